@@ -1,0 +1,131 @@
+// seendb/engine.h: the embeddable SeenDB engine.
+//
+// An Engine remembers, for every user, which items were served and which were watched, and
+// answers which of a few thousand candidates a user has not seen. It owns a directory: one
+// RocksDB a shard, one time ring of staged plays a shard.
+//
+//   auto engine = seendb::Engine::Open("/var/lib/seendb", {}).value();
+//   seendb::Play play{seendb::IdRef("u1"), seendb::IdRef("v1")};
+//   auto recorded = engine->RecordPlays({&play, 1});
+//   seendb::IdRef items[] = {seendb::IdRef("v1"), seendb::IdRef("v2")};
+//   seendb::FilterRequest request{.user = play.user, .items = items};
+//   seendb::FilterResponse answer;
+//   seendb::Status s = engine->Filter(request, &answer);  // answer.unseen == {1}
+//
+// Promises. A play that RecordPlays accepted is visible to the next Filter and survives a killed
+// process; against power loss the collection's durability decides (see consistency.md). An item
+// played within the window is never answered unseen, unless the answer says `degraded` or the
+// user's ceiling was reached. False positives stay within the policy's fpr over the window.
+//
+// Threads: every member function may be called from any thread at once; Close and the destructor
+// only when no other call runs. Errors: each function's Status; kClosed after Close.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seendb/events.h"
+#include "seendb/options.h"
+#include "seendb/policy.h"
+#include "seendb/report.h"
+#include "seendb/status.h"
+
+namespace seendb {
+
+struct Seams;  // engine/seams.h, not installed: injected clock and file system
+
+/// The database: see the head of this file.
+class Engine {
+ public:
+  /// Opens or makes the database in `path` and replays its journal. Blocks until every shard is
+  /// replayed. kNotFound: none there and !create_if_missing. kBusy: another process has it open.
+  /// kIncompatible: made with other shards, hash, operators or a newer format. kCorruption:
+  /// synced records are missing and !open_damaged.
+  static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options);
+  /// The same with an injected clock or file system, which must outlive the engine.
+  static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options,
+                                              const Seams& seams);
+  /// Closes, if Close was not called; a failure is lost.
+  virtual ~Engine() = default;
+
+  /// Records a batch of plays of one collection. An ill-formed id anywhere: kInvalidArgument
+  /// with field "/<index>/user" or "/<index>/item", nothing changed. A play outside retention,
+  /// beyond max_future or not after its user's erasure is refused and counted. kBusy: the ring
+  /// is full, nothing changed. kIOError: part may be recorded. Repeating a batch is harmless.
+  /// Cost: one log write a shard touched; no reads.
+  virtual Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                           const RecordOptions& options = {}) = 0;
+
+  /// Records served items, visible at once; the newest Policy::impressions are kept, newest by
+  /// time, then by call, then by position. With served_is_seen they are recorded as plays too.
+  /// Errors and durability as RecordPlays.
+  virtual Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
+                                                 const RecordOptions& options = {}) = 0;
+
+  /// Answers which of request.items are unseen, into `*response` (cleared first).
+  /// kInvalidArgument: an empty or over-long id (field "/items/3"), too many items, no facts.
+  /// kUnavailable: on_error is kFail and something could not be read in time.
+  /// Candidates are checked for length only: bytes that are not UTF-8 can't have been recorded.
+  /// Cost: one point read a bucket of the window, one for impressions; then 2-10 ns a candidate
+  /// and bucket.
+  virtual Status Filter(const FilterRequest& request, FilterResponse* response) = 0;
+
+  /// Everything held about a user, in one collection or (empty name) in all.
+  virtual Result<UserReport> Inspect(IdRef user, std::string_view collection = {}) = 0;
+
+  /// Forgets a user everywhere, ring included, synced before it returns. Plays whose time is not
+  /// after the erasure are refused from then on.
+  virtual Status EraseUser(IdRef user) = 0;
+
+  /// Creates a collection or changes its policy, synced. kInvalidArgument: a value out of range.
+  /// kIncompatible: a field fixed at creation would change. kBusy: too many families.
+  virtual Status PutCollection(std::string_view name, const PolicyPatch& patch) = 0;
+  /// All collections by name.
+  virtual std::vector<CollectionInfo> Collections() = 0;
+
+  /// Closes the current slots and drains everything staged into the seen filters.
+  virtual Status Drain() = 0;
+  /// Drains, then re-encodes a bucket (label) compactly; the current one included. Late plays
+  /// still go in. kNotFound: unknown collection or bucket. kIOError: too little free disk.
+  virtual Status Seal(std::string_view collection, std::string_view bucket) = 0;
+  /// Seals every closed bucket that is not sealed yet or has grown since.
+  virtual Status SealClosed() = 0;
+  /// Drops every bucket past retention, whatever the maintenance window says.
+  virtual Status DropExpired() = 0;
+  /// Compacts every family; erased users' bytes are gone afterwards.
+  virtual Status Compact() = 0;
+  /// Makes everything acknowledged so far survive power loss.
+  virtual Status Sync() = 0;
+  /// Runs everything that fell due up to the clock's present: rotation, drain, bucket creation,
+  /// seal, drop. Answers when it has run.
+  virtual Status RunDue() = 0;
+
+  /// Counters and gauges. Cost: some RocksDB properties a family; not for a hot path.
+  virtual EngineStats Stats() = 0;
+  /// Every bucket, newest first within a collection.
+  virtual std::vector<BucketInfo> Buckets() = 0;
+  /// Every slot of every shard.
+  virtual std::vector<SlotInfo> Ring() = 0;
+  /// Reads, decodes and checks every value.
+  virtual Result<VerifyReport> Verify() = 0;
+  /// Calls `row` for each key of the families whose name starts with `family_prefix`, in key
+  /// order a family and shard, until it returns false.
+  virtual Status Scan(std::string_view family_prefix,
+                      const std::function<bool(const ScanRow&)>& row) = 0;
+
+  /// The present by the engine's clock, ms since 1970.
+  virtual int64_t NowMs() const = 0;
+  /// The shard that owns a user.
+  virtual uint32_t ShardOf(IdRef user) const = 0;
+  /// Stops background work, syncs, closes. Staged plays stay in the journal and are replayed by
+  /// the next Open. Idempotent.
+  virtual Status Close() = 0;
+};
+
+}  // namespace seendb

@@ -1,0 +1,113 @@
+// seendb/events.h: what goes in (plays, impressions) and the one question asked (a filter).
+//
+// Borrowed views throughout: ids and spans must outlive the call they are passed to, and no
+// longer. Threads: plain values.
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seendb/id.h"
+#include "seendb/status.h"
+
+namespace seendb {
+
+/// "Now", wherever a time in milliseconds since 1970 is asked for.
+inline constexpr int64_t kNowMs = std::numeric_limits<int64_t>::min();
+
+/// A user really watched or read an item.
+struct Play {
+  IdRef user;              ///< who
+  IdRef item;              ///< what
+  int64_t at_ms = kNowMs;  ///< when, ms since 1970 UTC
+};
+
+/// An item was served to a user, maybe not looked at.
+struct Impression {
+  IdRef user;              ///< to whom
+  IdRef item;              ///< what
+  int64_t at_ms = kNowMs;  ///< when, ms since 1970 UTC
+};
+
+/// How a batch is recorded.
+struct RecordOptions {
+  std::string_view collection = "default";  ///< whose policy applies; kNotFound if unknown
+};
+
+/// One well-formed event that was not taken, and why.
+struct Refusal {
+  uint32_t index;  ///< position in the batch
+  Status status;   ///< kInvalidArgument, naming the reason (too old, in the future, erased)
+};
+
+/// Most refusals described one by one in a RecordResult.
+inline constexpr size_t kMaxRefusals = 100;
+
+/// What became of a batch: accepted + refused == its size.
+struct RecordResult {
+  uint64_t accepted = 0;          ///< recorded, or known already
+  uint64_t refused = 0;           ///< not recorded
+  std::vector<Refusal> refusals;  ///< the first kMaxRefusals of them
+};
+
+/// Which facts make an item seen; a bit set.
+enum Facts : uint8_t {
+  kFactPlays = 1,        ///< items watched within the window
+  kFactImpressions = 2,  ///< the last served items within the window
+  kFactsAll = 3,         ///< both
+};
+
+/// What a filter request does when a bucket can't be read or the deadline passes.
+enum class OnError : uint8_t {
+  kDegrade,  ///< answer from what is readable, with `degraded` and `missing` set
+  kFail,     ///< kUnavailable
+};
+
+/// Which of `items` has `user` not seen? At most Options::max_candidates items and as many
+/// excluded ids.
+struct FilterRequest {
+  std::string_view collection = "default";  ///< kNotFound if unknown
+  IdRef user;                               ///< who is asking
+  std::span<const IdRef> items;             ///< candidates, in the order of preference
+  std::span<const IdRef> exclude;           ///< never returned, whatever was seen
+  uint8_t facts = kFactsAll;                ///< bit set of Facts, not empty
+  uint32_t limit = 0;                       ///< stop after that many unseen; 0: no limit
+  bool explain = false;                     ///< fill FilterResponse::reasons
+  bool record = false;                      ///< the returned items become impressions, now
+  OnError on_error = OnError::kDegrade;     ///< unreadable bucket or deadline
+  int64_t deadline_us = 0;                  ///< from the call on; 0: none
+};
+
+/// Why an item of a filter request was not returned.
+enum class ReasonKind : uint8_t {
+  kUnseen,      ///< it was returned
+  kExcluded,    ///< listed in `exclude`
+  kImpression,  ///< served within the window
+  kRing,        ///< played, not yet drained
+  kPlay,        ///< played in the bucket `bucket_index`
+};
+
+/// One item's reason: the first that holds in the order of ReasonKind, newest bucket first.
+struct Reason {
+  ReasonKind kind = ReasonKind::kUnseen;  ///< which fact
+  int64_t bucket_index = 0;               ///< for kPlay; see BucketLabel
+};
+
+/// The answer. Reuse one object across calls to save its allocations.
+/// seen + excluded + unseen.size() == examined, the length of the prefix of `items` decided.
+struct FilterResponse {
+  std::vector<uint32_t> unseen;      ///< positions in `items`, ascending
+  uint32_t seen = 0;                 ///< of the examined
+  uint32_t excluded = 0;             ///< of the examined
+  uint32_t examined = 0;             ///< items.size() unless `limit` stopped earlier
+  bool degraded = false;             ///< something could not be read; unseen may hold seen items
+  std::vector<std::string> missing;  ///< labels of unread buckets, "impressions", "deadline"
+  std::vector<Reason> reasons;       ///< one an examined item, if asked for
+};
+
+}  // namespace seendb

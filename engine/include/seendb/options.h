@@ -1,0 +1,56 @@
+// seendb/options.h: how an Engine is opened.
+//
+// Sizes are bytes, times milliseconds unless the name says otherwise. Threads: a plain value.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace seendb {
+
+/// Settings of one open Engine. Only `shards` is stored with the database; everything else may
+/// differ from one opening to the next.
+struct Options {
+  /// Shards of a new database, 1-1,024; 0 adopts an existing database's number, or 4. Another
+  /// number than the database was made with is refused with kIncompatible.
+  uint32_t shards = 0;
+  /// Make the database where there is none; otherwise kNotFound.
+  bool create_if_missing = true;
+  /// Take no lock and write nothing: a snapshot as of Open beside a running engine, staged plays
+  /// included. Every writing call answers kInvalidArgument.
+  bool read_only = false;
+  /// Open although synced log records are missing (naming them in Stats), not kCorruption.
+  bool open_damaged = false;
+  /// Rotate, drain, sync, seal and drop from background threads. With false, nothing of this
+  /// happens but in RunDue(), Drain(), Seal() and DropExpired().
+  bool background = true;
+
+  /// Ring slots a shard, 2-64, and the span of one.
+  uint32_t ring_slots = 6;
+  int64_t slot_ms = 3'600'000;
+  /// Staged bytes a shard at which the current slot closes early.
+  uint64_t slot_bytes_max = 256ULL << 20;
+  /// Budget a shard for drained slots kept readable (the short-term store).
+  uint64_t short_term_bytes = 64ULL << 20;
+
+  /// Shared by all shards.
+  uint64_t block_cache_bytes = 512ULL << 20;
+  uint64_t write_buffer_bytes = 256ULL << 20;
+  int background_threads = 2;
+  /// Families a shard may hold; a collection that needs more is refused with kBusy.
+  uint32_t max_column_families = 400;
+
+  /// A user's list in an open bucket becomes a Bloom layer beyond this many items, 16-65,535.
+  uint32_t list_limit = 4096;
+  /// Candidates (and excluded ids) a filter request may name.
+  uint32_t max_candidates = 100'000;
+  /// For Durability::kInterval: the longest time an acknowledged play stays unsynced.
+  int64_t sync_interval_ms = 1'000;
+  /// Minutes of the day, policy time zone, in which buckets are sealed and dropped. May wrap
+  /// around midnight; equal values mean the whole day.
+  int32_t maintenance_begin_minute = 0;
+  int32_t maintenance_end_minute = 300;
+};
+
+}  // namespace seendb

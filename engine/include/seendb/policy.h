@@ -1,0 +1,118 @@
+// seendb/policy.h: what a collection remembers, for how long, and how precisely.
+//
+// A collection is a business with its own policy ("video", "article"). Time is cut into buckets;
+// a filter request reads the newest `window` buckets, `retention` buckets are kept, and each
+// older bucket is dropped whole.
+//
+//   seendb::PolicyPatch patch;
+//   patch.bucket = seendb::BucketSpec{seendb::BucketKind::kDays, 10};
+//   patch.window = 4; patch.retention = 4;
+//   seendb::Status s = engine->PutCollection("article", patch);
+//
+// Threads: plain values.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "seendb/status.h"
+
+namespace seendb {
+
+/// How event time is cut.
+enum class BucketKind : uint8_t {
+  kMonth = 0,  ///< calendar months
+  kDays = 1,   ///< runs of `days` days counted from 1970-01-01
+};
+
+/// The length of a bucket. Fixed once a collection exists.
+struct BucketSpec {
+  BucketKind kind = BucketKind::kMonth;  ///< months, or runs of days
+  uint16_t days = 0;                     ///< 1-366 for kDays, 0 for kMonth
+  /// Same length.
+  friend bool operator==(const BucketSpec&, const BucketSpec&) = default;
+};
+
+/// What a sealed bucket keeps for a user.
+enum class Representation : uint8_t {
+  kBloom = 0,  ///< lists, then Bloom layers: 1.7-2.4 bytes an item, false positives within fpr
+  kExact = 1,  ///< lists for ever: 6 bytes an item, false positives below 1e-9
+};
+
+/// What an acknowledged play survives besides a killed process (which it always survives).
+enum class Durability : uint8_t {
+  kSync = 0,      ///< power loss: the log is synced before the acknowledgement
+  kInterval = 1,  ///< power loss, but for the last Options::sync_interval_ms
+  kNone = 2,      ///< power loss keeps a prefix of what was acknowledged
+};
+
+/// A collection's policy, all fields set. Defaults are the short-video policy.
+struct Policy {
+  BucketSpec bucket;             ///< fixed at creation
+  uint32_t window = 4;           ///< buckets a filter request reads, the current one included; fixed
+  uint32_t retention = 6;        ///< buckets kept; 1 <= window <= retention <= 128
+  double fpr = 0.01;             ///< false-positive budget of the whole window, 1e-6..0.5; fixed
+  uint32_t impressions = 100;    ///< newest served items kept a user, 0-10,000
+  bool served_is_seen = false;   ///< an impression also counts as a play
+  Representation representation = Representation::kBloom;  ///< fixed at creation
+  uint64_t max_filter_bytes = 0;  ///< ceiling a user and bucket; 0: room for 130,000 items
+  Durability durability = Durability::kInterval;  ///< against power loss
+  int64_t max_future_ms = 24 * 3'600'000LL;  ///< plays later than now + this are refused; 0..366 d
+  int32_t utc_offset_minutes = 0;  ///< shifts bucket edges and the maintenance window; fixed
+  /// Equal in every field.
+  friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+/// A change to a policy: an absent field takes the default when the collection is created and
+/// stays as it is afterwards.
+struct PolicyPatch {
+  std::optional<BucketSpec> bucket;              ///< see Policy
+  std::optional<uint32_t> window;                ///< see Policy
+  std::optional<uint32_t> retention;             ///< see Policy
+  std::optional<double> fpr;                     ///< see Policy
+  std::optional<uint32_t> impressions;           ///< see Policy
+  std::optional<bool> served_is_seen;            ///< see Policy
+  std::optional<Representation> representation;  ///< see Policy
+  std::optional<uint64_t> max_filter_bytes;      ///< see Policy
+  std::optional<Durability> durability;          ///< see Policy
+  std::optional<int64_t> max_future_ms;          ///< see Policy
+  std::optional<int32_t> utc_offset_minutes;     ///< see Policy
+};
+
+/// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.
+Status ValidateCollectionName(std::string_view name);
+
+/// Checks every limit above; `field` names the first violated one ("/window").
+Status ValidatePolicy(const Policy& policy);
+
+/// `base` with the fields of `patch` put over it.
+Policy ApplyPatch(const Policy& base, const PolicyPatch& patch);
+
+/// kIncompatible, naming every field fixed at creation that `patch` would change.
+Status CheckFixedFields(const Policy& current, const PolicyPatch& patch);
+
+/// The bytes a user and bucket may take: max_filter_bytes, or its default worked out.
+uint64_t EffectiveMaxFilterBytes(const Policy& policy);
+
+/// The policy as a JSON object: `{"bucket":"days:10","window":4,"retention":6,"fpr":0.01,
+/// "impressions":100,"served_is_seen":false,"representation":"bloom","max_filter_bytes":N,
+/// "durability":"interval","max_future":"24h","utc_offset":"+08:00"}`.
+std::string PolicyToJson(const Policy& policy);
+
+/// Reads the same object, each field optional. Unknown and repeated fields, wrong types and
+/// values out of range are refused with kInvalidArgument naming the field.
+Result<PolicyPatch> PolicyPatchFromJson(std::string_view json);
+
+/// The bucket index of a time: months since year 0, or days since 1970 divided by `days`.
+int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept;
+/// First millisecond of a bucket, and of the one after it.
+int64_t BucketBeginMs(const Policy& policy, int64_t bucket_index) noexcept;
+/// The bucket's label: "2026-11" for months, the first day "2026-11-20" for days.
+std::string BucketLabel(const Policy& policy, int64_t bucket_index);
+/// The index of a label; kInvalidArgument where it is none of this policy's.
+Result<int64_t> BucketIndexOfLabel(const Policy& policy, std::string_view label);
+
+}  // namespace seendb

@@ -1,0 +1,173 @@
+// seendb/report.h: what the engine tells people about itself: users, buckets, ring, statistics,
+// verification. Owned values, no views; all sizes are bytes, all times ms since 1970 UTC.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "seendb/policy.h"
+
+namespace seendb {
+
+/// A collection and its policy.
+struct CollectionInfo {
+  std::string name;  ///< as given to PutCollection
+  Policy policy;     ///< all fields set
+};
+
+/// How a user's filter in one bucket is held.
+enum class FilterForm : uint8_t {
+  kList,    ///< exact fingerprints
+  kLayers,  ///< Bloom layers of an open bucket
+  kSealed,  ///< re-encoded when the bucket closed
+};
+
+/// One Bloom layer of a seen filter.
+struct LayerReport {
+  uint64_t blocks = 0;    ///< of 64 bytes
+  uint64_t capacity = 0;  ///< items it was sized for
+  uint64_t items = 0;     ///< distinct items inserted
+  double fill = 0;        ///< set bits / bits
+  double fpr = 0;         ///< estimated from the set bits
+};
+
+/// A user's seen filter in one bucket.
+struct BucketReport {
+  std::string collection;
+  std::string bucket;         ///< label
+  FilterForm form = FilterForm::kList;
+  uint64_t items = 0;         ///< list and layers together
+  uint64_t list_items = 0;    ///< exact fingerprints (the tail, in a sealed filter)
+  uint64_t bytes = 0;         ///< of the encoded value
+  double fpr = 0;             ///< estimated, this bucket alone
+  int64_t as_of_ms = 0;       ///< newest slot merged
+  uint64_t dropped_layers = 0;  ///< that left at the ceiling
+  uint64_t damaged = 0;       ///< damaged operands or values set aside
+  bool readable = true;       ///< false: the value could not be read, `error` says why
+  std::string error;
+  std::vector<LayerReport> layers;
+};
+
+/// One user's staged plays in one slot of the ring.
+struct StagedReport {
+  std::string collection;
+  std::string bucket;    ///< label of the plays' event time
+  uint32_t slot = 0;     ///< position on the ring
+  bool drained = false;  ///< already in its family, kept as short-term store
+  uint64_t items = 0;    ///< staged plays, repeats maybe counted
+};
+
+/// One served item, newest first.
+struct ImpressionReport {
+  uint64_t fingerprint = 0;  ///< 48 bits
+  int64_t at_ms = 0;
+};
+
+/// Impressions of a user in one collection.
+struct ImpressionsReport {
+  std::string collection;
+  uint64_t damaged = 0;
+  bool readable = true;
+  std::string error;
+  std::vector<ImpressionReport> entries;
+};
+
+/// Everything held about a user.
+struct UserReport {
+  std::string user;    ///< canonical text
+  uint32_t shard = 0;  ///< that owns the user
+  std::optional<int64_t> erased_at_ms;
+  std::vector<BucketReport> buckets;  ///< newest first within a collection
+  std::vector<StagedReport> ring;
+  std::vector<ImpressionsReport> impressions;
+};
+
+/// Where a bucket is in its life.
+enum class BucketState : uint8_t {
+  kFuture,   ///< created ahead of time
+  kOpen,     ///< the current one
+  kClosed,   ///< past, not sealed yet
+  kSealed,   ///< re-encoded
+  kExpired,  ///< past retention, about to be dropped
+};
+
+/// One bucket over all shards.
+struct BucketInfo {
+  std::string collection;
+  std::string bucket;  ///< label
+  BucketState state = BucketState::kOpen;
+  int64_t begin_ms = 0;
+  int64_t end_ms = 0;
+  uint64_t users = 0;       ///< estimated keys
+  uint64_t bytes = 0;       ///< SST files and memtables, estimated
+  bool in_window = false;   ///< read by a filter request now
+};
+
+/// One slot of one shard's ring.
+struct SlotInfo {
+  uint32_t shard = 0;
+  uint32_t slot = 0;        ///< position
+  std::string state;        ///< "free", "current", "closed", "draining", "drained"
+  uint64_t generation = 0;  ///< turns taken
+  int64_t opened_ms = 0;    ///< 0 while free
+  uint64_t users = 0;       ///< (collection, user) pairs staged
+  uint64_t plays = 0;
+  uint64_t bytes = 0;       ///< of memory
+};
+
+/// Counters since Open (monotonic) and gauges, over all shards.
+struct EngineStats {
+  uint64_t plays_accepted = 0, plays_refused = 0;
+  uint64_t impressions_accepted = 0, impressions_refused = 0;
+  uint64_t filters = 0, filters_degraded = 0, candidates = 0, candidates_seen = 0;
+  uint64_t drained_plays = 0, drained_records = 0, drain_failures = 0, drains = 0;
+  uint64_t drain_us = 0;          ///< time spent draining
+  uint64_t replayed_records = 0, replayed_plays = 0;
+  uint64_t busy = 0;              ///< batches refused because the ring was full
+  uint64_t users_erased = 0;
+  uint64_t merges_full = 0, merges_partial = 0, merge_operands = 0;
+  uint64_t reads = 0, read_operands = 0;  ///< filter values read; operands merged to read them
+  uint64_t layers_created = 0, layers_dropped = 0;  ///< dropped: at the ceiling
+  uint64_t damaged = 0;           ///< operands and values set aside
+  uint64_t buckets_sealed = 0, buckets_dropped = 0;
+  uint64_t background_errors = 0;
+  uint64_t ring_bytes = 0, ring_plays = 0;  ///< staged and undrained
+  uint64_t short_term_bytes = 0;
+  int64_t ring_oldest_ms = 0;     ///< opening time of the oldest undrained slot with plays; 0: none
+  uint64_t disk_bytes = 0;        ///< live SST files
+  uint64_t memtable_bytes = 0, block_cache_bytes = 0, pending_compaction_bytes = 0;
+  uint64_t wal_bytes_written = 0, flush_bytes_written = 0, compaction_bytes_written = 0;
+  uint32_t shards = 0, column_families = 0;
+  bool degraded = false;          ///< some shard can't read or write everything
+  std::vector<std::string> problems;  ///< what, for people
+};
+
+/// One damaged key found by Verify.
+struct DamageReport {
+  uint32_t shard = 0;
+  std::string family;
+  std::string key;     ///< printable form
+  std::string reason;
+};
+
+/// What Verify read.
+struct VerifyReport {
+  uint64_t keys = 0;      ///< decoded and checked
+  uint64_t bytes = 0;
+  uint64_t damaged = 0;   ///< keys
+  std::vector<DamageReport> damages;  ///< the first 100
+};
+
+/// One key of a scan.
+struct ScanRow {
+  uint32_t shard = 0;
+  std::string family;
+  std::string key;    ///< printable form
+  std::string value;  ///< decoded into one line
+  uint64_t bytes = 0;
+};
+
+}  // namespace seendb

@@ -1,0 +1,19 @@
+// engine/seams.h: what tests and the server's manual clock inject. Not installed.
+
+#pragma once
+
+#include "base/clock.h"
+
+namespace rocksdb {
+class Env;
+}
+
+namespace seendb {
+
+/// Injected parts; null means the real one. Borrowed: they must outlive the Engine.
+struct Seams {
+  const Clock* clock = nullptr;
+  rocksdb::Env* env = nullptr;
+};
+
+}  // namespace seendb
