@@ -1,0 +1,48 @@
+// format/damage.h: bytes that failed a check, set aside instead of failing a merge.
+//
+// A set of at most kDamageKept entries ordered by hash; of more, those with the smallest hashes
+// stay and `overflow` says so. So the union of two sets is associative, commutative and
+// idempotent, like everything a merge does.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/bytes.h"
+
+namespace seendb {
+
+/// Entries kept a value, and bytes kept an entry.
+inline constexpr size_t kDamageKept = 8;
+inline constexpr size_t kDamageBytes = 256;
+
+/// One damaged operand or value.
+struct DamageEntry {
+  uint64_t hash = 0;    ///< of all its bytes
+  uint64_t length = 0;  ///< of all its bytes
+  std::string prefix;   ///< its first kDamageBytes
+};
+
+/// See the head of this file.
+struct DamageSet {
+  bool overflow = false;
+  std::vector<DamageEntry> entries;  ///< ascending by hash
+
+  bool empty() const { return entries.empty(); }
+  /// Sets `bytes` aside.
+  void Add(std::string_view bytes);
+  /// Takes in all of `other`.
+  void Absorb(const DamageSet& other);
+  /// Appends the section's bytes.
+  void AppendTo(std::string* out) const;
+  /// Reads a section; false where it is malformed.
+  static bool Read(std::string_view section, DamageSet* damage);
+
+ private:
+  void Insert(DamageEntry entry);
+};
+
+}  // namespace seendb

@@ -1,0 +1,75 @@
+#include "format/impressions_codec.h"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_set>
+
+#include "filter/seen_filter.h"
+
+namespace seendb {
+
+bool ImpressionList::Parse(std::string_view value) {
+  std::string_view body;
+  if (!Open32(value, Tag::kImpressions, &body)) return false;
+  Reader in(body);
+  const uint64_t damage_bytes = in.Varint();
+  const std::string_view section = in.Bytes(damage_bytes);
+  const uint32_t groups = in.Varint32();
+  entries.clear();
+  damage = {};
+  for (uint32_t g = 0; in.ok() && g < groups; ++g) {
+    ImpressionEntry entry;
+    entry.at_ms = static_cast<int64_t>(in.Varint());
+    entry.stamp = in.Varint();
+    const uint32_t count = in.Varint32();
+    for (uint32_t i = 0; in.ok() && i < count; ++i) {
+      const std::string_view packed = in.Bytes(kFingerprintBytes);
+      entry.position = in.Varint32();
+      if (!in.ok()) return false;
+      entry.item = UnpackFingerprint(packed.data());
+      entries.push_back(entry);
+    }
+  }
+  if (!in.ok() || in.remaining() != 0) return false;
+  return damage_bytes == 0 || DamageSet::Read(section, &damage);
+}
+
+void ImpressionList::Encode(std::string* out) const {
+  out->clear();
+  out->push_back(static_cast<char>(Tag::kImpressions));
+  std::string section;
+  if (!damage.empty()) damage.AppendTo(&section);
+  PutVarint(out, section.size());
+  out->append(section);
+  const auto same_call = [](const ImpressionEntry& a, const ImpressionEntry& b) {
+    return a.at_ms == b.at_ms && a.stamp == b.stamp;
+  };
+  size_t groups = 0;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (i == 0 || !same_call(entries[i - 1], entries[i])) ++groups;
+  }
+  PutVarint(out, groups);
+  for (size_t begin = 0, end = 0; begin < entries.size(); begin = end) {
+    while (end < entries.size() && same_call(entries[begin], entries[end])) ++end;
+    PutVarint(out, static_cast<uint64_t>(entries[begin].at_ms));
+    PutVarint(out, entries[begin].stamp);
+    PutVarint(out, end - begin);
+    for (size_t i = begin; i < end; ++i) {
+      char packed[kFingerprintBytes];
+      PackFingerprint(entries[i].item, packed);
+      out->append(packed, kFingerprintBytes);
+      PutVarint(out, entries[i].position);
+    }
+  }
+  Seal32(out);
+}
+
+void ImpressionList::Normalize(size_t limit) {
+  std::sort(entries.begin(), entries.end(), std::greater<>());
+  std::unordered_set<Fingerprint> known;
+  std::erase_if(entries, [&](const ImpressionEntry& e) {
+    return known.size() >= limit || !known.insert(e.item).second;
+  });
+}
+
+}  // namespace seendb

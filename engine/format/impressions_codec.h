@@ -1,0 +1,45 @@
+// format/impressions_codec.h: the last served items of a user (format.md, "Impressions"), as
+// stored value and as merge operand.
+//
+// Entries of one call share its time and arrival stamp; among them a higher position is newer.
+// A union keeps each item's newest entry, then the newest `limit`: associative, commutative,
+// idempotent.
+
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filter/hash.h"
+#include "format/damage.h"
+
+namespace seendb {
+
+/// One served item.
+struct ImpressionEntry {
+  int64_t at_ms = 0;      ///< when it was served
+  uint64_t stamp = 0;     ///< arrival: the shard's sequence of the call
+  uint32_t position = 0;  ///< in the call
+  Fingerprint item = 0;
+
+  /// Older to newer; ties by item, so that the order is total.
+  friend auto operator<=>(const ImpressionEntry&, const ImpressionEntry&) = default;
+};
+
+/// Impressions of a user, newest first.
+struct ImpressionList {
+  std::vector<ImpressionEntry> entries;
+  DamageSet damage;
+
+  /// Reads a value; false where it is damaged (the list is then unspecified).
+  bool Parse(std::string_view value);
+  /// Writes the value into `*out` (cleared first).
+  void Encode(std::string* out) const;
+  /// Sorts newest first, keeps each item's newest entry and the newest `limit`.
+  void Normalize(size_t limit);
+};
+
+}  // namespace seendb

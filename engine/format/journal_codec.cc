@@ -1,0 +1,89 @@
+#include "format/journal_codec.h"
+
+#include "filter/seen_filter.h"
+
+namespace seendb {
+
+void JournalEncoder::Begin(std::string_view collection, int64_t base_bucket) {
+  bytes_.clear();
+  plays_.clear();
+  last_user_.clear();
+  base_bucket_ = base_bucket;
+  count_ = 0;
+  bytes_.push_back(static_cast<char>(Tag::kJournal));
+  bytes_.push_back('\0');
+  PutVarint(&bytes_, collection.size());
+  bytes_.append(collection);
+  PutZigzag(&bytes_, base_bucket);
+}
+
+void JournalEncoder::Add(std::string_view user, int64_t bucket, Fingerprint item) {
+  if (user == last_user_) {
+    plays_.push_back('\0');
+  } else {
+    plays_.push_back(static_cast<char>(user.size()));
+    plays_.append(user);
+    last_user_.assign(user);
+  }
+  PutZigzag(&plays_, bucket - base_bucket_);
+  char packed[kFingerprintBytes];
+  PackFingerprint(item, packed);
+  plays_.append(packed, kFingerprintBytes);
+  ++count_;
+}
+
+std::string_view JournalEncoder::Finish() {
+  PutVarint(&bytes_, count_);
+  bytes_.append(plays_);
+  Seal32(&bytes_);
+  return bytes_;
+}
+
+bool JournalDecoder::Begin(std::string_view record) {
+  std::string_view body;
+  ok_ = Open32(record, Tag::kJournal, &body);
+  if (!ok_) return false;
+  in_ = Reader(body);
+  const uint8_t flags = in_.U8();
+  collection_ = in_.Bytes(in_.Varint());
+  base_bucket_ = in_.Zigzag();
+  count_ = in_.Varint32();
+  user_ = {};
+  read_ = 0;
+  ok_ = in_.ok() && flags == 0;
+  return ok_;
+}
+
+bool JournalDecoder::Next(std::string_view* user, int64_t* bucket, Fingerprint* item) {
+  if (!ok_ || read_ == count_) {
+    ok_ = ok_ && in_.remaining() == 0;
+    return false;
+  }
+  const uint8_t user_bytes = in_.U8();
+  if (user_bytes != 0) user_ = in_.Bytes(user_bytes);
+  // Unsigned, so that hostile bytes can't overflow.
+  *bucket = static_cast<int64_t>(static_cast<uint64_t>(base_bucket_) +
+                                 static_cast<uint64_t>(in_.Zigzag()));
+  const std::string_view packed = in_.Bytes(kFingerprintBytes);
+  ok_ = in_.ok() && !user_.empty();
+  if (!ok_) return false;
+  *item = UnpackFingerprint(packed.data());
+  *user = user_;
+  ++read_;
+  return true;
+}
+
+std::string SequenceKey(uint64_t sequence) {
+  std::string key(8, '\0');
+  for (size_t i = 0; i < 8; ++i) key[i] = static_cast<char>(sequence >> (8 * (7 - i)));
+  return key;
+}
+
+bool ParseSequenceKey(std::string_view key, uint64_t* sequence) {
+  if (key.size() != 8) return false;
+  *sequence = 0;
+  for (char byte : key) *sequence = *sequence << 8 | static_cast<uint8_t>(byte);
+  return true;
+}
+
+}  // namespace seendb

@@ -1,0 +1,192 @@
+#include "merge/seen_operator.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "format/filter_codec.h"
+
+namespace seendb {
+namespace {
+
+std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+// What a run of operands adds.
+struct Gathered {
+  std::vector<Fingerprint> items;  // ascending, unique after Finish
+  std::vector<Layer> dense;
+  DamageSet damage;
+  int64_t as_of_ms = 0;
+  size_t lists = 0;
+
+  void Take(std::string_view operand, MergeCounters& counters) {
+    FilterView view;
+    DamageSet carried;
+    if (!view.Parse(operand) || !view.ListIsSorted() ||
+        (!view.damage.empty() && !DamageSet::Read(view.damage, &carried))) {
+      damage.Add(operand);
+      counters.damaged.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    damage.Absorb(carried);
+    as_of_ms = std::max(as_of_ms, view.as_of_ms);
+    if (view.list_count > 0) {
+      view.AppendListTo(&items);
+      ++lists;
+    }
+    if (view.layer_count > 0) {
+      for (Layer& layer : view.ToFilter().layers) TakeLayer(std::move(layer));
+    }
+  }
+
+  // Dense layers of the same geometry are ORed; the order of arrival does not matter.
+  void TakeLayer(Layer layer) {
+    SeenFilter merged;
+    merged.layers = std::move(dense);
+    FilterRules unbounded;
+    unbounded.bytes_max = UINT64_MAX;
+    unbounded.exact = true;
+    merged.AddLayer(std::move(layer), unbounded);
+    dense = std::move(merged.layers);
+  }
+
+  void Finish() {
+    if (lists < 2) return;
+    std::sort(items.begin(), items.end());
+    items.erase(std::unique(items.begin(), items.end()), items.end());
+  }
+};
+
+class SeenOperator final : public rocksdb::MergeOperator {
+ public:
+  explicit SeenOperator(std::shared_ptr<const SeenRules> rules) : rules_(std::move(rules)) {}
+
+  const char* Name() const override { return kSeenOperatorName; }
+
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    MergeCounters& counters = *rules_->counters;
+    counters.full.fetch_add(1, std::memory_order_relaxed);
+    counters.operands.fetch_add(in.operand_list.size(), std::memory_order_relaxed);
+    OperandsMergedOnThisThread() += in.operand_list.size();
+    out->new_value.clear();
+
+    SeenFilter filter;
+    DamageSet damage;
+    if (in.existing_value != nullptr) ReadBase(View(*in.existing_value), &filter, &damage);
+    Gathered gathered;
+    for (const rocksdb::Slice& operand : in.operand_list) gathered.Take(View(operand), counters);
+    gathered.Finish();
+    damage.Absorb(gathered.damage);
+
+    const FilterRules rules = rules_->Current();
+    const size_t layers_before = filter.layers.size();
+    const uint32_t dropped_before = filter.dropped_layers;
+    if (!filter.sealed) filter.as_of_ms = std::max(filter.as_of_ms, gathered.as_of_ms);
+    for (Layer& layer : gathered.dense) filter.AddLayer(std::move(layer), rules);
+    filter.Add(gathered.items, rules);
+    if (rules_->sealing.load(std::memory_order_relaxed)) filter.Seal(rules);
+
+    const uint32_t dropped = filter.dropped_layers - dropped_before;
+    counters.layers_dropped.fetch_add(dropped, std::memory_order_relaxed);
+    counters.layers_created.fetch_add(filter.layers.size() + dropped - layers_before,
+                                      std::memory_order_relaxed);
+    EncodeFilter(filter, damage, &out->new_value);
+    return true;
+  }
+
+  bool PartialMergeMulti(const rocksdb::Slice&, const std::deque<rocksdb::Slice>& operands,
+                         std::string* new_value, rocksdb::Logger*) const override {
+    new_value->clear();
+    Gathered gathered;
+    for (const rocksdb::Slice& operand : operands) {
+      gathered.Take(View(operand), *rules_->counters);
+      if (gathered.dense.size() > kMaxLayers / 2) return false;  // operands stay as they are
+    }
+    gathered.Finish();
+    rules_->counters->partial.fetch_add(1, std::memory_order_relaxed);
+    SeenFilter delta;
+    delta.as_of_ms = gathered.as_of_ms;
+    delta.layers = std::move(gathered.dense);
+    delta.list = std::move(gathered.items);
+    EncodeFilter(delta, gathered.damage, new_value);
+    return true;
+  }
+
+  bool PartialMerge(const rocksdb::Slice& key, const rocksdb::Slice& left,
+                    const rocksdb::Slice& right, std::string* new_value,
+                    rocksdb::Logger* logger) const override {
+    return PartialMergeMulti(key, {left, right}, new_value, logger);
+  }
+
+ private:
+  void ReadBase(std::string_view value, SeenFilter* filter, DamageSet* damage) const {
+    FilterView view;
+    if (!view.Parse(value) || !view.ListIsSorted() ||
+        (!view.damage.empty() && !DamageSet::Read(view.damage, damage))) {
+      damage->Add(value);
+      rules_->counters->damaged.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    *filter = view.ToFilter();
+  }
+
+  const std::shared_ptr<const SeenRules> rules_;
+};
+
+class SealFilter final : public rocksdb::CompactionFilter {
+ public:
+  explicit SealFilter(std::shared_ptr<const SeenRules> rules) : rules_(std::move(rules)) {}
+
+  const char* Name() const override { return "seendb.seal.v1"; }
+
+  Decision FilterV2(int, const rocksdb::Slice&, ValueType type, const rocksdb::Slice& existing,
+                    std::string* new_value, std::string*) const override {
+    if (type != ValueType::kValue || !rules_->sealing.load(std::memory_order_relaxed)) {
+      return Decision::kKeep;
+    }
+    FilterView view;
+    DamageSet damage;
+    // Damaged values stay as they are; reads and Verify report them.
+    if (!view.Parse(View(existing)) || !view.ListIsSorted()) return Decision::kKeep;
+    if (!view.damage.empty() && !DamageSet::Read(view.damage, &damage)) return Decision::kKeep;
+    SeenFilter filter = view.ToFilter();
+    const FilterRules rules = rules_->Current();
+    if (!filter.WantsSeal(rules)) return Decision::kKeep;
+    filter.Seal(rules);
+    EncodeFilter(filter, damage, new_value);
+    return Decision::kChangeValue;
+  }
+
+ private:
+  const std::shared_ptr<const SeenRules> rules_;
+};
+
+class SealFilterFactory final : public rocksdb::CompactionFilterFactory {
+ public:
+  explicit SealFilterFactory(std::shared_ptr<const SeenRules> rules) : rules_(std::move(rules)) {}
+
+  const char* Name() const override { return "seendb.seal.v1"; }
+
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
+      const rocksdb::CompactionFilter::Context&) override {
+    if (!rules_->sealing.load(std::memory_order_relaxed)) return nullptr;
+    return std::make_unique<SealFilter>(rules_);
+  }
+
+ private:
+  const std::shared_ptr<const SeenRules> rules_;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::MergeOperator> NewSeenOperator(std::shared_ptr<const SeenRules> rules) {
+  return std::make_shared<SeenOperator>(std::move(rules));
+}
+
+std::shared_ptr<rocksdb::CompactionFilterFactory> NewSealFilterFactory(
+    std::shared_ptr<const SeenRules> rules) {
+  return std::make_shared<SealFilterFactory>(std::move(rules));
+}
+
+}  // namespace seendb

@@ -1,0 +1,105 @@
+#include "merge/small_operators.h"
+
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "format/impressions_codec.h"
+#include "format/user_codec.h"
+
+namespace seendb {
+namespace {
+
+std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+
+// An operator whose full and partial merge are the same fold.
+class FoldOperator : public rocksdb::MergeOperator {
+ public:
+  bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
+    OperandsMergedOnThisThread() += in.operand_list.size();
+    std::deque<rocksdb::Slice> all(in.operand_list.begin(), in.operand_list.end());
+    if (in.existing_value != nullptr) all.push_front(*in.existing_value);
+    Fold(all, &out->new_value);
+    return true;
+  }
+
+  bool PartialMergeMulti(const rocksdb::Slice&, const std::deque<rocksdb::Slice>& operands,
+                         std::string* new_value, rocksdb::Logger*) const override {
+    Fold(operands, new_value);
+    return true;
+  }
+
+  bool PartialMerge(const rocksdb::Slice& key, const rocksdb::Slice& left,
+                    const rocksdb::Slice& right, std::string* new_value,
+                    rocksdb::Logger* logger) const override {
+    return PartialMergeMulti(key, {left, right}, new_value, logger);
+  }
+
+ protected:
+  virtual void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const = 0;
+};
+
+class ImpressionsOperator final : public FoldOperator {
+ public:
+  explicit ImpressionsOperator(std::shared_ptr<const ImpressionRules> rules)
+      : rules_(std::move(rules)) {}
+
+  const char* Name() const override { return kImpressionsOperatorName; }
+
+ protected:
+  void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
+    ImpressionList all, one;
+    for (const rocksdb::Slice& value : values) {
+      if (one.Parse(View(value))) {
+        all.entries.insert(all.entries.end(), one.entries.begin(), one.entries.end());
+        all.damage.Absorb(one.damage);
+      } else {
+        all.damage.Add(View(value));
+        rules_->counters->damaged.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    all.Normalize(rules_->limit.load(std::memory_order_relaxed));
+    all.Encode(out);
+  }
+
+ private:
+  const std::shared_ptr<const ImpressionRules> rules_;
+};
+
+class UsersOperator final : public FoldOperator {
+ public:
+  explicit UsersOperator(std::shared_ptr<MergeCounters> counters)
+      : counters_(std::move(counters)) {}
+
+  const char* Name() const override { return kUsersOperatorName; }
+
+ protected:
+  void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
+    UserRecord all, one;
+    for (const rocksdb::Slice& value : values) {
+      if (one.Parse(View(value))) {
+        all.Absorb(one);
+      } else {
+        all.damaged = true;
+        counters_->damaged.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    all.Encode(out);
+  }
+
+ private:
+  const std::shared_ptr<MergeCounters> counters_;
+};
+
+}  // namespace
+
+std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
+    std::shared_ptr<const ImpressionRules> rules) {
+  return std::make_shared<ImpressionsOperator>(std::move(rules));
+}
+
+std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<MergeCounters> counters) {
+  return std::make_shared<UsersOperator>(std::move(counters));
+}
+
+}  // namespace seendb

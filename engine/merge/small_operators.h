@@ -1,0 +1,33 @@
+// merge/small_operators.h: the merge operators of the families impressions/<collection> and
+// users. Total, like the one for seen filters.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include <rocksdb/merge_operator.h>
+
+#include "merge/counters.h"
+
+namespace seendb {
+
+/// Stored with a database; another name is refused.
+inline constexpr char kImpressionsOperatorName[] = "seendb.impressions.v1";
+inline constexpr char kUsersOperatorName[] = "seendb.users.v1";
+
+/// What a collection's impressions operator goes by.
+struct ImpressionRules {
+  std::atomic<uint32_t> limit{100};         ///< newest entries kept
+  std::shared_ptr<MergeCounters> counters;  ///< never null
+};
+
+/// Union keeping each item's newest time, then the newest `limit`.
+std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
+    std::shared_ptr<const ImpressionRules> rules);
+
+/// Maximum of every field of a user record.
+std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<MergeCounters> counters);
+
+}  // namespace seendb
