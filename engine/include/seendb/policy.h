@@ -49,6 +49,10 @@ enum class Durability : uint8_t {
   kNone = 2,      ///< power loss keeps a prefix of what was acknowledged
 };
 
+/// Bounds of Policy::max_filter_bytes.
+inline constexpr uint64_t kMinFilterBytes = 512;
+inline constexpr uint64_t kMaxFilterBytes = 256ULL << 20;
+
 /// A collection's policy, all fields set. Defaults are the short-video policy.
 struct Policy {
   BucketSpec bucket;             ///< fixed at creation
@@ -58,7 +62,8 @@ struct Policy {
   uint32_t impressions = 100;    ///< newest served items kept a user, 0-10,000
   bool served_is_seen = false;   ///< an impression also counts as a play
   Representation representation = Representation::kBloom;  ///< fixed at creation
-  uint64_t max_filter_bytes = 0;  ///< ceiling a user and bucket; 0: room for 130,000 items
+  /// Ceiling a user and bucket, kMinFilterBytes..kMaxFilterBytes; 0: room for 130,000 items.
+  uint64_t max_filter_bytes = 0;
   Durability durability = Durability::kInterval;  ///< against power loss
   int64_t max_future_ms = 24 * 3'600'000LL;  ///< plays later than now + this are refused; 0..366 d
   int32_t utc_offset_minutes = 0;  ///< shifts bucket edges and the maintenance window; fixed

@@ -1,0 +1,63 @@
+#include "base/utf8.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace seendb {
+namespace {
+
+constexpr uint64_t kHighBits = 0x8080808080808080ULL;
+
+/// The length of the well-formed sequence at `p`, which begins with a byte above 0x7F and has
+/// `left` bytes to its end; 0 where there is none.
+size_t SequenceLength(const unsigned char* p, size_t left) noexcept {
+  const unsigned lead = p[0];
+  size_t length = 0;
+  unsigned second_min = 0x80;
+  unsigned second_max = 0xBF;
+  if (lead >= 0xC2 && lead <= 0xDF) {
+    length = 2;
+  } else if (lead >= 0xE0 && lead <= 0xEF) {
+    length = 3;
+    if (lead == 0xE0) second_min = 0xA0;
+    if (lead == 0xED) second_max = 0x9F;
+  } else if (lead >= 0xF0 && lead <= 0xF4) {
+    length = 4;
+    if (lead == 0xF0) second_min = 0x90;
+    if (lead == 0xF4) second_max = 0x8F;
+  }
+  if (length == 0 || length > left || p[1] < second_min || p[1] > second_max) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if ((p[i] & 0xC0U) != 0x80U) return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+bool IsUtf8(std::string_view text) noexcept {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  size_t left = text.size();
+  while (left > 0) {
+    uint64_t word = 0;
+    while (left >= sizeof(word)) {
+      std::memcpy(&word, p, sizeof(word));
+      if ((word & kHighBits) != 0) break;
+      p += sizeof(word);
+      left -= sizeof(word);
+    }
+    while (left > 0 && *p < 0x80) {
+      ++p;
+      --left;
+    }
+    if (left == 0) break;
+    const size_t length = SequenceLength(p, left);
+    if (length == 0) return false;
+    p += length;
+    left -= length;
+  }
+  return true;
+}
+
+}  // namespace seendb

@@ -1,0 +1,13 @@
+// engine/base/utf8.h: is this text UTF-8?
+
+#pragma once
+
+#include <string_view>
+
+namespace seendb {
+
+/// True for well-formed UTF-8 (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing
+/// above U+10FFFF. Empty text is well formed. Cost: ASCII is read eight bytes at a time.
+bool IsUtf8(std::string_view text) noexcept;
+
+}  // namespace seendb

@@ -1,0 +1,54 @@
+#include <cstring>
+
+#include "filter/block_kernels.h"
+
+namespace seendb::internal {
+namespace {
+
+inline uint64_t LoadLane(const uint8_t* block, size_t lane) noexcept {
+  uint64_t bits = 0;
+  std::memcpy(&bits, block + lane * sizeof(bits), sizeof(bits));
+  return bits;
+}
+
+inline void InsertOne(uint8_t* bits, uint64_t blocks, Fingerprint fp) noexcept {
+  const uint64_t hash = BlockHash(fp);
+  uint8_t* block = bits + BlockOf(hash, blocks) * kBlockBytes;
+  for (size_t lane = 0; lane < kLanesPerBlock; ++lane) {
+    const uint64_t set = LoadLane(block, lane) | (uint64_t{1} << LaneBitOf(hash, lane));
+    std::memcpy(block + lane * sizeof(set), &set, sizeof(set));
+  }
+}
+
+inline uint8_t ProbeOne(const uint8_t* bits, uint64_t blocks, Fingerprint fp) noexcept {
+  const uint64_t hash = BlockHash(fp);
+  const uint8_t* block = bits + BlockOf(hash, blocks) * kBlockBytes;
+  uint64_t all = 1;
+  for (size_t lane = 0; lane < kLanesPerBlock; ++lane) {
+    all &= LoadLane(block, lane) >> LaneBitOf(hash, lane);
+  }
+  return static_cast<uint8_t>(all);
+}
+
+void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n) {
+  const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, fps[i + ahead]);
+    InsertOne(bits, blocks, fps[i]);
+  }
+}
+
+void ProbeMany(const uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n,
+               uint8_t* hits) {
+  const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (ahead != 0 && i + ahead < n) PrefetchBlock<false>(bits, blocks, fps[i + ahead]);
+    hits[i] = ProbeOne(bits, blocks, fps[i]);
+  }
+}
+
+}  // namespace
+
+const BlockKernels kScalarKernels = {InsertMany, ProbeMany};
+
+}  // namespace seendb::internal
