@@ -23,20 +23,36 @@ namespace seendb {
 /// Stored with a database; another name is refused.
 inline constexpr char kSeenOperatorName[] = "seendb.seen.v1";
 
-/// What one bucket's operator and compaction filter go by. The ceiling and the sealing flag may
-/// change while they run.
+/// What one bucket's operator and compaction filter go by. Until `Bind` (the policy is stored in
+/// the database that is just being opened) everything is kept as exact lists, which later merges
+/// re-encode. The ceiling and the sealing flag may change while they run.
 struct SeenRules {
-  FilterRules fixed;                       ///< bytes_max in it is not used
   std::atomic<uint64_t> bytes_max{0};      ///< the policy's ceiling
   std::atomic<bool> sealing{false};        ///< a seal is running
   std::shared_ptr<MergeCounters> counters;  ///< never null
 
+  /// Sets everything but the ceiling, once.
+  void Bind(const FilterRules& rules) {
+    fixed_ = rules;
+    bound_.store(true, std::memory_order_release);
+  }
+
   /// The rules as of now.
   FilterRules Current() const {
-    FilterRules rules = fixed;
-    rules.bytes_max = bytes_max.load(std::memory_order_relaxed);
+    FilterRules rules;
+    if (bound_.load(std::memory_order_acquire)) {
+      rules = fixed_;
+      rules.bytes_max = bytes_max.load(std::memory_order_relaxed);
+    } else {
+      rules.exact = true;
+      rules.bytes_max = UINT64_MAX;
+    }
     return rules;
   }
+
+ private:
+  FilterRules fixed_;
+  std::atomic<bool> bound_{false};
 };
 
 /// The operator for a bucket's family.

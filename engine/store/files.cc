@@ -1,0 +1,126 @@
+#include "store/files.h"
+
+#include <cstdio>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "filter/hash.h"
+#include "format/bytes.h"
+#include "merge/seen_operator.h"
+#include "merge/small_operators.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json Operators() {
+  return {{"seen", kSeenOperatorName},
+          {"impressions", kImpressionsOperatorName},
+          {"users", kUsersOperatorName}};
+}
+
+Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes,
+                   bool sync) {
+  const std::string fresh = path + ".tmp";
+  rocksdb::Status status = rocksdb::WriteStringToFile(env, bytes, fresh, sync);
+  if (status.ok()) status = env->RenameFile(fresh, path);
+  if (status.ok() && sync) {
+    std::unique_ptr<rocksdb::Directory> folder;
+    status = env->NewDirectory(path.substr(0, path.rfind('/')), &folder);
+    if (status.ok()) status = folder->Fsync();
+  }
+  return FromRocks(status, "write " + path);
+}
+
+}  // namespace
+
+std::string Identity::ToJson() const {
+  return Json{{"format", format}, {"id", id},       {"shards", shards}, {"hash", hash},
+              {"operators", Operators()}, {"ready", ready}}
+             .dump(2) +
+         "\n";
+}
+
+Result<Identity> Identity::FromJson(const std::string& json) {
+  const Json parsed = Json::parse(json, nullptr, false);
+  Identity identity;
+  try {
+    identity.format = parsed.at("format").get<int>();
+    if (identity.format > kFormatVersion) {
+      return Status::Incompatible("the database has format " + std::to_string(identity.format) +
+                                  ", this version reads up to " + std::to_string(kFormatVersion));
+    }
+    identity.id = parsed.at("id").get<std::string>();
+    identity.shards = parsed.at("shards").get<uint32_t>();
+    identity.hash = parsed.at("hash").get<uint32_t>();
+    identity.ready = parsed.at("ready").get<bool>();
+    std::string differences;
+    if (identity.hash != kHashVersion) {
+      differences += " hash is " + std::to_string(identity.hash) + ", here " +
+                     std::to_string(kHashVersion) + ";";
+    }
+    for (const auto& [family, name] : Operators().items()) {
+      const std::string stored = parsed.at("operators").at(family).get<std::string>();
+      if (stored == name.get<std::string>()) continue;
+      differences += " merge operator of " + family + " is " + stored + ", here " +
+                     name.get<std::string>() + ";";
+    }
+    if (!differences.empty()) {
+      differences.pop_back();
+      return Status::Incompatible("the database was made otherwise:" + differences);
+    }
+  } catch (const nlohmann::json::exception& e) {
+    return Status::Corruption(std::string("identity: ") + e.what());
+  }
+  if (identity.shards < 1 || identity.shards > 1024) {
+    return Status::Corruption("identity: shards is " + std::to_string(identity.shards));
+  }
+  return identity;
+}
+
+std::string ShardPath(const std::string& root, uint32_t shard) {
+  char name[24];
+  std::snprintf(name, sizeof(name), "/shard-%04u", shard);
+  return root + name;
+}
+
+Result<std::optional<Identity>> ReadIdentity(rocksdb::Env* env, const std::string& root) {
+  const std::string path = root + "/SEENDB";
+  if (env->FileExists(path).IsNotFound()) return std::optional<Identity>();
+  std::string json;
+  const rocksdb::Status read = rocksdb::ReadFileToString(env, path, &json);
+  if (!read.ok()) return FromRocks(read, "read " + path);
+  Result<Identity> identity = Identity::FromJson(json);
+  if (!identity.ok()) {
+    const Status s = identity.status();
+    return Status(s.code(), path + ": " + std::string(s.message()));
+  }
+  return std::optional<Identity>(*identity);
+}
+
+Status WriteIdentity(rocksdb::Env* env, const std::string& root, const Identity& identity) {
+  return ReplaceFile(env, root + "/SEENDB", identity.ToJson(), true);
+}
+
+std::optional<uint64_t> ReadSyncedSequence(rocksdb::Env* env, const std::string& shard_path) {
+  std::string bytes;
+  if (!rocksdb::ReadFileToString(env, shard_path + "/SYNCED", &bytes).ok()) return {};
+  Reader in(bytes);
+  const uint64_t sequence = in.U64();
+  const uint64_t checksum = in.U64();
+  if (!in.ok() || in.remaining() != 0) return {};
+  if (checksum != HashBytes(std::string_view(bytes).substr(0, 8))) return {};
+  return sequence;
+}
+
+Status WriteSyncedSequence(rocksdb::Env* env, const std::string& shard_path, uint64_t sequence) {
+  std::string bytes;
+  PutU64(&bytes, sequence);
+  PutU64(&bytes, HashBytes(bytes));
+  return ReplaceFile(env, shard_path + "/SYNCED", bytes, false);
+}
+
+}  // namespace seendb

@@ -1,0 +1,48 @@
+// store/files.h: the small files beside RocksDB's: the database's identity in its root folder, and
+// in each shard the log position known to be synced.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <rocksdb/env.h>
+
+#include "seendb/status.h"
+
+namespace seendb {
+
+/// The layout version this code writes and the newest it reads.
+inline constexpr int kFormatVersion = 1;
+
+/// What is fixed when a database is made (file SEENDB, JSON).
+struct Identity {
+  int format = kFormatVersion;
+  std::string id;       ///< random, the same in every shard
+  uint32_t shards = 0;
+  uint32_t hash = 0;    ///< kHashVersion
+  bool ready = false;   ///< every shard has been made once
+
+  /// As stored in the root folder; a shard's own copy names its number too.
+  std::string ToJson() const;
+  /// kCorruption where it can't be read; kIncompatible, naming every difference, where it was made
+  /// by other operators, another hash or a newer format.
+  static Result<Identity> FromJson(const std::string& json);
+};
+
+/// `<root>/shard-0003`.
+std::string ShardPath(const std::string& root, uint32_t shard);
+
+/// Reads `<root>/SEENDB`; nothing where there is no database.
+Result<std::optional<Identity>> ReadIdentity(rocksdb::Env* env, const std::string& root);
+/// Replaces `<root>/SEENDB` atomically, synced.
+Status WriteIdentity(rocksdb::Env* env, const std::string& root, const Identity& identity);
+
+/// The RocksDB sequence up to which `<shard>/SYNCED` says the log was synced; nothing where the
+/// file is absent or torn (power loss may take its last version).
+std::optional<uint64_t> ReadSyncedSequence(rocksdb::Env* env, const std::string& shard_path);
+/// Replaces `<shard>/SYNCED`.
+Status WriteSyncedSequence(rocksdb::Env* env, const std::string& shard_path, uint64_t sequence);
+
+}  // namespace seendb

@@ -1,0 +1,127 @@
+// store/shard_store.h: one shard's RocksDB: families by bucket, policies, sealing, dropping.
+//
+// Threads: every member may be called from any thread; DropBuckets and ResetRingFamily only while
+// no write to those families is under way (the ring's gate sees to that). Readers hold snapshots
+// of the family set and need no lock.
+
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "seendb/report.h"
+#include "store/families.h"
+#include "store/files.h"
+
+namespace seendb {
+
+/// How a shard is opened.
+struct ShardStoreOptions {
+  std::string path;
+  std::string database_id;
+  uint32_t shard = 0;
+  uint32_t shards = 1;
+  bool create = false;
+  bool read_only = false;
+  bool open_damaged = false;
+};
+
+/// See the head of this file.
+class ShardStore {
+ public:
+  static Result<std::unique_ptr<ShardStore>> Open(const ShardStoreOptions& options,
+                                                  std::shared_ptr<SharedResources> shared);
+  ~ShardStore();
+  ShardStore(const ShardStore&) = delete;
+  ShardStore& operator=(const ShardStore&) = delete;
+
+  rocksdb::DB* db() const { return db_.get(); }
+  uint32_t shard() const { return options_.shard; }
+  bool read_only() const { return options_.read_only; }
+  /// The published families; never null.
+  std::shared_ptr<const FamilySet> families() const;
+  rocksdb::ColumnFamilyHandle* users() const { return users_->get(); }
+  rocksdb::ColumnFamilyHandle* meta() const { return meta_->get(); }
+  std::shared_ptr<Family> ring_family(uint32_t slot) const;
+  /// Families that ring slots beyond the configured number left behind: their journals are
+  /// replayed and drained too.
+  uint32_t ring_families() const;
+
+  /// A number that grows with every opening: the high bits of the shard's sequences.
+  uint64_t epoch() const { return epoch_; }
+
+  /// Stores a policy (synced) and makes the families it needs at once.
+  Status PutCollection(const std::string& name, const Policy& policy);
+  /// The bucket, made if it is not there yet.
+  Result<std::shared_ptr<Bucket>> EnsureBucket(std::string_view collection, int64_t index);
+  /// Drops the buckets of a collection below `oldest_kept`; returns how many.
+  Result<uint32_t> DropBuckets(std::string_view collection, int64_t oldest_kept);
+  /// Collapses and re-encodes a bucket. Needs about the bucket's size of free disk.
+  Status Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket);
+  /// Drops and remakes a journal family.
+  Status ResetRingFamily(uint32_t slot);
+  /// Compacts every family down to the last level.
+  Status CompactAll();
+
+  /// Makes the log so far survive power loss, and notes how far that is.
+  Status SyncWal();
+  /// Families now, for the limit.
+  uint32_t family_count() const;
+  /// Sets aside a damaged journal record (the first 100).
+  void KeepDamaged(std::string_view name, std::string_view bytes);
+
+  /// What is wrong with this shard, for people; empty while all is well.
+  std::vector<std::string> Problems() const;
+  /// Notes a problem (once).
+  void AddProblem(std::string text);
+
+ private:
+  class ErrorListener;
+
+  ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResources> shared);
+  Status OpenDatabase();
+  Status CheckSynced();
+  Status CheckShardIdentity();
+  Status LoadPolicies();
+  Status PublishOpened();
+  Status BumpEpoch();
+  Status MakeRingFamilies();
+  Result<std::shared_ptr<Family>> CreateFamily(const std::string& name,
+                                               const rocksdb::ColumnFamilyOptions& options);
+  Status EnsureImpressions(CollectionFamilies* families);
+  void BindRules(const Policy& policy, Bucket* bucket) const;
+  void Publish(std::shared_ptr<const FamilySet> families);
+  Status PutMeta(const std::string& key, const std::string& value);
+
+  /// A family as RocksDB opened it, not yet published.
+  struct Opened {
+    FamilyName name;
+    std::shared_ptr<Family> family;
+    std::shared_ptr<SeenRules> seen;
+    std::shared_ptr<ImpressionRules> impressions;
+  };
+
+  const ShardStoreOptions options_;
+  const std::shared_ptr<SharedResources> shared_;
+  std::shared_ptr<ErrorListener> listener_;
+  std::unique_ptr<rocksdb::DB> db_;
+  std::vector<Opened> opened_;
+  std::map<std::string, Policy> policies_;  // only while opening
+
+  std::shared_ptr<Family> meta_, users_;
+  mutable std::shared_mutex mutex_;  // guards families_ and ring_
+  std::shared_ptr<const FamilySet> families_;
+  std::vector<std::shared_ptr<Family>> ring_;
+  std::mutex change_mutex_;  // one change of the families at a time
+  std::mutex sync_mutex_;
+  uint64_t noted_sequence_ = 0;  // guarded by sync_mutex_
+  uint64_t epoch_ = 0;
+  std::atomic<uint32_t> family_count_{0};
+};
+
+}  // namespace seendb
