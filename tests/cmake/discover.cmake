@@ -1,0 +1,88 @@
+# seendb_discover_tests(FOLDER LABEL label [TIMEOUT seconds] [PER_FOLDER] [LINKS targets...]):
+# declares every test in tests/FOLDER. One program a C++ file, or one for the folder.
+
+set(SEENDB_SANITIZER_ENV
+  "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/../support/lsan.supp:print_suppressions=0"
+  "TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/../support/tsan.supp:history_size=4:second_deadlock_stack=1")
+set(SEENDB_PROGRAM_ENV
+  "SEENDB_BIN=${PROJECT_BINARY_DIR}/bin"
+  "SEENDB_SERVER=${PROJECT_BINARY_DIR}/bin/seendb-server"
+  "SEENDB_TOOL=${PROJECT_BINARY_DIR}/bin/seendb")
+set(SEENDB_TEST_ROOT ${CMAKE_CURRENT_LIST_DIR}/..)
+
+function(seendb_test_program target label timeout)
+  cmake_parse_arguments(program "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${target} ${program_SOURCES})
+  target_link_libraries(${target} PRIVATE seendb_test_support ${program_LINKS})
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test)
+  set(labels ${label})
+  if(target MATCHES "concurrency")
+    list(APPEND labels tsan)
+  endif()
+  gtest_discover_tests(${target} TEST_PREFIX "${target}." TEST_LIST ${target}_tests
+    DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    PROPERTIES TIMEOUT ${timeout})
+  # Properties that are lists don't get through gtest_discover_tests: set when ctest reads them.
+  set(script ${CMAKE_CURRENT_BINARY_DIR}/${target}_properties.cmake)
+  file(WRITE ${script}
+    "foreach(test IN LISTS ${target}_tests)\n"
+    "  set_tests_properties(\"\${test}\" PROPERTIES LABELS \"${labels}\"\n"
+    "    ENVIRONMENT \"${SEENDB_PROGRAM_ENV};${SEENDB_SANITIZER_ENV}\")\n"
+    "endforeach()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${script})
+endfunction()
+
+function(seendb_discover_tests folder)
+  cmake_parse_arguments(arg "PER_FOLDER" "LABEL;TIMEOUT" "LINKS" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set(path ${SEENDB_TEST_ROOT}/${folder})
+  string(REPLACE "/" "_" prefix ${folder})
+
+  file(GLOB sources CONFIGURE_DEPENDS ${path}/*_test.cc)
+  if(sources AND arg_PER_FOLDER)
+    seendb_test_program(${prefix} ${arg_LABEL} ${arg_TIMEOUT} SOURCES ${sources} LINKS ${arg_LINKS})
+  else()
+    foreach(source IN LISTS sources)
+      get_filename_component(name ${source} NAME_WE)
+      string(REGEX REPLACE "_test$" "" name ${name})
+      seendb_test_program(${prefix}_${name} ${arg_LABEL} ${arg_TIMEOUT}
+        SOURCES ${source} LINKS ${arg_LINKS})
+    endforeach()
+  endif()
+
+  file(GLOB scripts CONFIGURE_DEPENDS ${path}/*_test.py)
+  foreach(script IN LISTS scripts)
+    get_filename_component(name ${script} NAME_WE)
+    string(REGEX REPLACE "_test$" "" name ${name})
+    set(labels ${arg_LABEL} python)
+    if(name MATCHES "concurrency")
+      list(APPEND labels tsan)
+    endif()
+    set(test ${prefix}.${name}.py)
+    add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${script}
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(${test} PROPERTIES
+      LABELS "${labels}" TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77
+      ENVIRONMENT "${SEENDB_PROGRAM_ENV};${SEENDB_SANITIZER_ENV}")
+  endforeach()
+endfunction()
+
+# seendb_discover_test_tree(FOLDER ...): the same for tests/FOLDER and every folder below it.
+function(seendb_discover_test_tree folder)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE ${SEENDB_TEST_ROOT}
+    ${SEENDB_TEST_ROOT}/${folder}/*_test.cc ${SEENDB_TEST_ROOT}/${folder}/*_test.py)
+  set(folders)
+  foreach(file IN LISTS found)
+    get_filename_component(path ${file} DIRECTORY)
+    list(APPEND folders ${path})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(path IN LISTS folders)
+    seendb_discover_tests(${path} ${ARGN})
+  endforeach()
+endfunction()

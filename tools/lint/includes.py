@@ -1,0 +1,139 @@
+"""Checks that every #include points along the arrows of the design."""
+
+import os
+import re
+
+import rooms
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+HOUSES = ("engine", "server", "tools", "perf", "tests")
+
+
+def includes_of(text):
+    """(line number, "<" or quote, target) of each include of a file."""
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.match(line)
+        if match:
+            found.append((number, match.group(1), match.group(2)))
+    return found
+
+
+def resolve(root, source, target):
+    """The path, relative to the root, of the project's header that `target` names; or None."""
+    candidates = [os.path.join(os.path.dirname(source), target)]
+    candidates += [os.path.join("engine", "include", target)]
+    candidates += [os.path.join(house, target) for house in HOUSES]
+    candidates += [os.path.join("tools", "seendb", target), target]
+    for candidate in candidates:
+        candidate = os.path.normpath(candidate)
+        if os.path.isfile(os.path.join(root, candidate)):
+            return candidate
+    return None
+
+
+def check_engine(room, target_house, target_room, target):
+    if target_house != "engine":
+        return f"engine/{room} may not include {target_house}/"
+    if room == "public":
+        if target_room != "public":
+            return f"a public header may not include {target}, which is not installed"
+        return None
+    if target_room == "public":
+        if target == rooms.COMPOSITION_HEADER and room not in ("engine", "seams"):
+            return f"engine/{room} lies below {rooms.COMPOSITION_HEADER}"
+        return None
+    if room == "seams":
+        return None if target_room == "base" else f"seams.h may include base/ only, not {target}"
+    if target_room == "seams":
+        return None if room == "engine" else f"engine/{room} lies below seams.h"
+    if target_room not in rooms.ENGINE_ROOMS or room not in rooms.ENGINE_ROOMS:
+        return f"unknown room of the engine: {target_room} or {room} (tools/lint/rooms.py)"
+    if rooms.ENGINE_ROOMS.index(target_room) > rooms.ENGINE_ROOMS.index(room):
+        return f"engine/{room} lies below engine/{target_room}"
+    return None
+
+
+def check_server(room, target_house, target_room, target):
+    if target_house == "engine":
+        if room in rooms.SERVER_ENGINE_FREE:
+            return f"server/{room} knows nothing of the engine"
+        if target_room != "public" and target_room not in rooms.SERVER_ENGINE_ROOMS:
+            return f"the server keeps to the engine's API, {target} is inside"
+        return None
+    if target_house != "server":
+        return f"the server may not include {target_house}/"
+    allowed = rooms.SERVER_ROOMS.get(room)
+    if allowed is None:
+        return f"unknown room server/{room} (tools/lint/rooms.py)"
+    if target_room not in allowed:
+        return f"server/{room} may not include server/{target_room}"
+    return None
+
+
+def check_tools(target_house, target_room, target):
+    if target_house == "tools":
+        return None
+    if target_house == "engine":
+        if target_room == "public" or target_room in rooms.TOOLS_ENGINE_ROOMS:
+            return None
+        return f"tools may not include {target}"
+    return f"tools may not include {target_house}/"
+
+
+def check_own(house, room, target_house, target_room, target):
+    """Why this include of one of our headers is wrong, or None."""
+    if target_house == "tests" and house != "tests":
+        return "nobody includes tests/"
+    if target_house == "perf" and house != "perf":
+        return "nobody includes perf/"
+    if house == "engine":
+        return check_engine(room, target_house, target_room, target)
+    if house == "server":
+        return check_server(room, target_house, target_room, target)
+    if house == "tools":
+        return check_tools(target_house, target_room, target)
+    return None  # tests and perf may include anything
+
+
+def check_foreign(house, room, target):
+    """Why this include of a header that is not ours is wrong, or None."""
+    if house in ("tests", "perf"):
+        return None
+    name = re.split(r"[/.]", target)[0]
+    if name in rooms.THIRD_PARTY:
+        if room == "public":
+            return f"a public header may not include <{target}>"
+        allowed = rooms.THIRD_PARTY[name]
+        if house not in allowed and f"{house}:{room}" not in allowed:
+            return f"<{target}> does not belong in {house}/{room}"
+        return None
+    if not rooms.SYSTEM.match(target) and target not in rooms.SYSTEM_C:
+        return f"unknown third-party header <{target}> (tools/lint/rooms.py)"
+    forbidden = rooms.FORBIDDEN_STD.get(house, set()) | rooms.FORBIDDEN_STD.get(
+        f"{house}:{room}", set())
+    if target in forbidden:
+        return f"<{target}> does not belong in {house}/{room}"
+    return None
+
+
+def check_file(root, path, text):
+    """Messages about one source file."""
+    house, room = rooms.room_of(path)
+    if house is None:
+        return []
+    messages = []
+    for number, kind, target in includes_of(text):
+        own = resolve(root, path, target) if kind == '"' or target.startswith("seendb/") else None
+        if own:
+            target_house, target_room = rooms.room_of(own)
+            why = check_own(house, room, target_house, target_room, target)
+            if not why and ".." in target.split("/"):
+                why = f"includes are written from the top of the house, not {target}"
+        elif kind == '"' and "/" in target and target.split("/")[0] not in rooms.THIRD_PARTY:
+            why = f'"{target}" names no header of the project'
+        else:
+            why = check_foreign(house, room, target)
+        if why:
+            messages.append(f"{path}:{number}: {why}")
+    return messages

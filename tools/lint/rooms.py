@@ -1,0 +1,81 @@
+"""The rooms of the house and who may include what: one table a rule."""
+
+import re
+
+# Rooms of the engine from the bottom up: each may include itself and what is left of it.
+ENGINE_ROOMS = ["base", "filter", "format", "merge", "store", "ring", "engine"]
+
+# Public headers any room of the engine may use; engine.h itself is for the top of the engine.
+COMPOSITION_HEADER = "seendb/engine.h"
+
+# What the outer houses may include of the engine besides the public headers. Tools reach into
+# the rooms because ldb and scan need our operators and formats; the server keeps to the API.
+SERVER_ENGINE_ROOMS = {"base", "seams"}
+TOOLS_ENGINE_ROOMS = {"base", "filter", "format", "merge", "store", "ring", "engine", "seams"}
+
+# Rooms of the server and what each may include of it; "main" is server/*.cc, the composition.
+SERVER_ROOMS = {
+    "http": {"http"},
+    "ops": {"ops", "http"},
+    "api": {"api", "http", "ops"},
+    "ingest": {"ingest", "ops"},
+    "main": {"main", "http", "ops", "api", "ingest"},
+}
+
+# Rooms of the server that know nothing of the engine.
+SERVER_ENGINE_FREE = {"http"}
+
+# Third-party headers by the first part of their path, and the rooms that may include them
+# ("engine:merge", "server:http"; a bare house name means all of its rooms).
+THIRD_PARTY = {
+    "rocksdb": {"engine:merge", "engine:store", "engine:ring", "tools"},
+    "xxhash": {"engine"},
+    "nlohmann": {"engine", "server", "tools"},
+    "simdjson": {"server", "tools"},
+    "boost": {"server", "tools"},
+    "librdkafka": {"server", "tools"},
+    "prometheus": {"server"},
+    "spdlog": {"server", "tools"},
+    "fmt": {"server", "tools"},
+    "zstd": {"engine", "server", "tools"},
+    "CLI": {"server:main", "server:ops", "tools"},
+    "gtest": set(),
+    "gmock": set(),
+    "benchmark": set(),
+    "hiredis": set(),
+}
+
+# Standard headers that do not belong somewhere: the engine never prints, its pure rooms do no I/O.
+FORBIDDEN_STD = {
+    "engine": {"iostream"},
+    "engine:filter": {"fstream", "filesystem", "thread", "mutex", "shared_mutex", "fcntl.h",
+                      "unistd.h"},
+    "engine:format": {"fstream", "filesystem", "thread", "mutex", "shared_mutex", "fcntl.h",
+                      "unistd.h"},
+}
+
+# Angled includes that belong to the language, the C library, the compiler or the kernel.
+SYSTEM = re.compile(r"^([a-z0-9_]+|[a-z0-9_]*intrin\.h|(sys|netinet|arpa|linux|bits|sanitizer)/.*)$")
+SYSTEM_C = {
+    "assert.h", "dirent.h", "dlfcn.h", "errno.h", "execinfo.h", "fcntl.h", "getopt.h", "ifaddrs.h",
+    "limits.h", "malloc.h", "netdb.h", "poll.h", "pthread.h", "pwd.h", "sched.h", "signal.h",
+    "spawn.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "termios.h", "time.h",
+    "unistd.h", "cpuid.h",
+}
+
+
+def room_of(path):
+    """The (house, room) of a source path relative to the root; (None, None) outside the houses."""
+    parts = path.split("/")
+    house = parts[0]
+    if house == "engine":
+        if parts[1] == "include":
+            return "engine", "public"
+        if len(parts) == 2:
+            return "engine", "seams" if parts[1] == "seams.h" else "engine"
+        return "engine", parts[1]
+    if house == "server":
+        return "server", parts[1] if len(parts) > 2 else "main"
+    if house in ("tools", "perf", "tests"):
+        return house, parts[1] if len(parts) > 2 else ""
+    return None, None
