@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "filter/block_bloom.h"
+#include "filter/probe_set.h"
 #include "filter/sizing.h"
 
 namespace seendb {
@@ -53,24 +54,8 @@ std::vector<Fingerprint> Union(std::span<const Fingerprint> a, std::span<const F
 
 }  // namespace
 
-bool PackedListContains(const char* packed, size_t count, Fingerprint fp) {
-  size_t low = 0;
-  while (count > 0) {
-    const size_t half = count / 2;
-    if (UnpackFingerprint(packed + (low + half) * kFingerprintBytes) < fp) {
-      low += half + 1;
-      count -= half + 1;
-    } else if (UnpackFingerprint(packed + (low + half) * kFingerprintBytes) == fp) {
-      return true;
-    } else {
-      count = half;
-    }
-  }
-  return false;
-}
-
 bool Layer::Contains(Fingerprint fp) const {
-  if (blocks == 0) return PackedListContains(bits.data(), items, fp);
+  if (blocks == 0) return ContainsSorted(Bits(*this), items, fp);
   return seendb::Contains(Bits(*this), blocks, fp);
 }
 
@@ -100,15 +85,13 @@ void SeenFilter::Add(std::span<const Fingerprint> items, const FilterRules& rule
       const bool at_ceiling = dropped_layers > 0;
       for (Fingerprint fp : items) {
         const bool known = at_ceiling ? layers.back().Contains(fp)
-                                      : std::any_of(layers.begin(), layers.end(), [fp](auto& l) {
-                                          return l.Contains(fp);
-                                        });
+                                      : std::any_of(layers.begin(), layers.end(),
+                                                    [fp](auto& l) { return l.Contains(fp); });
         if (!known) fresh.push_back(fp);
       }
       items = fresh;
     }
-    list = list.empty() ? std::vector<Fingerprint>(items.begin(), items.end())
-                        : Union(list, items);
+    list = list.empty() ? std::vector<Fingerprint>(items.begin(), items.end()) : Union(list, items);
     if (rules.exact) {
       FreezeExact(rules);
     } else if (sealed) {
@@ -143,7 +126,7 @@ void SeenFilter::FreezeExact(const FilterRules& rules) {
     layer.items = layer.capacity = static_cast<uint32_t>(quarter);
     layer.bits.resize(quarter * kFingerprintBytes);
     for (size_t i = 0; i < quarter; ++i) {
-      PackFingerprint(list[i], layer.bits.data() + i * kFingerprintBytes);
+      StoreFingerprint(list[i], Bits(layer) + i * kFingerprintBytes);
     }
     list.erase(list.begin(), list.begin() + static_cast<int64_t>(quarter));
     layers.push_back(std::move(layer));
@@ -234,8 +217,8 @@ void SeenFilter::AddLayer(Layer incoming, const FilterRules& rules) {
     }
     if (grew) {
       const uint64_t estimate = EstimateItems(Bits(layer), layer.blocks);
-      layer.items = static_cast<uint32_t>(
-          std::max<uint64_t>({layer.items, incoming.items, estimate}));
+      layer.items =
+          static_cast<uint32_t>(std::max<uint64_t>({layer.items, incoming.items, estimate}));
     }
     return;
   }
@@ -253,8 +236,9 @@ bool SeenFilter::WantsSeal(const FilterRules& rules) const {
   if (!sealed) return true;
   if (rules.exact || list.size() <= kTailKept) return false;
   // A list kept because it was the smaller encoding is reconsidered only by its size.
-  if (layers.empty()) return BlocksFor(list.size(), rules.fpr * kSealedShare) * kBlockBytes <
-                             list.size() * kFingerprintBytes;
+  if (layers.empty())
+    return BlocksFor(list.size(), rules.fpr * kSealedShare) * kBlockBytes <
+           list.size() * kFingerprintBytes;
   return BudgetLeft(rules) > rules.fpr / 1024;
 }
 

@@ -33,8 +33,6 @@ struct FilterRules {
 
 /// Most layers a filter may have; more bytes than that many layers can't occur below the ceiling.
 inline constexpr size_t kMaxLayers = 32;
-/// Bytes of one fingerprint in a list.
-inline constexpr size_t kFingerprintBytes = 6;
 
 /// Items that left the open list. `blocks == 0`: a frozen exact list (representation `exact` at
 /// its ceiling) of `items` packed fingerprints; otherwise `blocks` Bloom blocks of 64 bytes.
@@ -51,9 +49,9 @@ struct Layer {
 /// See the head of this file.
 struct SeenFilter {
   bool sealed = false;
-  int64_t as_of_ms = 0;         ///< newest slot merged; 0 once sealed
-  uint32_t dropped_layers = 0;  ///< that left at the ceiling
-  std::vector<Layer> layers;    ///< oldest first
+  int64_t as_of_ms = 0;           ///< newest slot merged; 0 once sealed
+  uint32_t dropped_layers = 0;    ///< that left at the ceiling
+  std::vector<Layer> layers;      ///< oldest first
   std::vector<Fingerprint> list;  ///< ascending, unique; the exact tail once sealed
 
   /// Adds items (ascending, unique). Those present already take no room.
@@ -83,20 +81,5 @@ struct SeenFilter {
   void SealList(const FilterRules& rules);
   void FoldSparseLayers(const FilterRules& rules);
 };
-
-/// Writes and reads one packed fingerprint (6 bytes, little-endian).
-inline void PackFingerprint(Fingerprint fp, char* out) {
-  for (size_t i = 0; i < kFingerprintBytes; ++i) out[i] = static_cast<char>(fp >> (8 * i));
-}
-inline Fingerprint UnpackFingerprint(const char* in) {
-  Fingerprint fp = 0;
-  for (size_t i = 0; i < kFingerprintBytes; ++i) {
-    fp |= static_cast<Fingerprint>(static_cast<uint8_t>(in[i])) << (8 * i);
-  }
-  return fp;
-}
-
-/// Whether ascending packed fingerprints hold `fp`. O(log count).
-bool PackedListContains(const char* packed, size_t count, Fingerprint fp);
 
 }  // namespace seendb

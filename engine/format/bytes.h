@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "filter/hash.h"
+
 namespace seendb {
 
 /// Appends little-endian integers, varints and packed bytes.
@@ -30,6 +32,12 @@ inline void PutVarint(std::string* out, uint64_t value) {
 }
 inline void PutZigzag(std::string* out, int64_t value) {
   PutVarint(out, (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
+}
+
+inline void PutFingerprint(std::string* out, Fingerprint fp) {
+  uint8_t packed[kFingerprintBytes];
+  StoreFingerprint(fp, packed);
+  out->append(reinterpret_cast<const char*>(packed), kFingerprintBytes);
 }
 
 /// Reads what the functions above wrote. After a read beyond the end, or a malformed varint, ok()
@@ -73,6 +81,10 @@ class Reader {
   int64_t Zigzag() {
     const uint64_t value = Varint();
     return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+  }
+  Fingerprint Packed() {
+    const std::string_view b = Bytes(kFingerprintBytes);
+    return b.empty() ? 0 : LoadFingerprint(reinterpret_cast<const uint8_t*>(b.data()));
   }
   std::string_view Bytes(uint64_t count) {
     if (!ok_ || count > bytes_.size()) {

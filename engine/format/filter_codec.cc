@@ -11,9 +11,9 @@ constexpr uint8_t kDamageFlag = 2;
 void PutList(std::span<const Fingerprint> list, std::string* out) {
   const size_t begin = out->size();
   out->resize(begin + list.size() * kFingerprintBytes);
-  char* at = out->data() + begin;
+  auto* at = reinterpret_cast<uint8_t*>(out->data()) + begin;
   for (Fingerprint fp : list) {
-    PackFingerprint(fp, at);
+    StoreFingerprint(fp, at);
     at += kFingerprintBytes;
   }
 }
@@ -44,7 +44,8 @@ bool FilterView::Parse(std::string_view value) {
     if (layers[i].blocks == 0 && layers[i].capacity != layers[i].items) return false;
   }
   damage = in.Bytes(damage_bytes);
-  list = in.Bytes(uint64_t{list_count} * kFingerprintBytes).data();
+  list = reinterpret_cast<const uint8_t*>(
+      in.Bytes(uint64_t{list_count} * kFingerprintBytes).data());
   for (uint32_t i = 0; i < layer_count; ++i) {
     layers[i].bits = reinterpret_cast<const uint8_t*>(in.Bytes(layers[i].bytes()).data());
   }
@@ -52,10 +53,10 @@ bool FilterView::Parse(std::string_view value) {
 }
 
 bool FilterView::ListIsSorted() const {
-  const auto ascending = [](const char* packed, size_t count) {
+  const auto ascending = [](const uint8_t* packed, size_t count) {
     for (size_t i = 1; i < count; ++i) {
-      if (UnpackFingerprint(packed + (i - 1) * kFingerprintBytes) >=
-          UnpackFingerprint(packed + i * kFingerprintBytes)) {
+      if (LoadFingerprint(packed + (i - 1) * kFingerprintBytes) >=
+          LoadFingerprint(packed + i * kFingerprintBytes)) {
         return false;
       }
     }
@@ -63,7 +64,7 @@ bool FilterView::ListIsSorted() const {
   };
   for (uint32_t i = 0; i < layer_count; ++i) {
     if (layers[i].blocks == 0 &&
-        !ascending(reinterpret_cast<const char*>(layers[i].bits), layers[i].items)) {
+        !ascending(layers[i].bits, layers[i].items)) {
       return false;
     }
   }
@@ -73,7 +74,7 @@ bool FilterView::ListIsSorted() const {
 void FilterView::AppendListTo(std::vector<Fingerprint>* out) const {
   out->reserve(out->size() + list_count);
   for (uint32_t i = 0; i < list_count; ++i) {
-    out->push_back(UnpackFingerprint(list + size_t{i} * kFingerprintBytes));
+    out->push_back(LoadFingerprint(list + size_t{i} * kFingerprintBytes));
   }
 }
 

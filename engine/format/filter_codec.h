@@ -28,7 +28,7 @@ struct FilterView {
   uint32_t dropped_layers = 0;
   uint32_t layer_count = 0;
   std::array<LayerView, kMaxLayers> layers;
-  const char* list = nullptr;  ///< packed, ascending
+  const uint8_t* list = nullptr;  ///< packed, ascending
   uint32_t list_count = 0;
   std::string_view damage;  ///< section, empty where there is none
 

@@ -4,8 +4,6 @@
 #include <functional>
 #include <unordered_set>
 
-#include "filter/seen_filter.h"
-
 namespace seendb {
 
 bool ImpressionList::Parse(std::string_view value) {
@@ -23,10 +21,9 @@ bool ImpressionList::Parse(std::string_view value) {
     entry.stamp = in.Varint();
     const uint32_t count = in.Varint32();
     for (uint32_t i = 0; in.ok() && i < count; ++i) {
-      const std::string_view packed = in.Bytes(kFingerprintBytes);
+      entry.item = in.Packed();
       entry.position = in.Varint32();
       if (!in.ok()) return false;
-      entry.item = UnpackFingerprint(packed.data());
       entries.push_back(entry);
     }
   }
@@ -55,9 +52,7 @@ void ImpressionList::Encode(std::string* out) const {
     PutVarint(out, entries[begin].stamp);
     PutVarint(out, end - begin);
     for (size_t i = begin; i < end; ++i) {
-      char packed[kFingerprintBytes];
-      PackFingerprint(entries[i].item, packed);
-      out->append(packed, kFingerprintBytes);
+      PutFingerprint(out, entries[i].item);
       PutVarint(out, entries[i].position);
     }
   }

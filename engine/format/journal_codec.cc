@@ -1,7 +1,5 @@
 #include "format/journal_codec.h"
 
-#include "filter/seen_filter.h"
-
 namespace seendb {
 
 void JournalEncoder::Begin(std::string_view collection, int64_t base_bucket) {
@@ -26,9 +24,7 @@ void JournalEncoder::Add(std::string_view user, int64_t bucket, Fingerprint item
     last_user_.assign(user);
   }
   PutZigzag(&plays_, bucket - base_bucket_);
-  char packed[kFingerprintBytes];
-  PackFingerprint(item, packed);
-  plays_.append(packed, kFingerprintBytes);
+  PutFingerprint(&plays_, item);
   ++count_;
 }
 
@@ -64,10 +60,9 @@ bool JournalDecoder::Next(std::string_view* user, int64_t* bucket, Fingerprint* 
   // Unsigned, so that hostile bytes can't overflow.
   *bucket = static_cast<int64_t>(static_cast<uint64_t>(base_bucket_) +
                                  static_cast<uint64_t>(in_.Zigzag()));
-  const std::string_view packed = in_.Bytes(kFingerprintBytes);
+  *item = in_.Packed();
   ok_ = in_.ok() && !user_.empty();
   if (!ok_) return false;
-  *item = UnpackFingerprint(packed.data());
   *user = user_;
   ++read_;
   return true;

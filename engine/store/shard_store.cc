@@ -463,15 +463,21 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
 
 Status ShardStore::ResetRingFamily(uint32_t slot) {
   const std::lock_guard change(change_mutex_);
-  std::shared_ptr<Family> old = ring_family(slot);
-  const rocksdb::Status dropped = db_->DropColumnFamily(old->get());
-  if (!dropped.ok()) return FromRocks(dropped, "drop the journal of slot " + std::to_string(slot));
-  --family_count_;
+  if (const std::shared_ptr<Family> old = ring_family(slot)) {
+    const rocksdb::Status dropped = db_->DropColumnFamily(old->get());
+    if (!dropped.ok()) {
+      return FromRocks(dropped, "drop the journal of slot " + std::to_string(slot));
+    }
+    --family_count_;
+    const std::unique_lock lock(mutex_);
+    ring_[slot] = nullptr;
+  }
   auto made = CreateFamily(RingFamilyName(slot),
                            FamilyOptions(*shared_, FamilyName::kRing, nullptr, nullptr));
+  if (!made.ok()) return made.status();
   const std::unique_lock lock(mutex_);
-  ring_[slot] = made.ok() ? *made : nullptr;
-  return made.status();
+  ring_[slot] = *made;
+  return {};
 }
 
 Status ShardStore::CompactAll() {

@@ -1,0 +1,39 @@
+// engine/base/name_table.h: small numbers for collection names, so that hot maps key by two bytes.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace seendb {
+
+/// Names interned for the life of the process; never removed. Threads: any.
+class NameTable {
+ public:
+  /// The name's number, given on first sight.
+  uint16_t Intern(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    const auto at = numbers_.find(name);
+    if (at != numbers_.end()) return at->second;
+    const auto number = static_cast<uint16_t>(names_.size());
+    names_.emplace_back(name);
+    numbers_.emplace(names_.back(), number);
+    return number;
+  }
+  /// The name of a number given before.
+  std::string Name(uint16_t number) const {
+    const std::lock_guard lock(mutex_);
+    return names_[number];
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<std::string> names_;
+  std::map<std::string, uint16_t, std::less<>> numbers_;
+};
+
+}  // namespace seendb

@@ -1,0 +1,82 @@
+// Staging the journals again when a shard opens.
+
+#include <algorithm>
+
+#include "format/journal_codec.h"
+#include "ring/ring.h"
+#include "store/status.h"
+
+namespace seendb {
+
+Status Ring::LoadErasures() {
+  const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, store_->users()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    UserRecord record;
+    if (!record.Parse(it->value().ToStringView()) || record.damaged) {
+      store_->AddProblem("the user record of " + it->key().ToString() + " is damaged");
+      continue;
+    }
+    erasures_.Put(it->key().ToStringView(), record);
+  }
+  return FromRocks(it->status(), "read the user records");
+}
+
+// A record that is not above its user's erasure is skipped; false where the bytes are damaged.
+bool Ring::ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging) {
+  JournalDecoder decoder;
+  if (!decoder.Begin(record)) return false;
+  const std::shared_ptr<const FamilySet> families = store_->families();
+  if (families->Find(decoder.collection()) == nullptr) return false;
+  const uint16_t collection = names_->Intern(decoder.collection());
+  StagedPlay play;
+  while (decoder.Next(&play.user, &play.bucket, &play.item)) {
+    if (sequence <= erasures_.Find(play.user).erased_seq) continue;
+    staging->Add(collection, play);
+    counters_->replayed_plays.fetch_add(1, std::memory_order_relaxed);
+  }
+  return decoder.ok();
+}
+
+Status Ring::ReplayFamily(uint32_t position) {
+  Slot& slot = slots_[position];
+  const std::shared_ptr<Family> family = store_->ring_family(position);
+  if (family == nullptr) return {};
+  const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, family->get()));
+  bool any = false;
+  auto staging = std::make_shared<Staging>();
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    any = true;
+    uint64_t sequence = 0;
+    counters_->replayed_records.fetch_add(1, std::memory_order_relaxed);
+    if (ParseSequenceKey(it->key().ToStringView(), &sequence) &&
+        ReplayRecord(sequence, it->value().ToStringView(), staging.get())) {
+      continue;
+    }
+    counters_->damaged_records.fetch_add(1, std::memory_order_relaxed);
+    store_->KeepDamaged("ring/" + std::to_string(position) + "/" + it->key().ToString(true),
+                        it->value().ToStringView());
+  }
+  if (!it->status().ok()) return FromRocks(it->status(), "read the journal");
+  if (!any) return {};
+  slot.state = State::kClosed;
+  slot.opened_ms = slot.closed_ms = clock_->NowMs();
+  slot.closed_order = ++closings_;
+  slot.staging = std::move(staging);
+  return {};
+}
+
+Status Ring::Replay() {
+  const Status loaded = LoadErasures();
+  if (!loaded.ok()) return loaded;
+  const std::unique_lock lock(mutex_);
+  slots_.resize(std::max(options_.slots, store_->ring_families()));
+  for (uint32_t position = 0; position < slots_.size(); ++position) {
+    slots_[position].position = position;
+    const Status replayed = ReplayFamily(position);
+    if (!replayed.ok()) return replayed;
+  }
+  if (!store_->read_only()) OpenNext();
+  return {};
+}
+
+}  // namespace seendb

@@ -1,0 +1,211 @@
+#include "ring/ring.h"
+
+#include <algorithm>
+
+#include "format/journal_codec.h"
+#include "store/status.h"
+
+namespace seendb {
+
+Ring::Ring(ShardStore* store, const RingOptions& options, const Clock* clock, NameTable* names,
+           RingCounters* counters)
+    : store_(store),
+      options_(options),
+      clock_(clock),
+      names_(names),
+      counters_(counters),
+      sequence_(store->epoch() << 40) {}
+
+const char* Ring::StateName(State state) {
+  switch (state) {
+    case State::kFree: return "free";
+    case State::kCurrent: return "current";
+    case State::kClosed: return "closed";
+    case State::kDraining: return "draining";
+    case State::kDrained: return "drained";
+  }
+  return "";
+}
+
+bool Ring::HasCurrent() const {
+  const std::shared_lock lock(mutex_);
+  return current_ != nullptr;
+}
+
+Status Ring::Record(const Gate::Scope&, std::string_view collection, uint16_t collection_id,
+                    std::span<const StagedPlay> plays, bool sync, rocksdb::WriteBatch* also) {
+  std::shared_ptr<Staging> staging;
+  uint32_t position = 0;
+  {
+    const std::shared_lock lock(mutex_);
+    staging = current_->staging;
+    position = current_->position;
+  }
+  thread_local JournalEncoder encoder;
+  encoder.Begin(collection, plays.empty() ? 0 : plays.front().bucket);
+  for (const StagedPlay& play : plays) encoder.Add(play.user, play.bucket, play.item);
+  const std::shared_ptr<Family> journal = store_->ring_family(position);
+  rocksdb::WriteBatch own;
+  rocksdb::WriteBatch& batch = also != nullptr ? *also : own;
+  const std::string_view record = encoder.Finish();
+  rocksdb::Status status =
+      batch.Put(journal->get(), SequenceKey(NextSequence()), {record.data(), record.size()});
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  options.ignore_missing_column_families = true;
+  if (status.ok()) status = store_->db()->Write(options, &batch);
+  if (!status.ok()) return FromRocks(status, "journal");
+  for (const StagedPlay& play : plays) staging->Add(collection_id, play);
+  if (staging->bytes() >= options_.slot_bytes_max) full_.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+void Ring::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
+                   std::vector<Fingerprint>* items) const {
+  const std::shared_lock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (slot.staging == nullptr || (slot.state == State::kDrained) != drained) continue;
+    slot.staging->Collect(collection, user, oldest_bucket, items);
+  }
+}
+
+// Precondition: mutex_ held alone.
+void Ring::OpenNext() {
+  current_ = nullptr;
+  for (uint32_t tried = 0; tried < options_.slots; ++tried) {
+    Slot& slot = slots_[(turn_ + tried) % options_.slots];
+    if (slot.state != State::kFree && slot.state != State::kDrained) continue;
+    slot.state = State::kCurrent;
+    ++slot.generation;
+    slot.opened_ms = clock_->NowMs();
+    slot.closed_ms = 0;
+    slot.staging = std::make_shared<Staging>();
+    turn_ = (slot.position + 1) % options_.slots;
+    current_ = &slot;
+    return;
+  }
+}
+
+void Ring::Rotate() {
+  const Gate::Exclusive alone(gate_);
+  const std::unique_lock lock(mutex_);
+  full_.store(false, std::memory_order_relaxed);
+  if (current_ == nullptr) {
+    OpenNext();
+  } else if (current_->staging->entries() == 0) {
+    current_->opened_ms = clock_->NowMs();
+  } else {
+    current_->state = State::kClosed;
+    current_->closed_ms = clock_->NowMs();
+    current_->closed_order = ++closings_;
+    OpenNext();
+  }
+}
+
+void Ring::RotateIfDue() {
+  const int64_t now = clock_->NowMs();
+  {
+    const std::shared_lock lock(mutex_);
+    const bool due = current_ == nullptr ||
+                     current_->opened_ms / options_.slot_ms != now / options_.slot_ms;
+    if (!due && !Full()) return;
+  }
+  Rotate();
+}
+
+uint32_t Ring::ClosedSlots() const {
+  const std::shared_lock lock(mutex_);
+  return static_cast<uint32_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
+    return slot.state == State::kClosed || slot.state == State::kDraining;
+  }));
+}
+
+Status Ring::Erase(std::string_view user, int64_t at_ms) {
+  const Gate::Exclusive alone(gate_);
+  UserRecord record;
+  record.erased_seq = NextSequence();
+  record.erased_at_ms = at_ms;
+  std::string encoded;
+  record.Encode(&encoded);
+  const std::shared_ptr<const FamilySet> families = store_->families();
+  const rocksdb::Slice key(user.data(), user.size());
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status = batch.Merge(store_->users(), key, encoded);
+  for (const auto& [name, collection] : families->collections) {
+    if (status.ok() && collection.impressions) {
+      status = batch.Delete(collection.impressions->get(), key);
+    }
+    for (const auto& [index, bucket] : collection.buckets) {
+      if (status.ok()) status = batch.Delete(bucket->family->get(), key);
+    }
+  }
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  options.ignore_missing_column_families = true;
+  if (status.ok()) status = store_->db()->Write(options, &batch);
+  if (!status.ok()) return FromRocks(status, "erase");
+  erasures_.Put(user, record);
+  const std::shared_lock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (slot.staging == nullptr) continue;
+    for (const auto& [name, collection] : families->collections) {
+      slot.staging->Erase(names_->Intern(name), user);
+    }
+  }
+  return {};
+}
+
+std::vector<SlotInfo> Ring::Slots() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<SlotInfo> infos;
+  for (const Slot& slot : slots_) {
+    SlotInfo info;
+    info.shard = store_->shard();
+    info.slot = slot.position;
+    info.state = StateName(slot.state);
+    info.generation = slot.generation;
+    info.opened_ms = slot.opened_ms;
+    if (slot.staging != nullptr) {
+      info.users = slot.staging->entries();
+      info.plays = slot.staging->plays();
+      info.bytes = slot.staging->bytes();
+    }
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+std::vector<StagedReport> Ring::Inspect(std::string_view user) const {
+  const std::shared_ptr<const FamilySet> families = store_->families();
+  const std::shared_lock lock(mutex_);
+  std::vector<StagedReport> reports;
+  for (const Slot& slot : slots_) {
+    if (slot.staging == nullptr) continue;
+    for (const auto& [name, collection] : families->collections) {
+      slot.staging->ForUser(names_->Intern(name), user, [&](int64_t bucket, uint32_t items) {
+        reports.push_back({name, BucketLabel(collection.policy, bucket), slot.position,
+                           slot.state == State::kDrained, items});
+      });
+    }
+  }
+  return reports;
+}
+
+void Ring::AddTo(EngineStats* stats) const {
+  const std::shared_lock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (slot.staging == nullptr) continue;
+    if (slot.state == State::kDrained) {
+      stats->short_term_bytes += slot.staging->bytes();
+      continue;
+    }
+    const uint64_t plays = slot.staging->plays();
+    stats->ring_bytes += slot.staging->bytes();
+    stats->ring_plays += plays;
+    if (plays > 0 && (stats->ring_oldest_ms == 0 || slot.opened_ms < stats->ring_oldest_ms)) {
+      stats->ring_oldest_ms = slot.opened_ms;
+    }
+  }
+}
+
+}  // namespace seendb

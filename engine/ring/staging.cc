@@ -1,0 +1,219 @@
+#include "ring/staging.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "format/bytes.h"
+
+namespace seendb {
+namespace {
+
+constexpr size_t kFirstBlockBytes = 4 << 10;
+constexpr size_t kBlockBytesMax = 1 << 20;
+constexpr uint32_t kFirstCapacity = 4;
+
+}  // namespace
+
+Staging::Staging() = default;
+
+uint64_t Staging::HashOf(uint16_t collection, std::string_view user) {
+  // A stripe is chosen by the top bits and a table position by the low ones.
+  return HashBytes(user) ^ (static_cast<uint64_t>(collection) * 0x9E37'79B9'7F4A'7C15ULL);
+}
+
+char* Staging::Stripe::Allocate(size_t bytes, size_t alignment) {
+  size_t skip = (alignment - reinterpret_cast<uintptr_t>(free) % alignment) % alignment;
+  if (free == nullptr || skip + bytes > free_bytes) {
+    size_t block = kFirstBlockBytes;
+    while (block < kBlockBytesMax && block < arena_bytes / 2) block *= 2;
+    block = std::max(block, bytes);
+    blocks.push_back(std::make_unique_for_overwrite<char[]>(block));
+    free = blocks.back().get();
+    free_bytes = block;
+    arena_bytes += block;
+    skip = 0;
+  }
+  char* at = free + skip;
+  free += skip + bytes;
+  free_bytes -= skip + bytes;
+  return at;
+}
+
+Fingerprint* Staging::Stripe::AllocateItems(uint32_t capacity) {
+  Fingerprint*& head = reusable[static_cast<size_t>(std::countr_zero(capacity))];
+  if (head != nullptr) {
+    Fingerprint* items = head;
+    std::memcpy(&head, items, sizeof(head));
+    return items;
+  }
+  return reinterpret_cast<Fingerprint*>(
+      Allocate(capacity * sizeof(Fingerprint), alignof(Fingerprint)));
+}
+
+void Staging::Stripe::Recycle(Fingerprint* items, uint32_t capacity) {
+  Fingerprint*& head = reusable[static_cast<size_t>(std::countr_zero(capacity))];
+  std::memcpy(items, &head, sizeof(head));
+  head = items;
+}
+
+const Staging::Entry* Staging::Stripe::Find(uint64_t hash, uint16_t collection,
+                                            std::string_view user) const {
+  if (table.empty()) return nullptr;
+  const size_t mask = table.size() - 1;
+  for (size_t at = hash & mask; table[at] != 0; at = (at + 1) & mask) {
+    const Entry& entry = entries[table[at] - 1];
+    if (entry.hash == hash && entry.collection == collection && entry.user() == user) {
+      return &entry;
+    }
+  }
+  return nullptr;
+}
+
+Staging::Entry* Staging::Stripe::Find(uint64_t hash, uint16_t collection, std::string_view user) {
+  return const_cast<Entry*>(static_cast<const Stripe*>(this)->Find(hash, collection, user));
+}
+
+void Staging::Stripe::Rehash() {
+  std::vector<uint32_t> larger(std::max<size_t>(table.size() * 2, 64));
+  const size_t mask = larger.size() - 1;
+  for (uint32_t index : table) {
+    if (index == 0) continue;
+    size_t at = entries[index - 1].hash & mask;
+    while (larger[at] != 0) at = (at + 1) & mask;
+    larger[at] = index;
+  }
+  table = std::move(larger);
+}
+
+// A new entry for the play's bucket: in the table, or behind the user's other buckets.
+Staging::Entry* Staging::Stripe::Insert(uint64_t hash, uint16_t collection,
+                                        const StagedPlay& play) {
+  Entry* head = Find(hash, collection, play.user);
+  Entry& entry = entries.emplace_back();
+  const auto index = static_cast<uint32_t>(entries.size());
+  entry.hash = hash;
+  entry.collection = collection;
+  entry.bucket = play.bucket;
+  entry.user_size = static_cast<uint8_t>(play.user.size());
+  entry.capacity = kFirstCapacity;
+  entry.items = AllocateItems(kFirstCapacity);
+  if (head != nullptr) {
+    entry.user_bytes = head->user_bytes;
+    entry.next = head->next;
+    head->next = index;
+    return &entry;
+  }
+  char* name = Allocate(play.user.size(), 1);
+  std::memcpy(name, play.user.data(), play.user.size());
+  entry.user_bytes = name;
+  if ((heads + 1) * 4 > table.size() * 3) Rehash();
+  ++heads;
+  const size_t mask = table.size() - 1;
+  size_t at = hash & mask;
+  while (table[at] != 0) at = (at + 1) & mask;
+  table[at] = index;
+  return &entry;
+}
+
+// Collapses repeats; only where that frees too little, doubles.
+void Staging::Stripe::Grow(Entry* entry) {
+  if (entry->capacity >= 16) {
+    std::sort(entry->items, entry->items + entry->count);
+    Fingerprint* end = std::unique(entry->items, entry->items + entry->count);
+    entry->count = static_cast<uint32_t>(end - entry->items);
+    if (entry->count <= entry->capacity / 4 * 3) return;
+  }
+  Fingerprint* larger = AllocateItems(entry->capacity * 2);
+  std::memcpy(larger, entry->items, entry->count * sizeof(Fingerprint));
+  Recycle(entry->items, entry->capacity);
+  entry->items = larger;
+  entry->capacity *= 2;
+}
+
+void Staging::Add(uint16_t collection, const StagedPlay& play) {
+  const uint64_t hash = HashOf(collection, play.user);
+  Stripe& stripe = stripes_[StripeOf(hash)];
+  const std::lock_guard lock(stripe.mutex);
+  Entry* entry = stripe.Find(hash, collection, play.user);
+  while (entry != nullptr && entry->bucket != play.bucket) {
+    entry = entry->next == 0 ? nullptr : &stripe.entries[entry->next - 1];
+  }
+  if (entry == nullptr) entry = stripe.Insert(hash, collection, play);
+  if (entry->count == entry->capacity) stripe.Grow(entry);
+  entry->items[entry->count++] = play.item;
+  ++stripe.plays;
+}
+
+void Staging::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket,
+                      std::vector<Fingerprint>* items) const {
+  const uint64_t hash = HashOf(collection, user);
+  const Stripe& stripe = stripes_[StripeOf(hash)];
+  const std::lock_guard lock(stripe.mutex);
+  const Entry* entry = stripe.Find(hash, collection, user);
+  while (entry != nullptr) {
+    if (entry->bucket >= oldest_bucket) {
+      items->insert(items->end(), entry->items, entry->items + entry->count);
+    }
+    entry = entry->next == 0 ? nullptr : &stripe.entries[entry->next - 1];
+  }
+}
+
+void Staging::Erase(uint16_t collection, std::string_view user) {
+  const uint64_t hash = HashOf(collection, user);
+  Stripe& stripe = stripes_[StripeOf(hash)];
+  const std::lock_guard lock(stripe.mutex);
+  Entry* entry = stripe.Find(hash, collection, user);
+  while (entry != nullptr) {
+    stripe.plays -= std::min<uint64_t>(stripe.plays, entry->count);
+    entry->count = 0;
+    entry = entry->next == 0 ? nullptr : &stripe.entries[entry->next - 1];
+  }
+}
+
+std::vector<const Staging::Entry*> Staging::Entries() const {
+  std::vector<const Entry*> all;
+  all.reserve(entries());
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    for (const Entry& entry : stripe.entries) {
+      if (entry.count > 0) all.push_back(&entry);
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) {
+    if (a->collection != b->collection) return a->collection < b->collection;
+    if (a->bucket != b->bucket) return a->bucket < b->bucket;
+    return a->user() < b->user();
+  });
+  return all;
+}
+
+uint64_t Staging::plays() const {
+  uint64_t sum = 0;
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    sum += stripe.plays;
+  }
+  return sum;
+}
+
+uint64_t Staging::entries() const {
+  uint64_t sum = 0;
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    sum += stripe.entries.size();
+  }
+  return sum;
+}
+
+uint64_t Staging::bytes() const {
+  uint64_t sum = 0;
+  for (const Stripe& stripe : stripes_) {
+    const std::lock_guard lock(stripe.mutex);
+    sum += stripe.arena_bytes + stripe.table.size() * sizeof(uint32_t) +
+           stripe.entries.size() * sizeof(Entry);
+  }
+  return sum;
+}
+
+}  // namespace seendb
