@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The part of tools/quickstart that talks to the server.
+
+    demo.py newest LOG            prints the newest time in a log, in ms
+    demo.py show URL LOG TOOL     loads LOG with the tool, asks about a user, prints numbers
+"""
+
+import argparse
+import http.client
+import json
+import statistics
+import subprocess
+import sys
+import time
+import urllib.parse
+
+from log import Log
+
+
+class Server:
+    """A keep-alive connection."""
+
+    def __init__(self, url):
+        self.address = urllib.parse.urlparse(url)
+        self.connection = http.client.HTTPConnection(self.address.hostname, self.address.port,
+                                                     timeout=600)
+
+    def call(self, method, path, body=None):
+        text = json.dumps(body) if body is not None else None
+        self.connection.request(method, path, text, {"Content-Type": "application/json"})
+        answer = self.connection.getresponse()
+        data = answer.read()
+        if answer.status >= 300:
+            raise SystemExit(f"quickstart: {method} {path}: {answer.status} {data.decode()}")
+        return json.loads(data)
+
+
+def load(server, arguments):
+    """Loads the log with the tool; (accepted, refused, plays a second)."""
+    command = [arguments.tool, "load", arguments.log, "--url", arguments.url]
+    for option in ("user", "item", "time"):
+        name = getattr(arguments, f"{option}_column")
+        if name:
+            command += [f"--{option}-column", name]
+    before = server.call("GET", "/admin/stats")
+    began = time.monotonic()
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
+    took = time.monotonic() - began
+    if done.returncode:
+        raise SystemExit(f"quickstart: {' '.join(command)}: exit code {done.returncode}")
+    after = server.call("GET", "/admin/stats")
+    accepted, refused = (after[name] - before[name] for name in ("plays_accepted", "plays_refused"))
+    return accepted, refused, accepted / took
+
+
+def ask(server, user, items, title):
+    """Asks /filter and prints a row an item."""
+    answer = server.call("POST", "/filter", {"user": user, "items": items, "explain": True})
+    print(f"\n{title}\n")
+    print(f"  {'item':<16} {'verdict':<8} why")
+    unseen = set(answer["unseen"])
+    for item in items:
+        why = answer["reasons"].get(item, "")
+        print(f"  {item:<16} {'unseen' if item in unseen else 'SEEN':<8} {why}")
+    return answer
+
+
+def latencies(server, log, candidates, requests):
+    """Milliseconds of `requests` filter requests of `candidates` items each, over many users."""
+    items = (log.popular * (candidates // len(log.popular) + 1))[:candidates]
+    found = []
+    for i in range(requests + 20):
+        user = log.users[i * 7919 % len(log.users)]
+        body = json.dumps({"user": user, "items": items})
+        began = time.perf_counter()
+        server.connection.request("POST", "/filter", body, {"Content-Type": "application/json"})
+        server.connection.getresponse().read()
+        found.append((time.perf_counter() - began) * 1000)
+    return sorted(found[20:])
+
+
+def sealed_bytes(server):
+    """Drains, seals every bucket that holds something, compacts; the bytes then on disk."""
+    server.call("POST", "/admin/drain", {})
+    for bucket in server.call("GET", "/admin/buckets")["buckets"]:
+        if bucket["collection"] == "default" and bucket["state"] != "future":
+            server.call("POST", "/admin/seal",
+                        {"collection": "default", "bucket": bucket["bucket"]})
+    server.call("POST", "/admin/compact", {})
+    buckets = server.call("GET", "/admin/buckets")["buckets"]
+    return sum(bucket["bytes"] for bucket in buckets if bucket["collection"] == "default")
+
+
+def show(arguments):
+    log = Log(arguments.log, (arguments.user_column, arguments.item_column, arguments.time_column))
+    server = Server(arguments.url)
+    print(f"\nLoading {log.rows:,} plays of {len(log.users):,} users ...", flush=True)
+    accepted, refused, rate = load(server, arguments)
+    print(f"  {accepted:,} accepted, {refused:,} refused as outside the six months kept")
+
+    items = [item for trio in zip(log.played[:4], log.unplayed[:4]) for item in trio]
+    served = log.unplayed[0]
+    ask(server, log.user, items, f"What has user {log.user} seen? Just loaded, staged in the ring:")
+    server.call("POST", "/impressions", {"user": log.user, "items": [served]})
+    server.call("POST", "/admin/drain", {})
+    ask(server, log.user, items, f"The same, after {served} was served and the ring was drained:")
+
+    times = latencies(server, log, 2000, 400)
+    size = sealed_bytes(server)
+    print("\nNumbers\n")
+    print(f"  loaded                 {rate:,.0f} plays/s, over HTTP")
+    print(f"  /filter of 2,000 ids   median {statistics.median(times):.2f} ms, "
+          f"p99 {times[int(len(times) * 0.99)]:.2f} ms, one client, its own JSON not counted")
+    print(f"  space                  {size / len(log.pairs):.2f} bytes an item, drained and sealed "
+          f"({len(log.pairs):,} items)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name in ("newest", "show"):
+        command = commands.add_parser(name)
+        if name == "show":
+            command.add_argument("url")
+        command.add_argument("log")
+        if name == "show":
+            command.add_argument("tool")
+        for option in ("user", "item", "time"):
+            command.add_argument(f"--{option}-column", default="")
+    arguments = parser.parse_args()
+    if arguments.command == "newest":
+        columns = (arguments.user_column, arguments.item_column, arguments.time_column)
+        print(Log(arguments.log, columns).newest_ms)
+        return 0
+    show(arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
