@@ -1,0 +1,59 @@
+// seendb buckets: every bucket of every collection, and where it is in its life.
+
+#include <string>
+
+#include "commands.h"
+#include "database.h"
+#include "report_json.h"
+#include "table.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+/// The buckets of one collection only, where one is asked for.
+Json OfCollection(const Json& report, const std::string& collection) {
+  Json list = Json::array();
+  for (const Json& bucket : ListOf(report, "buckets")) {
+    if (collection.empty() || TextOf(bucket, "collection") == collection) list.push_back(bucket);
+  }
+  return {{"buckets", std::move(list)}};
+}
+
+std::string Text(const Json& report) {
+  Table table({{"collection"},
+               {"bucket"},
+               {"state"},
+               {"window"},
+               {"from (UTC)"},
+               {"until (UTC)"},
+               {"users ~", Align::kRight},
+               {"bytes ~", Align::kRight}});
+  for (const Json& bucket : ListOf(report, "buckets")) {
+    table.Add({TextOf(bucket, "collection"), TextOf(bucket, "bucket"), TextOf(bucket, "state"),
+               FlagOf(bucket, "in_window") ? "read" : "", FormatTimeMs(TimeOf(bucket, "begin_ms")),
+               FormatTimeMs(TimeOf(bucket, "end_ms")), FormatCount(CountOf(bucket, "users")),
+               FormatBytes(CountOf(bucket, "bytes"))});
+  }
+  return table.empty() ? "no buckets\n" : table.ToString();
+}
+
+Status Run(const Session& session) {
+  auto database = Database::Open(session, Access::kRead);
+  if (!database.ok()) return database.status();
+  HttpClient* server = (*database)->server();
+  auto report = server != nullptr ? server->Call({.target = "/admin/buckets"})
+                                  : Result<Json>(ToJson((*database)->engine()->Buckets()));
+  if (!report.ok()) return (*database)->Close(report.status());
+  const Json chosen = OfCollection(*report, session.collection);
+  return (*database)->Close(session.json ? PrintJson(chosen) : Print(Text(chosen)));
+}
+
+}  // namespace
+
+void AddBuckets(CLI::App& app, Session& session) {
+  AddCommand(app, session, "buckets", "List the buckets: state, span, users, bytes",
+             Takes::kFolderOrServer, [&session] { return Run(session); });
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,93 @@
+#include "database.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "seams.h"
+#include "seendb/options.h"
+
+namespace seendb::tool {
+namespace {
+
+class FixedClock : public Clock {
+ public:
+  explicit FixedClock(int64_t now_ms) : now_ms_(now_ms) {}
+  int64_t NowMs() const override { return now_ms_; }
+
+ private:
+  int64_t now_ms_;
+};
+
+Result<int64_t> ParseClock(std::string_view text) {
+  constexpr std::string_view kManual = "manual:";
+  int64_t now_ms = 0;
+  const std::string_view number = text.substr(std::min(kManual.size(), text.size()));
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), now_ms);
+  if (!text.starts_with(kManual) || error != std::errc() || end != number.data() + number.size() ||
+      now_ms < 0) {
+    return Status::InvalidArgument("--clock: write manual:MS, ms since 1970");
+  }
+  return now_ms;
+}
+
+Status WithHint(const Status& status, Access access) {
+  if (status.code() != StatusCode::kBusy || access == Access::kRead) return status;
+  return Status::Busy(std::string(status.message()) +
+                      "; ask the server that has it by --url http://HOST:PORT");
+}
+
+}  // namespace
+
+Database::Database() = default;
+Database::~Database() = default;
+
+Result<std::unique_ptr<Database>> Database::Open(const Session& session, Access access) {
+  if (session.db.empty() == session.url.empty()) {
+    return Status::InvalidArgument(session.db.empty() ? "say --db DIR or --url URL"
+                                                      : "--db and --url exclude each other");
+  }
+  std::unique_ptr<Database> database(new Database);
+  if (session.url.empty()) {
+    Status status = database->OpenFolder(session, access);
+    if (!status.ok()) return status;
+    return database;
+  }
+  if (!session.clock.empty()) {
+    return Status::InvalidArgument("--clock is for --db; the server has its own");
+  }
+  auto address = ParseServerUrl(session.url);
+  if (!address.ok()) return address.status();
+  database->server_ =
+      std::make_unique<HttpClient>(std::move(address).value(), session.timeout_s * 1000);
+  return database;
+}
+
+Status Database::OpenFolder(const Session& session, Access access) {
+  Options options;
+  options.create_if_missing = access == Access::kCreate;
+  options.read_only = access == Access::kRead;
+  options.background = false;
+  Seams seams;
+  if (!session.clock.empty()) {
+    auto now_ms = ParseClock(session.clock);
+    if (!now_ms.ok()) return now_ms.status();
+    clock_ = std::make_unique<FixedClock>(*now_ms);
+    seams.clock = clock_.get();
+  }
+  auto engine = Engine::Open(session.db, options, seams);
+  if (!engine.ok()) return WithHint(engine.status(), access);
+  engine_ = std::move(engine).value();
+  return {};
+}
+
+Status Database::Close(Status outcome) {
+  if (!engine_) return outcome;
+  Status closed = engine_->Close();
+  engine_.reset();
+  return outcome.ok() ? closed : outcome;
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,49 @@
+// seendb/database.h: the database a command works on: a folder opened here, or a running server.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "http_client.h"
+#include "seendb/engine.h"
+#include "session.h"
+
+namespace seendb {
+class Clock;
+}
+
+namespace seendb::tool {
+
+/// How a folder is opened.
+enum class Access {
+  kRead,    ///< a snapshot, beside a running server too; no lock, nothing written
+  kWrite,   ///< alone; the database must exist
+  kCreate,  ///< alone; made where there is none
+};
+
+/// Exactly one of engine() and server() is there. Threads: one.
+class Database {
+ public:
+  /// Opens what --db or --url names. kInvalidArgument unless exactly one is given; otherwise the
+  /// engine's errors, with a word on what to do about them.
+  static Result<std::unique_ptr<Database>> Open(const Session& session, Access access);
+  ~Database();
+
+  /// The folder's engine, or null.
+  Engine* engine() { return engine_.get(); }
+  /// The server's client, or null.
+  HttpClient* server() { return server_.get(); }
+  /// `outcome`, or the failure to close. Closes the engine, if there is one.
+  Status Close(Status outcome);
+
+ private:
+  Database();
+  Status OpenFolder(const Session& session, Access access);
+
+  std::unique_ptr<Clock> clock_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<HttpClient> server_;
+};
+
+}  // namespace seendb::tool

@@ -1,0 +1,18 @@
+// seendb drain: moves everything staged in the ring into the seen filters.
+
+#include "commands.h"
+#include "maintenance.h"
+
+namespace seendb::tool {
+
+void AddDrain(CLI::App& app, Session& session) {
+  AddCommand(app, session, "drain",
+             "Close the current slots and drain everything staged into the seen filters",
+             Takes::kFolderOrServer, [&session] {
+               return Perform(session, {.request = {.method = "POST", .target = "/admin/drain"},
+                                        .engine = [](Engine& engine) { return engine.Drain(); },
+                                        .done = "drained"});
+             });
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,19 @@
+// seendb drop-expired: drops the buckets past retention.
+
+#include "commands.h"
+#include "maintenance.h"
+
+namespace seendb::tool {
+
+void AddDropExpired(CLI::App& app, Session& session) {
+  AddCommand(app, session, "drop-expired",
+             "Drop every bucket past retention, whatever the maintenance window says",
+             Takes::kFolderOrServer, [&session] {
+               return Perform(session,
+                              {.request = {.method = "POST", .target = "/admin/drop-expired"},
+                               .engine = [](Engine& engine) { return engine.DropExpired(); },
+                               .done = "dropped what had expired"});
+             });
+}
+
+}  // namespace seendb::tool

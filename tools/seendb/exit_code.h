@@ -1,0 +1,18 @@
+// seendb/exit_code.h: what the process says to the shell. The one table Status -> exit code.
+
+#pragma once
+
+#include "seendb/status.h"
+
+namespace seendb::tool {
+
+/// The exit code of a result. Codes are append-only.
+int ExitCodeOf(StatusCode code) noexcept;
+
+/// The exit code of a malformed command line.
+inline constexpr int kExitUsage = 2;
+
+/// The table, for --help.
+extern const char* const kExitCodeHelp;
+
+}  // namespace seendb::tool

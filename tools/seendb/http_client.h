@@ -1,0 +1,73 @@
+// seendb/http_client.h: the tool's side of a running server: HTTP/1.1 over one kept connection.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "seendb/status.h"
+
+namespace seendb::tool {
+
+/// JSON that keeps the order of its fields, as the reports are printed.
+using Json = nlohmann::ordered_json;
+
+/// Where a server listens.
+struct ServerAddress {
+  std::string host;
+  std::string port = "7373";
+  std::string prefix;  ///< path in front of every route, without a slash at its end
+};
+
+/// Reads "http://HOST[:PORT][/PREFIX]"; HOST may be a bracketed IPv6 address. kInvalidArgument.
+Result<ServerAddress> ParseServerUrl(std::string_view url);
+
+/// `text` with everything but letters, digits and -._~ as %XX.
+std::string PercentEncode(std::string_view text);
+
+/// One request. `body` is borrowed for the call.
+struct HttpRequest {
+  std::string method = "GET";
+  std::string target;  ///< "/admin/stats", already encoded
+  std::string_view body;
+  std::string_view content_type = "application/json";
+};
+
+/// One answer.
+struct HttpResponse {
+  unsigned status = 0;
+  int64_t retry_after_s = 0;  ///< 0: the server named none
+  std::string body;
+};
+
+/// A client of one server: blocking, with a time limit for each request. A connection that the
+/// server closed between requests is opened again. Threads: one.
+class HttpClient {
+ public:
+  HttpClient(ServerAddress address, int64_t timeout_ms);
+  ~HttpClient();
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  /// Sends a request and reads its answer, whatever its status. kUnavailable: no connection, a
+  /// broken one, or no answer in time; the server may have acted.
+  Result<HttpResponse> Send(const HttpRequest& request);
+  /// Send, and the answer's JSON; an answer other than 2xx becomes a Status by its error code.
+  Result<Json> Call(const HttpRequest& request);
+
+ private:
+  class Connection;
+  ServerAddress address_;
+  int64_t timeout_ms_;
+  std::unique_ptr<Connection> connection_;
+};
+
+/// The Status an answer other than 2xx stands for: by the error code in its body, otherwise by
+/// its HTTP status.
+Status StatusOfAnswer(const HttpResponse& response);
+
+}  // namespace seendb::tool

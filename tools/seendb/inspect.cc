@@ -1,0 +1,155 @@
+// seendb inspect USER: everything held about a user.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "database.h"
+#include "report_json.h"
+#include "table.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+/// A value's remarks: what is unusual about it.
+std::string Remarks(const Json& part) {
+  std::string out;
+  const auto add = [&out](const std::string& text) { out += (out.empty() ? "" : ", ") + text; };
+  if (part.contains("readable") && !FlagOf(part, "readable")) {
+    add("unreadable: " + TextOf(part, "error"));
+  }
+  if (CountOf(part, "damaged") != 0) add(FormatCount(CountOf(part, "damaged")) + " damaged parts");
+  if (CountOf(part, "dropped_layers") != 0) {
+    add(FormatCount(CountOf(part, "dropped_layers")) + " layers dropped at the ceiling");
+  }
+  return out;
+}
+
+/// Set bits / bits over all layers, which need not be of one size.
+std::string FillOf(const Json& bucket) {
+  double set = 0;
+  double blocks = 0;
+  for (const Json& layer : ListOf(bucket, "layers")) {
+    set += NumberOf(layer, "fill") * NumberOf(layer, "blocks");
+    blocks += NumberOf(layer, "blocks");
+  }
+  return blocks == 0 ? "-" : FormatPercent(set / blocks);
+}
+
+std::string FiltersText(const Json& report) {
+  Table table({{"collection"},
+               {"bucket"},
+               {"form"},
+               {"items", Align::kRight},
+               {"in list", Align::kRight},
+               {"layers", Align::kRight},
+               {"fill", Align::kRight},
+               {"est. fpr", Align::kRight},
+               {"bytes", Align::kRight},
+               {"bytes/item", Align::kRight},
+               {"as of"},
+               {"remarks"}});
+  for (const Json& bucket : ListOf(report, "buckets")) {
+    const double items = NumberOf(bucket, "items");
+    char per_item[32];
+    std::snprintf(per_item, sizeof(per_item), "%.2f", NumberOf(bucket, "bytes") / items);
+    table.Add({TextOf(bucket, "collection"), TextOf(bucket, "bucket"), TextOf(bucket, "form"),
+               FormatCount(CountOf(bucket, "items")), FormatCount(CountOf(bucket, "list_items")),
+               FormatCount(ListOf(bucket, "layers").size()), FillOf(bucket),
+               FormatPercent(NumberOf(bucket, "fpr")), FormatBytes(CountOf(bucket, "bytes")),
+               items > 0 ? per_item : "-", FormatTimeMs(TimeOf(bucket, "as_of_ms")),
+               Remarks(bucket)});
+  }
+  return table.empty() ? "no drained plays\n" : table.ToString();
+}
+
+std::string LayersText(const Json& report) {
+  Table table({{"collection"},
+               {"bucket"},
+               {"layer", Align::kRight},
+               {"items", Align::kRight},
+               {"capacity", Align::kRight},
+               {"bytes", Align::kRight},
+               {"fill", Align::kRight},
+               {"est. fpr", Align::kRight}});
+  for (const Json& bucket : ListOf(report, "buckets")) {
+    uint64_t number = 0;
+    for (const Json& layer : ListOf(bucket, "layers")) {
+      table.Add({TextOf(bucket, "collection"), TextOf(bucket, "bucket"), FormatCount(++number),
+                 FormatCount(CountOf(layer, "items")), FormatCount(CountOf(layer, "capacity")),
+                 FormatBytes(CountOf(layer, "blocks") * 64), FormatPercent(NumberOf(layer, "fill")),
+                 FormatPercent(NumberOf(layer, "fpr"))});
+    }
+  }
+  return table.empty() ? "" : "\nBloom layers\n" + table.ToString();
+}
+
+std::string RingText(const Json& report) {
+  Table table(
+      {{"collection"}, {"bucket"}, {"slot", Align::kRight}, {"state"}, {"plays", Align::kRight}});
+  for (const Json& staged : ListOf(report, "ring")) {
+    table.Add({TextOf(staged, "collection"), TextOf(staged, "bucket"),
+               FormatCount(CountOf(staged, "slot")),
+               FlagOf(staged, "drained") ? "drained" : "staged",
+               FormatCount(CountOf(staged, "items"))});
+  }
+  return "\nRing\n" + (table.empty() ? "nothing staged\n" : table.ToString());
+}
+
+std::string ImpressionsText(const Json& report) {
+  Table table({{"collection"}, {"entries", Align::kRight}, {"newest"}, {"oldest"}, {"remarks"}});
+  for (const Json& one : ListOf(report, "impressions")) {
+    const Json& entries = ListOf(one, "entries");
+    if (entries.empty() && Remarks(one).empty()) continue;
+    table.Add({TextOf(one, "collection"), FormatCount(entries.size()),
+               entries.empty() ? "-" : FormatTimeMs(TimeOf(entries.front(), "at_ms")),
+               entries.empty() ? "-" : FormatTimeMs(TimeOf(entries.back(), "at_ms")),
+               Remarks(one)});
+  }
+  return "\nImpressions\n" + (table.empty() ? "none\n" : table.ToString());
+}
+
+std::string UserText(const Json& report) {
+  std::string out = "user " + Printable(TextOf(report, "user")) + ", shard " +
+                    FormatCount(CountOf(report, "shard"));
+  if (report.contains("erased_at_ms") && !report["erased_at_ms"].is_null()) {
+    out += ", erased " + FormatTimeMs(TimeOf(report, "erased_at_ms"));
+  }
+  return out + "\n\nSeen filters\n" + FiltersText(report) + LayersText(report) + RingText(report) +
+         ImpressionsText(report);
+}
+
+Result<Json> Ask(Database& database, const Session& session, const std::string& user) {
+  if (HttpClient* server = database.server()) {
+    std::string target = "/users/" + PercentEncode(user);
+    if (!session.collection.empty()) target += "?collection=" + PercentEncode(session.collection);
+    return server->Call({.target = target});
+  }
+  auto report = database.engine()->Inspect(IdRef(user), session.collection);
+  if (!report.ok()) return report.status();
+  return ToJson(*report);
+}
+
+Status Run(const Session& session, const std::string& user) {
+  auto database = Database::Open(session, Access::kRead);
+  if (!database.ok()) return database.status();
+  auto report = Ask(**database, session, user);
+  if (!report.ok()) return (*database)->Close(report.status());
+  return (*database)->Close(session.json ? PrintJson(*report) : Print(UserText(*report)));
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, Session& session) {
+  auto user = std::make_shared<std::string>();
+  AddCommand(app, session, "inspect",
+             "Show everything held about a user: filters, staged plays, impressions",
+             Takes::kFolderOrServer, [&session, user] { return Run(session, *user); })
+      .add_option("user", *user, "The user's id")
+      ->required()
+      ->type_name("USER");
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,112 @@
+#include "loader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+constexpr int64_t kFirstPauseMs = 100;
+constexpr int64_t kLongestPauseMs = 5'000;
+
+bool WorthRetrying(const Status& status) {
+  return status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
+}
+
+}  // namespace
+
+Loader::Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeState state)
+    : reader_(reader),
+      sink_(sink),
+      options_(std::move(options)),
+      state_(std::move(state)),
+      pause_([](int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }) {}
+
+/// Sends the batch again and again, with longer and longer pauses, until it is taken, refused for
+/// good, or retry_s is over.
+Result<SendResult> Loader::SendPatiently() {
+  int64_t waited_ms = 0;
+  int64_t pause_ms = kFirstPauseMs;
+  for (;;) {
+    auto sent = sink_.Send(batch_);
+    if (sent.ok() || !WorthRetrying(sent.status())) return sent;
+    if (waited_ms >= options_.retry_s * 1000) return sent;
+    const int64_t wanted_ms = std::max(pause_ms, sink_.retry_after_s() * 1000);
+    const int64_t now_ms = std::min(wanted_ms, options_.retry_s * 1000 - waited_ms);
+    pause_(now_ms);
+    waited_ms += now_ms;
+    pause_ms = std::min(pause_ms * 2, kLongestPauseMs);
+  }
+}
+
+Status Loader::Flush(const OnBatch& on_batch) {
+  if (batch_.size() != 0) {
+    auto sent = SendPatiently();
+    if (!sent.ok()) {
+      return {sent.status().code(), "rows after " + FormatCount(state_.rows) +
+                                        " are not loaded: " + std::string(sent.status().message())};
+    }
+    state_.accepted += sent->accepted;
+    state_.refused += sent->refused;
+    for (const auto& [index, why] : sent->refusals) {
+      if (refusals_.size() == kRowErrorsMax || index >= batch_.size()) break;
+      refusals_.emplace_back(batch_.RowOf(index), why);
+    }
+    batch_.Clear();
+  }
+  state_.rows = reader_.row_number();
+  if (on_batch) on_batch(state_.rows);
+  if (options_.resume_path.empty()) return {};
+  return WriteResumeState(options_.resume_path, state_);
+}
+
+/// Puts one row into the batch or into the books.
+Status Loader::Take(RowKind kind, const PlayRow& row) {
+  if (kind == RowKind::kPlay) {
+    PlayRow shifted = row;
+    if (row.at_ms != kNowMs) shifted.at_ms += options_.shift_ms;
+    batch_.Add(shifted, reader_.row_number());
+    return {};
+  }
+  if (options_.strict) {
+    return Status::InvalidArgument("row " + FormatCount(reader_.row_number()) + ": " +
+                                   reader_.error());
+  }
+  ++state_.bad;
+  if (bad_rows_.size() < kRowErrorsMax) {
+    bad_rows_.emplace_back(reader_.row_number(), reader_.error());
+  }
+  return {};
+}
+
+Status Loader::Run(const OnBatch& on_batch) {
+  if (state_.rows != 0 && !reader_.Skip(state_.rows)) {
+    if (!reader_.status().ok()) return reader_.status();
+    return Status::InvalidArgument("the log has fewer rows than were loaded already");
+  }
+  PlayRow row;
+  for (;;) {
+    const RowKind kind = reader_.Next(&row);
+    if (kind == RowKind::kEnd) return Flush(on_batch);
+    if (kind == RowKind::kFailed) {
+      Status flushed = Flush(on_batch);
+      return flushed.ok() ? reader_.status() : flushed;
+    }
+    Status taken = Take(kind, row);
+    if (!taken.ok()) {
+      // What came before the bad row is loaded; a resumed load begins with the bad row again.
+      reader_.UncountRow();
+      Status flushed = Flush(on_batch);
+      return flushed.ok() ? taken : flushed;
+    }
+    if (batch_.size() == options_.batch_plays) {
+      Status flushed = Flush(on_batch);
+      if (!flushed.ok()) return flushed;
+    }
+  }
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,70 @@
+// seendb/loader.h: moves a log into a sink, batch by batch, and keeps the books.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "play_batch.h"
+#include "play_reader.h"
+#include "resume_state.h"
+
+namespace seendb::tool {
+
+/// How a log is loaded.
+struct LoadOptions {
+  size_t batch_plays = 5'000;
+  std::string resume_path;  ///< where progress is kept; empty: nowhere
+  bool strict = false;      ///< stop at the first bad row
+  int64_t shift_ms = 0;     ///< added to every time
+  int64_t retry_s = 60;     ///< longest wait for a busy or lost server
+};
+
+/// A row and what was wrong with it.
+using RowError = std::pair<uint64_t, std::string>;
+/// Most bad or refused rows that are described.
+inline constexpr size_t kRowErrorsMax = 10;
+
+/// Loads one log. Threads: one.
+class Loader {
+ public:
+  /// Called after each batch with the rows dealt with so far.
+  using OnBatch = std::function<void(uint64_t rows)>;
+  /// Pauses between tries; the real one sleeps.
+  using Pause = std::function<void(int64_t ms)>;
+
+  /// `state` says where to begin, in the log `reader` reads from its start.
+  Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeState state);
+  /// Replaces the pause between tries.
+  void SetPause(Pause pause) { pause_ = std::move(pause); }
+  /// Reads to the end. Acknowledged batches stay, whatever fails afterwards: the sink's error
+  /// once it was tried for long enough, the reader's, kInvalidArgument for a bad row with
+  /// `strict`, kIOError where the state can't be written.
+  Status Run(const OnBatch& on_batch);
+
+  /// Rows dealt with, and what became of them, earlier parts of a resumed load included.
+  const ResumeState& state() const { return state_; }
+  /// The first rows that were no plays.
+  const std::vector<RowError>& bad_rows() const { return bad_rows_; }
+  /// The first plays that were not taken.
+  const std::vector<RowError>& refusals() const { return refusals_; }
+
+ private:
+  Status Flush(const OnBatch& on_batch);
+  Result<SendResult> SendPatiently();
+  Status Take(RowKind kind, const PlayRow& row);
+
+  PlayReader& reader_;
+  PlaySink& sink_;
+  LoadOptions options_;
+  ResumeState state_;
+  PlayBatch batch_;
+  Pause pause_;
+  std::vector<RowError> bad_rows_;
+  std::vector<RowError> refusals_;
+};
+
+}  // namespace seendb::tool

@@ -1,0 +1,75 @@
+#include "ndjson_reader.h"
+
+#include <cmath>
+#include <span>
+
+#include <nlohmann/json.hpp>
+
+#include "seendb/events.h"
+
+namespace seendb::tool {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json* FindField(const Json& object, std::string_view wanted,
+                      std::span<const std::string_view> usual) {
+  if (!wanted.empty()) usual = {&wanted, 1};
+  for (const std::string_view name : usual) {
+    const auto found = object.find(std::string(name));
+    if (found != object.end()) return &*found;
+  }
+  return nullptr;
+}
+
+bool ReadId(const Json* field, const char* what, std::string* id, std::string* error) {
+  if (field == nullptr) {
+    *error = std::string("no ") + what + " field";
+  } else if (field->is_string()) {
+    *id = field->get<std::string>();
+    return true;
+  } else if (field->is_number_unsigned()) {
+    *id = std::to_string(field->get<uint64_t>());
+    return true;
+  } else {
+    *error = std::string(what) + ": neither a string nor an unsigned 64-bit integer";
+  }
+  return false;
+}
+
+/// The field as text, as ParseTimeMs takes it.
+std::string TimeText(const Json& field) {
+  if (field.is_string()) return field.get<std::string>();
+  if (field.is_number_float() && std::abs(field.get<double>()) < 1e18) {
+    char text[64];
+    std::snprintf(text, sizeof(text), "%.3f", field.get<double>());
+    return text;
+  }
+  return field.dump();
+}
+
+}  // namespace
+
+bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* error) {
+  const Json object = Json::parse(record.begin(), record.end(), nullptr, false);
+  if (!object.is_object()) {
+    *error = "not a JSON object";
+    return false;
+  }
+  if (!ReadId(FindField(object, columns_.user, kUserNames), "user", &user_, error) ||
+      !ReadId(FindField(object, columns_.item, kItemNames), "item", &item_, error)) {
+    return false;
+  }
+  row->user = user_;
+  row->item = item_;
+  row->at_ms = kNowMs;
+  if (columns_.now) return true;
+  const Json* time = FindField(object, columns_.time, kTimeNames);
+  if (time == nullptr) {
+    *error = "no time field";
+    return false;
+  }
+  return ParseTime(TimeText(*time), row, error);
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,144 @@
+#include "play_batch.h"
+
+#include <charconv>
+
+#include "report_json.h"
+
+namespace seendb::tool {
+namespace {
+
+void AppendJsonText(std::string_view text, std::string* out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  *out += '"';
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      *out += '\\';
+      *out += c;
+    } else if (byte < 0x20) {
+      *out += "\\u00";
+      *out += {kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      *out += c;
+    }
+  }
+  *out += '"';
+}
+
+/// Straight into the engine of a folder.
+class EngineSink : public PlaySink {
+ public:
+  EngineSink(Engine& engine, std::string collection)
+      : engine_(engine), collection_(std::move(collection)) {}
+
+  Result<SendResult> Send(const PlayBatch& batch) override {
+    plays_.clear();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      const PlayRow row = batch.At(i);
+      plays_.push_back({IdRef(row.user), IdRef(row.item), row.at_ms});
+    }
+    auto recorded = engine_.RecordPlays(plays_, {.collection = collection_});
+    // Without background work a full ring drains only when told to.
+    if (!recorded.ok() && recorded.status().code() == StatusCode::kBusy) {
+      Status drained = engine_.Drain();
+      if (!drained.ok()) return drained;
+      recorded = engine_.RecordPlays(plays_, {.collection = collection_});
+    }
+    if (!recorded.ok()) return recorded.status();
+    SendResult result{recorded->accepted, recorded->refused, {}};
+    for (const Refusal& refusal : recorded->refusals) {
+      result.refusals.emplace_back(refusal.index, std::string(refusal.status.message()));
+    }
+    return result;
+  }
+
+ private:
+  Engine& engine_;
+  std::string collection_;
+  std::vector<Play> plays_;
+};
+
+/// POST /plays of a server, as NDJSON.
+class ServerSink : public PlaySink {
+ public:
+  ServerSink(HttpClient& server, const std::string& collection)
+      : server_(server), target_("/plays?collection=" + PercentEncode(collection)) {}
+
+  Result<SendResult> Send(const PlayBatch& batch) override {
+    body_.clear();
+    for (size_t i = 0; i < batch.size(); ++i) AppendNdjson(batch.At(i), &body_);
+    retry_after_s_ = 0;
+    auto response = server_.Send({.method = "POST",
+                                  .target = target_,
+                                  .body = body_,
+                                  .content_type = "application/x-ndjson"});
+    if (!response.ok()) return response.status();
+    retry_after_s_ = response->retry_after_s;
+    if (response->status != 200) return StatusOfAnswer(*response);
+    const Json answer = Json::parse(response->body, nullptr, false);
+    SendResult result{CountOf(answer, "accepted"), CountOf(answer, "refused"), {}};
+    if (result.accepted + result.refused != batch.size()) {
+      return Status::Unavailable("the server answered for " +
+                                 std::to_string(result.accepted + result.refused) + " of " +
+                                 std::to_string(batch.size()) + " plays");
+    }
+    for (const Json& refusal : ListOf(answer, "refusals")) {
+      const Json& error = refusal.value("error", Json());
+      result.refusals.emplace_back(CountOf(refusal, "index"), error.is_string()
+                                                                  ? error.get<std::string>()
+                                                                  : TextOf(error, "message"));
+    }
+    return result;
+  }
+
+  int64_t retry_after_s() const override { return retry_after_s_; }
+
+ private:
+  HttpClient& server_;
+  std::string target_;
+  std::string body_;
+  int64_t retry_after_s_ = 0;
+};
+
+}  // namespace
+
+void PlayBatch::Add(const PlayRow& play, uint64_t row) {
+  entries_.push_back({bytes_.size(), static_cast<uint32_t>(play.user.size()),
+                      static_cast<uint32_t>(play.item.size()), play.at_ms, row});
+  bytes_ += play.user;
+  bytes_ += play.item;
+}
+
+void PlayBatch::Clear() {
+  bytes_.clear();
+  entries_.clear();
+}
+
+PlayRow PlayBatch::At(size_t index) const {
+  const Entry& entry = entries_[index];
+  const char* const begin = bytes_.data() + entry.begin;
+  return {{begin, entry.user_bytes}, {begin + entry.user_bytes, entry.item_bytes}, entry.at_ms};
+}
+
+void AppendNdjson(const PlayRow& play, std::string* out) {
+  *out += "{\"user\":";
+  AppendJsonText(play.user, out);
+  *out += ",\"item\":";
+  AppendJsonText(play.item, out);
+  if (play.at_ms != kNowMs) {
+    char digits[24];
+    const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), play.at_ms);
+    *out += ",\"at\":";
+    out->append(digits, end);
+  }
+  *out += "}\n";
+}
+
+std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection) {
+  if (HttpClient* server = database.server()) {
+    return std::make_unique<ServerSink>(*server, collection);
+  }
+  return std::make_unique<EngineSink>(*database.engine(), std::move(collection));
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,212 @@
+#include "play_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <utility>
+
+#include "byte_source.h"
+#include "ndjson_reader.h"
+#include "seendb/events.h"
+#include "seendb/id.h"
+
+namespace seendb::tool {
+namespace {
+
+bool SameName(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
+/// Rows of fields.
+class DelimitedReader : public PlayReader {
+ public:
+  DelimitedReader(RecordReader::ReadFn read, LogFormat format, const PlayColumns& columns)
+      : PlayReader(std::move(read), Format(format), columns) {}
+
+  Status Begin() {
+    if (!columns_.header) return Number();
+    std::span<char> record;
+    const RecordKind kind = records_.Next(&record);
+    if (kind == RecordKind::kFailed) return status();
+    if (kind == RecordKind::kEnd) return Status::InvalidArgument("the log is empty: no header");
+    std::vector<std::string_view> header;
+    if (kind != RecordKind::kRecord || !SplitFields(record, format_, &header)) {
+      return Status::InvalidArgument("the header can't be read");
+    }
+    return Find(header);
+  }
+
+ protected:
+  bool Parse(std::span<char> record, PlayRow* row, std::string* error) override {
+    if (!SplitFields(record, format_, &fields_)) {
+      *error = "text behind a quoted field";
+      return false;
+    }
+    if (fields_.size() <= static_cast<size_t>(last_)) {
+      *error = std::to_string(fields_.size()) + " fields where " + std::to_string(last_ + 1) +
+               " are needed";
+      return false;
+    }
+    row->user = fields_[static_cast<size_t>(user_)];
+    row->item = fields_[static_cast<size_t>(item_)];
+    if (time_ < 0) {
+      row->at_ms = kNowMs;
+      return true;
+    }
+    return ParseTime(fields_[static_cast<size_t>(time_)], row, error);
+  }
+
+ private:
+  static RecordFormat Format(LogFormat format) {
+    return format == LogFormat::kCsv ? RecordFormat{',', true} : RecordFormat{'\t', false};
+  }
+
+  Status Find(const std::vector<std::string_view>& header) {
+    user_ = FindColumn(header, columns_.user, kUserNames);
+    item_ = FindColumn(header, columns_.item, kItemNames);
+    time_ = columns_.now ? -1 : FindColumn(header, columns_.time, kTimeNames);
+    if (user_ < 0) return Missing("user", columns_.user, header);
+    if (item_ < 0) return Missing("item", columns_.item, header);
+    if (time_ < 0 && !columns_.now) return Missing("time", columns_.time, header);
+    last_ = std::max({user_, item_, time_});
+    return {};
+  }
+
+  static Status Missing(std::string_view what, const std::string& wanted,
+                        const std::vector<std::string_view>& header) {
+    std::string message = "no " + std::string(what) + " column";
+    if (!wanted.empty()) message += " \"" + wanted + "\"";
+    message += " in the header (";
+    for (size_t i = 0; i < header.size(); ++i) {
+      message += (i == 0 ? "" : ", ") + std::string(header[i].substr(0, 64));
+    }
+    message += "); name it by --" + std::string(what) + "-column";
+    if (what == "time") message += " or say --now";
+    return Status::InvalidArgument(message);
+  }
+
+  /// Columns by number.
+  Status Number() {
+    const std::array<std::pair<const std::string*, int*>, 3> all = {
+        {{&columns_.user, &user_}, {&columns_.item, &item_}, {&columns_.time, &time_}}};
+    int usual = 0;
+    for (const auto& [name, column] : all) {
+      *column = usual++;
+      if (name->empty()) continue;
+      int number = 0;
+      const auto [end, error] = std::from_chars(name->data(), name->data() + name->size(), number);
+      if (error != std::errc() || end != name->data() + name->size() || number < 1) {
+        return Status::InvalidArgument("without a header a column is a number from 1, not \"" +
+                                       *name + "\"");
+      }
+      *column = number - 1;
+    }
+    if (columns_.now) time_ = -1;
+    last_ = std::max({user_, item_, time_});
+    return {};
+  }
+
+  int user_ = 0;
+  int item_ = 1;
+  int time_ = 2;
+  int last_ = 2;
+  std::vector<std::string_view> fields_;
+};
+
+}  // namespace
+
+int FindColumn(const std::vector<std::string_view>& header, std::string_view wanted,
+               std::span<const std::string_view> usual) {
+  if (!wanted.empty()) usual = {&wanted, 1};
+  for (const std::string_view name : usual) {
+    for (size_t i = 0; i < header.size(); ++i) {
+      if (wanted.empty() ? SameName(header[i], name) : header[i] == name) {
+        return static_cast<int>(i);
+      }
+    }
+  }
+  return -1;
+}
+
+Result<LogFormat> LogFormatByName(std::string_view name) {
+  if (name == "csv") return LogFormat::kCsv;
+  if (name == "tsv" || name == "tab") return LogFormat::kTsv;
+  if (name == "ndjson" || name == "jsonl" || name == "json") return LogFormat::kNdjson;
+  return Status::InvalidArgument("unknown format \"" + std::string(name) +
+                                 "\": csv, tsv or ndjson");
+}
+
+Result<LogFormat> LogFormatOfName(const std::string& path) {
+  std::string stem;
+  IsZstName(path, &stem);
+  const size_t dot = stem.find_last_of("./");
+  if (dot != std::string::npos && stem[dot] == '.') {
+    auto format = LogFormatByName(stem.substr(dot + 1));
+    if (format.ok()) return format;
+  }
+  return Status::InvalidArgument("the name of " + path +
+                                 " does not tell its format: say --format csv, tsv or ndjson");
+}
+
+PlayReader::PlayReader(RecordReader::ReadFn read, RecordFormat format, const PlayColumns& columns)
+    : records_(std::move(read), format), format_(format), columns_(columns) {}
+
+bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* error) const {
+  const auto at_ms = ParseTimeMs(text, columns_.time_unit);
+  if (!at_ms) {
+    *error = "not a time: \"" + std::string(text.substr(0, 64)) + "\"";
+    return false;
+  }
+  row->at_ms = *at_ms;
+  return true;
+}
+
+RowKind PlayReader::Next(PlayRow* row) {
+  error_.clear();
+  std::span<char> record;
+  const RecordKind kind = records_.Next(&record);
+  if (kind == RecordKind::kEnd) return RowKind::kEnd;
+  if (kind == RecordKind::kFailed) {
+    error_ = status().ToString();
+    return RowKind::kFailed;
+  }
+  ++row_number_;
+  if (kind == RecordKind::kTooLong) error_ = "a line of more than 1 MiB";
+  if (kind == RecordKind::kOpen) error_ = "a quote is never closed";
+  if (kind != RecordKind::kRecord || !Parse(record, row, &error_)) return RowKind::kBad;
+  const std::pair<const char*, std::string_view> ids[] = {{"user", row->user}, {"item", row->item}};
+  for (const auto& [name, id] : ids) {
+    const Status status = IdRef(id).Validate();
+    if (status.ok()) continue;
+    error_ = std::string(name) + ": " + std::string(status.message());
+    return RowKind::kBad;
+  }
+  return RowKind::kPlay;
+}
+
+bool PlayReader::Skip(uint64_t rows) {
+  std::span<char> record;
+  for (; rows != 0; --rows) {
+    const RecordKind kind = records_.Next(&record);
+    if (kind == RecordKind::kEnd || kind == RecordKind::kFailed) return false;
+    ++row_number_;
+  }
+  return true;
+}
+
+Result<std::unique_ptr<PlayReader>> PlayReader::Open(RecordReader::ReadFn read, LogFormat format,
+                                                     const PlayColumns& columns) {
+  if (format == LogFormat::kNdjson) {
+    return std::unique_ptr<PlayReader>(std::make_unique<NdjsonReader>(std::move(read), columns));
+  }
+  auto reader = std::make_unique<DelimitedReader>(std::move(read), format, columns);
+  Status status = reader->Begin();
+  if (!status.ok()) return status;
+  return std::unique_ptr<PlayReader>(std::move(reader));
+}
+
+}  // namespace seendb::tool

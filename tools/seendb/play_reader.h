@@ -1,0 +1,103 @@
+// seendb/play_reader.h: plays out of a CSV, TSV or NDJSON log, columns by name.
+//
+// Rows are numbered from 1, the header not counted. A row that is no play (a field is missing,
+// the time can't be read, an id is empty, over-long or not UTF-8) is kBad, with the reason; the
+// next row goes on. Extra columns are ignored.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record_reader.h"
+#include "seendb/status.h"
+#include "time_parse.h"
+
+namespace seendb::tool {
+
+/// How a log is written.
+enum class LogFormat { kCsv, kTsv, kNdjson };
+
+/// The format of a file by its name ("log.csv.zst"); kInvalidArgument where the name does not say.
+Result<LogFormat> LogFormatOfName(const std::string& path);
+/// "csv", "tsv", "ndjson" ("jsonl", "json" too).
+Result<LogFormat> LogFormatByName(std::string_view name);
+
+/// Names tried, in this order, where none is given.
+inline constexpr std::array<std::string_view, 6> kUserNames = {"user", "user_id",     "userid",
+                                                               "uid",  "customer_id", "customer"};
+inline constexpr std::array<std::string_view, 9> kItemNames = {
+    "item",       "item_id",  "itemid",     "video_id", "stock_code",
+    "article_id", "comic_id", "product_id", "sku"};
+inline constexpr std::array<std::string_view, 9> kTimeNames = {
+    "at", "time_ms", "at_ms", "timestamp_ms", "ts", "timestamp", "time", "event_time", "date"};
+
+/// What is read from a log.
+struct PlayColumns {
+  std::string user;    ///< a column's name; empty: guessed
+  std::string item;    ///< likewise
+  std::string time;    ///< likewise
+  bool now = false;    ///< no time column: everything was played now
+  bool header = true;  ///< CSV and TSV: the first record names the columns; otherwise names are
+                       ///< column numbers from 1, by default 1, 2 and 3
+  TimeUnit time_unit = TimeUnit::kAuto;
+};
+
+/// One play of a log; ids valid until the next row is read.
+struct PlayRow {
+  std::string_view user;
+  std::string_view item;
+  int64_t at_ms = 0;  ///< seendb::kNowMs with PlayColumns::now
+};
+
+/// What PlayReader::Next found.
+enum class RowKind { kPlay, kBad, kEnd, kFailed };
+
+/// Reads plays: see the head of this file. Threads: one.
+class PlayReader {
+ public:
+  virtual ~PlayReader() = default;
+  /// Begins to read from `read`. kInvalidArgument, naming the header's columns, where a column is
+  /// not there.
+  static Result<std::unique_ptr<PlayReader>> Open(RecordReader::ReadFn read, LogFormat format,
+                                                  const PlayColumns& columns);
+  /// The next row.
+  RowKind Next(PlayRow* row);
+  /// The number of the row Next gave last.
+  uint64_t row_number() const { return row_number_; }
+  /// Why the last row is bad, or why Next failed.
+  const std::string& error() const { return error_; }
+  /// Why Next failed.
+  const Status& status() const { return records_.status(); }
+  /// Takes the last row off the count: it was looked at, and is not to be counted as read.
+  void UncountRow() { --row_number_; }
+  /// Skips `rows` rows, unread. False if there are fewer.
+  bool Skip(uint64_t rows);
+
+ protected:
+  PlayReader(RecordReader::ReadFn read, RecordFormat format, const PlayColumns& columns);
+  /// Reads one record into `*row`; otherwise why not.
+  virtual bool Parse(std::span<char> record, PlayRow* row, std::string* error) = 0;
+  /// A time as text, in the columns' unit.
+  bool ParseTime(std::string_view text, PlayRow* row, std::string* error) const;
+
+  RecordReader records_;
+  RecordFormat format_;
+  PlayColumns columns_;
+
+ private:
+  uint64_t row_number_ = 0;
+  std::string error_;
+};
+
+/// The position of the column called `wanted` in `header`, or, where `wanted` is empty, of the
+/// first of the `usual` names found there (letter case aside). -1 without one.
+int FindColumn(const std::vector<std::string_view>& header, std::string_view wanted,
+               std::span<const std::string_view> usual);
+
+}  // namespace seendb::tool

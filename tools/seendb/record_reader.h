@@ -1,0 +1,79 @@
+// seendb/record_reader.h: cuts a stream of bytes into the records of a CSV, TSV or NDJSON file.
+//
+// A record is a line, or with `quoted` a CSV record after RFC 4180, whose quoted fields may hold
+// delimiters, doubled quotes and line ends; a quote within an unquoted field is a character. Lines
+// end in LF or CRLF; the last may lack it; a byte-order mark at the start is dropped; empty lines
+// are no records.
+
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seendb/status.h"
+
+namespace seendb::tool {
+
+/// Longest record, in bytes.
+inline constexpr size_t kRecordBytesMax = 1 << 20;
+
+/// How records are told apart and fields within them.
+struct RecordFormat {
+  char delimiter = ',';  ///< between fields
+  bool quoted = true;    ///< fields may be quoted
+};
+
+/// What RecordReader::Next found.
+enum class RecordKind {
+  kRecord,   ///< a record
+  kTooLong,  ///< a line beyond the limit, skipped
+  kOpen,     ///< a quote that is never closed (within the limit); its first line was skipped
+  kEnd,      ///< nothing more
+  kFailed,   ///< the source failed: see status()
+};
+
+/// Reads records: see the head of this file. Memory: twice the limit. Threads: one.
+class RecordReader {
+ public:
+  /// Fills a buffer: ByteSource::Read.
+  using ReadFn = std::function<Result<size_t>(char*, size_t)>;
+
+  /// Reads from `read`, which must outlive the reader.
+  RecordReader(ReadFn read, RecordFormat format, size_t record_bytes_max = kRecordBytesMax);
+
+  /// The next record, without its line end; valid, and free to be written over, until the next
+  /// call.
+  RecordKind Next(std::span<char>* record);
+  /// Why Next said kFailed.
+  const Status& status() const { return status_; }
+
+ private:
+  bool Fill();
+  RecordKind NextRaw(std::span<char>* record);
+  RecordKind SkipLine(RecordKind kind);
+  void ScanQuotes(const char* from, const char* to);
+
+  ReadFn read_;
+  RecordFormat format_;
+  size_t record_bytes_max_;
+  std::string buffer_;
+  size_t begin_ = 0;
+  size_t end_ = 0;
+  bool at_end_ = false;
+  bool at_start_ = true;
+  // State of the record being scanned.
+  bool in_quotes_ = false;
+  bool may_open_ = true;  ///< a quote here opens a quoted field, or goes on with it
+  Status status_;
+};
+
+/// Splits a record into fields, unquoting in place. The fields view `record`.
+/// False where a quoted field is followed by anything but the delimiter.
+bool SplitFields(std::span<char> record, RecordFormat format,
+                 std::vector<std::string_view>* fields);
+
+}  // namespace seendb::tool

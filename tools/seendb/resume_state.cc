@@ -1,0 +1,59 @@
+#include "resume_state.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "report_json.h"
+
+namespace seendb::tool {
+
+Result<ResumeState> ReadResumeState(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    if (errno == ENOENT) return ResumeState{};
+    return Status::IOError("can't read " + path + ": " + std::strerror(errno));
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("file") || !json.contains("rows")) {
+    return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
+  }
+  return ResumeState{TextOf(json, "file"),  CountOf(json, "file_bytes"), TextOf(json, "collection"),
+                     CountOf(json, "rows"), CountOf(json, "accepted"),   CountOf(json, "refused"),
+                     CountOf(json, "bad")};
+}
+
+Status WriteResumeState(const std::string& path, const ResumeState& state) {
+  const Json json = {
+      {"file", state.file}, {"file_bytes", state.file_bytes}, {"collection", state.collection},
+      {"rows", state.rows}, {"accepted", state.accepted},     {"refused", state.refused},
+      {"bad", state.bad}};
+  const std::string temporary = path + ".part";
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+    file.flush();
+    if (!file) return Status::IOError("can't write " + temporary + ": " + std::strerror(errno));
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return Status::IOError("can't write " + path + ": " + std::strerror(errno));
+  }
+  return {};
+}
+
+Status CheckResumable(const ResumeState& saved, const ResumeState& wanted) {
+  if (saved.rows == 0) return {};
+  if (saved.file != wanted.file || saved.collection != wanted.collection) {
+    return Status::InvalidArgument("the state is of " + saved.file + " into " + saved.collection +
+                                   ", not of " + wanted.file + " into " + wanted.collection);
+  }
+  if (wanted.file_bytes < saved.file_bytes) {
+    return Status::InvalidArgument(wanted.file + " is smaller than when its load stopped");
+  }
+  return {};
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,34 @@
+// seendb/resume_state.h: how far a load came, kept in a small JSON file, so that a load that was
+// stopped goes on where the last acknowledged batch ended. A batch acknowledged but not yet
+// noted is sent again, which is harmless.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "seendb/status.h"
+
+namespace seendb::tool {
+
+/// Progress of one log into one collection.
+struct ResumeState {
+  std::string file;         ///< the log's name as given
+  uint64_t file_bytes = 0;  ///< its size; 0: a pipe
+  std::string collection;
+  uint64_t rows = 0;  ///< rows dealt with
+  uint64_t accepted = 0;
+  uint64_t refused = 0;
+  uint64_t bad = 0;
+};
+
+/// The state in `path`; one without rows where there is no such file. kInvalidArgument: the file
+/// holds something else.
+Result<ResumeState> ReadResumeState(const std::string& path);
+/// Replaces the state in `path` at once: a reader finds the old one or the new one. kIOError.
+Status WriteResumeState(const std::string& path, const ResumeState& state);
+/// kInvalidArgument where `saved` is of another log or collection than `wanted`. A log may have
+/// grown since.
+Status CheckResumable(const ResumeState& saved, const ResumeState& wanted);
+
+}  // namespace seendb::tool

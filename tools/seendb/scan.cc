@@ -1,0 +1,59 @@
+// seendb scan: the keys of the database, decoded.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "database.h"
+#include "report_json.h"
+#include "table.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+struct Selection {
+  std::string prefix;
+  uint64_t limit = 0;
+};
+
+std::string Line(const ScanRow& row) {
+  return std::to_string(row.shard) + "  " + Printable(row.family) + "  " + Printable(row.key) +
+         "  " + FormatBytes(row.bytes) + "  " + Printable(row.value) + "\n";
+}
+
+std::string JsonLine(const ScanRow& row) {
+  return ToJson(row).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status Run(const Session& session, const Selection& selection) {
+  auto database = Database::Open(session, Access::kRead);
+  if (!database.ok()) return database.status();
+  uint64_t rows = 0;
+  Status printed;
+  Status scanned = (*database)->engine()->Scan(selection.prefix, [&](const ScanRow& row) {
+    printed = Print(session.json ? JsonLine(row) : Line(row));
+    ++rows;
+    return printed.ok() && rows != selection.limit;
+  });
+  return (*database)->Close(printed.ok() ? scanned : printed);
+}
+
+}  // namespace
+
+void AddScan(CLI::App& app, Session& session) {
+  auto selection = std::make_shared<Selection>();
+  CLI::App& command = AddCommand(
+      app, session, "scan",
+      "Print the keys, one a line: shard, family, key, bytes, value (with --json an object a line)",
+      Takes::kFolder, [&session, selection] { return Run(session, *selection); });
+  command
+      .add_option("--prefix", selection->prefix,
+                  "Only families whose name begins so: seen/video/, impressions/, users, ring/")
+      ->type_name("TEXT");
+  command.add_option("--limit", selection->limit, "Stop after that many keys; 0: all")
+      ->type_name("N");
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,43 @@
+// seendb seal: re-encodes closed buckets, or one bucket, compactly.
+
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "maintenance.h"
+
+namespace seendb::tool {
+namespace {
+
+Status Run(const Session& session, const std::string& bucket) {
+  if (bucket.empty()) {
+    if (!session.collection.empty()) {
+      return Status::InvalidArgument(
+          "--collection goes with --bucket; without both, every closed "
+          "bucket is sealed");
+    }
+    return Perform(session, {.request = {.method = "POST", .target = "/admin/seal"},
+                             .engine = [](Engine& engine) { return engine.SealClosed(); },
+                             .done = "sealed every closed bucket"});
+  }
+  const std::string collection = CollectionOf(session);
+  const std::string body = Json({{"collection", collection}, {"bucket", bucket}})
+                               .dump(-1, ' ', false, Json::error_handler_t::replace);
+  return Perform(session,
+                 {.request = {.method = "POST", .target = "/admin/seal", .body = body},
+                  .engine = [&](Engine& engine) { return engine.Seal(collection, bucket); },
+                  .done = "sealed " + collection + " " + bucket});
+}
+
+}  // namespace
+
+void AddSeal(CLI::App& app, Session& session) {
+  auto bucket = std::make_shared<std::string>();
+  AddCommand(app, session, "seal",
+             "Re-encode every closed bucket compactly, or the one named (the current one included)",
+             Takes::kFolderOrServer, [&session, bucket] { return Run(session, *bucket); })
+      .add_option("--bucket", *bucket, "Only this bucket of --collection: 2026-11, 2026-11-20")
+      ->type_name("LABEL");
+}
+
+}  // namespace seendb::tool

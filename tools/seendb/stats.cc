@@ -1,0 +1,68 @@
+// seendb stats: the engine's counters and gauges. Units are read off the names' endings, so that
+// what a newer server adds is printed too.
+
+#include <string>
+#include <string_view>
+
+#include "commands.h"
+#include "database.h"
+#include "report_json.h"
+#include "table.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+constexpr int64_t kFirstTimeMs = 100'000'000'000;  // smaller ones are spans
+
+std::string ValueText(const std::string& name, const Json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_number_integer()) return value.dump();
+  const auto number = value.get<int64_t>();
+  if (number < 0) return value.dump();
+  if (name.find("bytes") != std::string::npos) return FormatBytes(static_cast<uint64_t>(number));
+  if (name.ends_with("_us")) return FormatDurationUs(static_cast<double>(number));
+  if (name.ends_with("_ms")) {
+    return number == 0 || number >= kFirstTimeMs
+               ? FormatTimeMs(number)
+               : FormatDurationUs(static_cast<double>(number) * 1e3);
+  }
+  return FormatCount(static_cast<uint64_t>(number));
+}
+
+void AddAll(const std::string& prefix, const Json& object, Facts* facts) {
+  for (const auto& [key, value] : object.items()) {
+    const std::string name = prefix + key;
+    if (value.is_object()) {
+      AddAll(name + ".", value, facts);
+    } else if (value.is_array()) {
+      for (const Json& one : value) facts->Add(name, ValueText({}, one));
+    } else {
+      facts->Add(name, ValueText(key, value));
+    }
+  }
+}
+
+Status Run(const Session& session) {
+  auto database = Database::Open(session, Access::kRead);
+  if (!database.ok()) return database.status();
+  HttpClient* server = (*database)->server();
+  auto report = server != nullptr ? server->Call({.target = "/admin/stats"})
+                                  : Result<Json>(ToJson((*database)->engine()->Stats()));
+  if (!report.ok()) return (*database)->Close(report.status());
+  if (session.json) return (*database)->Close(PrintJson(*report));
+  Facts facts;
+  AddAll("", *report, &facts);
+  return (*database)->Close(Print(facts.ToString()));
+}
+
+}  // namespace
+
+void AddStats(CLI::App& app, Session& session) {
+  AddCommand(app, session, "stats",
+             "Show counters and gauges (a folder's counters begin at zero when it is opened)",
+             Takes::kFolderOrServer, [&session] { return Run(session); });
+}
+
+}  // namespace seendb::tool

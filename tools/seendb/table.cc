@@ -1,0 +1,85 @@
+#include "table.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace seendb::tool {
+namespace {
+
+size_t Width(std::string_view text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+std::string Upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+void AppendRow(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
+               const std::vector<Column>& columns, std::string* out) {
+  const size_t line = out->size();
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (i != 0) *out += "  ";
+    const std::string padding(widths[i] - Width(cells[i]), ' ');
+    *out += columns[i].align == Align::kRight ? padding + cells[i] : cells[i] + padding;
+  }
+  while (out->size() > line && out->back() == ' ') out->pop_back();
+  *out += '\n';
+}
+
+}  // namespace
+
+std::string Printable(std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+void Table::Add(std::vector<std::string> cells) {
+  cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = Printable(cell);
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::ToString() const {
+  std::vector<std::string> heads;
+  std::vector<size_t> widths;
+  for (const Column& column : columns_) {
+    heads.push_back(Upper(column.name));
+    widths.push_back(Width(column.name));
+  }
+  for (const auto& row : rows_) {
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  std::string out;
+  AppendRow(heads, widths, columns_, &out);
+  for (const auto& row : rows_) AppendRow(row, widths, columns_, &out);
+  return out;
+}
+
+void Facts::Add(std::string name, std::string_view value) {
+  lines_.emplace_back(std::move(name), Printable(value));
+}
+
+std::string Facts::ToString() const {
+  size_t width = 0;
+  for (const auto& [name, value] : lines_) width = std::max(width, Width(name));
+  std::string out;
+  for (const auto& [name, value] : lines_) {
+    out += "  " + name + std::string(width - Width(name) + 2, ' ') + value + '\n';
+  }
+  return out;
+}
+
+}  // namespace seendb::tool
