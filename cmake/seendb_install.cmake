@@ -1,5 +1,5 @@
 # What `cmake --install` puts where: the engine's library, public headers and CMake package
-# (component seendb_engine), and the programs (component seendb_programs).
+# (component seendb_engine). The programs' own folders install them.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -19,10 +19,3 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/seendbConfigVersion.cmake
 install(FILES ${PROJECT_BINARY_DIR}/seendbConfig.cmake
   ${PROJECT_BINARY_DIR}/seendbConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT seendb_engine)
-
-foreach(program seendb-server seendb)
-  if(TARGET ${program})
-    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
-      COMPONENT seendb_programs)
-  endif()
-endforeach()

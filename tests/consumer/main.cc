@@ -1,9 +1,9 @@
 // The smallest program that embeds SeenDB, built against an installed and an added engine.
 
-#include <seendb/engine.h>
-
 #include <iostream>
 #include <vector>
+
+#include <seendb/engine.h>
 
 namespace {
 
