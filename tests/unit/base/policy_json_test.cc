@@ -1,0 +1,183 @@
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "seendb/policy.h"
+
+namespace seendb {
+namespace {
+
+TEST(PolicyJson, WritesEveryFieldInOrder) {
+  EXPECT_EQ(PolicyToJson(Policy()),
+            R"({"bucket":"month","window":4,"retention":6,"fpr":0.01,"impressions":100,)"
+            R"("served_is_seen":false,"representation":"bloom","max_filter_bytes":0,)"
+            R"("durability":"interval","max_future":"24h","utc_offset":"+00:00"})");
+}
+
+TEST(PolicyJson, ReadsEveryField) {
+  const Result<PolicyPatch> read = PolicyPatchFromJson(
+      R"({"bucket":"days:10","window":3,"retention":5,"fpr":0.02,"impressions":50,)"
+      R"("served_is_seen":true,"representation":"exact","max_filter_bytes":65536,)"
+      R"("durability":"none","max_future":"90m","utc_offset":"-03:30"})");
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  const Policy expected{
+      {BucketKind::kDays, 10}, 3,         5,   0.02, 50, true, Representation::kExact, 65536,
+      Durability::kNone,       5'400'000, -210};
+  EXPECT_EQ(ApplyPatch(Policy(), *read), expected);
+}
+
+TEST(PolicyJson, EmptyObjectChangesNothing) {
+  const Result<PolicyPatch> read = PolicyPatchFromJson(" {} ");
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(ApplyPatch(Policy(), *read), Policy());
+  EXPECT_FALSE(read->window.has_value());
+}
+
+TEST(PolicyJson, WhatIsWrittenReadsBack) {
+  Policy policy;
+  for (const BucketSpec bucket : {BucketSpec{}, BucketSpec{BucketKind::kDays, 366}}) {
+    for (const int64_t max_future_ms :
+         {int64_t{0}, int64_t{1}, int64_t{1'500}, int64_t{30'000}, int64_t{5'400'000},
+          int64_t{86'400'000}, int64_t{7 * 86'400'000}, int64_t{86'400'001}}) {
+      for (const int32_t offset : {0, 480, -210, 840, -840, -1}) {
+        for (const Durability durability :
+             {Durability::kSync, Durability::kInterval, Durability::kNone}) {
+          policy.bucket = bucket;
+          policy.max_future_ms = max_future_ms;
+          policy.utc_offset_minutes = offset;
+          policy.durability = durability;
+          policy.fpr = 1e-6 * (offset + 1'000);
+          const std::string json = PolicyToJson(policy);
+          const Result<PolicyPatch> read = PolicyPatchFromJson(json);
+          ASSERT_TRUE(read.ok()) << json << read.status().ToString();
+          ASSERT_EQ(ApplyPatch(Policy(), *read), policy) << json;
+        }
+      }
+    }
+  }
+}
+
+TEST(PolicyJson, Durations) {
+  const std::pair<const char*, int64_t> good[] = {
+      {"0s", 0},      {"24h", 86'400'000}, {"90m", 5'400'000},      {"30s", 30'000},
+      {"500ms", 500}, {"7d", 604'800'000}, {"366d", 31'622'400'000}};
+  for (const auto& [text, ms] : good) {
+    const auto read = PolicyPatchFromJson(std::string(R"({"max_future":")") + text + "\"}");
+    ASSERT_TRUE(read.ok()) << text;
+    EXPECT_EQ(read->max_future_ms, ms);
+  }
+  for (const char* text : {"", "24", "h", "-1h", "+1h", "1.5h", "24 h", " 24h", "24H", "24hh", "1w",
+                           "367d", "99999999999999999999h", "9223372036854775807d", "0x1h"}) {
+    const auto read = PolicyPatchFromJson(std::string(R"({"max_future":")") + text + "\"}");
+    EXPECT_EQ(read.status().field(), "/max_future") << text;
+  }
+}
+
+TEST(PolicyJson, Offsets) {
+  for (const char* text : {"+08:00", "-14:00", "+14:00", "+00:00", "-00:00", "+05:45"}) {
+    EXPECT_TRUE(PolicyPatchFromJson(std::string(R"({"utc_offset":")") + text + "\"}").ok()) << text;
+  }
+  for (const char* text : {"", "Z", "08:00", "+8:00", "+0800", "+08", "+08:60", "+14:01", "-15:00",
+                           "+08:0a", "+08:000", " +08:00", "+1a:00"}) {
+    const auto read = PolicyPatchFromJson(std::string(R"({"utc_offset":")") + text + "\"}");
+    EXPECT_EQ(read.status().field(), "/utc_offset") << text;
+  }
+}
+
+struct Bad {
+  const char* json;
+  const char* field;
+};
+
+TEST(PolicyJson, RefusalsNameTheField) {
+  const Bad bads[] = {
+      {R"({"windows":4})", "/windows"},
+      {R"({"a/b~c":4})", "/a~1b~0c"},
+      {R"({"":4})", "/"},
+      {R"({"Window":4})", "/Window"},
+      {R"({"window":4,"window":4})", "/window"},
+      {R"({"fpr":0.01,"window":4,"fpr":0.02})", "/fpr"},
+      {R"({"window":"4"})", "/window"},
+      {R"({"window":4.0})", "/window"},
+      {R"({"window":4.5})", "/window"},
+      {R"({"window":-1})", "/window"},
+      {R"({"window":0})", "/window"},
+      {R"({"window":129})", "/window"},
+      {R"({"window":4294967297})", "/window"},
+      {R"({"window":18446744073709551617})", "/window"},
+      {R"({"window":null})", "/window"},
+      {R"({"window":true})", "/window"},
+      {R"({"window":[4]})", "/window"},
+      {R"({"window":{"a":1}})", "/window"},
+      {R"({"window":5,"retention":4})", "/window"},
+      {R"({"retention":0})", "/retention"},
+      {R"({"retention":129})", "/retention"},
+      {R"({"fpr":0})", "/fpr"},
+      {R"({"fpr":1})", "/fpr"},
+      {R"({"fpr":-0.1})", "/fpr"},
+      {R"({"fpr":1e999})", "/fpr"},
+      {R"({"fpr":"0.01"})", "/fpr"},
+      {R"({"impressions":10001})", "/impressions"},
+      {R"({"served_is_seen":1})", "/served_is_seen"},
+      {R"({"served_is_seen":"true"})", "/served_is_seen"},
+      {R"({"representation":"Bloom"})", "/representation"},
+      {R"({"representation":0})", "/representation"},
+      {R"({"max_filter_bytes":1})", "/max_filter_bytes"},
+      {R"({"max_filter_bytes":-1})", "/max_filter_bytes"},
+      {R"({"max_filter_bytes":18446744073709551615})", "/max_filter_bytes"},
+      {R"({"durability":"always"})", "/durability"},
+      {R"({"max_future":86400000})", "/max_future"},
+      {R"({"bucket":"day"})", "/bucket"},
+      {R"({"bucket":"days:"})", "/bucket"},
+      {R"({"bucket":"days:0"})", "/bucket"},
+      {R"({"bucket":"days:010"})", "/bucket"},
+      {R"({"bucket":"days:-1"})", "/bucket"},
+      {R"({"bucket":"days:367"})", "/bucket"},
+      {R"({"bucket":"days:65537"})", "/bucket"},
+      {R"({"bucket":"days:10 "})", "/bucket"},
+      {R"({"bucket":10})", "/bucket"},
+  };
+  for (const Bad& bad : bads) {
+    const Status status = PolicyPatchFromJson(bad.json).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << bad.json;
+    EXPECT_EQ(status.field(), bad.field) << bad.json << " " << status.ToString();
+    EXPECT_FALSE(status.message().empty()) << bad.json;
+  }
+}
+
+TEST(PolicyJson, WhatIsNoObjectIsRefused) {
+  for (const char* json : {"",
+                           " ",
+                           "null",
+                           "4",
+                           "\"x\"",
+                           "[]",
+                           "[{}]",
+                           "true",
+                           "{",
+                           "{}}",
+                           "{} {}",
+                           "{\"window\":4,}",
+                           "{window:4}",
+                           "{\"window\"}",
+                           "{'window':4}",
+                           "{\"bucket\":\"\xFF\"}",
+                           "{\"\xED\xA0\x80\":1}",
+                           "nul",
+                           "{\"window\":04}",
+                           "{\"bucket\":\"\\ud800\"}"}) {
+    const Status status = PolicyPatchFromJson(json).status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << json;
+    EXPECT_FALSE(status.message().empty()) << json;
+  }
+  EXPECT_FALSE(PolicyPatchFromJson(std::string(1'000'000, '[')).ok());
+}
+
+TEST(PolicyJson, AFieldAloneIsJudgedAlone) {
+  // Whether window and retention fit each other is known only with the whole policy.
+  EXPECT_TRUE(PolicyPatchFromJson(R"({"window":128})").ok());
+  EXPECT_TRUE(PolicyPatchFromJson(R"({"retention":1})").ok());
+}
+
+}  // namespace
+}  // namespace seendb
