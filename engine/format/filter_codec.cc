@@ -44,8 +44,8 @@ bool FilterView::Parse(std::string_view value) {
     if (layers[i].blocks == 0 && layers[i].capacity != layers[i].items) return false;
   }
   damage = in.Bytes(damage_bytes);
-  list = reinterpret_cast<const uint8_t*>(
-      in.Bytes(uint64_t{list_count} * kFingerprintBytes).data());
+  list =
+      reinterpret_cast<const uint8_t*>(in.Bytes(uint64_t{list_count} * kFingerprintBytes).data());
   for (uint32_t i = 0; i < layer_count; ++i) {
     layers[i].bits = reinterpret_cast<const uint8_t*>(in.Bytes(layers[i].bytes()).data());
   }
@@ -63,8 +63,7 @@ bool FilterView::ListIsSorted() const {
     return true;
   };
   for (uint32_t i = 0; i < layer_count; ++i) {
-    if (layers[i].blocks == 0 &&
-        !ascending(layers[i].bits, layers[i].items)) {
+    if (layers[i].blocks == 0 && !ascending(layers[i].bits, layers[i].items)) {
       return false;
     }
   }
@@ -102,8 +101,8 @@ void EncodeFilter(const SeenFilter& filter, const DamageSet& damage, std::string
   bytes.clear();
   bytes.reserve(filter.Bytes() + section.size() + 64);
   bytes.push_back(static_cast<char>(Tag::kFilter));
-  bytes.push_back(static_cast<char>((filter.sealed ? kSealedFlag : 0) |
-                                    (section.empty() ? 0 : kDamageFlag)));
+  bytes.push_back(
+      static_cast<char>((filter.sealed ? kSealedFlag : 0) | (section.empty() ? 0 : kDamageFlag)));
   PutVarint(&bytes, static_cast<uint64_t>(filter.as_of_ms));
   PutVarint(&bytes, filter.dropped_layers);
   PutVarint(&bytes, filter.layers.size());

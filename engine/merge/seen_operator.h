@@ -27,8 +27,8 @@ inline constexpr char kSeenOperatorName[] = "seendb.seen.v1";
 /// the database that is just being opened) everything is kept as exact lists, which later merges
 /// re-encode. The ceiling and the sealing flag may change while they run.
 struct SeenRules {
-  std::atomic<uint64_t> bytes_max{0};      ///< the policy's ceiling
-  std::atomic<bool> sealing{false};        ///< a seal is running
+  std::atomic<uint64_t> bytes_max{0};       ///< the policy's ceiling
+  std::atomic<bool> sealing{false};         ///< a seal is running
   std::shared_ptr<MergeCounters> counters;  ///< never null
 
   /// Sets everything but the ceiling, once.

@@ -18,11 +18,16 @@ Ring::Ring(ShardStore* store, const RingOptions& options, const Clock* clock, Na
 
 const char* Ring::StateName(State state) {
   switch (state) {
-    case State::kFree: return "free";
-    case State::kCurrent: return "current";
-    case State::kClosed: return "closed";
-    case State::kDraining: return "draining";
-    case State::kDrained: return "drained";
+    case State::kFree:
+      return "free";
+    case State::kCurrent:
+      return "current";
+    case State::kClosed:
+      return "closed";
+    case State::kDraining:
+      return "draining";
+    case State::kDrained:
+      return "drained";
   }
   return "";
 }
@@ -48,15 +53,19 @@ Status Ring::Record(const Gate::Scope&, std::string_view collection, uint16_t co
   rocksdb::WriteBatch own;
   rocksdb::WriteBatch& batch = also != nullptr ? *also : own;
   const std::string_view record = encoder.Finish();
+  const uint64_t sequence = NextSequence();
   rocksdb::Status status =
-      batch.Put(journal->get(), SequenceKey(NextSequence()), {record.data(), record.size()});
+      batch.Put(journal->get(), SequenceKey(sequence), {record.data(), record.size()});
   rocksdb::WriteOptions options;
   options.sync = sync;
   options.ignore_missing_column_families = true;
   if (status.ok()) status = store_->db()->Write(options, &batch);
   if (!status.ok()) return FromRocks(status, "journal");
   for (const StagedPlay& play : plays) staging->Add(collection_id, play);
-  if (staging->bytes() >= options_.slot_bytes_max) full_.store(true, std::memory_order_relaxed);
+  // Summing the stripes costs more than a small batch: it is done now and then.
+  const bool look = plays.size() >= 256 || sequence % 64 == 0;
+  if (look && staging->bytes() >= options_.slot_bytes_max)
+    full_.store(true, std::memory_order_relaxed);
   return {};
 }
 
@@ -106,8 +115,8 @@ void Ring::RotateIfDue() {
   const int64_t now = clock_->NowMs();
   {
     const std::shared_lock lock(mutex_);
-    const bool due = current_ == nullptr ||
-                     current_->opened_ms / options_.slot_ms != now / options_.slot_ms;
+    const bool due =
+        current_ == nullptr || current_->opened_ms / options_.slot_ms != now / options_.slot_ms;
     if (!due && !Full()) return;
   }
   Rotate();

@@ -38,7 +38,7 @@ Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string
 }  // namespace
 
 std::string Identity::ToJson() const {
-  return Json{{"format", format}, {"id", id},       {"shards", shards}, {"hash", hash},
+  return Json{{"format", format},         {"id", id},      {"shards", shards}, {"hash", hash},
               {"operators", Operators()}, {"ready", ready}}
              .dump(2) +
          "\n";

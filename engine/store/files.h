@@ -19,10 +19,10 @@ inline constexpr int kFormatVersion = 1;
 /// What is fixed when a database is made (file SEENDB, JSON).
 struct Identity {
   int format = kFormatVersion;
-  std::string id;       ///< random, the same in every shard
+  std::string id;  ///< random, the same in every shard
   uint32_t shards = 0;
-  uint32_t hash = 0;    ///< kHashVersion
-  bool ready = false;   ///< every shard has been made once
+  uint32_t hash = 0;   ///< kHashVersion
+  bool ready = false;  ///< every shard has been made once
 
   /// As stored in the root folder; a shard's own copy names its number too.
   std::string ToJson() const;

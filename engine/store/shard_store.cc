@@ -47,8 +47,8 @@ class ShardStore::ErrorListener final : public rocksdb::EventListener {
   }
   void Add(std::string text) {
     const std::lock_guard lock(mutex_);
-    if (problems_.size() < 20 && std::find(problems_.begin(), problems_.end(), text) ==
-                                     problems_.end()) {
+    if (problems_.size() < 20 &&
+        std::find(problems_.begin(), problems_.end(), text) == problems_.end()) {
       problems_.push_back(std::move(text));
     }
   }
@@ -81,10 +81,10 @@ ShardStore::~ShardStore() {
 Result<std::unique_ptr<ShardStore>> ShardStore::Open(const ShardStoreOptions& options,
                                                      std::shared_ptr<SharedResources> shared) {
   std::unique_ptr<ShardStore> store(new ShardStore(options, std::move(shared)));
-  for (const auto step : {&ShardStore::OpenDatabase, &ShardStore::CheckSynced,
-                          &ShardStore::CheckShardIdentity, &ShardStore::LoadPolicies,
-                          &ShardStore::PublishOpened, &ShardStore::BumpEpoch,
-                          &ShardStore::MakeRingFamilies}) {
+  for (const auto step :
+       {&ShardStore::OpenDatabase, &ShardStore::CheckSynced, &ShardStore::CheckShardIdentity,
+        &ShardStore::LoadPolicies, &ShardStore::PublishOpened, &ShardStore::BumpEpoch,
+        &ShardStore::MakeRingFamilies}) {
     Status status = (store.get()->*step)();
     if (!status.ok()) {
       return Status(status.code(), options.path + ": " + std::string(status.message()));
@@ -205,8 +205,7 @@ Status ShardStore::LoadPolicies() {
     name.remove_prefix(prefix.size());
     const Result<PolicyPatch> patch = PolicyPatchFromJson(it->value().ToStringView());
     if (!patch.ok()) {
-      return Status::Corruption("policy of " + name.ToString() + ": " +
-                                patch.status().ToString());
+      return Status::Corruption("policy of " + name.ToString() + ": " + patch.status().ToString());
     }
     policies_[name.ToString()] = ApplyPatch({}, *patch);
   }

@@ -55,12 +55,12 @@ inline constexpr uint64_t kMaxFilterBytes = 256ULL << 20;
 
 /// A collection's policy, all fields set. Defaults are the short-video policy.
 struct Policy {
-  BucketSpec bucket;             ///< fixed at creation
-  uint32_t window = 4;           ///< buckets a filter request reads, the current one included; fixed
-  uint32_t retention = 6;        ///< buckets kept; 1 <= window <= retention <= 128
-  double fpr = 0.01;             ///< false-positive budget of the whole window, 1e-6..0.5; fixed
-  uint32_t impressions = 100;    ///< newest served items kept a user, 0-10,000
-  bool served_is_seen = false;   ///< an impression also counts as a play
+  BucketSpec bucket;            ///< fixed at creation
+  uint32_t window = 4;          ///< buckets a filter request reads, the current one included; fixed
+  uint32_t retention = 6;       ///< buckets kept; 1 <= window <= retention <= 128
+  double fpr = 0.01;            ///< false-positive budget of the whole window, 1e-6..0.5; fixed
+  uint32_t impressions = 100;   ///< newest served items kept a user, 0-10,000
+  bool served_is_seen = false;  ///< an impression also counts as a play
   Representation representation = Representation::kBloom;  ///< fixed at creation
   /// Ceiling a user and bucket, kMinFilterBytes..kMaxFilterBytes; 0: room for 130,000 items.
   uint64_t max_filter_bytes = 0;

@@ -37,16 +37,16 @@ struct LayerReport {
 /// A user's seen filter in one bucket.
 struct BucketReport {
   std::string collection;
-  std::string bucket;         ///< label
+  std::string bucket;  ///< label
   FilterForm form = FilterForm::kList;
-  uint64_t items = 0;         ///< list and layers together
-  uint64_t list_items = 0;    ///< exact fingerprints (the tail, in a sealed filter)
-  uint64_t bytes = 0;         ///< of the encoded value
-  double fpr = 0;             ///< estimated, this bucket alone
-  int64_t as_of_ms = 0;       ///< newest slot merged
+  uint64_t items = 0;           ///< list and layers together
+  uint64_t list_items = 0;      ///< exact fingerprints (the tail, in a sealed filter)
+  uint64_t bytes = 0;           ///< of the encoded value
+  double fpr = 0;               ///< estimated, this bucket alone
+  int64_t as_of_ms = 0;         ///< newest slot merged
   uint64_t dropped_layers = 0;  ///< that left at the ceiling
-  uint64_t damaged = 0;       ///< damaged operands or values set aside
-  bool readable = true;       ///< false: the value could not be read, `error` says why
+  uint64_t damaged = 0;         ///< damaged operands or values set aside
+  bool readable = true;         ///< false: the value could not be read, `error` says why
   std::string error;
   std::vector<LayerReport> layers;
 };
@@ -101,9 +101,9 @@ struct BucketInfo {
   BucketState state = BucketState::kOpen;
   int64_t begin_ms = 0;
   int64_t end_ms = 0;
-  uint64_t users = 0;       ///< estimated keys
-  uint64_t bytes = 0;       ///< SST files and memtables, estimated
-  bool in_window = false;   ///< read by a filter request now
+  uint64_t users = 0;      ///< estimated keys
+  uint64_t bytes = 0;      ///< SST files and memtables, estimated
+  bool in_window = false;  ///< read by a filter request now
 };
 
 /// One slot of one shard's ring.
@@ -115,7 +115,7 @@ struct SlotInfo {
   int64_t opened_ms = 0;    ///< 0 while free
   uint64_t users = 0;       ///< (collection, user) pairs staged
   uint64_t plays = 0;
-  uint64_t bytes = 0;       ///< of memory
+  uint64_t bytes = 0;  ///< of memory
 };
 
 /// Counters since Open (monotonic) and gauges, over all shards.
@@ -124,24 +124,24 @@ struct EngineStats {
   uint64_t impressions_accepted = 0, impressions_refused = 0;
   uint64_t filters = 0, filters_degraded = 0, candidates = 0, candidates_seen = 0;
   uint64_t drained_plays = 0, drained_records = 0, drain_failures = 0, drains = 0;
-  uint64_t drain_us = 0;          ///< time spent draining
+  uint64_t drain_us = 0;  ///< time spent draining
   uint64_t replayed_records = 0, replayed_plays = 0;
-  uint64_t busy = 0;              ///< batches refused because the ring was full
+  uint64_t busy = 0;  ///< batches refused because the ring was full
   uint64_t users_erased = 0;
   uint64_t merges_full = 0, merges_partial = 0, merge_operands = 0;
   uint64_t reads = 0, read_operands = 0;  ///< filter values read; operands merged to read them
   uint64_t layers_created = 0, layers_dropped = 0;  ///< dropped: at the ceiling
-  uint64_t damaged = 0;           ///< operands and values set aside
+  uint64_t damaged = 0;                             ///< operands and values set aside
   uint64_t buckets_sealed = 0, buckets_dropped = 0;
   uint64_t background_errors = 0;
   uint64_t ring_bytes = 0, ring_plays = 0;  ///< staged and undrained
   uint64_t short_term_bytes = 0;
-  int64_t ring_oldest_ms = 0;     ///< opening time of the oldest undrained slot with plays; 0: none
-  uint64_t disk_bytes = 0;        ///< live SST files
+  int64_t ring_oldest_ms = 0;  ///< opening time of the oldest undrained slot with plays; 0: none
+  uint64_t disk_bytes = 0;     ///< live SST files
   uint64_t memtable_bytes = 0, block_cache_bytes = 0, pending_compaction_bytes = 0;
   uint64_t wal_bytes_written = 0, flush_bytes_written = 0, compaction_bytes_written = 0;
   uint32_t shards = 0, column_families = 0;
-  bool degraded = false;          ///< some shard can't read or write everything
+  bool degraded = false;              ///< some shard can't read or write everything
   std::vector<std::string> problems;  ///< what, for people
 };
 
@@ -149,15 +149,15 @@ struct EngineStats {
 struct DamageReport {
   uint32_t shard = 0;
   std::string family;
-  std::string key;     ///< printable form
+  std::string key;  ///< printable form
   std::string reason;
 };
 
 /// What Verify read.
 struct VerifyReport {
-  uint64_t keys = 0;      ///< decoded and checked
+  uint64_t keys = 0;  ///< decoded and checked
   uint64_t bytes = 0;
-  uint64_t damaged = 0;   ///< keys
+  uint64_t damaged = 0;               ///< keys
   std::vector<DamageReport> damages;  ///< the first 100
 };
 

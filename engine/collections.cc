@@ -1,0 +1,63 @@
+// Collections and their policies.
+
+#include "engine_impl.h"
+
+namespace seendb {
+
+Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const Status named = ValidateCollectionName(name);
+  if (!named.ok()) return named;
+  const std::lock_guard change(admin_mutex_);
+  const std::shared_ptr<const CollectionMap> current = collections();
+  const auto known = current->find(name);
+  Policy policy;
+  if (known != current->end()) {
+    const Status fixed = CheckFixedFields(known->second.policy, patch);
+    if (!fixed.ok()) return fixed;
+    policy = known->second.policy;
+  }
+  policy = ApplyPatch(policy, patch);
+  const Status valid = ValidatePolicy(policy);
+  if (!valid.ok()) return valid;
+
+  // Impressions, and a family for each bucket kept, one ahead and one being dropped.
+  uint64_t families = options_.ring_slots + 2 + policy.retention + 3;
+  for (const auto& [other, collection] : *current) {
+    if (other != name) families += collection.policy.retention + 3;
+  }
+  if (families > options_.max_column_families) {
+    return Status::Busy("the collections would need " + std::to_string(families) +
+                        " column families a shard, at most " +
+                        std::to_string(options_.max_column_families) + " are allowed");
+  }
+  return StoreCollection(std::string(name), policy);
+}
+
+Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy) {
+  for (Shard& shard : shards_) {
+    const Status stored = shard.store->PutCollection(name, policy);
+    if (!stored.ok()) return stored;
+    const Result<std::shared_ptr<Bucket>> bucket =
+        shard.store->EnsureBucket(name, BucketIndexOf(policy, clock_->NowMs()));
+    if (!bucket.ok()) return bucket.status();
+  }
+  auto map = std::make_shared<CollectionMap>(*collections());
+  (*map)[name] = {name, names_.Intern(name), policy};
+  const std::unique_lock lock(collections_mutex_);
+  collections_ = std::move(map);
+  return {};
+}
+
+std::vector<CollectionInfo> EngineImpl::Collections() {
+  std::vector<CollectionInfo> infos;
+  for (const auto& [name, collection] : *collections()) {
+    CollectionInfo info{name, collection.policy};
+    info.policy.max_filter_bytes = EffectiveMaxFilterBytes(collection.policy);
+    infos.push_back(std::move(info));
+  }
+  return infos;
+}
+
+}  // namespace seendb

@@ -1,0 +1,152 @@
+// engine/engine_impl.h: the Engine put together from shards. Behaviour is in the .cc files beside
+// it, one concern each: open, record, filter, collections, maintenance, report.
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/name_table.h"
+#include "ring/ring.h"
+#include "seams.h"
+#include "seendb/engine.h"
+#include "store/shard_store.h"
+
+namespace seendb {
+
+/// One shard: its database and its ring.
+struct Shard {
+  std::unique_ptr<ShardStore> store;
+  std::unique_ptr<Ring> ring;
+};
+
+/// A collection as the hot path needs it.
+struct Collection {
+  std::string name;
+  uint16_t id = 0;
+  Policy policy;
+};
+using CollectionMap = std::map<std::string, Collection, std::less<>>;
+
+/// Counters of the engine itself; relaxed.
+struct EngineCounters {
+  std::atomic<uint64_t> plays_accepted{0}, plays_refused{0};
+  std::atomic<uint64_t> impressions_accepted{0}, impressions_refused{0};
+  std::atomic<uint64_t> filters{0}, filters_degraded{0}, candidates{0}, candidates_seen{0};
+  std::atomic<uint64_t> busy{0}, users_erased{0};
+  std::atomic<uint64_t> reads{0}, read_operands{0};
+  std::atomic<uint64_t> buckets_sealed{0}, buckets_dropped{0}, background_errors{0};
+};
+
+class EngineImpl final : public Engine {
+ public:
+  EngineImpl(std::string path, const Options& options, const Seams& seams);
+  ~EngineImpl() override;
+  Status OpenAll();
+
+  Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                   const RecordOptions& options) override;
+  Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
+                                         const RecordOptions& options) override;
+  Status Filter(const FilterRequest& request, FilterResponse* response) override;
+  Result<UserReport> Inspect(IdRef user, std::string_view collection) override;
+  Status EraseUser(IdRef user) override;
+  Status PutCollection(std::string_view name, const PolicyPatch& patch) override;
+  std::vector<CollectionInfo> Collections() override;
+  Status Drain() override;
+  Status Seal(std::string_view collection, std::string_view bucket) override;
+  Status SealClosed() override;
+  Status DropExpired() override;
+  Status Compact() override;
+  Status Sync() override;
+  Status RunDue() override;
+  EngineStats Stats() override;
+  std::vector<BucketInfo> Buckets() override;
+  std::vector<SlotInfo> Ring() override;
+  Result<VerifyReport> Verify() override;
+  Status Scan(std::string_view family_prefix,
+              const std::function<bool(const ScanRow&)>& row) override;
+  int64_t NowMs() const override { return clock_->NowMs(); }
+  uint32_t ShardOf(IdRef user) const override;
+  Status Close() override;
+
+ private:
+  struct Event;
+  using EventsByShard = std::vector<std::vector<Event>>;
+
+  // engine.cc
+  Status OpenIdentity(Identity* identity);
+  Status OpenShards(const Identity& identity);
+  Status ReconcileCollections(bool fresh);
+  Status ReplayRings();
+  Status CheckOpen() const;
+  Status CheckWritable() const;
+  std::shared_ptr<const CollectionMap> collections() const;
+  Result<Collection> FindCollection(std::string_view name) const;
+
+  // collections.cc
+  Status StoreCollection(const std::string& name, const Policy& policy);
+
+  // record.cc
+  template <typename Given>
+  Result<RecordResult> RecordAll(std::span<const Given> given, const RecordOptions& options,
+                                 bool impressions);
+  template <typename Given>
+  Status RecordPiece(std::span<const Given> given, uint32_t first_index,
+                     const Collection& collection, bool impressions, RecordResult* result);
+  Status WriteEvents(const EventsByShard& by_shard, const Collection& collection, bool impressions,
+                     RecordResult* result);
+  Status WriteShard(const Gate::Scope& inside, Shard& shard, const std::vector<Event>& events,
+                    const Collection& collection, bool impressions, RecordResult* result);
+
+  // filter.cc
+  Status RecordReturned(const FilterRequest& request, const FilterResponse& response);
+
+  // maintenance.cc
+  void StartBackground();
+  void StopBackground();
+  void BackgroundLoop(int64_t every_ms, const std::function<Status()>& work);
+  Status RotateAndDrain();
+  Status EnsureBuckets();
+  Status RunMaintenance();
+  Status SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted);
+  Status DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
+  int64_t NextMaintenance(int64_t from_ms, const Policy& policy) const;
+
+  // report.cc
+  BucketReport ReportBucket(Shard& shard, const Policy& policy, const std::string& collection,
+                            const Bucket& bucket, std::string_view user, bool* found);
+
+  const std::string path_;
+  const Options options_;
+  const Seams seams_;
+  const Clock* const clock_;
+  std::shared_ptr<SharedResources> shared_;
+  rocksdb::FileLock* lock_ = nullptr;
+  std::vector<Shard> shards_;
+  NameTable names_;
+  EngineCounters counters_;
+  RingCounters ring_counters_;
+
+  mutable std::shared_mutex collections_mutex_;
+  std::shared_ptr<const CollectionMap> collections_;
+  std::mutex admin_mutex_;        // policies change one at a time
+  std::mutex due_mutex_;          // maintenance runs once at a time
+  int64_t maintained_to_ms_ = 0;  // guarded by due_mutex_
+
+  std::atomic<bool> closed_{false};
+  std::mutex background_mutex_;
+  std::condition_variable background_wake_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace seendb

@@ -1,0 +1,347 @@
+// The read path: ring entries first, then the family set, then RocksDB; any other order could miss
+// a delta that a drain is just moving. Candidates are hashed once and probed against one source
+// after the other, newest first; those found drop out.
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "engine_impl.h"
+#include "filter/block_bloom.h"
+#include "filter/probe_set.h"
+#include "format/filter_codec.h"
+#include "format/impressions_codec.h"
+
+namespace seendb {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// Something candidates are probed against: a stored filter in place, or packed fingerprints.
+struct Source {
+  ReasonKind kind = ReasonKind::kPlay;
+  int64_t bucket = 0;
+  rocksdb::PinnableSlice value;  // what `view` points into
+  FilterView view;
+  std::vector<Fingerprint> items;  // for packed sources: sorted into `packed`
+  std::string packed;
+
+  void Pack() {
+    std::sort(items.begin(), items.end());
+    items.erase(std::unique(items.begin(), items.end()), items.end());
+    packed.resize(items.size() * kFingerprintBytes);
+    auto* at = reinterpret_cast<uint8_t*>(packed.data());
+    for (size_t i = 0; i < items.size(); ++i)
+      StoreFingerprint(items[i], at + i * kFingerprintBytes);
+    view = {};
+    view.list = at;
+    view.list_count = static_cast<uint32_t>(items.size());
+  }
+};
+
+// What one request needs, kept by the thread for its allocations.
+struct Scratch {
+  std::vector<Fingerprint> fingerprints;
+  std::vector<Fingerprint> pending;  // not decided yet
+  std::vector<uint32_t> positions;   // of `pending` in the request
+  std::vector<uint8_t> hits;
+  std::vector<uint32_t> verdicts;  // 1 + index of the source, 0: unseen
+  std::vector<std::unique_ptr<Source>> sources;
+  size_t source_count = 0;
+  ProbeScratch probe;
+
+  Source& AddSource(ReasonKind kind, int64_t bucket) {
+    if (source_count == sources.size()) sources.push_back(std::make_unique<Source>());
+    Source& source = *sources[source_count++];
+    source.kind = kind;
+    source.bucket = bucket;
+    source.value.Reset();
+    source.items.clear();
+    return source;
+  }
+  void DropLastSource() { --source_count; }
+};
+
+// Removes from pending what the last probe hit, noting the verdict.
+void TakeHits(Scratch& scratch, uint32_t verdict) {
+  size_t kept = 0;
+  for (size_t i = 0; i < scratch.pending.size(); ++i) {
+    if (scratch.hits[i] != 0) {
+      scratch.verdicts[scratch.positions[i]] = verdict;
+    } else {
+      scratch.pending[kept] = scratch.pending[i];
+      scratch.positions[kept] = scratch.positions[i];
+      ++kept;
+    }
+  }
+  scratch.pending.resize(kept);
+  scratch.positions.resize(kept);
+}
+
+void ProbeSource(Scratch& scratch, const FilterView& view, uint32_t verdict) {
+  const auto probe_list = [&](const uint8_t* packed, size_t count) {
+    if (count == 0 || scratch.pending.empty()) return;
+    ProbeSortedList(packed, count, scratch.pending.data(), scratch.pending.size(),
+                    scratch.hits.data(), &scratch.probe);
+    TakeHits(scratch, verdict);
+  };
+  probe_list(view.list, view.list_count);
+  for (uint32_t i = view.layer_count; i-- > 0 && !scratch.pending.empty();) {
+    const LayerView& layer = view.layers[i];
+    if (layer.blocks == 0) {
+      probe_list(layer.bits, layer.items);
+      continue;
+    }
+    ProbeMany(layer.bits, layer.blocks, scratch.pending.data(), scratch.pending.size(),
+              scratch.hits.data());
+    TakeHits(scratch, verdict);
+  }
+}
+
+// Decides items [begin, end) of the request.
+void ProbeRange(Scratch& scratch, size_t begin, size_t end) {
+  const size_t count = end - begin;
+  scratch.pending.assign(scratch.fingerprints.begin() + static_cast<int64_t>(begin),
+                         scratch.fingerprints.begin() + static_cast<int64_t>(end));
+  scratch.positions.resize(count);
+  scratch.hits.resize(count);
+  for (size_t i = 0; i < count; ++i) scratch.positions[i] = static_cast<uint32_t>(begin + i);
+  for (size_t s = 0; s < scratch.source_count && !scratch.pending.empty(); ++s) {
+    ProbeSource(scratch, scratch.sources[s]->view, static_cast<uint32_t>(s + 1));
+  }
+}
+
+// Turns verdicts into the answer; true once `limit` unseen are found.
+bool Collect(const Scratch& scratch, const FilterRequest& request, size_t begin, size_t end,
+             FilterResponse* response) {
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t verdict = scratch.verdicts[i];
+    ++response->examined;
+    Reason reason;
+    if (verdict == 0) {
+      response->unseen.push_back(static_cast<uint32_t>(i));
+    } else {
+      const Source& source = *scratch.sources[verdict - 1];
+      reason = {source.kind, source.bucket};
+      source.kind == ReasonKind::kExcluded ? ++response->excluded : ++response->seen;
+    }
+    if (request.explain) response->reasons.push_back(reason);
+    if (request.limit != 0 && response->unseen.size() >= request.limit) return true;
+  }
+  return false;
+}
+
+Status CheckLength(const IdRef& id, const char* list, size_t i) {
+  if (id.is_number() || (!id.text().empty() && id.text().size() <= kMaxIdBytes)) return {};
+  return Status::InvalidArgument(id.text().empty()
+                                     ? "an id must not be empty"
+                                     : "an id is at most " + std::to_string(kMaxIdBytes) + " bytes",
+                                 "/" + std::string(list) + "/" + std::to_string(i));
+}
+
+Status CheckRequest(const FilterRequest& request, const Options& options) {
+  const Status user = request.user.Validate();
+  if (!user.ok()) return Status(user.code(), std::string(user.message()), "/user");
+  const auto too_many = [&](std::string_view what) {
+    return Status::InvalidArgument("at most " + std::to_string(options.max_candidates) + " ids",
+                                   std::string(what));
+  };
+  if (request.items.size() > options.max_candidates) return too_many("/items");
+  if (request.exclude.size() > options.max_candidates) return too_many("/exclude");
+  if ((request.facts & kFactsAll) == 0 || (request.facts & ~kFactsAll) != 0) {
+    return Status::InvalidArgument("facts must name plays, impressions or both", "/facts");
+  }
+  for (size_t i = 0; i < request.items.size(); ++i) {
+    Status id = CheckLength(request.items[i], "items", i);
+    if (!id.ok()) return id;
+  }
+  for (size_t i = 0; i < request.exclude.size(); ++i) {
+    Status id = CheckLength(request.exclude[i], "exclude", i);
+    if (!id.ok()) return id;
+  }
+  return {};
+}
+
+void MarkMissing(FilterResponse* response, std::string label) {
+  response->degraded = true;
+  response->missing.push_back(std::move(label));
+}
+
+// Reads the sources of one request, in the order of the reasons.
+class SourceReader {
+ public:
+  SourceReader(const Shard& shard, const Collection& collection, const FilterRequest& request,
+               std::string_view user, int64_t now_ms, Scratch& scratch, FilterResponse* response)
+      : shard_(shard),
+        collection_(collection),
+        request_(request),
+        user_(user),
+        oldest_bucket_(BucketIndexOf(collection.policy, now_ms) -
+                       static_cast<int64_t>(collection.policy.window) + 1),
+        scratch_(scratch),
+        response_(response) {
+    if (request.deadline_us > 0) {
+      deadline_ = std::chrono::steady_clock::now() + std::chrono::microseconds(request.deadline_us);
+    }
+  }
+
+  void ReadAll(EngineCounters* counters) {
+    const bool plays = (request_.facts & kFactPlays) != 0;
+    std::vector<Fingerprint> staged;
+    if (plays) shard_.ring->Collect(collection_.id, user_, oldest_bucket_, false, &staged);
+    const std::shared_ptr<const FamilySet> families = shard_.store->families();
+    const CollectionFamilies* family = families->Find(collection_.name);
+    if (!request_.exclude.empty()) AddExcluded();
+    const uint64_t merged_before = OperandsMergedOnThisThread();
+    if (family != nullptr && (request_.facts & kFactImpressions) != 0) ReadImpressions(*family);
+    if (!staged.empty()) AddStaged(std::move(staged));
+    if (family != nullptr && plays) ReadBuckets(*family);
+    counters->reads.fetch_add(reads_, std::memory_order_relaxed);
+    counters->read_operands.fetch_add(OperandsMergedOnThisThread() - merged_before,
+                                      std::memory_order_relaxed);
+  }
+
+ private:
+  bool Late() {
+    if (late_ || !deadline_ || std::chrono::steady_clock::now() < *deadline_) return late_;
+    late_ = true;
+    MarkMissing(response_, "deadline");
+    return true;
+  }
+
+  void AddExcluded() {
+    Source& source = scratch_.AddSource(ReasonKind::kExcluded, 0);
+    source.items.resize(request_.exclude.size());
+    FingerprintsOf(request_.exclude, source.items.data());
+    source.Pack();
+  }
+
+  void AddStaged(std::vector<Fingerprint> staged) {
+    Source& source = scratch_.AddSource(ReasonKind::kRing, 0);
+    source.items = std::move(staged);
+    source.Pack();
+  }
+
+  rocksdb::Status Get(rocksdb::ColumnFamilyHandle* family, rocksdb::PinnableSlice* value) {
+    ++reads_;
+    return shard_.store->db()->Get({}, family, {user_.data(), user_.size()}, value);
+  }
+
+  void ReadImpressions(const CollectionFamilies& family) {
+    if (Late()) return;
+    Source& source = scratch_.AddSource(ReasonKind::kImpression, 0);
+    const rocksdb::Status status = Get(family.impressions->get(), &source.value);
+    ImpressionList list;
+    const bool readable =
+        status.IsNotFound() || (status.ok() && list.Parse(source.value.ToStringView()));
+    if (!readable || !list.damage.empty()) MarkMissing(response_, "impressions");
+    const int64_t oldest_ms = BucketBeginMs(collection_.policy, oldest_bucket_);
+    if (readable) {
+      for (const ImpressionEntry& entry : list.entries) {
+        if (entry.at_ms >= oldest_ms) source.items.push_back(entry.item);
+      }
+    }
+    source.Pack();
+  }
+
+  void ReadBuckets(const CollectionFamilies& family) {
+    bool lost = false;
+    for (const auto& [index, bucket] : family.buckets) {
+      if (index < oldest_bucket_) break;
+      if (Late()) return;
+      Source& source = scratch_.AddSource(ReasonKind::kPlay, index);
+      const rocksdb::Status status = Get(bucket->family->get(), &source.value);
+      if (status.IsNotFound()) {
+        scratch_.DropLastSource();
+        continue;
+      }
+      if (!status.ok() || !source.view.Parse(source.value.ToStringView())) {
+        scratch_.DropLastSource();
+        MarkMissing(response_, bucket->label);
+        lost = true;
+      } else if (!source.view.damage.empty()) {
+        MarkMissing(response_, bucket->label);
+      }
+    }
+    if (!lost) return;
+    // What was drained lately is still in memory.
+    std::vector<Fingerprint> drained;
+    shard_.ring->Collect(collection_.id, user_, oldest_bucket_, true, &drained);
+    if (!drained.empty()) AddStaged(std::move(drained));
+  }
+
+  const Shard& shard_;
+  const Collection& collection_;
+  const FilterRequest& request_;
+  const std::string_view user_;
+  const int64_t oldest_bucket_;
+  Scratch& scratch_;
+  FilterResponse* const response_;
+  std::optional<SteadyTime> deadline_;
+  bool late_ = false;
+  uint64_t reads_ = 0;
+};
+
+}  // namespace
+
+Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response) {
+  response->unseen.clear();
+  response->missing.clear();
+  response->reasons.clear();
+  response->seen = response->excluded = response->examined = 0;
+  response->degraded = false;
+  const Status open = CheckOpen();
+  if (!open.ok()) return open;
+  const Status checked = CheckRequest(request, options_);
+  if (!checked.ok()) return checked;
+  const Result<Collection> collection = FindCollection(request.collection);
+  if (!collection.ok()) return collection.status();
+
+  thread_local Scratch scratch;
+  scratch.source_count = 0;
+  const std::string user = request.user.ToString();
+  SourceReader reader(shards_[ShardOf(request.user)], *collection, request, user, clock_->NowMs(),
+                      scratch, response);
+  reader.ReadAll(&counters_);
+
+  const size_t count = request.items.size();
+  scratch.fingerprints.resize(count);
+  scratch.verdicts.assign(count, 0);
+  response->unseen.reserve(count);
+  // With a limit, a piece at a time: the rest need not be decided.
+  const size_t piece =
+      request.limit == 0 ? count : std::max<size_t>(512, size_t{4} * request.limit);
+  for (size_t begin = 0; begin < count; begin += piece) {
+    const size_t end = std::min(count, begin + piece);
+    FingerprintsOf(request.items.subspan(begin, end - begin), scratch.fingerprints.data() + begin);
+    ProbeRange(scratch, begin, end);
+    if (Collect(scratch, request, begin, end, response)) break;
+  }
+  for (size_t i = 0; i < scratch.source_count; ++i) scratch.sources[i]->value.Reset();
+
+  counters_.filters.fetch_add(1, std::memory_order_relaxed);
+  counters_.candidates.fetch_add(response->examined, std::memory_order_relaxed);
+  counters_.candidates_seen.fetch_add(response->seen, std::memory_order_relaxed);
+  if (response->degraded) {
+    counters_.filters_degraded.fetch_add(1, std::memory_order_relaxed);
+    if (request.on_error == OnError::kFail) {
+      std::string what;
+      for (const std::string& label : response->missing) what += " " + label;
+      return Status::Unavailable("could not be read:" + what);
+    }
+  }
+  return request.record ? RecordReturned(request, *response) : Status();
+}
+
+Status EngineImpl::RecordReturned(const FilterRequest& request, const FilterResponse& response) {
+  std::vector<Impression> served(response.unseen.size());
+  for (size_t i = 0; i < served.size(); ++i) {
+    served[i].user = request.user;
+    served[i].item = request.items[response.unseen[i]];
+  }
+  const Result<RecordResult> recorded =
+      RecordImpressions(served, RecordOptions{.collection = request.collection});
+  return recorded.status();
+}
+
+}  // namespace seendb

@@ -1,0 +1,232 @@
+// The life of slots and buckets: rotation, drain, creation ahead of time, sealing, dropping; by
+// hand, or on background threads.
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine_impl.h"
+
+namespace seendb {
+namespace {
+
+constexpr int64_t kMinuteMs = 60'000;
+constexpr int64_t kDayMs = 86'400'000;
+// How often background threads look for work.
+constexpr int64_t kLookMs = 250;
+
+}  // namespace
+
+// ---- By hand ----
+
+Status EngineImpl::Drain() {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  Status first;
+  for (Shard& shard : shards_) {
+    shard.ring->Rotate();
+    Status drained = shard.ring->DrainClosed();
+    if (first.ok() && !drained.ok()) first = std::move(drained);
+  }
+  return first;
+}
+
+Status EngineImpl::RotateAndDrain() {
+  Status first;
+  for (Shard& shard : shards_) {
+    shard.ring->RotateIfDue();
+    Status drained = shard.ring->DrainClosed();
+    if (first.ok() && !drained.ok()) first = std::move(drained);
+  }
+  return first;
+}
+
+Status EngineImpl::Seal(std::string_view collection, std::string_view bucket) {
+  const Status drained = Drain();
+  if (!drained.ok()) return drained;
+  const Result<Collection> found = FindCollection(collection);
+  if (!found.ok()) return found.status();
+  const Result<int64_t> index = BucketIndexOfLabel(found->policy, bucket);
+  if (!index.ok()) return index.status();
+  bool any = false;
+  const Status sealed = SealWhere([&](const Collection& c, const Bucket& b) {
+    const bool wanted = c.name == collection && b.index == *index;
+    any = any || wanted;
+    return wanted;
+  });
+  if (sealed.ok() && !any) {
+    return Status::NotFound("no bucket " + std::string(bucket) + " in " + std::string(collection),
+                            "/bucket");
+  }
+  return sealed;
+}
+
+Status EngineImpl::SealClosed() {
+  const Status drained = Drain();
+  if (!drained.ok()) return drained;
+  const int64_t now = clock_->NowMs();
+  return SealWhere([&](const Collection&, const Bucket& bucket) {
+    return bucket.end_ms <= now && (!bucket.sealed || bucket.late_items > 0);
+  });
+}
+
+Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted) {
+  for (const auto& [name, collection] : *collections()) {
+    for (Shard& shard : shards_) {
+      const std::shared_ptr<const FamilySet> families = shard.store->families();
+      const CollectionFamilies* family = families->Find(name);
+      if (family == nullptr) continue;
+      for (const auto& [index, bucket] : family->buckets) {
+        if (!wanted(collection, *bucket)) continue;
+        const Status sealed = shard.store->Seal(name, bucket);
+        if (!sealed.ok()) return sealed;
+        counters_.buckets_sealed.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+  }
+  return {};
+}
+
+Status EngineImpl::DropExpired() {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const int64_t now = clock_->NowMs();
+  return DropWhere([&](const Collection& collection) {
+    return BucketIndexOf(collection.policy, now) -
+           static_cast<int64_t>(collection.policy.retention) + 1;
+  });
+}
+
+Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
+  for (const auto& [name, collection] : *collections()) {
+    const int64_t oldest = oldest_kept(collection);
+    for (Shard& shard : shards_) {
+      const std::shared_ptr<const FamilySet> families = shard.store->families();
+      const CollectionFamilies* family = families->Find(name);
+      if (family == nullptr || family->buckets.empty() ||
+          family->buckets.rbegin()->first >= oldest) {
+        continue;
+      }
+      const Gate::Exclusive alone(shard.ring->gate());
+      const Result<uint32_t> dropped = shard.store->DropBuckets(name, oldest);
+      if (!dropped.ok()) return dropped.status();
+      counters_.buckets_dropped.fetch_add(*dropped, std::memory_order_relaxed);
+    }
+  }
+  return {};
+}
+
+Status EngineImpl::Compact() {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  for (Shard& shard : shards_) {
+    const Status compacted = shard.store->CompactAll();
+    if (!compacted.ok()) return compacted;
+  }
+  return {};
+}
+
+// ---- What falls due ----
+
+Status EngineImpl::RunDue() {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  Status first = RotateAndDrain();
+  Status maintained = RunMaintenance();
+  return first.ok() ? maintained : first;
+}
+
+Status EngineImpl::EnsureBuckets() {
+  const int64_t now = clock_->NowMs();
+  for (const auto& [name, collection] : *collections()) {
+    const int64_t current = BucketIndexOf(collection.policy, now);
+    const int64_t begin = BucketBeginMs(collection.policy, current);
+    const int64_t end = BucketBeginMs(collection.policy, current + 1);
+    const int64_t ahead = std::min(kDayMs, (end - begin) / 4);
+    for (Shard& shard : shards_) {
+      Result<std::shared_ptr<Bucket>> made = shard.store->EnsureBucket(name, current);
+      if (made.ok() && now >= end - ahead) made = shard.store->EnsureBucket(name, current + 1);
+      if (!made.ok()) return made.status();
+    }
+  }
+  return {};
+}
+
+// The first instant from `from_ms` on that lies in the maintenance window.
+int64_t EngineImpl::NextMaintenance(int64_t from_ms, const Policy& policy) const {
+  const int64_t begin = options_.maintenance_begin_minute * kMinuteMs;
+  const int64_t end = options_.maintenance_end_minute * kMinuteMs;
+  if (begin == end) return from_ms;
+  const int64_t local = from_ms + policy.utc_offset_minutes * kMinuteMs;
+  const int64_t of_day = ((local % kDayMs) + kDayMs) % kDayMs;
+  const bool inside =
+      begin < end ? of_day >= begin && of_day < end : of_day >= begin || of_day < end;
+  if (inside) return from_ms;
+  return from_ms + (begin - of_day + kDayMs) % kDayMs;
+}
+
+// Work of the maintenance window falls due at its first instant after the last run.
+Status EngineImpl::RunMaintenance() {
+  const std::lock_guard one(due_mutex_);
+  const int64_t now = clock_->NowMs();
+  const int64_t since = maintained_to_ms_ + 1;
+  const auto due = [&](int64_t from_ms, const Policy& policy) {
+    return NextMaintenance(std::max(from_ms, since), policy) <= now;
+  };
+  Status first = EnsureBuckets();
+  const Status sealed = SealWhere([&](const Collection& collection, const Bucket& bucket) {
+    // One slot after the end, so that what was staged has been drained.
+    if (!due(bucket.end_ms + options_.slot_ms, collection.policy)) return false;
+    return !bucket.sealed || bucket.late_items >= 1'000;
+  });
+  if (first.ok()) first = sealed;
+  const Status dropped = DropWhere([&](const Collection& collection) {
+    const int64_t current = BucketIndexOf(collection.policy, now);
+    const auto retention = static_cast<int64_t>(collection.policy.retention);
+    int64_t oldest = current - retention + 1;
+    // A bucket expires when the one `retention` after it begins; not yet due ones stay.
+    while (oldest > current - retention - 200 &&
+           !due(BucketBeginMs(collection.policy, oldest - 1 + retention), collection.policy)) {
+      --oldest;
+    }
+    return oldest;
+  });
+  if (first.ok()) first = dropped;
+  maintained_to_ms_ = now;
+  return first;
+}
+
+// ---- Background ----
+
+void EngineImpl::BackgroundLoop(int64_t every_ms, const std::function<Status()>& work) {
+  std::unique_lock lock(background_mutex_);
+  while (!background_wake_.wait_for(lock, std::chrono::milliseconds(every_ms),
+                                    [this] { return stopping_; })) {
+    lock.unlock();
+    const Status status = work();
+    if (!status.ok()) {
+      counters_.background_errors.fetch_add(1, std::memory_order_relaxed);
+      shards_[0].store->AddProblem("background: " + status.ToString());
+    }
+    lock.lock();
+  }
+}
+
+// Apart, so that a long seal delays no drain and a long drain no sync.
+void EngineImpl::StartBackground() {
+  threads_.emplace_back(
+      [this] { BackgroundLoop(options_.sync_interval_ms, [this] { return Sync(); }); });
+  threads_.emplace_back([this] { BackgroundLoop(kLookMs, [this] { return RotateAndDrain(); }); });
+  threads_.emplace_back([this] { BackgroundLoop(kLookMs, [this] { return RunMaintenance(); }); });
+}
+
+void EngineImpl::StopBackground() {
+  {
+    const std::lock_guard lock(background_mutex_);
+    stopping_ = true;
+  }
+  background_wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+}  // namespace seendb
