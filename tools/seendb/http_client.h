@@ -32,8 +32,8 @@ std::string PercentEncode(std::string_view text);
 /// One request. `body` is borrowed for the call.
 struct HttpRequest {
   std::string method = "GET";
-  std::string target;  ///< "/admin/stats", already encoded
-  std::string_view body;
+  std::string target = {};  ///< "/admin/stats", already encoded
+  std::string_view body = {};
   std::string_view content_type = "application/json";
 };
 

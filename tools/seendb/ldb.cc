@@ -27,12 +27,10 @@ Status Run(const Session& session, const Call& call) {
   words.insert(words.end(), call.args.begin(), call.args.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
-  rocksdb::LDBOptions ldb_options;
-  ldb_options.key_formatter = setup->key_formatter;
-  ldb_options.print_help_header = "RocksDB's ldb with SeenDB's operators, families and keys";
+  setup->ldb_options.print_help_header = "RocksDB's ldb with SeenDB's operators, families and keys";
   // Exits the process.
-  rocksdb::LDBTool().Run(static_cast<int>(argv.size()), argv.data(), setup->options, ldb_options,
-                         &setup->families);
+  rocksdb::LDBTool().Run(static_cast<int>(argv.size()), argv.data(), setup->options,
+                         setup->ldb_options, &setup->families);
   return {};
 }
 

@@ -17,10 +17,10 @@ namespace seendb::tool {
 /// How a log is loaded.
 struct LoadOptions {
   size_t batch_plays = 5'000;
-  std::string resume_path;  ///< where progress is kept; empty: nowhere
-  bool strict = false;      ///< stop at the first bad row
-  int64_t shift_ms = 0;     ///< added to every time
-  int64_t retry_s = 60;     ///< longest wait for a busy or lost server
+  std::string resume_path = {};  ///< where progress is kept; empty: nowhere
+  bool strict = false;           ///< stop at the first bad row
+  int64_t shift_ms = 0;          ///< added to every time
+  int64_t retry_s = 60;          ///< longest wait for a busy or lost server
 };
 
 /// A row and what was wrong with it.

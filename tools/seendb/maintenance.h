@@ -13,7 +13,7 @@ namespace seendb::tool {
 
 /// The two ways to have something done, and how to say that it is done.
 struct Deed {
-  HttpRequest request;                           ///< to a server
+  HttpRequest request = {};                      ///< to a server
   std::function<Status(Engine& engine)> engine;  ///< in a folder
   std::string done;                              ///< "drained", printed and named in the JSON
 };

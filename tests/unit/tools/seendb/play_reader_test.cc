@@ -1,0 +1,154 @@
+#include "play_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "seendb/events.h"
+
+namespace seendb::tool {
+namespace {
+
+RecordReader::ReadFn From(std::string text) {
+  return [text = std::move(text), at = size_t{0}](char* to, size_t size) mutable -> Result<size_t> {
+    const size_t n = std::min(size, text.size() - at);
+    std::memcpy(to, text.data() + at, n);
+    at += n;
+    return n;
+  };
+}
+
+/// Each row as "user item at", or as "! why".
+std::vector<std::string> Rows(const std::string& text, LogFormat format,
+                              const PlayColumns& columns = {}) {
+  auto reader = PlayReader::Open(From(text), format, columns);
+  if (!reader.ok()) return {std::string(reader.status().message())};
+  std::vector<std::string> out;
+  for (;;) {
+    PlayRow row;
+    const RowKind kind = (*reader)->Next(&row);
+    if (kind == RowKind::kEnd || kind == RowKind::kFailed) return out;
+    EXPECT_EQ((*reader)->row_number(), out.size() + 1);
+    out.push_back(kind == RowKind::kBad ? "! " + (*reader)->error()
+                                        : std::string(row.user) + " " + std::string(row.item) +
+                                              " " + std::to_string(row.at_ms));
+  }
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(PlayReader, CsvColumnsByTheirUsualNames) {
+  EXPECT_EQ(Rows("time_ms,user_id,video_id,is_like\n1700000000123,7,v1,0\n", LogFormat::kCsv),
+            Lines{"7 v1 1700000000123"});
+  EXPECT_EQ(Rows("ts,customer_id,stock_code\n1291191960,17850,85123A\n", LogFormat::kCsv),
+            Lines{"17850 85123A 1291191960000"});
+  EXPECT_EQ(Rows("User\tITEM\tAt\nu\tv\t2023-11-14T22:13:20Z\n", LogFormat::kTsv),
+            Lines{"u v 1700000000000"});
+}
+
+TEST(PlayReader, CsvColumnsByGivenNames) {
+  PlayColumns columns;
+  columns.user = "who";
+  columns.item = "item_id";
+  columns.time = "when";
+  EXPECT_EQ(Rows("user,who,item_id,item,when\nx,u,v,y,5\n", LogFormat::kCsv, columns),
+            Lines{"u v 5000"});
+  columns.time = "missing";
+  const Lines rows = Rows("user,who,item_id,item,when\n", LogFormat::kCsv, columns);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_NE(rows[0].find("no time column \"missing\""), std::string::npos) << rows[0];
+  EXPECT_NE(rows[0].find("item_id"), std::string::npos) << "names the header: " << rows[0];
+}
+
+TEST(PlayReader, NoHeader) {
+  PlayColumns columns;
+  columns.header = false;
+  EXPECT_EQ(Rows("u,v,5\n", LogFormat::kCsv, columns), Lines{"u v 5000"});
+  columns.user = "3";
+  columns.item = "1";
+  columns.time = "2";
+  EXPECT_EQ(Rows("v,5,u\n", LogFormat::kCsv, columns), Lines{"u v 5000"});
+  columns.time = "at";
+  EXPECT_NE(Rows("v,5,u\n", LogFormat::kCsv, columns)[0].find("number from 1"), std::string::npos);
+}
+
+TEST(PlayReader, Now) {
+  PlayColumns columns;
+  columns.now = true;
+  const std::string now = std::to_string(kNowMs);
+  EXPECT_EQ(Rows("user,item\nu,v\n", LogFormat::kCsv, columns), Lines{"u v " + now});
+  EXPECT_EQ(Rows("{\"user\":1,\"item\":2}\n", LogFormat::kNdjson, columns), Lines{"1 2 " + now});
+}
+
+TEST(PlayReader, BadRowsSayWhyAndTheNextGoesOn) {
+  const Lines rows = Rows(
+      "user,item,at\n"
+      "u,v\n"
+      "u,v,yesterday\n"
+      ",v,1\n"
+      "u," +
+          std::string(256, 'v') +
+          ",1\n"
+          "u,\xFF,1\n"
+          "u,v,1\n",
+      LogFormat::kCsv);
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[0], "! 2 fields where 3 are needed");
+  EXPECT_EQ(rows[1], "! not a time: \"yesterday\"");
+  EXPECT_EQ(rows[2].substr(0, 8), "! user: ");
+  EXPECT_EQ(rows[3].substr(0, 8), "! item: ");
+  EXPECT_EQ(rows[4].substr(0, 8), "! item: ");
+  EXPECT_EQ(rows[5], "u v 1000");
+}
+
+TEST(PlayReader, Ndjson) {
+  EXPECT_EQ(Rows("{\"user\":\"u\",\"item\":18446744073709551615,\"at\":1700000000000}\n"
+                 "{\"item_id\":\"\\u00e9\",\"uid\":7,\"ts\":\"2023-11-14\",\"more\":[1]}\n"
+                 "{\"user\":\"u\",\"item\":\"v\",\"at\":1700000000.5}\n",
+                 LogFormat::kNdjson),
+            (Lines{"u 18446744073709551615 1700000000000", "7 \xC3\xA9 1699920000000",
+                   "u v 1700000000500"}));
+}
+
+TEST(PlayReader, BadNdjson) {
+  const Lines rows = Rows(
+      "nonsense\n"
+      "[1]\n"
+      "{\"user\":-1,\"item\":2,\"at\":1}\n"
+      "{\"user\":1.5,\"item\":2,\"at\":1}\n"
+      "{\"item\":2,\"at\":1}\n"
+      "{\"user\":1,\"item\":2}\n"
+      "{\"user\":1,\"item\":2,\"at\":-5}\n"
+      "{\"user\":1,\"item\":2,\"at\":1e300}\n"
+      "{\"user\":\"\\ud800\",\"item\":2,\"at\":1}\n",
+      LogFormat::kNdjson);
+  ASSERT_EQ(rows.size(), 9U);
+  for (const std::string& row : rows) EXPECT_EQ(row.substr(0, 2), "! ") << row;
+  EXPECT_EQ(rows[4], "! no user field");
+  EXPECT_EQ(rows[5], "! no time field");
+}
+
+TEST(PlayReader, SkipCountsBadRowsToo) {
+  auto reader = PlayReader::Open(From("user,item,at\nbad\nu,1,1\nu,2,2\n"), LogFormat::kCsv, {});
+  ASSERT_TRUE(reader.ok());
+  ASSERT_TRUE((*reader)->Skip(2));
+  PlayRow row;
+  ASSERT_EQ((*reader)->Next(&row), RowKind::kPlay);
+  EXPECT_EQ(row.item, "2");
+  EXPECT_EQ((*reader)->row_number(), 3U);
+  EXPECT_FALSE((*reader)->Skip(1));
+}
+
+TEST(PlayReader, FormatsOfNames) {
+  EXPECT_EQ(LogFormatOfName("a.csv").value(), LogFormat::kCsv);
+  EXPECT_EQ(LogFormatOfName("d.x/a.tsv.zst").value(), LogFormat::kTsv);
+  EXPECT_EQ(LogFormatOfName("a.b.ndjson").value(), LogFormat::kNdjson);
+  EXPECT_EQ(LogFormatOfName("a.jsonl.zst").value(), LogFormat::kNdjson);
+  for (const char* name : {"-", "a", "a.zst", "csv", "d.csv/a", "a.parquet"}) {
+    EXPECT_FALSE(LogFormatOfName(name).ok()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace seendb::tool

@@ -1,0 +1,136 @@
+#include "record_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+namespace seendb::tool {
+namespace {
+
+/// Gives `text` in pieces of at most `piece` bytes.
+RecordReader::ReadFn Pieces(std::string text, size_t piece) {
+  return [text = std::move(text), piece, at = size_t{0}](char* to,
+                                                         size_t size) mutable -> Result<size_t> {
+    const size_t n = std::min({size, piece, text.size() - at});
+    std::memcpy(to, text.data() + at, n);
+    at += n;
+    return n;
+  };
+}
+
+std::string NameOf(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::kRecord:
+      return "record";
+    case RecordKind::kTooLong:
+      return "<too long>";
+    case RecordKind::kOpen:
+      return "<open>";
+    case RecordKind::kEnd:
+      return "<end>";
+    case RecordKind::kFailed:
+      return "<failed>";
+  }
+  return "?";
+}
+
+std::vector<std::string> ReadAll(const std::string& text, RecordFormat format, size_t limit = 100,
+                                 size_t piece = 1000) {
+  RecordReader reader(Pieces(text, piece), format, limit);
+  std::vector<std::string> out;
+  for (;;) {
+    std::span<char> record;
+    const RecordKind kind = reader.Next(&record);
+    if (kind == RecordKind::kEnd) return out;
+    out.push_back(kind == RecordKind::kRecord ? std::string(record.begin(), record.end())
+                                              : NameOf(kind));
+    if (kind == RecordKind::kFailed) return out;
+  }
+}
+
+using Records = std::vector<std::string>;
+constexpr RecordFormat kCsv = {',', true};
+constexpr RecordFormat kTsv = {'\t', false};
+
+TEST(RecordReader, LineEnds) {
+  EXPECT_EQ(ReadAll("a\nb\r\nc", kTsv), (Records{"a", "b", "c"}));
+  EXPECT_EQ(ReadAll("a\n\n\r\nb\n", kTsv), (Records{"a", "b"}));
+  EXPECT_EQ(ReadAll("", kTsv), Records{});
+  EXPECT_EQ(ReadAll("\n", kCsv), Records{});
+}
+
+TEST(RecordReader, DropsTheByteOrderMark) {
+  EXPECT_EQ(ReadAll("\xEF\xBB\xBFuser,item\n1,2\n", kCsv, 100, 1), (Records{"user,item", "1,2"}));
+}
+
+TEST(RecordReader, QuotedLineEndsBelongToTheRecord) {
+  const std::string text = "a,\"x\ny\",b\n\"\"\"\n\",c\nd\n";
+  const Records want = {"a,\"x\ny\",b", "\"\"\"\n\",c", "d"};
+  for (size_t piece = 1; piece < 30; ++piece) {
+    EXPECT_EQ(ReadAll(text, kCsv, 100, piece), want) << "pieces of " << piece;
+  }
+  EXPECT_EQ(ReadAll("a\t\"x\ny\"\n", kTsv), (Records{"a\t\"x", "y\""})) << "TSV has no quotes";
+}
+
+TEST(RecordReader, AQuoteWithinAFieldIsACharacter) {
+  EXPECT_EQ(ReadAll("5\" pipe,1\nb,2\n", kCsv), (Records{"5\" pipe,1", "b,2"}));
+}
+
+TEST(RecordReader, TooLongLinesAreSkipped) {
+  const std::string line(101, 'x');
+  for (const size_t piece : {1UL, 7UL, 1000UL}) {
+    EXPECT_EQ(ReadAll("a\n" + line + "\nb\n" + line, kTsv, 100, piece),
+              (Records{"a", "<too long>", "b", "<too long>"}));
+    EXPECT_EQ(ReadAll(std::string(100, 'x') + "\n", kTsv, 100, piece),
+              Records{std::string(100, 'x')});
+  }
+  // Far beyond the first buffer.
+  EXPECT_EQ(ReadAll(std::string(3 << 20, 'x') + "\nb\n", kTsv, 1 << 20, 1 << 16),
+            (Records{"<too long>", "b"}));
+}
+
+TEST(RecordReader, AnOpenQuoteCostsOneLine) {
+  for (const size_t piece : {1UL, 1000UL}) {
+    EXPECT_EQ(ReadAll("a,\"x\nb,2\nc,3\n", kCsv, 100, piece), (Records{"<open>", "b,2", "c,3"}));
+    EXPECT_EQ(ReadAll("a,\"x\n" + std::string(90, 'y') + "\n" + std::string(90, 'z') + "\n", kCsv,
+                      100, piece),
+              (Records{"<open>", std::string(90, 'y'), std::string(90, 'z')}));
+  }
+}
+
+TEST(RecordReader, PassesOnTheSourcesFailure) {
+  RecordReader reader([](char*, size_t) -> Result<size_t> { return Status::IOError("gone"); },
+                      kCsv);
+  std::span<char> record;
+  EXPECT_EQ(reader.Next(&record), RecordKind::kFailed);
+  EXPECT_EQ(reader.status().message(), "gone");
+}
+
+std::vector<std::string> Split(std::string record, RecordFormat format, bool* ok) {
+  std::vector<std::string_view> fields;
+  *ok = SplitFields(record, format, &fields);
+  return {fields.begin(), fields.end()};
+}
+
+TEST(SplitFields, Csv) {
+  bool ok = false;
+  EXPECT_EQ(Split("a,b,c", kCsv, &ok), (Records{"a", "b", "c"}));
+  EXPECT_EQ(Split(",,", kCsv, &ok), (Records{"", "", ""}));
+  EXPECT_EQ(Split("\"a,b\",\"say \"\"hi\"\"\",\"\"", kCsv, &ok),
+            (Records{"a,b", "say \"hi\"", ""}));
+  EXPECT_TRUE(ok);
+  EXPECT_EQ(Split("5\" pipe,x", kCsv, &ok), (Records{"5\" pipe", "x"}));
+  EXPECT_TRUE(ok);
+  Split("\"a\"b,c", kCsv, &ok);
+  EXPECT_FALSE(ok);
+}
+
+TEST(SplitFields, Tsv) {
+  bool ok = false;
+  EXPECT_EQ(Split("\"a\t\"b\"\t", kTsv, &ok), (Records{"\"a", "\"b\"", ""}));
+  EXPECT_TRUE(ok);
+}
+
+}  // namespace
+}  // namespace seendb::tool

@@ -1,0 +1,48 @@
+#include "table.h"
+
+#include <gtest/gtest.h>
+
+namespace seendb::tool {
+namespace {
+
+TEST(Table, AlignsColumns) {
+  Table table({{"name"}, {"n", Align::kRight}, {"why"}});
+  table.Add({"a", "1", "x"});
+  table.Add({"long name", "1,000", ""});
+  EXPECT_EQ(table.ToString(),
+            "NAME           N  WHY\n"
+            "a              1  x\n"
+            "long name  1,000\n");
+}
+
+TEST(Table, CountsCodePointsNotBytes) {
+  Table table({{"id"}, {"x"}});
+  table.Add({"\xC3\xA9\xC3\xA9", "1"});
+  table.Add({"ab", "2"});
+  EXPECT_EQ(table.ToString(), "ID  X\n\xC3\xA9\xC3\xA9  1\nab  2\n");
+}
+
+TEST(Table, MissingCellsAreEmptyAndExtraOnesDropped) {
+  Table table({{"a"}, {"b"}});
+  EXPECT_TRUE(table.empty());
+  table.Add({"1"});
+  table.Add({"1", "2", "3"});
+  EXPECT_FALSE(table.empty());
+  EXPECT_EQ(table.ToString(), "A  B\n1\n1  2\n");
+}
+
+TEST(Table, ControlCharactersCannotMoveTheCursor) {
+  Table table({{"id"}});
+  table.Add({std::string("a\x1b[2J\nb\x7f")});
+  EXPECT_EQ(table.ToString(), "ID\na\\x1b[2J\\x0ab\\x7f\n");
+}
+
+TEST(Facts, AlignsNames) {
+  Facts facts;
+  facts.Add("a", "1");
+  facts.Add("long", "2\r");
+  EXPECT_EQ(facts.ToString(), "  a     1\n  long  2\\x0d\n");
+}
+
+}  // namespace
+}  // namespace seendb::tool

@@ -1,0 +1,84 @@
+#include "time_parse.h"
+
+#include <gtest/gtest.h>
+
+namespace seendb::tool {
+namespace {
+
+constexpr int64_t kAt = 1'700'000'000'000;
+
+TEST(ParseTimeMs, NumbersByMagnitude) {
+  EXPECT_EQ(ParseTimeMs("1700000000", TimeUnit::kAuto), kAt);
+  EXPECT_EQ(ParseTimeMs("1700000000000", TimeUnit::kAuto), kAt);
+  EXPECT_EQ(ParseTimeMs("99999999999", TimeUnit::kAuto), 99'999'999'999'000);
+  EXPECT_EQ(ParseTimeMs("100000000000", TimeUnit::kAuto), 100'000'000'000);
+  EXPECT_EQ(ParseTimeMs("0", TimeUnit::kAuto), 0);
+}
+
+TEST(ParseTimeMs, NumbersByUnit) {
+  EXPECT_EQ(ParseTimeMs("1000", TimeUnit::kMillis), 1000);
+  EXPECT_EQ(ParseTimeMs("1000", TimeUnit::kSeconds), 1'000'000);
+  EXPECT_EQ(ParseTimeMs("253402300799", TimeUnit::kSeconds), 253'402'300'799'000);
+}
+
+TEST(ParseTimeMs, Fractions) {
+  EXPECT_EQ(ParseTimeMs("1700000000.5", TimeUnit::kAuto), kAt + 500);
+  EXPECT_EQ(ParseTimeMs("1700000000.0079999", TimeUnit::kAuto), kAt + 7);
+  EXPECT_EQ(ParseTimeMs("1700000000000.9", TimeUnit::kAuto), kAt);
+}
+
+TEST(ParseTimeMs, Iso8601) {
+  EXPECT_EQ(ParseTimeMs("2023-11-14T22:13:20Z", TimeUnit::kAuto), kAt);
+  EXPECT_EQ(ParseTimeMs("2023-11-14 22:13:20", TimeUnit::kAuto), kAt);
+  EXPECT_EQ(ParseTimeMs("2023-11-15T06:13:20+08:00", TimeUnit::kAuto), kAt);
+  EXPECT_EQ(ParseTimeMs("2023-11-14T17:43:20.25-0430", TimeUnit::kAuto), kAt + 250);
+  EXPECT_EQ(ParseTimeMs("2023-11-14 22:13", TimeUnit::kAuto), kAt - 20'000);
+  EXPECT_EQ(ParseTimeMs("2023-11-14", TimeUnit::kAuto), 1'699'920'000'000);
+  EXPECT_EQ(ParseTimeMs("2000-02-29", TimeUnit::kAuto), 951'782'400'000);
+  EXPECT_EQ(ParseTimeMs("  2000-02-29 ", TimeUnit::kAuto), 951'782'400'000);
+}
+
+TEST(ParseTimeMs, RefusesTheRest) {
+  for (const char* text : {"",
+                           " ",
+                           "-1",
+                           "+1",
+                           "1e9",
+                           "12a",
+                           "1.",
+                           "1.x",
+                           ".5",
+                           "nan",
+                           "0x10",
+                           "2023-13-01",
+                           "2023-02-29",
+                           "2023-11-14T24:00:00",
+                           "2023-11-14T22:60:00",
+                           "2023-11-14T22:13:20+24:00",
+                           "2023-11-14T22:13:20Zx",
+                           "2023-11-14T",
+                           "2023-11",
+                           "99999999999999999999",
+                           "253402300800000",
+                           "1969-12-31"}) {
+    EXPECT_EQ(ParseTimeMs(text, TimeUnit::kAuto), std::nullopt) << text;
+  }
+  EXPECT_EQ(ParseTimeMs("253402300800", TimeUnit::kSeconds), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("9223372036854775807", TimeUnit::kSeconds), std::nullopt);
+}
+
+TEST(ParseSpanMs, Units) {
+  EXPECT_EQ(ParseSpanMs("0"), 0);
+  EXPECT_EQ(ParseSpanMs("500"), 500);
+  EXPECT_EQ(ParseSpanMs("500ms"), 500);
+  EXPECT_EQ(ParseSpanMs("30s"), 30'000);
+  EXPECT_EQ(ParseSpanMs("10m"), 600'000);
+  EXPECT_EQ(ParseSpanMs("-12h"), -43'200'000);
+  EXPECT_EQ(ParseSpanMs("90d"), 7'776'000'000);
+  for (const char* text : {"", "d", "1w", "1 d", "1.5h", "9223372036854775807d"}) {
+    EXPECT_EQ(ParseSpanMs(text), std::nullopt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace seendb::tool
