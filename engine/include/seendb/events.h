@@ -22,15 +22,15 @@ inline constexpr int64_t kNowMs = std::numeric_limits<int64_t>::min();
 
 /// A user really watched or read an item.
 struct Play {
-  IdRef user;              ///< who
-  IdRef item;              ///< what
+  IdRef user = {};         ///< who
+  IdRef item = {};         ///< what
   int64_t at_ms = kNowMs;  ///< when, ms since 1970 UTC
 };
 
 /// An item was served to a user, maybe not looked at.
 struct Impression {
-  IdRef user;              ///< to whom
-  IdRef item;              ///< what
+  IdRef user = {};         ///< to whom
+  IdRef item = {};         ///< what
   int64_t at_ms = kNowMs;  ///< when, ms since 1970 UTC
 };
 
@@ -72,9 +72,9 @@ enum class OnError : uint8_t {
 /// excluded ids.
 struct FilterRequest {
   std::string_view collection = "default";  ///< kNotFound if unknown
-  IdRef user;                               ///< who is asking
-  std::span<const IdRef> items;             ///< candidates, in the order of preference
-  std::span<const IdRef> exclude;           ///< never returned, whatever was seen
+  IdRef user = {};                          ///< who is asking
+  std::span<const IdRef> items = {};        ///< candidates, in the order of preference
+  std::span<const IdRef> exclude = {};      ///< never returned, whatever was seen
   uint8_t facts = kFactsAll;                ///< bit set of Facts, not empty
   uint32_t limit = 0;                       ///< stop after that many unseen; 0: no limit
   bool explain = false;                     ///< fill FilterResponse::reasons
