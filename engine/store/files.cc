@@ -62,7 +62,8 @@ Result<Identity> Identity::FromJson(const std::string& json) {
       differences += " hash is " + std::to_string(identity.hash) + ", here " +
                      std::to_string(kHashVersion) + ";";
     }
-    for (const auto& [family, name] : Operators().items()) {
+    const Json operators = Operators();
+    for (const auto& [family, name] : operators.items()) {
       const std::string stored = parsed.at("operators").at(family).get<std::string>();
       if (stored == name.get<std::string>()) continue;
       differences += " merge operator of " + family + " is " + stored + ", here " +

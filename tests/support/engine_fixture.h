@@ -2,14 +2,14 @@
 
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "seams.h"
 #include "seendb/engine.h"
