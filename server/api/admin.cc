@@ -1,0 +1,144 @@
+// POST /admin/...: what people and schedulers ask the database to do now.
+
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "api/json_read.h"
+#include "api/routes.h"
+
+namespace seendb::api {
+namespace {
+
+/// A body that may be empty, or `{}`.
+Status NothingIn(std::string_view body) {
+  if (body.empty()) return Status::Ok();
+  JsonDocument document;
+  ondemand::object root;
+  if (Status status = document.Begin(body, &root); !status.ok()) return status;
+  FieldSet fields({});
+  for (auto member : root) {
+    ondemand::field field;
+    if (const auto error = std::move(member).get(field)) return Malformed(error);
+    size_t index = 0;
+    if (Status status = fields.Take(field, &index); !status.ok()) return status;
+  }
+  return document.End();
+}
+
+/// Runs `work` and answers by how much the counter `name` rose.
+template <typename Work>
+void Run(Call& call, const char* name, uint64_t EngineStats::*counter, Work work) {
+  const auto began = std::chrono::steady_clock::now();
+  const uint64_t before = call.engine().Stats().*counter;
+  if (const Status status = work(); !status.ok()) return call.Refuse(status);
+  const uint64_t after = call.engine().Stats().*counter;
+  const auto took = std::chrono::steady_clock::now() - began;
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  std::string& body = call.response.body;
+  body.append("{\"ok\":true,\"").append(name).append("\":");
+  body.append(std::to_string(after - before)).append(",\"took_ms\":");
+  body.append(std::to_string(ms)).append("}");
+}
+
+/// `{"collection":...,"bucket":...}`, or nothing.
+struct SealCall {
+  std::string collection = "default";
+  std::optional<std::string> bucket;
+};
+
+Status ParseSeal(std::string_view body, SealCall* seal) {
+  if (body.empty()) return Status::Ok();
+  constexpr std::array<std::string_view, 2> kFields = {"collection", "bucket"};
+  JsonDocument document;
+  ondemand::object root;
+  if (Status status = document.Begin(body, &root); !status.ok()) return status;
+  FieldSet fields(kFields);
+  for (auto member : root) {
+    ondemand::field field;
+    if (const auto error = std::move(member).get(field)) return Malformed(error);
+    size_t index = 0;
+    if (Status status = fields.Take(field, &index); !status.ok()) return status;
+    std::string_view text;
+    Status status = ReadText(field.value(), &text);
+    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
+    if (index == 0) {
+      seal->collection = text;
+    } else {
+      seal->bucket = std::string(text);
+    }
+  }
+  if (Status status = document.End(); !status.ok()) return status;
+  return fields.Has(0) ? fields.Require(1) : Status::Ok();
+}
+
+Status ParseClock(std::string_view body, int64_t* now_ms) {
+  constexpr std::array<std::string_view, 1> kFields = {"now_ms"};
+  JsonDocument document;
+  ondemand::object root;
+  if (Status status = document.Begin(body, &root); !status.ok()) return status;
+  FieldSet fields(kFields);
+  for (auto member : root) {
+    ondemand::field field;
+    if (const auto error = std::move(member).get(field)) return Malformed(error);
+    size_t index = 0;
+    if (Status status = fields.Take(field, &index); !status.ok()) return status;
+    Status status = ReadTime(field.value(), now_ms);
+    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
+  }
+  if (Status status = document.End(); !status.ok()) return status;
+  return fields.Require(0);
+}
+
+}  // namespace
+
+void HandleDrain(Call& call) {
+  if (const Status status = NothingIn(call.request.body); !status.ok()) return call.Refuse(status);
+  Run(call, "drained_plays", &EngineStats::drained_plays, [&] { return call.engine().Drain(); });
+}
+
+void HandleSeal(Call& call) {
+  SealCall seal;
+  if (const Status status = ParseSeal(call.request.body, &seal); !status.ok()) {
+    return call.Refuse(status);
+  }
+  if (seal.bucket && !call.context.catalog.Find(seal.collection)) {
+    return call.Refuse(Status::NotFound("unknown collection", "/collection"));
+  }
+  Run(call, "buckets_sealed", &EngineStats::buckets_sealed, [&] {
+    return seal.bucket ? call.engine().Seal(seal.collection, *seal.bucket)
+                       : call.engine().SealClosed();
+  });
+}
+
+void HandleCompact(Call& call) {
+  if (const Status status = NothingIn(call.request.body); !status.ok()) return call.Refuse(status);
+  Run(call, "compaction_bytes_written", &EngineStats::compaction_bytes_written,
+      [&] { return call.engine().Compact(); });
+}
+
+void HandleDropExpired(Call& call) {
+  if (const Status status = NothingIn(call.request.body); !status.ok()) return call.Refuse(status);
+  Run(call, "buckets_dropped", &EngineStats::buckets_dropped,
+      [&] { return call.engine().DropExpired(); });
+}
+
+void HandleClock(Call& call) {
+  ops::ManualClock* const clock = call.context.clock;
+  if (clock == nullptr) {
+    return call.Refuse(Status::NotFound("the clock is the machine's; start with --clock"));
+  }
+  int64_t now_ms = 0;
+  if (const Status status = ParseClock(call.request.body, &now_ms); !status.ok()) {
+    return call.Refuse(status);
+  }
+  const std::lock_guard lock(call.context.clock_mutex);
+  if (!clock->MoveTo(now_ms)) {
+    return call.Refuse(Status::InvalidArgument(
+        "the clock stands at " + std::to_string(clock->NowMs()) + " already", "/now_ms"));
+  }
+  if (const Status status = call.engine().RunDue(); !status.ok()) return call.Refuse(status);
+  call.response.body = "{\"now_ms\":" + std::to_string(now_ms) + "}";
+}
+
+}  // namespace seendb::api

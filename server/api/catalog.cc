@@ -1,0 +1,47 @@
+#include "api/catalog.h"
+
+namespace seendb::api {
+namespace {
+
+std::atomic<uint64_t> next_id{1};
+
+}  // namespace
+
+Catalog::Catalog(ops::Metrics* metrics)
+    : metrics_(metrics), id_(next_id.fetch_add(1)), entries_(std::make_shared<Entries>()) {}
+
+void Catalog::Renew(Engine* engine) {
+  const std::lock_guard lock(mutex_);
+  auto entries = std::make_shared<Entries>();
+  bool any_sync = false;
+  for (const CollectionInfo& info : engine->Collections()) {
+    any_sync = any_sync || info.policy.durability == Durability::kSync;
+    entries->emplace(info.name, CatalogEntry{info.policy, metrics_->ForCollection(info.name)});
+  }
+  entries_ = std::move(entries);
+  any_sync_.store(any_sync, std::memory_order_relaxed);
+  version_.fetch_add(1, std::memory_order_release);
+}
+
+std::shared_ptr<const Catalog::Entries> Catalog::Current() const {
+  struct Cached {
+    uint64_t id = 0, version = 0;
+    std::shared_ptr<const Entries> entries;
+  };
+  thread_local Cached cached;
+  const uint64_t version = version_.load(std::memory_order_acquire);
+  if (cached.id != id_ || cached.version != version) {
+    const std::lock_guard lock(mutex_);
+    cached = {id_, version_.load(std::memory_order_relaxed), entries_};
+  }
+  return cached.entries;
+}
+
+std::shared_ptr<const CatalogEntry> Catalog::Find(std::string_view name) const {
+  std::shared_ptr<const Entries> entries = Current();
+  const auto found = entries->find(name);
+  if (found == entries->end()) return nullptr;
+  return {std::move(entries), &found->second};
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,48 @@
+// server/api/catalog.h: the collections as the handlers need them on every request: a snapshot
+// read without a lock, renewed whenever a policy changes.
+
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "ops/metrics.h"
+#include "seendb/engine.h"
+
+namespace seendb::api {
+
+/// A collection, its policy and its counters (borrowed from Metrics).
+struct CatalogEntry {
+  Policy policy;
+  ops::CollectionCounters* counters = nullptr;
+};
+
+/// See the head of this file. Threads: any.
+class Catalog {
+ public:
+  using Entries = std::map<std::string, CatalogEntry, std::less<>>;
+
+  explicit Catalog(ops::Metrics* metrics);
+  /// Reads the collections anew.
+  void Renew(Engine* engine);
+  /// The collection of that name, or nothing. Cost: an atomic load and a look-up.
+  std::shared_ptr<const CatalogEntry> Find(std::string_view name) const;
+  /// True when some collection syncs each batch, so that recording may wait for the disk.
+  bool AnySync() const noexcept { return any_sync_.load(std::memory_order_relaxed); }
+
+ private:
+  std::shared_ptr<const Entries> Current() const;
+
+  ops::Metrics* const metrics_;
+  const uint64_t id_;  // tells catalogs apart in thread-local caches
+  std::atomic<uint64_t> version_{0};
+  std::atomic<bool> any_sync_{false};
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Entries> entries_;
+};
+
+}  // namespace seendb::api

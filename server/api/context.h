@@ -1,0 +1,62 @@
+// server/api/context.h: what every handler works with, and one request as it sees it.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/catalog.h"
+#include "api/fill_sampler.h"
+#include "http/limits.h"
+#include "http/service.h"
+#include "ops/health.h"
+#include "ops/manual_clock.h"
+#include "ops/metrics.h"
+#include "seendb/engine.h"
+
+namespace seendb::api {
+
+/// Parts shared by all handlers; everything pointed to is borrowed. Threads: any.
+struct Context {
+  Context(http::Limits the_limits, size_t candidates, ops::Health* the_health,
+          ops::Metrics* the_metrics, ops::ManualClock* the_clock)
+      : limits(the_limits),
+        max_candidates(candidates),
+        health(the_health),
+        metrics(the_metrics),
+        clock(the_clock),
+        catalog(the_metrics) {}
+
+  const http::Limits limits;
+  const size_t max_candidates;
+  ops::Health* const health;
+  ops::Metrics* const metrics;
+  ops::ManualClock* const clock;  ///< null: the machine's time
+  Catalog catalog;
+  FillSampler sampler;
+  std::mutex clock_mutex;                ///< one move of the clock at a time
+  std::atomic<Engine*> engine{nullptr};  ///< set once it is open
+  std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
+};
+
+/// One request on its way to an answer. Handlers see nothing else.
+struct Call {
+  Context& context;
+  const http::Plan& plan;
+  const http::Request& request;
+  http::Response& response;
+
+  /// Precondition: the route needs the engine (then it is open).
+  Engine& engine() const { return *context.engine.load(std::memory_order_acquire); }
+  /// The query parameter's value, or nothing.
+  std::optional<std::string_view> Query(std::string_view name) const;
+  /// Answers with a failure.
+  void Refuse(const Status& status) const;
+};
+
+}  // namespace seendb::api

@@ -1,0 +1,181 @@
+// POST /plays and POST /impressions as NDJSON: one event a line, any number of lines, recorded in
+// batches as they come. A bad line is refused and counted; the others are taken.
+
+#include <algorithm>
+#include <chrono>
+
+#include "api/catalog.h"
+#include "api/event_counts.h"
+#include "api/events_json.h"
+#include "api/lines.h"
+#include "api/routes.h"
+#include "api/status_http.h"
+
+namespace seendb::api {
+namespace {
+
+/// Events recorded together.
+constexpr size_t kBatch = 4'096;
+/// A slow sender's events wait no longer than this for their batch to fill.
+constexpr std::chrono::milliseconds kBatchAge{200};
+
+class EventStream final : public http::BodyStream {
+ public:
+  EventStream(Context& context, std::string collection, std::shared_ptr<const CatalogEntry> entry,
+              EventKind kind)
+      : context_(context),
+        collection_(std::move(collection)),
+        entry_(std::move(entry)),
+        kind_(kind),
+        lines_(context.limits.line_bytes) {}
+
+  size_t Take(std::string_view bytes, bool last, std::string*) override {
+    size_t taken = 0;
+    std::string_view line;
+    while (!Failed()) {
+      const LineCutter::Found found = lines_.Next(bytes, last, &taken, &line);
+      if (found == LineCutter::Found::kNeedsMore) break;
+      const uint64_t index = next_line_++;
+      if (found == LineCutter::Found::kTooLong) {
+        Refuse(index, Status::InvalidArgument(
+                          "line over " + std::to_string(context_.limits.line_bytes) + " bytes"));
+      } else if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
+        TakeLine(index, line);
+      }
+    }
+    const bool old = std::chrono::steady_clock::now() - flushed_ > kBatchAge;
+    if (last || old) Flush();
+    return taken;
+  }
+
+  bool AnswersAsItGoes() const override { return false; }
+  bool Failed() const override { return !failure_.ok(); }
+
+  void Finish(http::Response* response) override {
+    if (Failed()) return http::WriteError(ToHttpError(failure_), response);
+    AppendRecorded(accepted_, refused_, refusals_, &response->body);
+  }
+
+ private:
+  /// An event whose texts lie in texts_, since the parser's views die with their line.
+  struct Held {
+    uint64_t line;
+    int64_t at_ms;
+    IdRef user, item;
+    size_t user_begin, item_begin;
+  };
+
+  void TakeLine(uint64_t index, std::string_view line) {
+    JsonDocument document;
+    Play event;
+    Status status = ParseEvent(line, &document, &event);
+    if (!status.ok()) return Refuse(index, std::move(status));
+    Held held{index, event.at_ms, event.user, event.item, 0, 0};
+    held.user_begin = Hold(event.user);
+    held.item_begin = Hold(event.item);
+    held_.push_back(held);
+    if (held_.size() >= kBatch) Flush();
+  }
+
+  size_t Hold(const IdRef& id) {
+    const size_t begin = texts_.size();
+    if (!id.is_number()) texts_.append(id.text());
+    return begin;
+  }
+
+  IdRef IdOf(const IdRef& id, size_t begin) const {
+    return id.is_number() ? id : IdRef(std::string_view(texts_).substr(begin, id.text().size()));
+  }
+
+  void Refuse(uint64_t line, Status status) {
+    ++refused_;
+    CountEvents(entry_->counters, kind_, 0, 1);
+    if (refusals_.size() < kMaxRefusals) refusals_.push_back({line, std::move(status)});
+  }
+
+  void Flush();
+  Result<RecordResult> Record() const;
+
+  Context& context_;
+  const std::string collection_;
+  const std::shared_ptr<const CatalogEntry> entry_;
+  const EventKind kind_;
+  LineCutter lines_;
+  uint64_t next_line_ = 0;
+  std::vector<Held> held_;
+  std::string texts_;
+  std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
+  uint64_t accepted_ = 0, refused_ = 0;
+  std::vector<RefusedEvent> refusals_;
+  Status failure_;
+};
+
+Result<RecordResult> EventStream::Record() const {
+  Engine& engine = *context_.engine.load(std::memory_order_acquire);
+  if (kind_ == EventKind::kPlays) {
+    std::vector<Play> plays;
+    plays.reserve(held_.size());
+    for (const Held& held : held_) {
+      plays.push_back(
+          {IdOf(held.user, held.user_begin), IdOf(held.item, held.item_begin), held.at_ms});
+    }
+    return engine.RecordPlays(plays, {collection_});
+  }
+  std::vector<Impression> impressions;
+  impressions.reserve(held_.size());
+  for (const Held& held : held_) {
+    impressions.push_back(
+        {IdOf(held.user, held.user_begin), IdOf(held.item, held.item_begin), held.at_ms});
+  }
+  return engine.RecordImpressions(impressions, {collection_});
+}
+
+void EventStream::Flush() {
+  flushed_ = std::chrono::steady_clock::now();
+  if (held_.empty() || Failed()) return;
+  const Result<RecordResult> result = Record();
+  if (!result.ok()) {
+    failure_ = result.status();
+    return;
+  }
+  accepted_ += result->accepted;
+  refused_ += result->refused;
+  CountEvents(entry_->counters, kind_, result->accepted, result->refused);
+  for (const Refusal& refusal : result->refusals) {
+    refusals_.push_back({held_[refusal.index].line, refusal.status});
+  }
+  // Lines refused by themselves came before those of the batch; only the first count.
+  std::sort(refusals_.begin(), refusals_.end(),
+            [](const auto& a, const auto& b) { return a.index < b.index; });
+  refusals_.resize(std::min(refusals_.size(), kMaxRefusals));
+  held_.clear();
+  texts_.clear();
+}
+
+std::unique_ptr<http::BodyStream> MakeStream(Context& context, const http::Plan& plan,
+                                             EventKind kind, Status* refusal) {
+  std::string collection = "default";
+  for (const auto& [name, value] : plan.query) {
+    if (name == "collection") collection = value;
+  }
+  auto entry = context.catalog.Find(collection);
+  if (!entry) {
+    *refusal = Status::NotFound("unknown collection", "/collection");
+    return nullptr;
+  }
+  return std::make_unique<EventStream>(context, std::move(collection), std::move(entry), kind);
+}
+
+}  // namespace
+
+std::unique_ptr<http::BodyStream> StreamPlays(Context& context, const http::Plan& plan,
+                                              Status* refusal) {
+  return MakeStream(context, plan, EventKind::kPlays, refusal);
+}
+
+std::unique_ptr<http::BodyStream> StreamImpressions(Context& context, const http::Plan& plan,
+                                                    Status* refusal) {
+  return MakeStream(context, plan, EventKind::kImpressions, refusal);
+}
+
+}  // namespace seendb::api

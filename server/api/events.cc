@@ -1,0 +1,88 @@
+// POST /plays and POST /impressions as one JSON document.
+
+#include "api/catalog.h"
+#include "api/event_counts.h"
+#include "api/events_json.h"
+#include "api/routes.h"
+
+namespace seendb::api {
+namespace {
+
+/// The collection of the body, or of the query, or the default; refuses two different ones.
+Status ChooseCollection(const Call& call, std::optional<std::string_view> in_body,
+                        std::string_view* collection) {
+  const std::optional<std::string_view> in_query = call.Query("collection");
+  if (in_body && in_query && *in_body != *in_query) {
+    return Status::InvalidArgument("body and query name different collections", "/collection");
+  }
+  *collection = in_body ? *in_body : in_query.value_or("default");
+  return Status::Ok();
+}
+
+/// Records a parsed batch and answers what became of it.
+template <typename Event, typename Record>
+Status RecordAll(Call& call, const std::vector<Event>& events,
+                 std::optional<std::string_view> in_body, EventKind kind, Record record) {
+  std::string_view collection;
+  Status status = ChooseCollection(call, in_body, &collection);
+  if (!status.ok()) return status;
+  const auto entry = call.context.catalog.Find(collection);
+  if (!entry) return Status::NotFound("unknown collection", "/collection");
+  const Result<RecordResult> result = record(call.engine(), events, RecordOptions{collection});
+  if (!result.ok()) return result.status();
+  CountEvents(entry->counters, kind, result->accepted, result->refused);
+  std::vector<RefusedEvent> refusals;
+  for (const Refusal& refusal : result->refusals) {
+    refusals.push_back({refusal.index, refusal.status});
+  }
+  AppendRecorded(result->accepted, result->refused, refusals, &call.response.body);
+  return Status::Ok();
+}
+
+/// The engine's "/3/item" as a pointer into the body of an impressions request.
+Status OfImpressions(Status status) {
+  const std::string_view field = status.field();
+  const size_t slash = field.rfind('/');
+  if (status.ok() || slash == std::string_view::npos) return status;
+  const bool item = field.substr(slash) == "/item";
+  std::string pointer = item ? "/items" + std::string(field.substr(0, slash)) : "/user";
+  return Status(status.code(), std::string(status.message()), std::move(pointer));
+}
+
+}  // namespace
+
+void HandlePlays(Call& call) {
+  JsonDocument document;
+  PlaysCall plays;
+  Status status = ParsePlays(call.request.body, &document, &plays);
+  if (status.ok()) {
+    status = RecordAll(call, plays.plays, plays.collection, EventKind::kPlays,
+                       [](Engine& engine, const auto& events, const RecordOptions& options) {
+                         auto result = engine.RecordPlays(events, options);
+                         const bool at_event = !result.ok() && !result.status().field().empty();
+                         if (!at_event || result.status().field() == "/collection") return result;
+                         return Result<RecordResult>(result.status().WithFieldPrefix("/events"));
+                       });
+  }
+  if (!status.ok()) call.Refuse(status);
+}
+
+void HandleImpressions(Call& call) {
+  JsonDocument document;
+  ImpressionsCall served;
+  Status status =
+      ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);
+  if (status.ok()) {
+    status = RecordAll(call, served.impressions, served.collection, EventKind::kImpressions,
+                       [](Engine& engine, const auto& events, const RecordOptions& options) {
+                         auto result = engine.RecordImpressions(events, options);
+                         if (result.ok() || result.status().field() == "/collection") {
+                           return result;
+                         }
+                         return Result<RecordResult>(OfImpressions(result.status()));
+                       });
+  }
+  if (!status.ok()) call.Refuse(status);
+}
+
+}  // namespace seendb::api

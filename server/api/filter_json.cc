@@ -1,0 +1,230 @@
+#include "api/filter_json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <set>
+
+#include "http/error.h"
+
+namespace seendb::api {
+namespace {
+
+enum Field : size_t {
+  kUser,
+  kItems,
+  kCollection,
+  kFacts,
+  kLimit,
+  kExclude,
+  kExplain,
+  kOnError,
+  kDeadline,
+  kRecord,
+};
+constexpr std::array<std::string_view, 10> kFields = {
+    "user",    "items",   "collection", "facts",       "limit",
+    "exclude", "explain", "on_error",   "deadline_ms", "record"};
+
+/// Longest deadline asked for in earnest; beyond, there is none.
+constexpr uint64_t kMaxDeadlineMs = 24ULL * 3'600'000;
+
+Status ReadIds(ondemand::value value, size_t max_ids, std::vector<IdRef>* ids,
+               std::vector<std::string_view>* tokens) {
+  ondemand::array array;
+  if (Status status = ReadArray(value, &array); !status.ok()) return status;
+  std::string_view token;
+  IdRef id;
+  for (auto element : array) {
+    ondemand::value item;
+    if (const auto error = std::move(element).get(item)) return Malformed(error);
+    if (ids->size() == max_ids) {
+      return Status::InvalidArgument("more than " + std::to_string(max_ids) + " ids");
+    }
+    if (Status status = ReadId(item, &id, &token); !status.ok()) {
+      return Within(std::move(status), "/" + std::to_string(ids->size()));
+    }
+    ids->push_back(id);
+    if (tokens != nullptr) tokens->push_back(token);
+  }
+  return Status::Ok();
+}
+
+Status ReadFacts(ondemand::value value, uint8_t* facts) {
+  ondemand::array array;
+  if (Status status = ReadArray(value, &array); !status.ok()) return status;
+  *facts = 0;
+  size_t index = 0;
+  for (auto element : array) {
+    ondemand::value item;
+    if (const auto error = std::move(element).get(item)) return Malformed(error);
+    std::string_view name;
+    Status status = ReadText(item, &name);
+    if (status.ok() && name != "plays" && name != "impressions") {
+      status = Status::InvalidArgument("must be \"plays\" or \"impressions\"");
+    }
+    if (!status.ok()) return Within(std::move(status), "/" + std::to_string(index));
+    *facts = static_cast<uint8_t>(*facts | (name == "plays" ? kFactPlays : kFactImpressions));
+    ++index;
+  }
+  if (*facts == 0) return Status::InvalidArgument("names no facts");
+  return Status::Ok();
+}
+
+Status ReadLimit(ondemand::value value, uint32_t* limit) {
+  uint64_t number = 0;
+  if (Status status = ReadUint(value, &number); !status.ok()) return status;
+  if (number == 0) return Status::InvalidArgument("must be at least 1");
+  *limit = static_cast<uint32_t>(std::min<uint64_t>(number, UINT32_MAX));
+  return Status::Ok();
+}
+
+Status ReadOnError(ondemand::value value, OnError* on_error) {
+  std::string_view text;
+  if (Status status = ReadText(value, &text); !status.ok()) return status;
+  if (text != "degrade" && text != "fail") {
+    return Status::InvalidArgument("must be \"degrade\" or \"fail\"");
+  }
+  *on_error = text == "fail" ? OnError::kFail : OnError::kDegrade;
+  return Status::Ok();
+}
+
+/// 0 ms has always passed: it asks for what needs no reading.
+Status ReadDeadline(ondemand::value value, int64_t* deadline_us) {
+  uint64_t ms = 0;
+  if (Status status = ReadUint(value, &ms); !status.ok()) return status;
+  *deadline_us = ms > kMaxDeadlineMs ? 0 : std::max<int64_t>(1, static_cast<int64_t>(ms) * 1'000);
+  return Status::Ok();
+}
+
+Status ReadField(size_t field, ondemand::value value, size_t max_candidates, FilterCall* call) {
+  FilterRequest& request = call->request;
+  std::string_view token;
+  switch (field) {
+    case kUser:
+      return ReadId(value, &request.user, &token);
+    case kItems:
+      return ReadIds(value, max_candidates, &call->items, &call->tokens);
+    case kCollection:
+      return ReadText(value, &request.collection);
+    case kFacts:
+      return ReadFacts(value, &request.facts);
+    case kLimit:
+      return ReadLimit(value, &request.limit);
+    case kExclude:
+      call->has_exclude = true;
+      return ReadIds(value, max_candidates, &call->exclude, nullptr);
+    case kExplain:
+      return ReadBool(value, &request.explain);
+    case kOnError:
+      return ReadOnError(value, &request.on_error);
+    case kDeadline:
+      return ReadDeadline(value, &request.deadline_us);
+    default:
+      return ReadBool(value, &request.record);
+  }
+}
+
+void AppendNumber(uint64_t number, std::string* out) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
+  out->append(digits, static_cast<size_t>(end - digits));
+}
+
+void AppendReason(const Reason& reason, const Policy& policy, std::string* out) {
+  switch (reason.kind) {
+    case ReasonKind::kImpression:
+      out->append("\"impression\"");
+      return;
+    case ReasonKind::kRing:
+      out->append("\"ring\"");
+      return;
+    default:
+      out->append("\"play:").append(BucketLabel(policy, reason.bucket_index)).append("\"");
+      return;
+  }
+}
+
+/// One member an item seen, keyed by its text; an item asked twice is explained once.
+void AppendReasons(const FilterCall& call, const FilterResponse& response, const Policy& policy,
+                   std::string* out) {
+  std::set<std::string> said;
+  out->append(",\"reasons\":{");
+  for (size_t i = 0; i < response.reasons.size(); ++i) {
+    const Reason& reason = response.reasons[i];
+    if (reason.kind == ReasonKind::kUnseen || reason.kind == ReasonKind::kExcluded) continue;
+    if (!said.insert(call.items[i].ToString()).second) continue;
+    if (said.size() > 1) out->push_back(',');
+    const std::string_view token = call.tokens[i];
+    if (token.front() == '"') {
+      out->append(token);
+    } else {
+      out->append("\"").append(token).append("\"");
+    }
+    out->push_back(':');
+    AppendReason(reason, policy, out);
+  }
+  out->push_back('}');
+}
+
+}  // namespace
+
+Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* document,
+                   FilterCall* call) {
+  call->request = FilterRequest();
+  call->items.clear();
+  call->exclude.clear();
+  call->tokens.clear();
+  call->has_exclude = false;
+  ondemand::object root;
+  if (Status status = document->Begin(body, &root); !status.ok()) return status;
+  FieldSet fields(kFields);
+  for (auto member : root) {
+    ondemand::field field;
+    if (const auto error = std::move(member).get(field)) return Malformed(error);
+    size_t index = 0;
+    if (Status status = fields.Take(field, &index); !status.ok()) return status;
+    Status status = ReadField(index, field.value(), max_candidates, call);
+    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
+  }
+  if (Status status = document->End(); !status.ok()) return status;
+  if (Status status = fields.Require(kUser); !status.ok()) return status;
+  if (Status status = fields.Require(kItems); !status.ok()) return status;
+  call->request.items = call->items;
+  call->request.exclude = call->exclude;
+  return Status::Ok();
+}
+
+void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
+                        const Policy& policy, std::string* out) {
+  size_t bytes = 128;
+  for (const uint32_t index : response.unseen) bytes += call.tokens[index].size() + 1;
+  out->reserve(out->size() + bytes);
+  out->append("{\"unseen\":[");
+  for (size_t i = 0; i < response.unseen.size(); ++i) {
+    if (i > 0) out->push_back(',');
+    out->append(call.tokens[response.unseen[i]]);
+  }
+  out->append("],\"seen\":");
+  AppendNumber(response.seen, out);
+  if (call.has_exclude) {
+    out->append(",\"excluded\":");
+    AppendNumber(response.excluded, out);
+  }
+  out->append(",\"examined\":");
+  AppendNumber(response.examined, out);
+  out->append(response.degraded ? ",\"degraded\":true" : ",\"degraded\":false");
+  if (response.degraded) {
+    out->append(",\"missing\":[");
+    for (size_t i = 0; i < response.missing.size(); ++i) {
+      if (i > 0) out->push_back(',');
+      http::AppendJsonString(response.missing[i], out);
+    }
+    out->push_back(']');
+  }
+  if (call.request.explain) AppendReasons(call, response, policy, out);
+  out->push_back('}');
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,34 @@
+// server/api/filter_json.h: a filter request from JSON, its answer to JSON. The hot path: no
+// allocation once the buffers have grown, ids stay views into the body, and are echoed as the
+// very tokens they came as.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json_read.h"
+#include "seendb/events.h"
+#include "seendb/policy.h"
+
+namespace seendb::api {
+
+/// A filter request and where its parts are held. Reuse one object across requests.
+struct FilterCall {
+  FilterRequest request;  ///< views into the fields below and the body
+  std::vector<IdRef> items, exclude;
+  std::vector<std::string_view> tokens;  ///< items as they came
+  bool has_exclude = false;
+};
+
+/// Reads a request of at most `max_candidates` items and as many excluded. The views in `*call`
+/// are good until `document` goes or this thread begins another one.
+Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* document,
+                   FilterCall* call);
+
+/// Appends the answer.
+void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
+                        const Policy& policy, std::string* out);
+
+}  // namespace seendb::api

@@ -1,0 +1,65 @@
+// POST /filter as NDJSON: one request a line, one answer a line, in order.
+
+#include <algorithm>
+
+#include "api/filter.h"
+#include "api/lines.h"
+#include "api/routes.h"
+#include "api/status_http.h"
+
+namespace seendb::api {
+namespace {
+
+bool IsBlank(std::string_view line) {
+  return line.find_first_not_of(" \t\r") == std::string_view::npos;
+}
+
+class FilterStream final : public http::BodyStream {
+ public:
+  explicit FilterStream(Context& context) : context_(context), lines_(context.limits.body_bytes) {}
+
+  size_t Take(std::string_view bytes, bool last, std::string* out) override {
+    size_t taken = 0;
+    std::string_view line;
+    while (true) {
+      switch (lines_.Next(bytes, last, &taken, &line)) {
+        case LineCutter::Found::kNeedsMore:
+          return taken;
+        case LineCutter::Found::kTooLong:
+          AppendError({413, "too_large", "line over the limit"}, out);
+          break;
+        case LineCutter::Found::kLine:
+          if (!IsBlank(line)) Answer(line, out);
+          break;
+      }
+    }
+  }
+
+  bool AnswersAsItGoes() const override { return true; }
+  bool Failed() const override { return false; }
+  void Finish(http::Response*) override {}
+
+ private:
+  void Answer(std::string_view line, std::string* out) {
+    const Status status = AnswerFilter(context_, line, out);
+    if (!status.ok()) return AppendError(ToHttpError(status), out);
+    out->push_back('\n');
+  }
+
+  static void AppendError(const http::Error& error, std::string* out) {
+    out->append("{\"error\":");
+    http::AppendErrorObject(error.code, error.message, error.field, out);
+    out->append("}\n");
+  }
+
+  Context& context_;
+  LineCutter lines_;
+};
+
+}  // namespace
+
+std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan&, Status*) {
+  return std::make_unique<FilterStream>(context);
+}
+
+}  // namespace seendb::api

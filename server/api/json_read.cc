@@ -1,0 +1,186 @@
+#include "api/json_read.h"
+
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "base/utf8.h"
+#include "http/message.h"
+
+namespace seendb::api {
+namespace {
+
+static_assert(http::kBodyPadding >= simdjson::SIMDJSON_PADDING);
+
+/// Parsers that grew beyond this are made anew.
+constexpr size_t kKeptCapacity = 1u << 20;
+
+std::unique_ptr<ondemand::parser>& ThreadParser() {
+  thread_local auto parser = std::make_unique<ondemand::parser>();
+  return parser;
+}
+
+/// The token without the space behind it.
+std::string_view Trimmed(std::string_view raw) {
+  while (!raw.empty() &&
+         (raw.back() == ' ' || raw.back() == '\n' || raw.back() == '\r' || raw.back() == '\t')) {
+    raw.remove_suffix(1);
+  }
+  return raw;
+}
+
+/// The characters of a string token, unescaped only where there is something to unescape.
+Status TextOf(ondemand::value& value, std::string_view raw, std::string_view* text) {
+  if (raw.size() < 2 || raw.back() != '"') return Malformed(simdjson::STRING_ERROR);
+  *text = raw.substr(1, raw.size() - 2);
+  if (std::memchr(text->data(), '\\', text->size()) == nullptr) return Status::Ok();
+  if (value.get_string().get(*text) != simdjson::SUCCESS || !IsUtf8(*text)) {
+    return Status::InvalidArgument("malformed escape or lone surrogate in a string");
+  }
+  return Status::Ok();
+}
+
+/// True for a canonical decimal that fits 64 bits.
+bool ParseUint(std::string_view digits, uint64_t* number) {
+  if (digits.size() > 1 && digits.front() == '0') return false;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, *number);
+  return error == std::errc() && stop == end;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+JsonDocument::~JsonDocument() {
+  if (ThreadParser()->capacity() > kKeptCapacity) ThreadParser().reset();
+}
+
+Status JsonDocument::Begin(std::string_view body, ondemand::object* root) {
+  auto& parser = ThreadParser();
+  if (!parser) parser = std::make_unique<ondemand::parser>();
+  if (body.substr(0, 3) == "\xEF\xBB\xBF") {
+    return Status::InvalidArgument("malformed JSON: begins with a byte order mark");
+  }
+  const simdjson::padded_string_view padded(body.data(), body.size(),
+                                            body.size() + simdjson::SIMDJSON_PADDING);
+  if (const auto error = parser->iterate(padded).get(document_)) return Malformed(error);
+  if (const auto error = document_.get_object().get(*root)) {
+    if (error == simdjson::INCORRECT_TYPE) return Status::InvalidArgument("must be an object");
+    return Malformed(error);
+  }
+  return Status::Ok();
+}
+
+Status JsonDocument::End() {
+  const char* location = nullptr;
+  const auto error = document_.current_location().get(location);
+  if (error == simdjson::OUT_OF_BOUNDS) return Status::Ok();
+  return Status::InvalidArgument("malformed JSON: something follows the document");
+}
+
+Status Malformed(simdjson::error_code error) {
+  return Status::InvalidArgument(std::string("malformed JSON: ") + simdjson::error_message(error));
+}
+
+Status FieldSet::Take(ondemand::field& field, size_t* index) {
+  std::string_view key;
+  const char* const raw = field.key().raw();
+  for (*index = 0; *index < names_.size(); ++*index) {
+    const std::string_view name = names_[*index];
+    // Up to the padding, bytes behind the key may be read.
+    if (std::strncmp(raw, name.data(), name.size()) == 0 && raw[name.size()] == '"') break;
+  }
+  if (*index == names_.size()) {
+    if (const auto error = field.unescaped_key().get(key)) return Malformed(error);
+    for (*index = 0; *index < names_.size() && names_[*index] != key; ++*index) {
+    }
+    if (*index == names_.size()) {
+      return Status::InvalidArgument("unknown field", PointerTo(key));
+    }
+  }
+  const uint32_t bit = 1u << *index;
+  if ((taken_ & bit) != 0) {
+    return Status::InvalidArgument("repeated field", PointerTo(names_[*index]));
+  }
+  taken_ |= bit;
+  return Status::Ok();
+}
+
+Status FieldSet::Require(size_t index) const {
+  if (Has(index)) return Status::Ok();
+  return Status::InvalidArgument("missing field", PointerTo(names_[index]));
+}
+
+Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw) {
+  *raw = Trimmed(value.raw_json_token());
+  if (!raw->empty() && raw->front() == '"') {
+    std::string_view text;
+    if (Status status = TextOf(value, *raw, &text); !status.ok()) return status;
+    if (text.empty()) return Status::InvalidArgument("id is empty");
+    if (text.size() > kMaxIdBytes) {
+      return Status::InvalidArgument("id is longer than " + std::to_string(kMaxIdBytes) + " bytes");
+    }
+    *id = IdRef(text);
+    return Status::Ok();
+  }
+  uint64_t number = 0;
+  if (raw->empty() || !IsDigit(raw->front()) || !ParseUint(*raw, &number)) {
+    return Status::InvalidArgument("id must be a string or an unsigned 64-bit integer");
+  }
+  *id = IdRef(number);
+  return Status::Ok();
+}
+
+Status ReadText(ondemand::value value, std::string_view* text) {
+  const std::string_view raw = Trimmed(value.raw_json_token());
+  if (raw.empty() || raw.front() != '"') return Status::InvalidArgument("must be a string");
+  return TextOf(value, raw, text);
+}
+
+Status ReadUint(ondemand::value value, uint64_t* number) {
+  const std::string_view raw = Trimmed(value.raw_json_token());
+  if (raw.empty() || !IsDigit(raw.front()) || !ParseUint(raw, number)) {
+    return Status::InvalidArgument("must be a non-negative integer");
+  }
+  return Status::Ok();
+}
+
+Status ReadBool(ondemand::value value, bool* flag) {
+  const std::string_view raw = Trimmed(value.raw_json_token());
+  *flag = raw == "true";
+  if (*flag || raw == "false") return Status::Ok();
+  return Status::InvalidArgument("must be true or false");
+}
+
+Status ReadArray(ondemand::value value, ondemand::array* array) {
+  const auto error = value.get_array().get(*array);
+  if (error == simdjson::INCORRECT_TYPE) return Status::InvalidArgument("must be an array");
+  return error ? Malformed(error) : Status::Ok();
+}
+
+Status ReadTime(ondemand::value value, int64_t* at_ms) {
+  uint64_t number = 0;
+  const Status status = ReadUint(value, &number);
+  if (!status.ok() || number > static_cast<uint64_t>(INT64_MAX)) {
+    return Status::InvalidArgument("must be a time in milliseconds since 1970");
+  }
+  *at_ms = static_cast<int64_t>(number);
+  return Status::Ok();
+}
+
+std::string PointerTo(std::string_view key) {
+  std::string pointer = "/";
+  for (const char c : key) {
+    if (c == '~') {
+      pointer += "~0";
+    } else if (c == '/') {
+      pointer += "~1";
+    } else {
+      pointer += c;
+    }
+  }
+  return pointer;
+}
+
+}  // namespace seendb::api

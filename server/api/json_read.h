@@ -1,0 +1,80 @@
+// server/api/json_read.h: strict reading of request bodies with simdjson's on-demand parser.
+//
+// Strict: every field is known and appears once, every value has its one type, numbers are
+// unsigned 64-bit integers, strings are UTF-8 without lone surrogates, nothing follows the
+// document. Each refusal is kInvalidArgument and names its input by a JSON pointer.
+//
+// Strings come back as views into the body or into the parser's own buffer: good until the same
+// thread begins the next document. Bodies are followed by http::kBodyPadding readable bytes.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <simdjson.h>
+
+#include "seendb/id.h"
+#include "seendb/status.h"
+
+namespace seendb::api {
+
+namespace ondemand = simdjson::ondemand;
+
+/// One document being read by this thread's parser. Do not nest.
+class JsonDocument {
+ public:
+  JsonDocument() = default;
+  JsonDocument(const JsonDocument&) = delete;
+  JsonDocument& operator=(const JsonDocument&) = delete;
+  /// Gives an unusually large parser's memory back.
+  ~JsonDocument();
+
+  /// Begins `body`, which must be an object.
+  Status Begin(std::string_view body, ondemand::object* root);
+  /// Refuses anything behind the object. Call after its last field.
+  Status End();
+
+ private:
+  ondemand::document document_;
+};
+
+/// A refusal of bytes that are no JSON.
+Status Malformed(simdjson::error_code error);
+
+/// The fields an object may have, and those it had. At most 32 names.
+class FieldSet {
+ public:
+  /// `names` is borrowed.
+  explicit FieldSet(std::span<const std::string_view> names) : names_(names) {}
+  /// The index of the field's name in `names`; refuses an unknown or repeated one.
+  Status Take(ondemand::field& field, size_t* index);
+  /// True when the field was there.
+  bool Has(size_t index) const { return (taken_ >> index & 1u) != 0; }
+  /// Refuses unless the field was there.
+  Status Require(size_t index) const;
+
+ private:
+  std::span<const std::string_view> names_;
+  uint32_t taken_ = 0;
+};
+
+/// Readers of one value; a refusal's field is left to the caller.
+Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw);
+Status ReadText(ondemand::value value, std::string_view* text);
+Status ReadUint(ondemand::value value, uint64_t* number);
+Status ReadBool(ondemand::value value, bool* flag);
+Status ReadArray(ondemand::value value, ondemand::array* array);
+/// A time in ms since 1970.
+Status ReadTime(ondemand::value value, int64_t* at_ms);
+
+/// "/" and `key`, escaped as JSON pointers are.
+std::string PointerTo(std::string_view key);
+/// Puts `prefix` in front of a refusal's field.
+inline Status Within(Status status, std::string_view prefix) {
+  return status.ok() ? std::move(status) : status.WithFieldPrefix(prefix);
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,16 @@
+// server/api/media_type.h: which bodies the server reads.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace seendb::api {
+
+/// What a Content-Type header says of a body.
+enum class MediaType : uint8_t { kJson, kNdjson, kOther };
+
+/// The type; none given means JSON. A charset other than UTF-8 makes it kOther.
+MediaType ParseMediaType(std::string_view header);
+
+}  // namespace seendb::api

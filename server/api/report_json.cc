@@ -1,0 +1,171 @@
+#include "api/report_json.h"
+
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "http/error.h"
+
+namespace seendb::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view Name(FilterForm form) {
+  switch (form) {
+    case FilterForm::kList:
+      return "list";
+    case FilterForm::kLayers:
+      return "layers";
+    case FilterForm::kSealed:
+      return "sealed";
+  }
+  return "unknown";
+}
+
+std::string_view Name(BucketState state) {
+  switch (state) {
+    case BucketState::kFuture:
+      return "future";
+    case BucketState::kOpen:
+      return "open";
+    case BucketState::kClosed:
+      return "closed";
+    case BucketState::kSealed:
+      return "sealed";
+    case BucketState::kExpired:
+      return "expired";
+  }
+  return "unknown";
+}
+
+Json ToJson(const BucketReport& bucket) {
+  Json json = {{"collection", bucket.collection},
+               {"bucket", bucket.bucket},
+               {"form", Name(bucket.form)},
+               {"items", bucket.items},
+               {"list_items", bucket.list_items},
+               {"bytes", bucket.bytes},
+               {"fpr", bucket.fpr},
+               {"as_of_ms", bucket.as_of_ms},
+               {"dropped_layers", bucket.dropped_layers},
+               {"damaged", bucket.damaged},
+               {"readable", bucket.readable}};
+  if (!bucket.readable) json["error"] = bucket.error;
+  json["layers"] = Json::array();
+  for (const LayerReport& layer : bucket.layers) {
+    json["layers"].push_back({{"blocks", layer.blocks},
+                              {"capacity", layer.capacity},
+                              {"items", layer.items},
+                              {"fill", layer.fill},
+                              {"fpr", layer.fpr}});
+  }
+  return json;
+}
+
+Json ToJson(const ImpressionsReport& impressions) {
+  Json json = {{"collection", impressions.collection},
+               {"damaged", impressions.damaged},
+               {"readable", impressions.readable}};
+  if (!impressions.readable) json["error"] = impressions.error;
+  json["entries"] = Json::array();
+  for (const ImpressionReport& entry : impressions.entries) {
+    json["entries"].push_back({{"fingerprint", entry.fingerprint}, {"at_ms", entry.at_ms}});
+  }
+  return json;
+}
+
+}  // namespace
+
+Json ToJson(const UserReport& report) {
+  Json json = {{"user", report.user}, {"shard", report.shard}};
+  if (report.erased_at_ms) json["erased_at_ms"] = *report.erased_at_ms;
+  json["buckets"] = Json::array();
+  for (const BucketReport& bucket : report.buckets) json["buckets"].push_back(ToJson(bucket));
+  json["ring"] = Json::array();
+  for (const StagedReport& staged : report.ring) {
+    json["ring"].push_back({{"collection", staged.collection},
+                            {"bucket", staged.bucket},
+                            {"slot", staged.slot},
+                            {"drained", staged.drained},
+                            {"items", staged.items}});
+  }
+  json["impressions"] = Json::array();
+  for (const auto& impressions : report.impressions) {
+    json["impressions"].push_back(ToJson(impressions));
+  }
+  return json;
+}
+
+Json ToJson(const EngineStats& s) {
+  return {{"plays_accepted", s.plays_accepted},
+          {"plays_refused", s.plays_refused},
+          {"impressions_accepted", s.impressions_accepted},
+          {"impressions_refused", s.impressions_refused},
+          {"filters", s.filters},
+          {"filters_degraded", s.filters_degraded},
+          {"candidates", s.candidates},
+          {"candidates_seen", s.candidates_seen},
+          {"drained_plays", s.drained_plays},
+          {"drained_records", s.drained_records},
+          {"drain_failures", s.drain_failures},
+          {"drains", s.drains},
+          {"drain_us", s.drain_us},
+          {"replayed_records", s.replayed_records},
+          {"replayed_plays", s.replayed_plays},
+          {"busy", s.busy},
+          {"users_erased", s.users_erased},
+          {"merges_full", s.merges_full},
+          {"merges_partial", s.merges_partial},
+          {"merge_operands", s.merge_operands},
+          {"reads", s.reads},
+          {"read_operands", s.read_operands},
+          {"layers_created", s.layers_created},
+          {"layers_dropped", s.layers_dropped},
+          {"damaged", s.damaged},
+          {"buckets_sealed", s.buckets_sealed},
+          {"buckets_dropped", s.buckets_dropped},
+          {"background_errors", s.background_errors},
+          {"ring_bytes", s.ring_bytes},
+          {"ring_plays", s.ring_plays},
+          {"short_term_bytes", s.short_term_bytes},
+          {"ring_oldest_ms", s.ring_oldest_ms},
+          {"disk_bytes", s.disk_bytes},
+          {"memtable_bytes", s.memtable_bytes},
+          {"block_cache_bytes", s.block_cache_bytes},
+          {"pending_compaction_bytes", s.pending_compaction_bytes},
+          {"wal_bytes_written", s.wal_bytes_written},
+          {"flush_bytes_written", s.flush_bytes_written},
+          {"compaction_bytes_written", s.compaction_bytes_written},
+          {"shards", s.shards},
+          {"column_families", s.column_families},
+          {"degraded", s.degraded},
+          {"problems", s.problems}};
+}
+
+Json ToJson(const BucketInfo& bucket) {
+  return {{"collection", bucket.collection}, {"bucket", bucket.bucket},
+          {"state", Name(bucket.state)},     {"begin_ms", bucket.begin_ms},
+          {"end_ms", bucket.end_ms},         {"users", bucket.users},
+          {"bytes", bucket.bytes},           {"in_window", bucket.in_window}};
+}
+
+Json ToJson(const SlotInfo& slot) {
+  return {{"shard", slot.shard},           {"slot", slot.slot},           {"state", slot.state},
+          {"generation", slot.generation}, {"opened_ms", slot.opened_ms}, {"users", slot.users},
+          {"plays", slot.plays},           {"bytes", slot.bytes}};
+}
+
+std::string ToJsonText(const CollectionInfo& info) {
+  std::string text = "{\"name\":";
+  http::AppendJsonString(info.name, &text);
+  text.push_back(',');
+  text.append(PolicyToJson(info.policy), 1);
+  return text;
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace seendb::api

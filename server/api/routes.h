@@ -1,0 +1,79 @@
+// server/api/routes.h: the table of everything the server answers.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "api/context.h"
+#include "http/service.h"
+
+namespace seendb::api {
+
+/// What a route may do, so that listeners and tokens can be told apart.
+enum class RouteClass : uint8_t {
+  kRead,   ///< answers questions
+  kWrite,  ///< records what users did
+  kAdmin,  ///< changes or shows the whole database
+};
+
+/// One route. Every path also exists under /v1.
+struct Route {
+  http::Method method;
+  std::string_view path;  ///< "/users/{user}": one trailing part may vary
+  RouteClass route_class;
+  /// Answers a whole request.
+  void (*handle)(Call& call);
+  /// Takes a body of NDJSON; null where there is none. Answers errors by `*refusal`.
+  std::unique_ptr<http::BodyStream> (*stream)(Context& context, const http::Plan& plan,
+                                              Status* refusal) = nullptr;
+  bool takes_json = false;        ///< a body is read as JSON
+  bool takes_collection = false;  ///< ?collection= is allowed
+  bool needs_engine = true;       ///< 503 until the database is open
+  http::Place place = http::Place::kHere;
+  bool may_sync = false;  ///< goes to the workers while some collection syncs each batch
+};
+
+/// All routes; the index is the Plan's `route`.
+std::span<const Route> Routes();
+
+/// "GET /users/{user}", as metrics label it.
+std::string RouteLabel(const Route& route);
+
+/// The route for a request's path (without /v1) and method; HEAD counts as GET. On failure -1
+/// and, where the path exists, `*allow` lists its methods. `*argument` is the varying part, raw.
+int FindRoute(http::Method method, std::string_view path, std::string_view* argument,
+              std::string* allow);
+
+// The handlers, by file.
+void HandleFilter(Call& call);       // filter.cc
+void HandlePlays(Call& call);        // events.cc
+void HandleImpressions(Call& call);  // events.cc
+void HandleInspect(Call& call);      // users.cc
+void HandleErase(Call& call);        // users.cc
+void HandleCollections(Call& call);  // collections.cc
+void HandlePutCollection(Call& call);
+void HandleDrain(Call& call);  // admin.cc
+void HandleSeal(Call& call);
+void HandleCompact(Call& call);
+void HandleDropExpired(Call& call);
+void HandleClock(Call& call);
+void HandleStats(Call& call);  // state.cc
+void HandleBuckets(Call& call);
+void HandleRing(Call& call);
+void HandleMetrics(Call& call);
+void HandleHealth(Call& call);
+void HandleReady(Call& call);
+void HandleOpenApi(Call& call);
+
+std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan& plan,
+                                               Status* refusal);  // filter_stream.cc
+std::unique_ptr<http::BodyStream> StreamPlays(Context& context, const http::Plan& plan,
+                                              Status* refusal);  // event_stream.cc
+std::unique_ptr<http::BodyStream> StreamImpressions(Context& context, const http::Plan& plan,
+                                                    Status* refusal);
+
+}  // namespace seendb::api

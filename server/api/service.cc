@@ -1,0 +1,136 @@
+#include "api/service.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/json_read.h"
+#include "api/media_type.h"
+#include "api/routes.h"
+#include "api/status_http.h"
+#include "api/uri.h"
+
+namespace seendb::api {
+namespace {
+
+/// Whole bodies of events above this size leave the I/O thread alone.
+constexpr size_t kLargeBody = 256u << 10;
+
+void Refuse(http::Error error, http::Plan* plan) {
+  plan->refused = true;
+  plan->refusal = std::move(error);
+}
+
+/// Finds the route; false when refused.
+bool FindPlan(const http::RequestHead& head, http::Plan* plan) {
+  std::string_view path = StripAuthority(head.Path());
+  if (path.substr(0, 4) == "/v1/") path.remove_prefix(3);
+  std::string_view argument;
+  plan->route = FindRoute(head.method, path, &argument, &plan->allow);
+  if (plan->route >= 0) {
+    auto decoded = PercentDecode(argument);
+    if (decoded) {
+      plan->argument = std::move(*decoded);
+      return true;
+    }
+    Refuse({400, "invalid_argument", "malformed escape in the path"}, plan);
+  } else if (plan->allow.empty()) {
+    Refuse({404, "not_found", "no such route: " + std::string(path)}, plan);
+  } else {
+    Refuse({405, "method_not_allowed", "the route answers " + plan->allow}, plan);
+  }
+  return false;
+}
+
+/// Checks what kind of body comes; false when refused.
+bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* plan) {
+  if (!head.HasBody()) {
+    plan->body = http::BodyMode::kWhole;
+    const bool ndjson = ParseMediaType(head.content_type) == MediaType::kNdjson;
+    if (ndjson && route.stream != nullptr) plan->body = http::BodyMode::kStream;
+    return true;
+  }
+  if (!route.takes_json) return true;  // read and dropped
+  if (!head.content_encoding.empty() && head.content_encoding != "identity") {
+    Refuse({415, "unsupported_media_type", "Content-Encoding must be identity"}, plan);
+    return false;
+  }
+  const MediaType type = ParseMediaType(head.content_type);
+  if (type == MediaType::kJson) {
+    plan->body = http::BodyMode::kWhole;
+  } else if (type == MediaType::kNdjson && route.stream != nullptr) {
+    plan->body = http::BodyMode::kStream;
+  } else {
+    Refuse({415, "unsupported_media_type",
+            route.stream == nullptr ? "Content-Type must be application/json"
+                                    : "Content-Type must be application/json or "
+                                      "application/x-ndjson"},
+           plan);
+    return false;
+  }
+  return true;
+}
+
+Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan* plan) {
+  if (Status status = ParseQuery(head.Query(), &plan->query); !status.ok()) return status;
+  for (const auto& [name, value] : plan->query) {
+    if (name == "collection" && route.takes_collection) continue;
+    return Status::InvalidArgument("unknown query parameter", PointerTo(name));
+  }
+  return Status::Ok();
+}
+
+/// False when the process is in no state to answer.
+bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
+  const ops::Phase phase = context.health->phase();
+  if (!route.needs_engine || phase == ops::Phase::kReady) return true;
+  Refuse({503, "unavailable",
+          phase == ops::Phase::kOpening ? "the database is being opened"
+                                        : "the server is shutting down"},
+         plan);
+  return false;
+}
+
+}  // namespace
+
+http::Plan ApiService::Begin(const http::RequestHead& head) {
+  http::Plan plan;
+  if (!FindPlan(head, &plan)) return plan;
+  const Route& route = Routes()[static_cast<size_t>(plan.route)];
+  if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
+  Status status = CheckQuery(head, route, &plan);
+  plan.place = route.place;
+  if (route.may_sync) {
+    if (context_.catalog.AnySync()) plan.place = http::Place::kQuick;
+    plan.large_place = http::Place::kQuick;
+    plan.large_bytes = plan.body == http::BodyMode::kWhole ? kLargeBody : SIZE_MAX;
+  }
+  if (status.ok() && plan.body == http::BodyMode::kStream) {
+    plan.stream = route.stream(context_, plan, &status);
+  }
+  if (!status.ok()) Refuse(ToHttpError(status), &plan);
+  return plan;
+}
+
+void ApiService::Handle(const http::Plan& plan, const http::Request& request,
+                        http::Response* response) {
+  Call call{context_, plan, request, *response};
+  Routes()[static_cast<size_t>(plan.route)].handle(call);
+}
+
+void ApiService::Done(int route, unsigned status, std::chrono::nanoseconds took) {
+  context_.metrics->CountRequest(route, status, took);
+}
+
+void ApiService::EngineOpened(Engine* engine) {
+  context_.catalog.Renew(engine);
+  context_.engine.store(engine, std::memory_order_release);
+  context_.health->Set(ops::Phase::kReady);
+}
+
+std::vector<std::string> RouteLabels() {
+  std::vector<std::string> labels;
+  for (const Route& route : Routes()) labels.push_back(RouteLabel(route));
+  return labels;
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,65 @@
+// What the server and the engine say about themselves: stats, buckets, ring, metrics, health,
+// and the API's own description.
+
+#include <chrono>
+
+#include <nlohmann/json.hpp>
+
+#include "api/openapi.h"
+#include "api/report_json.h"
+#include "api/routes.h"
+
+namespace seendb::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Answers `{"name":[...]}`.
+template <typename Reports>
+void AnswerList(Call& call, const char* name, const Reports& reports) {
+  Json list = Json::array();
+  for (const auto& report : reports) list.push_back(ToJson(report));
+  call.response.body = Dump({{name, std::move(list)}});
+}
+
+}  // namespace
+
+void HandleStats(Call& call) { call.response.body = Dump(ToJson(call.engine().Stats())); }
+
+void HandleBuckets(Call& call) { AnswerList(call, "buckets", call.engine().Buckets()); }
+
+void HandleRing(Call& call) { AnswerList(call, "slots", call.engine().Ring()); }
+
+void HandleMetrics(Call& call) {
+  ops::MetricsSnapshot snapshot;
+  if (call.context.listener_counters) call.context.listener_counters(&snapshot);
+  Engine* const engine = call.context.engine.load(std::memory_order_acquire);
+  if (engine != nullptr) {
+    snapshot.engine_open = true;
+    snapshot.engine = engine->Stats();
+    snapshot.ring = engine->Ring();
+    snapshot.buckets = engine->Buckets();
+    snapshot.fill = call.context.sampler.Look(engine);
+    snapshot.now_ms = engine->NowMs();
+  }
+  call.response.body = call.context.metrics->Text(snapshot);
+  call.response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+}
+
+void HandleHealth(Call& call) { call.response.body = "{\"status\":\"ok\"}"; }
+
+void HandleReady(Call& call) {
+  const ops::Phase phase = call.context.health->phase();
+  if (phase != ops::Phase::kReady) {
+    return call.Refuse(Status::Unavailable(phase == ops::Phase::kOpening
+                                               ? "the database is being opened"
+                                               : "the server is shutting down"));
+  }
+  const EngineStats stats = call.engine().Stats();
+  call.response.body =
+      Dump({{"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}});
+}
+
+void HandleOpenApi(Call& call) { call.response.body = OpenApiText(); }
+
+}  // namespace seendb::api

@@ -1,0 +1,31 @@
+// server/http/error.h: the one shape of every error answer,
+// `{"error":{"code":"...","message":"...","field":"..."}}`.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/message.h"
+
+namespace seendb::http {
+
+/// What went wrong with a request.
+struct Error {
+  unsigned status = 400;
+  std::string_view code = "invalid_argument";  ///< stable name; a literal
+  std::string message;                         ///< for people
+  std::string field = {};                      ///< JSON pointer to the input at fault, or empty
+};
+
+/// Appends `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
+void AppendJsonString(std::string_view text, std::string* out);
+
+/// Appends `{"code":...,"message":...,"field":...}`.
+void AppendErrorObject(std::string_view code, std::string_view message, std::string_view field,
+                       std::string* out);
+
+/// Makes `*response` the answer for `error`; 503 asks for a pause of a second.
+void WriteError(const Error& error, Response* response);
+
+}  // namespace seendb::http

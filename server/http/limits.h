@@ -1,0 +1,27 @@
+// server/http/limits.h: everything the listener refuses to hold more of.
+//
+// Every limit is set in the config file under "limits", by the names given here; see
+// server/README.md.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace seendb::http {
+
+/// Limits of the listener and its sessions. Sizes are bytes, times milliseconds of the machine's
+/// steady clock (a manual clock moves none of them).
+struct Limits {
+  size_t body_bytes = 8u << 20;      ///< of a whole request body; 413 beyond
+  size_t line_bytes = 1u << 20;      ///< of one NDJSON event; the line is refused beyond
+  size_t header_bytes = 16u << 10;   ///< of a request head; 431 beyond
+  int64_t header_ms = 10'000;        ///< from a request's first byte to the end of its head
+  int64_t idle_ms = 75'000;          ///< without a byte read or written
+  size_t connections = 10'000;       ///< open at once; 503 and close beyond
+  size_t inflight_bytes = 1u << 30;  ///< request bodies held in memory at once; 503 beyond
+  size_t queue = 1'024;              ///< requests waiting for a worker thread; 503 beyond
+  int64_t shutdown_ms = 10'000;      ///< grace for requests in flight at SIGTERM
+};
+
+}  // namespace seendb::http

@@ -1,0 +1,189 @@
+#include "http/listener.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <ctime>
+
+#include <boost/asio/post.hpp>
+
+#include "http/session.h"
+
+namespace seendb::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+/// How often deadlines are looked at.
+constexpr std::chrono::milliseconds kTick{100};
+constexpr int64_t kNeverMs = 24 * 3'600'000;
+/// Connections beyond the limit that may read their 503; more are closed without one.
+constexpr int64_t kRefusedAtOnce = 64;
+
+std::string HttpDate() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[40];
+  const size_t length = std::strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+  return std::string(text, length);
+}
+
+std::string ToText(const tcp::endpoint& endpoint) {
+  const std::string host = endpoint.address().to_string();
+  return (endpoint.address().is_v6() ? "[" + host + "]" : host) + ":" +
+         std::to_string(endpoint.port());
+}
+
+}  // namespace
+
+Listener::Listener(Service* service, const ListenerOptions& options)
+    : options_(options),
+      shared_(service, options.limits, options.quick_threads, options.slow_threads) {
+  for (size_t i = 0; i < std::max<size_t>(1, options.threads); ++i) {
+    io_threads_.push_back(std::make_unique<IoThread>(&shared_));
+    io_threads_.back()->date = HttpDate();
+    ticks_.push_back(std::make_unique<asio::steady_timer>(io_threads_.back()->io));
+  }
+}
+
+Listener::~Listener() {
+  StopWorkers(kNeverMs);
+  Stop();
+}
+
+std::optional<std::string> Listener::Open(const std::string& host, uint16_t port) {
+  boost::system::error_code ec;
+  asio::io_context& io = io_threads_.front()->io;
+  tcp::resolver resolver(io);
+  const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, ec);
+  if (ec || found.empty()) return "can't resolve " + host + ": " + ec.message();
+  const tcp::endpoint endpoint = found.begin()->endpoint();
+  acceptor_.emplace(io);
+  accept_pause_.emplace(io);
+  acceptor_->open(endpoint.protocol(), ec);
+  if (!ec) acceptor_->set_option(tcp::acceptor::reuse_address(true), ec);
+  if (!ec) acceptor_->bind(endpoint, ec);
+  if (!ec) acceptor_->listen(asio::socket_base::max_listen_connections, ec);
+  if (ec) return "can't listen on " + ToText(endpoint) + ": " + ec.message();
+  address_ = ToText(acceptor_->local_endpoint(ec));
+  return std::nullopt;
+}
+
+void Listener::Start() {
+  Accept();
+  for (size_t i = 0; i < io_threads_.size(); ++i) {
+    IoThread* const thread = io_threads_[i].get();
+    Tick(thread, ticks_[i].get());
+    threads_.emplace_back([thread] { thread->io.run(); });
+  }
+}
+
+void Listener::Accept() {
+  IoThread* const thread = io_threads_[next_thread_++ % io_threads_.size()].get();
+  acceptor_->async_accept(thread->io,
+                          [this, thread](const boost::system::error_code& ec, tcp::socket socket) {
+                            Accepted(ec, std::move(socket), thread);
+                          });
+}
+
+void Listener::Accepted(const boost::system::error_code& ec, tcp::socket socket, IoThread* thread) {
+  if (!acceptor_->is_open()) return;
+  if (ec) {  // out of descriptors, most likely: wait for some to come back
+    accept_pause_->expires_after(std::chrono::milliseconds(50));
+    accept_pause_->async_wait([this](const boost::system::error_code& stopped) {
+      if (!stopped && acceptor_->is_open()) Accept();
+    });
+    return;
+  }
+  ListenerCounters& counters = shared_.counters;
+  const auto limit = static_cast<int64_t>(shared_.limits.connections);
+  const int64_t open = counters.open.fetch_add(1, std::memory_order_relaxed);
+  counters.opened.fetch_add(1, std::memory_order_relaxed);
+  const bool refused = open >= limit;
+  if (refused) counters.refused.fetch_add(1, std::memory_order_relaxed);
+  if (open >= limit + kRefusedAtOnce) {
+    counters.open.fetch_sub(1, std::memory_order_relaxed);
+    boost::system::error_code ignored;
+    socket.close(ignored);
+  } else {
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    auto session = std::make_shared<Session>(std::move(socket), thread);
+    asio::post(thread->io, [session, refused] { refused ? session->Refuse() : session->Start(); });
+  }
+  Accept();
+}
+
+/// Renews the date and closes the slow, for ever.
+void Listener::Tick(IoThread* thread, asio::steady_timer* timer) {
+  timer->expires_after(kTick);
+  timer->async_wait([this, thread, timer](const boost::system::error_code& ec) {
+    if (ec) return;
+    const auto now = Session::Clock::now();
+    thread->date = HttpDate();
+    std::vector<std::shared_ptr<Session>> overdue;
+    for (Session* const session : thread->sessions) {
+      if (session->Overdue(now)) overdue.push_back(session->shared_from_this());
+    }
+    for (const auto& session : overdue) session->TimeOut();
+    Tick(thread, timer);
+  });
+}
+
+void Listener::BeginDrain() { shared_.draining = true; }
+
+bool Listener::WaitIdle(int64_t timeout_ms) {
+  const auto until = Session::Clock::now() + std::chrono::milliseconds(timeout_ms);
+  while (shared_.counters.in_flight.load() > 0) {
+    if (Session::Clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+bool Listener::StopWorkers(int64_t timeout_ms) {
+  const bool quick = shared_.quick.Stop(timeout_ms);
+  return shared_.slow.Stop(timeout_ms) && quick;
+}
+
+void Listener::Stop() {
+  if (stopped_) return;
+  stopped_ = true;
+  for (size_t i = 0; i < io_threads_.size(); ++i) {
+    IoThread* const thread = io_threads_[i].get();
+    asio::steady_timer* const tick = ticks_[i].get();
+    asio::post(thread->io, [this, thread, tick, first = i == 0] {
+      boost::system::error_code ignored;
+      if (first && acceptor_) acceptor_->close(ignored);
+      if (first && accept_pause_) accept_pause_->cancel();
+      tick->cancel();
+      std::vector<std::shared_ptr<Session>> all;
+      for (Session* const session : thread->sessions) all.push_back(session->shared_from_this());
+      for (const auto& session : all) session->Abort();
+      thread->io.stop();
+    });
+  }
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+std::optional<std::pair<std::string, uint16_t>> ParseHostPort(const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return std::nullopt;
+  std::string host = text.substr(0, colon);
+  if (host.front() == '[') {
+    if (host.back() != ']' || host.size() < 4) return std::nullopt;
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find(':') != std::string::npos) {
+    return std::nullopt;
+  }
+  uint16_t port = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, port);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return std::make_pair(std::move(host), port);
+}
+
+}  // namespace seendb::http

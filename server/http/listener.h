@@ -1,0 +1,92 @@
+// server/http/listener.h: the listening socket and the I/O threads behind it.
+//
+//   Listener listener(&service, {.limits = limits, .threads = 2});
+//   if (auto error = listener.Open("127.0.0.1", 0)) return Report(*error);
+//   listener.Start();                   // serves until
+//   listener.BeginDrain();              // answers now close their connections
+//   listener.WaitIdle(10'000);          // no request is in flight
+//   listener.Stop();                    // all connections closed, all threads joined
+//
+// Each accepted connection is pinned to one thread, round-robin; threads share nothing on the
+// path of a request but a few counters. Threads: Open, Start and Stop from one thread; the rest
+// from any.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "http/limits.h"
+#include "http/service.h"
+#include "http/shared.h"
+
+namespace seendb::http {
+
+/// How a Listener runs.
+struct ListenerOptions {
+  Limits limits;
+  size_t threads = 1;        ///< I/O threads
+  size_t quick_threads = 8;  ///< workers for what may wait for a disk
+  size_t slow_threads = 2;   ///< workers for what may take minutes
+};
+
+/// See the head of this file.
+class Listener {
+ public:
+  /// `service` is borrowed until the destructor returns.
+  Listener(Service* service, const ListenerOptions& options);
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  /// Stops.
+  ~Listener();
+
+  /// Binds and listens; the message of a failure. Port 0: one picked by the system.
+  std::optional<std::string> Open(const std::string& host, uint16_t port);
+  /// The address bound, as "host:port" with IPv6 in brackets.
+  const std::string& address() const { return address_; }
+  /// Starts to accept and serve.
+  void Start();
+  /// From now on every answer closes its connection.
+  void BeginDrain();
+  /// True once no request is in flight; false after `timeout_ms`.
+  bool WaitIdle(int64_t timeout_ms);
+  /// Stops the workers; false when a handler still ran after `timeout_ms`.
+  bool StopWorkers(int64_t timeout_ms);
+  /// Closes all connections and joins the I/O threads.
+  void Stop();
+
+  /// Counters, for /metrics.
+  const ListenerCounters& counters() const { return shared_.counters; }
+  /// Body bytes held now.
+  size_t InflightBytes() const { return shared_.budget.used(); }
+
+ private:
+  void Accept();
+  void Accepted(const boost::system::error_code& ec, boost::asio::ip::tcp::socket socket,
+                IoThread* thread);
+  void Tick(IoThread* thread, boost::asio::steady_timer* timer);
+
+  const ListenerOptions options_;
+  Shared shared_;
+  std::vector<std::unique_ptr<IoThread>> io_threads_;
+  std::vector<std::unique_ptr<boost::asio::steady_timer>> ticks_;
+  std::vector<std::thread> threads_;
+  std::optional<boost::asio::ip::tcp::acceptor> acceptor_;
+  std::optional<boost::asio::steady_timer> accept_pause_;
+  std::string address_;
+  size_t next_thread_ = 0;
+  bool stopped_ = false;
+};
+
+/// Splits "host:port" or "[v6]:port"; nothing where it is neither.
+std::optional<std::pair<std::string, uint16_t>> ParseHostPort(const std::string& text);
+
+}  // namespace seendb::http

@@ -1,0 +1,55 @@
+#include "http/message.h"
+
+namespace seendb::http {
+
+std::string_view MethodName(Method method) noexcept {
+  switch (method) {
+    case Method::kGet:
+      return "GET";
+    case Method::kHead:
+      return "HEAD";
+    case Method::kPost:
+      return "POST";
+    case Method::kPut:
+      return "PUT";
+    case Method::kDelete:
+      return "DELETE";
+    case Method::kOther:
+      break;
+  }
+  return "OTHER";
+}
+
+std::string_view RequestHead::Path() const {
+  const std::string_view all = target;
+  return all.substr(0, all.find('?'));
+}
+
+std::string_view RequestHead::Query() const {
+  const std::string_view all = target;
+  const size_t mark = all.find('?');
+  return mark == std::string_view::npos ? std::string_view() : all.substr(mark + 1);
+}
+
+void RequestHead::Clear() {
+  method = Method::kOther;
+  target.clear();
+  content_type.clear();
+  content_encoding.clear();
+  expects_continue = false;
+  http11 = true;
+  keep_alive = true;
+  chunked = false;
+  content_length.reset();
+}
+
+void Response::Clear() {
+  status = 200;
+  body.clear();
+  content_type = "application/json";
+  allow.clear();
+  retry_after_s = 0;
+  close = false;
+}
+
+}  // namespace seendb::http

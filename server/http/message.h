@@ -1,0 +1,62 @@
+// server/http/message.h: a request and a response as plain values, without sockets.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace seendb::http {
+
+/// The methods the server knows; every other one is kOther.
+enum class Method : uint8_t { kGet, kHead, kPost, kPut, kDelete, kOther };
+
+/// A method's name as in the request line ("GET").
+std::string_view MethodName(Method method) noexcept;
+
+/// The head of a request, after its syntax was checked.
+struct RequestHead {
+  Method method = Method::kOther;
+  std::string target;            ///< as sent
+  std::string content_type;      ///< as sent; empty: none
+  std::string content_encoding;  ///< as sent; empty: none
+  bool expects_continue = false;
+  bool http11 = true;
+  bool keep_alive = true;
+  bool chunked = false;
+  std::optional<uint64_t> content_length;
+
+  /// True when body bytes follow the head.
+  bool HasBody() const { return chunked || content_length.value_or(0) > 0; }
+  /// The target up to '?'.
+  std::string_view Path() const;
+  /// The target behind '?', or nothing.
+  std::string_view Query() const;
+  /// Back to a fresh head; strings keep their memory.
+  void Clear();
+};
+
+/// Bytes that may be read (not used) behind every body handed to a handler.
+inline constexpr size_t kBodyPadding = 64;
+
+/// A request whose body has arrived. Views are borrowed for the call.
+struct Request {
+  const RequestHead& head;
+  std::string_view body;  ///< followed by kBodyPadding readable bytes
+};
+
+/// An answer. Reuse one object across requests to save its allocations.
+struct Response {
+  unsigned status = 200;
+  std::string body;
+  std::string_view content_type = "application/json";
+  std::string allow;      ///< the Allow header of a 405
+  int retry_after_s = 0;  ///< the Retry-After header; 0: none
+  bool close = false;     ///< close the connection afterwards
+
+  /// Back to an empty 200; the body keeps its memory.
+  void Clear();
+};
+
+}  // namespace seendb::http

@@ -1,0 +1,190 @@
+#include "http/request_parser.h"
+
+#include <charconv>
+
+#include <boost/asio/buffer.hpp>
+
+namespace seendb::http {
+namespace {
+
+namespace beast_http = boost::beast::http;
+
+std::string_view ToView(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+bool EqualsIgnoringCase(std::string_view a, std::string_view lower) {
+  if (a.size() != lower.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const char c = a[i] >= 'A' && a[i] <= 'Z' ? static_cast<char>(a[i] - 'A' + 'a') : a[i];
+    if (c != lower[i]) return false;
+  }
+  return true;
+}
+
+Method ToMethod(beast_http::verb verb) {
+  switch (verb) {
+    case beast_http::verb::get:
+      return Method::kGet;
+    case beast_http::verb::head:
+      return Method::kHead;
+    case beast_http::verb::post:
+      return Method::kPost;
+    case beast_http::verb::put:
+      return Method::kPut;
+    case beast_http::verb::delete_:
+      return Method::kDelete;
+    default:
+      return Method::kOther;
+  }
+}
+
+}  // namespace
+
+RequestParser::RequestParser(size_t header_bytes, RequestHead* head)
+    : header_bytes_(header_bytes), head_(head) {
+  head_->Clear();
+  header_limit(static_cast<std::uint32_t>(header_bytes));
+  body_limit(boost::none);  // judged by the route, not here
+}
+
+RequestParser::Progress RequestParser::PutHead(Bytes* in) {
+  if (!started()) {
+    // A client may send an empty line before its request line.
+    while (in->view().substr(0, 2) == "\r\n") in->Consume(2);
+  }
+  if (in->empty()) return Progress::kNeedsMore;
+  ErrorCode ec;
+  const std::string_view bytes = in->view();
+  const size_t used = put(boost::asio::buffer(bytes.data(), bytes.size()), ec);
+  in->Consume(used);
+  header_taken_ += used;  // the parser's own limit counts from its last whole line only
+  if (header_taken_ > header_bytes_) return Broken(beast_http::error::header_limit);
+  if (ec == beast_http::error::need_more) return Progress::kNeedsMore;
+  if (ec) return Broken(ec);
+  return head_done_ ? Progress::kHead : Progress::kNeedsMore;
+}
+
+RequestParser::Progress RequestParser::PutChunks(Bytes* in, Bytes* body, size_t limit) {
+  body_ = body;
+  body_limit_ = limit;
+  while (!is_done()) {
+    ErrorCode ec;
+    const std::string_view bytes = in->view();
+    const size_t used = put(boost::asio::buffer(bytes.data(), bytes.size()), ec);
+    in->Consume(used);
+    if (ec == beast_http::error::need_more || (!ec && used == 0)) return Progress::kNeedsMore;
+    if (ec) return Broken(ec);
+  }
+  return Progress::kDone;
+}
+
+void RequestParser::Refuse(Error error, ErrorCode* ec) {
+  error_ = std::move(error);
+  *ec = make_error_code(beast_http::error::bad_value);
+}
+
+void RequestParser::on_request_impl(beast_http::verb method, View, View target, int version,
+                                    ErrorCode& ec) {
+  head_->method = ToMethod(method);
+  head_->http11 = version >= 11;
+  head_->target.assign(target.data(), target.size());
+  if (head_->target.empty()) Refuse({400, "invalid_argument", "empty request target"}, &ec);
+}
+
+void RequestParser::on_field_impl(beast_http::field name, View, View value, ErrorCode& ec) {
+  if (head_done_) return;  // a trailer says nothing we read
+  using beast_http::field;
+  switch (name) {
+    case field::content_length:
+      return TakeContentLength(ToView(value), &ec);
+    case field::transfer_encoding:
+      return TakeTransferEncoding(ToView(value), &ec);
+    case field::host:
+      if (++hosts_ > 1) Refuse({400, "invalid_argument", "more than one Host header"}, &ec);
+      return;
+    case field::content_type:
+      if (!head_->content_type.empty()) {
+        return Refuse({400, "invalid_argument", "more than one Content-Type header"}, &ec);
+      }
+      head_->content_type.assign(value.data(), value.size());
+      return;
+    case field::content_encoding:
+      if (!head_->content_encoding.empty()) head_->content_encoding += ", ";
+      head_->content_encoding.append(value.data(), value.size());
+      return;
+    case field::expect:
+      head_->expects_continue = EqualsIgnoringCase(ToView(value), "100-continue");
+      return;
+    default:
+      return;
+  }
+}
+
+void RequestParser::TakeContentLength(std::string_view value, ErrorCode* ec) {
+  if (head_->content_length) {
+    return Refuse({400, "invalid_argument", "more than one Content-Length header"}, ec);
+  }
+  uint64_t length = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), length);
+  if (error != std::errc() || end != value.data() + value.size()) {
+    return Refuse({400, "invalid_argument", "malformed Content-Length"}, ec);
+  }
+  head_->content_length = length;
+  if (head_->chunked) {
+    Refuse({400, "invalid_argument", "both Content-Length and Transfer-Encoding"}, ec);
+  }
+}
+
+void RequestParser::TakeTransferEncoding(std::string_view value, ErrorCode* ec) {
+  if (head_->chunked) {
+    return Refuse({400, "invalid_argument", "more than one Transfer-Encoding header"}, ec);
+  }
+  if (!head_->http11 || !EqualsIgnoringCase(value, "chunked")) {
+    return Refuse({400, "invalid_argument", "Transfer-Encoding other than chunked"}, ec);
+  }
+  head_->chunked = true;
+  if (head_->content_length) {
+    Refuse({400, "invalid_argument", "both Content-Length and Transfer-Encoding"}, ec);
+  }
+}
+
+void RequestParser::on_header_impl(ErrorCode& ec) {
+  if (head_->http11 && hosts_ == 0) {
+    return Refuse({400, "invalid_argument", "no Host header"}, &ec);
+  }
+  head_->keep_alive = keep_alive();
+  head_done_ = true;
+}
+
+std::size_t RequestParser::on_body_impl(View, ErrorCode& ec) {
+  // Bodies of a known length are read around this parser.
+  Refuse({500, "internal", "unexpected body"}, &ec);
+  return 0;
+}
+
+std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, View body, ErrorCode& ec) {
+  if (body.size() > body_limit_ - body_taken_) {
+    Refuse({413, "too_large", "request body over " + std::to_string(body_limit_) + " bytes"}, &ec);
+    return 0;
+  }
+  if (!body_->Append(ToView(body))) {
+    Refuse({503, "busy", "too many request bytes in flight"}, &ec);
+    return 0;
+  }
+  body_taken_ += body.size();
+  return body.size();
+}
+
+RequestParser::Progress RequestParser::Broken(const ErrorCode& ec) {
+  if (!error_) {
+    if (ec == beast_http::error::header_limit) {
+      error_ = Error{431, "header_too_large", "request head over the limit"};
+    } else if (ec == beast_http::error::body_limit) {
+      error_ = Error{413, "too_large", "request body over the limit"};
+    } else {
+      error_ = Error{400, "invalid_argument", "broken HTTP: " + ec.message()};
+    }
+  }
+  return Progress::kBroken;
+}
+
+}  // namespace seendb::http

@@ -1,0 +1,76 @@
+// server/http/service.h: what the listener asks of the application behind it. The application
+// sees heads and bodies; it never sees a socket.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/error.h"
+#include "http/message.h"
+
+namespace seendb::http {
+
+/// How a request's body is taken.
+enum class BodyMode : uint8_t {
+  kDiscard,  ///< read and dropped
+  kWhole,    ///< collected, up to the limit, then handled
+  kStream,   ///< handed on as it comes
+};
+
+/// Which threads run the handler.
+enum class Place : uint8_t {
+  kHere,   ///< the connection's own I/O thread: short, never waiting for a disk
+  kQuick,  ///< the workers for what may wait for a disk
+  kSlow,   ///< the workers for what may take minutes
+};
+
+/// Takes a body of any length piece by piece. Calls never overlap; threads may differ.
+class BodyStream {
+ public:
+  virtual ~BodyStream() = default;
+  /// `bytes` is everything received and not taken before, with kBodyPadding readable bytes
+  /// behind; returns how many are taken now. With `last`, no more will come. Answers that can go
+  /// out at once are appended to `*out` (only where AnswersAsItGoes).
+  virtual size_t Take(std::string_view bytes, bool last, std::string* out) = 0;
+  /// True: the answer is a 200 of NDJSON sent as it is made. False: Finish makes it.
+  virtual bool AnswersAsItGoes() const = 0;
+  /// True once no more of the body is wanted; Finish is called at once.
+  virtual bool Failed() const = 0;
+  /// The answer, after the last Take.
+  virtual void Finish(Response* response) = 0;
+};
+
+/// What to do with a request whose head has arrived.
+struct Plan {
+  int route = -1;  ///< the application's own; -1: none
+  BodyMode body = BodyMode::kDiscard;
+  Place place = Place::kHere;
+  Place large_place = Place::kHere;  ///< instead of `place`, for bodies above large_bytes
+  size_t large_bytes = SIZE_MAX;
+  bool refused = false;  ///< `refusal` is the answer
+  Error refusal;
+  std::string allow;     ///< the Allow header of a refusal
+  std::string argument;  ///< the part of the path that varies, decoded
+  std::vector<std::pair<std::string, std::string>> query;  ///< decoded
+  std::unique_ptr<BodyStream> stream;                      ///< for kStream
+};
+
+/// The application. Threads: every function from any thread at once.
+class Service {
+ public:
+  virtual ~Service() = default;
+  /// A head has arrived. Quick: runs on the I/O thread.
+  virtual Plan Begin(const RequestHead& head) = 0;
+  /// The body has arrived; answer it. `*response` is clear.
+  virtual void Handle(const Plan& plan, const Request& request, Response* response) = 0;
+  /// An answer was made, `took` after its head had arrived. Route -1: none was found.
+  virtual void Done(int route, unsigned status, std::chrono::nanoseconds took) = 0;
+};
+
+}  // namespace seendb::http

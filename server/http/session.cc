@@ -1,0 +1,259 @@
+#include "http/session.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <boost/asio/post.hpp>
+
+namespace seendb::http {
+namespace {
+
+/// A body that nobody wants is read to its end up to this size; beyond, the connection closes.
+constexpr uint64_t kDiscardBytes = 64u << 10;
+/// Bytes a stream is fed at a time.
+constexpr uint64_t kStreamPiece = 64u << 10;
+
+}  // namespace
+
+Session::Session(boost::asio::ip::tcp::socket socket, IoThread* thread)
+    : thread_(thread),
+      shared_(thread->shared),
+      socket_(std::move(socket)),
+      deadline_(After(shared_->limits.idle_ms)),
+      in_(&shared_->unlimited),
+      body_(&shared_->budget) {}
+
+Session::~Session() { Close(); }
+
+void Session::Start() {
+  thread_->sessions.insert(this);
+  Pump();
+}
+
+void Session::Refuse() {
+  thread_->sessions.insert(this);
+  Fail({503, "busy", "too many connections"});
+}
+
+bool Session::Overdue(Clock::time_point now) const {
+  return phase_ != Phase::kWork && now >= deadline_;
+}
+
+void Session::TimeOut() {
+  shared_->counters.timed_out.fetch_add(1, std::memory_order_relaxed);
+  const bool begun = in_request_ || (parser_ && parser_->started());
+  if (begun && (phase_ == Phase::kHead || phase_ == Phase::kBody)) {
+    Fail({408, "timeout", "the request did not arrive in time"});
+  } else {
+    Close();
+  }
+}
+
+void Session::Abort() { Close(); }
+
+/// Goes on with what has been received until more is needed or something is under way.
+void Session::Pump() {
+  while (phase_ == Phase::kHead || phase_ == Phase::kBody) {
+    const bool advanced = phase_ == Phase::kHead ? TakeHead() : TakeBody();
+    if (!advanced) return Fill();
+  }
+}
+
+/// False when more bytes are needed.
+bool Session::TakeHead() {
+  if (!parser_) {
+    parser_.emplace(shared_->limits.header_bytes, &head_);
+    plan_ = Plan();
+  }
+  const bool begun = parser_->started();
+  switch (parser_->PutHead(&in_)) {
+    case RequestParser::Progress::kBroken:
+      Fail(parser_->error());
+      return true;
+    case RequestParser::Progress::kNeedsMore:
+      if (!begun && parser_->started()) head_until_ = After(shared_->limits.header_ms);
+      return false;
+    case RequestParser::Progress::kHead:
+    case RequestParser::Progress::kDone:
+      break;
+  }
+  BeginRequest();
+  return true;
+}
+
+void Session::BeginRequest() {
+  began_ = Clock::now();
+  in_request_ = true;
+  shared_->counters.in_flight.fetch_add(1, std::memory_order_relaxed);
+  plan_ = shared_->service->Begin(head_);
+  phase_ = Phase::kBody;
+  body_complete_ = stream_head_sent_ = false;
+  fed_ = 0;
+  left_ = head_.content_length.value_or(0);
+  const size_t body_bytes = shared_->limits.body_bytes;
+  if ((plan_.refused || plan_.body != BodyMode::kStream) && left_ > body_bytes) {
+    return Fail({413, "too_large", "request body over " + std::to_string(body_bytes) + " bytes"});
+  }
+  if (plan_.refused) plan_.body = BodyMode::kDiscard;
+  if (!head_.HasBody()) return;
+  if (plan_.refused) {
+    const bool unread = head_.expects_continue || head_.chunked || left_ > kDiscardBytes;
+    if (unread) return Fail(plan_.refusal);
+  }
+  if (head_.expects_continue && head_.http11 && in_.empty()) {
+    out_ += "HTTP/1.1 100 Continue\r\n\r\n";
+  }
+}
+
+/// False when more bytes are needed.
+bool Session::TakeBody() {
+  if (head_.chunked) {
+    const size_t limit = plan_.body == BodyMode::kStream ? SIZE_MAX : shared_->limits.body_bytes;
+    const auto progress = parser_->PutChunks(&in_, &body_, limit);
+    if (progress == RequestParser::Progress::kBroken) {
+      Fail(parser_->error());
+      return true;
+    }
+    if (in_.size() > kStreamPiece) {
+      Fail({400, "invalid_argument", "broken HTTP: chunk head or trailer over the limit"});
+      return true;
+    }
+    body_complete_ = progress == RequestParser::Progress::kDone;
+    return BodyMoved();
+  }
+  std::string_view piece = in_.view().substr(0, left_);
+  if (plan_.body == BodyMode::kStream) piece = piece.substr(0, kStreamPiece);
+  if (plan_.body != BodyMode::kDiscard && !body_.Append(piece)) {
+    Fail({503, "busy", "too many request bytes in flight"});
+    return true;
+  }
+  left_ -= piece.size();
+  in_.Consume(piece.size());
+  body_complete_ = left_ == 0;
+  return BodyMoved();
+}
+
+/// Looks whether the body received so far can be handed on. False when more bytes are needed.
+bool Session::BodyMoved() {
+  if (plan_.body == BodyMode::kStream) {
+    if (body_.size() == fed_ && !body_complete_) return false;
+    FeedStream();
+    return true;
+  }
+  if (!body_complete_) return false;
+  BodyDone();
+  return true;
+}
+
+void Session::BodyDone() {
+  response_.Clear();
+  if (plan_.refused) {
+    WriteError(plan_.refusal, &response_);
+    response_.allow = plan_.allow;
+    return Respond();
+  }
+  RunAt(
+      PlaceNow(),
+      [this] {
+        shared_->service->Handle(plan_, Request{head_, body_.view()}, &response_);
+      },
+      &Session::Answered);
+}
+
+void Session::Answered() {
+  if (job_failed_) {
+    response_.Clear();
+    WriteError({500, "internal", "the request could not be handled"}, &response_);
+  }
+  Respond();
+}
+
+void Session::FeedStream() {
+  stream_out_.clear();
+  RunAt(
+      PlaceNow(),
+      [this] { stream_taken_ = plan_.stream->Take(body_.view(), body_complete_, &stream_out_); },
+      &Session::StreamFed);
+}
+
+void Session::StreamFed() {
+  if (job_failed_) return Fail({500, "internal", "the request could not be handled"});
+  body_.Consume(stream_taken_);
+  fed_ = body_.size();
+  const bool end = body_complete_ || plan_.stream->Failed();
+  if (!body_complete_ && end) broken_input_ = true;
+  phase_ = Phase::kBody;
+  if (!plan_.stream->AnswersAsItGoes()) {
+    if (!end) return;
+    response_.Clear();
+    plan_.stream->Finish(&response_);
+    return Respond();
+  }
+  if (stream_out_.empty() && !end) return;
+  if (!stream_head_sent_) {
+    stream_keep_ = head_.keep_alive && head_.http11 && !broken_input_;
+    response_.Clear();
+    response_.content_type = "application/x-ndjson";
+    AppendHead(stream_keep_, /*streaming=*/true);
+    stream_head_sent_ = true;
+  }
+  AppendChunk(stream_out_);
+  if (end) {
+    if (head_.http11) out_ += "0\r\n\r\n";
+    close_after_write_ = !stream_keep_ || broken_input_ || shared_->draining;
+    EndRequest(200);
+  }
+  Write();
+}
+
+Place Session::PlaceNow() const {
+  return body_.size() > plan_.large_bytes ? plan_.large_place : plan_.place;
+}
+
+/// Runs `job` where `place` says, then `then` on this thread.
+template <typename Job>
+void Session::RunAt(Place place, Job job, void (Session::*then)()) {
+  job_failed_ = false;
+  const auto guarded = [this, job] {
+    try {
+      job();
+    } catch (const std::exception&) {
+      job_failed_ = true;
+    }
+  };
+  if (place == Place::kHere) {
+    guarded();
+    return (this->*then)();
+  }
+  phase_ = Phase::kWork;
+  WorkerPool& pool = place == Place::kQuick ? shared_->quick : shared_->slow;
+  const bool taken = pool.Post([self = shared_from_this(), guarded, then]() mutable {
+    guarded();
+    const auto executor = self->socket_.get_executor();
+    boost::asio::post(executor, [session = std::move(self), then] {
+      if (session->phase_ == Phase::kDone) return;
+      (session.get()->*then)();
+      session->Pump();
+    });
+  });
+  if (!taken) Fail({503, "busy", "too much work in flight"});
+}
+
+/// Answers an error after which the connection closes: what is left of the request is not read.
+void Session::Fail(const Error& error) {
+  broken_input_ = true;
+  response_.Clear();
+  WriteError(error, &response_);
+  response_.allow = plan_.allow;
+  if (!in_request_) began_ = Clock::now();
+  if (!stream_head_sent_ || !in_request_) return Respond();
+  // Too late for a status: the error is the last line, and the body stays without its end.
+  response_.body.push_back('\n');
+  AppendChunk(response_.body);
+  close_after_write_ = true;
+  EndRequest(error.status);
+  Write();
+}
+
+}  // namespace seendb::http

@@ -1,0 +1,106 @@
+// server/http/session.h: one connection: reads requests, has them handled, writes the answers.
+//
+// Owned by its pending operations. Everything runs on the I/O thread it was made for, except
+// handlers a Plan sends to a worker pool; while one runs, the session waits for it. Requests are
+// taken one at a time, in order; answers to pipelined requests are written together.
+
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/ip/tcp.hpp>
+
+#include "http/bytes.h"
+#include "http/request_parser.h"
+#include "http/shared.h"
+
+namespace seendb::http {
+
+/// See the head of this file.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// Takes over a connected socket of `thread` (which outlives the session).
+  Session(boost::asio::ip::tcp::socket socket, IoThread* thread);
+  ~Session();
+
+  /// Begins to serve.
+  void Start();
+  /// Answers 503 and closes: there are too many connections.
+  void Refuse();
+  /// True when it has been slow for too long; then TimeOut answers (where it can) and closes.
+  bool Overdue(Clock::time_point now) const;
+  void TimeOut();
+  /// Closes at once.
+  void Abort();
+
+ private:
+  enum class Phase : uint8_t { kHead, kBody, kWork, kWrite, kLinger, kDone };
+
+  // session.cc: the cycle of a request.
+  void Pump();
+  bool TakeHead();
+  void BeginRequest();
+  bool TakeBody();
+  bool BodyMoved();
+  void BodyDone();
+  void Answered();
+  void FeedStream();
+  void StreamFed();
+  void Fail(const Error& error);
+  Place PlaceNow() const;
+  template <typename Job>
+  void RunAt(Place place, Job job, void (Session::*then)());
+
+  // session_io.cc: sockets and answers.
+  void Fill();
+  void ReadMore();
+  void OnRead(const boost::system::error_code& ec, size_t count, bool into_body);
+  void Respond();
+  void AppendHead(bool keep, bool streaming);
+  void AppendChunk(std::string_view piece);
+  void Write();
+  void OnWritten(const boost::system::error_code& ec, size_t count);
+  void Linger();
+  void Close();
+  void EndRequest(unsigned status);
+  Clock::time_point After(int64_t ms) const { return Clock::now() + std::chrono::milliseconds(ms); }
+
+  IoThread* const thread_;
+  Shared* const shared_;
+  boost::asio::ip::tcp::socket socket_;
+
+  Phase phase_ = Phase::kHead;
+  Clock::time_point deadline_;
+  bool reading_ = false;
+  bool close_after_write_ = false;
+  bool broken_input_ = false;  // what follows on this connection can't be trusted
+
+  Bytes in_;    // received, not parsed
+  Bytes body_;  // of the current request
+  RequestHead head_;
+  std::optional<RequestParser> parser_;  // of the current head, or of a chunked body
+  Clock::time_point head_until_;         // deadline of a head that has begun
+
+  Plan plan_;
+  bool in_request_ = false;  // from a complete head to its answer; counted in in_flight
+  Clock::time_point began_;
+  uint64_t left_ = 0;  // of a body of known length
+  bool body_complete_ = false;
+  size_t fed_ = 0;  // bytes of body_ the stream has seen and not taken
+  size_t stream_taken_ = 0;
+  bool stream_head_sent_ = false, stream_keep_ = false;
+  std::string stream_out_;  // made by a stream, not framed yet
+  bool job_failed_ = false;
+
+  Response response_;
+  std::string out_;        // to be written: heads and small bodies
+  bool big_body_ = false;  // response_.body is to be written after out_
+  int64_t unwritten_ = 0;  // answers in out_, still counted in in_flight
+};
+
+}  // namespace seendb::http

@@ -1,0 +1,207 @@
+// The half of Session that touches the socket and forms answers.
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+
+#include "http/session.h"
+#include "http/status_text.h"
+
+namespace seendb::http {
+namespace {
+
+/// A read buffer's least free space, and its size while a body streams through it.
+constexpr size_t kReadBytes = 16u << 10;
+constexpr size_t kBodyReadBytes = 64u << 10;
+/// Bodies up to this size are copied behind their head, larger ones written from where they are.
+constexpr size_t kSmallBody = 16u << 10;
+/// Answers to pipelined requests are gathered up to this size.
+constexpr size_t kGather = 64u << 10;
+/// Memory a connection keeps between requests.
+constexpr size_t kKeepBody = 256u << 10;
+constexpr size_t kKeepOut = 1u << 20;
+/// How long a connection we close may take to read our last words.
+constexpr int64_t kLingerMs = 2'000;
+
+void AppendNumber(uint64_t number, int base, std::string* out) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), number, base).ptr;
+  out->append(digits, static_cast<size_t>(end - digits));
+}
+
+}  // namespace
+
+/// Asks for more bytes; what has been answered goes out first.
+void Session::Fill() {
+  if (!out_.empty()) return Write();
+  ReadMore();
+}
+
+void Session::ReadMore() {
+  const bool in_head = phase_ == Phase::kHead;
+  deadline_ = in_head && parser_ && parser_->started() ? head_until_
+              : phase_ == Phase::kLinger               ? deadline_
+                                                       : After(shared_->limits.idle_ms);
+  const bool into_body =
+      phase_ == Phase::kBody && !head_.chunked && plan_.body != BodyMode::kDiscard;
+  Bytes& to = into_body ? body_ : in_;
+  size_t room = phase_ == Phase::kBody ? kBodyReadBytes : kReadBytes;
+  if (into_body) {
+    const uint64_t step = plan_.body == BodyMode::kStream
+                              ? kBodyReadBytes
+                              : std::max<uint64_t>(kBodyReadBytes, body_.size());
+    room = static_cast<size_t>(std::min<uint64_t>(left_, step));
+  }
+  char* const at = to.Reserve(room);
+  if (at == nullptr) {
+    Fail({503, "busy", "too many request bytes in flight"});
+    return Pump();
+  }
+  reading_ = true;
+  socket_.async_read_some(
+      boost::asio::buffer(at, room),
+      [self = shared_from_this(), into_body](const boost::system::error_code& ec, size_t count) {
+        self->OnRead(ec, count, into_body);
+      });
+}
+
+void Session::OnRead(const boost::system::error_code& ec, size_t count, bool into_body) {
+  reading_ = false;
+  if (phase_ == Phase::kDone) return;
+  shared_->counters.bytes_in.fetch_add(count, std::memory_order_relaxed);
+  if (phase_ == Phase::kWrite) return;  // timed out meanwhile; its last words are being written
+  if (ec) return Close();
+  if (phase_ == Phase::kLinger) return ReadMore();
+  if (into_body) {
+    body_.Commit(count);
+    left_ -= count;
+  } else {
+    in_.Commit(count);
+  }
+  Pump();
+}
+
+/// Puts response_ into the output and ends the request.
+void Session::Respond() {
+  const bool keep = head_.keep_alive && !response_.close && !broken_input_ && !shared_->draining;
+  AppendHead(keep, /*streaming=*/false);
+  const bool bodyless = head_.method == Method::kHead;
+  big_body_ = !bodyless && response_.body.size() > kSmallBody;
+  if (!bodyless && !big_body_) out_ += response_.body;
+  close_after_write_ = !keep;
+  phase_ = Phase::kHead;
+  EndRequest(response_.status);
+  if (!keep || big_body_ || out_.size() > kGather) Write();
+}
+
+void Session::EndRequest(unsigned status) {
+  shared_->service->Done(plan_.route, status, Clock::now() - began_);
+  if (in_request_) ++unwritten_;
+  in_request_ = false;
+  plan_.stream.reset();
+  parser_.reset();
+  if (reading_) return;  // a read that timed out still holds the buffers
+  body_.Clear(kKeepBody);
+  if (in_.empty()) in_.Clear(kBodyReadBytes);
+}
+
+void Session::AppendHead(bool keep, bool streaming) {
+  out_ += "HTTP/1.1 ";
+  AppendNumber(response_.status, 10, &out_);
+  out_ += ' ';
+  out_ += StatusText(response_.status);
+  out_ += "\r\nDate: ";
+  out_ += thread_->date;
+  out_ += "\r\nContent-Type: ";
+  out_ += response_.content_type;
+  if (!streaming) {
+    out_ += "\r\nContent-Length: ";
+    AppendNumber(response_.body.size(), 10, &out_);
+  } else if (head_.http11) {
+    out_ += "\r\nTransfer-Encoding: chunked";
+  }
+  if (!response_.allow.empty()) (out_ += "\r\nAllow: ") += response_.allow;
+  if (response_.retry_after_s > 0) {
+    out_ += "\r\nRetry-After: ";
+    AppendNumber(static_cast<uint64_t>(response_.retry_after_s), 10, &out_);
+  }
+  if (!keep) {
+    out_ += "\r\nConnection: close";
+  } else if (!head_.http11) {
+    out_ += "\r\nConnection: keep-alive";
+  }
+  out_ += "\r\n\r\n";
+}
+
+void Session::AppendChunk(std::string_view piece) {
+  if (piece.empty()) return;  // an empty chunk would be the last
+  if (!head_.http11) {
+    out_ += piece;
+    return;
+  }
+  AppendNumber(piece.size(), 16, &out_);
+  out_ += "\r\n";
+  out_ += piece;
+  out_ += "\r\n";
+}
+
+void Session::Write() {
+  phase_ = Phase::kWrite;
+  deadline_ = After(shared_->limits.idle_ms);
+  const std::array<boost::asio::const_buffer, 2> buffers = {
+      boost::asio::buffer(out_),
+      big_body_ ? boost::asio::buffer(response_.body) : boost::asio::const_buffer()};
+  boost::asio::async_write(
+      socket_, buffers,
+      [this](const boost::system::error_code& ec, size_t) -> size_t {
+        deadline_ = After(shared_->limits.idle_ms);  // some bytes went out
+        return ec ? 0 : 1u << 20;
+      },
+      [self = shared_from_this()](const boost::system::error_code& ec, size_t count) {
+        self->OnWritten(ec, count);
+      });
+}
+
+void Session::OnWritten(const boost::system::error_code& ec, size_t count) {
+  if (phase_ == Phase::kDone) return;
+  if (ec) return Close();
+  shared_->counters.bytes_out.fetch_add(count, std::memory_order_relaxed);
+  shared_->counters.in_flight.fetch_sub(unwritten_, std::memory_order_relaxed);
+  unwritten_ = 0;
+  out_.clear();
+  if (out_.capacity() > kKeepOut) out_.shrink_to_fit();
+  if (big_body_ && response_.body.capacity() > kKeepOut) std::string().swap(response_.body);
+  big_body_ = false;
+  if (close_after_write_) return Linger();
+  phase_ = in_request_ ? Phase::kBody : Phase::kHead;
+  Pump();
+}
+
+/// Lets the peer read our last words before the connection goes: closing with bytes unread would
+/// take them away from it.
+void Session::Linger() {
+  phase_ = Phase::kLinger;
+  deadline_ = After(kLingerMs);
+  boost::system::error_code ignored;
+  socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+  if (!reading_) ReadMore();
+}
+
+void Session::Close() {
+  if (phase_ == Phase::kDone) return;
+  phase_ = Phase::kDone;
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+  shared_->counters.in_flight.fetch_sub(unwritten_ + (in_request_ ? 1 : 0),
+                                        std::memory_order_relaxed);
+  shared_->counters.open.fetch_sub(1, std::memory_order_relaxed);
+  unwritten_ = 0;
+  in_request_ = false;
+  thread_->sessions.erase(this);
+}
+
+}  // namespace seendb::http

@@ -1,0 +1,61 @@
+// server/http/shared.h: what the listener and all its sessions share.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+
+#include <boost/asio/io_context.hpp>
+
+#include "http/bytes.h"
+#include "http/limits.h"
+#include "http/service.h"
+#include "http/worker_pool.h"
+
+namespace seendb::http {
+
+class Session;
+
+/// Gauges and counters of the listener. Threads: any.
+struct ListenerCounters {
+  std::atomic<uint64_t> opened{0};     ///< connections accepted since the start
+  std::atomic<uint64_t> refused{0};    ///< connections answered 503 for their number
+  std::atomic<uint64_t> timed_out{0};  ///< connections closed for slowness
+  std::atomic<uint64_t> bytes_in{0};
+  std::atomic<uint64_t> bytes_out{0};
+  std::atomic<int64_t> open{0};       ///< connections now
+  std::atomic<int64_t> in_flight{0};  ///< requests begun and not wholly answered
+};
+
+/// Shared by all threads.
+struct Shared {
+  Shared(Service* the_service, const Limits& the_limits, size_t quick_threads, size_t slow_threads)
+      : service(the_service),
+        limits(the_limits),
+        budget(the_limits.inflight_bytes),
+        unlimited(SIZE_MAX / 2),
+        quick(quick_threads, the_limits.queue),
+        slow(slow_threads, the_limits.queue) {}
+
+  Service* const service;
+  const Limits limits;
+  MemoryBudget budget;     ///< of bodies
+  MemoryBudget unlimited;  ///< of read buffers, bounded by the number of connections
+  ListenerCounters counters;
+  std::atomic<bool> draining{false};  ///< answers close their connections
+  WorkerPool quick, slow;
+};
+
+/// One I/O thread and the sessions pinned to it. Touched by its own thread only.
+struct IoThread {
+  explicit IoThread(Shared* the_shared) : shared(the_shared), io(1) {}
+
+  Shared* const shared;
+  std::unordered_set<Session*> sessions;
+  std::string date;            ///< the Date header's value, renewed once a second
+  boost::asio::io_context io;  // last: its handlers own sessions, which reach for the others
+};
+
+}  // namespace seendb::http

@@ -1,0 +1,39 @@
+// server/http/status_text.h: the reason phrases of the status codes the server answers.
+
+#pragma once
+
+#include <string_view>
+
+namespace seendb::http {
+
+/// The phrase of RFC 9110 for `status`.
+constexpr std::string_view StatusText(unsigned status) noexcept {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 400:
+      return "Bad Request";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 413:
+      return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 500:
+      return "Internal Server Error";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return "Unknown";
+  }
+}
+
+}  // namespace seendb::http

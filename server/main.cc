@@ -1,0 +1,213 @@
+// seendb-server: composes the rooms. The port opens first; the database is opened and replayed
+// behind it; then one line on stdout says where it listens. SIGTERM or SIGINT: no new requests,
+// those in flight are finished, everything is synced, exit 0.
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "api/service.h"
+#include "http/listener.h"
+#include "ops/config.h"
+#include "ops/exit_codes.h"
+#include "ops/log.h"
+#include "seams.h"
+#include "seendb/engine.h"
+
+namespace seendb {
+namespace {
+
+using ops::Log;
+using ops::LogLevel;
+
+size_t ThreadsOf(const ops::Config& config) {
+  return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// The process: one of these, run once.
+class App {
+ public:
+  explicit App(const ops::Config& config)
+      : config_(config),
+        metrics_(api::RouteLabels()),
+        context_(config.limits, config.engine.max_candidates, &health_, &metrics_,
+                 config.manual_clock_ms ? &clock_.emplace(*config.manual_clock_ms) : nullptr),
+        service_(&context_),
+        listener_(&service_, {.limits = config.limits, .threads = ThreadsOf(config)}),
+        signals_(control_, SIGTERM, SIGINT),
+        sync_timer_(control_) {
+    context_.listener_counters = [this](ops::MetricsSnapshot* to) { FillCounters(to); };
+  }
+
+  int Run() {
+    const auto address = http::ParseHostPort(config_.listen);
+    if (const auto error = listener_.Open(address->first, address->second)) {
+      Log(LogLevel::kError, "listen_failed", {{"error", *error}});
+      return ops::kExitFailure;
+    }
+    listener_.Start();
+    Log(LogLevel::kInfo, "opening", {{"db", config_.db}, {"listen", listener_.address()}});
+    signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
+      if (!ec) Signalled(signal);
+    });
+    std::promise<void> opened;
+    opened_ = opened.get_future();
+    std::thread opener([this, &opened] {
+      OpenEngine();
+      opened.set_value();
+      boost::asio::post(control_, [this] { Opened(); });
+    });
+    control_.run();
+    const int code = Shutdown();  // does not return while the engine opens for ever
+    opener.join();
+    return code;
+  }
+
+ private:
+  void OpenEngine() {
+    Options options = config_.engine;
+    Seams seams;
+    if (clock_) {
+      seams.clock = &*clock_;
+      options.background = false;
+    }
+    Result<std::unique_ptr<Engine>> result = Engine::Open(config_.db, options, seams);
+    if (!result.ok()) {
+      open_failure_ = result.status();
+      return;
+    }
+    engine_ = std::move(result).value();
+    if (!clock_) return;
+    if (const Status status = engine_->RunDue(); !status.ok()) {
+      Log(LogLevel::kWarn, "due_work_failed", {{"error", status.ToString()}});
+    }
+  }
+
+  /// On the control thread, once OpenEngine has run.
+  void Opened() {
+    if (stopping_) return;
+    if (!engine_) {
+      Log(LogLevel::kError, "open_failed",
+          {{"db", config_.db},
+           {"code", StatusCodeName(open_failure_.code())},
+           {"error", open_failure_.message()}});
+      exit_code_ = ops::ExitCodeOf(open_failure_.code());
+      control_.stop();
+      return;
+    }
+    service_.EngineOpened(engine_.get());
+    const EngineStats stats = engine_->Stats();
+    Log(stats.degraded ? LogLevel::kWarn : LogLevel::kInfo, "ready",
+        {{"db", config_.db},
+         {"listen", listener_.address()},
+         {"threads", ThreadsOf(config_)},
+         {"shards", stats.shards},
+         {"replayed_plays", stats.replayed_plays},
+         {"degraded", stats.degraded},
+         {"problems", stats.problems}});
+    std::printf("listening on http://%s\n", listener_.address().c_str());
+    std::fflush(stdout);
+    if (clock_) SyncLater();
+  }
+
+  /// With a manual clock the engine has no background threads; durability still goes by the
+  /// machine's time.
+  void SyncLater() {
+    sync_timer_.expires_after(std::chrono::milliseconds(config_.engine.sync_interval_ms));
+    sync_timer_.async_wait([this](const boost::system::error_code& ec) {
+      if (ec) return;
+      if (const Status status = engine_->Sync(); !status.ok()) {
+        Log(LogLevel::kError, "sync_failed", {{"error", status.ToString()}});
+      }
+      SyncLater();
+    });
+  }
+
+  void Signalled(int signal) {
+    stopping_ = true;
+    health_.Set(ops::Phase::kStopping);
+    Log(LogLevel::kInfo, "stopping", {{"signal", signal}});
+    control_.stop();
+  }
+
+  int Shutdown() {
+    health_.Set(ops::Phase::kStopping);
+    listener_.BeginDrain();
+    const int64_t grace_ms = config_.limits.shutdown_ms;
+    if (opened_.wait_for(std::chrono::milliseconds(grace_ms)) != std::future_status::ready) {
+      Log(LogLevel::kWarn, "stopped_while_opening");  // nothing was acknowledged
+      _exit(ops::kExitOk);
+    }
+    if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
+    if (!listener_.StopWorkers(grace_ms)) {
+      // An engine can't be closed under a running call; synced, it can be left as it is.
+      Log(LogLevel::kWarn, "work_cut_off");
+      _exit(engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
+    }
+    listener_.Stop();
+    if (engine_) {
+      if (const Status status = engine_->Close(); !status.ok()) {
+        Log(LogLevel::kError, "close_failed", {{"error", status.ToString()}});
+        exit_code_ = ops::kExitFailure;
+      }
+    }
+    Log(LogLevel::kInfo, "stopped", {{"exit_code", exit_code_}});
+    return exit_code_;
+  }
+
+  void FillCounters(ops::MetricsSnapshot* to) const {
+    const http::ListenerCounters& from = listener_.counters();
+    to->connections = from.open.load();
+    to->in_flight = from.in_flight.load();
+    to->connections_opened = from.opened.load();
+    to->connections_refused = from.refused.load();
+    to->connections_timed_out = from.timed_out.load();
+    to->bytes_in = from.bytes_in.load();
+    to->bytes_out = from.bytes_out.load();
+    to->inflight_bytes = listener_.InflightBytes();
+  }
+
+  const ops::Config config_;
+  std::optional<ops::ManualClock> clock_;
+  ops::Health health_;
+  ops::Metrics metrics_;
+  api::Context context_;
+  api::ApiService service_;
+  std::unique_ptr<Engine> engine_;
+  Status open_failure_;
+  http::Listener listener_;  // stopped before the engine goes
+
+  boost::asio::io_context control_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer sync_timer_;
+  std::future<void> opened_;
+  bool stopping_ = false;
+  int exit_code_ = ops::kExitOk;
+};
+
+}  // namespace
+}  // namespace seendb
+
+int main(int argc, char** argv) {
+  const seendb::ops::CommandLine line = seendb::ops::ReadCommandLine(argc, argv);
+  if (!line.config) {
+    std::fputs(line.output.c_str(), line.exit_code == 0 ? stdout : stderr);
+    return line.exit_code;
+  }
+  std::signal(SIGPIPE, SIG_IGN);
+  seendb::ops::StartLog(line.config->log_level);
+  return seendb::App(*line.config).Run();
+}

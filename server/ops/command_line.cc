@@ -1,0 +1,92 @@
+// The flags of seendb-server.
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "http/listener.h"
+#include "ops/config.h"
+#include "ops/exit_codes.h"
+
+namespace seendb::ops {
+namespace {
+
+/// Flags as given; absent ones leave the config file's value.
+struct Flags {
+  std::string db, config, listen, log_level, clock;
+  uint32_t threads = 0, shards = 0;
+  bool open_damaged = false;
+};
+
+CommandLine Refused(const std::string& message) {
+  return {std::nullopt, kExitUsage, "seendb-server: " + message + "\n"};
+}
+
+std::string Where(const Status& status) {
+  std::string text(status.message());
+  if (!status.field().empty()) text = std::string(status.field()) + ": " + text;
+  return text;
+}
+
+CommandLine Compose(const CLI::App& app, const Flags& flags) {
+  Config config;
+  if (app.count("--config") > 0) {
+    std::ifstream file(flags.config, std::ios::binary);
+    if (!file) return Refused("can't read " + flags.config);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const Status status = ReadConfig(text, &config);
+    if (!status.ok()) return Refused(flags.config + ": " + Where(status));
+  }
+  if (app.count("--db") > 0) config.db = flags.db;
+  if (app.count("--listen") > 0) config.listen = flags.listen;
+  if (app.count("--threads") > 0) config.threads = flags.threads;
+  if (app.count("--shards") > 0) config.engine.shards = flags.shards;
+  if (app.count("--log-level") > 0) config.log_level = flags.log_level;
+  if (flags.open_damaged) config.engine.open_damaged = true;
+  if (app.count("--clock") > 0) {
+    const Status status = ReadClock(flags.clock, &config);
+    if (!status.ok()) return Refused("--clock " + Where(status));
+  }
+  if (config.db.empty()) return Refused("--db DIR is missing");
+  if (!http::ParseHostPort(config.listen)) return Refused("--listen must be HOST:PORT");
+  return {std::move(config), kExitOk, ""};
+}
+
+}  // namespace
+
+CommandLine ReadCommandLine(int argc, const char* const* argv) {
+  Flags flags;
+  CLI::App app("Serves a SeenDB database over HTTP.", "seendb-server");
+  app.add_option("--db", flags.db, "the database's directory, made where there is none")
+      ->type_name("DIR");
+  app.add_option("--config", flags.config, "settings as JSON; flags win over it")
+      ->type_name("FILE");
+  app.add_option("--listen", flags.listen, "where to listen (127.0.0.1:7373); port 0: any")
+      ->type_name("HOST:PORT");
+  app.add_option("--threads", flags.threads, "I/O threads (one a core)")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+  app.add_option("--shards", flags.shards, "shards of a new database (4)")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N");
+  app.add_option("--log-level", flags.log_level, "debug, info, warn or error (info)")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
+      ->type_name("LEVEL");
+  app.add_option("--clock", flags.clock, "manual:MS: time stands at MS until moved (for tests)")
+      ->type_name("CLOCK");
+  app.add_flag("--open-damaged", flags.open_damaged,
+               "serve although synced log records are missing");
+  app.set_version_flag("--version", "seendb-server " SEENDB_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, err;
+    const int code = app.exit(error, out, err);
+    return {std::nullopt, code == 0 ? kExitOk : kExitUsage, out.str() + err.str()};
+  }
+  return Compose(app, flags);
+}
+
+}  // namespace seendb::ops

@@ -1,0 +1,199 @@
+#include "ops/config.h"
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "http/listener.h"
+
+namespace seendb::ops {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Sets one key from its value; an error's field is filled in by the caller.
+using Setter = std::function<Status(const Json&)>;
+using Keys = std::map<std::string, Setter>;
+
+template <typename T>
+Setter Integer(T* to, int64_t min, int64_t max) {
+  return [=](const Json& value) {
+    if (!value.is_number_integer()) return Status::InvalidArgument("must be an integer");
+    const bool huge = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
+    if (huge || value.get<int64_t>() < min || value.get<int64_t>() > max) {
+      return Status::InvalidArgument("must be within " + std::to_string(min) + ".." +
+                                     std::to_string(max));
+    }
+    *to = static_cast<T>(value.get<int64_t>());
+    return Status::Ok();
+  };
+}
+
+Setter Text(std::string* to) {
+  return [=](const Json& value) {
+    if (!value.is_string()) return Status::InvalidArgument("must be a string");
+    *to = value.get<std::string>();
+    return Status::Ok();
+  };
+}
+
+Setter Flag(bool* to) {
+  return [=](const Json& value) {
+    if (!value.is_boolean()) return Status::InvalidArgument("must be true or false");
+    *to = value.get<bool>();
+    return Status::Ok();
+  };
+}
+
+/// "00:00-05:00" to minutes of the day.
+Setter Maintenance(Options* to) {
+  return [=](const Json& value) {
+    int begin_h = 0, begin_m = 0, end_h = 0, end_m = 0;
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    const auto number = [&](size_t at, int* into, int max) {
+      if (text[at] < '0' || text[at] > '9' || text[at + 1] < '0' || text[at + 1] > '9') {
+        return false;
+      }
+      *into = (text[at] - '0') * 10 + (text[at + 1] - '0');
+      return *into <= max;
+    };
+    if (text.size() != 11 || text[2] != ':' || text[5] != '-' || text[8] != ':' ||
+        !number(0, &begin_h, 23) || !number(3, &begin_m, 59) || !number(6, &end_h, 24) ||
+        !number(9, &end_m, 59) || end_h * 60 + end_m > 1440) {
+      return Status::InvalidArgument("must look like \"00:00-05:00\"");
+    }
+    to->maintenance_begin_minute = begin_h * 60 + begin_m;
+    to->maintenance_end_minute = (end_h * 60 + end_m) % 1440;
+    return Status::Ok();
+  };
+}
+
+/// Applies every member of `object`.
+Status Apply(const Json& object, const Keys& keys, const std::string& at) {
+  if (!object.is_object()) return Status::InvalidArgument("must be an object", at);
+  for (const auto& [key, value] : object.items()) {
+    const std::string field = at + "/" + key;
+    const auto found = keys.find(key);
+    if (found == keys.end()) return Status::InvalidArgument("unknown key \"" + key + "\"", field);
+    const Status status = found->second(value);
+    if (status.ok()) continue;
+    return Status::InvalidArgument(std::string(status.message()),
+                                   field + std::string(status.field()));
+  }
+  return Status::Ok();
+}
+
+Setter Section(Keys keys) {
+  return [keys = std::move(keys)](const Json& value) { return Apply(value, keys, ""); };
+}
+
+Keys LimitKeys(Config* config) {
+  constexpr int64_t kMaxBytes = int64_t{1} << 40;
+  constexpr int64_t kMaxMs = 24 * 3'600'000;
+  http::Limits& limits = config->limits;
+  return {{"body_bytes", Integer(&limits.body_bytes, 1'024, int64_t{1} << 30)},
+          {"line_bytes", Integer(&limits.line_bytes, 1'024, int64_t{1} << 30)},
+          {"header_bytes", Integer(&limits.header_bytes, 1'024, 1 << 20)},
+          {"header_ms", Integer(&limits.header_ms, 1, kMaxMs)},
+          {"idle_ms", Integer(&limits.idle_ms, 1, kMaxMs)},
+          {"connections", Integer(&limits.connections, 1, 1'000'000)},
+          {"inflight_bytes", Integer(&limits.inflight_bytes, 1 << 20, kMaxBytes)},
+          {"queue", Integer(&limits.queue, 1, 1'000'000)},
+          {"shutdown_ms", Integer(&limits.shutdown_ms, 0, kMaxMs)},
+          {"candidates", Integer(&config->engine.max_candidates, 1, 10'000'000)}};
+}
+
+Keys EngineKeys(Options* options) {
+  constexpr int64_t kMaxBytes = int64_t{1} << 44;
+  return {{"shards", Integer(&options->shards, 0, 1'024)},
+          {"open_damaged", Flag(&options->open_damaged)},
+          {"ring_slots", Integer(&options->ring_slots, 2, 64)},
+          {"slot_ms", Integer(&options->slot_ms, 1, 366LL * 86'400'000)},
+          {"slot_bytes", Integer(&options->slot_bytes_max, 1, kMaxBytes)},
+          {"short_term_bytes", Integer(&options->short_term_bytes, 0, kMaxBytes)},
+          {"block_cache_bytes", Integer(&options->block_cache_bytes, 0, kMaxBytes)},
+          {"write_buffer_bytes", Integer(&options->write_buffer_bytes, 1 << 20, kMaxBytes)},
+          {"background_threads", Integer(&options->background_threads, 1, 256)},
+          {"max_column_families", Integer(&options->max_column_families, 1, 100'000)},
+          {"list_limit", Integer(&options->list_limit, 16, 65'535)},
+          {"sync_interval_ms", Integer(&options->sync_interval_ms, 1, 86'400'000)},
+          {"maintenance", Maintenance(options)}};
+}
+
+/// Parses, refusing repeated keys at any depth.
+Status Parse(std::string_view json, Json* document) {
+  std::vector<std::set<std::string>> open;
+  std::string repeated;
+  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !open.back().insert(parsed.get<std::string>()).second) {
+      repeated = parsed.get<std::string>();
+    }
+    return true;
+  };
+  try {
+    *document = Json::parse(json.begin(), json.end(), watch);
+  } catch (const Json::exception& error) {
+    return Status::InvalidArgument(error.what());
+  }
+  if (repeated.empty()) return Status::Ok();
+  return Status::InvalidArgument("repeated key \"" + repeated + "\"", "/" + repeated);
+}
+
+}  // namespace
+
+Status ReadConfig(std::string_view json, Config* config) {
+  Json document;
+  if (Status status = Parse(json, &document); !status.ok()) return status;
+  const auto listen = [config](const Json& value) {
+    if (!value.is_string() || !http::ParseHostPort(value.get<std::string>())) {
+      return Status::InvalidArgument("must look like \"127.0.0.1:7373\"");
+    }
+    config->listen = value.get<std::string>();
+    return Status::Ok();
+  };
+  const auto clock = [config](const Json& value) {
+    if (!value.is_string()) return Status::InvalidArgument("must be a string");
+    return ReadClock(value.get<std::string>(), config);
+  };
+  const auto level = [config](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    if (text != "debug" && text != "info" && text != "warn" && text != "error") {
+      return Status::InvalidArgument("must be debug, info, warn or error");
+    }
+    config->log_level = text;
+    return Status::Ok();
+  };
+  return Apply(document,
+               {{"db", Text(&config->db)},
+                {"listen", listen},
+                {"threads", Integer(&config->threads, 0, 1'024)},
+                {"log_level", level},
+                {"clock", clock},
+                {"limits", Section(LimitKeys(config))},
+                {"engine", Section(EngineKeys(&config->engine))}},
+               "");
+}
+
+Status ReadClock(std::string_view text, Config* config) {
+  constexpr std::string_view kPrefix = "manual:";
+  int64_t ms = 0;
+  if (text.substr(0, kPrefix.size()) == kPrefix) {
+    const std::string_view number = text.substr(kPrefix.size());
+    const char* const end = number.data() + number.size();
+    const auto [stop, error] = std::from_chars(number.data(), end, ms);
+    if (error == std::errc() && stop == end && ms >= 0) {
+      config->manual_clock_ms = ms;
+      return Status::Ok();
+    }
+  }
+  return Status::InvalidArgument("must be \"manual:MS\", MS in milliseconds since 1970");
+}
+
+}  // namespace seendb::ops

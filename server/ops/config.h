@@ -1,0 +1,46 @@
+// server/ops/config.h: everything seendb-server can be told, from a JSON file and from flags.
+//
+// Keys and defaults are listed in server/README.md. Unknown and repeated keys, wrong types and
+// values out of range are refused with kInvalidArgument whose field is the key's JSON pointer.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/limits.h"
+#include "seendb/options.h"
+#include "seendb/status.h"
+
+namespace seendb::ops {
+
+/// The server's settings.
+struct Config {
+  std::string db;                          ///< the database's directory
+  std::string listen = "127.0.0.1:7373";   ///< host:port
+  uint32_t threads = 0;                    ///< I/O threads; 0: as many as the machine has cores
+  std::string log_level = "info";          ///< debug, info, warn, error
+  std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS
+  http::Limits limits;                     ///< "limits"
+  Options engine;                          ///< "engine", and "limits"/"candidates"
+};
+
+/// Reads a config document over `*config`; what it does not name stays as it is.
+Status ReadConfig(std::string_view json, Config* config);
+
+/// Reads "manual:MS".
+Status ReadClock(std::string_view text, Config* config);
+
+/// What the command line asked for.
+struct CommandLine {
+  std::optional<Config> config;  ///< set: run with it
+  int exit_code = 0;             ///< otherwise: end with this
+  std::string output;            ///< and print this (help and version to stdout, errors to stderr)
+};
+
+/// Reads flags and, through --config, a file; flags win.
+CommandLine ReadCommandLine(int argc, const char* const* argv);
+
+}  // namespace seendb::ops

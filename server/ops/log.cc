@@ -1,0 +1,72 @@
+#include "ops/log.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace seendb::ops {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 4> kLevels = {{
+    {"debug", spdlog::level::debug},
+    {"info", spdlog::level::info},
+    {"warn", spdlog::level::warn},
+    {"error", spdlog::level::err},
+}};
+
+spdlog::logger& Logger() {
+  static const std::shared_ptr<spdlog::logger> logger = [] {
+    auto made = std::make_shared<spdlog::logger>("seendb",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    made->set_pattern("%v");
+    made->flush_on(spdlog::level::debug);
+    return made;
+  }();
+  return *logger;
+}
+
+std::string Timestamp() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[64];
+  const size_t length = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text + length, sizeof(text) - length, ".%03dZ", static_cast<int>(ms % 1000));
+  return text;
+}
+
+}  // namespace
+
+bool StartLog(std::string_view level) {
+  for (const auto& [name, value] : kLevels) {
+    if (name != level) continue;
+    Logger().set_level(value);
+    return true;
+  }
+  return false;
+}
+
+void Log(LogLevel level, std::string_view event, const Json& fields) {
+  const auto& [name, value] = kLevels.at(static_cast<size_t>(level));
+  if (!Logger().should_log(value)) return;
+  Json line = {{"ts", Timestamp()}, {"level", name}, {"event", event}};
+  for (const auto& [key, field] : fields.items()) line[key] = field;
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Logger().log(value, spdlog::string_view_t(text.data(), text.size()));
+}
+
+void Log(LogLevel level, std::string_view event) { Log(level, event, Json::object()); }
+
+}  // namespace seendb::ops

@@ -1,0 +1,141 @@
+#include "ops/metrics.h"
+
+#include <algorithm>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include <prometheus/text_serializer.h>
+
+#include "ops/metric_family.h"
+
+namespace seendb::ops {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+size_t ThreadStripe(size_t stripes) {
+  static std::atomic<size_t> next{0};
+  thread_local const size_t mine = next.fetch_add(1, std::memory_order_relaxed);
+  return mine % stripes;
+}
+
+}  // namespace
+
+Metrics::Metrics(std::vector<std::string> routes)
+    : routes_([&] {
+        routes.emplace_back("none");
+        return std::move(routes);
+      }()) {
+  for (Stripe& stripe : stripes_) stripe.routes = std::vector<RouteCounters>(routes_.size());
+}
+
+Metrics::~Metrics() = default;
+
+void Metrics::CountRequest(int route, unsigned status, std::chrono::nanoseconds took) noexcept {
+  const size_t index = route < 0 ? routes_.size() - 1 : static_cast<size_t>(route);
+  RouteCounters& counters = stripes_[ThreadStripe(kStripes)].routes[index];
+  const auto code = std::find(kCodes.begin(), kCodes.end() - 1, status);
+  const auto add = [](std::atomic<uint64_t>& to, uint64_t n) {
+    to.fetch_add(n, std::memory_order_relaxed);
+  };
+  add(counters.by_code[static_cast<size_t>(code - kCodes.begin())], 1);
+  const double seconds = std::chrono::duration<double>(took).count();
+  const auto bound = std::lower_bound(kLatencyBounds.begin(), kLatencyBounds.end(), seconds);
+  add(counters.by_latency[static_cast<size_t>(bound - kLatencyBounds.begin())], 1);
+  add(counters.total_ns, static_cast<uint64_t>(std::max<int64_t>(0, took.count())));
+}
+
+CollectionCounters* Metrics::ForCollection(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  auto found = collections_.find(name);
+  if (found == collections_.end()) {
+    found = collections_.emplace(name, std::make_unique<CollectionCounters>()).first;
+  }
+  return found->second.get();
+}
+
+void Metrics::CollectRequests(std::vector<MetricFamily>* families) const {
+  MetricFamily requests =
+      MakeFamily("seendb_http_requests_total", "Requests answered.", MetricType::Counter);
+  MetricFamily latency =
+      MakeFamily("seendb_http_request_seconds", "From a request's complete head to its answer.",
+                 MetricType::Histogram);
+  for (size_t route = 0; route < routes_.size(); ++route) {
+    const auto sum = [&](const auto& pick) {
+      uint64_t total = 0;
+      for (const Stripe& stripe : stripes_) {
+        total += pick(stripe.routes[route]).load(std::memory_order_relaxed);
+      }
+      return total;
+    };
+    for (size_t i = 0; i < kCodes.size(); ++i) {
+      const uint64_t count = sum([&](const RouteCounters& c) -> auto& { return c.by_code[i]; });
+      if (count == 0) continue;
+      const std::string code = kCodes[i] == 0 ? "other" : std::to_string(kCodes[i]);
+      AddValue(&requests, {{"route", routes_[route]}, {"code", code}}, static_cast<double>(count));
+    }
+    prometheus::ClientMetric metric;
+    metric.label = {{"route", routes_[route]}};
+    uint64_t cumulative = 0;
+    for (size_t i = 0; i <= kLatencyBounds.size(); ++i) {
+      cumulative += sum([&](const RouteCounters& c) -> auto& { return c.by_latency[i]; });
+      prometheus::ClientMetric::Bucket bucket;
+      bucket.cumulative_count = cumulative;
+      bucket.upper_bound =
+          i < kLatencyBounds.size() ? kLatencyBounds[i] : std::numeric_limits<double>::infinity();
+      metric.histogram.bucket.push_back(bucket);
+    }
+    if (cumulative == 0) continue;
+    metric.histogram.sample_count = cumulative;
+    metric.histogram.sample_sum =
+        1e-9 * static_cast<double>(sum([](const RouteCounters& c) -> auto& { return c.total_ns; }));
+    latency.metric.push_back(std::move(metric));
+  }
+  families->push_back(std::move(requests));
+  families->push_back(std::move(latency));
+}
+
+void Metrics::CollectCollections(std::vector<MetricFamily>* families) const {
+  using Counter = std::atomic<uint64_t> CollectionCounters::*;
+  struct Row {
+    const char* name;
+    const char* help;
+    Counter counter;
+  };
+  static constexpr Row kRows[] = {
+      {"seendb_filter_requests_total", "Filter requests answered.", &CollectionCounters::filters},
+      {"seendb_filter_degraded_total", "Filter answers that said degraded.",
+       &CollectionCounters::degraded},
+      {"seendb_filter_candidates_total", "Candidates examined.", &CollectionCounters::candidates},
+      {"seendb_filter_seen_total", "Candidates found seen.", &CollectionCounters::seen},
+      {"seendb_plays_accepted_total", "Plays accepted.", &CollectionCounters::plays_accepted},
+      {"seendb_plays_refused_total", "Plays refused.", &CollectionCounters::plays_refused},
+      {"seendb_impressions_accepted_total", "Impressions accepted.",
+       &CollectionCounters::impressions_accepted},
+      {"seendb_impressions_refused_total", "Impressions refused.",
+       &CollectionCounters::impressions_refused},
+  };
+  const std::lock_guard lock(mutex_);
+  for (const Row& row : kRows) {
+    MetricFamily family = MakeFamily(row.name, row.help, MetricType::Counter);
+    for (const auto& [name, counters] : collections_) {
+      AddValue(&family, {{"collection", name}},
+               static_cast<double>((counters.get()->*row.counter).load(std::memory_order_relaxed)));
+    }
+    families->push_back(std::move(family));
+  }
+}
+
+std::string Metrics::Text(const MetricsSnapshot& snapshot) const {
+  std::vector<MetricFamily> families;
+  CollectRequests(&families);
+  CollectCollections(&families);
+  CollectSnapshot(snapshot, &families);
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, families);
+  return out.str();
+}
+
+}  // namespace seendb::ops

@@ -1,0 +1,100 @@
+// server/ops/metrics.h: what /metrics says.
+//
+// Counting costs a few relaxed atomic additions, striped over threads; text is made on demand
+// with prometheus-cpp. Names begin with seendb_, are in seconds and bytes, and carry the labels
+// route, code, collection and shard, never a user.
+
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seendb/report.h"
+
+namespace prometheus {
+struct MetricFamily;
+}
+
+namespace seendb::ops {
+
+/// What passed through the server for one collection. Threads: any.
+struct CollectionCounters {
+  std::atomic<uint64_t> filters{0}, degraded{0}, candidates{0}, seen{0};
+  std::atomic<uint64_t> plays_accepted{0}, plays_refused{0};
+  std::atomic<uint64_t> impressions_accepted{0}, impressions_refused{0};
+};
+
+/// The seen filters of a few recently served users, looked at when asked.
+struct FillSample {
+  std::string collection;
+  double fill = 0;  ///< mean over Bloom layers
+  double fpr = 0;   ///< mean over users of the estimate for the whole window
+};
+
+/// What is asked of others at each scrape.
+struct MetricsSnapshot {
+  bool engine_open = false;
+  EngineStats engine;
+  std::vector<SlotInfo> ring;
+  std::vector<BucketInfo> buckets;
+  std::vector<FillSample> fill;
+  int64_t now_ms = 0;  ///< by the engine's clock
+  int64_t connections = 0, in_flight = 0;
+  uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
+  uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0;
+};
+
+/// Counters of the HTTP side, and the text of everything. Threads: any.
+class Metrics {
+ public:
+  /// `routes`: the label of each route, by index.
+  explicit Metrics(std::vector<std::string> routes);
+  ~Metrics();
+
+  /// A request of `route` (-1: none matched) was answered.
+  void CountRequest(int route, unsigned status, std::chrono::nanoseconds took) noexcept;
+  /// The counters of a collection, made on first use; the pointer stays good.
+  CollectionCounters* ForCollection(std::string_view name);
+  /// Everything in Prometheus' text format.
+  std::string Text(const MetricsSnapshot& snapshot) const;
+
+  /// Upper bounds of the latency histogram, in seconds.
+  static constexpr std::array<double, 17> kLatencyBounds = {
+      50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3,
+      50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
+
+ private:
+  static constexpr std::array<unsigned, 12> kCodes = {200, 400, 404, 405, 408, 409,
+                                                      413, 415, 431, 500, 503, 0};
+  static constexpr size_t kStripes = 8;
+  struct RouteCounters {
+    std::array<std::atomic<uint64_t>, kCodes.size()> by_code{};
+    std::array<std::atomic<uint64_t>, kLatencyBounds.size() + 1> by_latency{};
+    std::atomic<uint64_t> total_ns{0};
+  };
+  struct alignas(64) Stripe {
+    std::vector<RouteCounters> routes;
+  };
+
+  void CollectRequests(std::vector<prometheus::MetricFamily>* families) const;
+  void CollectCollections(std::vector<prometheus::MetricFamily>* families) const;
+
+  const std::vector<std::string> routes_;  // the last one is for no route
+  std::array<Stripe, kStripes> stripes_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::unique_ptr<CollectionCounters>, std::less<>> collections_;
+};
+
+/// Appends the families of a snapshot.
+void CollectSnapshot(const MetricsSnapshot& snapshot,
+                     std::vector<prometheus::MetricFamily>* families);
+
+}  // namespace seendb::ops

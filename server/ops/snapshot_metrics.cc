@@ -1,0 +1,192 @@
+// The part of /metrics that is read from the engine and the listener at each scrape.
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include <prometheus/metric_family.h>
+#include <unistd.h>
+
+#include "ops/metric_family.h"
+#include "ops/metrics.h"
+
+namespace seendb::ops {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+/// Appends families of one value each.
+class Writer {
+ public:
+  explicit Writer(std::vector<MetricFamily>* families) : families_(families) {}
+
+  template <typename T>
+  void Counter(const char* name, const char* help, T value) {
+    Add(name, help, MetricType::Counter, static_cast<double>(value));
+  }
+  template <typename T>
+  void Gauge(const char* name, const char* help, T value) {
+    Add(name, help, MetricType::Gauge, static_cast<double>(value));
+  }
+
+ private:
+  void Add(const char* name, const char* help, MetricType type, double value) {
+    families_->push_back(MakeFamily(name, help, type));
+    AddValue(&families_->back(), {}, value);
+  }
+  std::vector<MetricFamily>* const families_;
+};
+
+void CollectListener(const MetricsSnapshot& s, Writer* out) {
+  out->Gauge("seendb_http_connections", "Connections open.", s.connections);
+  out->Counter("seendb_http_connections_total", "Connections accepted.", s.connections_opened);
+  out->Counter("seendb_http_connections_refused_total", "Connections beyond the limit.",
+               s.connections_refused);
+  out->Counter("seendb_http_timeouts_total", "Connections closed for slowness.",
+               s.connections_timed_out);
+  out->Gauge("seendb_http_requests_in_flight", "Requests begun and not answered.", s.in_flight);
+  out->Gauge("seendb_http_inflight_body_bytes", "Request bodies in memory.", s.inflight_bytes);
+  out->Counter("seendb_http_received_bytes_total", "Bytes read from clients.", s.bytes_in);
+  out->Counter("seendb_http_sent_bytes_total", "Bytes written to clients.", s.bytes_out);
+}
+
+void CollectWrites(const EngineStats& e, Writer* out) {
+  out->Counter("seendb_drains_total", "Slots drained.", e.drains);
+  out->Counter("seendb_drained_plays_total", "Plays drained into seen filters.", e.drained_plays);
+  out->Counter("seendb_drained_records_total", "Merge records written by drains.",
+               e.drained_records);
+  out->Counter("seendb_drain_seconds_total", "Time spent draining.",
+               static_cast<double>(e.drain_us) * 1e-6);
+  out->Counter("seendb_drain_failures_total", "Drains that failed and are tried again.",
+               e.drain_failures);
+  out->Counter("seendb_replayed_records_total", "Journal records replayed on open.",
+               e.replayed_records);
+  out->Counter("seendb_replayed_plays_total", "Plays replayed on open.", e.replayed_plays);
+  out->Counter("seendb_busy_total", "Batches refused because the ring was full.", e.busy);
+  out->Counter("seendb_users_erased_total", "Users erased.", e.users_erased);
+  out->Gauge("seendb_short_term_bytes", "Drained slots kept readable.", e.short_term_bytes);
+  out->Counter("seendb_buckets_sealed_total", "Buckets sealed.", e.buckets_sealed);
+  out->Counter("seendb_buckets_dropped_total", "Buckets dropped.", e.buckets_dropped);
+}
+
+void CollectFilters(const EngineStats& e, Writer* out) {
+  out->Counter("seendb_merges_full_total", "Full merges.", e.merges_full);
+  out->Counter("seendb_merges_partial_total", "Partial merges.", e.merges_partial);
+  out->Counter("seendb_merge_operands_total", "Operands merged.", e.merge_operands);
+  out->Counter("seendb_reads_total", "Filter values read.", e.reads);
+  out->Counter("seendb_read_operands_total", "Operands merged to read filter values.",
+               e.read_operands);
+  out->Gauge(
+      "seendb_operands_per_read", "Mean operands a filter value read, since the start.",
+      e.reads == 0 ? 0.0 : static_cast<double>(e.read_operands) / static_cast<double>(e.reads));
+  out->Counter("seendb_layers_created_total", "Bloom layers made.", e.layers_created);
+  out->Counter("seendb_layers_dropped_total", "Bloom layers dropped at the ceiling.",
+               e.layers_dropped);
+  out->Counter("seendb_damaged_total", "Damaged operands and values set aside.", e.damaged);
+}
+
+void CollectRocksDb(const EngineStats& e, Writer* out) {
+  out->Gauge("seendb_disk_bytes", "Live SST files.", e.disk_bytes);
+  out->Gauge("seendb_memtable_bytes", "Memtables.", e.memtable_bytes);
+  out->Gauge("seendb_block_cache_bytes", "Block cache in use.", e.block_cache_bytes);
+  out->Gauge("seendb_pending_compaction_bytes", "Bytes that wait for compaction.",
+             e.pending_compaction_bytes);
+  out->Counter("seendb_wal_written_bytes_total", "Written to the log.", e.wal_bytes_written);
+  out->Counter("seendb_flush_written_bytes_total", "Written by flushes.", e.flush_bytes_written);
+  out->Counter("seendb_compaction_written_bytes_total", "Written by compactions.",
+               e.compaction_bytes_written);
+  out->Counter("seendb_background_errors_total", "RocksDB background errors.", e.background_errors);
+  out->Gauge("seendb_column_families", "Column families open.", e.column_families);
+  out->Gauge("seendb_shards", "Shards.", e.shards);
+  out->Gauge("seendb_degraded", "1 while some shard can't read or write everything.",
+             e.degraded ? 1 : 0);
+}
+
+/// Undrained plays of one shard.
+struct ShardRing {
+  uint64_t bytes = 0, plays = 0;
+  int64_t oldest_ms = 0;
+};
+
+void CollectRing(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
+  std::map<uint32_t, ShardRing> shards;
+  for (const SlotInfo& slot : s.ring) {
+    ShardRing& shard = shards[slot.shard];
+    if (slot.plays == 0 || slot.state == "free" || slot.state == "drained") continue;
+    shard.bytes += slot.bytes;
+    shard.plays += slot.plays;
+    if (shard.oldest_ms == 0 || slot.opened_ms < shard.oldest_ms) shard.oldest_ms = slot.opened_ms;
+  }
+  MetricFamily bytes =
+      MakeFamily("seendb_ring_bytes", "Memory of undrained plays.", MetricType::Gauge);
+  MetricFamily plays = MakeFamily("seendb_ring_plays", "Undrained plays.", MetricType::Gauge);
+  MetricFamily age = MakeFamily("seendb_ring_age_seconds",
+                                "Age of the oldest slot with undrained plays.", MetricType::Gauge);
+  for (const auto& [shard, ring] : shards) {
+    const Labels labels = {{"shard", std::to_string(shard)}};
+    const int64_t age_ms =
+        ring.oldest_ms == 0 ? 0 : std::max<int64_t>(0, s.now_ms - ring.oldest_ms);
+    AddValue(&bytes, labels, static_cast<double>(ring.bytes));
+    AddValue(&plays, labels, static_cast<double>(ring.plays));
+    AddValue(&age, labels, static_cast<double>(age_ms) * 1e-3);
+  }
+  families->insert(families->end(), {bytes, plays, age});
+}
+
+void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
+  struct Total {
+    uint64_t bytes = 0, buckets = 0;
+  };
+  std::map<std::string, Total> totals;
+  for (const BucketInfo& bucket : s.buckets) {
+    totals[bucket.collection].bytes += bucket.bytes;
+    totals[bucket.collection].buckets += 1;
+  }
+  MetricFamily bytes =
+      MakeFamily("seendb_collection_bytes",
+                 "Files and memtables of a collection's buckets, estimated.", MetricType::Gauge);
+  MetricFamily buckets =
+      MakeFamily("seendb_collection_buckets", "Buckets of a collection.", MetricType::Gauge);
+  for (const auto& [name, total] : totals) {
+    AddValue(&bytes, {{"collection", name}}, static_cast<double>(total.bytes));
+    AddValue(&buckets, {{"collection", name}}, static_cast<double>(total.buckets));
+  }
+  MetricFamily fill =
+      MakeFamily("seendb_filter_fill_ratio", "Mean fill of Bloom layers, over a sample of users.",
+                 MetricType::Gauge);
+  MetricFamily fpr = MakeFamily("seendb_filter_fpr_estimate",
+                                "Mean estimated false-positive rate of a window, over a sample "
+                                "of users.",
+                                MetricType::Gauge);
+  for (const FillSample& sample : s.fill) {
+    AddValue(&fill, {{"collection", sample.collection}}, sample.fill);
+    AddValue(&fpr, {{"collection", sample.collection}}, sample.fpr);
+  }
+  families->insert(families->end(), {bytes, buckets, fill, fpr});
+}
+
+double ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  double total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* families) {
+  Writer out(families);
+  CollectListener(snapshot, &out);
+  out.Gauge("seendb_resident_bytes", "Memory of the process.", ResidentBytes());
+  out.Gauge("seendb_ready", "1 once the database is open.", snapshot.engine_open ? 1 : 0);
+  if (!snapshot.engine_open) return;
+  CollectWrites(snapshot.engine, &out);
+  CollectFilters(snapshot.engine, &out);
+  CollectRocksDb(snapshot.engine, &out);
+  CollectRing(snapshot, families);
+  CollectBuckets(snapshot, families);
+}
+
+}  // namespace seendb::ops
