@@ -51,6 +51,7 @@ double MeasuredFpr(Engine& engine, const Shape& shape) {
     for (int i = 0; i < 5'000; ++i) never.emplace_back(random.Next() | (uint64_t{1} << 63));
     FilterRequest request;
     request.user = IdRef(user);
+    request.collection = "space";
     request.items = never;
     Check(engine.Filter(request, &answer));
     seen += answer.seen;
