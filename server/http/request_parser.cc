@@ -1,6 +1,7 @@
 #include "http/request_parser.h"
 
 #include <charconv>
+#include <limits>
 
 #include <boost/asio/buffer.hpp>
 
@@ -43,7 +44,7 @@ RequestParser::RequestParser(size_t header_bytes, RequestHead* head)
     : header_bytes_(header_bytes), head_(head) {
   head_->Clear();
   header_limit(static_cast<std::uint32_t>(header_bytes));
-  body_limit(boost::none);  // judged by the route, not here
+  body_limit(std::numeric_limits<std::uint64_t>::max());  // judged by the route, not here
 }
 
 RequestParser::Progress RequestParser::PutHead(Bytes* in) {
