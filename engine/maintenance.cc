@@ -106,10 +106,14 @@ Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& ol
           family->buckets.rbegin()->first >= oldest) {
         continue;
       }
-      const Gate::Exclusive alone(shard.ring->gate());
-      const Result<uint32_t> dropped = shard.store->DropBuckets(name, oldest);
-      if (!dropped.ok()) return dropped.status();
-      counters_.buckets_dropped.fetch_add(*dropped, std::memory_order_relaxed);
+      std::vector<std::shared_ptr<Bucket>> expired;
+      {
+        const Gate::Exclusive alone(shard.ring->gate());
+        expired = shard.store->Unpublish(name, oldest);
+      }
+      const Status dropped = shard.store->Drop(name, expired);
+      if (!dropped.ok()) return dropped;
+      counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
     }
   }
   return {};

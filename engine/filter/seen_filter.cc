@@ -95,7 +95,7 @@ void SeenFilter::Add(std::span<const Fingerprint> items, const FilterRules& rule
     if (rules.exact) {
       FreezeExact(rules);
     } else if (sealed) {
-      if (Bytes() > rules.bytes_max) {
+      if (list.size() > rules.list_limit || Bytes() > rules.bytes_max) {
         SealList(rules);
         EnforceCeiling(0, rules);
       }

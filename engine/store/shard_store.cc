@@ -406,36 +406,41 @@ Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collec
   return bucket;
 }
 
-Result<uint32_t> ShardStore::DropBuckets(std::string_view collection, int64_t oldest_kept) {
+std::vector<std::shared_ptr<Bucket>> ShardStore::Unpublish(std::string_view collection,
+                                                           int64_t oldest_kept) {
   const std::lock_guard change(change_mutex_);
   auto set = std::make_shared<FamilySet>(*families());
+  std::vector<std::shared_ptr<Bucket>> taken;
   const auto at = set->collections.find(collection);
-  if (at == set->collections.end()) {
-    return Status::NotFound("no collection " + std::string(collection));
-  }
-  std::vector<std::shared_ptr<Bucket>> dropped;
+  if (at == set->collections.end()) return taken;
   auto& buckets = at->second.buckets;
   while (!buckets.empty() && buckets.rbegin()->first < oldest_kept) {
-    dropped.push_back(buckets.rbegin()->second);
+    taken.push_back(buckets.rbegin()->second);
     buckets.erase(std::prev(buckets.end()));
   }
-  if (dropped.empty()) return 0U;
-  Publish(std::move(set));
+  if (!taken.empty()) Publish(std::move(set));
+  return taken;
+}
+
+Status ShardStore::Drop(std::string_view collection,
+                        const std::vector<std::shared_ptr<Bucket>>& buckets) {
+  if (buckets.empty()) return {};
+  const std::lock_guard change(change_mutex_);
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::WriteBatch markers;
-  for (const auto& bucket : dropped) {
+  for (const auto& bucket : buckets) {
     handles.push_back(bucket->family->get());
     const rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
     if (!s.ok()) return FromRocks(s, "drop");
   }
   rocksdb::Status status = db_->DropColumnFamilies(handles);
-  family_count_ -= static_cast<uint32_t>(handles.size());
-  if (status.ok()) status = db_->Write(Synced(), &markers);
   if (!status.ok()) return FromRocks(status, "drop buckets");
-  return static_cast<uint32_t>(dropped.size());
+  family_count_ -= static_cast<uint32_t>(handles.size());
+  return FromRocks(db_->Write(Synced(), &markers), "drop buckets");
 }
 
 Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket) {
+  const std::lock_guard one(seal_mutex_);
   rocksdb::ColumnFamilyHandle* handle = bucket->family->get();
   rocksdb::Status status = db_->Flush(rocksdb::FlushOptions(), handle);
   if (!status.ok()) return FromRocks(status, "flush " + bucket->label);

@@ -1,8 +1,8 @@
 // store/shard_store.h: one shard's RocksDB: families by bucket, policies, sealing, dropping.
 //
-// Threads: every member may be called from any thread; DropBuckets and ResetRingFamily only while
-// no write to those families is under way (the ring's gate sees to that). Readers hold snapshots
-// of the family set and need no lock.
+// Threads: every member may be called from any thread; Unpublish and ResetRingFamily only while no
+// write to those families is under way (the ring's gate sees to that). Readers hold snapshots of
+// the family set and need no lock.
 
 #pragma once
 
@@ -59,8 +59,11 @@ class ShardStore {
   Status PutCollection(const std::string& name, const Policy& policy);
   /// The bucket, made if it is not there yet.
   Result<std::shared_ptr<Bucket>> EnsureBucket(std::string_view collection, int64_t index);
-  /// Drops the buckets of a collection below `oldest_kept`; returns how many.
-  Result<uint32_t> DropBuckets(std::string_view collection, int64_t oldest_kept);
+  /// Takes the buckets of a collection below `oldest_kept` out of the family set: no later write
+  /// or read finds them. Fast.
+  std::vector<std::shared_ptr<Bucket>> Unpublish(std::string_view collection, int64_t oldest_kept);
+  /// Drops the families of unpublished buckets. Up to some 100 ms where families are many.
+  Status Drop(std::string_view collection, const std::vector<std::shared_ptr<Bucket>>& buckets);
   /// Collapses and re-encodes a bucket. Needs about the bucket's size of free disk.
   Status Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket);
   /// Drops and remakes a journal family.
@@ -118,6 +121,7 @@ class ShardStore {
   std::shared_ptr<const FamilySet> families_;
   std::vector<std::shared_ptr<Family>> ring_;
   std::mutex change_mutex_;  // one change of the families at a time
+  std::mutex seal_mutex_;    // one seal at a time: it sets a flag of the bucket's rules
   std::mutex sync_mutex_;
   uint64_t noted_sequence_ = 0;  // guarded by sync_mutex_
   uint64_t epoch_ = 0;
