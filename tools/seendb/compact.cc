@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "maintenance.h"
+#include "units.h"
 
 namespace seendb::tool {
 
@@ -9,9 +10,12 @@ void AddCompact(CLI::App& app, Session& session) {
   AddCommand(app, session, "compact",
              "Compact every family; erased users' bytes are gone afterwards",
              Takes::kFolderOrServer, [&session] {
-               return Perform(session, {.request = {.method = "POST", .target = "/admin/compact"},
-                                        .engine = [](Engine& engine) { return engine.Compact(); },
-                                        .done = "compacted"});
+               return Perform(
+                   session, {.request = {.method = "POST", .target = "/admin/compact"},
+                             .engine = [](Engine& engine) { return engine.Compact(); },
+                             .done = "compacted, writing",
+                             .counter = {"compaction_bytes_written",
+                                         &EngineStats::compaction_bytes_written, FormatBytes, ""}});
              });
 }
 

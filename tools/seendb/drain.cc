@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "maintenance.h"
+#include "units.h"
 
 namespace seendb::tool {
 
@@ -11,7 +12,9 @@ void AddDrain(CLI::App& app, Session& session) {
              Takes::kFolderOrServer, [&session] {
                return Perform(session, {.request = {.method = "POST", .target = "/admin/drain"},
                                         .engine = [](Engine& engine) { return engine.Drain(); },
-                                        .done = "drained"});
+                                        .done = "drained",
+                                        .counter = {"drained_plays", &EngineStats::drained_plays,
+                                                    FormatCount, " plays"}});
              });
 }
 

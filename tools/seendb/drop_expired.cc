@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "maintenance.h"
+#include "units.h"
 
 namespace seendb::tool {
 
@@ -12,7 +13,9 @@ void AddDropExpired(CLI::App& app, Session& session) {
                return Perform(session,
                               {.request = {.method = "POST", .target = "/admin/drop-expired"},
                                .engine = [](Engine& engine) { return engine.DropExpired(); },
-                               .done = "dropped what had expired"});
+                               .done = "dropped",
+                               .counter = {"buckets_dropped", &EngineStats::buckets_dropped,
+                                           FormatCount, " families"}});
              });
 }
 

@@ -1,9 +1,11 @@
 // seendb: the admin tool. Each command is in the file of its name; this one only puts them
 // together and turns the outcome into an exit code.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "commands.h"
 #include "exit_code.h"
@@ -48,6 +50,12 @@ void PrintFailure(const Session& session) {
   std::fprintf(stderr, "%s\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
+/// The flags of a line that can't be parsed are not set.
+bool WantsJson(int argc, char** argv) {
+  return std::any_of(argv, argv + argc,
+                     [](const char* arg) { return std::string_view(arg) == "--json"; });
+}
+
 int Main(int argc, char** argv) {
   Session session;
   CLI::App app(
@@ -58,7 +66,11 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
+    // --help and --version come this way too.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    if (!WantsJson(argc, argv)) return app.exit(error), kExitUsage;
+    session.json = true;
+    session.result = Status::InvalidArgument(error.what());
   }
   if (!session.result.ok()) PrintFailure(session);
   return ExitCodeOf(session.result.code());

@@ -2,22 +2,52 @@
 
 #include <chrono>
 
+#include "report_json.h"
 #include "units.h"
 
 namespace seendb::tool {
+namespace {
+
+Status PerformIn(Engine& engine, const Deed& deed, uint64_t* count) {
+  const auto counted = [&] {
+    return deed.counter.value == nullptr ? 0 : engine.Stats().*deed.counter.value;
+  };
+  const uint64_t before = counted();
+  Status status = deed.engine(engine);
+  *count = counted() - before;
+  return status;
+}
+
+Status PerformAt(HttpClient& server, const Deed& deed, uint64_t* count) {
+  auto answer = server.Call(deed.request);
+  if (!answer.ok()) return answer.status();
+  if (deed.counter.name != nullptr) *count = CountOf(*answer, deed.counter.name);
+  return {};
+}
+
+}  // namespace
 
 Status Perform(const Session& session, const Deed& deed) {
   auto database = Database::Open(session, Access::kWrite);
   if (!database.ok()) return database.status();
   const auto begin = std::chrono::steady_clock::now();
+  uint64_t count = 0;
   HttpClient* server = (*database)->server();
-  Status status =
-      server != nullptr ? server->Call(deed.request).status() : deed.engine(*(*database)->engine());
+  Status status = server != nullptr ? PerformAt(*server, deed, &count)
+                                    : PerformIn(*(*database)->engine(), deed, &count);
   status = (*database)->Close(status);
   if (!status.ok()) return status;
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-  if (!session.json) return Print(deed.done + " in " + FormatDurationUs(took.count()) + "\n");
-  return PrintJson({{"done", deed.done}, {"took_us", static_cast<uint64_t>(took.count())}});
+  const DeedCounter& counter = deed.counter;
+  if (!session.json) {
+    std::string text = deed.done;
+    if (counter.name != nullptr) text += " " + counter.format(count) + counter.unit;
+    return Print(text + " in " + FormatDurationUs(took.count()) + "\n");
+  }
+  Json json = {{"ok", true}};
+  if (counter.name != nullptr) json[counter.name] = count;
+  json["took_ms"] = static_cast<uint64_t>(took.count() / 1e3);
+  return PrintJson(json);
 }
 
 }  // namespace seendb::tool

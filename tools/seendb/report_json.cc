@@ -1,7 +1,5 @@
 #include "report_json.h"
 
-#include <cstdio>
-
 namespace seendb::tool {
 namespace {
 
@@ -31,12 +29,6 @@ const char* NameOf(BucketState state) {
       return "expired";
   }
   return "unknown";
-}
-
-std::string Hex48(uint64_t fingerprint) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%012llx", static_cast<unsigned long long>(fingerprint));
-  return text;
 }
 
 void AddError(bool readable, const std::string& error, Json* json) {
@@ -71,7 +63,7 @@ Json BucketJson(const BucketReport& bucket) {
 Json ImpressionsJson(const ImpressionsReport& report) {
   Json entries = Json::array();
   for (const ImpressionReport& entry : report.entries) {
-    entries.push_back({{"fingerprint", Hex48(entry.fingerprint)}, {"at_ms", entry.at_ms}});
+    entries.push_back({{"fingerprint", entry.fingerprint}, {"at_ms", entry.at_ms}});
   }
   Json json = {{"collection", report.collection}, {"damaged", report.damaged}};
   AddError(report.readable, report.error, &json);

@@ -5,9 +5,13 @@
 
 #include "commands.h"
 #include "maintenance.h"
+#include "units.h"
 
 namespace seendb::tool {
 namespace {
+
+constexpr DeedCounter kSealed = {"buckets_sealed", &EngineStats::buckets_sealed, FormatCount,
+                                 " families"};
 
 Status Run(const Session& session, const std::string& bucket) {
   if (bucket.empty()) {
@@ -18,7 +22,8 @@ Status Run(const Session& session, const std::string& bucket) {
     }
     return Perform(session, {.request = {.method = "POST", .target = "/admin/seal"},
                              .engine = [](Engine& engine) { return engine.SealClosed(); },
-                             .done = "sealed every closed bucket"});
+                             .done = "sealed",
+                             .counter = kSealed});
   }
   const std::string collection = CollectionOf(session);
   const std::string body = Json({{"collection", collection}, {"bucket", bucket}})
@@ -26,7 +31,8 @@ Status Run(const Session& session, const std::string& bucket) {
   return Perform(session,
                  {.request = {.method = "POST", .target = "/admin/seal", .body = body},
                   .engine = [&](Engine& engine) { return engine.Seal(collection, bucket); },
-                  .done = "sealed " + collection + " " + bucket});
+                  .done = "sealed",
+                  .counter = kSealed});
 }
 
 }  // namespace
