@@ -45,6 +45,12 @@ double PresentFpr(const Layer& layer) {
   return layer.blocks == 0 ? 0 : ExpectedFpr(layer.blocks, layer.items);
 }
 
+std::string Ored(const std::string& a, const std::string& b) {
+  std::string both = a;
+  for (size_t i = 0; i < both.size(); ++i) both[i] = static_cast<char>(both[i] | b[i]);
+  return both;
+}
+
 std::vector<Fingerprint> Union(std::span<const Fingerprint> a, std::span<const Fingerprint> b) {
   std::vector<Fingerprint> both;
   both.reserve(a.size() + b.size());
@@ -98,6 +104,8 @@ void SeenFilter::Add(std::span<const Fingerprint> items, const FilterRules& rule
       if (list.size() > rules.list_limit || Bytes() > rules.bytes_max) {
         SealList(rules);
         EnforceCeiling(0, rules);
+        // Below some rate lists are the smaller encoding, and the ceiling is kept as `exact` does.
+        if (Bytes() > rules.bytes_max) FreezeExact(rules);
       }
     } else {
       SpillList(rules);
@@ -162,7 +170,8 @@ void SeenFilter::AddToLayers(std::span<const Fingerprint> items, const FilterRul
 // Items expected by the end of the bucket, from those so far and the part of it that has passed.
 uint64_t SeenFilter::ProjectedItems(uint64_t items, const FilterRules& rules) const {
   const double span = static_cast<double>(rules.end_ms - rules.begin_ms);
-  const double passed = span > 0 ? static_cast<double>(as_of_ms - rules.begin_ms) / span : 1;
+  const double since = static_cast<double>(as_of_ms) - static_cast<double>(rules.begin_ms);
+  const double passed = span > 0 ? since / span : 1;
   const double share = std::clamp(passed, kPassedMin, 1.0);
   return static_cast<uint64_t>(static_cast<double>(items) / share * kHeadroom);
 }
@@ -203,23 +212,25 @@ void SeenFilter::EnforceCeiling(uint64_t incoming_bytes, const FilterRules& rule
 }
 
 void SeenFilter::AddLayer(Layer incoming, const FilterRules& rules) {
+  Layer* room = nullptr;
   for (Layer& layer : layers) {
     if (layer.blocks != incoming.blocks || layer.capacity != incoming.capacity) continue;
     if (layer.blocks == 0) {
       if (layer.bits == incoming.bits) return;
       continue;
     }
-    bool grew = false;
-    for (size_t i = 0; i < layer.bits.size(); ++i) {
-      const char both = static_cast<char>(layer.bits[i] | incoming.bits[i]);
-      grew |= both != layer.bits[i];
-      layer.bits[i] = both;
-    }
-    if (grew) {
-      const uint64_t estimate = EstimateItems(Bits(layer), layer.blocks);
-      layer.items =
-          static_cast<uint32_t>(std::max<uint64_t>({layer.items, incoming.items, estimate}));
-    }
+    // Layers of one geometry may stand side by side at the ceiling: one that has all the bits
+    // already comes first, then one with room for both, so that the rate stays what it was.
+    const std::string both = Ored(layer.bits, incoming.bits);
+    if (both == layer.bits) return;
+    const auto* bits = reinterpret_cast<const uint8_t*>(both.data());
+    if (room == nullptr && EstimateItems(bits, layer.blocks) <= layer.capacity) room = &layer;
+  }
+  if (room != nullptr) {
+    room->bits = Ored(room->bits, incoming.bits);
+    const uint64_t estimate = EstimateItems(Bits(*room), room->blocks);
+    room->items =
+        static_cast<uint32_t>(std::max<uint64_t>({room->items, incoming.items, estimate}));
     return;
   }
   layers.insert(layers.begin(), std::move(incoming));
