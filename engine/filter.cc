@@ -9,6 +9,7 @@
 #include "engine_impl.h"
 #include "filter/block_bloom.h"
 #include "filter/probe_set.h"
+#include "filter/sort.h"
 #include "format/filter_codec.h"
 #include "format/impressions_codec.h"
 
@@ -27,8 +28,7 @@ struct Source {
   std::string packed;
 
   void Pack() {
-    std::sort(items.begin(), items.end());
-    items.erase(std::unique(items.begin(), items.end()), items.end());
+    SortUnique(&items);
     packed.resize(items.size() * kFingerprintBytes);
     auto* at = reinterpret_cast<uint8_t*>(packed.data());
     for (size_t i = 0; i < items.size(); ++i)
@@ -62,17 +62,22 @@ struct Scratch {
   void DropLastSource() { --source_count; }
 };
 
-// Removes from pending what the last probe hit, noting the verdict.
+// Removes from pending what the last probe hit, noting the verdict. Hits come at random, so
+// nothing branches on them.
 void TakeHits(Scratch& scratch, uint32_t verdict) {
+  Fingerprint* const pending = scratch.pending.data();
+  uint32_t* const positions = scratch.positions.data();
+  uint32_t* const verdicts = scratch.verdicts.data();
+  const uint8_t* const hits = scratch.hits.data();
+  const size_t count = scratch.pending.size();
   size_t kept = 0;
-  for (size_t i = 0; i < scratch.pending.size(); ++i) {
-    if (scratch.hits[i] != 0) {
-      scratch.verdicts[scratch.positions[i]] = verdict;
-    } else {
-      scratch.pending[kept] = scratch.pending[i];
-      scratch.positions[kept] = scratch.positions[i];
-      ++kept;
-    }
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t hit = hits[i];
+    const uint32_t position = positions[i];
+    verdicts[position] = hit * verdict;  // pending ones had 0
+    pending[kept] = pending[i];
+    positions[kept] = position;
+    kept += 1 - hit;
   }
   scratch.pending.resize(kept);
   scratch.positions.resize(kept);
@@ -111,9 +116,28 @@ void ProbeRange(Scratch& scratch, size_t begin, size_t end) {
   }
 }
 
-// Turns verdicts into the answer; true once `limit` unseen are found.
+// Turns the verdicts of a range into the answer, all of it: no limit, no reasons, nothing excluded.
+void CollectAll(const Scratch& scratch, size_t begin, size_t end, FilterResponse* response) {
+  const size_t before = response->unseen.size();
+  response->unseen.resize(before + (end - begin));
+  uint32_t* const unseen = response->unseen.data();
+  size_t kept = before;
+  for (size_t i = begin; i < end; ++i) {
+    unseen[kept] = static_cast<uint32_t>(i);
+    kept += scratch.verdicts[i] == 0 ? 1 : 0;
+  }
+  response->unseen.resize(kept);
+  response->examined += static_cast<uint32_t>(end - begin);
+  response->seen += static_cast<uint32_t>((end - begin) - (kept - before));
+}
+
+// Turns the verdicts of a range into the answer item by item; true once `limit` unseen are found.
 bool Collect(const Scratch& scratch, const FilterRequest& request, size_t begin, size_t end,
              FilterResponse* response) {
+  if (request.limit == 0 && !request.explain && request.exclude.empty()) {
+    CollectAll(scratch, begin, end, response);
+    return false;
+  }
   for (size_t i = begin; i < end; ++i) {
     const uint32_t verdict = scratch.verdicts[i];
     ++response->examined;
@@ -131,12 +155,17 @@ bool Collect(const Scratch& scratch, const FilterRequest& request, size_t begin,
   return false;
 }
 
-Status CheckLength(const IdRef& id, const char* list, size_t i) {
-  if (id.is_number() || (!id.text().empty() && id.text().size() <= kMaxIdBytes)) return {};
-  return Status::InvalidArgument(id.text().empty()
-                                     ? "an id must not be empty"
-                                     : "an id is at most " + std::to_string(kMaxIdBytes) + " bytes",
-                                 "/" + std::string(list) + "/" + std::to_string(i));
+bool HasGoodLength(const IdRef& id) {
+  return id.is_number() || id.text().size() - 1 < kMaxIdBytes;  // 1 to kMaxIdBytes
+}
+
+Status CheckLengths(std::span<const IdRef> ids, const char* list) {
+  const auto bad = std::find_if_not(ids.begin(), ids.end(), HasGoodLength);
+  if (bad == ids.end()) return {};
+  return Status::InvalidArgument(
+      bad->text().empty() ? "an id must not be empty"
+                          : "an id is at most " + std::to_string(kMaxIdBytes) + " bytes",
+      std::string("/").append(list).append("/").append(std::to_string(bad - ids.begin())));
 }
 
 Status CheckRequest(const FilterRequest& request, const Options& options) {
@@ -151,15 +180,8 @@ Status CheckRequest(const FilterRequest& request, const Options& options) {
   if ((request.facts & kFactsAll) == 0 || (request.facts & ~kFactsAll) != 0) {
     return Status::InvalidArgument("facts must name plays, impressions or both", "/facts");
   }
-  for (size_t i = 0; i < request.items.size(); ++i) {
-    Status id = CheckLength(request.items[i], "items", i);
-    if (!id.ok()) return id;
-  }
-  for (size_t i = 0; i < request.exclude.size(); ++i) {
-    Status id = CheckLength(request.exclude[i], "exclude", i);
-    if (!id.ok()) return id;
-  }
-  return {};
+  const Status items = CheckLengths(request.items, "items");
+  return items.ok() ? CheckLengths(request.exclude, "exclude") : items;
 }
 
 void MarkMissing(FilterResponse* response, std::string label) {

@@ -56,7 +56,8 @@ struct SeenFilter {
 
   /// Adds items (ascending, unique). Those present already take no room.
   void Add(std::span<const Fingerprint> items, const FilterRules& rules);
-  /// Adds a whole layer: ORed into a layer of the same geometry, or kept as the oldest layer.
+  /// Adds a whole layer: ORed into a layer of the same geometry with room for both, or kept as the
+  /// oldest layer.
   void AddLayer(Layer layer, const FilterRules& rules);
   /// Re-encodes for a closed bucket. Idempotent; again after late items, a large tail is taken in.
   void Seal(const FilterRules& rules);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "filter/sort.h"
 #include "format/filter_codec.h"
 
 namespace seendb {
@@ -19,6 +20,7 @@ struct Gathered {
   DamageSet damage;
   int64_t as_of_ms = 0;
   size_t lists = 0;
+  uint32_t dropped_layers = 0;  // of dense operands, beyond what a filter may have
 
   void Take(std::string_view operand, MergeCounters& counters) {
     FilterView view;
@@ -49,12 +51,12 @@ struct Gathered {
     unbounded.exact = true;
     merged.AddLayer(std::move(layer), unbounded);
     dense = std::move(merged.layers);
+    dropped_layers += merged.dropped_layers;
   }
 
   void Finish() {
     if (lists < 2) return;
-    std::sort(items.begin(), items.end());
-    items.erase(std::unique(items.begin(), items.end()), items.end());
+    SortUnique(&items);
   }
 };
 
@@ -83,6 +85,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
     const size_t layers_before = filter.layers.size();
     const uint32_t dropped_before = filter.dropped_layers;
     if (!filter.sealed) filter.as_of_ms = std::max(filter.as_of_ms, gathered.as_of_ms);
+    filter.dropped_layers += gathered.dropped_layers;
     for (Layer& layer : gathered.dense) filter.AddLayer(std::move(layer), rules);
     filter.Add(gathered.items, rules);
     if (rules_->sealing.load(std::memory_order_relaxed)) filter.Seal(rules);
@@ -101,7 +104,8 @@ class SeenOperator final : public rocksdb::MergeOperator {
     Gathered gathered;
     for (const rocksdb::Slice& operand : operands) {
       gathered.Take(View(operand), *rules_->counters);
-      if (gathered.dense.size() > kMaxLayers / 2) return false;  // operands stay as they are
+      if (gathered.dense.size() > kMaxLayers / 2 || gathered.dropped_layers > 0)
+        return false;  // operands stay as they are
     }
     gathered.Finish();
     rules_->counters->partial.fetch_add(1, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "filter/sort.h"
 #include "format/filter_codec.h"
 #include "ring/ring.h"
 #include "store/status.h"
@@ -113,8 +114,7 @@ Status Ring::WriteMerges(const Staging& staging, int64_t as_of_ms) {
         continue;
       }
       items.assign(entry.items, entry.items + entry.count);
-      std::sort(items.begin(), items.end());
-      items.erase(std::unique(items.begin(), items.end()), items.end());
+      SortUnique(&items);
       EncodeDelta(as_of_ms, items, &delta);
       const rocksdb::Status status = batch.Merge(
           bucket->family->get(), rocksdb::Slice(entry.user_bytes, entry.user_size), delta);
