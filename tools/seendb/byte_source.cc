@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 namespace seendb::tool {
@@ -51,12 +52,14 @@ class PlainSource : public ByteSource {
       ahead_.erase(0, n);
       return n;
     }
-    const size_t n = std::fread(to, 1, size, file_.get());
-    if (n == 0 && std::ferror(file_.get()) != 0) {
-      return Status::IOError("can't read " + path_ + ": " + std::strerror(errno));
-    }
-    read_ += n;
-    return n;
+    // Not fread, which would wait for a whole buffer where a pipe has a few rows.
+    ssize_t n = -1;
+    do {
+      n = ::read(fileno(file_.get()), to, size);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return Status::IOError("can't read " + path_ + ": " + std::strerror(errno));
+    read_ += static_cast<uint64_t>(n);
+    return static_cast<size_t>(n);
   }
 
   uint64_t file_bytes_read() const override { return read_; }

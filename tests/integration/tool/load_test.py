@@ -1,0 +1,223 @@
+"""Loading logs into a folder: formats, columns, bad rows, resuming."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import unittest
+
+from tool_runner import (CLOCK, DAMAGE, DATA, DAY_MS, NOT_FOUND, NOW_MS, OK, USAGE, ToolCase,
+                         tool_binary)
+
+
+class LoadTest(ToolCase):
+
+    def load(self, *args, code=OK, stdin=b""):
+        done = self.in_db("load", *args, "--json", code=code, stdin=stdin)
+        return done.json if code == OK else done
+
+    def load_text(self, name, text, *args, code=OK):
+        return self.load(self.write(name, text), *args, code=code)
+
+    def assert_seen(self, user, *items):
+        self.assertEqual(set(self.seen(user, *items)), set(items))
+
+    def test_csv_columns_are_found_by_name(self):
+        report = self.load_text("a.csv", "time_ms,user_id,video_id,is_like\r\n"
+                                "%d,7,v1,0\r\n%d,\"u,\"\"8\",\"v\n2\",1\r\n" % (NOW_MS, NOW_MS))
+        self.assertEqual((report["rows"], report["accepted"], report["bad"]), (2, 2, 0))
+        self.assert_seen("7", "v1")
+        self.assert_seen('u,"8', "v\n2")
+
+    def test_columns_by_flags(self):
+        self.load_text("a.tsv", "when\twhat\twho\n%d\tv1\tu1\n" % (NOW_MS // 1000),
+                       "--user-column", "who", "--item-column", "what", "--time-column", "when")
+        self.assert_seen("u1", "v1")
+        self.load_text("b.csv", "v2,%d,u1\n" % NOW_MS, "--no-header", "--user-column", "3",
+                       "--item-column", "1", "--time-column", "2")
+        self.assert_seen("u1", "v1", "v2")
+        self.load_text("c.csv", "user,item\nu1,v3\n", "--now")
+        self.assert_seen("u1", "v3")
+        refused = self.load_text("d.csv", "user,item\nu1,v3\n", code=USAGE)
+        self.assertIn("no time column", refused.error["message"])
+
+    def test_ndjson(self):
+        rows = [{"user": "u1", "item": 18446744073709551615, "at": NOW_MS, "more": {"a": [1]}},
+                {"uid": 5, "video_id": "é\"\\", "ts": NOW_MS // 1000},
+                {"user": "u1", "item": "v1", "at": "2023-11-14T22:13:20Z"}]
+        report = self.load_text("a.ndjson", "".join(json.dumps(row) + "\n" for row in rows))
+        self.assertEqual(report["accepted"], 3)
+        self.assert_seen("u1", "18446744073709551615", "v1")
+        self.assert_seen("5", "é\"\\")
+
+    def test_compressed_and_standard_input(self):
+        plain = self.write("a.csv", "user,item,at\nu1,v1,%d\n" % NOW_MS)
+        packed = self.path("a.csv.zst")
+        subprocess.run(["zstd", "-q", plain, "-o", packed], check=True)
+        self.assertEqual(self.load(packed)["accepted"], 1)
+        with open(packed, "rb") as file:
+            data = file.read()
+        self.assertEqual(self.load("-", "--format", "csv", stdin=data)["accepted"], 1)
+        self.assert_seen("u1", "v1")
+        self.load("-", code=USAGE, stdin=data)
+        self.load(self.write("cut.csv.zst", data[:-3]), code=DAMAGE)
+        self.load(self.path("none.csv"), code=NOT_FOUND)
+
+    def test_time_units_and_shift(self):
+        day = NOW_MS // DAY_MS * DAY_MS
+        self.load_text("a.csv", "user,item,at\nu1,v1,%d\n" % (day // 1000), "--time-unit", "s")
+        # The same number as milliseconds is 1970: far outside retention.
+        report = self.load_text("b.csv", "user,item,at\nu1,v2,%d\n" % (day // 1000),
+                                "--time-unit", "ms")
+        self.assertEqual((report["accepted"], report["refused"]), (0, 1))
+        self.assertEqual(report["refusals"][0]["row"], 1)
+        self.load_text("c.csv", "user,item,at\nu1,v3,%d\n" % (day - 4000 * DAY_MS),
+                       "--shift", "4000d")
+        self.assert_seen("u1", "v1", "v3")
+        self.assertNotIn("v2", self.seen("u1", "v2"))
+        self.load_text("d.csv", "user,item,at\n", "--shift", "soon", code=USAGE)
+
+    def test_bad_and_refused_rows_are_named(self):
+        text = ("user,item,at\n"
+                "u1,v1,%d\n"
+                "u1,v2\n"
+                "u1,v3,never\n"
+                ",v4,%d\n"
+                "u1,old,1000000000\n"
+                "%s\n"
+                "u1,v5,%d\n") % (NOW_MS, NOW_MS, "x" * (2 << 20), NOW_MS)
+        path = self.write("a.csv", text)
+        report = self.load(path)
+        self.assertEqual((report["rows"], report["accepted"], report["refused"], report["bad"]),
+                         (7, 2, 1, 4))
+        self.assertEqual([bad["row"] for bad in report["bad_rows"]], [2, 3, 4, 6])
+        self.assertEqual([one["row"] for one in report["refusals"]], [5])
+        self.assert_seen("u1", "v1", "v5")
+        text = self.in_db("load", path).out
+        self.assertIn("7 rows: 2 plays accepted, 1 refused, 4 bad rows", text)
+        self.assertRegex(text, r"(?m)^  row 3: not a time: \"never\"$")
+
+    def test_only_the_first_ten_are_named(self):
+        report = self.load_text("a.csv", "user,item,at\n" + "bad\n" * 25)
+        self.assertEqual((report["bad"], len(report["bad_rows"])), (25, 10))
+        self.assertIn("and 15 more", self.in_db("load", self.path("a.csv")).out)
+
+    def test_strict_stops(self):
+        done = self.load_text("a.csv", "user,item,at\nu1,v1,%d\nbad\nu1,v2,%d\n" % (NOW_MS, NOW_MS),
+                              "--strict", code=USAGE)
+        self.assertIn("row 2", done.error["message"])
+        self.assertEqual(set(self.seen("u1", "v1", "v2")), {"v1"})
+
+    def test_resume_goes_on_where_it_stopped(self):
+        state = self.path("state.json")
+        rows = ["u1,v%d,%d\n" % (i, NOW_MS) for i in range(10)]
+        path = self.write("a.csv", "user,item,at\n" + "".join(rows[:6]) + "bad\n")
+        done = self.load(path, "--resume", state, "--strict", "--batch", "2", code=USAGE)
+        self.assertEqual(done.json["accepted"], 6)
+        # The bad row is mended and the log has grown.
+        self.write("a.csv", "user,item,at\n" + "".join(rows))
+        report = self.load(path, "--resume", state)
+        self.assertEqual((report["resumed_after_row"], report["rows"], report["accepted"]),
+                         (6, 10, 10))
+        self.assert_seen("u1", *["v%d" % i for i in range(10)])
+        again = self.load(path, "--resume", state)
+        self.assertEqual((again["resumed_after_row"], again["rows"], again["plays_per_s"]),
+                         (10, 10, 0))
+        with open(state, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["rows"], 10)
+        self.assertEqual([name for name in os.listdir(self.folder) if "part" in name], [])
+
+    def test_resume_refuses_another_log(self):
+        state = self.path("state.json")
+        path = self.write("a.csv", "user,item,at\nu1,v1,%d\n" % NOW_MS)
+        self.load(path, "--resume", state)
+        self.load(self.write("b.csv", "user,item,at\n"), "--resume", state, code=USAGE)
+        self.load(path, "--resume", path, code=USAGE)
+        self.write("a.csv", "user,item,at\n")
+        self.load(path, "--resume", state, code=USAGE)
+
+    def test_refusals_before_anything_is_loaded(self):
+        path = self.write("a.csv", "user,item,at\nu1,v1,%d\n" % NOW_MS)
+        self.load(path, "--collection", "nope", code=NOT_FOUND)
+        self.load(path, "--format", "xml", code=USAGE)
+        self.load(path, "--time-unit", "weeks", code=USAGE)
+        self.load(self.write("plain", "user,item,at\n"), code=USAGE)
+        self.load(self.write("empty.csv", ""), code=USAGE)
+
+    def test_a_killed_load_resumes_without_loss(self):
+        count = 200_000
+        path = self.path("a.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("user,item,at\n")
+            for i in range(count):
+                file.write("u%d,v%d,%d\n" % (i % 7, i, NOW_MS))
+        state = self.path("state.json")
+        command = [tool_binary(), "load", path, "--db", self.db, *CLOCK, "--resume", state,
+                   "--batch", "100"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not os.path.exists(state):
+            pass
+        process.kill()
+        process.wait()
+        with open(state, encoding="utf-8") as file:
+            rows = json.load(file)["rows"]
+        self.assertGreater(rows, 0)
+        report = self.load(path, "--resume", state)
+        self.assertGreaterEqual(report["resumed_after_row"], rows)
+        self.assertEqual((report["rows"], report["accepted"]), (count, count))
+        for user in range(7):
+            items = ["v%d" % i for i in range(user, count, 7)][::97]
+            self.assert_seen("u%d" % user, *items)
+
+    def test_progress_is_drawn_on_a_terminal_only(self):
+        path = self.path("a.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("user,item,at\n" + "u1,v1,%d\n" % NOW_MS * 20_000)
+        self.assertEqual(self.in_db("load", path).err, "")
+        master, slave = pty.openpty()
+        process = subprocess.Popen([tool_binary(), "load", path, "--db", self.db, *CLOCK],
+                                   stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        drawn = b""
+        while True:
+            ready, _, _ = select.select([master], [], [], 60)
+            self.assertTrue(ready, "no end in sight")
+            try:
+                piece = os.read(master, 4096)
+            except OSError:
+                break
+            if not piece:
+                break
+            drawn += piece
+        os.close(master)
+        self.assertEqual(process.wait(), OK)
+        self.assertRegex(drawn.decode(), r"\[=*>? *\] +\d+%  [\d,]+ rows")
+        self.assertTrue(drawn.endswith(b"\r\x1b[K"), "wiped off at the end")
+
+
+@unittest.skipUnless(os.path.isdir(DATA), "the real logs are not here (../shared/data)")
+class RealLogTest(ToolCase):
+
+    def load_at(self, name, now_ms):
+        done = self.tool("load", os.path.join(DATA, name), "--db", self.db, "--json", "--clock",
+                         "manual:%d" % now_ms)
+        return done.json
+
+    def test_kuairand_events(self):
+        # 8 May 2022, the last day of the log.
+        report = self.load_at("kuairand_events.csv.zst", 1_652_054_400_000)
+        self.assertEqual((report["rows"], report["bad"], report["refused"]), (228_329, 0, 0))
+        self.assertEqual(report["accepted"], 228_329)
+
+    def test_online_retail(self):
+        # 10 Dec 2011; what is older than six months is refused by the policy.
+        report = self.load_at("online_retail.csv.zst", 1_323_475_200_000)
+        self.assertEqual((report["rows"], report["bad"]), (406_829, 0))
+        self.assertEqual(report["accepted"] + report["refused"], 406_829)
+        self.assertGreater(report["accepted"], 200_000)
+        self.assertGreater(report["refused"], 100_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
