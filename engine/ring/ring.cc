@@ -191,10 +191,13 @@ std::vector<StagedReport> Ring::Inspect(std::string_view user) const {
   for (const Slot& slot : slots_) {
     if (slot.staging == nullptr) continue;
     for (const auto& [name, collection] : families->collections) {
-      slot.staging->ForUser(names_->Intern(name), user, [&](int64_t bucket, uint32_t items) {
-        reports.push_back({name, BucketLabel(collection.policy, bucket), slot.position,
+      // Clang 14 captures no structured bindings.
+      const auto report = [&, &name = name, &policy = collection.policy](int64_t bucket,
+                                                                         uint32_t items) {
+        reports.push_back({name, BucketLabel(policy, bucket), slot.position,
                            slot.state == State::kDrained, items});
-      });
+      };
+      slot.staging->ForUser(names_->Intern(name), user, report);
     }
   }
   return reports;

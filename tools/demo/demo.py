@@ -79,16 +79,18 @@ def latencies(server, log, candidates, requests):
     return sorted(found[20:])
 
 
-def sealed_bytes(server):
-    """Drains, seals every bucket that holds something, compacts; the bytes then on disk."""
+def sealed_space(server, log):
+    """Drains, seals every bucket, compacts; the bytes then on disk and the items in them."""
     server.call("POST", "/admin/drain", {})
     for bucket in server.call("GET", "/admin/buckets")["buckets"]:
         if bucket["collection"] == "default" and bucket["state"] != "future":
             server.call("POST", "/admin/seal",
                         {"collection": "default", "bucket": bucket["bucket"]})
     server.call("POST", "/admin/compact", {})
-    buckets = server.call("GET", "/admin/buckets")["buckets"]
-    return sum(bucket["bytes"] for bucket in buckets if bucket["collection"] == "default")
+    buckets = [bucket for bucket in server.call("GET", "/admin/buckets")["buckets"]
+               if bucket["collection"] == "default"]
+    items = sum(len(log.in_month.get(bucket["bucket"], ())) for bucket in buckets)
+    return sum(bucket["bytes"] for bucket in buckets), items
 
 
 def show(arguments):
@@ -106,13 +108,13 @@ def show(arguments):
     ask(server, log.user, items, f"The same, after {served} was served and the ring was drained:")
 
     times = latencies(server, log, 2000, 400)
-    size = sealed_bytes(server)
+    size, stored = sealed_space(server, log)
     print("\nNumbers\n")
     print(f"  loaded                 {rate:,.0f} plays/s, over HTTP")
     print(f"  /filter of 2,000 ids   median {statistics.median(times):.2f} ms, "
           f"p99 {times[int(len(times) * 0.99)]:.2f} ms, one client, its own JSON not counted")
-    print(f"  space                  {size / len(log.pairs):.2f} bytes an item, drained and sealed "
-          f"({len(log.pairs):,} items)")
+    print(f"  space                  {size / max(stored, 1):.2f} bytes an item, drained and sealed "
+          f"({stored:,} items)")
 
 
 def main():

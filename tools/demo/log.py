@@ -5,6 +5,7 @@ import csv
 import datetime
 import json
 import subprocess
+import time
 
 # Column names tried where none is given; the tool's own guesses (`seendb load --help`).
 USER_NAMES = ("user", "user_id", "userid", "uid", "customer_id", "customer")
@@ -61,11 +62,11 @@ def rows_of(path, columns):
         first = next(records)
         names = list(first)
         records = _chain(first, records)
-    user, item, time = (pick(names, given, usual) for given, usual in
+    user, item, at = (pick(names, given, usual) for given, usual in
                         zip(columns, (USER_NAMES, ITEM_NAMES, TIME_NAMES)))
     for record in records:
         try:
-            yield str(record[user]), str(record[item]), to_ms(record[time])
+            yield str(record[user]), str(record[item]), to_ms(record[at])
         except (KeyError, ValueError, TypeError):
             continue  # the loader counts and shows bad rows
 
@@ -81,13 +82,14 @@ class Log:
     def __init__(self, path, columns=("", "", "")):
         self.rows = 0
         self.newest_ms = 0
-        self.pairs = set()
+        self.in_month = collections.defaultdict(set)  # label -> distinct (user, item)
         items_of = collections.defaultdict(dict)
         popularity = collections.Counter()
         for user, item, at_ms in rows_of(path, columns):
             self.rows += 1
             self.newest_ms = max(self.newest_ms, at_ms)
-            self.pairs.add(hash((user, item)))
+            month = "%04d-%02d" % time.gmtime(at_ms / 1000)[:2]
+            self.in_month[month].add(hash((user, item)))
             items_of[user][item] = at_ms
             popularity[item] += 1
         if not self.rows:
