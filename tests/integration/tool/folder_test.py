@@ -164,6 +164,21 @@ class FolderTest(ToolCase):
         self.assertTrue(self.in_db("check", "u1", "v1", "--json").json["degraded"])
         self.assertIn("degraded", self.in_db("check", "u1", "v1").out)
 
+    def test_a_spoilt_value_in_a_table_file_is_admitted(self):
+        # Read from the block cache, which must be let go of before the database is closed.
+        self.in_db("drain")
+        shard = self.in_db("inspect", "u1", "--json").json["shard"]
+        ldb = ["ldb", "--db", self.db, "--shard", shard]
+        family = "--column_family=seen/default/2023-10"
+        self.tool(*ldb, "put", family, "--value_hex", "u1", "0x" + "DEADBEEF" * 40)
+        self.tool(*ldb, "compact", family)
+        report = self.in_db("check", "u1", "v1", "3", "--json").json
+        self.assertEqual((report["degraded"], report["missing"]), (True, ["2023-10"]))
+        self.assertEqual([item["seen"] for item in report["items"]], [True, False])
+        bucket = self.in_db("inspect", "u1", "--json").json["buckets"][1]
+        self.assertEqual((bucket["bucket"], bucket["readable"]), ("2023-10", False))
+        self.in_db("verify", code=DAMAGE)
+
     def test_drain_seal_compact_drop(self):
         drained = self.in_db("drain", "--json").json
         self.assertEqual((drained["ok"], drained["drained_plays"]), (True, 5))
