@@ -211,29 +211,34 @@ void SeenFilter::EnforceCeiling(uint64_t incoming_bytes, const FilterRules& rule
   }
 }
 
-void SeenFilter::AddLayer(Layer incoming, const FilterRules& rules) {
+// ORs a layer into one of the same geometry; false where none has room.
+bool SeenFilter::OrLayer(const Layer& incoming) {
   Layer* room = nullptr;
   for (Layer& layer : layers) {
     if (layer.blocks != incoming.blocks || layer.capacity != incoming.capacity) continue;
-    if (layer.blocks == 0) {
-      if (layer.bits == incoming.bits) return;
-      continue;
-    }
     // Layers of one geometry may stand side by side at the ceiling: one that has all the bits
     // already comes first, then one with room for both, so that the rate stays what it was.
     const std::string both = Ored(layer.bits, incoming.bits);
-    if (both == layer.bits) return;
+    if (both == layer.bits) return true;
+    if (layer.blocks == 0 || room != nullptr) continue;
     const auto* bits = reinterpret_cast<const uint8_t*>(both.data());
-    if (room == nullptr && EstimateItems(bits, layer.blocks) <= layer.capacity) room = &layer;
+    if (EstimateItems(bits, layer.blocks) <= layer.capacity) room = &layer;
   }
-  if (room != nullptr) {
-    room->bits = Ored(room->bits, incoming.bits);
-    const uint64_t estimate = EstimateItems(Bits(*room), room->blocks);
-    room->items =
-        static_cast<uint32_t>(std::max<uint64_t>({room->items, incoming.items, estimate}));
-    return;
+  if (room == nullptr) return false;
+  room->bits = Ored(room->bits, incoming.bits);
+  const uint64_t estimate = EstimateItems(Bits(*room), room->blocks);
+  room->items = static_cast<uint32_t>(std::max<uint64_t>({room->items, incoming.items, estimate}));
+  return true;
+}
+
+void SeenFilter::AddLayers(std::vector<Layer> incoming, const FilterRules& rules) {
+  std::vector<Layer> apart;
+  for (Layer& layer : incoming) {
+    if (!OrLayer(layer)) apart.push_back(std::move(layer));
   }
-  layers.insert(layers.begin(), std::move(incoming));
+  if (apart.empty()) return;
+  layers.insert(layers.begin(), std::make_move_iterator(apart.begin()),
+                std::make_move_iterator(apart.end()));
   EnforceCeiling(0, rules);
   // The list of an open filter that has layers lives in them.
   if (!rules.exact && !sealed && !list.empty()) {
@@ -274,6 +279,13 @@ void SeenFilter::SealList(const FilterRules& rules) {
   const uint64_t blocks = BlocksFor(list.size(), fpr);
   if (blocks * kBlockBytes >= list.size() * kFingerprintBytes) return;
   if (layers.size() + 1 >= kMaxLayers) return;
+  if (blocks * kBlockBytes > rules.bytes_max / kLayersAtCeiling) {
+    // More than the ceiling allows a layer: several, of which the oldest go.
+    const std::vector<Fingerprint> items = std::exchange(list, {});
+    PushLayer(items.size(), rules);
+    AddToLayers(items, rules);
+    return;
+  }
   Layer layer;
   layer.blocks = static_cast<uint32_t>(blocks);
   layer.capacity = layer.items = static_cast<uint32_t>(list.size());

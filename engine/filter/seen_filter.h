@@ -56,9 +56,9 @@ struct SeenFilter {
 
   /// Adds items (ascending, unique). Those present already take no room.
   void Add(std::span<const Fingerprint> items, const FilterRules& rules);
-  /// Adds a whole layer: ORed into a layer of the same geometry with room for both, or kept as the
-  /// oldest layer.
-  void AddLayer(Layer layer, const FilterRules& rules);
+  /// Adds whole layers of one filter, each ORed into a layer of the same geometry that has room for
+  /// both, or kept among the oldest. The same layers again change nothing.
+  void AddLayers(std::vector<Layer> incoming, const FilterRules& rules);
   /// Re-encodes for a closed bucket. Idempotent; again after late items, a large tail is taken in.
   void Seal(const FilterRules& rules);
   /// Whether Seal would change anything.
@@ -72,6 +72,7 @@ struct SeenFilter {
   uint64_t Bytes() const;
 
  private:
+  bool OrLayer(const Layer& incoming);
   void AddToLayers(std::span<const Fingerprint> items, const FilterRules& rules);
   void SpillList(const FilterRules& rules);
   void FreezeExact(const FilterRules& rules);

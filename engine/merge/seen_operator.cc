@@ -37,19 +37,17 @@ struct Gathered {
       view.AppendListTo(&items);
       ++lists;
     }
-    if (view.layer_count > 0) {
-      for (Layer& layer : view.ToFilter().layers) TakeLayer(std::move(layer));
-    }
+    if (view.layer_count > 0) TakeLayers(view.ToFilter().layers);
   }
 
   // Dense layers of the same geometry are ORed; the order of arrival does not matter.
-  void TakeLayer(Layer layer) {
+  void TakeLayers(std::vector<Layer> layers) {
     SeenFilter merged;
     merged.layers = std::move(dense);
     FilterRules unbounded;
     unbounded.bytes_max = UINT64_MAX;
     unbounded.exact = true;
-    merged.AddLayer(std::move(layer), unbounded);
+    merged.AddLayers(std::move(layers), unbounded);
     dense = std::move(merged.layers);
     dropped_layers += merged.dropped_layers;
   }
@@ -86,7 +84,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
     const uint32_t dropped_before = filter.dropped_layers;
     if (!filter.sealed) filter.as_of_ms = std::max(filter.as_of_ms, gathered.as_of_ms);
     filter.dropped_layers += gathered.dropped_layers;
-    for (Layer& layer : gathered.dense) filter.AddLayer(std::move(layer), rules);
+    filter.AddLayers(std::move(gathered.dense), rules);
     filter.Add(gathered.items, rules);
     if (rules_->sealing.load(std::memory_order_relaxed)) filter.Seal(rules);
 
