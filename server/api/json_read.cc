@@ -33,7 +33,11 @@ std::string_view Trimmed(std::string_view raw) {
 Status TextOf(ondemand::value& value, std::string_view raw, std::string_view* text) {
   if (raw.size() < 2 || raw.back() != '"') return Malformed(simdjson::STRING_ERROR);
   *text = raw.substr(1, raw.size() - 2);
-  if (std::memchr(text->data(), '\\', text->size()) == nullptr) return Status::Ok();
+  if (std::memchr(text->data(), '\\', text->size()) == nullptr) {
+    // Taken, not skipped: skipping a string lets a ':' behind it pass as if it were a key.
+    const auto error = value.get_raw_json_string().error();
+    return error ? Malformed(error) : Status::Ok();
+  }
   if (value.get_string().get(*text) != simdjson::SUCCESS || !IsUtf8(*text)) {
     return Status::InvalidArgument("malformed escape or lone surrogate in a string");
   }

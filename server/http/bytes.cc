@@ -21,7 +21,8 @@ char* Bytes::Reserve(size_t more) {
   if (data_ && capacity_ >= held + more && begin_ >= held) {  // moving is cheap: no overlap
     std::memcpy(data_.get(), data_.get() + begin_, held);
   } else {
-    const size_t wanted = std::max(held + more, std::min(capacity_ * 2, capacity_ + (16u << 20)));
+    const size_t doubled = std::min({capacity_ * 2, capacity_ + (16u << 20), expected_});
+    const size_t wanted = std::max(held + more, doubled);
     if (!budget_->Take(wanted)) return nullptr;
     std::unique_ptr<char[], Free> grown(static_cast<char*>(std::malloc(wanted + kBodyPadding)));
     if (!grown) {

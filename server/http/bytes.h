@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string_view>
@@ -44,6 +45,8 @@ class Bytes {
 
   /// Room for `more` bytes behind the end, or nullptr when the budget is used up.
   char* Reserve(size_t more);
+  /// No more than `total` bytes are expected: do not grow beyond without need.
+  void Expect(size_t total) noexcept { expected_ = total; }
   /// Bytes that Reserve can give without allocating or moving.
   size_t Room() const noexcept { return capacity_ - end_; }
   /// The first `count` reserved bytes were written.
@@ -64,6 +67,7 @@ class Bytes {
   MemoryBudget* const budget_;
   std::unique_ptr<char[], Free> data_;
   size_t begin_ = 0, end_ = 0, capacity_ = 0;
+  size_t expected_ = SIZE_MAX;
 };
 
 }  // namespace seendb::http

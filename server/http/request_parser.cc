@@ -10,6 +10,9 @@ namespace {
 
 namespace beast_http = boost::beast::http;
 
+/// Empty lines a client may send before its request line.
+constexpr int kEmptyLines = 4;
+
 std::string_view ToView(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view lower) {
@@ -49,8 +52,10 @@ RequestParser::RequestParser(size_t header_bytes, RequestHead* head)
 
 RequestParser::Progress RequestParser::PutHead(Bytes* in) {
   if (!started()) {
-    // A client may send an empty line before its request line.
-    while (in->view().substr(0, 2) == "\r\n") in->Consume(2);
+    for (; empty_lines_ < kEmptyLines && in->view().substr(0, 2) == "\r\n"; ++empty_lines_) {
+      in->Consume(2);
+    }
+    if (empty_lines_ < kEmptyLines && in->view() == "\r") return Progress::kNeedsMore;
   }
   if (in->empty()) return Progress::kNeedsMore;
   ErrorCode ec;

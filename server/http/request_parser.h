@@ -68,6 +68,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   size_t body_taken_ = 0;
   bool head_done_ = false;
   int hosts_ = 0;
+  int empty_lines_ = 0;  // before the request line
   std::optional<Error> error_;
 };
 

@@ -91,6 +91,7 @@ void Session::BeginRequest() {
   body_complete_ = stream_head_sent_ = false;
   fed_ = 0;
   left_ = head_.content_length.value_or(0);
+  body_.Expect(head_.content_length && plan_.body == BodyMode::kWhole ? left_ : SIZE_MAX);
   const size_t body_bytes = shared_->limits.body_bytes;
   if ((plan_.refused || plan_.body != BodyMode::kStream) && left_ > body_bytes) {
     return Fail({413, "too_large", "request body over " + std::to_string(body_bytes) + " bytes"});

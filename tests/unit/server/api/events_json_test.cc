@@ -1,0 +1,98 @@
+// Plays and impressions from JSON, and what became of them to JSON.
+
+#include "api/events_json.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/server/api/padded.h"
+
+namespace seendb::api {
+namespace {
+
+using test::Padded;
+
+Status Plays(std::string_view json, PlaysCall* call) {
+  const Padded body(json);
+  JsonDocument document;
+  return ParsePlays(body.view(), &document, call);
+}
+
+TEST(EventsJsonTest, ReadsPlays) {
+  const Padded body(
+      R"({"collection":"video","events":[{"user":"u1","item":"v\u0031","at":1700000000000},)"
+      R"({"at":0,"item":7,"user":8},{"item":"x","user":"y"}]})");
+  JsonDocument document;
+  PlaysCall call;
+  ASSERT_TRUE(ParsePlays(body.view(), &document, &call).ok());
+  EXPECT_EQ(call.collection, "video");
+  ASSERT_EQ(call.plays.size(), 3u);
+  EXPECT_EQ(call.plays[0].item.ToString(), "v1");
+  EXPECT_EQ(call.plays[0].at_ms, 1'700'000'000'000);
+  EXPECT_EQ(call.plays[1].user.ToString(), "8");
+  EXPECT_EQ(call.plays[1].at_ms, 0);
+  EXPECT_EQ(call.plays[2].at_ms, kNowMs);
+}
+
+struct Refused {
+  const char* body;
+  const char* field;
+};
+
+TEST(EventsJsonTest, RefusesIllFormedPlaysByPosition) {
+  const Refused cases[] = {
+      {R"({"events":[{"user":"u","item":"v"},{"user":"u"}]})", "/events/1/item"},
+      {R"({"events":[{"item":"v"}]})", "/events/0/user"},
+      {R"({"events":[{"user":"u","item":""}]})", "/events/0/item"},
+      {R"({"events":[{"user":"u","item":"v","at":-1}]})", "/events/0/at"},
+      {R"({"events":[{"user":"u","item":"v","at":1.5}]})", "/events/0/at"},
+      {R"({"events":[{"user":"u","item":"v","at":9223372036854775808}]})", "/events/0/at"},
+      {R"({"events":[{"user":"u","item":"v","at":null}]})", "/events/0/at"},
+      {R"({"events":[{"user":"u","item":"v","when":1}]})", "/events/0/when"},
+      {R"({"events":[{"user":"u","item":"v","item":"w"}]})", "/events/0/item"},
+      {R"({"events":[7]})", "/events/0"},
+      {R"({"events":{}})", "/events"},
+      {R"({"collection":"c"})", "/events"},
+      {R"({"events":[],"collection":7})", "/collection"},
+      {R"({"events":[],"event":[]})", "/event"},
+      {R"({"events":[{"user":"u","item":"v"}]}})", ""},
+      {R"({"events":[{"user":"u","item":"v"})", "/events"},
+  };
+  for (const Refused& refused : cases) {
+    PlaysCall call;
+    const Status status = Plays(refused.body, &call);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << refused.body;
+    EXPECT_EQ(status.field(), refused.field) << refused.body << ": " << status.message();
+  }
+}
+
+TEST(EventsJsonTest, ReadsImpressionsWithOneUserAndTime) {
+  const Padded body(R"({"items":["a",2],"at":5,"user":"u"})");
+  JsonDocument document;
+  ImpressionsCall call;
+  ASSERT_TRUE(ParseImpressions(body.view(), 2, &document, &call).ok());
+  ASSERT_EQ(call.impressions.size(), 2u);
+  EXPECT_EQ(call.impressions[1].user.ToString(), "u");
+  EXPECT_EQ(call.impressions[1].item.ToString(), "2");
+  EXPECT_EQ(call.impressions[1].at_ms, 5);
+  EXPECT_EQ(ParseImpressions(body.view(), 1, &document, &call).field(), "/items");
+}
+
+TEST(EventsJsonTest, ReadsOneEventALine) {
+  const Padded good("  {\"user\":1,\"item\":\"v\",\"at\":9}\r");
+  JsonDocument document;
+  Play event;
+  ASSERT_TRUE(ParseEvent(good.view(), &document, &event).ok());
+  EXPECT_EQ(event.at_ms, 9);
+  const Padded two(R"({"user":1,"item":"v"} {"user":1,"item":"w"})");
+  EXPECT_FALSE(ParseEvent(two.view(), &document, &event).ok());
+}
+
+TEST(EventsJsonTest, WritesWhatBecameOfABatch) {
+  std::string out;
+  AppendRecorded(2, 1, {{7, Status::InvalidArgument("too \"old\"", "/at")}}, &out);
+  EXPECT_EQ(out, R"({"accepted":2,"refused":1,"refusals":[{"index":7,"error":{"code":)"
+                 R"("invalid_argument","message":"too \"old\"","field":"/at"}}]})");
+}
+
+}  // namespace
+}  // namespace seendb::api

@@ -1,0 +1,249 @@
+// tests/unit/server/fake_engine.h: a small in-memory Engine for the server's tests: exact sets
+// instead of filters, no files, and failures on demand.
+
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "seendb/engine.h"
+
+namespace seendb::test {
+
+/// See the head of this file. Threads: any, under one lock.
+class FakeEngine : public Engine {
+ public:
+  FakeEngine() { collections_["default"] = Policy(); }
+
+  // What a test may set. `fail` is answered by every call that can fail, until reset.
+  Status fail;
+  int64_t now_ms = 1'700'000'000'000;
+  bool degraded = false;
+  uint64_t batches = 0, largest_batch = 0, ticks = 0;
+
+  Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                   const RecordOptions& options) override {
+    return Record(
+        plays, options,
+        [this](const Policy& policy, const std::string& collection, const Play& play, int64_t at) {
+          staged_[{collection, play.user.ToString()}][play.item.ToString()] =
+              BucketIndexOf(policy, at);
+        });
+  }
+
+  Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
+                                         const RecordOptions& options) override {
+    return Record(
+        impressions, options,
+        [this](const Policy&, const std::string& collection, const Impression& impression,
+               int64_t) {
+          served_[{collection, impression.user.ToString()}].insert(impression.item.ToString());
+        });
+  }
+
+  Status Filter(const FilterRequest& request, FilterResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    *response = FilterResponse();
+    if (!fail.ok()) return fail;
+    const std::string collection(request.collection);
+    if (!collections_.contains(collection)) return Status::NotFound("unknown collection");
+    response->degraded = degraded;
+    if (degraded) response->missing = {"2023-11"};
+    const Key key{collection, request.user.ToString()};
+    for (uint32_t i = 0; i < request.items.size(); ++i) {
+      if (request.limit > 0 && response->unseen.size() == request.limit) break;
+      const Reason reason = Judge(key, request, request.items[i]);
+      if (reason.kind == ReasonKind::kUnseen) response->unseen.push_back(i);
+      if (reason.kind == ReasonKind::kExcluded) ++response->excluded;
+      ++response->examined;
+      if (request.explain) response->reasons.push_back(reason);
+    }
+    response->seen =
+        response->examined - response->excluded - static_cast<uint32_t>(response->unseen.size());
+    if (!request.record) return Status::Ok();
+    for (const uint32_t i : response->unseen) served_[key].insert(request.items[i].ToString());
+    return Status::Ok();
+  }
+
+  Result<UserReport> Inspect(IdRef user, std::string_view collection) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    UserReport report;
+    report.user = user.ToString();
+    for (const auto& [key, items] : played_) {
+      if (key.second != report.user || (!collection.empty() && key.first != collection)) continue;
+      BucketReport bucket;
+      bucket.collection = key.first;
+      bucket.bucket = BucketLabel(collections_[key.first], items.begin()->second);
+      bucket.items = items.size();
+      bucket.fpr = 0.25;
+      bucket.layers.push_back({.blocks = 1, .capacity = 10, .items = items.size(), .fill = 0.5});
+      report.buckets.push_back(bucket);
+    }
+    return report;
+  }
+
+  Status EraseUser(IdRef user) override {
+    return Locked([&] {
+      const auto of_user = [&](const auto& entry) { return entry.first.second == user.ToString(); };
+      std::erase_if(staged_, of_user);
+      std::erase_if(played_, of_user);
+      std::erase_if(served_, of_user);
+    });
+  }
+
+  Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    const auto found = collections_.find(std::string(name));
+    const bool known = found != collections_.end();
+    if (known) {
+      if (Status status = CheckFixedFields(found->second, patch); !status.ok()) return status;
+    }
+    const Policy policy = ApplyPatch(known ? found->second : Policy(), patch);
+    if (Status status = ValidatePolicy(policy); !status.ok()) return status;
+    collections_[std::string(name)] = policy;
+    return Status::Ok();
+  }
+
+  std::vector<CollectionInfo> Collections() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<CollectionInfo> all;
+    for (const auto& [name, policy] : collections_) all.push_back({name, policy});
+    return all;
+  }
+
+  Status Drain() override {
+    return Locked([&] {
+      for (const auto& [key, items] : staged_) {
+        for (const auto& [item, bucket] : items) {
+          played_[key][item] = bucket;
+          ++stats_.drained_plays;
+        }
+      }
+      staged_.clear();
+    });
+  }
+  Status Seal(std::string_view collection, std::string_view bucket) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    const Policy& policy = collections_[std::string(collection)];
+    const Result<int64_t> index = BucketIndexOfLabel(policy, bucket);
+    if (!index.ok()) return index.status();
+    if (*index != BucketIndexOf(policy, now_ms)) return Status::NotFound("no such bucket");
+    ++stats_.buckets_sealed;
+    return Status::Ok();
+  }
+  Status SealClosed() override {
+    return Locked([&] { stats_.buckets_sealed += 2; });
+  }
+  Status DropExpired() override {
+    return Locked([&] { stats_.buckets_dropped += 3; });
+  }
+  Status Compact() override {
+    return Locked([] {});
+  }
+  Status Sync() override {
+    return Locked([] {});
+  }
+  Status RunDue() override {
+    return Locked([&] { ++ticks; });
+  }
+
+  EngineStats Stats() override {
+    const std::lock_guard lock(mutex_);
+    EngineStats stats = stats_;
+    stats.degraded = degraded;
+    return stats;
+  }
+  std::vector<BucketInfo> Buckets() override {
+    BucketInfo bucket;
+    bucket.collection = "default";
+    bucket.bucket = "2023-11";
+    bucket.bytes = 1'234;
+    return {bucket};
+  }
+  std::vector<SlotInfo> Ring() override {
+    SlotInfo slot;
+    slot.shard = 1;
+    slot.state = "current";
+    slot.plays = 7;
+    slot.bytes = 700;
+    slot.opened_ms = now_ms - 5'000;
+    return {slot};
+  }
+  Result<VerifyReport> Verify() override { return VerifyReport(); }
+  Status Scan(std::string_view, const std::function<bool(const ScanRow&)>&) override {
+    return Status::Ok();
+  }
+  int64_t NowMs() const override { return now_ms; }
+  uint32_t ShardOf(IdRef) const override { return 0; }
+  Status Close() override { return Status::Ok(); }
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // collection, user
+
+  template <typename Work>
+  Status Locked(Work work) {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    work();
+    return Status::Ok();
+  }
+
+  template <typename Event, typename Keep>
+  Result<RecordResult> Record(std::span<const Event> events, const RecordOptions& options,
+                              Keep keep) {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    const std::string collection(options.collection);
+    const auto found = collections_.find(collection);
+    if (found == collections_.end()) return Status::NotFound("unknown collection");
+    ++batches;
+    largest_batch = std::max<uint64_t>(largest_batch, events.size());
+    RecordResult result;
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      const int64_t at = events[i].at_ms == kNowMs ? now_ms : events[i].at_ms;
+      if (at > now_ms + found->second.max_future_ms) {
+        ++result.refused;
+        if (result.refusals.size() < kMaxRefusals) {
+          result.refusals.push_back({i, Status::InvalidArgument("in the future", "/at")});
+        }
+        continue;
+      }
+      ++result.accepted;
+      keep(found->second, collection, events[i], at);
+    }
+    return result;
+  }
+
+  Reason Judge(const Key& key, const FilterRequest& request, const IdRef& item) {
+    if (std::find(request.exclude.begin(), request.exclude.end(), item) != request.exclude.end()) {
+      return {ReasonKind::kExcluded, 0};
+    }
+    const std::string text = item.ToString();
+    if ((request.facts & kFactImpressions) != 0 && served_[key].contains(text)) {
+      return {ReasonKind::kImpression, 0};
+    }
+    if ((request.facts & kFactPlays) == 0) return {};
+    if (staged_[key].contains(text)) return {ReasonKind::kRing, 0};
+    const auto found = played_[key].find(text);
+    if (found == played_[key].end()) return {};
+    return {ReasonKind::kPlay, found->second};
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, Policy> collections_;
+  std::map<Key, std::map<std::string, int64_t>> staged_, played_;  // item -> bucket
+  std::map<Key, std::set<std::string>> served_;
+  EngineStats stats_;
+};
+
+}  // namespace seendb::test

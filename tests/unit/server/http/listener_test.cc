@@ -1,0 +1,383 @@
+// The listener over real sockets with a service of its own: limits, order, slow peers, draining.
+
+#include "http/listener.h"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <string>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace seendb::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Echoes bodies; "/slow" waits on a worker until released; "/throw" throws; "/lines" streams.
+class EchoService : public Service {
+ public:
+  class Lines final : public BodyStream {
+   public:
+    size_t Take(std::string_view bytes, bool, std::string* out) override {
+      out->append(bytes);
+      return bytes.size();
+    }
+    bool AnswersAsItGoes() const override { return true; }
+    bool Failed() const override { return false; }
+    void Finish(Response*) override {}
+  };
+
+  Plan Begin(const RequestHead& head) override {
+    Plan plan;
+    plan.route = 0;
+    plan.body = BodyMode::kWhole;
+    if (head.Path() == "/slow") plan.place = Place::kQuick;
+    if (head.Path() == "/throw-slow") plan.place = Place::kSlow;
+    if (head.Path() == "/lines") {
+      plan.body = BodyMode::kStream;
+      plan.stream = std::make_unique<Lines>();
+    }
+    if (head.Path() == "/refused") {
+      plan.refused = true;
+      plan.refusal = {404, "not_found", "no"};
+    }
+    return plan;
+  }
+  void Handle(const Plan&, const Request& request, Response* response) override {
+    if (request.head.Path() == "/slow") {
+      ++waiting;
+      released.wait();
+    }
+    if (request.head.Path().substr(0, 6) == "/throw") throw std::runtime_error("thrown");
+    response->body = std::string(request.head.target) + ":" + std::string(request.body);
+  }
+  void Done(int, unsigned status, std::chrono::nanoseconds) override { last_status = status; }
+
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> waiting{0};
+  std::atomic<unsigned> last_status{0};
+};
+
+/// A blocking client socket.
+class Peer {
+ public:
+  explicit Peer(const std::string& address) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    const auto parts = ParseHostPort(address);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(parts->second);
+    inet_pton(AF_INET, parts->first.c_str(), &to.sin_addr);
+    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
+  }
+  ~Peer() { close(fd_); }
+  void Send(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    }
+  }
+  /// Reads until `text` has come, the peer closes or `timeout` passes.
+  std::string ReadUntil(std::string_view text, milliseconds timeout = milliseconds(10'000)) {
+    const auto until = std::chrono::steady_clock::now() + timeout;
+    std::string got;
+    while (got.find(text) == std::string::npos || text.empty()) {
+      const auto left = until - std::chrono::steady_clock::now();
+      pollfd waiting{fd_, POLLIN, 0};
+      const auto ms = std::chrono::duration_cast<milliseconds>(left).count();
+      if (ms <= 0 || poll(&waiting, 1, static_cast<int>(ms)) <= 0) return got + "<timeout>";
+      char buffer[65'536];
+      const ssize_t count = recv(fd_, buffer, sizeof(buffer), 0);
+      if (count <= 0) return got + "<closed>";
+      got.append(buffer, static_cast<size_t>(count));
+    }
+    return got;
+  }
+  std::string ReadToEnd() { return ReadUntil(""); }
+
+ private:
+  int fd_;
+};
+
+std::string Get(const std::string& path, const std::string& headers = "") {
+  return "GET " + path + " HTTP/1.1\r\nHost: h\r\n" + headers + "\r\n";
+}
+std::string Post(const std::string& path, const std::string& body) {
+  return "POST " + path + " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
+}
+
+class ListenerTest : public testing::Test {
+ protected:
+  void Start(Limits limits = {}) {
+    listener_.emplace(
+        &service_,
+        ListenerOptions{.limits = limits, .threads = 2, .quick_threads = 2, .slow_threads = 1});
+    ASSERT_EQ(listener_->Open("127.0.0.1", 0), std::nullopt);
+    listener_->Start();
+  }
+  Peer Connect() { return Peer(listener_->address()); }
+
+  EchoService service_;
+  std::optional<Listener> listener_;
+};
+
+TEST_F(ListenerTest, PipelinedRequestsAreAnsweredInOrder) {
+  Start();
+  Peer peer = Connect();
+  std::string requests;
+  for (int i = 0; i < 200; ++i) requests += Post("/" + std::to_string(i), "b" + std::to_string(i));
+  peer.Send(requests + Get("/end", "Connection: close\r\n"));
+  const std::string all = peer.ReadToEnd();
+  size_t at = 0;
+  for (int i = 0; i < 200; ++i) {
+    const std::string body = "/" + std::to_string(i) + ":b" + std::to_string(i);
+    at = all.find("\r\n\r\n" + body, at);
+    ASSERT_NE(at, std::string::npos) << i;
+  }
+  EXPECT_NE(all.find("/end:<closed>"), std::string::npos);
+}
+
+TEST_F(ListenerTest, LargeAnswersBetweenSmallOnes) {
+  Start();
+  Peer peer = Connect();
+  const std::string large(500'000, 'x');
+  peer.Send(Post("/a", "1") + Post("/b", large) + Get("/c", "Connection: close\r\n"));
+  const std::string all = peer.ReadToEnd();
+  EXPECT_NE(all.find("/a:1HTTP/1.1 200"), std::string::npos);
+  EXPECT_NE(all.find("/b:" + large + "HTTP/1.1 200"), std::string::npos);
+  EXPECT_NE(all.find("/c:<closed>"), std::string::npos);
+}
+
+TEST_F(ListenerTest, ConnectionsBeyondTheLimitAreTold) {
+  Start({.connections = 2});
+  Peer first = Connect(), second = Connect();
+  first.Send(Get("/1"));
+  second.Send(Get("/2"));
+  EXPECT_NE(first.ReadUntil("/1:").find("200 OK"), std::string::npos);
+  EXPECT_NE(second.ReadUntil("/2:").find("200 OK"), std::string::npos);
+  {
+    Peer third = Connect();
+    const std::string told = third.ReadToEnd();
+    EXPECT_NE(told.find("503 Service Unavailable"), std::string::npos) << told;
+    EXPECT_NE(told.find("Retry-After: 1"), std::string::npos) << told;
+    EXPECT_NE(told.find("too many connections"), std::string::npos) << told;
+  }
+  EXPECT_EQ(listener_->counters().refused, 1u);
+  first.Send(Get("/again"));
+  EXPECT_NE(first.ReadUntil("/again:").find("200 OK"), std::string::npos);
+}
+
+TEST_F(ListenerTest, ASlowHeadIsCutOffAnIdleConnectionClosed) {
+  Start({.header_ms = 200, .idle_ms = 600});
+  Peer slow = Connect(), idle = Connect();
+  slow.Send("GET / HTTP/1.1\r\nHo");
+  const std::string told = slow.ReadToEnd();
+  EXPECT_NE(told.find("408"), std::string::npos) << told;
+  EXPECT_NE(told.find("<closed>"), std::string::npos) << told;
+  EXPECT_EQ(idle.ReadToEnd(), "<closed>");
+  EXPECT_EQ(listener_->counters().timed_out, 2u);
+}
+
+TEST_F(ListenerTest, ASlowBodyIsCutOff) {
+  Start({.idle_ms = 300});
+  for (const char* path : {"/body", "/lines"}) {
+    Peer peer = Connect();
+    peer.Send("POST " + std::string(path) +
+              " HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nhalf");
+    const std::string told = peer.ReadToEnd();
+    EXPECT_NE(told.find("timeout"), std::string::npos) << told;
+    EXPECT_NE(told.find("<closed>"), std::string::npos) << told;
+  }
+}
+
+TEST_F(ListenerTest, BodiesAreLimitedOneByOneAndTogether) {
+  Start({.body_bytes = 200'000, .inflight_bytes = 450'000});
+  Peer large = Connect();
+  large.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 200001\r\n\r\n");
+  EXPECT_NE(large.ReadToEnd().find("413 Content Too Large"), std::string::npos);
+
+  Peer first = Connect();
+  const std::string half(190'000, 'x');
+  first.Send("POST /first HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n" + half);
+  while (listener_->InflightBytes() < half.size()) std::this_thread::yield();
+  Peer second = Connect();
+  second.Send("POST /second HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n" + half);
+  const std::string told = second.ReadToEnd();
+  EXPECT_NE(told.find("503"), std::string::npos) << told.substr(0, 300);
+  first.Send(std::string(10'000, 'y'));
+  EXPECT_NE(first.ReadUntil("yyy").find("200 OK"), std::string::npos);
+}
+
+TEST_F(ListenerTest, ALyingLengthCostsNoMemory) {
+  Start();
+  Peer peer = Connect();
+  peer.Send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 8000000\r\n\r\nx");
+  std::this_thread::sleep_for(milliseconds(100));
+  EXPECT_LE(listener_->InflightBytes(), 128u << 10);
+}
+
+TEST_F(ListenerTest, EndlessChunkHeadsAreRefused) {
+  Start();
+  Peer peer = Connect();
+  peer.Send("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5;" +
+            std::string(200'000, 'e'));
+  EXPECT_NE(peer.ReadToEnd().find("400 Bad Request"), std::string::npos);
+}
+
+TEST_F(ListenerTest, ExceptionsAreAnswered) {
+  Start();
+  for (const char* path : {"/throw", "/throw-slow"}) {
+    Peer peer = Connect();
+    peer.Send(Get(path) + Get("/next"));
+    const std::string all = peer.ReadUntil("/next:");
+    EXPECT_NE(all.find("500 Internal Server Error"), std::string::npos) << all;
+    EXPECT_EQ(all.find("thrown"), std::string::npos) << "what it says stays inside";
+  }
+}
+
+TEST_F(ListenerTest, ContinueIsSaidOnlyWhenTheBodyIsWanted) {
+  Start();
+  const std::string head =
+      " HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n";
+  Peer wanted = Connect();
+  wanted.Send("POST /body" + head);
+  EXPECT_EQ(wanted.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+  wanted.Send("{}");
+  EXPECT_NE(wanted.ReadUntil("/body:{}").find("200 OK"), std::string::npos);
+  Peer unwanted = Connect();
+  unwanted.Send("POST /refused" + head);
+  const std::string told = unwanted.ReadToEnd();
+  EXPECT_EQ(told.find("100 Continue"), std::string::npos);
+  EXPECT_NE(told.find("404 Not Found"), std::string::npos);
+}
+
+TEST_F(ListenerTest, ARefusedRequestLeavesTheConnectionUsable) {
+  Start();
+  Peer peer = Connect();
+  peer.Send(Post("/refused", std::string(10'000, 'x')) + Get("/next"));
+  const std::string all = peer.ReadUntil("/next:");
+  EXPECT_NE(all.find("404 Not Found"), std::string::npos);
+  EXPECT_NE(all.find("200 OK"), std::string::npos);
+}
+
+TEST_F(ListenerTest, AStreamIsAnsweredWhileItIsSent) {
+  Start();
+  Peer peer = Connect();
+  peer.Send("POST /lines HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
+  EXPECT_NE(peer.ReadUntil("4\r\none\n\r\n").find("Transfer-Encoding: chunked"), std::string::npos);
+  peer.Send("4\r\ntwo\n\r\n");
+  EXPECT_EQ(peer.ReadUntil("two\n\r\n"), "4\r\ntwo\n\r\n");
+  peer.Send("0\r\n\r\n" + Get("/next"));
+  EXPECT_NE(peer.ReadUntil("/next:").find("0\r\n\r\nHTTP/1.1 200 OK"), std::string::npos);
+}
+
+TEST_F(ListenerTest, AnHttp10StreamEndsWithItsConnection) {
+  Start();
+  Peer peer = Connect();
+  peer.Send("POST /lines HTTP/1.0\r\nContent-Length: 4\r\n\r\none\n");
+  const std::string all = peer.ReadToEnd();
+  EXPECT_EQ(all.find("chunked"), std::string::npos) << all;
+  EXPECT_NE(all.find("\r\n\r\none\n<closed>"), std::string::npos) << all;
+}
+
+TEST_F(ListenerTest, ABrokenStreamSaysSoAndHasNoEnd) {
+  Start();
+  Peer peer = Connect();
+  peer.Send("POST /lines HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n");
+  peer.ReadUntil("one\n\r\n");
+  peer.Send("zz\r\n");
+  const std::string all = peer.ReadToEnd();
+  EXPECT_NE(all.find("invalid_argument"), std::string::npos) << all;
+  EXPECT_EQ(all.find("\r\n0\r\n\r\n"), std::string::npos) << all;
+}
+
+TEST_F(ListenerTest, DrainingFinishesWhatWasBegun) {
+  Start();
+  Peer slow = Connect(), idle = Connect();
+  slow.Send(Get("/slow"));
+  while (service_.waiting == 0) std::this_thread::yield();
+  listener_->BeginDrain();
+  EXPECT_FALSE(listener_->WaitIdle(50)) << "a request is in flight";
+  service_.release.set_value();
+  const std::string all = slow.ReadToEnd();
+  EXPECT_NE(all.find("/slow:"), std::string::npos);
+  EXPECT_NE(all.find("Connection: close"), std::string::npos);
+  EXPECT_TRUE(listener_->WaitIdle(10'000));
+  EXPECT_TRUE(listener_->StopWorkers(10'000));
+  listener_->Stop();
+  EXPECT_EQ(idle.ReadToEnd(), "<closed>");
+  EXPECT_EQ(listener_->counters().open, 0);
+  EXPECT_EQ(listener_->counters().in_flight, 0);
+}
+
+TEST_F(ListenerTest, TheWorkersQueueIsLimited) {
+  Start({.queue = 1});
+  std::vector<std::unique_ptr<Peer>> peers;
+  for (int i = 0; i < 3; ++i) {  // two run, one waits
+    peers.push_back(std::make_unique<Peer>(listener_->address()));
+    peers.back()->Send(Get("/slow"));
+    while (i < 2 && service_.waiting <= i) std::this_thread::yield();
+  }
+  std::string told;
+  while (told.find("503") == std::string::npos) {  // the third may not have been queued yet
+    Peer beyond = Connect();
+    beyond.Send(Get("/slow", "Connection: close\r\n"));
+    told = beyond.ReadUntil("\r\n\r\n", milliseconds(200));
+  }
+  EXPECT_NE(told.find("Retry-After"), std::string::npos);
+  service_.release.set_value();
+  for (auto& peer : peers) {
+    EXPECT_NE(peer->ReadUntil("/slow:").find("200 OK"), std::string::npos);
+  }
+}
+
+TEST_F(ListenerTest, ManyConnectionsAtOnce) {
+  Start();
+  std::vector<std::thread> threads;
+  std::atomic<int> right{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 100; ++i) {
+        Peer peer = Connect();
+        const std::string path = "/" + std::to_string(t * 1'000 + i);
+        peer.Send(Post(path, "x") + Post(path, "y"));
+        const std::string got = peer.ReadUntil(path + ":y");
+        if (got.find(path + ":x") != std::string::npos) ++right;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(right, 400);
+  EXPECT_EQ(listener_->counters().opened, 400u);
+}
+
+TEST(ListenerOpenTest, SaysWhyItCanNotListen) {
+  EchoService service;
+  Listener first(&service, {}), second(&service, {});
+  ASSERT_EQ(first.Open("127.0.0.1", 0), std::nullopt);
+  const auto address = ParseHostPort(first.address());
+  const auto error = second.Open("127.0.0.1", address->second);
+  ASSERT_TRUE(error);
+  EXPECT_NE(error->find(first.address()), std::string::npos) << *error;
+  EXPECT_TRUE(Listener(&service, {}).Open("no.such.host.invalid", 0));
+}
+
+TEST(ListenerOpenTest, ReadsAddresses) {
+  EXPECT_EQ(ParseHostPort("127.0.0.1:80"), std::make_pair(std::string("127.0.0.1"), uint16_t{80}));
+  EXPECT_EQ(ParseHostPort("[::1]:7373"), std::make_pair(std::string("::1"), uint16_t{7373}));
+  for (const char* bad : {"", "80", ":80", "h:", "h:x", "h:65536", "h:-1", "::1:80", "[::1]"}) {
+    EXPECT_EQ(ParseHostPort(bad), std::nullopt) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace seendb::http

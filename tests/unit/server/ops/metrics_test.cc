@@ -1,0 +1,104 @@
+// Counters are exact under many threads, and the text is Prometheus'.
+
+#include "ops/metrics.h"
+
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace seendb::ops {
+namespace {
+
+using std::chrono::microseconds;
+
+bool Has(const std::string& text, const std::string& line) {
+  return text.find(line + "\n") != std::string::npos;
+}
+
+TEST(MetricsTest, CountsAcrossThreads) {
+  Metrics metrics({"GET /a", "GET /b"});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 12; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1'000; ++i) {
+        metrics.CountRequest(0, 200, microseconds(60));
+        metrics.CountRequest(1, 503, microseconds(20'000'000));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  metrics.CountRequest(-1, 418, microseconds(1));
+  const std::string text = metrics.Text({});
+  EXPECT_TRUE(Has(text, R"(seendb_http_requests_total{route="GET /a",code="200"} 12000)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_requests_total{route="GET /b",code="503"} 12000)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_requests_total{route="none",code="other"} 1)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_request_seconds_bucket{route="GET /a",le="5e-05"} 0)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_request_seconds_bucket{route="GET /a",le="0.0001"} 12000)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_request_seconds_bucket{route="GET /b",le="10"} 0)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_request_seconds_bucket{route="GET /b",le="+Inf"} 12000)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_request_seconds_sum{route="GET /b"} 240000)"));
+}
+
+TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
+  Metrics metrics({"GET /a"});
+  metrics.CountRequest(0, 200, microseconds(60));
+  metrics.ForCollection("video")->seen = 5;
+  EXPECT_EQ(metrics.ForCollection("video"), metrics.ForCollection("video"));
+  MetricsSnapshot snapshot;
+  snapshot.engine_open = true;
+  snapshot.engine.reads = 4;
+  snapshot.engine.read_operands = 10;
+  snapshot.ring.resize(1);
+  snapshot.buckets.resize(1);
+  snapshot.fill.push_back({"video", 0.5, 0.01});
+  const std::string text = metrics.Text(snapshot);
+  EXPECT_TRUE(Has(text, R"(seendb_filter_seen_total{collection="video"} 5)"));
+  EXPECT_TRUE(Has(text, "seendb_operands_per_read 2.5"));
+  std::istringstream lines(text);
+  std::string line;
+  size_t values = 0;
+  while (std::getline(lines, line)) {
+    if (line.rfind("# ", 0) == 0) continue;
+    ++values;
+    EXPECT_EQ(line.rfind("seendb_", 0), 0u) << line;
+    const size_t open = line.find('{');
+    if (open == std::string::npos) continue;
+    for (size_t at = open; at != std::string::npos; at = line.find("\",", at + 1)) {
+      const size_t begin = at + (at == open ? 1 : 2);
+      const std::string label = line.substr(begin, line.find('=', begin) - begin);
+      EXPECT_TRUE(label == "route" || label == "code" || label == "le" || label == "collection" ||
+                  label == "shard")
+          << line;
+    }
+  }
+  EXPECT_GT(values, 60u);
+}
+
+TEST(MetricsTest, RingIsSummedByShardWithoutDrainedSlots) {
+  MetricsSnapshot snapshot;
+  snapshot.engine_open = true;
+  snapshot.now_ms = 10'000;
+  const auto slot = [&](uint32_t shard, const char* state, uint64_t plays, int64_t opened_ms) {
+    SlotInfo info;
+    info.shard = shard;
+    info.state = state;
+    info.plays = plays;
+    info.bytes = plays * 10;
+    info.opened_ms = opened_ms;
+    snapshot.ring.push_back(info);
+  };
+  slot(0, "current", 3, 9'000);
+  slot(0, "closed", 4, 4'000);
+  slot(0, "drained", 100, 1'000);
+  slot(1, "free", 0, 0);
+  const std::string text = Metrics({}).Text(snapshot);
+  EXPECT_TRUE(Has(text, R"(seendb_ring_plays{shard="0"} 7)"));
+  EXPECT_TRUE(Has(text, R"(seendb_ring_bytes{shard="0"} 70)"));
+  EXPECT_TRUE(Has(text, R"(seendb_ring_age_seconds{shard="0"} 6)"));
+  EXPECT_TRUE(Has(text, R"(seendb_ring_age_seconds{shard="1"} 0)"));
+}
+
+}  // namespace
+}  // namespace seendb::ops
