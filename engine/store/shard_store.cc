@@ -443,6 +443,7 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
   const std::lock_guard one(seal_mutex_);
   rocksdb::ColumnFamilyHandle* handle = bucket->family->get();
   rocksdb::Status status = db_->Flush(rocksdb::FlushOptions(), handle);
+  if (status.IsColumnFamilyDropped()) return {};  // dropped meanwhile: nothing left to seal
   if (!status.ok()) return FromRocks(status, "flush " + bucket->label);
   uint64_t needed = 0, free = 0;
   db_->GetIntProperty(handle, rocksdb::DB::Properties::kLiveSstFilesSize, &needed);
@@ -457,6 +458,7 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
   compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
   status = db_->CompactRange(compact, handle, nullptr, nullptr);
   bucket->rules->sealing = false;
+  if (status.IsColumnFamilyDropped()) return {};
   if (!status.ok()) return FromRocks(status, "seal " + bucket->label);
   const Status marked = PutMeta(SealedKey(collection, bucket->label), "{}");
   if (!marked.ok()) return marked;
@@ -496,6 +498,7 @@ Status ShardStore::CompactAll() {
   }
   for (const auto& family : all) {
     const rocksdb::Status status = db_->CompactRange(compact, family->get(), nullptr, nullptr);
+    if (status.IsColumnFamilyDropped()) continue;  // dropped meanwhile
     if (!status.ok()) return FromRocks(status, "compact " + family->get()->GetName());
   }
   return {};
