@@ -1,0 +1,187 @@
+"""The server killed again and again in the middle of everything it does.
+
+Plays, impressions, filters, erasures, drains, seals, drops, compactions and a moving clock run at
+once on a ring of few short slots. Then kill -9; or kill -9, and again while it opens; or SIGTERM,
+which must exit with 0. After each reopening what was acknowledged must hold: every play and
+impression within the window is filtered, the erased stay erased, collections are there, nothing
+is damaged. Against a killed process all durabilities promise the same, so each has a collection.
+
+    SEENDB_KILL_ROUNDS=200 SEENDB_SEED=7 SEENDB_SERVER=... python3 tests/crash/kill_test.py
+"""
+
+import os
+import random
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
+
+from kill_model import POLICIES, Model  # noqa: E402
+from kill_workers import crew  # noqa: E402
+import play_logs  # noqa: E402
+from seendb_client import Server  # noqa: E402
+
+SEED = int(os.environ.get("SEENDB_SEED") or random.SystemRandom().randrange(1 << 31))
+ROUNDS = int(os.environ.get("SEENDB_KILL_ROUNDS", "12"))
+BEGIN_MS = play_logs.utc_ms(2026, 3, 30, 20)
+ENDS = ["kill", "kill while opening", "kill", "SIGTERM"]
+CONFIG = {"engine": {"shards": 2, "ring_slots": 3, "slot_ms": 600_000, "slot_bytes": 48 << 10,
+                     "short_term_bytes": 64 << 10, "block_cache_bytes": 8 << 20,
+                     "write_buffer_bytes": 2 << 20, "list_limit": 64, "sync_interval_ms": 50}}
+
+
+class KillTest(unittest.TestCase):
+
+    def setUp(self):
+        self.model = Model(BEGIN_MS)
+        self.chance = random.Random("%d/main" % SEED)
+        self.opening_s, self.leaving_s, self.moments = [], [], 0
+
+    def test_rounds(self):
+        with Server(clock_ms=BEGIN_MS, config=CONFIG) as self.server:
+            for name, fields in POLICIES.items():
+                self.assertEqual(self.server.put("/collections/" + name, fields).status, 200)
+            try:
+                for number in range(ROUNDS):
+                    self.one_round(number, ENDS[number % len(ENDS)])
+            except BaseException:
+                print("seed %d, the log's end:\n%s" % (SEED, self.server.log_text()[-3000:]))
+                raise
+            self.server.local.client.close()
+            self.assertEqual(self.server.terminate(), 0)
+            verify = subprocess.run([play_logs.tool_binary(), "verify", "--db", self.server.db],
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            self.assertEqual(verify.returncode, 0, verify.stdout.decode())
+        self.report()
+
+    def one_round(self, number, end):
+        leaving, over = threading.Event(), threading.Event()
+        workers = crew(self.model, self.server, (leaving, over), SEED, number)
+        for worker in workers:
+            worker.start()
+        time.sleep(self.chance.uniform(0.3, 1.2))
+        self.assertIsNone(self.server.process.poll(), "the server died by itself")
+        self.stop(end, leaving)
+        over.set()
+        for worker in workers:
+            worker.join(90)
+            self.assertFalse(worker.is_alive(), "%s hangs" % worker.name)
+        self.server.clock_ms = self.model.clock.target
+        if end == "kill while opening":
+            self.kill_while_opening()
+        begin = time.monotonic()
+        self.server.start()
+        self.opening_s.append(time.monotonic() - begin)
+        self.model.clock.done = self.model.clock.target
+        self.check("round %d, %s" % (number, end))
+
+    def stop(self, end, leaving):
+        self.server.local.client.close()
+        leaving.set()
+        if end != "SIGTERM":
+            return self.server.kill()
+        begin = time.monotonic()
+        self.assertEqual(self.server.terminate(), 0)
+        self.leaving_s.append(time.monotonic() - begin)
+
+    def kill_while_opening(self):
+        """Opens and kills one to three times, at any moment up to a little after the opening."""
+        for _ in range(self.chance.randint(1, 3)):
+            usual = statistics.median(self.opening_s) if self.opening_s else 0.3
+            self.server.start(wait=False)
+            time.sleep(self.chance.uniform(0, usual * 1.2))
+            self.assertIsNone(self.server.process.poll(), "the server died while opening")
+            self.server.kill()
+            self.moments += 1
+
+    # ---- After a reopening ----
+
+    def check(self, when):
+        self.assertEqual(self.model.failures, [], "%s, seed %d" % (when, SEED))
+        self.check_health(when)
+        now_ms = self.model.clock.target
+        for acknowledged, facts in ((self.model.plays, "plays"),
+                                    (self.model.impressions, "impressions")):
+            self.check_filtered(acknowledged.in_window(now_ms), facts, when)
+        self.check_erased(when)
+        found = {row["name"]: row for row in self.server.get("/collections").json["collections"]}
+        for name, fields in self.model.collections.items():
+            self.assertIn(name, found, when)
+            self.assertEqual({key: found[name][key] for key in fields}, fields, when)
+
+    def check_health(self, when):
+        ready = self.server.get("/readyz")
+        self.assertEqual((ready.status, ready.json["degraded"]), (200, False), (when, ready))
+        stats = self.server.get("/admin/stats").json
+        for counter in ("damaged", "drain_failures", "background_errors"):
+            self.assertEqual(stats[counter], 0, (when, counter))
+        self.assertEqual(stats["problems"], [], when)
+
+    def check_filtered(self, expected, facts, when):
+        for collection in POLICIES:
+            asked, missed = play_logs.count_misses(
+                self.server, collection,
+                ((user, items) for of, user, items in expected if of == collection),
+                ',"facts":["%s"]' % facts)
+            self.assertEqual(missed[:10], [], "%s, seed %d: %d of %d %s of %s are not filtered" %
+                             (when, SEED, len(missed), asked, facts, collection))
+            self.model.count("checked " + facts, asked)
+
+    def check_erased(self, when):
+        now_ms = self.model.clock.target
+        self.settle_doubts(now_ms, when)
+        for collection in POLICIES:
+            kept = [(one.user, one.kept_in_window(now_ms).get(collection))
+                    for one in self.model.erasables]
+            _, missed = play_logs.count_misses(self.server, collection, kept)
+            self.assertEqual(missed[:10], [], "%s, seed %d: of users erased before" % (when, SEED))
+            gone = [(one.user, one.gone_by_collection().get(collection))
+                    for one in self.model.erasables]
+            for user, items, answer in play_logs.ask(self.server, collection, gone):
+                play_logs.check_answer(user, items, answer)
+                self.assertEqual(answer["unseen"], items, "%s, seed %d: erased plays of %s came "
+                                 "back in %s" % (when, SEED, user, collection))
+        rows = [{"user": one.user, "item": "too-late", "at": one.refused_to_ms}
+                for one in self.model.erasables if one.refused_to_ms is not None]
+        answer = self.server.ndjson("/plays?collection=sync", rows)
+        self.assertEqual((answer.json["accepted"], answer.json["refused"]), (0, len(rows)), when)
+
+    def settle_doubts(self, now_ms, when):
+        """An erasure nobody answered happened as a whole, or not at all."""
+        for one in [one for one in self.model.erasables if one.doubtful]:
+            one.doubtful = False
+            verdicts = set()
+            for collection, items in one.kept_in_window(now_ms).items():
+                for user, items, answer in play_logs.ask(self.server, collection,
+                                                         [(one.user, items)]):
+                    play_logs.check_answer(user, items, answer)
+                    verdicts |= {item in answer["unseen"] for item in items}
+            self.assertLessEqual(len(verdicts), 1, "%s, seed %d: %s is half erased" %
+                                 (when, SEED, one.user))
+            self.model.count("unanswered erasures that %s" %
+                             ("happened" if True in verdicts else "did not happen"))
+            if True in verdicts:
+                one.erased(one.refused_to_ms)
+            elif not verdicts:
+                self.model.erasables.remove(one)  # nothing to tell by
+
+    def report(self):
+        counts = self.model.counts
+        print("%d rounds, %d more kills while opening, clock moved by %.0f days" %
+              (ROUNDS, self.moments, (self.model.clock.target - BEGIN_MS) / play_logs.DAY_MS))
+        print(", ".join("%s %d" % (what, counts[what]) for what in sorted(counts)))
+        print("from start to ready: median %.2f s, at most %.2f s; SIGTERM to exit: at most %.2f s" %
+              (statistics.median(self.opening_s), max(self.opening_s),
+               max(self.leaving_s, default=0)))
+        for needed in ("plays", "impressions", "erasures", "drain", "move_clock", "drop"):
+            self.assertGreater(counts.get(needed, 0), 0, "no " + needed)
+
+
+if __name__ == "__main__":
+    print("seed %d (SEENDB_SEED), %d rounds (SEENDB_KILL_ROUNDS)" % (SEED, ROUNDS), flush=True)
+    unittest.main(verbosity=2)
