@@ -1,6 +1,7 @@
 // Staging the journals again when a shard opens.
 
 #include <algorithm>
+#include <optional>
 
 #include "format/journal_codec.h"
 #include "ring/ring.h"
@@ -12,24 +13,35 @@ Status Ring::LoadErasures() {
   const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, store_->users()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     UserRecord record;
-    if (!record.Parse(it->value().ToStringView()) || record.damaged) {
+    const bool readable = record.Parse(it->value().ToStringView());
+    if (!readable || record.damaged) {
       store_->AddProblem("the user record of " + it->key().ToString() + " is damaged");
-      continue;
+      counters_->damaged_records.fetch_add(1, std::memory_order_relaxed);
     }
-    erasures_.Put(it->key().ToStringView(), record);
+    // What a poisoned record still says holds: an erasure is not forgotten for it.
+    if (readable) erasures_.Put(it->key().ToStringView(), record);
   }
   return FromRocks(it->status(), "read the user records");
 }
 
-// A record that is not above its user's erasure is skipped; false where the bytes are damaged.
+// A record that is not above its user's erasure is skipped; false where the bytes are damaged or
+// name a bucket of no calendar, whose family could not be opened again.
 bool Ring::ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging) {
   JournalDecoder decoder;
   if (!decoder.Begin(record)) return false;
   const std::shared_ptr<const FamilySet> families = store_->families();
-  if (families->Find(decoder.collection()) == nullptr) return false;
+  const CollectionFamilies* family = families->Find(decoder.collection());
+  if (family == nullptr) return false;
   const uint16_t collection = names_->Intern(decoder.collection());
   StagedPlay play;
+  std::optional<int64_t> known;
   while (decoder.Next(&play.user, &play.bucket, &play.item)) {
+    if (known != play.bucket) {
+      const std::string label = BucketLabel(family->policy, play.bucket);
+      const Result<int64_t> index = BucketIndexOfLabel(family->policy, label);
+      if (!index.ok() || *index != play.bucket) return false;
+      known = play.bucket;
+    }
     if (sequence <= erasures_.Find(play.user).erased_seq) continue;
     staging->Add(collection, play);
     counters_->replayed_plays.fetch_add(1, std::memory_order_relaxed);
