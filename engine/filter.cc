@@ -59,7 +59,8 @@ struct Scratch {
     source.items.clear();
     return source;
   }
-  void DropLastSource() { --source_count; }
+  // Its value may pin a block, which must not outlive the database.
+  void DropLastSource() { sources[--source_count]->value.Reset(); }
 };
 
 // Removes from pending what the last probe hit, noting the verdict. Hits come at random, so
@@ -250,7 +251,8 @@ class SourceReader {
   }
 
   void ReadImpressions(const CollectionFamilies& family) {
-    if (Late()) return;
+    // Opened read-only, a collection that was just being made has no family yet.
+    if (family.impressions == nullptr || Late()) return;
     Source& source = scratch_.AddSource(ReasonKind::kImpression, 0);
     const rocksdb::Status status = Get(family.impressions->get(), &source.value);
     ImpressionList list;
