@@ -216,11 +216,15 @@ bool SeenFilter::OrLayer(const Layer& incoming) {
   Layer* room = nullptr;
   for (Layer& layer : layers) {
     if (layer.blocks != incoming.blocks || layer.capacity != incoming.capacity) continue;
+    if (layer.blocks == 0) {  // packed lists, not bits
+      if (layer.bits == incoming.bits) return true;
+      continue;
+    }
     // Layers of one geometry may stand side by side at the ceiling: one that has all the bits
     // already comes first, then one with room for both, so that the rate stays what it was.
     const std::string both = Ored(layer.bits, incoming.bits);
     if (both == layer.bits) return true;
-    if (layer.blocks == 0 || room != nullptr) continue;
+    if (room != nullptr) continue;
     const auto* bits = reinterpret_cast<const uint8_t*>(both.data());
     if (EstimateItems(bits, layer.blocks) <= layer.capacity) room = &layer;
   }

@@ -57,6 +57,26 @@ TEST(SeenFilterLimits, ASealedListBelowTheCeilingIsLeftAlone) {
   EXPECT_FALSE(filter.WantsSeal(rules));
 }
 
+// A frozen list whose bytes are a subset, bit by bit, of another's holds other items all the same.
+TEST(SeenFilterLimits, FrozenListsAreNeverMistakenForBits) {
+  const auto frozen = [](Fingerprint fp) {
+    Layer layer;
+    layer.items = layer.capacity = 1;
+    layer.bits.resize(kFingerprintBytes);
+    StoreFingerprint(fp, reinterpret_cast<uint8_t*>(layer.bits.data()));
+    return layer;
+  };
+  FilterRules rules;
+  rules.exact = true;
+  SeenFilter filter;
+  filter.AddLayers({frozen(0b0111)}, rules);
+  filter.AddLayers({frozen(0b0101)}, rules);
+  filter.AddLayers({frozen(0b0101)}, rules);
+  EXPECT_TRUE(filter.Contains(0b0111));
+  EXPECT_TRUE(filter.Contains(0b0101));
+  EXPECT_EQ(filter.layers.size(), 2u);
+}
+
 // Times come from stored bytes: whatever they say, a projection is a number.
 TEST(SeenFilterLimits, AnyTimeProjectsWithoutOverflow) {
   std::mt19937_64 random(test::Seed());
