@@ -115,6 +115,8 @@ rocksdb::DBOptions DatabaseOptions(const SharedResources& shared) {
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   options.avoid_flush_during_recovery = true;
   options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  // Or a family that was made, or dropped, would be reported as if it had not been.
+  options.fail_if_options_file_error = false;
   options.keep_log_file_num = 4;
   options.max_log_file_size = 16 * kMiB;
   options.bytes_per_sync = kMiB;
