@@ -129,6 +129,7 @@ class Server:
         self.host = self.port = None
         self.stdout_lines = []
         self.local = threading.local()
+        self.clients = []
         if start:
             self.start(wait=wait)
 
@@ -141,7 +142,7 @@ class Server:
         self.log = open(os.path.join(self.folder, "stderr.log"), "ab")
         self.process = subprocess.Popen(command + self.args, stdout=subprocess.PIPE,
                                         stderr=self.log, env=environment)
-        self.local = threading.local()
+        self.forget_clients()
         if wait:
             self.wait_ready(timeout)
         return self
@@ -162,6 +163,13 @@ class Server:
         self.host, port = line.rsplit("/", 1)[1].rsplit(":", 1)
         self.port = int(port)
 
+    def forget_clients(self):
+        """Closes every thread's keep-alive connection."""
+        for client in self.clients:
+            client.close()
+        self.clients = []
+        self.local = threading.local()
+
     def log_text(self):
         with open(os.path.join(self.folder, "stderr.log"), encoding="utf-8",
                   errors="replace") as file:
@@ -179,6 +187,7 @@ class Server:
         """One request on this thread's keep-alive connection."""
         if getattr(self.local, "client", None) is None:
             self.local.client = self.client()
+            self.clients.append(self.local.client)
         return self.local.client.request(method, path, body, headers)
 
     def get(self, path, headers=None):
@@ -252,6 +261,7 @@ class Server:
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.wait_exit()
+        self.forget_clients()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self):
