@@ -52,7 +52,8 @@ Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy
 
 std::vector<CollectionInfo> EngineImpl::Collections() {
   std::vector<CollectionInfo> infos;
-  for (const auto& [name, collection] : *collections()) {
+  const std::shared_ptr<const CollectionMap> all = collections();
+  for (const auto& [name, collection] : *all) {
     CollectionInfo info{name, collection.policy};
     info.policy.max_filter_bytes = EffectiveMaxFilterBytes(collection.policy);
     infos.push_back(std::move(info));

@@ -70,7 +70,8 @@ Status EngineImpl::SealClosed() {
 }
 
 Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted) {
-  for (const auto& [name, collection] : *collections()) {
+  const std::shared_ptr<const CollectionMap> all = collections();
+  for (const auto& [name, collection] : *all) {
     for (Shard& shard : shards_) {
       const std::shared_ptr<const FamilySet> families = shard.store->families();
       const CollectionFamilies* family = families->Find(name);
@@ -97,7 +98,8 @@ Status EngineImpl::DropExpired() {
 }
 
 Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
-  for (const auto& [name, collection] : *collections()) {
+  const std::shared_ptr<const CollectionMap> all = collections();
+  for (const auto& [name, collection] : *all) {
     const int64_t oldest = oldest_kept(collection);
     for (Shard& shard : shards_) {
       const std::shared_ptr<const FamilySet> families = shard.store->families();
@@ -141,7 +143,8 @@ Status EngineImpl::RunDue() {
 
 Status EngineImpl::EnsureBuckets() {
   const int64_t now = clock_->NowMs();
-  for (const auto& [name, collection] : *collections()) {
+  const std::shared_ptr<const CollectionMap> all = collections();
+  for (const auto& [name, collection] : *all) {
     const int64_t current = BucketIndexOf(collection.policy, now);
     const int64_t begin = BucketBeginMs(collection.policy, current);
     const int64_t end = BucketBeginMs(collection.policy, current + 1);

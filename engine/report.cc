@@ -154,7 +154,8 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
   std::vector<BucketInfo> infos;
   if (!CheckOpen().ok()) return infos;
   const int64_t now = clock_->NowMs();
-  for (const auto& [name, collection] : *collections()) {
+  const std::shared_ptr<const CollectionMap> all = collections();
+  for (const auto& [name, collection] : *all) {
     const Policy& policy = collection.policy;
     const int64_t current = BucketIndexOf(policy, now);
     std::map<int64_t, BucketInfo, std::greater<>> by_index;
