@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-#include <rocksdb/listener.h>
-
 #include "format/bytes.h"
+#include "store/meta_keys.h"
 #include "store/status.h"
 
 namespace seendb {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr char kIdentityKey[] = "identity";
-constexpr char kRingKey[] = "ring";
-constexpr char kCollectionPrefix[] = "collection/";
-constexpr char kSealedPrefix[] = "sealed/";
 constexpr char kDamagedPrefix[] = "damaged/";
 constexpr int kDamagedKept = 100;
 
@@ -28,45 +20,12 @@ rocksdb::WriteOptions Synced() {
   return options;
 }
 
-std::string SealedKey(std::string_view collection, std::string_view label) {
-  return std::string(kSealedPrefix).append(collection).append("/").append(label);
-}
-
 }  // namespace
-
-// Turns RocksDB's background errors into problems of the shard.
-class ShardStore::ErrorListener final : public rocksdb::EventListener {
- public:
-  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
-    Add("RocksDB: " + status->ToString());
-    errors_.fetch_add(1, std::memory_order_relaxed);
-  }
-  void OnErrorRecoveryCompleted(rocksdb::Status) override {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(problems_, [](const std::string& p) { return p.starts_with("RocksDB: "); });
-  }
-  void Add(std::string text) {
-    const std::lock_guard lock(mutex_);
-    if (problems_.size() < 20 &&
-        std::find(problems_.begin(), problems_.end(), text) == problems_.end()) {
-      problems_.push_back(std::move(text));
-    }
-  }
-  std::vector<std::string> problems() const {
-    const std::lock_guard lock(mutex_);
-    return problems_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<std::string> problems_;
-  std::atomic<uint64_t> errors_{0};
-};
 
 ShardStore::ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResources> shared)
     : options_(std::move(options)),
       shared_(std::move(shared)),
-      listener_(std::make_shared<ErrorListener>()),
+      problems_(std::make_shared<ProblemList>()),
       families_(std::make_shared<FamilySet>()) {}
 
 ShardStore::~ShardStore() {
@@ -76,235 +35,6 @@ ShardStore::~ShardStore() {
   users_.reset();
   meta_.reset();
   if (db_) db_->Close().PermitUncheckedError();
-}
-
-Result<std::unique_ptr<ShardStore>> ShardStore::Open(const ShardStoreOptions& options,
-                                                     std::shared_ptr<SharedResources> shared) {
-  std::unique_ptr<ShardStore> store(new ShardStore(options, std::move(shared)));
-  for (const auto step :
-       {&ShardStore::OpenDatabase, &ShardStore::CheckSynced, &ShardStore::CheckShardIdentity,
-        &ShardStore::LoadPolicies, &ShardStore::PublishOpened, &ShardStore::BumpEpoch,
-        &ShardStore::MakeRingFamilies}) {
-    Status status = (store.get()->*step)();
-    if (!status.ok()) {
-      return Status(status.code(), options.path + ": " + std::string(status.message()));
-    }
-  }
-  return store;
-}
-
-Status ShardStore::OpenDatabase() {
-  rocksdb::DBOptions db_options = DatabaseOptions(*shared_);
-  db_options.create_if_missing = options_.create;
-  db_options.listeners.push_back(listener_);
-  if (options_.create && !options_.read_only) {
-    const rocksdb::Status made = shared_->env->CreateDirIfMissing(options_.path);
-    if (!made.ok()) return FromRocks(made, "make the folder");
-  }
-  std::vector<std::string> names;
-  const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, options_.path, &names);
-  if (!listed.ok()) {
-    if (!options_.create) {
-      return Status::Corruption("the shard can't be listed: " + listed.ToString());
-    }
-    names = {rocksdb::kDefaultColumnFamilyName};
-  }
-  std::vector<rocksdb::ColumnFamilyDescriptor> descriptors;
-  for (const std::string& name : names) {
-    Opened opened;
-    opened.name = ParseFamilyName(name);
-    if (opened.name.kind == FamilyName::kUnknown) {
-      return Status::Incompatible("unknown column family " + name);
-    }
-    if (opened.name.kind == FamilyName::kSeen) {
-      opened.seen = std::make_shared<SeenRules>();
-      opened.seen->counters = shared_->counters;
-    } else if (opened.name.kind == FamilyName::kImpressions) {
-      opened.impressions = std::make_shared<ImpressionRules>();
-      opened.impressions->counters = shared_->counters;
-      opened.impressions->limit = UINT32_MAX;
-    }
-    descriptors.emplace_back(
-        name, FamilyOptions(*shared_, opened.name.kind, opened.seen, opened.impressions));
-    opened_.push_back(std::move(opened));
-  }
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      options_.read_only
-          ? rocksdb::DB::OpenForReadOnly(db_options, options_.path, descriptors, &handles, &db)
-          : rocksdb::DB::Open(db_options, options_.path, descriptors, &handles, &db);
-  if (!status.ok()) return FromRocks(status, "open");
-  db_.reset(db);
-  for (size_t i = 0; i < handles.size(); ++i) {
-    opened_[i].family = std::make_shared<Family>(db, handles[i]);
-    if (opened_[i].name.kind == FamilyName::kDefault) meta_ = opened_[i].family;
-    if (opened_[i].name.kind == FamilyName::kUsers) users_ = opened_[i].family;
-  }
-  family_count_ = static_cast<uint32_t>(handles.size());
-  if (!users_ && !options_.read_only) {
-    auto made = CreateFamily(kUsersFamilyName,
-                             FamilyOptions(*shared_, FamilyName::kUsers, nullptr, nullptr));
-    if (!made.ok()) return made.status();
-    users_ = *made;
-  }
-  if (!users_) return Status::Corruption("the family users is missing");
-  return {};
-}
-
-// Damage in the middle of a synced log makes RocksDB stop early without a word; what SYNCED says
-// tells that from a torn tail.
-Status ShardStore::CheckSynced() {
-  const auto synced = ReadSyncedSequence(shared_->env, options_.path);
-  const uint64_t recovered = db_->GetLatestSequenceNumber();
-  if (!synced || recovered >= *synced) return {};
-  const std::string text = "the log (*.log in " + options_.path + ") is damaged: synced up to " +
-                           std::to_string(*synced) + ", readable up to " +
-                           std::to_string(recovered);
-  if (!options_.open_damaged) {
-    return Status::Corruption(text + "; restore the shard, or open it damaged to go on without");
-  }
-  AddProblem(text);
-  return {};
-}
-
-Status ShardStore::CheckShardIdentity() {
-  std::string stored;
-  const rocksdb::Status got = db_->Get({}, meta(), kIdentityKey, &stored);
-  if (got.IsNotFound() && options_.create && !options_.read_only) {
-    return PutMeta(kIdentityKey, Json{{"format", kFormatVersion},
-                                      {"id", options_.database_id},
-                                      {"shard", options_.shard},
-                                      {"shards", options_.shards}}
-                                     .dump());
-  }
-  if (!got.ok()) return FromRocks(got, "read the shard's identity");
-  const Json parsed = Json::parse(stored, nullptr, false);
-  try {
-    if (parsed.at("id").get<std::string>() != options_.database_id) {
-      return Status::Incompatible("the shard belongs to another database, " +
-                                  parsed.at("id").get<std::string>());
-    }
-    if (parsed.at("shard").get<uint32_t>() != options_.shard ||
-        parsed.at("shards").get<uint32_t>() != options_.shards) {
-      return Status::Incompatible("the folder holds shard " +
-                                  std::to_string(parsed.at("shard").get<uint32_t>()) + " of " +
-                                  std::to_string(parsed.at("shards").get<uint32_t>()));
-    }
-  } catch (const nlohmann::json::exception& e) {
-    return Status::Corruption(std::string("the shard's identity: ") + e.what());
-  }
-  return {};
-}
-
-Status ShardStore::LoadPolicies() {
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
-  const rocksdb::Slice prefix(kCollectionPrefix);
-  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
-    rocksdb::Slice name = it->key();
-    name.remove_prefix(prefix.size());
-    const Result<PolicyPatch> patch = PolicyPatchFromJson(it->value().ToStringView());
-    if (!patch.ok()) {
-      return Status::Corruption("policy of " + name.ToString() + ": " + patch.status().ToString());
-    }
-    policies_[name.ToString()] = ApplyPatch({}, *patch);
-  }
-  return FromRocks(it->status(), "read the policies");
-}
-
-void ShardStore::BindRules(const Policy& policy, Bucket* bucket) const {
-  FilterRules rules;
-  rules.fpr = policy.fpr / policy.window;
-  rules.list_limit = shared_->list_limit;
-  rules.begin_ms = bucket->begin_ms;
-  rules.end_ms = bucket->end_ms;
-  rules.exact = policy.representation == Representation::kExact;
-  bucket->rules->bytes_max = EffectiveMaxFilterBytes(policy);
-  bucket->rules->Bind(rules);
-}
-
-Status ShardStore::PublishOpened() {
-  auto set = std::make_shared<FamilySet>();
-  for (const auto& [name, policy] : policies_) {
-    CollectionFamilies& families = set->collections[name];
-    families.name = name;
-    families.policy = policy;
-  }
-  for (Opened& opened : opened_) {
-    if (opened.name.kind == FamilyName::kRing) {
-      if (opened.name.slot >= 1024) return Status::Incompatible("unknown column family ring/...");
-      ring_.resize(std::max<size_t>(ring_.size(), opened.name.slot + 1));
-      ring_[opened.name.slot] = opened.family;
-      continue;
-    }
-    if (opened.name.kind != FamilyName::kSeen && opened.name.kind != FamilyName::kImpressions) {
-      continue;
-    }
-    const auto at = set->collections.find(opened.name.collection);
-    if (at == set->collections.end()) {
-      return Status::Corruption("no policy for the families of " + opened.name.collection);
-    }
-    CollectionFamilies& families = at->second;
-    if (opened.name.kind == FamilyName::kImpressions) {
-      families.impressions = opened.family;
-      families.impression_rules = opened.impressions;
-      families.impression_rules->limit = families.policy.impressions;
-      continue;
-    }
-    const Result<int64_t> index = BucketIndexOfLabel(families.policy, opened.name.bucket);
-    if (!index.ok()) return Status::Corruption("bucket label " + opened.name.bucket);
-    auto bucket = std::make_shared<Bucket>();
-    bucket->index = *index;
-    bucket->label = opened.name.bucket;
-    bucket->begin_ms = BucketBeginMs(families.policy, *index);
-    bucket->end_ms = BucketBeginMs(families.policy, *index + 1);
-    bucket->family = opened.family;
-    bucket->rules = opened.seen;
-    BindRules(families.policy, bucket.get());
-    std::string marker;
-    bucket->sealed = db_->Get({}, meta(), SealedKey(families.name, bucket->label), &marker).ok();
-    families.buckets[*index] = std::move(bucket);
-  }
-  opened_.clear();
-  policies_.clear();
-  if (!options_.read_only) {
-    for (auto& [name, families] : set->collections) {
-      const Status made = EnsureImpressions(&families);
-      if (!made.ok()) return made;
-    }
-  }
-  Publish(std::move(set));
-  return {};
-}
-
-Status ShardStore::BumpEpoch() {
-  std::string stored;
-  const rocksdb::Status got = db_->Get({}, meta(), kRingKey, &stored);
-  if (got.ok()) {
-    const Json parsed = Json::parse(stored, nullptr, false);
-    if (!parsed.is_object() || !parsed.contains("epoch")) {
-      return Status::Corruption("ring state is unreadable");
-    }
-    epoch_ = parsed["epoch"].get<uint64_t>();
-  } else if (!got.IsNotFound()) {
-    return FromRocks(got, "read the ring state");
-  }
-  if (options_.read_only) return {};
-  ++epoch_;
-  return PutMeta(kRingKey, Json{{"epoch", epoch_}}.dump());
-}
-
-Status ShardStore::MakeRingFamilies() {
-  if (options_.read_only) return {};
-  ring_.resize(std::max<size_t>(ring_.size(), shared_->ring_slots));
-  for (uint32_t slot = 0; slot < ring_.size(); ++slot) {
-    if (ring_[slot]) continue;
-    auto made = CreateFamily(RingFamilyName(slot),
-                             FamilyOptions(*shared_, FamilyName::kRing, nullptr, nullptr));
-    if (!made.ok()) return made.status();
-    ring_[slot] = *made;
-  }
-  return {};
 }
 
 std::shared_ptr<const FamilySet> ShardStore::families() const {
@@ -530,8 +260,10 @@ void ShardStore::KeepDamaged(std::string_view name, std::string_view bytes) {
   if (!stored.ok()) AddProblem(stored.ToString());
 }
 
-std::vector<std::string> ShardStore::Problems() const { return listener_->problems(); }
+std::vector<std::string> ShardStore::Problems() const { return problems_->problems(); }
 
-void ShardStore::AddProblem(std::string text) { listener_->Add(std::move(text)); }
+void ShardStore::ClearProblems(std::string_view prefix) { problems_->Clear(prefix); }
+
+void ShardStore::AddProblem(std::string text) { problems_->Add(std::move(text)); }
 
 }  // namespace seendb

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "seendb/report.h"
 #include "store/families.h"
 #include "store/files.h"
+#include "store/problem_list.h"
 
 namespace seendb {
 
@@ -82,11 +84,13 @@ class ShardStore {
   std::vector<std::string> Problems() const;
   /// Notes a problem (once).
   void AddProblem(std::string text);
+  /// Forgets the problems that begin so: they are over.
+  void ClearProblems(std::string_view prefix);
 
  private:
-  class ErrorListener;
-
   ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResources> shared);
+  static Result<std::unique_ptr<ShardStore>> OpenOnce(const ShardStoreOptions& options,
+                                                      std::shared_ptr<SharedResources> shared);
   Status OpenDatabase();
   Status CheckSynced();
   Status CheckShardIdentity();
@@ -111,10 +115,11 @@ class ShardStore {
 
   const ShardStoreOptions options_;
   const std::shared_ptr<SharedResources> shared_;
-  std::shared_ptr<ErrorListener> listener_;
+  std::shared_ptr<ProblemList> problems_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<Opened> opened_;
   std::map<std::string, Policy> policies_;  // only while opening
+  std::optional<uint64_t> synced_before_;   // what SYNCED said before the database was opened
 
   std::shared_ptr<Family> meta_, users_;
   mutable std::shared_mutex mutex_;  // guards families_ and ring_

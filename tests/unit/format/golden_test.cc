@@ -64,6 +64,7 @@ struct FilterCase {
 
 std::vector<FilterCase> FilterCases() {
   std::vector<FilterCase> cases;
+  cases.reserve(32);  // `add` gives references
   const auto add = [&](const std::string& name, const std::string& about) -> FilterCase& {
     return cases.emplace_back(FilterCase{name, about, {}, {}});
   };

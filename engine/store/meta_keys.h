@@ -1,0 +1,20 @@
+// store/meta_keys.h: the keys of the family `default` (format.md, "Names").
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace seendb {
+
+inline constexpr char kIdentityKey[] = "identity";
+inline constexpr char kRingKey[] = "ring";
+inline constexpr char kCollectionPrefix[] = "collection/";
+inline constexpr char kSealedPrefix[] = "sealed/";
+
+/// Marks a bucket as sealed.
+inline std::string SealedKey(std::string_view collection, std::string_view bucket) {
+  return std::string(kSealedPrefix).append(collection).append("/").append(bucket);
+}
+
+}  // namespace seendb
