@@ -158,6 +158,7 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
 
 Status EngineImpl::OpenShards(const Identity& identity) {
   shards_.resize(identity.shards);
+  shard_count_ = identity.shards;
   return ForAllShards(shards_.size(), [&](size_t i) {
     ShardStoreOptions shard_options;
     shard_options.path = ShardPath(path_, static_cast<uint32_t>(i));
@@ -231,7 +232,7 @@ Result<Collection> EngineImpl::FindCollection(std::string_view name) const {
 }
 
 uint32_t EngineImpl::ShardOf(IdRef user) const {
-  return seendb::ShardOf(user, static_cast<uint32_t>(shards_.size()));
+  return seendb::ShardOf(user, shard_count_);
 }
 
 Status EngineImpl::Sync() {

@@ -113,7 +113,7 @@ class EngineImpl final : public Engine {
   // maintenance.cc
   void StartBackground();
   void StopBackground();
-  void BackgroundLoop(int64_t every_ms, const std::function<Status()>& work);
+  void BackgroundLoop(const char* name, int64_t every_ms, const std::function<Status()>& work);
   Status RotateAndDrain();
   Status EnsureBuckets();
   Status RunMaintenance();
@@ -132,6 +132,7 @@ class EngineImpl final : public Engine {
   std::shared_ptr<SharedResources> shared_;
   rocksdb::FileLock* lock_ = nullptr;
   std::vector<Shard> shards_;
+  uint32_t shard_count_ = 1;  // also after Close
   NameTable names_;
   EngineCounters counters_;
   RingCounters ring_counters_;

@@ -261,8 +261,10 @@ class SourceReader {
     if (!readable || !list.damage.empty()) MarkMissing(response_, "impressions");
     const int64_t oldest_ms = BucketBeginMs(collection_.policy, oldest_bucket_);
     if (readable) {
-      for (const ImpressionEntry& entry : list.entries) {
-        if (entry.at_ms >= oldest_ms) source.items.push_back(entry.item);
+      // Newest first; the policy may keep fewer by now than when the value was written.
+      const size_t kept = std::min<size_t>(list.entries.size(), collection_.policy.impressions);
+      for (size_t i = 0; i < kept && list.entries[i].at_ms >= oldest_ms; ++i) {
+        source.items.push_back(list.entries[i].item);
       }
     }
     source.Pack();
@@ -279,12 +281,11 @@ class SourceReader {
         scratch_.DropLastSource();
         continue;
       }
-      if (!status.ok() || !source.view.Parse(source.value.ToStringView())) {
-        scratch_.DropLastSource();
+      const bool readable = status.ok() && source.view.Parse(source.value.ToStringView());
+      if (!readable) scratch_.DropLastSource();
+      if (!readable || !source.view.damage.empty()) {
         MarkMissing(response_, bucket->label);
         lost = true;
-      } else if (!source.view.damage.empty()) {
-        MarkMissing(response_, bucket->label);
       }
     }
     if (!lost) return;

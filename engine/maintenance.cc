@@ -204,15 +204,18 @@ Status EngineImpl::RunMaintenance() {
 
 // ---- Background ----
 
-void EngineImpl::BackgroundLoop(int64_t every_ms, const std::function<Status()>& work) {
+void EngineImpl::BackgroundLoop(const char* name, int64_t every_ms,
+                                const std::function<Status()>& work) {
+  const std::string prefix = std::string(name) + ": ";
   std::unique_lock lock(background_mutex_);
   while (!background_wake_.wait_for(lock, std::chrono::milliseconds(every_ms),
                                     [this] { return stopping_; })) {
     lock.unlock();
     const Status status = work();
+    shards_[0].store->ClearProblems(prefix);  // what went wrong last time, if it still does, is new
     if (!status.ok()) {
       counters_.background_errors.fetch_add(1, std::memory_order_relaxed);
-      shards_[0].store->AddProblem("background: " + status.ToString());
+      shards_[0].store->AddProblem(prefix + status.ToString());
     }
     lock.lock();
   }
@@ -220,10 +223,14 @@ void EngineImpl::BackgroundLoop(int64_t every_ms, const std::function<Status()>&
 
 // Apart, so that a long seal delays no drain and a long drain no sync.
 void EngineImpl::StartBackground() {
-  threads_.emplace_back(
-      [this] { BackgroundLoop(options_.sync_interval_ms, [this] { return Sync(); }); });
-  threads_.emplace_back([this] { BackgroundLoop(kLookMs, [this] { return RotateAndDrain(); }); });
-  threads_.emplace_back([this] { BackgroundLoop(kLookMs, [this] { return RunMaintenance(); }); });
+  const auto start = [this](const char* name, int64_t every_ms, Status (EngineImpl::*work)()) {
+    threads_.emplace_back([this, name, every_ms, work] {
+      BackgroundLoop(name, every_ms, [this, work] { return (this->*work)(); });
+    });
+  };
+  start("sync", options_.sync_interval_ms, &EngineImpl::Sync);
+  start("drain", kLookMs, &EngineImpl::RotateAndDrain);
+  start("maintenance", kLookMs, &EngineImpl::RunMaintenance);
 }
 
 void EngineImpl::StopBackground() {

@@ -189,7 +189,7 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   }
   inside.clear();
   for (size_t i = 0; i < by_shard.size(); ++i) {
-    if (!by_shard[i].empty() && shards_[i].ring->Full()) shards_[i].ring->Rotate();
+    if (!by_shard[i].empty() && shards_[i].ring->Full()) shards_[i].ring->RotateIfDue();
   }
   return {};
 }

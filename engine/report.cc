@@ -141,6 +141,8 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
       row.error = status.ok() ? "the impressions are damaged" : status.ToString();
     } else {
       row.damaged = list.damage.entries.size();
+      const size_t kept = std::min<size_t>(list.entries.size(), collection.policy.impressions);
+      list.entries.resize(kept);  // the policy may keep fewer by now
       for (const ImpressionEntry& entry : list.entries) {
         row.entries.push_back({entry.item, entry.at_ms});
       }

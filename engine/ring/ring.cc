@@ -95,9 +95,8 @@ void Ring::OpenNext() {
   }
 }
 
-void Ring::Rotate() {
-  const Gate::Exclusive alone(gate_);
-  const std::unique_lock lock(mutex_);
+// Precondition: alone in the gate, mutex_ held alone.
+void Ring::Turn() {
   full_.store(false, std::memory_order_relaxed);
   if (current_ == nullptr) {
     OpenNext();
@@ -111,15 +110,26 @@ void Ring::Rotate() {
   }
 }
 
+void Ring::Rotate() {
+  const Gate::Exclusive alone(gate_);
+  const std::unique_lock lock(mutex_);
+  Turn();
+}
+
 void Ring::RotateIfDue() {
   const int64_t now = clock_->NowMs();
+  // Precondition: mutex_ held.
+  const auto due = [&] {
+    return Full() || current_ == nullptr ||
+           current_->opened_ms / options_.slot_ms != now / options_.slot_ms;
+  };
   {
     const std::shared_lock lock(mutex_);
-    const bool due =
-        current_ == nullptr || current_->opened_ms / options_.slot_ms != now / options_.slot_ms;
-    if (!due && !Full()) return;
+    if (!due()) return;
   }
-  Rotate();
+  const Gate::Exclusive alone(gate_);
+  const std::unique_lock lock(mutex_);
+  if (due()) Turn();  // of many who saw it, one turns
 }
 
 uint32_t Ring::ClosedSlots() const {

@@ -115,6 +115,7 @@ class Ring {
   Status ReplayFamily(uint32_t position);
   bool ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging);
   void OpenNext();
+  void Turn();
   Status DrainSlot(uint32_t position);
   Status WriteMerges(const Staging& staging, int64_t as_of_ms);
   void EvictShortTerm();

@@ -15,10 +15,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kReadOnlyTries = 8;
+
 }  // namespace
 
+// Beside a running engine, files and families may go between being listed and being opened: such
+// an opening is tried again.
 Result<std::unique_ptr<ShardStore>> ShardStore::Open(const ShardStoreOptions& options,
                                                      std::shared_ptr<SharedResources> shared) {
+  for (int tried = 1;; ++tried) {
+    Result<std::unique_ptr<ShardStore>> opened = OpenOnce(options, shared);
+    if (opened.ok() || !options.read_only || tried == kReadOnlyTries ||
+        opened.status().code() == StatusCode::kIncompatible) {
+      return opened;
+    }
+    shared->env->SleepForMicroseconds(10'000 * tried);
+  }
+}
+
+Result<std::unique_ptr<ShardStore>> ShardStore::OpenOnce(const ShardStoreOptions& options,
+                                                         std::shared_ptr<SharedResources> shared) {
   std::unique_ptr<ShardStore> store(new ShardStore(options, std::move(shared)));
   for (const auto step :
        {&ShardStore::OpenDatabase, &ShardStore::CheckSynced, &ShardStore::CheckShardIdentity,
@@ -40,6 +56,7 @@ Status ShardStore::OpenDatabase() {
     const rocksdb::Status made = shared_->env->CreateDirIfMissing(options_.path);
     if (!made.ok()) return FromRocks(made, "make the folder");
   }
+  synced_before_ = ReadSyncedSequence(shared_->env, options_.path);
   std::vector<std::string> names;
   const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, options_.path, &names);
   if (!listed.ok()) {
@@ -92,9 +109,9 @@ Status ShardStore::OpenDatabase() {
 }
 
 // Damage in the middle of a synced log makes RocksDB stop early without a word; what SYNCED says
-// tells that from a torn tail.
+// tells that from a torn tail. It was read before the log was: a running engine may have gone on.
 Status ShardStore::CheckSynced() {
-  const auto synced = ReadSyncedSequence(shared_->env, options_.path);
+  const std::optional<uint64_t> synced = synced_before_;
   const uint64_t recovered = db_->GetLatestSequenceNumber();
   if (!synced || recovered >= *synced) return {};
   const std::string text = "the log (*.log in " + options_.path + ") is damaged: synced up to " +
