@@ -106,6 +106,23 @@ Status WriteIdentity(rocksdb::Env* env, const std::string& root, const Identity&
   return ReplaceFile(env, root + "/SEENDB", identity.ToJson(), true);
 }
 
+Status SyncLogs(rocksdb::Env* env, const std::string& shard_path) {
+  std::vector<std::string> names;
+  const rocksdb::Status listed = env->GetChildren(shard_path, &names);
+  if (listed.IsNotFound()) return {};
+  if (!listed.ok()) return FromRocks(listed, "list " + shard_path);
+  for (const std::string& name : names) {
+    if (!name.ends_with(".log")) continue;
+    std::unique_ptr<rocksdb::WritableFile> log;
+    rocksdb::Status status =
+        env->ReopenWritableFile(shard_path + "/" + name, &log, rocksdb::EnvOptions());
+    if (status.ok()) status = log->Sync();
+    if (status.ok()) status = log->Close();
+    if (!status.ok()) return FromRocks(status, "sync " + name);
+  }
+  return {};
+}
+
 std::optional<uint64_t> ReadSyncedSequence(rocksdb::Env* env, const std::string& shard_path) {
   std::string bytes;
   if (!rocksdb::ReadFileToString(env, shard_path + "/SYNCED", &bytes).ok()) return {};

@@ -39,6 +39,11 @@ Result<std::optional<Identity>> ReadIdentity(rocksdb::Env* env, const std::strin
 /// Replaces `<root>/SEENDB` atomically, synced.
 Status WriteIdentity(rocksdb::Env* env, const std::string& root, const Identity& identity);
 
+/// Syncs the logs that a killed process may have left in the system's cache alone. RocksDB reads
+/// them again but syncs only those it writes itself: a power loss would take the end of an old log,
+/// and with it what newer, synced ones go on from.
+Status SyncLogs(rocksdb::Env* env, const std::string& shard_path);
+
 /// The RocksDB sequence up to which `<shard>/SYNCED` says the log was synced; nothing where the
 /// file is absent or torn (power loss may take its last version).
 std::optional<uint64_t> ReadSyncedSequence(rocksdb::Env* env, const std::string& shard_path);

@@ -84,6 +84,10 @@ Status ShardStore::OpenDatabase() {
         name, FamilyOptions(*shared_, opened.name.kind, opened.seen, opened.impressions));
     opened_.push_back(std::move(opened));
   }
+  if (!options_.read_only) {
+    const Status synced = SyncLogs(shared_->env, options_.path);
+    if (!synced.ok()) return synced;
+  }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =

@@ -95,6 +95,13 @@ class FaultyFiles final : public rocksdb::FileSystemWrapper {
     if (s.ok()) *file = std::make_unique<FaultyWritable>(std::move(*file), path, faults_);
     return s;
   }
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<rocksdb::FSWritableFile>* file,
+                              IODebugContext* dbg) override {
+    const IOStatus s = target()->ReopenWritableFile(path, options, file, dbg);
+    if (s.ok()) *file = std::make_unique<FaultyWritable>(std::move(*file), path, faults_);
+    return s;
+  }
   IOStatus NewRandomAccessFile(const std::string& path, const FileOptions& options,
                                std::unique_ptr<rocksdb::FSRandomAccessFile>* file,
                                IODebugContext* dbg) override {
