@@ -133,6 +133,7 @@ class ProcessTest(unittest.TestCase):
 
         def write(worker):
             client = server.client()
+            self.addCleanup(client.close)
             for i in range(100_000):
                 item = "%d-%d" % (worker, i)
                 try:
