@@ -3,6 +3,19 @@
 #include "engine_impl.h"
 
 namespace seendb {
+namespace {
+
+// Families a shard may need for a collection: impressions, each bucket kept, one being dropped,
+// one made ahead, and those that plays of the future reach.
+uint64_t FamiliesOf(const Policy& policy) {
+  constexpr int64_t kShortestMonthDays = 28;
+  const int64_t days =
+      policy.bucket.kind == BucketKind::kMonth ? kShortestMonthDays : policy.bucket.days;
+  const auto reached = static_cast<uint64_t>(policy.max_future_ms / (days * 86'400'000) + 1);
+  return policy.retention + 2 + reached;
+}
+
+}  // namespace
 
 Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
   const Status writable = CheckWritable();
@@ -11,21 +24,23 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
   if (!named.ok()) return named;
   const std::lock_guard change(admin_mutex_);
   const std::shared_ptr<const CollectionMap> current = collections();
-  const auto known = current->find(name);
+  // The first shard's word holds also where the others did not hear of it: a creation that failed
+  // half way may have made families already.
+  const std::shared_ptr<const FamilySet> stored = shards_[0].store->families();
+  const CollectionFamilies* known = stored->Find(name);
   Policy policy;
-  if (known != current->end()) {
-    const Status fixed = CheckFixedFields(known->second.policy, patch);
+  if (known != nullptr) {
+    const Status fixed = CheckFixedFields(known->policy, patch);
     if (!fixed.ok()) return fixed;
-    policy = known->second.policy;
+    policy = known->policy;
   }
   policy = ApplyPatch(policy, patch);
   const Status valid = ValidatePolicy(policy);
   if (!valid.ok()) return valid;
 
-  // Impressions, and a family for each bucket kept, one ahead and one being dropped.
-  uint64_t families = options_.ring_slots + 2 + policy.retention + 3;
+  uint64_t families = options_.ring_slots + 2 + FamiliesOf(policy);
   for (const auto& [other, collection] : *current) {
-    if (other != name) families += collection.policy.retention + 3;
+    if (other != name) families += FamiliesOf(collection.policy);
   }
   if (families > options_.max_column_families) {
     return Status::Busy("the collections would need " + std::to_string(families) +

@@ -1,0 +1,41 @@
+// A collection whose making failed half way: what the first shard stored is its policy.
+
+#include "support/engine_fixture.h"
+#include "support/fault_env.h"
+
+namespace seendb {
+namespace {
+
+PolicyPatch DaysOf(uint16_t days) {
+  PolicyPatch patch;
+  patch.bucket = BucketSpec{BucketKind::kDays, days};
+  return patch;
+}
+
+TEST_F(EngineTest, ACollectionThatFailedHalfWayKeepsItsFixedFields) {
+  FaultEnv faults;
+  env_ = faults.env();
+  Open();
+  faults.Fail(FaultEnv::kWriting, "shard-0001", rocksdb::IOStatus::IOError("gone"));
+  EXPECT_FALSE(engine_->PutCollection("article", DaysOf(10)).ok());
+  faults.Clear();
+  EXPECT_EQ(engine_->PutCollection("article", DaysOf(7)).code(), StatusCode::kIncompatible);
+  Reopen();
+  EXPECT_EQ(Play("u1", {"v1"}, kNowMs, "article"), 1u);
+  EXPECT_EQ(engine_->PutCollection("article", DaysOf(7)).code(), StatusCode::kIncompatible);
+  Put("article", DaysOf(10));
+  EXPECT_EQ(Unseen("u1", {"v1", "v2"}, "article"), Items{"v2"});
+  engine_.reset();
+}
+
+TEST_F(EngineTest, FamiliesThatFuturePlaysReachCount) {
+  options_.max_column_families = 100;
+  Open();
+  PolicyPatch patch = DaysOf(1);
+  Put("article", patch);
+  patch.max_future_ms = 366 * kDayMs;
+  EXPECT_EQ(engine_->PutCollection("article", patch).code(), StatusCode::kBusy);
+}
+
+}  // namespace
+}  // namespace seendb
