@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -17,10 +18,17 @@ namespace seendb {
 /// At most kProblemsKept different texts; those of RocksDB go when it has recovered.
 class ProblemList final : public rocksdb::EventListener {
  public:
-  void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* status) override {
+  void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
+    if (reason == rocksdb::BackgroundErrorReason::kWriteCallback) log_failed_ = true;
     Add("RocksDB: " + status->ToString());
   }
-  void OnErrorRecoveryCompleted(rocksdb::Status) override { Clear("RocksDB: "); }
+  void OnErrorRecoveryCompleted(rocksdb::Status) override {
+    log_failed_ = false;
+    Clear("RocksDB: ");
+  }
+  /// Whether a write into the log failed and RocksDB has not recovered: to sync that log then
+  /// breaks an assertion of RocksDB.
+  bool log_failed() const { return log_failed_; }
   /// Forgets the problems that begin with `prefix`.
   void Clear(std::string_view prefix) {
     const std::lock_guard lock(mutex_);
@@ -42,6 +50,7 @@ class ProblemList final : public rocksdb::EventListener {
  private:
   static constexpr size_t kProblemsKept = 20;
 
+  std::atomic<bool> log_failed_{false};
   mutable std::mutex mutex_;
   std::vector<std::string> problems_;
 };

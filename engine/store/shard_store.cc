@@ -239,6 +239,7 @@ Status ShardStore::SyncWal() {
   const std::lock_guard lock(sync_mutex_);
   const uint64_t sequence = db_->GetLatestSequenceNumber();
   if (sequence == noted_sequence_) return {};
+  if (problems_->log_failed()) return Status::IOError("the log can't be written");
   const rocksdb::Status status = db_->SyncWAL();
   if (!status.ok()) return FromRocks(status, "sync the log");
   const Status noted = WriteSyncedSequence(shared_->env, options_.path, sequence);
