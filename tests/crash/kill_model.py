@@ -1,11 +1,11 @@
 """What the kill test knows: every acknowledgement it got, and so what must hold afterwards.
 
-Times: `ManualClock.done` is the newest time the server said it reached, `target` the newest one
-it was sent; the server's present lies between them. What must be seen is judged by `target` (an
-item may have left the window already), what must be refused by `done`.
+Times: the server's present lies between the clock's `done` and `target`. What must be seen is
+judged by `target` (an item may have left the window already), what must be refused by `done`.
 """
 
 import threading
+import time
 
 from play_logs import DAY_MS, month_begin_ms, month_index
 
@@ -38,11 +38,27 @@ def retention_begin_ms(collection, now_ms):
 
 
 class ManualClock:
-    """The server's time as seen from outside."""
+    """`done` is the newest time the server said it reached, `target` the newest it was sent."""
+
+    manual = True
 
     def __init__(self, now_ms):
         self.done = self.target = now_ms
         self.mutex = threading.Lock()
+
+
+class MachineClock:
+    """The time of day, read by both sides."""
+
+    manual = False
+
+    @property
+    def done(self):
+        return int(time.time() * 1000) - 1
+
+    @property
+    def target(self):
+        return int(time.time() * 1000) + 1
 
 
 class Acknowledged:
@@ -119,8 +135,8 @@ class Erasable:
 class Model:
     """All of it, shared by the workers of every round."""
 
-    def __init__(self, now_ms):
-        self.clock = ManualClock(now_ms)
+    def __init__(self, clock):
+        self.clock = clock
         self.plays = Acknowledged()
         self.impressions = Acknowledged()
         self.erasables = []

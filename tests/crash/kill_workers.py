@@ -15,6 +15,10 @@ HOUR_MS = 3_600_000
 GONE = (ConnectionError, http.client.HTTPException, OSError)
 
 
+class TurnedAway(Exception):
+    """A server that was told to stop refused a request."""
+
+
 class Worker(threading.Thread):
     """Works until its connection fails, which it may once `leaving` is set: then the server has
     been told to stop, or killed, and may also refuse anything. `over`: the process is gone."""
@@ -31,6 +35,8 @@ class Worker(threading.Thread):
         try:
             while not self.over.is_set():
                 self.work()
+        except TurnedAway:
+            pass
         except GONE as error:
             if not self.leaving.is_set():
                 self.model.fail(self.name, "lost the server:", repr(error))
@@ -40,13 +46,13 @@ class Worker(threading.Thread):
             self.client.close()
 
     def call(self, method, path, body=None, headers=None, expected=(200,)):
-        """An answer with an expected status, or None. A full ring is waited for."""
+        """An answer with an expected status, or None and a failure. A full ring is waited for."""
         for _ in range(2000):
             answer = self.client.request(method, path, body, headers)
             if answer.status in expected:
                 return answer
             if self.leaving.is_set():
-                return None
+                raise TurnedAway()
             busy = answer.status == 503 and answer.error["code"] == "busy"
             if not busy or method != "POST" or path.startswith("/admin"):
                 break
@@ -269,6 +275,8 @@ class Admin(Worker):
         time.sleep(self.chance.random() * 0.03)
 
     def move_clock(self):
+        if not self.clock.manual:
+            return
         with self.clock.mutex:
             now_ms = self.clock.target
             kind = self.chance.random()
