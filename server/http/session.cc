@@ -54,9 +54,13 @@ void Session::Abort() { Close(); }
 
 /// Goes on with what has been received until more is needed or something is under way.
 void Session::Pump() {
-  while (phase_ == Phase::kHead || phase_ == Phase::kBody) {
-    const bool advanced = phase_ == Phase::kHead ? TakeHead() : TakeBody();
-    if (!advanced) return Fill();
+  try {
+    while (phase_ == Phase::kHead || phase_ == Phase::kBody) {
+      const bool advanced = phase_ == Phase::kHead ? TakeHead() : TakeBody();
+      if (!advanced) return Fill();
+    }
+  } catch (const std::exception&) {
+    Close();  // out of memory, most likely: this connection is the price, not the process
   }
 }
 
@@ -116,7 +120,8 @@ bool Session::TakeBody() {
       Fail(parser_->error());
       return true;
     }
-    if (in_.size() > kStreamPiece) {
+    const bool waiting = progress == RequestParser::Progress::kNeedsMore;
+    if (waiting && in_.size() > kStreamPiece) {
       Fail({400, "invalid_argument", "broken HTTP: chunk head or trailer over the limit"});
       return true;
     }

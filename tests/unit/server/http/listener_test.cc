@@ -44,6 +44,7 @@ class EchoService : public Service {
       plan.body = BodyMode::kStream;
       plan.stream = std::make_unique<Lines>();
     }
+    if (head.Path() == "/throw-at-once") throw std::runtime_error("thrown");
     if (head.Path() == "/refused") {
       plan.refused = true;
       plan.refusal = {404, "not_found", "no"};
@@ -233,6 +234,22 @@ TEST_F(ListenerTest, EndlessChunkHeadsAreRefused) {
   EXPECT_NE(peer.ReadToEnd().find("400 Bad Request"), std::string::npos);
 }
 
+TEST_F(ListenerTest, MuchMayFollowAChunkedBody) {
+  Start();
+  Peer peer = Connect();
+  std::string requests;
+  for (int i = 0; i < 4'000; ++i) {
+    requests += "POST /" + std::to_string(i) +
+                " HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n";
+  }
+  std::thread sender([&] { peer.Send(requests + Get("/end", "Connection: close\r\n")); });
+  const std::string all = peer.ReadToEnd();
+  sender.join();
+  EXPECT_NE(all.find("/3999:x"), std::string::npos);
+  EXPECT_NE(all.find("/end:<closed>"), std::string::npos);
+  EXPECT_EQ(all.find("400 Bad Request"), std::string::npos);
+}
+
 TEST_F(ListenerTest, ExceptionsAreAnswered) {
   Start();
   for (const char* path : {"/throw", "/throw-slow"}) {
@@ -242,6 +259,11 @@ TEST_F(ListenerTest, ExceptionsAreAnswered) {
     EXPECT_NE(all.find("500 Internal Server Error"), std::string::npos) << all;
     EXPECT_EQ(all.find("thrown"), std::string::npos) << "what it says stays inside";
   }
+  Peer lost = Connect(), other = Connect();
+  lost.Send(Get("/throw-at-once"));
+  EXPECT_EQ(lost.ReadToEnd(), "<closed>");
+  other.Send(Get("/other"));
+  EXPECT_NE(other.ReadUntil("/other:").find("200 OK"), std::string::npos);
 }
 
 TEST_F(ListenerTest, ContinueIsSaidOnlyWhenTheBodyIsWanted) {
