@@ -231,18 +231,17 @@ Result<Collection> EngineImpl::FindCollection(std::string_view name) const {
   return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
 }
 
-uint32_t EngineImpl::ShardOf(IdRef user) const {
-  return seendb::ShardOf(user, shard_count_);
-}
+uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, shard_count_); }
 
 Status EngineImpl::Sync() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
+  Status first;  // a shard that fails keeps no other from its sync
   for (Shard& shard : shards_) {
-    const Status synced = shard.store->SyncWal();
-    if (!synced.ok()) return synced;
+    Status synced = shard.store->SyncWal();
+    if (first.ok() && !synced.ok()) first = std::move(synced);
   }
-  return {};
+  return first;
 }
 
 Status EngineImpl::Close() {

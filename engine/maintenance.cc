@@ -69,7 +69,9 @@ Status EngineImpl::SealClosed() {
   });
 }
 
+// What fails in one shard or bucket keeps no other from its turn, here and below.
 Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted) {
+  Status first;
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
     for (Shard& shard : shards_) {
@@ -78,13 +80,13 @@ Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const B
       if (family == nullptr) continue;
       for (const auto& [index, bucket] : family->buckets) {
         if (!wanted(collection, *bucket)) continue;
-        const Status sealed = shard.store->Seal(name, bucket);
-        if (!sealed.ok()) return sealed;
-        counters_.buckets_sealed.fetch_add(1, std::memory_order_relaxed);
+        Status sealed = shard.store->Seal(name, bucket);
+        if (sealed.ok()) counters_.buckets_sealed.fetch_add(1, std::memory_order_relaxed);
+        if (first.ok() && !sealed.ok()) first = std::move(sealed);
       }
     }
   }
-  return {};
+  return first;
 }
 
 Status EngineImpl::DropExpired() {
@@ -98,6 +100,7 @@ Status EngineImpl::DropExpired() {
 }
 
 Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
+  Status first;
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
     const int64_t oldest = oldest_kept(collection);
@@ -113,12 +116,14 @@ Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& ol
         const Gate::Exclusive alone(shard.ring->gate());
         expired = shard.store->Unpublish(name, oldest);
       }
-      const Status dropped = shard.store->Drop(name, expired);
-      if (!dropped.ok()) return dropped;
-      counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
+      Status dropped = shard.store->Drop(name, expired);
+      if (dropped.ok()) {
+        counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
+      }
+      if (first.ok() && !dropped.ok()) first = std::move(dropped);
     }
   }
-  return {};
+  return first;
 }
 
 Status EngineImpl::Compact() {
@@ -142,6 +147,7 @@ Status EngineImpl::RunDue() {
 }
 
 Status EngineImpl::EnsureBuckets() {
+  Status first;
   const int64_t now = clock_->NowMs();
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
@@ -152,10 +158,10 @@ Status EngineImpl::EnsureBuckets() {
     for (Shard& shard : shards_) {
       Result<std::shared_ptr<Bucket>> made = shard.store->EnsureBucket(name, current);
       if (made.ok() && now >= end - ahead) made = shard.store->EnsureBucket(name, current + 1);
-      if (!made.ok()) return made.status();
+      if (first.ok() && !made.ok()) first = made.status();
     }
   }
-  return {};
+  return first;
 }
 
 // The first instant from `from_ms` on that lies in the maintenance window.

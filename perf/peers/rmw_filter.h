@@ -36,7 +36,8 @@ class RmwFilters {
   }
 
   /// Reads, changes and writes back one user's filter.
-  void Add(const std::string& user, std::span<const Fingerprint> items, rocksdb::WriteBatch* batch) {
+  void Add(const std::string& user, std::span<const Fingerprint> items,
+           rocksdb::WriteBatch* batch) {
     const rocksdb::Status got = db_->Get({}, user, &bits_);
     if (got.IsNotFound()) bits_.assign(blocks_ * kBlockBytes, '\0');
     InsertMany(reinterpret_cast<uint8_t*>(bits_.data()), blocks_, items.data(), items.size());

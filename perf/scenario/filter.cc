@@ -61,8 +61,8 @@ void Measure(Engine& engine, const char* what) {
     seen += answer.seen;
   }
   std::printf("| %-34s | %7.1f | %7.1f | %7.1f | %6.2f%% |\n", what, Quantile(us, 0.5),
-              Quantile(us, 0.99), Quantile(us, 0), 100.0 * static_cast<double>(seen) /
-                                                        (double{kCalls} * kCandidates));
+              Quantile(us, 0.99), Quantile(us, 0),
+              100.0 * static_cast<double>(seen) / (double{kCalls} * kCandidates));
 }
 
 void Run() {

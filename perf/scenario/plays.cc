@@ -50,8 +50,7 @@ int main() {
   std::printf("| threads | plays a batch | M plays/s |\n|---|---|---|\n");
   for (const int threads : {1, 2}) {
     for (const size_t batch : {size_t{1}, size_t{10}, size_t{100}, size_t{1000}}) {
-      std::printf("| %d | %zu | %.2f |\n", threads, batch,
-                  seendb::perf::Run(threads, batch) / 1e6);
+      std::printf("| %d | %zu | %.2f |\n", threads, batch, seendb::perf::Run(threads, batch) / 1e6);
       std::fflush(stdout);
     }
   }

@@ -39,9 +39,9 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     const char* base = std::getenv("SEENDB_PERF_DIR");
-    path_ = (base != nullptr ? std::filesystem::path(base)
-                             : std::filesystem::temp_directory_path()) /
-            "seendb-perf-XXXXXX";
+    path_ =
+        (base != nullptr ? std::filesystem::path(base) : std::filesystem::temp_directory_path()) /
+        "seendb-perf-XXXXXX";
     if (mkdtemp(path_.data()) == nullptr) std::abort();
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path_); }

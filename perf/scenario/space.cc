@@ -78,7 +78,9 @@ void Run(const Shape& shape, Representation representation) {
       std::vector<Play> plays;
       for (uint64_t user = 0; user < shape.users; ++user) {
         const uint64_t total = shape.plays(user, shape.users);
-        const auto piece = [&](int d) { return total * static_cast<uint64_t>(d) / kDrainsPerMonth; };
+        const auto piece = [&](int d) {
+          return total * static_cast<uint64_t>(d) / kDrainsPerMonth;
+        };
         for (uint64_t i = piece(drain); i < piece(drain + 1); ++i) {
           plays.push_back({IdRef(user), IdRef(ItemOf(user, month, i))});
         }
@@ -120,8 +122,9 @@ int main() {
       {"KuaiRand-1K's tail", 200, HeavyTail},
   };
   std::printf("Bytes an item on disk, six months of which one is half past and open\n");
-  std::printf("| plays | representation | users | M items | bytes an item | window FPR | layers "
-              "dropped |\n|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| plays | representation | users | M items | bytes an item | window FPR | layers "
+      "dropped |\n|---|---|---|---|---|---|---|\n");
   for (const Shape& shape : shapes) {
     for (const auto representation : {Representation::kBloom, Representation::kExact}) {
       Run(shape, representation);
