@@ -57,7 +57,8 @@ class Engine {
   /// Records a batch of plays of one collection. An ill-formed id anywhere: kInvalidArgument
   /// with field "/<index>/user" or "/<index>/item", nothing changed. A play outside retention,
   /// beyond max_future or not after its user's erasure is refused and counted. kBusy: the ring
-  /// is full, nothing changed. kIOError: part may be recorded. Repeating a batch is harmless.
+  /// is full, nothing changed (of a batch of more than 65,536, a first part
+  /// may be recorded). kIOError: part may be recorded. Repeating a batch is harmless.
   /// Cost: one log write a shard touched; no reads.
   virtual Result<RecordResult> RecordPlays(std::span<const Play> plays,
                                            const RecordOptions& options = {}) = 0;

@@ -1,6 +1,6 @@
 """Damaged requests in random pieces: the server answers or closes, never fails, and goes on.
 
-The seed is printed; SEENDB_SEED repeats it.
+The same requests every time; SEENDB_SEED=N tries others.
 """
 
 import os
@@ -55,7 +55,7 @@ def damaged(data, pick):
 
 class HostileTest(unittest.TestCase):
     def test_damaged_requests(self):
-        seed = int(os.environ.get("SEENDB_SEED") or random.randrange(2**32))
+        seed = int(os.environ.get("SEENDB_SEED") or 1862962072)
         print("SEENDB_SEED=%d" % seed, flush=True)
         pick = random.Random(seed)
         with CheckedServer(config={"limits": {"header_ms": 300, "idle_ms": 300}}) as server:
