@@ -197,7 +197,7 @@ class KillTest(unittest.TestCase):
         print("\n%d rounds, %d more kills while opening, %.1f days passed" %
               (rounds, self.moments, passed_ms / play_logs.DAY_MS))
         print(", ".join("%s %d" % (what, counts[what]) for what in sorted(counts)))
-        print("from start to ready: median %.2f s, at most %.2f s; SIGTERM to exit: at most %.2f s" %
+        print("start to ready: median %.2f s, at most %.2f s; SIGTERM to exit: at most %.2f s" %
               (statistics.median(self.opening_s), max(self.opening_s),
                max(self.leaving_s, default=0)))
         for needed in ("plays", "impressions", "erasures", "drain", "checked plays"):

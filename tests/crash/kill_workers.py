@@ -285,7 +285,8 @@ class Admin(Worker):
             elif kind < 0.97:
                 now_ms += self.chance.randint(1, 30) * HOUR_MS
             else:
-                now_ms = month_begin_ms(month_index(now_ms) + 1) + self.chance.randint(0, 6) * HOUR_MS
+                now_ms = month_begin_ms(month_index(now_ms) + 1)
+                now_ms += self.chance.randint(0, 6) * HOUR_MS
             self.clock.target = now_ms
             if self.call("POST", "/admin/clock", {"now_ms": now_ms}) is not None:
                 self.clock.done = now_ms
