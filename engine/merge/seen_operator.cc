@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,11 +16,11 @@ std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice
 
 // What a run of operands adds.
 struct Gathered {
-  std::vector<Fingerprint> items;  // ascending, unique after Finish
+  std::vector<Fingerprint> items;  // ascending and unique after Finish; before, run by run
+  std::vector<size_t> run_ends;    // each operand's share of `items`, ascending, in their order
   std::vector<Layer> dense;
   DamageSet damage;
   int64_t as_of_ms = 0;
-  size_t lists = 0;
   uint32_t dropped_layers = 0;  // of dense operands, beyond what a filter may have
 
   void Take(std::string_view operand, MergeCounters& counters) {
@@ -35,7 +36,7 @@ struct Gathered {
     as_of_ms = std::max(as_of_ms, view.as_of_ms);
     if (view.list_count > 0) {
       view.AppendListTo(&items);
-      ++lists;
+      run_ends.push_back(items.size());
     }
     if (view.layer_count > 0) TakeLayers(view.ToFilter().layers);
   }
@@ -53,8 +54,26 @@ struct Gathered {
   }
 
   void Finish() {
-    if (lists < 2) return;
-    SortUnique(&items);
+    if (run_ends.size() > 1) SortUnique(&items);
+  }
+
+  // Whether there are so many items that, at the ceiling, some of them push others out. Then their
+  // order counts: the newest stay.
+  bool FillALayer(uint64_t bytes_max) const {
+    return items.size() > bytes_max / 4 / kFingerprintBytes;
+  }
+
+  void AddTo(SeenFilter* filter, const FilterRules& rules) {
+    if (!FillALayer(rules.bytes_max)) {
+      Finish();
+      filter->Add(items, rules);
+      return;
+    }
+    size_t begin = 0;
+    for (size_t end : run_ends) {
+      filter->Add(std::span(items).subspan(begin, end - begin), rules);
+      begin = end;
+    }
   }
 };
 
@@ -76,7 +95,6 @@ class SeenOperator final : public rocksdb::MergeOperator {
     if (in.existing_value != nullptr) ReadBase(View(*in.existing_value), &filter, &damage);
     Gathered gathered;
     for (const rocksdb::Slice& operand : in.operand_list) gathered.Take(View(operand), counters);
-    gathered.Finish();
     damage.Absorb(gathered.damage);
 
     const FilterRules rules = rules_->Current();
@@ -85,7 +103,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
     if (!filter.sealed) filter.as_of_ms = std::max(filter.as_of_ms, gathered.as_of_ms);
     filter.dropped_layers += gathered.dropped_layers;
     filter.AddLayers(std::move(gathered.dense), rules);
-    filter.Add(gathered.items, rules);
+    gathered.AddTo(&filter, rules);
     if (rules_->sealing.load(std::memory_order_relaxed)) filter.Seal(rules);
 
     const uint32_t dropped = filter.dropped_layers - dropped_before;
@@ -105,6 +123,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
       if (gathered.dense.size() > kMaxLayers / 2 || gathered.dropped_layers > 0)
         return false;  // operands stay as they are
     }
+    if (gathered.FillALayer(rules_->Current().bytes_max)) return false;
     gathered.Finish();
     rules_->counters->partial.fetch_add(1, std::memory_order_relaxed);
     SeenFilter delta;

@@ -106,6 +106,29 @@ TEST(MergeCeiling, ADeltaLargerThanTheCeilingLeavesItsNewestLayers) {
   EXPECT_LE(Decode(then).Bytes(), rules.bytes_max);
 }
 
+// Many operands at once push each other out by age, not by number: the last ones stay.
+TEST(MergeCeiling, OfManyOperandsTheLastOnesStay) {
+  Random random(test::Seed());
+  FilterRules rules;
+  rules.list_limit = 32;
+  rules.bytes_max = 4096;
+  rules.end_ms = 1'000'000;
+  for (int round = 0; round < 20; ++round) {
+    MergeBench bench(rules);
+    std::vector<std::string> operands;
+    std::vector<Fingerprints> runs;
+    for (int i = 0; i < 20; ++i) {
+      runs.push_back(RandomFingerprints(random, 50 + Below(random, 200)));
+      operands.push_back(MergeBench::Delta(i * 50'000, runs.back()));
+    }
+    const std::string value =
+        bench.MergeRandomly(random, operands, {.shuffle = false, .seal = false, .again = false});
+    EXPECT_GT(Decode(value).dropped_layers, 0u);
+    EXPECT_EQ(CountSeen(value, runs.back()), runs.back().size());
+    EXPECT_EQ(CountSeen(value, runs[18]), runs[18].size());
+  }
+}
+
 // The exact representation at its ceiling: shorter memory, still exact.
 TEST(MergeCeiling, ExactListsAreFrozenAndDroppedOldestFirst) {
   Random random(test::Seed());

@@ -43,7 +43,7 @@ std::string Month(Random& random, MergeBench& bench, const FilterRules& rules,
         MergeBench::Delta(rules.begin_ms + static_cast<int64_t>(now), std::move(parts[i])));
     if (random() % 8 != 0) continue;
     if (operands.size() > 2 && random() % 2 == 0) {
-      operands = {bench.Partial(operands).value()};
+      if (const auto merged = bench.Partial(operands)) operands = {*merged};
       continue;
     }
     value = bench.Full(value.empty() ? nullptr : &value, operands);

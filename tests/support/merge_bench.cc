@@ -136,7 +136,7 @@ std::string MergeBench::MergeRandomly(Random& random, std::vector<std::string> o
   if (freedom.shuffle) std::shuffle(operands.begin(), operands.end(), random);
   std::vector<std::string> delivered = operands;
   std::optional<std::string> base;
-  size_t again = operands.size() / 2;
+  size_t again = freedom.again ? operands.size() / 2 : 0;
   while (!operands.empty() || !base) {
     const size_t choice = Below(random, 8);
     if (choice < 3 && operands.size() > 1) {

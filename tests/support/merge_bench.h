@@ -51,9 +51,9 @@ class MergeBench {
   struct Freedom {
     bool shuffle = true;  ///< operands in any order
     bool seal = false;    ///< seals now and then on the way
+    bool again = true;    ///< delivers some of them, merged or not, again
   };
-  /// Merges all operands into one value by a random tree of partial and full merges, delivering
-  /// some of them, merged or not, again.
+  /// Merges all operands into one value by a random tree of partial and full merges.
   std::string MergeRandomly(Random& random, std::vector<std::string> operands,
                             const Freedom& freedom);
 
