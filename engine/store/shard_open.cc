@@ -21,8 +21,8 @@ constexpr int kReadOnlyTries = 8;
 
 // Beside a running engine, files and families may go between being listed and being opened: such
 // an opening is tried again.
-Result<std::unique_ptr<ShardStore>> ShardStore::Open(const ShardStoreOptions& options,
-                                                     std::shared_ptr<SharedResources> shared) {
+Result<std::unique_ptr<ShardStore>> ShardStore::Open(
+    const ShardStoreOptions& options, const std::shared_ptr<SharedResources>& shared) {
   for (int tried = 1;; ++tried) {
     Result<std::unique_ptr<ShardStore>> opened = OpenOnce(options, shared);
     if (opened.ok() || !options.read_only || tried == kReadOnlyTries ||
