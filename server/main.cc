@@ -17,6 +17,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "api/service.h"
@@ -35,6 +36,14 @@ using ops::LogLevel;
 
 size_t ThreadsOf(const ops::Config& config) {
   return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+/// Thousands of connections and files need more descriptors than shells hand out.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /// The process: one of these, run once.
@@ -208,6 +217,7 @@ int main(int argc, char** argv) {
     return line.exit_code;
   }
   std::signal(SIGPIPE, SIG_IGN);
+  seendb::RaiseDescriptorLimit();
   seendb::ops::StartLog(line.config->log_level);
   return seendb::App(*line.config).Run();
 }

@@ -5,7 +5,7 @@
 
 namespace seendb::api {
 
-Status AnswerFilter(Context& context, std::string_view json, std::string* out) {
+Status AnswerFilter(Context& context, std::string_view json, bool* must_wait, std::string* out) {
   thread_local FilterCall call;
   thread_local FilterResponse response;
   JsonDocument document;
@@ -13,6 +13,11 @@ Status AnswerFilter(Context& context, std::string_view json, std::string* out) {
   if (!status.ok()) return status;
   const auto entry = context.catalog.Find(call.request.collection);
   if (!entry) return Status::NotFound("unknown collection", "/collection");
+  if (must_wait != nullptr && call.request.record &&
+      entry->policy.durability == Durability::kSync) {
+    *must_wait = true;
+    return Status::Ok();
+  }
   Engine& engine = *context.engine.load(std::memory_order_acquire);
   status = engine.Filter(call.request, &response);
   if (!status.ok()) return status;
@@ -30,7 +35,10 @@ Status AnswerFilter(Context& context, std::string_view json, std::string* out) {
 }
 
 void HandleFilter(Call& call) {
-  const Status status = AnswerFilter(call.context, call.request.body, &call.response.body);
+  bool* const must_wait =
+      call.plan.place == http::Place::kHere ? &call.response.move_to_worker : nullptr;
+  const Status status =
+      AnswerFilter(call.context, call.request.body, must_wait, &call.response.body);
   if (!status.ok()) call.Refuse(status);
 }
 

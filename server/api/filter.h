@@ -10,7 +10,8 @@
 namespace seendb::api {
 
 /// Answers the request in `json` (followed by http::kBodyPadding readable bytes), appending to
-/// `*out`; on failure nothing is appended.
-Status AnswerFilter(Context& context, std::string_view json, std::string* out);
+/// `*out`; on failure nothing is appended. Where `must_wait` is not null and the request would
+/// sync to disk, it is set instead, and nothing is done.
+Status AnswerFilter(Context& context, std::string_view json, bool* must_wait, std::string* out);
 
 }  // namespace seendb::api

@@ -41,7 +41,7 @@ class FilterStream final : public http::BodyStream {
 
  private:
   void Answer(std::string_view line, std::string* out) {
-    const Status status = AnswerFilter(context_, line, out);
+    const Status status = AnswerFilter(context_, line, nullptr, out);
     if (!status.ok()) return AppendError(ToHttpError(status), out);
     out->push_back('\n');
   }

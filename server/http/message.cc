@@ -50,6 +50,7 @@ void Response::Clear() {
   allow.clear();
   retry_after_s = 0;
   close = false;
+  move_to_worker = false;
 }
 
 }  // namespace seendb::http

@@ -54,6 +54,9 @@ struct Response {
   std::string allow;      ///< the Allow header of a 405
   int retry_after_s = 0;  ///< the Retry-After header; 0: none
   bool close = false;     ///< close the connection afterwards
+  /// Nothing was done: it turned out that this request may wait for a disk. Run it again, with
+  /// the plan's place set to Place::kQuick.
+  bool move_to_worker = false;
 
   /// Back to an empty 200; the body keeps its memory.
   void Clear();

@@ -172,6 +172,10 @@ void Session::Answered() {
     response_.Clear();
     WriteError({500, "internal", "the request could not be handled"}, &response_);
   }
+  if (response_.move_to_worker && plan_.place == Place::kHere) {
+    plan_.place = Place::kQuick;
+    return BodyDone();
+  }
   Respond();
 }
 

@@ -252,6 +252,9 @@ class PlainServerTest(unittest.TestCase):
                 thread.join()
             answer = server.ndjson("/plays?collection=s", [{"user": 3, "item": "nd"}])
             self.assertEqual(answer.json["accepted"], 1)
+            ask = {"user": 3, "items": [1, "x", "y"], "collection": "s", "record": True, "limit": 1}
+            self.assertEqual(server.post("/filter", ask).json["unseen"], ["x"])
+            self.assertEqual(server.ndjson("/filter", [ask]).lines[0]["unseen"], ["y"])
             server.kill()
             server.start()
             for worker in range(8):

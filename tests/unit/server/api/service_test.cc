@@ -115,6 +115,29 @@ TEST_F(ServiceTest, ImpressionsAndRecordHideItems) {
   EXPECT_EQ(Ask(Method::kPost, "/filter", plays).json().at("unseen"), Json({"a"}));
 }
 
+TEST_F(ServiceTest, RecordingToASyncedCollectionLeavesTheIoThread) {
+  ASSERT_EQ(Ask(Method::kPut, "/collections/s", R"({"durability":"sync"})").status, 200u);
+  const auto moves = [&](std::string_view body, http::Place place) {
+    http::RequestHead head;
+    head.method = Method::kPost;
+    head.target = "/filter";
+    head.content_length = body.size();
+    http::Plan plan = service_->Begin(head);
+    EXPECT_EQ(plan.place, http::Place::kHere);
+    plan.place = place;
+    const test::Padded padded(body);
+    http::Response response;
+    service_->Handle(plan, {head, padded.view()}, &response);
+    EXPECT_EQ(response.move_to_worker, response.body.empty());
+    return response.move_to_worker;
+  };
+  const char* const record = R"({"user":"u","items":[1],"collection":"s","record":true})";
+  EXPECT_TRUE(moves(record, http::Place::kHere));
+  EXPECT_FALSE(moves(record, http::Place::kQuick));
+  EXPECT_FALSE(moves(R"({"user":"u","items":[1],"collection":"s"})", http::Place::kHere));
+  EXPECT_FALSE(moves(R"({"user":"u","items":[1],"record":true})", http::Place::kHere));
+}
+
 TEST_F(ServiceTest, EveryStatusHasItsHttpStatus) {
   const struct {
     Status status;
