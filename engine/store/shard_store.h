@@ -37,7 +37,7 @@ struct ShardStoreOptions {
 class ShardStore {
  public:
   static Result<std::unique_ptr<ShardStore>> Open(const ShardStoreOptions& options,
-                                                  std::shared_ptr<SharedResources> shared);
+                                                  const std::shared_ptr<SharedResources>& shared);
   ~ShardStore();
   ShardStore(const ShardStore&) = delete;
   ShardStore& operator=(const ShardStore&) = delete;
