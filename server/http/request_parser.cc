@@ -44,7 +44,7 @@ Method ToMethod(beast_http::verb verb) {
 }  // namespace
 
 RequestParser::RequestParser(size_t header_bytes, RequestHead* head)
-    : header_bytes_(header_bytes), head_(head) {
+    : header_bytes_(header_bytes), head_(head), chunks_(header_bytes) {
   head_->Clear();
   header_limit(static_cast<std::uint32_t>(header_bytes));
   body_limit(std::numeric_limits<std::uint64_t>::max());  // judged by the route, not here
@@ -70,17 +70,16 @@ RequestParser::Progress RequestParser::PutHead(Bytes* in) {
 }
 
 RequestParser::Progress RequestParser::PutChunks(Bytes* in, Bytes* body, size_t limit) {
-  body_ = body;
-  body_limit_ = limit;
-  while (!is_done()) {
-    ErrorCode ec;
-    const std::string_view bytes = in->view();
-    const size_t used = put(boost::asio::buffer(bytes.data(), bytes.size()), ec);
-    in->Consume(used);
-    if (ec == beast_http::error::need_more || (!ec && used == 0)) return Progress::kNeedsMore;
-    if (ec) return Broken(ec);
+  switch (chunks_.Put(in, body, limit)) {
+    case ChunkDecoder::Progress::kNeedsMore:
+      return Progress::kNeedsMore;
+    case ChunkDecoder::Progress::kDone:
+      return Progress::kDone;
+    case ChunkDecoder::Progress::kBroken:
+      break;
   }
-  return Progress::kDone;
+  error_ = chunks_.error();
+  return Progress::kBroken;
 }
 
 void RequestParser::Refuse(Error error, ErrorCode* ec) {
@@ -97,7 +96,6 @@ void RequestParser::on_request_impl(beast_http::verb method, View, View target, 
 }
 
 void RequestParser::on_field_impl(beast_http::field name, View, View value, ErrorCode& ec) {
-  if (head_done_) return;  // a trailer says nothing we read
   using beast_http::field;
   switch (name) {
     case field::content_length:
@@ -162,30 +160,19 @@ void RequestParser::on_header_impl(ErrorCode& ec) {
 }
 
 std::size_t RequestParser::on_body_impl(View, ErrorCode& ec) {
-  // Bodies of a known length are read around this parser.
+  // Bodies are read around this parser.
   Refuse({500, "internal", "unexpected body"}, &ec);
   return 0;
 }
 
-std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, View body, ErrorCode& ec) {
-  if (body.size() > body_limit_ - body_taken_) {
-    Refuse({413, "too_large", "request body over " + std::to_string(body_limit_) + " bytes"}, &ec);
-    return 0;
-  }
-  if (!body_->Append(ToView(body))) {
-    Refuse({503, "busy", "too many request bytes in flight"}, &ec);
-    return 0;
-  }
-  body_taken_ += body.size();
-  return body.size();
+std::size_t RequestParser::on_chunk_body_impl(std::uint64_t, View, ErrorCode& ec) {
+  return on_body_impl({}, ec);
 }
 
 RequestParser::Progress RequestParser::Broken(const ErrorCode& ec) {
   if (!error_) {
     if (ec == beast_http::error::header_limit) {
       error_ = Error{431, "header_too_large", "request head over the limit"};
-    } else if (ec == beast_http::error::body_limit) {
-      error_ = Error{413, "too_large", "request body over the limit"};
     } else {
       error_ = Error{400, "invalid_argument", "broken HTTP: " + ec.message()};
     }

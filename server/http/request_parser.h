@@ -2,7 +2,7 @@
 // made strict about everything that two parsers could read differently.
 //
 // The parser allocates nothing of its own: the head goes into a RequestHead, body bytes of a
-// chunked request into a Bytes.
+// chunked request (read by a ChunkDecoder) into a Bytes.
 
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 
 #include "http/bytes.h"
+#include "http/chunk_decoder.h"
 #include "http/error.h"
 #include "http/message.h"
 
@@ -29,7 +30,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   /// Consumes bytes of the head; at kHead the rest of `*in` is body, or the next request.
   Progress PutHead(Bytes* in);
   /// Consumes bytes of a chunked body and appends the decoded ones to `*body`. kBroken also when
-  /// body exceeds `limit` or its budget.
+  /// body exceeds `limit` or its budget. At kNeedsMore `*in` holds less than header_bytes.
   Progress PutChunks(Bytes* in, Bytes* body, size_t limit);
 
   /// True from the first byte of the request line on.
@@ -63,9 +64,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   const size_t header_bytes_;
   size_t header_taken_ = 0;
   RequestHead* const head_;
-  Bytes* body_ = nullptr;
-  size_t body_limit_ = 0;
-  size_t body_taken_ = 0;
+  ChunkDecoder chunks_;
   bool head_done_ = false;
   int hosts_ = 0;
   int empty_lines_ = 0;  // before the request line

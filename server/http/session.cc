@@ -120,11 +120,6 @@ bool Session::TakeBody() {
       Fail(parser_->error());
       return true;
     }
-    const bool waiting = progress == RequestParser::Progress::kNeedsMore;
-    if (waiting && in_.size() > kStreamPiece) {
-      Fail({400, "invalid_argument", "broken HTTP: chunk head or trailer over the limit"});
-      return true;
-    }
     body_complete_ = progress == RequestParser::Progress::kDone;
     return BodyMoved();
   }

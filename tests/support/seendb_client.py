@@ -175,6 +175,13 @@ class Server:
                   errors="replace") as file:
             return file.read()
 
+    def obituary(self):
+        """For the message of a failure: whether it lives, or how it ended, and its last words."""
+        code = self.process.poll()
+        return "%s, its log's end:\n%s" % (
+            "the server lives" if code is None else "the server ended with %d" % code,
+            self.log_text()[-6000:])
+
     @property
     def url(self):
         return "http://%s:%d" % (self.host, self.port)

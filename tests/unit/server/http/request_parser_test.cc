@@ -79,6 +79,19 @@ TEST(RequestParserTest, ReadsChunkedBodiesInAnyPieces) {
   }
 }
 
+TEST(RequestParserTest, ReadsLastChunksInAnyPieces) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const char* body : {"0\r\n\r\n", "000;a=b\r\n\r\n", "0\r\nA: b\r\nC:\r\n\r\n"}) {
+    const std::string bytes = head + body + "NEXT";
+    for (size_t piece = 1; piece <= bytes.size(); ++piece) {
+      const Parsed parsed = Parse(bytes, piece);
+      ASSERT_EQ(parsed.progress, Progress::kDone) << piece << body << parsed.message;
+      EXPECT_EQ(parsed.body, "");
+      EXPECT_EQ(parsed.rest, "NEXT");
+    }
+  }
+}
+
 TEST(RequestParserTest, KnowsWhoKeepsTheConnection) {
   const auto keeps = [](const std::string& head) {
     const Parsed parsed = Parse(head + "Host: h\r\n\r\n", SIZE_MAX);
@@ -137,11 +150,33 @@ TEST(RequestParserTest, RefusesWhatIsAmbiguous) {
 
 TEST(RequestParserTest, RefusesBrokenChunks) {
   const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
-  for (const char* body : {"x\r\n", "-1\r\n", "3\r\nabcd\r\n", "3\nabc\n", "\r\n",
-                           "ffffffffffffffffff\r\nabc", "0x3\r\nabc\r\n"}) {
-    const Parsed parsed = Parse(head + body + "0\r\n\r\n0\r\n\r\n", SIZE_MAX);
-    EXPECT_EQ(parsed.progress, Progress::kBroken) << testing::PrintToString(body);
-    EXPECT_EQ(parsed.status, 400u) << testing::PrintToString(body);
+  for (const char* body : {"x\r\n",
+                           "-1\r\n",
+                           "3\r\nabcd\r\n",
+                           "3\nabc\n",
+                           "\r\n",
+                           "ffffffffffffffffff\r\nabc",
+                           "0x3\r\nabc\r\n",
+                           "3 \r\nabc\r\n",
+                           " 3\r\nabc\r\n",
+                           "+3\r\nabc\r\n",
+                           "3\r\nabc\n",
+                           "3\r\nabc\r3\r\n",
+                           "3;a=\n\r\nabc\r\n",
+                           "3\r\r\nabc\r\n",
+                           "\t3\r\nabc\r\n",
+                           ";\r\n",
+                           "00000000000000003\r\nabc\r\n",
+                           "0\r\nno colon\r\n",
+                           "0\r\n: x\r\n",
+                           "0\r\n folded: x\r\n",
+                           "0\r\nA : x\r\n",
+                           "0\r\nA: \x01\r\n"}) {
+    for (const size_t piece : {SIZE_MAX, size_t{1}}) {
+      const Parsed parsed = Parse(head + body + "0\r\n\r\n0\r\n\r\n", piece);
+      EXPECT_EQ(parsed.progress, Progress::kBroken) << testing::PrintToString(body);
+      EXPECT_EQ(parsed.status, 400u) << testing::PrintToString(body);
+    }
   }
 }
 
@@ -159,6 +194,14 @@ TEST(RequestParserTest, LimitsHeadsAndBodies) {
   EXPECT_EQ(Parse(chunked + "a\r\n0123456789\r\n", SIZE_MAX, 10).progress, Progress::kNeedsMore);
   EXPECT_EQ(Parse(chunked + "b\r\n0123456789x\r\n", SIZE_MAX, 10).status, 413u);
   EXPECT_EQ(Parse(chunked + "6\r\n012345\r\n6\r\n012345\r\n", SIZE_MAX, 10).status, 413u);
+  const std::string x(2'000, 'x');
+  for (const size_t piece : {SIZE_MAX, size_t{1}}) {
+    EXPECT_EQ(Parse(chunked + "1;" + x, piece).status, 400u);
+    EXPECT_EQ(Parse(chunked + "0\r\nA: " + x, piece).status, 400u);
+    EXPECT_EQ(
+        Parse(chunked + "0\r\nA: " + x.substr(0, 900) + "\r\nB: " + x.substr(0, 900), piece).status,
+        400u);
+  }
 }
 
 }  // namespace
