@@ -67,6 +67,7 @@ class EngineImpl final : public Engine {
   Status DropExpired() override;
   Status Compact() override;
   Status Sync() override;
+  Result<CheckpointReport> Checkpoint(const std::string& dir) override;
   Status RunDue() override;
   EngineStats Stats() override;
   std::vector<BucketInfo> Buckets() override;
@@ -120,6 +121,10 @@ class EngineImpl final : public Engine {
   Status SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted);
   Status DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
   int64_t NextMaintenance(int64_t from_ms, const Policy& policy) const;
+
+  // checkpoint.cc
+  Status CheckTarget(const std::string& folder) const;
+  Status CheckCopy(const Identity& identity, const std::string& folder, bool checksums) const;
 
   // report.cc
   BucketReport ReportBucket(Shard& shard, const Policy& policy, const std::string& collection,

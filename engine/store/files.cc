@@ -9,6 +9,7 @@
 #include "format/bytes.h"
 #include "merge/seen_operator.h"
 #include "merge/small_operators.h"
+#include "store/copy_file.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -27,11 +28,7 @@ Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string
   const std::string fresh = path + ".tmp";
   rocksdb::Status status = rocksdb::WriteStringToFile(env, bytes, fresh, sync);
   if (status.ok()) status = env->RenameFile(fresh, path);
-  if (status.ok() && sync) {
-    std::unique_ptr<rocksdb::Directory> folder;
-    status = env->NewDirectory(path.substr(0, path.rfind('/')), &folder);
-    if (status.ok()) status = folder->Fsync();
-  }
+  if (status.ok() && sync) return SyncFolder(env, path.substr(0, path.rfind('/')));
   return FromRocks(status, "write " + path);
 }
 
@@ -134,11 +131,12 @@ std::optional<uint64_t> ReadSyncedSequence(rocksdb::Env* env, const std::string&
   return sequence;
 }
 
-Status WriteSyncedSequence(rocksdb::Env* env, const std::string& shard_path, uint64_t sequence) {
+Status WriteSyncedSequence(rocksdb::Env* env, const std::string& shard_path, uint64_t sequence,
+                           bool sync) {
   std::string bytes;
   PutU64(&bytes, sequence);
   PutU64(&bytes, HashBytes(bytes));
-  return ReplaceFile(env, shard_path + "/SYNCED", bytes, false);
+  return ReplaceFile(env, shard_path + "/SYNCED", bytes, sync);
 }
 
 }  // namespace seendb

@@ -47,7 +47,8 @@ Status SyncLogs(rocksdb::Env* env, const std::string& shard_path);
 /// The RocksDB sequence up to which `<shard>/SYNCED` says the log was synced; nothing where the
 /// file is absent or torn (power loss may take its last version).
 std::optional<uint64_t> ReadSyncedSequence(rocksdb::Env* env, const std::string& shard_path);
-/// Replaces `<shard>/SYNCED`.
-Status WriteSyncedSequence(rocksdb::Env* env, const std::string& shard_path, uint64_t sequence);
+/// Replaces `<shard>/SYNCED`; with `sync` so that it survives power loss itself.
+Status WriteSyncedSequence(rocksdb::Env* env, const std::string& shard_path, uint64_t sequence,
+                           bool sync = false);
 
 }  // namespace seendb

@@ -21,6 +21,7 @@ void AddSeal(CLI::App& app, Session& session);
 void AddCompact(CLI::App& app, Session& session);
 void AddDrain(CLI::App& app, Session& session);
 void AddDropExpired(CLI::App& app, Session& session);
+void AddCheckpoint(CLI::App& app, Session& session);
 void AddErase(CLI::App& app, Session& session);
 void AddLdb(CLI::App& app, Session& session);
 

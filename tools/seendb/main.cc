@@ -33,6 +33,7 @@ void Describe(CLI::App& app, Session& session) {
   AddCompact(app, session);
   AddDrain(app, session);
   AddDropExpired(app, session);
+  AddCheckpoint(app, session);
   AddErase(app, session);
   AddLdb(app, session);
 }

@@ -198,6 +198,14 @@ Json ToJson(const VerifyReport& report) {
           {"damages", std::move(damages)}};
 }
 
+Json ToJson(const CheckpointReport& report) {
+  return {{"shards", report.shards},
+          {"files_linked", report.files_linked},
+          {"files_copied", report.files_copied},
+          {"bytes", report.bytes},
+          {"bytes_copied", report.bytes_copied}};
+}
+
 Json ToJson(const ScanRow& row) {
   return {{"shard", row.shard},
           {"family", row.family},

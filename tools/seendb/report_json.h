@@ -24,6 +24,8 @@ Json ToJson(const EngineStats& stats);
 Json ToJson(const std::vector<CollectionInfo>& collections);
 /// What verify found.
 Json ToJson(const VerifyReport& report);
+/// POST /admin/checkpoint, without took_ms.
+Json ToJson(const CheckpointReport& report);
 /// One row of scan.
 Json ToJson(const ScanRow& row);
 

@@ -103,6 +103,13 @@ class Engine {
   virtual Status Compact() = 0;
   /// Makes everything acknowledged so far survive power loss.
   virtual Status Sync() = 0;
+  /// Makes in the new folder `dir` a database that can be opened, of everything acknowledged
+  /// before the call (what comes during it may be in it): all shards, policies, journals. Writes
+  /// and reads go on; files are hard-linked where `dir` is on the same file system. The copy is
+  /// opened and checked before it gets its name, and survives power loss. kInvalidArgument: `dir`
+  /// is there already, lies inside the database, or in no folder. Restore: open it. Cost: a sync
+  /// and a copy of the live log (up to twice write_buffer_bytes a shard).
+  virtual Result<CheckpointReport> Checkpoint(const std::string& dir) = 0;
   /// Runs everything that fell due up to the clock's present: rotation, drain, bucket creation,
   /// seal, drop. Answers when it has run.
   virtual Status RunDue() = 0;

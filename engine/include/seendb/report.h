@@ -161,6 +161,15 @@ struct VerifyReport {
   std::vector<DamageReport> damages;  ///< the first 100
 };
 
+/// What Checkpoint made.
+struct CheckpointReport {
+  uint32_t shards = 0;
+  uint64_t files_linked = 0;  ///< share their bytes with the database
+  uint64_t files_copied = 0;
+  uint64_t bytes = 0;         ///< of the files of the checkpoint
+  uint64_t bytes_copied = 0;  ///< of those, written anew
+};
+
 /// One key of a scan.
 struct ScanRow {
   uint32_t shard = 0;

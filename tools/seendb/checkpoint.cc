@@ -1,0 +1,61 @@
+// seendb checkpoint: a copy of the database that can be opened, taken while it is written to.
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "database.h"
+#include "report_json.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+std::string Text(const Json& report) {
+  const auto number = [&](const char* name) { return CountOf(report, name); };
+  return FormatCount(number("shards")) + " shards, " + FormatCount(number("files_linked")) +
+         " files linked and " + FormatCount(number("files_copied")) + " copied, " +
+         FormatBytes(number("bytes")) + " of which " + FormatBytes(number("bytes_copied")) +
+         " written, in " + FormatDurationUs(static_cast<double>(number("took_ms")) * 1e3) + "\n";
+}
+
+Result<Json> Take(Database& database, const std::string& target) {
+  if (database.server() != nullptr) {
+    const std::string body =
+        Json({{"name", target}}).dump(-1, ' ', false, Json::error_handler_t::replace);
+    return database.server()->Call({.method = "POST", .target = "/admin/checkpoint", .body = body});
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<CheckpointReport> report = database.engine()->Checkpoint(target);
+  if (!report.ok()) return report.status();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  Json json = ToJson(*report);
+  json["took_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  return json;
+}
+
+Status Run(const Session& session, const std::string& target) {
+  auto database = Database::Open(session, Access::kWrite);
+  if (!database.ok()) return database.status();
+  const Result<Json> report = Take(**database, target);
+  const Status status = (*database)->Close(report.status());
+  if (!status.ok()) return status;
+  return session.json ? PrintJson(*report) : Print(Text(*report));
+}
+
+}  // namespace
+
+void AddCheckpoint(CLI::App& app, Session& session) {
+  auto target = std::make_shared<std::string>();
+  AddCommand(app, session, "checkpoint",
+             "Copy the database, as it is now, into a new folder; start on it to restore",
+             Takes::kFolderOrServer, [&session, target] { return Run(session, *target); })
+      .add_option("target", *target,
+                  "With --db the new folder, with --url its name below the server's checkpoints "
+                  "folder")
+      ->required()
+      ->type_name("FOLDER|NAME");
+}
+
+}  // namespace seendb::tool
