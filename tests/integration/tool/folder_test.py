@@ -1,6 +1,7 @@
 """Every command on a database's folder."""
 
 import json
+import os
 import unittest
 
 from tool_runner import (CLOCK, DAMAGE, DAY_MS, INCOMPATIBLE, NOT_FOUND, NOW_MS, OK, USAGE,
@@ -197,6 +198,21 @@ class FolderTest(ToolCase):
         self.assertGreaterEqual(dropped["buckets_dropped"], 1)
         gone = self.tool("inspect", "u1", "--db", self.db, *later, "--json").json
         self.assertEqual(gone["buckets"], [])
+
+    def test_checkpoint_is_a_database(self):
+        copy = self.path("copy")
+        taken = self.in_db("checkpoint", copy, "--json").json
+        self.assertEqual(taken["shards"], 4)
+        self.assertGreater(taken["files_linked"] + taken["files_copied"], 4)
+        self.assertLessEqual(taken["bytes_copied"], taken["bytes"])
+        self.load_plays([("u1", "after", NOW_MS)])
+        self.assertRegex(self.in_db("checkpoint", self.path("again")).out, r"^4 shards, .* in ")
+        self.db = copy
+        self.assertEqual(self.seen("u1", "v1", "3", "after"), {"v1": "ring", "3": "ring"})
+        self.in_db("verify")
+        for target in (copy, self.path("none/copy"), os.path.join(self.db, "inside")):
+            refused = self.in_db("checkpoint", target, "--json", code=USAGE)
+            self.assertEqual(refused.error["field"], "/dir")
 
     def test_seal_refusals(self):
         self.in_db("seal", "--bucket", "2023-11", "--collection", "nope", code=NOT_FOUND)
