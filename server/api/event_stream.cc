@@ -14,8 +14,9 @@
 namespace seendb::api {
 namespace {
 
-/// Events recorded together.
+/// Events recorded together, and the bytes of their ids.
 constexpr size_t kBatch = 4'096;
+constexpr size_t kBatchBytes = 128u << 10;
 /// A slow sender's events wait no longer than this for their batch to fill.
 constexpr std::chrono::milliseconds kBatchAge{200};
 
@@ -50,6 +51,7 @@ class EventStream final : public http::BodyStream {
 
   bool AnswersAsItGoes() const override { return false; }
   bool Failed() const override { return !failure_.ok(); }
+  size_t HeldBytes() const override { return held_.capacity() * sizeof(Held) + texts_.capacity(); }
 
   void Finish(http::Response* response) override {
     if (Failed()) return http::WriteError(ToHttpError(failure_), response);
@@ -74,7 +76,7 @@ class EventStream final : public http::BodyStream {
     held.user_begin = Hold(event.user);
     held.item_begin = Hold(event.item);
     held_.push_back(held);
-    if (held_.size() >= kBatch) Flush();
+    if (held_.size() >= kBatch || texts_.size() >= kBatchBytes) Flush();
   }
 
   size_t Hold(const IdRef& id) {

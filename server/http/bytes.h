@@ -19,6 +19,10 @@ class MemoryBudget {
   explicit MemoryBudget(size_t limit) : limit_(limit) {}
   /// True, and counted, when `bytes` more are allowed.
   bool Take(size_t bytes) noexcept;
+  /// Counts `bytes` that are there already, limit or not.
+  void Force(size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
+  /// True when so much is used that nobody should keep memory for later.
+  bool Crowded() const noexcept { return used() > limit_ / 2; }
   /// Gives back what was taken.
   void Give(size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   /// Taken and not given back.

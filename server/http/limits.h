@@ -18,8 +18,9 @@ struct Limits {
   size_t header_bytes = 16u << 10;   ///< of a request head; 431 beyond
   int64_t header_ms = 10'000;        ///< from a request's first byte to the end of its head
   int64_t idle_ms = 75'000;          ///< without a byte read or written
+  int64_t transfer_ms = 60'000;      ///< for a whole body or line to come, or an answer to be read
   size_t connections = 10'000;       ///< open at once; 503 and close beyond
-  size_t inflight_bytes = 1u << 30;  ///< request bodies held in memory at once; 503 beyond
+  size_t inflight_bytes = 1u << 30;  ///< bodies held in memory at once, answers too; 503 beyond
   size_t queue = 1'024;              ///< requests waiting for a worker thread; 503 beyond
   int64_t shutdown_ms = 10'000;      ///< grace for requests in flight at SIGTERM
 };

@@ -42,6 +42,8 @@ class BodyStream {
   virtual bool AnswersAsItGoes() const = 0;
   /// True once no more of the body is wanted; Finish is called at once.
   virtual bool Failed() const = 0;
+  /// Bytes it holds until more come.
+  virtual size_t HeldBytes() const { return 0; }
   /// The answer, after the last Take.
   virtual void Finish(Response* response) = 0;
 };

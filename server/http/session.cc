@@ -88,6 +88,7 @@ bool Session::TakeHead() {
 
 void Session::BeginRequest() {
   began_ = Clock::now();
+  transfer_until_ = After(shared_->limits.transfer_ms);
   in_request_ = true;
   shared_->counters.in_flight.fetch_add(1, std::memory_order_relaxed);
   plan_ = shared_->service->Begin(head_);
@@ -186,6 +187,8 @@ void Session::StreamFed() {
   if (job_failed_) return Fail({500, "internal", "the request could not be handled"});
   body_.Consume(stream_taken_);
   fed_ = body_.size();
+  if (stream_taken_ > 0 || body_.empty()) transfer_until_ = After(shared_->limits.transfer_ms);
+  Charge();
   const bool end = body_complete_ || plan_.stream->Failed();
   if (!body_complete_ && end) broken_input_ = true;
   phase_ = Phase::kBody;

@@ -66,6 +66,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void Write();
   void OnWritten(const boost::system::error_code& ec, size_t count);
   void Linger();
+  /// Counts what answers and the stream hold against the budget of bodies.
+  void Charge();
   void Close();
   void EndRequest(unsigned status);
   Clock::time_point After(int64_t ms) const { return Clock::now() + std::chrono::milliseconds(ms); }
@@ -76,6 +78,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   Phase phase_ = Phase::kHead;
   Clock::time_point deadline_;
+  Clock::time_point transfer_until_;  // the body's, or the answer's being written
   bool reading_ = false;
   bool close_after_write_ = false;
   bool broken_input_ = false;  // what follows on this connection can't be trusted
@@ -101,6 +104,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::string out_;        // to be written: heads and small bodies
   bool big_body_ = false;  // response_.body is to be written after out_
   int64_t unwritten_ = 0;  // answers in out_, still counted in in_flight
+  size_t charged_ = 0;     // bytes counted by Charge
 };
 
 }  // namespace seendb::http

@@ -46,6 +46,10 @@ void Session::ReadMore() {
   deadline_ = in_head && parser_ && parser_->started() ? head_until_
               : phase_ == Phase::kLinger               ? deadline_
                                                        : After(shared_->limits.idle_ms);
+  // A stream may pause between lines, but not in the middle of one.
+  const bool owes_body =
+      phase_ == Phase::kBody && (plan_.body != BodyMode::kStream || !body_.empty());
+  if (owes_body) deadline_ = std::min(deadline_, transfer_until_);
   const bool into_body =
       phase_ == Phase::kBody && !head_.chunked && plan_.body != BodyMode::kDiscard;
   Bytes& to = into_body ? body_ : in_;
@@ -105,7 +109,7 @@ void Session::EndRequest(unsigned status) {
   plan_.stream.reset();
   parser_.reset();
   if (reading_) return;  // a read that timed out still holds the buffers
-  body_.Clear(kKeepBody);
+  body_.Clear(shared_->budget.Crowded() ? 0 : kKeepBody);
   if (in_.empty()) in_.Clear(kBodyReadBytes);
 }
 
@@ -151,14 +155,17 @@ void Session::AppendChunk(std::string_view piece) {
 
 void Session::Write() {
   phase_ = Phase::kWrite;
-  deadline_ = After(shared_->limits.idle_ms);
+  Charge();
+  transfer_until_ = After(shared_->limits.transfer_ms);
+  deadline_ = std::min(After(shared_->limits.idle_ms), transfer_until_);
   const std::array<boost::asio::const_buffer, 2> buffers = {
       boost::asio::buffer(out_),
       big_body_ ? boost::asio::buffer(response_.body) : boost::asio::const_buffer()};
   boost::asio::async_write(
       socket_, buffers,
       [this](const boost::system::error_code& ec, size_t) -> size_t {
-        deadline_ = After(shared_->limits.idle_ms);  // some bytes went out
+        // Some bytes went out.
+        deadline_ = std::min(After(shared_->limits.idle_ms), transfer_until_);
         return ec ? 0 : 1u << 20;
       },
       [self = shared_from_this()](const boost::system::error_code& ec, size_t count) {
@@ -173,9 +180,12 @@ void Session::OnWritten(const boost::system::error_code& ec, size_t count) {
   shared_->counters.in_flight.fetch_sub(unwritten_, std::memory_order_relaxed);
   unwritten_ = 0;
   out_.clear();
-  if (out_.capacity() > kKeepOut) out_.shrink_to_fit();
-  if (big_body_ && response_.body.capacity() > kKeepOut) std::string().swap(response_.body);
   big_body_ = false;
+  const size_t keep = shared_->budget.Crowded() ? kGather : kKeepOut;
+  for (std::string* buffer : {&out_, &response_.body, &stream_out_}) {
+    if (buffer->capacity() > keep) std::string().swap(*buffer);
+  }
+  Charge();
   if (close_after_write_) return Linger();
   phase_ = in_request_ ? Phase::kBody : Phase::kHead;
   Pump();
@@ -191,6 +201,14 @@ void Session::Linger() {
   if (!reading_) ReadMore();
 }
 
+void Session::Charge() {
+  size_t bytes = out_.capacity() + response_.body.capacity() + stream_out_.capacity();
+  if (plan_.stream) bytes += plan_.stream->HeldBytes();
+  if (bytes > charged_) shared_->budget.Force(bytes - charged_);
+  if (bytes < charged_) shared_->budget.Give(charged_ - bytes);
+  charged_ = bytes;
+}
+
 void Session::Close() {
   if (phase_ == Phase::kDone) return;
   phase_ = Phase::kDone;
@@ -201,6 +219,8 @@ void Session::Close() {
   shared_->counters.open.fetch_sub(1, std::memory_order_relaxed);
   unwritten_ = 0;
   in_request_ = false;
+  shared_->budget.Give(charged_);
+  charged_ = 0;
   thread_->sessions.erase(this);
 }
 

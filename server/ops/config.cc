@@ -100,6 +100,7 @@ Keys LimitKeys(Config* config) {
           {"header_bytes", Integer(&limits.header_bytes, 1'024, 1 << 20)},
           {"header_ms", Integer(&limits.header_ms, 1, kMaxMs)},
           {"idle_ms", Integer(&limits.idle_ms, 1, kMaxMs)},
+          {"transfer_ms", Integer(&limits.transfer_ms, 1, kMaxMs)},
           {"connections", Integer(&limits.connections, 1, 1'000'000)},
           {"inflight_bytes", Integer(&limits.inflight_bytes, 1 << 20, kMaxBytes)},
           {"queue", Integer(&limits.queue, 1, 1'000'000)},
