@@ -7,6 +7,23 @@ namespace seendb {
 
 using rocksdb::IOStatus;
 
+namespace {
+
+// Whether the parts between the stars occur in `path`, one after the other.
+bool Matches(std::string_view path, std::string_view part) {
+  while (true) {
+    const size_t star = part.find('*');
+    const std::string_view piece = part.substr(0, star);
+    const size_t at = path.find(piece);
+    if (at == std::string_view::npos) return false;
+    if (star == std::string_view::npos) return true;
+    path.remove_prefix(at + piece.size());
+    part.remove_prefix(star + 1);
+  }
+}
+
+}  // namespace
+
 MemDisk::MemDisk() : env_(rocksdb::NewCompositeEnv(NewMemFiles(this))) {}
 MemDisk::~MemDisk() = default;
 
@@ -101,9 +118,7 @@ MemDisk::Verdict MemDisk::Check(Operation operation, std::string_view path, uint
   const auto kind = static_cast<size_t>(std::countr_zero(static_cast<uint32_t>(operation)));
   ++counts_[kind];
   for (Rule& rule : rules_) {
-    if ((rule.operations & operation) == 0 || path.find(rule.part) == std::string_view::npos) {
-      continue;
-    }
+    if ((rule.operations & operation) == 0 || !Matches(path, rule.part)) continue;
     if (rule.skip > 0) {
       --rule.skip;
       continue;

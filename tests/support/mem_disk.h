@@ -64,7 +64,8 @@ class MemDisk {
   std::unique_ptr<MemDisk> Clone();
 
   /// From now on, `operations` on files whose path contains `part` answer `error`: after `skip`
-  /// that still work, `times` of them (-1: until Clear).
+  /// that still work, `times` of them (-1: until Clear). A star in `part` stands for anything:
+  /// "shard-0001*.log".
   void Fail(uint32_t operations, std::string part, rocksdb::IOStatus error, int skip = 0,
             int times = -1);
   /// The same; half the bytes of a failing append reach the file.
