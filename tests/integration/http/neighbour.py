@@ -48,6 +48,9 @@ class Neighbour(threading.Thread):
 
     def stop(self, test):
         """Ends it, fails `test` for what it met, and says how long it waited."""
+        until = time.monotonic() + 30
+        while len(self.latencies_s) < 20 and self.is_alive() and time.monotonic() < until:
+            time.sleep(0.01)
         self.over.set()
         self.join(60)
         test.assertIsNone(self.failure)
