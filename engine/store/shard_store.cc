@@ -190,6 +190,7 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
   bucket->rules->sealing = false;
   if (status.IsColumnFamilyDropped()) return {};
   if (!status.ok()) return FromRocks(status, "seal " + bucket->label);
+  const std::lock_guard change(change_mutex_);  // no checkpoint has the marker without the files
   const Status marked = PutMeta(SealedKey(collection, bucket->label), "{}");
   if (!marked.ok()) return marked;
   bucket->late_items -= late_before;

@@ -73,6 +73,10 @@ class ShardStore {
   /// Compacts every family down to the last level.
   Status CompactAll();
 
+  /// Puts a copy of the shard into `folder`, adding to `*report`: everything written before the
+  /// call is in it. On failure the folder is left half made.
+  Status Checkpoint(const std::string& folder, CheckpointReport* report);
+
   /// Makes the log so far survive power loss, and notes how far that is.
   Status SyncWal();
   /// Families now, for the limit.
