@@ -22,6 +22,18 @@ Status CheckOptions(const Options& options) {
   if (options.list_limit < 16 || options.list_limit > 65'535) {
     return Status::InvalidArgument("list_limit must be 16-65535", "/list_limit");
   }
+  if (options.max_candidates < 1) {
+    return Status::InvalidArgument("max_candidates must be positive", "/max_candidates");
+  }
+  const auto is_minute = [](int32_t minute) { return minute >= 0 && minute <= 1440; };
+  if (!is_minute(options.maintenance_begin_minute)) {
+    return Status::InvalidArgument("must be a minute of the day, 0-1440",
+                                   "/maintenance_begin_minute");
+  }
+  if (!is_minute(options.maintenance_end_minute)) {
+    return Status::InvalidArgument("must be a minute of the day, 0-1440",
+                                   "/maintenance_end_minute");
+  }
   if (options.sync_interval_ms < 1) {
     return Status::InvalidArgument("sync_interval_ms must be positive", "/sync_interval_ms");
   }
@@ -168,6 +180,7 @@ Status EngineImpl::OpenShards(const Identity& identity) {
     shard_options.create = !identity.ready;
     shard_options.read_only = options_.read_only;
     shard_options.open_damaged = options_.open_damaged;
+    shard_options.now_ms = clock_->NowMs();
     Result<std::unique_ptr<ShardStore>> store = ShardStore::Open(shard_options, shared_);
     if (!store.ok()) return store.status();
     shards_[i].store = std::move(store).value();

@@ -22,11 +22,14 @@ class TimeCheck {
         now_ms_(now_ms),
         oldest_ms_(BucketBeginMs(
             policy, BucketIndexOf(policy, now_ms) - static_cast<int64_t>(policy.retention) + 1)),
-        newest_ms_(now_ms + policy.max_future_ms) {}
+        newest_ms_(std::min(now_ms, kLastTimeMs) + policy.max_future_ms) {
+    oldest_ms_ = std::max(oldest_ms_, kFirstTimeMs);
+    newest_ms_ = std::min(newest_ms_, kLastTimeMs);
+  }
 
   // The event's time, or the reason to refuse it.
   Result<int64_t> Check(int64_t at_ms) const {
-    if (at_ms == kNowMs) return now_ms_;
+    if (at_ms == kNowMs) at_ms = now_ms_;
     if (at_ms >= oldest_ms_ && at_ms <= newest_ms_) return at_ms;
     return at_ms < oldest_ms_
                ? Status::InvalidArgument("at " + std::to_string(at_ms) +

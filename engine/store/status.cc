@@ -8,7 +8,6 @@ Status FromRocks(const rocksdb::Status& status, std::string_view what) {
   message.append(": ").append(status.ToString());
   if (status.IsNotFound()) return Status::NotFound(std::move(message));
   if (status.IsCorruption()) return Status::Corruption(std::move(message));
-  if (status.IsInvalidArgument()) return Status::InvalidArgument(std::move(message));
   if (status.IsBusy() || status.IsTryAgain()) return Status::Busy(std::move(message));
   if (status.IsShutdownInProgress() || status.IsAborted()) {
     return Status::Unavailable(std::move(message));

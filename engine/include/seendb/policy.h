@@ -111,6 +111,10 @@ std::string PolicyToJson(const Policy& policy);
 /// values out of range are refused with kInvalidArgument naming the field.
 Result<PolicyPatch> PolicyPatchFromJson(std::string_view json);
 
+/// The times a bucket's label can name: those of the years 1 to 9998, in any time zone. No other
+/// play is accepted, no other clock believed.
+inline constexpr int64_t kFirstTimeMs = -62'135'596'800'000;
+inline constexpr int64_t kLastTimeMs = 253'370'764'799'999;
 /// The bucket index of a time: months since year 0, or days since 1970 divided by `days`.
 int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept;
 /// First millisecond of a bucket, and of the one after it.
