@@ -149,6 +149,10 @@ Status EngineImpl::RunDue() {
 Status EngineImpl::EnsureBuckets() {
   Status first;
   const int64_t now = clock_->NowMs();
+  if (now < kFirstTimeMs || now > kLastTimeMs) {
+    return Status::InvalidArgument("the clock shows " + std::to_string(now) +
+                                   " ms, no time of the years 1 to 9998");
+  }
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
     const int64_t current = BucketIndexOf(collection.policy, now);
