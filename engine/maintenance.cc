@@ -193,6 +193,7 @@ Status EngineImpl::RunMaintenance() {
   const Status sealed = SealWhere([&](const Collection& collection, const Bucket& bucket) {
     // One slot after the end, so that what was staged has been drained.
     if (!due(bucket.end_ms + options_.slot_ms, collection.policy)) return false;
+    if (bucket.unreadable) return false;
     return !bucket.sealed || bucket.late_items >= 1'000;
   });
   if (first.ok()) first = sealed;

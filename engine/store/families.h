@@ -83,6 +83,7 @@ struct Bucket {
   std::shared_ptr<SeenRules> rules;
   std::atomic<bool> sealed{false};
   std::atomic<uint64_t> late_items{0};  ///< merged since it was sealed
+  std::atomic<bool> unreadable{false};  ///< a seal met a damaged file; not tried again by itself
 };
 
 /// One collection in one shard.

@@ -19,6 +19,14 @@ namespace seendb {
 class ProblemList final : public rocksdb::EventListener {
  public:
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
+    if (reason == rocksdb::BackgroundErrorReason::kCompaction && status->IsCorruption()) {
+      // A file it was to read is damaged. It has changed nothing, and only what reads the file
+      // suffers; RocksDB would refuse all further writes of the shard. Any other failure may be of
+      // writing, and stays.
+      Add("a file can't be compacted: " + status->ToString());
+      *status = rocksdb::Status::OK();
+      return;
+    }
     if (reason == rocksdb::BackgroundErrorReason::kWriteCallback) log_failed_ = true;
     Add("RocksDB: " + status->ToString());
   }

@@ -189,6 +189,7 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
   status = db_->CompactRange(compact, handle, nullptr, nullptr);
   bucket->rules->sealing = false;
   if (status.IsColumnFamilyDropped()) return {};
+  if (status.IsCorruption()) bucket->unreadable = true;
   if (!status.ok()) return FromRocks(status, "seal " + bucket->label);
   const std::lock_guard change(change_mutex_);  // no checkpoint has the marker without the files
   const Status marked = PutMeta(SealedKey(collection, bucket->label), "{}");

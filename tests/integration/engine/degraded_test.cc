@@ -80,6 +80,33 @@ TEST_F(DegradedTest, ACorruptedFileIsMissedAndNothingElse) {
   EXPECT_TRUE(answer_.degraded);
 }
 
+// A damaged file met by a seal or a compaction stops neither: RocksDB left alone would refuse every
+// further write of the shard.
+TEST_F(DegradedTest, ADamagedFileStopsNoWriting) {
+  MakeBuckets();
+  FlipBytes(FileOf("seen/default/2026-02"), 100, 64);
+  Open();
+  Play("n7", {"late"}, kFebruary);
+  const Status sealed = engine_->Seal("default", "2026-02");
+  EXPECT_EQ(sealed.code(), StatusCode::kCorruption) << sealed.ToString();
+  EXPECT_FALSE(engine_->Compact().ok());
+  EXPECT_TRUE(engine_->Stats().degraded);
+  EXPECT_EQ(Play("u1", {"on"}), 1u);
+  Drain();
+  ASSERT_TRUE(engine_->Seal("default", "2026-03").ok());
+  EXPECT_EQ(Unseen("u1", {"on", "m1", "new"}), Items{"new"});
+  EXPECT_EQ(answer_.missing, Items{"2026-02"});
+  clock_.Set(kStartMs + 12 * kHourMs);  // the maintenance window
+  RunDue();
+  ASSERT_TRUE(engine_->EraseUser(IdRef("n3")).ok());
+  Reopen();
+  EXPECT_EQ(Unseen("u1", {"on", "m1", "new"}), Items{"new"});
+  // The bucket goes like any other.
+  clock_.Set(kStartMs + 200 * kDayMs);
+  RunDue();
+  for (const BucketInfo& bucket : engine_->Buckets()) EXPECT_NE(bucket.bucket, "2026-02");
+}
+
 TEST_F(DegradedTest, AReadErrorPassesWhenItIsOver) {
   MakeBuckets();
   const std::string file = FileOf("seen/default/2026-02");
