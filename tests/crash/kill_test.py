@@ -6,7 +6,7 @@ which must exit with 0. After each reopening what was acknowledged must hold: ev
 impression within the window is filtered, the erased stay erased, collections are there, nothing
 is damaged. Against a killed process all durabilities promise the same, so each has a collection.
 
-    SEENDB_KILL_ROUNDS=200 SEENDB_SEED=7 SEENDB_SERVER=... python3 tests/crash/kill_test.py
+    SEENDB_KILLS=1000 SEENDB_SEED=7 SEENDB_SERVER=... python3 tests/crash/kill_test.py
 """
 
 import os
@@ -27,7 +27,7 @@ import play_logs  # noqa: E402
 from seendb_client import Server, eventually  # noqa: E402
 
 SEED = int(os.environ.get("SEENDB_SEED") or random.SystemRandom().randrange(1 << 31))
-ROUNDS = int(os.environ.get("SEENDB_KILL_ROUNDS", "12"))
+KILLS = int(os.environ.get("SEENDB_KILLS", "54"))
 BEGIN_MS = play_logs.utc_ms(2026, 3, 30, 20)
 ENDS = ["kill", "kill while opening", "kill", "SIGTERM"]
 SMALL = {"shards": 2, "ring_slots": 3, "slot_ms": 600_000, "slot_bytes": 48 << 10,
@@ -41,24 +41,27 @@ class KillTest(unittest.TestCase):
 
     def setUp(self):
         self.chance = random.Random("%d/main" % SEED)
-        self.opening_s, self.leaving_s, self.moments = [], [], 0
+        self.opening_s, self.leaving_s, self.kills, self.moments = [], [], 0, 0
 
     def test_manual_clock(self):
         self.model = Model(ManualClock(BEGIN_MS))
-        self.run_rounds(ROUNDS, Server(clock_ms=BEGIN_MS, config={"engine": SMALL}))
+        self.run_rounds(KILLS * 2 // 3, Server(clock_ms=BEGIN_MS, config={"engine": SMALL}))
 
     def test_background_threads(self):
         self.model = Model(MachineClock())
-        self.run_rounds(max(1, ROUNDS // 3), Server(config={"engine": BACKGROUND}))
+        self.run_rounds(KILLS - KILLS * 2 // 3, Server(config={"engine": BACKGROUND}))
 
-    def run_rounds(self, rounds, server):
+    def run_rounds(self, kills, server):
+        """Rounds until the server was killed `kills` times."""
+        rounds = 0
         begin_ms = self.model.clock.target
         with server as self.server:
             for name, fields in POLICIES.items():
                 self.assertEqual(self.server.put("/collections/" + name, fields).status, 200)
             try:
-                for number in range(rounds):
-                    self.one_round(number, ENDS[number % len(ENDS)])
+                while self.kills < kills:
+                    self.one_round(rounds, ENDS[rounds % len(ENDS)])
+                    rounds += 1
             except BaseException:
                 print("seed %d, the log's end:\n%s" % (SEED, self.server.log_text()[-3000:]))
                 raise
@@ -74,7 +77,7 @@ class KillTest(unittest.TestCase):
         workers = crew(self.model, self.server, (leaving, over), SEED, number)
         for worker in workers:
             worker.start()
-        time.sleep(self.chance.uniform(0.3, 1.2))
+        time.sleep(self.chance.uniform(0.1, 0.8))
         self.assertIsNone(self.server.process.poll(), "the server died by itself")
         self.stop(end, leaving)
         over.set()
@@ -97,6 +100,7 @@ class KillTest(unittest.TestCase):
         self.server.local.client.close()
         leaving.set()
         if end != "SIGTERM":
+            self.kills += 1
             return self.server.kill()
         begin = time.monotonic()
         self.assertEqual(self.server.terminate(), 0)
@@ -110,6 +114,7 @@ class KillTest(unittest.TestCase):
             time.sleep(self.chance.uniform(0, usual * 1.2))
             self.assertIsNone(self.server.process.poll(), "the server died while opening")
             self.server.kill()
+            self.kills += 1
             self.moments += 1
 
     # ---- After a reopening ----
@@ -194,8 +199,8 @@ class KillTest(unittest.TestCase):
 
     def report(self, rounds, passed_ms):
         counts = self.model.counts
-        print("\n%d rounds, %d more kills while opening, %.1f days passed" %
-              (rounds, self.moments, passed_ms / play_logs.DAY_MS))
+        print("\n%d rounds, %d kills, %d of them while opening, %.1f days passed" %
+              (rounds, self.kills, self.moments, passed_ms / play_logs.DAY_MS))
         print(", ".join("%s %d" % (what, counts[what]) for what in sorted(counts)))
         print("start to ready: median %.2f s, at most %.2f s; SIGTERM to exit: at most %.2f s" %
               (statistics.median(self.opening_s), max(self.opening_s),
@@ -205,5 +210,5 @@ class KillTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    print("seed %d (SEENDB_SEED), %d rounds (SEENDB_KILL_ROUNDS)" % (SEED, ROUNDS), flush=True)
+    print("seed %d (SEENDB_SEED), %d kills (SEENDB_KILLS)" % (SEED, KILLS), flush=True)
     unittest.main(verbosity=2)

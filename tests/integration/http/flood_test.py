@@ -2,7 +2,7 @@
 stays within a stated bound, a neighbour is answered, and a SIGTERM in the middle of it loses
 nothing acknowledged.
 
-SEENDB_NDJSON_MB: the length of the streams, 64 unless told.
+SEENDB_NDJSON_MB: the length of the streams, 64 unless told (1,024 with SEENDB_LONG).
 """
 
 import itertools
@@ -18,7 +18,7 @@ from neighbour import Memory, Neighbour
 from openapi_check import CheckedServer
 
 MB = 1 << 20
-STREAM_MB = int(os.environ.get("SEENDB_NDJSON_MB", "64"))
+STREAM_MB = int(os.environ.get("SEENDB_NDJSON_MB") or (1024 if os.environ.get("SEENDB_LONG") else 64))
 NDJSON = {"Content-Type": "application/x-ndjson"}
 CONFIG = {"limits": {"inflight_bytes": 32 * MB, "connections": 200, "transfer_ms": 30_000},
           "engine": {"shards": 2, "slot_ms": 500, "slot_bytes": 4 * MB, "short_term_bytes": MB,
