@@ -35,7 +35,7 @@ def post(path, body, *headers):
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
-class FloodTest(unittest.TestCase):
+class LoadTest(unittest.TestCase):
     def setUp(self):
         self.server = CheckedServer(config=CONFIG)
         self.addCleanup(self.server.close)
