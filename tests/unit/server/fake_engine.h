@@ -153,6 +153,9 @@ class FakeEngine : public Engine {
   Status Sync() override {
     return Locked([] {});
   }
+  Result<CheckpointReport> Checkpoint(const std::string&) override {
+    return Status::InvalidArgument("a fake has nothing to copy");
+  }
   Status RunDue() override {
     return Locked([&] { ++ticks; });
   }
