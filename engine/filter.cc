@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 
 #include "engine_impl.h"
 #include "filter/block_bloom.h"
@@ -216,6 +215,7 @@ class SourceReader {
     const CollectionFamilies* family = families->Find(collection_.name);
     if (!request_.exclude.empty()) AddExcluded();
     const uint64_t merged_before = OperandsMergedOnThisThread();
+    if (family != nullptr) CheckLog(*family);
     if (family != nullptr && (request_.facts & kFactImpressions) != 0) ReadImpressions(*family);
     if (!staged.empty()) AddStaged(std::move(staged));
     if (family != nullptr && plays) ReadBuckets(*family);
@@ -226,7 +226,8 @@ class SourceReader {
 
  private:
   bool Late() {
-    if (late_ || !deadline_ || std::chrono::steady_clock::now() < *deadline_) return late_;
+    if (late_ || deadline_ == SteadyTime::max()) return late_;
+    if (std::chrono::steady_clock::now() < deadline_) return false;
     late_ = true;
     MarkMissing(response_, "deadline");
     return true;
@@ -245,6 +246,15 @@ class SourceReader {
     source.Pack();
   }
 
+  // A part of the log was lost while buckets that are still read could take plays.
+  void CheckLog(const CollectionFamilies& family) {
+    if (family.losses == nullptr || !family.losses->Cover(user_)) return;
+    const int64_t newest_ms = family.losses->at_ms + collection_.policy.max_future_ms;
+    if (BucketIndexOf(collection_.policy, newest_ms) >= oldest_bucket_) {
+      MarkMissing(response_, "log");
+    }
+  }
+
   rocksdb::Status Get(rocksdb::ColumnFamilyHandle* family, rocksdb::PinnableSlice* value) {
     ++reads_;
     return shard_.store->db()->Get({}, family, {user_.data(), user_.size()}, value);
@@ -258,8 +268,11 @@ class SourceReader {
     ImpressionList list;
     const bool readable =
         status.IsNotFound() || (status.ok() && list.Parse(source.value.ToStringView()));
-    if (!readable || !list.damage.empty()) MarkMissing(response_, "impressions");
     const int64_t oldest_ms = BucketBeginMs(collection_.policy, oldest_bucket_);
+    const bool lost = family.impression_losses != nullptr &&
+                      family.impression_losses->at_ms >= oldest_ms &&
+                      family.impression_losses->Cover(user_);
+    if (lost || !readable || !list.damage.empty()) MarkMissing(response_, "impressions");
     if (readable) {
       // Newest first; the policy may keep fewer by now than when the value was written.
       const size_t kept = std::min<size_t>(list.entries.size(), collection_.policy.impressions);
@@ -270,23 +283,31 @@ class SourceReader {
     source.Pack();
   }
 
+  // False where the bucket's value can't be read whole.
+  bool ReadBucket(const Bucket& bucket) {
+    Source& source = scratch_.AddSource(ReasonKind::kPlay, bucket.index);
+    const rocksdb::Status status = Get(bucket.family->get(), &source.value);
+    const bool readable = status.ok() && source.view.Parse(source.value.ToStringView());
+    if (!readable) {
+      scratch_.DropLastSource();
+      return status.IsNotFound();
+    }
+    return source.view.damage.empty();
+  }
+
   void ReadBuckets(const CollectionFamilies& family) {
     bool lost = false;
     for (const auto& [index, bucket] : family.buckets) {
       if (index < oldest_bucket_) break;
-      if (Late()) return;
-      Source& source = scratch_.AddSource(ReasonKind::kPlay, index);
-      const rocksdb::Status status = Get(bucket->family->get(), &source.value);
-      if (status.IsNotFound()) {
-        scratch_.DropLastSource();
+      if (Late()) {
+        lost = true;
+        break;
+      }
+      if (ReadBucket(*bucket) && (bucket->losses == nullptr || !bucket->losses->Cover(user_))) {
         continue;
       }
-      const bool readable = status.ok() && source.view.Parse(source.value.ToStringView());
-      if (!readable) scratch_.DropLastSource();
-      if (!readable || !source.view.damage.empty()) {
-        MarkMissing(response_, bucket->label);
-        lost = true;
-      }
+      MarkMissing(response_, bucket->label);
+      lost = true;
     }
     if (!lost) return;
     // What was drained lately is still in memory.
@@ -302,7 +323,7 @@ class SourceReader {
   const int64_t oldest_bucket_;
   Scratch& scratch_;
   FilterResponse* const response_;
-  std::optional<SteadyTime> deadline_;
+  SteadyTime deadline_ = SteadyTime::max();  // none
   bool late_ = false;
   uint64_t reads_ = 0;
 };

@@ -158,6 +158,11 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
       if (status.ok()) status = batch.Delete(bucket->family->get(), key);
     }
   }
+  std::vector<std::string> damaged;  // journal records set aside that name the user
+  store_->FindDamagedOf(user, &damaged);
+  for (const std::string& copy : damaged) {
+    if (status.ok()) status = batch.Delete(store_->meta(), copy);
+  }
   rocksdb::WriteOptions options;
   options.sync = true;
   options.ignore_missing_column_families = true;

@@ -20,6 +20,7 @@
 #include "merge/seen_operator.h"
 #include "merge/small_operators.h"
 #include "seendb/policy.h"
+#include "store/losses.h"
 
 namespace seendb {
 
@@ -82,8 +83,9 @@ struct Bucket {
   std::shared_ptr<Family> family;
   std::shared_ptr<SeenRules> rules;
   std::atomic<bool> sealed{false};
-  std::atomic<uint64_t> late_items{0};  ///< merged since it was sealed
-  std::atomic<bool> unreadable{false};  ///< a seal met a damaged file; not tried again by itself
+  std::atomic<uint64_t> late_items{0};   ///< merged since it was sealed
+  std::shared_ptr<const Losses> losses;  ///< null: none; set before it is published
+  std::atomic<bool> unreadable{false};   ///< a seal met a damaged file; not tried again by itself
 };
 
 /// One collection in one shard.
@@ -92,6 +94,8 @@ struct CollectionFamilies {
   Policy policy;
   std::shared_ptr<Family> impressions;
   std::shared_ptr<ImpressionRules> impression_rules;
+  std::shared_ptr<const Losses> losses;                                ///< of the log; null: none
+  std::shared_ptr<const Losses> impression_losses;                     ///< null: none
   std::map<int64_t, std::shared_ptr<Bucket>, std::greater<>> buckets;  ///< newest first
 };
 

@@ -23,6 +23,17 @@ Json Operators() {
           {"users", kUsersOperatorName}};
 }
 
+// Numbers are read as they stand: JSON's 2.9 or 4294967298 is no 2. What is no number at all
+// throws.
+int64_t WholeNumber(const Json& json, const char* name) {
+  const Json& value = json.at(name);
+  if (value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX) return INT64_MAX;
+  if (value.is_number_float()) return -1;
+  return value.get<int64_t>();
+}
+
+}  // namespace
+
 Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes,
                    bool sync) {
   const std::string fresh = path + ".tmp";
@@ -31,8 +42,6 @@ Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string
   if (status.ok() && sync) return SyncFolder(env, path.substr(0, path.rfind('/')));
   return FromRocks(status, "write " + path);
 }
-
-}  // namespace
 
 std::string Identity::ToJson() const {
   return Json{{"format", format},         {"id", id},      {"shards", shards}, {"hash", hash},
@@ -45,14 +54,24 @@ Result<Identity> Identity::FromJson(const std::string& json) {
   const Json parsed = Json::parse(json, nullptr, false);
   Identity identity;
   try {
-    identity.format = parsed.at("format").get<int>();
-    if (identity.format > kFormatVersion) {
-      return Status::Incompatible("the database has format " + std::to_string(identity.format) +
+    const int64_t format = WholeNumber(parsed, "format");
+    if (format > kFormatVersion) {
+      return Status::Incompatible("the database has format " + std::to_string(format) +
                                   ", this version reads up to " + std::to_string(kFormatVersion));
     }
+    if (format < 1) return Status::Corruption("identity: format is " + std::to_string(format));
+    identity.format = static_cast<int>(format);
     identity.id = parsed.at("id").get<std::string>();
-    identity.shards = parsed.at("shards").get<uint32_t>();
-    identity.hash = parsed.at("hash").get<uint32_t>();
+    const int64_t shards = WholeNumber(parsed, "shards");
+    if (shards < 1 || shards > 1024) {
+      return Status::Corruption("identity: shards is " + std::to_string(shards));
+    }
+    identity.shards = static_cast<uint32_t>(shards);
+    const int64_t hash = WholeNumber(parsed, "hash");
+    if (hash < 0 || hash > UINT32_MAX) {
+      return Status::Corruption("identity: hash is " + std::to_string(hash));
+    }
+    identity.hash = static_cast<uint32_t>(hash);
     identity.ready = parsed.at("ready").get<bool>();
     std::string differences;
     if (identity.hash != kHashVersion) {
@@ -72,9 +91,6 @@ Result<Identity> Identity::FromJson(const std::string& json) {
     }
   } catch (const nlohmann::json::exception& e) {
     return Status::Corruption(std::string("identity: ") + e.what());
-  }
-  if (identity.shards < 1 || identity.shards > 1024) {
-    return Status::Corruption("identity: shards is " + std::to_string(identity.shards));
   }
   return identity;
 }

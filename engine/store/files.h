@@ -31,6 +31,9 @@ struct Identity {
   static Result<Identity> FromJson(const std::string& json);
 };
 
+/// Writes `bytes` under another name and renames that to `path`; with `sync`, both synced.
+Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync);
+
 /// `<root>/shard-0003`.
 std::string ShardPath(const std::string& root, uint32_t shard);
 

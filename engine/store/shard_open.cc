@@ -37,9 +37,9 @@ Result<std::unique_ptr<ShardStore>> ShardStore::OpenOnce(const ShardStoreOptions
                                                          std::shared_ptr<SharedResources> shared) {
   std::unique_ptr<ShardStore> store(new ShardStore(options, std::move(shared)));
   for (const auto step :
-       {&ShardStore::OpenDatabase, &ShardStore::CheckSynced, &ShardStore::CheckShardIdentity,
-        &ShardStore::LoadPolicies, &ShardStore::PublishOpened, &ShardStore::BumpEpoch,
-        &ShardStore::MakeRingFamilies}) {
+       {&ShardStore::CheckFiles, &ShardStore::OpenDatabase, &ShardStore::CheckSynced,
+        &ShardStore::CheckShardIdentity, &ShardStore::LoadPolicies, &ShardStore::PublishOpened,
+        &ShardStore::BumpEpoch, &ShardStore::KeepLogLoss, &ShardStore::MakeRingFamilies}) {
     Status status = (store.get()->*step)();
     if (!status.ok()) {
       return Status(status.code(), options.path + ": " + std::string(status.message()));
@@ -89,15 +89,13 @@ Status ShardStore::OpenDatabase() {
     if (!synced.ok()) return synced;
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      options_.read_only
-          ? rocksdb::DB::OpenForReadOnly(db_options, options_.path, descriptors, &handles, &db)
-          : rocksdb::DB::Open(db_options, options_.path, descriptors, &handles, &db);
-  if (!status.ok()) return FromRocks(status, "open");
-  db_.reset(db);
+  const rocksdb::Status status = OpenRocks(db_options, descriptors, &handles);
+  if (!status.ok()) {
+    const Status tried = OpenWithStandIns(db_options, status, descriptors, &handles);
+    if (!tried.ok()) return tried;
+  }
   for (size_t i = 0; i < handles.size(); ++i) {
-    opened_[i].family = std::make_shared<Family>(db, handles[i]);
+    opened_[i].family = std::make_shared<Family>(db_.get(), handles[i]);
     if (opened_[i].name.kind == FamilyName::kDefault) meta_ = opened_[i].family;
     if (opened_[i].name.kind == FamilyName::kUsers) users_ = opened_[i].family;
   }
@@ -124,9 +122,11 @@ Status ShardStore::CheckSynced() {
   if (!options_.open_damaged) {
     return Status::Corruption(text + "; restore the shard, or open it damaged to go on without");
   }
-  AddProblem(text);
+  log_loss_ += (log_loss_.empty() ? "" : "; ") + text;
   return {};
 }
+
+Status ShardStore::KeepLogLoss() { return log_loss_.empty() ? Status() : MarkLogLost(log_loss_); }
 
 Status ShardStore::CheckShardIdentity() {
   std::string stored;
@@ -141,6 +141,11 @@ Status ShardStore::CheckShardIdentity() {
   if (!got.ok()) return FromRocks(got, "read the shard's identity");
   const Json parsed = Json::parse(stored, nullptr, false);
   try {
+    const auto format = parsed.at("format").get<int64_t>();
+    if (format > kFormatVersion) {
+      return Status::Incompatible("the shard has format " + std::to_string(format) +
+                                  ", this version reads up to " + std::to_string(kFormatVersion));
+    }
     if (parsed.at("id").get<std::string>() != options_.database_id) {
       return Status::Incompatible("the shard belongs to another database, " +
                                   parsed.at("id").get<std::string>());
@@ -225,6 +230,8 @@ Status ShardStore::PublishOpened() {
     bucket->sealed = db_->Get({}, meta(), SealedKey(families.name, bucket->label), &marker).ok();
     families.buckets[*index] = std::move(bucket);
   }
+  const Status losses = LoadLosses(set.get());
+  if (!losses.ok()) return losses;
   opened_.clear();
   policies_.clear();
   if (!options_.read_only) {

@@ -10,7 +10,6 @@
 namespace seendb {
 namespace {
 
-constexpr char kDamagedPrefix[] = "damaged/";
 constexpr int kDamagedKept = 100;
 
 rocksdb::WriteOptions Synced() {
@@ -160,7 +159,8 @@ Status ShardStore::Drop(std::string_view collection,
   rocksdb::WriteBatch markers;
   for (const auto& bucket : buckets) {
     handles.push_back(bucket->family->get());
-    const rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
+    rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
+    if (s.ok()) s = markers.Delete(meta(), LostKey(collection, bucket->label));
     if (!s.ok()) return FromRocks(s, "drop");
   }
   rocksdb::Status status = db_->DropColumnFamilies(handles);
@@ -239,6 +239,7 @@ Status ShardStore::CompactAll() {
 Status ShardStore::SyncWal() {
   if (options_.read_only) return {};
   const std::lock_guard lock(sync_mutex_);
+  NoteFiles();
   const uint64_t sequence = db_->GetLatestSequenceNumber();
   if (sequence == noted_sequence_) return {};
   if (problems_->log_failed()) return Status::IOError("the log can't be written");

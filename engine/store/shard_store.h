@@ -18,6 +18,7 @@
 #include "seendb/report.h"
 #include "store/families.h"
 #include "store/files.h"
+#include "store/inventory.h"
 #include "store/problem_list.h"
 
 namespace seendb {
@@ -31,6 +32,7 @@ struct ShardStoreOptions {
   bool create = false;
   bool read_only = false;
   bool open_damaged = false;
+  int64_t now_ms = 0;  ///< when it is opened
 };
 
 /// See the head of this file.
@@ -84,6 +86,14 @@ class ShardStore {
   /// Sets aside a damaged journal record (the first 100).
   void KeepDamaged(std::string_view name, std::string_view bytes);
 
+  /// Notes that plays of any user may be lost: answers say so from now on (losses.h).
+  Status MarkLogLost(const std::string& reason);
+  /// Takes back what a repair or an opening noted as lost. How many notes those were. Holds from
+  /// the next opening on.
+  Result<uint64_t> ForgetLosses();
+  /// Keys in meta() of damaged records with this user's id in them.
+  void FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const;
+
   /// What is wrong with this shard, for people; empty while all is well.
   std::vector<std::string> Problems() const;
   /// Notes a problem (once).
@@ -95,7 +105,17 @@ class ShardStore {
   ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResources> shared);
   static Result<std::unique_ptr<ShardStore>> OpenOnce(const ShardStoreOptions& options,
                                                       std::shared_ptr<SharedResources> shared);
+  Status CheckFiles();
   Status OpenDatabase();
+  rocksdb::Status OpenRocks(const rocksdb::DBOptions& db_options,
+                            const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                            std::vector<rocksdb::ColumnFamilyHandle*>* handles);
+  Status OpenWithStandIns(rocksdb::DBOptions db_options, const rocksdb::Status& refused,
+                          const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                          std::vector<rocksdb::ColumnFamilyHandle*>* handles);
+  Status LoadLosses(FamilySet* set);
+  Status KeepLogLoss();
+  void NoteFiles();
   Status CheckSynced();
   Status CheckShardIdentity();
   Status LoadPolicies();
@@ -120,6 +140,7 @@ class ShardStore {
   const ShardStoreOptions options_;
   const std::shared_ptr<SharedResources> shared_;
   std::shared_ptr<ProblemList> problems_;
+  std::unique_ptr<rocksdb::Env> stand_in_;  // before db_, which goes first
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<Opened> opened_;
   std::map<std::string, Policy> policies_;  // only while opening
@@ -133,6 +154,8 @@ class ShardStore {
   std::mutex seal_mutex_;    // one seal at a time: it sets a flag of the bucket's rules
   std::mutex sync_mutex_;
   uint64_t noted_sequence_ = 0;  // guarded by sync_mutex_
+  Inventory noted_files_;        // guarded by sync_mutex_
+  std::string log_loss_;         // what of the log is missing, found while opening
   uint64_t epoch_ = 0;
   std::atomic<uint32_t> family_count_{0};
 };

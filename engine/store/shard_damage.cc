@@ -1,0 +1,186 @@
+// A shard and damage: what is checked before RocksDB sees its files, opening without tables that
+// can't be opened, and what is lost for good.
+
+#include <algorithm>
+#include <utility>
+
+#include "store/inventory.h"
+#include "store/meta_keys.h"
+#include "store/shard_store.h"
+#include "store/stand_in.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+constexpr char kWhatToDo[] =
+    "; put the file back, restore the shard, or make a new database of what can be read "
+    "(seendb repair)";
+
+bool CanStandIn(std::string_view family) {
+  const FamilyName::Kind kind = ParseFamilyName(family).kind;
+  return kind == FamilyName::kSeen || kind == FamilyName::kImpressions;
+}
+
+std::string TablesText(const std::vector<DamagedTable>& tables) {
+  std::string text;
+  for (const DamagedTable& table : tables) {
+    if (CanStandIn(table.family)) continue;
+    text += (text.empty() ? "" : "; ") + table.path + " (family " + table.family +
+            ") can't be opened: " + table.error;
+  }
+  return text;
+}
+
+}  // namespace
+
+// Before RocksDB opens the shard: it would delete every file that a shortened MANIFEST does not
+// name.
+Status ShardStore::CheckFiles() {
+  rocksdb::Env* env = shared_->env;
+  if (options_.create && !env->FileExists(options_.path + "/CURRENT").ok()) return {};
+  const Status manifest = CheckManifest(env, options_.path);
+  if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kWhatToDo);
+  Result<std::string> logs = MissingLogs(env, options_.path);
+  if (!logs.ok()) return logs.status();
+  if (logs->empty()) return {};
+  if (!options_.open_damaged) {
+    return Status::Corruption(*logs +
+                              "; put them back, restore the shard, or open it damaged to "
+                              "go on without");
+  }
+  log_loss_ = std::move(logs).value();
+  return {};
+}
+
+rocksdb::Status ShardStore::OpenRocks(const rocksdb::DBOptions& db_options,
+                                      const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                      std::vector<rocksdb::ColumnFamilyHandle*>* handles) {
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status status =
+      options_.read_only
+          ? rocksdb::DB::OpenForReadOnly(db_options, options_.path, families, handles, &db)
+          : rocksdb::DB::Open(db_options, options_.path, families, handles, &db);
+  if (status.ok()) db_.reset(db);
+  return status;
+}
+
+// A table that can't be opened keeps only its bucket from being read: it is tried again with
+// stand-ins for those. What a shard can't do without is not stood in for.
+Status ShardStore::OpenWithStandIns(rocksdb::DBOptions db_options, const rocksdb::Status& refused,
+                                    const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                    std::vector<rocksdb::ColumnFamilyHandle*>* handles) {
+  Status failed = FromRocks(refused, "open");
+  if (!refused.IsCorruption() && !refused.IsIOError()) return failed;
+  Result<std::vector<DamagedTable>> tables = FindDamagedTables(db_options, options_.path, families);
+  if (!tables.ok() || tables->empty()) {
+    return Status(failed.code(), std::string(failed.message()) + kWhatToDo);
+  }
+  const std::string needed = TablesText(*tables);
+  if (!needed.empty()) return Status::Corruption(needed + kWhatToDo);
+  Result<std::unique_ptr<rocksdb::Env>> env = NewStandInEnv(shared_->env, *tables);
+  if (!env.ok()) return env.status();
+  stand_in_ = std::move(env).value();
+  db_options.env = stand_in_.get();
+  db_options.verify_sst_unique_id_in_manifest = false;
+  const rocksdb::Status status = OpenRocks(db_options, families, handles);
+  if (!status.ok()) return FromRocks(status, "open without the damaged tables");
+  for (const DamagedTable& table : *tables) {
+    AddProblem(table.path + " (family " + table.family + ") can't be opened: " + table.error);
+  }
+  return {};
+}
+
+// Sets what the markers say into `set`, which is not published yet.
+Status ShardStore::LoadLosses(FamilySet* set) {
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
+    std::string name = it->key().ToString().substr(sizeof(kLostPrefix) - 1);
+    std::optional<Losses> read = Losses::FromJson(it->value().ToStringView());
+    if (!read) {  // then nobody knows who is concerned
+      read = Losses{options_.now_ms, "the marker is damaged", true, {}};
+    }
+    const auto losses = std::make_shared<const Losses>(*std::move(read));
+    const size_t slash = name.find('/');
+    const std::string rest = slash == std::string::npos ? "" : name.substr(slash + 1);
+    const auto at = set->collections.find(name.substr(0, slash));
+    if (at == set->collections.end()) continue;
+    AddProblem("lost: " + name + ": " + losses->reason);
+    if (rest.empty()) {
+      at->second.losses = losses;
+    } else if (rest == kLostImpressions) {
+      at->second.impression_losses = losses;
+    } else {
+      for (const auto& [index, bucket] : at->second.buckets) {
+        if (bucket->label == rest) bucket->losses = losses;
+      }
+    }
+  }
+  return FromRocks(it->status(), "read what was lost");
+}
+
+// Nobody can tell whose plays were in a log, nor of which buckets: every user's, of all buckets
+// that could take plays.
+Status ShardStore::MarkLogLost(const std::string& reason) {
+  AddProblem(reason);
+  const std::lock_guard change(change_mutex_);
+  auto set = std::make_shared<FamilySet>(*families());
+  for (auto& [name, collection] : set->collections) {
+    Losses losses;
+    if (collection.losses) losses = *collection.losses;
+    losses.Absorb({options_.now_ms, reason, true, {}});
+    collection.losses = std::make_shared<const Losses>(losses);
+    if (options_.read_only) continue;
+    const Status stored = PutMeta(LostKey(name), losses.ToJson());
+    if (!stored.ok()) return stored;
+  }
+  Publish(std::move(set));
+  return {};
+}
+
+Result<uint64_t> ShardStore::ForgetLosses() {
+  std::vector<std::string> keys;
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
+    keys.push_back(it->key().ToString());
+  }
+  if (!it->status().ok()) return FromRocks(it->status(), "read what was lost");
+  rocksdb::WriteOptions synced;
+  synced.sync = true;
+  for (const std::string& key : keys) {
+    const rocksdb::Status deleted = db_->Delete(synced, meta(), key);
+    if (!deleted.ok()) return FromRocks(deleted, "delete " + key);
+  }
+  return keys.size();
+}
+
+// A note that could not be written says less, nothing wrong.
+void ShardStore::NoteFiles() {
+  Inventory inventory = TakeInventory(db_.get());
+  if (inventory.manifest.empty()) return;
+  const auto add = [&](const std::shared_ptr<Family>& family) {
+    if (family) inventory.families[family->get()->GetID()] = family->get()->GetName();
+  };
+  add(meta_);
+  add(users_);
+  for (uint32_t slot = 0; slot < ring_families(); ++slot) add(ring_family(slot));
+  const std::shared_ptr<const FamilySet> set = families();
+  for (const auto& [name, collection] : set->collections) {
+    add(collection.impressions);
+    for (const auto& [index, bucket] : collection.buckets) add(bucket->family);
+  }
+  if (inventory == noted_files_) return;
+  if (WriteInventory(shared_->env, options_.path, inventory).ok()) {
+    noted_files_ = std::move(inventory);
+  }
+}
+
+void ShardStore::FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const {
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  for (it->Seek(kDamagedPrefix); it->Valid() && it->key().starts_with(kDamagedPrefix); it->Next()) {
+    if (it->value().ToStringView().find(user) == std::string_view::npos) continue;
+    keys->push_back(it->key().ToString());
+  }
+}
+
+}  // namespace seendb
