@@ -1,0 +1,231 @@
+#include "simulation/checks.h"
+
+#include <algorithm>
+
+#include "simulation/calendar.h"
+
+namespace seendb::simulation {
+namespace {
+
+std::string Names(const Policy& policy, const std::set<int64_t>& buckets) {
+  std::string text;
+  for (const int64_t bucket : buckets) text += " " + NameOf(policy, bucket);
+  return text;
+}
+
+// One answer under examination.
+class Examination {
+ public:
+  Examination(const Model& model, const Question& question, const FilterResponse& answer,
+              Engine* engine, bool excused, Tally* tally)
+      : model_(model),
+        question_(question),
+        answer_(answer),
+        engine_(engine),
+        excused_(excused),
+        tally_(tally),
+        policy_(model.PolicyOf(question.collection)),
+        expected_(model.Expect(question.collection, question.user)),
+        plays_((question.filter.facts & kFactPlays) != 0),
+        impressions_((question.filter.facts & kFactImpressions) != 0) {
+    if (!plays_) expected_.played_sure.clear(), expected_.played_maybe.clear();
+    if (!impressions_) expected_.served_sure.clear(), expected_.served_maybe.clear();
+    expected_.excluded.insert(question.filter.exclude.begin(), question.filter.exclude.end());
+  }
+
+  void Run() {
+    CheckShape();
+    if (answer_.degraded) ++tally_->degraded;
+    if (answer_.degraded && !excused_ && !question_.filter.late) {
+      Fail("degraded without a cause, missing " + answer_.missing.front());
+    }
+    std::vector<bool> unseen(answer_.examined, false);
+    for (const uint32_t at : answer_.unseen) unseen[at] = true;
+    for (uint32_t at = 0; at < answer_.examined; ++at) {
+      const std::string& item = question_.filter.items[at];
+      CheckItem(item, unseen[at], question_.filter.explain ? &answer_.reasons[at] : nullptr);
+    }
+  }
+
+ private:
+  [[noreturn]] void Fail(const std::string& what) const {
+    throw Violation("filter " + question_.collection + " " + question_.user + ": " + what);
+  }
+
+  void CheckShape() const {
+    const ScriptFilter& filter = question_.filter;
+    if (answer_.examined > filter.items.size()) Fail("more examined than asked");
+    if (answer_.seen + answer_.excluded + answer_.unseen.size() != answer_.examined) {
+      Fail("seen + excluded + unseen is not examined");
+    }
+    if (std::adjacent_find(answer_.unseen.begin(), answer_.unseen.end(), std::greater_equal<>()) !=
+            answer_.unseen.end() ||
+        (!answer_.unseen.empty() && answer_.unseen.back() >= answer_.examined)) {
+      Fail("positions out of order");
+    }
+    if (filter.limit != 0 && answer_.unseen.size() > filter.limit) Fail("beyond the limit");
+    if (answer_.examined < filter.items.size() &&
+        (filter.limit == 0 || answer_.unseen.size() != filter.limit ||
+         answer_.unseen.back() + 1 != answer_.examined)) {
+      Fail("stopped early");
+    }
+    if (answer_.reasons.size() != (filter.explain ? answer_.examined : 0)) Fail("reasons");
+    if (answer_.degraded == answer_.missing.empty()) Fail("degraded, but nothing is missing");
+  }
+
+  bool Missing(const std::string& what) const {
+    return std::find(answer_.missing.begin(), answer_.missing.end(), what) !=
+               answer_.missing.end() ||
+           std::find(answer_.missing.begin(), answer_.missing.end(), "deadline") !=
+               answer_.missing.end();
+  }
+
+  // Whether layers of the user's filter were dropped at the ceiling, and could have to be.
+  bool BeyondCeiling(int64_t bucket) const {
+    const uint64_t items = model_.ItemsIn(question_.collection, question_.user, bucket);
+    // Nowhere near it: at most 64 bytes of a layer go for 3 items, if the budget is a tiny one.
+    if (items * 24 < model_.LowestCeiling(question_.collection) / 2) return false;
+    const Result<UserReport> report = engine_->Inspect(IdRef(question_.user), question_.collection);
+    if (!report.ok()) return false;
+    const std::string name = NameOf(policy_, bucket);
+    return std::any_of(report->buckets.begin(), report->buckets.end(), [&](const auto& row) {
+      return row.bucket == name && row.dropped_layers > 0;
+    });
+  }
+
+  void CheckForgotten(const std::string& item) const {
+    const auto sure = expected_.played_sure.find(item);
+    const bool served = expected_.served_sure.contains(item);
+    if (served && !Missing("impressions")) Fail(item + " was served and is called unseen");
+    if (sure == expected_.played_sure.end()) return;
+    for (const int64_t bucket : sure->second) {
+      if (Missing(NameOf(policy_, bucket))) continue;
+      if (BeyondCeiling(bucket)) {
+        ++tally_->forgotten;
+        continue;
+      }
+      Fail(item + " was played in" + Names(policy_, sure->second) + " and is called unseen");
+    }
+  }
+
+  void CheckReason(const std::string& item, const Reason& reason) const {
+    const auto played = expected_.played_maybe.find(item);
+    const bool may_be_played = played != expected_.played_maybe.end();
+    ++tally_->explained;
+    if (expected_.excluded.contains(item) != (reason.kind == ReasonKind::kExcluded)) {
+      Fail(item + ": excluded or not");
+    }
+    switch (reason.kind) {
+      case ReasonKind::kUnseen:
+        Fail(item + " is not returned, and the reason is that it is");
+      case ReasonKind::kExcluded:
+        return;
+      case ReasonKind::kImpression:
+        if (!expected_.served_maybe.contains(item)) Fail(item + " was not served");
+        return;
+      case ReasonKind::kRing:
+        if (!may_be_played) Fail(item + " was not played, and is said to be in the ring");
+        break;
+      case ReasonKind::kPlay:
+        if (!plays_) Fail(item + ": plays were not asked for");
+        if (reason.bucket_index < model_.OldestRead(question_.collection)) {
+          Fail(item + ": a bucket before the window is named");
+        }
+        if (may_be_played && played->second.contains(reason.bucket_index)) break;
+        ++tally_->misnamed;
+        if (policy_.representation == Representation::kExact) {
+          Fail(item + " is exact and was not played in " + NameOf(policy_, reason.bucket_index));
+        }
+        break;
+    }
+    if (expected_.served_sure.contains(item) && !Missing("impressions")) {
+      Fail(item + " was served; another reason is given");
+    }
+  }
+
+  void CheckItem(const std::string& item, bool unseen, const Reason* reason) {
+    const bool excluded = expected_.excluded.contains(item);
+    const bool possible =
+        excluded || expected_.served_maybe.contains(item) || expected_.played_maybe.contains(item);
+    if (unseen) {
+      if (excluded) Fail(item + " is excluded and was returned");
+      if (reason != nullptr && reason->kind != ReasonKind::kUnseen) Fail(item + ": reason");
+      CheckForgotten(item);
+    } else {
+      if (!possible && policy_.representation == Representation::kExact) {
+        Fail(item + " is called seen in an exact collection");
+      }
+      if (!possible && !plays_) Fail(item + " is called seen by impressions alone");
+      if (reason != nullptr) CheckReason(item, *reason);
+    }
+    if (possible || item[0] != 'f' || !plays_) return;
+    if (policy_.representation == Representation::kExact) return;
+    ++tally_->fresh;
+    if (!unseen) ++tally_->wrong;
+    tally_->allowed += policy_.fpr;
+    tally_->variance += policy_.fpr * (1 - policy_.fpr);
+  }
+
+  const Model& model_;
+  const Question& question_;
+  const FilterResponse& answer_;
+  Engine* const engine_;
+  const bool excused_;
+  Tally* const tally_;
+  const Policy& policy_;
+  Expected expected_;
+  const bool plays_, impressions_;
+};
+
+void CheckImpressions(const Model& model, const std::string& user,
+                      const ImpressionsReport& report) {
+  if (!report.readable) return;
+  const auto expected = model.ServedTimes(report.collection, user);
+  if (!expected) return;
+  const Policy& policy = model.PolicyOf(report.collection);
+  const int64_t oldest_ms = FirstMsOf(policy, model.OldestRead(report.collection));
+  std::vector<int64_t> times;
+  for (const ImpressionReport& entry : report.entries) {
+    if (entry.at_ms >= oldest_ms) times.push_back(entry.at_ms);
+  }
+  if (times != *expected) {
+    throw Violation("inspect " + user + ": " + std::to_string(times.size()) + " impressions in " +
+                    report.collection + ", expected " + std::to_string(expected->size()) +
+                    ", or other times");
+  }
+}
+
+}  // namespace
+
+void CheckAnswer(const Model& model, const Question& question, const FilterResponse& answer,
+                 Engine* engine, bool excused, Tally* tally) {
+  ++tally->answers;
+  tally->candidates += answer.examined;
+  Examination(model, question, answer, engine, excused, tally).Run();
+}
+
+void CheckReport(const Model& model, const UserReport& report) {
+  if (report.erased_at_ms != model.ErasedAt(report.user)) {
+    throw Violation("inspect " + report.user + ": erased at another time or not");
+  }
+  for (const ImpressionsReport& row : report.impressions) {
+    CheckImpressions(model, report.user, row);
+  }
+  for (const BucketReport& row : report.buckets) {
+    if (!row.readable || row.dropped_layers > 0) continue;
+    const Policy& policy = model.PolicyOf(row.collection);
+    if (row.bytes * 2 > model.LowestCeiling(row.collection)) continue;  // items may be there twice
+    const int64_t current = BucketAt(policy, model.now_ms);
+    for (int64_t bucket = current + 12; bucket > current - 12; --bucket) {
+      if (NameOf(policy, bucket) != row.bucket) continue;
+      const uint64_t items = model.ItemsIn(row.collection, report.user, bucket);
+      if (row.items > items) {
+        throw Violation("inspect " + report.user + ": " + std::to_string(row.items) + " items in " +
+                        row.collection + "/" + row.bucket + ", played " + std::to_string(items));
+      }
+      break;
+    }
+  }
+}
+
+}  // namespace seendb::simulation

@@ -1,0 +1,25 @@
+// tests/simulation/checks.h: an answer of the engine against what the model knows.
+
+#pragma once
+
+#include "seendb/engine.h"
+#include "simulation/model.h"
+#include "simulation/tally.h"
+
+namespace seendb::simulation {
+
+/// A filter request, as asked.
+struct Question {
+  std::string collection, user;
+  ScriptFilter filter;
+};
+
+/// Throws a Violation where `answer` breaks a promise. `engine` is asked about ceilings; `excused`
+/// says that something could not be read by design of the script.
+void CheckAnswer(const Model& model, const Question& question, const FilterResponse& answer,
+                 Engine* engine, bool excused, Tally* tally);
+
+/// Throws a Violation where a report contradicts the model.
+void CheckReport(const Model& model, const UserReport& report);
+
+}  // namespace seendb::simulation

@@ -1,0 +1,248 @@
+#include "simulation/model.h"
+
+#include <algorithm>
+
+#include "simulation/calendar.h"
+
+namespace seendb::simulation {
+
+void Model::SetPolicy(const std::string& collection, const Policy& policy) {
+  policies_[collection] = policy;
+  const uint64_t ceiling = EffectiveMaxFilterBytes(policy);
+  const auto [at, fresh] = ceilings_.try_emplace(collection, ceiling);
+  at->second = std::min(at->second, ceiling);
+  for (auto& [user, facts] : facts_[collection]) PushOut(policy, &facts);
+}
+
+Model::Facts* Model::Find(const std::string& collection, const std::string& user) {
+  const auto users = facts_.find(collection);
+  if (users == facts_.end()) return nullptr;
+  const auto facts = users->second.find(user);
+  return facts == users->second.end() ? nullptr : &facts->second;
+}
+
+const Model::Facts* Model::Find(const std::string& collection, const std::string& user) const {
+  return const_cast<Model*>(this)->Find(collection, user);
+}
+
+int64_t Model::OldestRead(const std::string& collection) const {
+  const Policy& policy = PolicyOf(collection);
+  return BucketAt(policy, now_ms) - policy.window + 1;
+}
+
+bool Model::Takes(const std::string& collection, const Sent& sent) const {
+  const Policy& policy = PolicyOf(collection);
+  if (BucketAt(policy, sent.at_ms) <= BucketAt(policy, now_ms) - int64_t{policy.retention}) {
+    return false;
+  }
+  if (sent.at_ms > now_ms + policy.max_future_ms) return false;
+  const auto erased = erased_.find(sent.user);
+  return erased == erased_.end() || sent.at_ms > erased->second;
+}
+
+OpenCall& Model::CallOf(const std::string& user, bool acknowledged) {
+  std::vector<OpenCall>& calls = open_calls_[shard_of_(user)];
+  if (calls.empty() || calls.back().number != call_) calls.push_back({call_, acknowledged, {}});
+  return calls.back();
+}
+
+void Model::AddPlay(const std::string& collection, const Sent& sent, bool acknowledged) {
+  const int64_t bucket = BucketAt(PolicyOf(collection), sent.at_ms);
+  uint64_t& since = facts_[collection][sent.user].plays[sent.item][bucket];
+  if (since == 0) {
+    // An earlier call holds for the item anyway where there is one.
+    CallOf(sent.user, acknowledged).plays.push_back({collection, sent.user, sent.item, bucket});
+    if (acknowledged) since = call_;
+  }
+}
+
+void Model::Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged) {
+  ++call_;
+  for (const Sent& one : sent) {
+    if (!Takes(collection, one)) continue;
+    CallOf(one.user, acknowledged);
+    AddPlay(collection, one, acknowledged);
+  }
+}
+
+void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged) {
+  ++call_;
+  const Policy& policy = PolicyOf(collection);
+  std::set<std::string> touched;
+  for (size_t i = 0; i < sent.size(); ++i) {
+    if (!Takes(collection, sent[i])) continue;
+    CallOf(sent[i].user, acknowledged);
+    if (policy.served_is_seen) AddPlay(collection, sent[i], acknowledged);
+    if (policy.impressions == 0) continue;
+    Facts& facts = facts_[collection][sent[i].user];
+    facts.served.push_back({sent[i].at_ms, call_, i, sent[i].item, acknowledged, acknowledged});
+    touched.insert(sent[i].user);
+  }
+  for (const std::string& user : touched) {
+    Facts& facts = facts_[collection][user];
+    // What is older than the window counts for nothing any more, not even for a rank.
+    const int64_t oldest_ms = FirstMsOf(policy, OldestRead(collection));
+    std::erase_if(facts.served, [&](const Served& one) { return one.at_ms < oldest_ms; });
+    std::sort(facts.served.begin(), facts.served.end(),
+              [](const Served& a, const Served& b) { return a.Order() > b.Order(); });
+    PushOut(policy, &facts);
+  }
+}
+
+// For each entry, newest first: how many other items are newer at worst (all that are possible
+// happened) and at best (only the sure and kept ones).
+template <typename Visit>
+void Model::Rank(const std::vector<Served>& served, const Visit& visit) {
+  std::set<std::string_view> any, sure;
+  for (size_t i = 0; i < served.size(); ++i) {
+    const std::string_view item = served[i].item;
+    visit(i, any.size() - any.count(item), sure.size() - sure.count(item));
+    any.insert(item);
+    if (served[i].sure && served[i].kept) sure.insert(item);
+  }
+}
+
+void Model::PushOut(const Policy& policy, Facts* facts) const {
+  std::vector<size_t> out;
+  Rank(facts->served, [&](size_t i, size_t worst, size_t) {
+    if (worst >= policy.impressions) out.push_back(i);
+  });
+  for (const size_t i : out) facts->served[i].kept = false;
+}
+
+void Model::Erase(const std::string& user, int64_t at_ms) {
+  for (auto& [collection, users] : facts_) users.erase(user);
+  int64_t& at = erased_[user];
+  at = std::max(at, at_ms);
+  Synced(shard_of_(user));
+}
+
+std::optional<int64_t> Model::ErasedAt(const std::string& user) const {
+  const auto at = erased_.find(user);
+  return at == erased_.end() ? std::nullopt : std::optional(at->second);
+}
+
+Expected Model::Expect(const std::string& collection, const std::string& user) const {
+  Expected expected;
+  const Facts* facts = Find(collection, user);
+  if (facts == nullptr) return expected;
+  const Policy& policy = PolicyOf(collection);
+  const int64_t oldest = OldestRead(collection);
+  for (const auto& [item, buckets] : facts->plays) {
+    for (auto at = buckets.lower_bound(oldest); at != buckets.end(); ++at) {
+      expected.played_maybe[item].insert(at->first);
+      if (at->second != 0) expected.played_sure[item].insert(at->first);
+    }
+  }
+  const int64_t oldest_ms = FirstMsOf(policy, oldest);
+  Rank(facts->served, [&](size_t i, size_t worst, size_t best) {
+    const Served& one = facts->served[i];
+    if (one.at_ms < oldest_ms) return;
+    if (best < policy.impressions) expected.served_maybe.insert(one.item);
+    if (one.sure && one.kept && worst < policy.impressions) expected.served_sure.insert(one.item);
+  });
+  return expected;
+}
+
+uint64_t Model::ItemsIn(const std::string& collection, const std::string& user,
+                        int64_t bucket) const {
+  const Facts* facts = Find(collection, user);
+  if (facts == nullptr) return 0;
+  uint64_t count = 0;
+  for (const auto& [item, buckets] : facts->plays) count += buckets.count(bucket);
+  return count;
+}
+
+std::optional<std::vector<int64_t>> Model::ServedTimes(const std::string& collection,
+                                                       const std::string& user) const {
+  std::vector<int64_t> times;
+  const Facts* facts = Find(collection, user);
+  if (facts == nullptr) return times;
+  const Policy& policy = PolicyOf(collection);
+  const int64_t oldest_ms = FirstMsOf(policy, OldestRead(collection));
+  std::set<std::string> known;
+  bool all_sure = true;
+  Rank(facts->served, [&](size_t i, size_t, size_t best) {
+    const Served& one = facts->served[i];
+    if (one.at_ms < oldest_ms || best >= policy.impressions) return;
+    if (!known.insert(one.item).second) return;
+    all_sure = all_sure && one.sure && one.kept;
+    times.push_back(one.at_ms);
+  });
+  if (!all_sure) return std::nullopt;
+  return times;
+}
+
+std::vector<std::string> Model::UsersOf(const std::string& collection) const {
+  std::vector<std::string> users;
+  const auto at = facts_.find(collection);
+  if (at == facts_.end()) return users;
+  for (const auto& [user, facts] : at->second) users.push_back(user);
+  return users;
+}
+
+void Model::Synced(uint32_t shard) {
+  // What failed stays open: the next opening tells.
+  std::erase_if(open_calls_[shard], [](const OpenCall& call) { return call.acknowledged; });
+}
+
+void Model::AllSynced() {
+  for (uint32_t shard = 0; shard < shards(); ++shard) Synced(shard);
+}
+
+void Model::Drained() {
+  for (uint32_t shard = 0; shard < shards(); ++shard) {
+    const std::vector<OpenCall>& calls = open_calls_[shard];
+    if (std::any_of(calls.begin(), calls.end(), [](const OpenCall& call) {
+          return call.acknowledged && !call.plays.empty();
+        })) {
+      Synced(shard);
+    }
+  }
+}
+
+uint64_t* Model::SureSince(const OpenPlay& play) {
+  Facts* facts = Find(play.collection, play.user);
+  if (facts == nullptr) return nullptr;
+  const auto item = facts->plays.find(play.item);
+  if (item == facts->plays.end()) return nullptr;
+  const auto bucket = item->second.find(play.bucket);
+  return bucket == item->second.end() ? nullptr : &bucket->second;
+}
+
+bool Model::IsSure(const OpenPlay& play, uint64_t before) {
+  const uint64_t* since = SureSince(play);
+  return since != nullptr && *since != 0 && *since < before;
+}
+
+void Model::Settle(uint32_t shard, uint64_t kept, const std::set<uint64_t>& found) {
+  std::set<uint64_t> lost;
+  for (const OpenCall& call : open_calls_[shard]) {
+    if (call.acknowledged && call.number > kept) lost.insert(call.number);
+    for (const OpenPlay& play : call.plays) {
+      uint64_t* since = SureSince(play);
+      if (since == nullptr) continue;  // erased meanwhile
+      if (lost.contains(call.number) && *since == call.number) *since = 0;
+      if (found.contains(call.number) && *since == 0) *since = call.number;
+    }
+  }
+  for (auto& [collection, users] : facts_) {
+    for (auto& [user, facts] : users) {
+      if (shard_of_(user) != shard) continue;
+      for (Served& one : facts.served) {
+        if (lost.contains(one.call)) one.sure = one.kept = false;
+      }
+    }
+  }
+  open_calls_[shard].clear();
+}
+
+void Model::Gone(const OpenPlay& play) {
+  const uint64_t* since = SureSince(play);
+  if (since == nullptr || *since != 0) return;
+  Facts* facts = Find(play.collection, play.user);
+  facts->plays[play.item].erase(play.bucket);
+  if (facts->plays[play.item].empty()) facts->plays.erase(play.item);
+}
+
+}  // namespace seendb::simulation

@@ -1,0 +1,139 @@
+// tests/simulation/model.h: what the engine must remember, in the plainest way there is.
+//
+// A fact is a play (user, item, bucket) or an impression (user, item, time). Of each it is known
+// for sure that it was acknowledged, or it is only possible: its call failed, or a crash or a power
+// cut came in between. A sure item must be seen, a possible one may be, any other is a false
+// positive if it is. Calls are numbered; a power cut takes all those of a shard from some number
+// on.
+//
+// Nothing of the engine is used but its plain values (Policy) and which shard a user lives in.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "seendb/policy.h"
+
+namespace seendb::simulation {
+
+/// Something played or served. `at_ms` is worked out: never kNowMs.
+struct Sent {
+  std::string user;
+  std::string item;
+  int64_t at_ms = 0;
+};
+
+/// What a filter request of one user has to go by.
+struct Expected {
+  std::set<std::string> excluded;
+  std::set<std::string> served_sure, served_maybe;  // maybe: the sure ones included
+  std::map<std::string, std::set<int64_t>> played_sure, played_maybe;  // item -> buckets counted
+};
+
+/// A play that a power cut or a failed call leaves open.
+struct OpenPlay {
+  std::string collection, user, item;
+  int64_t bucket = 0;
+};
+/// One call's share in one shard that is not known to be kept.
+struct OpenCall {
+  uint64_t number = 0;
+  bool acknowledged = false;
+  std::vector<OpenPlay> plays;
+};
+
+/// See the head of this file.
+class Model {
+ public:
+  Model(uint32_t shards, std::function<uint32_t(const std::string&)> shard_of)
+      : shard_of_(std::move(shard_of)), open_calls_(shards) {}
+
+  int64_t now_ms = 0;
+
+  /// A collection is made or its policy changed.
+  void SetPolicy(const std::string& collection, const Policy& policy);
+  const Policy& PolicyOf(const std::string& collection) const { return policies_.at(collection); }
+  const std::map<std::string, Policy>& policies() const { return policies_; }
+  /// The smallest ceiling a collection ever had.
+  uint64_t LowestCeiling(const std::string& collection) const { return ceilings_.at(collection); }
+
+  /// Whether an event of that time would be taken now.
+  bool Takes(const std::string& collection, const Sent& sent) const;
+  /// Takes a call's events; those that Takes refuses leave no trace.
+  void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
+  void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
+
+  /// Forgets a user.
+  void Erase(const std::string& user, int64_t at_ms);
+  std::optional<int64_t> ErasedAt(const std::string& user) const;
+
+  /// What of a user counts now in a collection.
+  Expected Expect(const std::string& collection, const std::string& user) const;
+  /// Distinct items of a user in a bucket, the possible ones included.
+  uint64_t ItemsIn(const std::string& collection, const std::string& user, int64_t bucket) const;
+  /// Times of the impressions within the window, newest first; nothing while some are only
+  /// possible.
+  std::optional<std::vector<int64_t>> ServedTimes(const std::string& collection,
+                                                  const std::string& user) const;
+  /// The oldest bucket a filter request reads.
+  int64_t OldestRead(const std::string& collection) const;
+  /// Users with anything in a collection.
+  std::vector<std::string> UsersOf(const std::string& collection) const;
+
+  /// Everything of a shard up to now is on the disk.
+  void Synced(uint32_t shard);
+  void AllSynced();
+  /// A drain of everything succeeded: it syncs the shards that had plays to drain.
+  void Drained();
+  /// Calls that a power cut may take or whose outcome is open, oldest first.
+  const std::vector<OpenCall>& OpenCalls(uint32_t shard) const { return open_calls_[shard]; }
+  /// The outcome is known: acknowledged calls after `kept` are only possible, failed calls in
+  /// `found` did happen.
+  void Settle(uint32_t shard, uint64_t kept, const std::set<uint64_t>& found);
+  /// Whether a call before that number made it sure.
+  bool IsSure(const OpenPlay& play, uint64_t before);
+  /// It did not happen: removed, unless it is sure.
+  void Gone(const OpenPlay& play);
+  uint32_t shards() const { return static_cast<uint32_t>(open_calls_.size()); }
+  uint32_t ShardOf(const std::string& user) const { return shard_of_(user); }
+
+ private:
+  struct Served {
+    int64_t at_ms;
+    uint64_t call;
+    size_t position;
+    std::string item;
+    bool sure;
+    bool kept;  // no newer ones can have pushed it out
+    auto Order() const { return std::tie(at_ms, call, position); }
+  };
+  struct Facts {
+    std::map<std::string, std::map<int64_t, uint64_t>> plays;  // item, bucket -> sure since; 0: not
+    std::vector<Served> served;                                // newest first
+  };
+  Facts* Find(const std::string& collection, const std::string& user);
+  const Facts* Find(const std::string& collection, const std::string& user) const;
+  uint64_t* SureSince(const OpenPlay& play);
+  void AddPlay(const std::string& collection, const Sent& sent, bool acknowledged);
+  void PushOut(const Policy& policy, Facts* facts) const;
+  OpenCall& CallOf(const std::string& user, bool acknowledged);
+  template <typename Visit>
+  static void Rank(const std::vector<Served>& served, const Visit& visit);
+
+  std::function<uint32_t(const std::string&)> shard_of_;
+  std::map<std::string, Policy> policies_;
+  std::map<std::string, uint64_t> ceilings_;
+  std::map<std::string, std::map<std::string, Facts>> facts_;  // collection, user
+  std::map<std::string, int64_t> erased_;
+  uint64_t call_ = 0;
+  std::vector<std::vector<OpenCall>> open_calls_;
+};
+
+}  // namespace seendb::simulation

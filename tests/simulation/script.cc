@@ -1,0 +1,291 @@
+#include "simulation/script.h"
+
+#include <array>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+#include "seendb/events.h"
+
+namespace seendb::simulation {
+namespace {
+
+constexpr std::array<const char*, kVerbs> kNames = {
+    "clock",     "put",         "play",   "serve", "filter",    "inspect", "erase",  "drain",
+    "seal",      "seal-closed", "drop",   "due",   "compact",   "sync",    "verify", "stats",
+    "read-only", "checkpoint",  "reopen", "kill",  "power-cut", "fail",    "crash",  "cut"};
+
+using Fields = std::map<std::string, std::string, std::less<>>;
+
+int64_t ToNumber(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw std::invalid_argument("not a number: " + std::string(text));
+  }
+  return value;
+}
+
+// An integer member of any type, by name, both ways.
+struct Member {
+  const char* name;
+  std::function<int64_t(const Options&)> get;
+  std::function<void(Options&, int64_t)> set;
+};
+template <typename T>
+Member MemberOf(const char* name, T Options::*member) {
+  return {name, [member](const Options& o) { return static_cast<int64_t>(o.*member); },
+          [member](Options& o, int64_t value) { o.*member = static_cast<T>(value); }};
+}
+const std::vector<Member>& OptionMembers() {
+  static const std::vector<Member> members = {
+      MemberOf("shards", &Options::shards),
+      MemberOf("ring_slots", &Options::ring_slots),
+      MemberOf("slot_ms", &Options::slot_ms),
+      MemberOf("slot_bytes_max", &Options::slot_bytes_max),
+      MemberOf("short_term_bytes", &Options::short_term_bytes),
+      MemberOf("block_cache_bytes", &Options::block_cache_bytes),
+      MemberOf("write_buffer_bytes", &Options::write_buffer_bytes),
+      MemberOf("list_limit", &Options::list_limit),
+      MemberOf("maintenance_begin_minute", &Options::maintenance_begin_minute),
+      MemberOf("maintenance_end_minute", &Options::maintenance_end_minute)};
+  return members;
+}
+
+std::string PatchText(const PolicyPatch& patch) {
+  std::ostringstream out;
+  if (patch.bucket) {
+    out << " bucket=";
+    patch.bucket->kind == BucketKind::kMonth ? out << "month" : out << patch.bucket->days;
+  }
+  if (patch.window) out << " window=" << *patch.window;
+  if (patch.retention) out << " retention=" << *patch.retention;
+  if (patch.fpr) out << " fpr=" << *patch.fpr;
+  if (patch.impressions) out << " impressions=" << *patch.impressions;
+  if (patch.served_is_seen) out << " served_is_seen=" << *patch.served_is_seen;
+  if (patch.representation) out << " exact=" << (*patch.representation == Representation::kExact);
+  if (patch.max_filter_bytes) out << " ceiling=" << *patch.max_filter_bytes;
+  if (patch.durability) out << " durability=" << static_cast<int>(*patch.durability);
+  if (patch.max_future_ms) out << " future=" << *patch.max_future_ms;
+  if (patch.utc_offset_minutes) out << " offset=" << *patch.utc_offset_minutes;
+  return out.str();
+}
+
+PolicyPatch ReadPatch(const Fields& fields) {
+  PolicyPatch patch;
+  for (const auto& [name, text] : fields) {
+    if (name == "bucket" && text == "month") {
+      patch.bucket = BucketSpec{};
+    } else if (name == "bucket") {
+      patch.bucket = BucketSpec{BucketKind::kDays, static_cast<uint16_t>(ToNumber(text))};
+    } else if (name == "fpr") {
+      patch.fpr = std::stod(text);
+    } else {
+      const int64_t value = ToNumber(text);
+      if (name == "window") patch.window = static_cast<uint32_t>(value);
+      if (name == "retention") patch.retention = static_cast<uint32_t>(value);
+      if (name == "impressions") patch.impressions = static_cast<uint32_t>(value);
+      if (name == "served_is_seen") patch.served_is_seen = value != 0;
+      if (name == "exact") patch.representation = static_cast<Representation>(value);
+      if (name == "ceiling") patch.max_filter_bytes = static_cast<uint64_t>(value);
+      if (name == "durability") patch.durability = static_cast<Durability>(value);
+      if (name == "future") patch.max_future_ms = value;
+      if (name == "offset") patch.utc_offset_minutes = static_cast<int32_t>(value);
+    }
+  }
+  return patch;
+}
+
+std::string Joined(const std::vector<std::string>& ids) {
+  std::string text;
+  for (const std::string& id : ids) text += (text.empty() ? "" : ",") + id;
+  return text;
+}
+
+std::vector<std::string> Split(const std::string& text, char between) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, between);) parts.push_back(part);
+  return parts;
+}
+
+std::string FilterText(const ScriptFilter& filter) {
+  std::ostringstream out;
+  out << " facts=" << filter.facts << " limit=" << filter.limit << " explain=" << filter.explain
+      << " record=" << filter.record << " strict=" << filter.strict << " late=" << filter.late
+      << " items=" << Joined(filter.items);
+  if (!filter.exclude.empty()) out << " exclude=" << Joined(filter.exclude);
+  return out.str();
+}
+
+ScriptFilter ReadFilter(const Fields& fields) {
+  ScriptFilter filter;
+  filter.items = Split(fields.at("items"), ',');
+  if (fields.contains("exclude")) filter.exclude = Split(fields.at("exclude"), ',');
+  filter.facts = static_cast<uint32_t>(ToNumber(fields.at("facts")));
+  filter.limit = static_cast<uint32_t>(ToNumber(fields.at("limit")));
+  filter.explain = fields.at("explain") == "1";
+  filter.record = fields.at("record") == "1";
+  filter.strict = fields.at("strict") == "1";
+  filter.late = fields.at("late") == "1";
+  return filter;
+}
+
+std::string EventsText(const std::vector<ScriptEvent>& events) {
+  std::string text;
+  for (const ScriptEvent& event : events) {
+    text += " " + event.user + ":" + event.item + "@" +
+            (event.at_ms == kNowMs ? "now" : std::to_string(event.at_ms));
+  }
+  return text;
+}
+
+ScriptEvent ReadEvent(const std::string& text) {
+  const size_t colon = text.find(':');
+  const size_t at = text.find('@');
+  if (colon == std::string::npos || at == std::string::npos) {
+    throw std::invalid_argument("no event: " + text);
+  }
+  const std::string time = text.substr(at + 1);
+  return {text.substr(0, colon), text.substr(colon + 1, at - colon - 1),
+          time == "now" ? kNowMs : ToNumber(time)};
+}
+
+Operation ReadOperation(const std::vector<std::string>& words) {
+  Operation operation;
+  size_t verb = 0;
+  while (verb < kVerbs && words[0] != kNames[verb]) ++verb;
+  if (verb == kVerbs) throw std::invalid_argument("no such operation: " + words[0]);
+  operation.verb = static_cast<Verb>(verb);
+  Fields fields;
+  std::vector<std::string> plain;
+  for (size_t i = 1; i < words.size(); ++i) {
+    const size_t equals = words[i].find('=');
+    if (equals == std::string::npos) {
+      plain.push_back(words[i]);
+    } else {
+      fields[words[i].substr(0, equals)] = words[i].substr(equals + 1);
+    }
+  }
+  switch (operation.verb) {
+    case Verb::kClock:
+    case Verb::kReopen:
+    case Verb::kPowerCut:
+      operation.number = ToNumber(plain.at(0));
+      break;
+    case Verb::kPut:
+      operation.collection = plain.at(0);
+      operation.patch = ReadPatch(fields);
+      break;
+    case Verb::kPlay:
+    case Verb::kServe:
+      operation.collection = plain.at(0);
+      for (size_t i = 1; i < plain.size(); ++i) operation.events.push_back(ReadEvent(plain[i]));
+      break;
+    case Verb::kFilter:
+      operation.collection = plain.at(0);
+      operation.user = plain.at(1);
+      operation.filter = ReadFilter(fields);
+      break;
+    case Verb::kInspect:
+    case Verb::kErase:
+      operation.user = plain.at(0);
+      break;
+    case Verb::kSeal:
+      operation.collection = plain.at(0);
+      operation.number = ToNumber(plain.at(1));
+      break;
+    case Verb::kFail:
+    case Verb::kCrash:
+    case Verb::kCut:
+      operation.kinds = static_cast<uint32_t>(ToNumber(fields.at("kinds")));
+      operation.part = fields.at("part") == "-" ? "" : fields.at("part");
+      operation.number = ToNumber(fields.at("skip"));
+      operation.seed = static_cast<uint64_t>(ToNumber(fields.at("seed")));
+      operation.error = fields.at("error");
+      break;
+    default:
+      break;
+  }
+  return operation;
+}
+
+}  // namespace
+
+const char* NameOf(Verb verb) { return kNames[static_cast<size_t>(verb)]; }
+
+std::string ToText(const Operation& operation) {
+  std::string text = NameOf(operation.verb);
+  switch (operation.verb) {
+    case Verb::kClock:
+    case Verb::kReopen:
+    case Verb::kPowerCut:
+      return text + " " + std::to_string(operation.number);
+    case Verb::kPut:
+      return text + " " + operation.collection + PatchText(operation.patch);
+    case Verb::kPlay:
+    case Verb::kServe:
+      return text + " " + operation.collection + EventsText(operation.events);
+    case Verb::kFilter:
+      return text + " " + operation.collection + " " + operation.user +
+             FilterText(operation.filter);
+    case Verb::kInspect:
+    case Verb::kErase:
+      return text + " " + operation.user;
+    case Verb::kSeal:
+      return text + " " + operation.collection + " " + std::to_string(operation.number);
+    case Verb::kFail:
+    case Verb::kCrash:
+    case Verb::kCut:
+      return text + " kinds=" + std::to_string(operation.kinds) +
+             " part=" + (operation.part.empty() ? "-" : operation.part) +
+             " skip=" + std::to_string(operation.number) +
+             " error=" + (operation.error.empty() ? "eio" : operation.error) +
+             " seed=" + std::to_string(operation.seed);
+    default:
+      return text;
+  }
+}
+
+std::string ToText(const Script& script) {
+  std::string text = "options";
+  for (const Member& member : OptionMembers()) {
+    text += std::string(" ") + member.name + "=" + std::to_string(member.get(script.options));
+  }
+  text += "\n";
+  for (const Operation& operation : script.operations) text += ToText(operation) + "\n";
+  return text;
+}
+
+std::optional<Script> Parse(std::string_view text, std::string* error) {
+  Script script;
+  script.options.background = false;
+  std::istringstream lines{std::string(text)};
+  size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    const std::vector<std::string> words = Split(line, ' ');
+    try {
+      if (words[0] != "options") {
+        script.operations.push_back(ReadOperation(words));
+        continue;
+      }
+      for (size_t i = 1; i < words.size(); ++i) {
+        const size_t equals = words[i].find('=');
+        for (const Member& member : OptionMembers()) {
+          if (words[i].substr(0, equals) != member.name) continue;
+          member.set(script.options, ToNumber(words[i].substr(equals + 1)));
+        }
+      }
+    } catch (const std::exception& e) {
+      *error = "line " + std::to_string(number) + ": " + e.what();
+      return std::nullopt;
+    }
+  }
+  return script;
+}
+
+}  // namespace seendb::simulation

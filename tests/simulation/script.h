@@ -1,0 +1,102 @@
+// tests/simulation/script.h: what a simulation does, as plain values and as text, one line each.
+//
+//   options shards=2 ring_slots=3 slot_ms=86400000 ...
+//   clock 1773144000000
+//   put video bucket=month window=2
+//   play video u1:v7@1773144000000 u1:v8@now
+//   filter video u1 facts=3 limit=0 explain=1 items=v7,v8,f1
+//
+// A seed makes a script (generate.h), a failing one is made smaller (minimise.h), and a text is
+// read again (Parse), so that what failed once can be looked at for ever.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seendb/options.h"
+#include "seendb/policy.h"
+
+namespace seendb::simulation {
+
+/// An event of a `play` or `serve`; at_ms may be kNowMs.
+struct ScriptEvent {
+  std::string user, item;
+  int64_t at_ms = 0;
+};
+
+/// What is done.
+enum class Verb : uint8_t {
+  kClock,       ///< time goes on to `number`
+  kPut,         ///< `collection`, `patch`
+  kPlay,        ///< `collection`, `events`
+  kServe,       ///< the same
+  kFilter,      ///< `collection`, `user`, the fields of `filter`
+  kInspect,     ///< `user`
+  kErase,       ///< `user`
+  kDrain,       ///<
+  kSeal,        ///< `collection`, the bucket `number` before the current one
+  kSealClosed,  ///<
+  kDrop,        ///< DropExpired
+  kDue,         ///< RunDue
+  kCompact,     ///<
+  kSync,        ///<
+  kVerify,      ///<
+  kStats,       ///<
+  kReadOnly,    ///< a read-only opening beside, looked at and closed
+  kCheckpoint,  ///< a copy, opened, looked at and closed
+  kReopen,      ///< closed and opened; `number` ring slots from now on, 0: as before
+  kKill,        ///< the process dies now and is started again
+  kPowerCut,    ///< the power goes now; `number`: what the disk makes of it
+  kFail,        ///< arms: operations `kinds` on `part`, after `number`, fail with `error`
+  kCrash,       ///< arms: the process dies at such an operation
+  kCut,         ///< arms: the power goes at such an operation; `seed`
+};
+inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kCut) + 1;
+/// "clock", "put", ...
+const char* NameOf(Verb verb);
+
+/// Options of a `filter`.
+struct ScriptFilter {
+  std::vector<std::string> items, exclude;
+  uint32_t facts = 3;
+  uint32_t limit = 0;
+  bool explain = false;
+  bool record = false;
+  bool strict = false;  ///< on_error = kFail
+  bool late = false;    ///< a deadline that may have passed
+};
+
+/// One operation; which fields count depends on the verb.
+struct Operation {
+  Verb verb = Verb::kDrain;
+  std::string collection;
+  std::string user;
+  std::vector<ScriptEvent> events;
+  ScriptFilter filter;
+  PolicyPatch patch;
+  int64_t number = 0;
+  uint64_t seed = 0;
+  uint32_t kinds = 0;
+  std::string part;   ///< of a file's path; "" is written as "-"
+  std::string error;  ///< "eio", "full" or "short"
+};
+
+/// A database's options and everything that is done with it.
+struct Script {
+  Options options;
+  std::vector<Operation> operations;
+};
+
+/// One line, without its end.
+std::string ToText(const Operation& operation);
+/// All lines.
+std::string ToText(const Script& script);
+/// Reads what ToText wrote; nothing, and `*error`, where it can't be read. Empty lines and those
+/// that begin with # are left out.
+std::optional<Script> Parse(std::string_view text, std::string* error);
+
+}  // namespace seendb::simulation

@@ -1,0 +1,51 @@
+#include "simulation/tally.h"
+
+#include <cmath>
+#include <sstream>
+
+namespace seendb::simulation {
+
+void Tally::Add(const Tally& other) {
+  months += other.months;
+  for (size_t i = 0; i < kVerbs; ++i) done[i] += other.done[i];
+  plays += other.plays;
+  impressions += other.impressions;
+  answers += other.answers;
+  candidates += other.candidates;
+  degraded += other.degraded;
+  forgotten += other.forgotten;
+  opened += other.opened;
+  crashes += other.crashes;
+  power_cuts += other.power_cuts;
+  failures += other.failures;
+  lost_calls += other.lost_calls;
+  layers += other.layers;
+  fresh += other.fresh;
+  wrong += other.wrong;
+  allowed += other.allowed;
+  variance += other.variance;
+  explained += other.explained;
+  misnamed += other.misnamed;
+}
+
+bool Tally::WithinBudget() const {
+  return static_cast<double>(wrong) <= allowed + 5 * std::sqrt(variance) + 3;
+}
+
+std::string Tally::ToText() const {
+  std::ostringstream out;
+  out << "  months " << months << ", openings " << opened << ", crashes " << crashes
+      << ", power cuts " << power_cuts << " (calls lost as promised " << lost_calls
+      << "), failed operations " << failures << "\n  plays " << plays << ", impressions "
+      << impressions << ", answers " << answers << ", candidates " << candidates
+      << ", degraded answers " << degraded << ", layers made " << layers
+      << ", items beyond a ceiling " << forgotten << "\n  never sent " << fresh << ", called seen "
+      << wrong << " (the budgets allow " << allowed << "), reasons given " << explained
+      << ", wrong bucket " << misnamed << "\n ";
+  for (size_t i = 0; i < kVerbs; ++i) {
+    out << " " << NameOf(static_cast<Verb>(i)) << " " << done[i];
+  }
+  return out.str();
+}
+
+}  // namespace seendb::simulation

@@ -1,0 +1,40 @@
+// tests/simulation/tally.h: what a simulation did, and what went wrong.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "simulation/script.h"
+
+namespace seendb::simulation {
+
+/// A promise that was not kept.
+class Violation : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Sums; several runs are added up.
+struct Tally {
+  double months = 0;
+  std::array<uint64_t, kVerbs> done{};
+  uint64_t plays = 0, impressions = 0, answers = 0, candidates = 0, degraded = 0, forgotten = 0;
+  uint64_t opened = 0, crashes = 0, power_cuts = 0, failures = 0, lost_calls = 0, layers = 0;
+  /// Items never sent before, in collections that may be wrong; those called seen; how many the
+  /// policies allow, and the variance of that.
+  uint64_t fresh = 0, wrong = 0;
+  double allowed = 0, variance = 0;
+  /// Seen items, and those whose reason named a bucket they were not played in.
+  uint64_t explained = 0, misnamed = 0;
+
+  void Add(const Tally& other);
+  /// Whether the false positives fit the budget, with room for chance (five standard deviations,
+  /// of which a filter that serves many requests makes the chances fewer: three items more).
+  bool WithinBudget() const;
+  std::string ToText() const;
+};
+
+}  // namespace seendb::simulation

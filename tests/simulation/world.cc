@@ -1,0 +1,324 @@
+#include "simulation/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "filter/hash.h"
+
+namespace seendb::simulation {
+namespace {
+
+constexpr char kPath[] = "/db";
+
+}  // namespace
+
+World::World(const Options& options, Opener opener, Tally* tally)
+    : options_(options),
+      opener_(std::move(opener)),
+      tally_(tally),
+      model_(options.shards, [shards = options.shards](const std::string& user) {
+        return ShardOf(IdRef(user), shards);
+      }) {
+  model_.SetPolicy("default", Policy{});
+}
+
+World::~World() = default;
+
+void World::Note(uint64_t value) { digest_ = (digest_ ^ value) * 1'099'511'628'211ULL; }
+
+void World::SetTime(int64_t now_ms) {
+  clock_.now_ms = now_ms;
+  model_.now_ms = now_ms;
+}
+
+void World::CheckExcused(const char* what, const Status& status) const {
+  if (status.ok() || Excused()) return;
+  throw Violation(std::string(what) + ": " + status.ToString() + ", though nothing failed");
+}
+
+// ---- Opening ----
+
+void World::TryOpen() {
+  ++tally_->opened;
+  expected = {};
+  failures_at_open_ = disk_.failures();
+  Result<std::unique_ptr<Engine>> opened = opener_(kPath, options_, seams());
+  if (opened.ok()) {
+    engine_ = std::move(opened).value();
+    return;
+  }
+  if (!Excused()) throw Violation("open: " + opened.status().ToString());
+}
+
+void World::Open() {
+  TryOpen();
+  while (engine_ == nullptr) {  // an armed failure met the opening: it is gone now
+    if (disk_.crashed()) {
+      ++tally_->crashes;
+      if (armed_cut_) {
+        ++tally_->power_cuts;
+        power_was_cut_ = true;
+        disk_.PowerCut(*std::exchange(armed_cut_, {}));
+      }
+      disk_.Revive();
+    }
+    disk_.Clear();
+    reads_fail_ = false;
+    TryOpen();
+  }
+  SettlePolicies();
+  SettleErasures();
+  for (uint32_t shard = 0; shard < model_.shards(); ++shard) SettleCalls(shard);
+  power_was_cut_ = false;
+  if (Excused()) return;
+  model_.AllSynced();
+  Sweep(engine_.get(), ReadsFail());
+}
+
+void World::Reopen(uint32_t ring_slots) {
+  const Status closed = engine_->Close();
+  if (closed.ok()) model_.AllSynced();
+  CheckExcused("close", closed);
+  engine_.reset();
+  if (ring_slots != 0) options_.ring_slots = ring_slots;
+  Open();
+}
+
+void World::Die(std::optional<uint64_t> power_seed) {
+  ++tally_->crashes;
+  disk_.Crash();
+  engine_.reset();
+  if (power_seed) {
+    ++tally_->power_cuts;
+    power_was_cut_ = true;
+    disk_.PowerCut(*power_seed);
+  }
+  armed_cut_.reset();
+  reads_fail_ = false;
+  disk_.Revive();
+  Open();
+}
+
+void World::Arm(const Operation& operation) {
+  const int skip = static_cast<int>(operation.number);
+  if (operation.verb != Verb::kFail) {
+    if (operation.verb == Verb::kCut) armed_cut_ = operation.seed;
+    disk_.CrashAt(operation.kinds, operation.part, skip);
+    return;
+  }
+  reads_fail_ = reads_fail_ || (operation.kinds & MemDisk::kReading) != 0;
+  const auto error = operation.error == "full" ? rocksdb::IOStatus::NoSpace("full")
+                                               : rocksdb::IOStatus::IOError("broken");
+  operation.error == "short" ? disk_.FailShort(operation.kinds, operation.part, error, skip, 1)
+                             : disk_.Fail(operation.kinds, operation.part, error, skip, 1);
+}
+
+void World::Recover(const Status& status) {
+  if (disk_.crashed()) return Die(std::exchange(armed_cut_, {}));
+  if (status.ok() || !Excused()) return;
+  const bool asks = status.code() == StatusCode::kIOError ||
+                    status.code() == StatusCode::kCorruption ||
+                    status.code() == StatusCode::kUnavailable;
+  if (!asks) return;
+  ++tally_->failures;
+  Sweep(engine_.get(), true);  // reads go on
+  const Status closed = engine_->Close();
+  if (closed.ok()) model_.AllSynced();
+  engine_.reset();
+  armed_cut_.reset();
+  reads_fail_ = false;
+  disk_.Clear();
+  Open();
+}
+
+// ---- What an opening tells ----
+
+void World::Doubt(const std::string& user, int64_t at_ms) { doubted_erasures_[user] = at_ms; }
+void World::Doubt(const std::string& collection, const Policy& policy) {
+  doubted_policies_[collection] = policy;
+}
+
+void World::SettlePolicies() {
+  std::map<std::string, Policy> found;
+  for (const CollectionInfo& info : engine_->Collections()) found[info.name] = info.policy;
+  const auto same = [](Policy a, const Policy& reported) {
+    a.max_filter_bytes = EffectiveMaxFilterBytes(a);
+    return a == reported;
+  };
+  for (const auto& [name, policy] : std::exchange(doubted_policies_, {})) {
+    if (found.contains(name) && same(policy, found[name])) model_.SetPolicy(name, policy);
+  }
+  for (const auto& [name, policy] : model_.policies()) {
+    if (!found.contains(name)) throw Violation("the collection " + name + " is gone");
+    if (!same(policy, found[name])) throw Violation("the policy of " + name + " is another");
+  }
+  if (found.size() != model_.policies().size()) throw Violation("collections nobody made");
+}
+
+void World::SettleErasures() {
+  for (const auto& [user, at_ms] : std::exchange(doubted_erasures_, {})) {
+    const Result<UserReport> report = engine_->Inspect(IdRef(user));
+    if (!report.ok()) throw Violation("inspect " + user + ": " + report.status().ToString());
+    if (report->erased_at_ms == at_ms) model_.Erase(user, at_ms);
+  }
+}
+
+World::Observed World::Observe(const OpenPlay& play, uint64_t call,
+                               const std::vector<OpenCall>& calls) {
+  if (model_.IsSure(play, call) || play.bucket < model_.OldestRead(play.collection)) {
+    return Observed::kUnknown;
+  }
+  const Expected expected_facts = model_.Expect(play.collection, play.user);
+  const auto known = expected_facts.played_maybe.find(play.item);
+  if (known == expected_facts.played_maybe.end()) return Observed::kUnknown;  // erased since
+  Question question;
+  question.collection = play.collection;
+  question.user = play.user;
+  question.filter.items = {play.item};
+  question.filter.facts = kFactPlays;
+  question.filter.explain = true;
+  FilterResponse answer;
+  if (!Answer(engine_.get(), question, &answer).ok() || answer.degraded) return Observed::kUnknown;
+  if (!answer.unseen.empty()) return Observed::kAbsent;
+  if (answer.reasons[0].kind != ReasonKind::kRing || known->second.size() > 1) {
+    return Observed::kUnknown;
+  }
+  size_t senders = 0;
+  for (const OpenCall& other : calls) {
+    senders += std::any_of(other.plays.begin(), other.plays.end(), [&](const OpenPlay& p) {
+      return p.collection == play.collection && p.user == play.user && p.item == play.item;
+    });
+  }
+  return senders == 1 ? Observed::kPresent : Observed::kUnknown;
+}
+
+// A call happened whole in a shard or not at all; of calls of a shard a power cut keeps the first
+// ones, however many.
+void World::SettleCalls(uint32_t shard) {
+  const std::vector<OpenCall> calls = model_.OpenCalls(shard);
+  std::map<uint64_t, Observed> seen;
+  std::vector<OpenPlay> absent;
+  uint64_t last_present = 0, last = 0;
+  for (const OpenCall& call : calls) {
+    last = call.number;
+    Observed& whole = seen[call.number] = Observed::kUnknown;
+    if (call.acknowledged && !power_was_cut_) continue;
+    for (const OpenPlay& play : call.plays) {
+      const Observed one = Observe(play, call.number, calls);
+      if (one == Observed::kAbsent) absent.push_back(play);
+      if (one == Observed::kUnknown) continue;
+      if (whole != Observed::kUnknown && whole != one) {
+        throw Violation("half of a call is there: " + play.user + " " + play.item);
+      }
+      whole = one;
+    }
+    if (whole == Observed::kPresent) last_present = call.number;
+  }
+  uint64_t kept = power_was_cut_ ? last_present : last;
+  std::set<uint64_t> found;
+  for (const OpenCall& call : calls) {
+    if (seen[call.number] == Observed::kPresent) found.insert(call.number);
+    if (!call.acknowledged) continue;
+    if (call.number <= kept && seen[call.number] == Observed::kAbsent) {
+      throw Violation("a call was lost and a later one of the shard kept: " +
+                      call.plays.front().user + " " + call.plays.front().item);
+    }
+    if (call.number > kept) ++tally_->lost_calls;
+  }
+  model_.Settle(shard, kept, found);
+  for (const OpenPlay& play : absent) model_.Gone(play);
+}
+
+// ---- Asking ----
+
+Status World::Answer(Engine* engine, const Question& question, FilterResponse* answer) {
+  const ScriptFilter& filter = question.filter;
+  std::vector<IdRef> items, exclude;
+  for (const std::string& item : filter.items) items.emplace_back(item);
+  for (const std::string& item : filter.exclude) exclude.emplace_back(item);
+  FilterRequest request;
+  request.collection = question.collection;
+  request.user = IdRef(question.user);
+  request.items = items;
+  request.exclude = exclude;
+  request.facts = static_cast<uint8_t>(filter.facts);
+  request.limit = filter.limit;
+  request.explain = filter.explain;
+  request.record = filter.record;
+  request.on_error = filter.strict ? OnError::kFail : OnError::kDegrade;
+  request.deadline_us = filter.late ? 1 : 0;
+  const Status status = engine->Filter(request, answer);
+  if (engine == engine_.get() && status.code() != StatusCode::kNotFound) {
+    ++expected.filters;
+    expected.candidates += answer->examined;
+    expected.candidates_seen += answer->seen;
+    expected.filters_degraded += answer->degraded ? 1 : 0;
+  }
+  return status;
+}
+
+bool World::Ask(const Question& question) {
+  FilterResponse answer;
+  const Status status = Answer(engine_.get(), question, &answer);
+  if (!question.filter.late) Note(status);
+  const ScriptFilter& filter = question.filter;
+  const bool busy = status.code() == StatusCode::kBusy && filter.record;
+  if (!status.ok() && !busy && !filter.late && !ReadsFail()) CheckExcused("filter", status);
+  if (filter.strict && status.ok() && answer.degraded) {
+    throw Violation("degraded, and kFail was asked for");
+  }
+  // What was to be recorded: the answer stands whether that worked or not.
+  if (!status.ok() && status.code() == StatusCode::kUnavailable) return false;
+  CheckAnswer(model_, question, answer, engine_.get(), ReadsFail(), tally_);
+  if (!filter.late && !answer.degraded) {
+    for (const uint32_t at : answer.unseen) Note(at);
+    for (const Reason& reason : answer.reasons) Note(static_cast<uint64_t>(reason.kind));
+    Note(answer.seen);
+  }
+  if (filter.record) {
+    std::vector<Sent> served;
+    for (const uint32_t at : answer.unseen) {
+      served.push_back({question.user, filter.items[at], model_.now_ms});
+    }
+    if (busy) ++expected.busy;
+    if (!busy) {
+      if (status.ok()) {
+        for (const Sent& one : served) {
+          model_.Takes(question.collection, one) ? ++expected.impressions_accepted
+                                                 : ++expected.impressions_refused;
+        }
+      }
+      model_.Serve(question.collection, served, status.ok());
+      if (status.ok() && model_.PolicyOf(question.collection).durability == Durability::kSync &&
+          !served.empty()) {
+        model_.Synced(model_.ShardOf(question.user));
+      }
+    }
+  }
+  Recover(status);
+  return status.ok();
+}
+
+void World::Sweep(Engine* engine, bool excused) {
+  for (const auto& [collection, policy] : model_.policies()) {
+    if (doubted_policies_.contains(collection)) continue;
+    for (const std::string& user : model_.UsersOf(collection)) {
+      if (doubted_erasures_.contains(user)) continue;
+      const Expected all = model_.Expect(collection, user);
+      Question question;
+      question.collection = collection;
+      question.user = user;
+      question.filter.explain = true;
+      for (const auto& [item, buckets] : all.played_maybe) question.filter.items.push_back(item);
+      for (const std::string& item : all.served_maybe) question.filter.items.push_back(item);
+      FilterResponse answer;
+      const Status status = Answer(engine, question, &answer);
+      if (!status.ok()) {
+        throw Violation("filter " + collection + " " + user + ": " + status.ToString());
+      }
+      CheckAnswer(model_, question, answer, engine, excused, tally_);
+    }
+  }
+}
+
+}  // namespace seendb::simulation

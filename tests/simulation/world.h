@@ -1,0 +1,101 @@
+// tests/simulation/world.h: the engine under simulation, its disk, its clock, and the model beside
+// it; how it dies and comes back, and what is found out then.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "seams.h"
+#include "seendb/engine.h"
+#include "simulation/checks.h"
+#include "support/mem_disk.h"
+
+namespace seendb::simulation {
+
+/// Opens the engine to be simulated; a test may put something wrong in between.
+using Opener = std::function<Result<std::unique_ptr<Engine>>(const std::string&, const Options&,
+                                                             const Seams&)>;
+
+/// Time stands still until it is moved.
+class SimulatedClock final : public Clock {
+ public:
+  int64_t NowMs() const override { return now_ms; }
+  int64_t now_ms = 0;
+};
+
+/// See the head of this file.
+class World {
+ public:
+  World(const Options& options, Opener opener, Tally* tally);
+  ~World();
+
+  Engine& engine() { return *engine_; }
+  Model& model() { return model_; }
+  MemDisk& disk() { return disk_; }
+  Tally& tally() { return *tally_; }
+  uint64_t digest() const { return digest_; }
+  const Options& options() const { return options_; }
+
+  void SetTime(int64_t now_ms);
+  /// Something failed since the opening: later errors may come of it.
+  bool Excused() const { return disk_.failures() > failures_at_open_ || disk_.crashed(); }
+  /// A read may fail now.
+  bool ReadsFail() const { return reads_fail_ || Excused(); }
+
+  /// Opens and compares everything with the model. Throws a Violation where it can't be opened.
+  void Open();
+  /// Closes and opens again, with so many ring slots if not 0; what is armed stays armed.
+  void Reopen(uint32_t ring_slots);
+  /// Dies and is started again; the power goes too if there is a seed.
+  void Die(std::optional<uint64_t> power_seed);
+  /// Arms a failure or a death.
+  void Arm(const Operation& operation);
+  /// After each operation: dies, or is closed and opened, where the disk or `status` ask for it.
+  void Recover(const Status& status);
+
+  /// Asks and checks; false where the engine could not answer and had an excuse.
+  bool Ask(const Question& question);
+  /// Asks one engine for everything the model knows.
+  void Sweep(Engine* engine, bool excused);
+  /// The outcome of an erasure or of a policy is open until the next opening.
+  void Doubt(const std::string& user, int64_t at_ms);
+  void Doubt(const std::string& collection, const Policy& policy);
+  /// Notes something of the answers, for the digest.
+  void Note(uint64_t value);
+  void Note(const Status& status) { Note(static_cast<uint64_t>(status.code())); }
+  /// Throws a Violation unless an error of that operation is excused.
+  void CheckExcused(const char* what, const Status& status) const;
+
+  /// What the statistics must say, since the opening.
+  EngineStats expected;
+  Seams seams() { return {&clock_, disk_.env()}; }
+
+ private:
+  enum class Observed { kPresent, kAbsent, kUnknown };
+  Status Answer(Engine* engine, const Question& question, FilterResponse* answer);
+  void TryOpen();
+  void SettlePolicies();
+  void SettleErasures();
+  void SettleCalls(uint32_t shard);
+  Observed Observe(const OpenPlay& play, uint64_t call, const std::vector<OpenCall>& calls);
+
+  Options options_;
+  const Opener opener_;
+  Tally* const tally_;
+  MemDisk disk_;
+  SimulatedClock clock_;
+  Model model_;
+  std::unique_ptr<Engine> engine_;
+  uint64_t failures_at_open_ = 0;
+  bool reads_fail_ = false;
+  bool power_was_cut_ = false;
+  std::optional<uint64_t> armed_cut_;  // the next death takes the power with it
+  std::map<std::string, int64_t> doubted_erasures_;
+  std::map<std::string, Policy> doubted_policies_;
+  uint64_t digest_ = 14'695'981'039'346'656'037ULL;
+};
+
+}  // namespace seendb::simulation
