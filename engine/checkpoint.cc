@@ -5,15 +5,6 @@
 #include "store/status.h"
 
 namespace seendb {
-namespace {
-
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-}  // namespace
 
 Status EngineImpl::CheckTarget(const std::string& folder) const {
   const auto refused = [&](const std::string& why) {

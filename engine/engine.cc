@@ -8,6 +8,7 @@
 
 #include "engine_impl.h"
 #include "filter/hash.h"
+#include "store/copy_file.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -42,10 +43,13 @@ Status CheckOptions(const Options& options) {
 
 Status MakeFolders(rocksdb::Env* env, const std::string& path) {
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
-    const rocksdb::Status s = env->CreateDirIfMissing(path.substr(0, at));
-    if (!s.ok()) return FromRocks(s, "make " + path.substr(0, at));
+    const Status made = MakeFolder(env, path.substr(0, at));
+    if (!made.ok()) return made;
   }
-  return FromRocks(env->CreateDirIfMissing(path), "make " + path);
+  const Status made = MakeFolder(env, path);
+  if (!made.ok() || env->FileExists(path + "/SEENDB").ok()) return made;
+  // Whoever made it before may have been killed before syncing its name.
+  return SyncFolder(env, FolderOf(path));
 }
 
 // Runs `work` for every shard at once; the first failure by shard number.

@@ -33,6 +33,19 @@ Status CopyFile(rocksdb::Env* env, const std::string& from, const std::string& t
   return FromRocks(status, "copy " + from);
 }
 
+std::string FolderOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status MakeFolder(rocksdb::Env* env, const std::string& path) {
+  if (env->FileExists(path).ok()) return {};
+  const rocksdb::Status made = env->CreateDirIfMissing(path);
+  if (!made.ok()) return FromRocks(made, "make " + path);
+  return SyncFolder(env, FolderOf(path));
+}
+
 Status SyncFolder(rocksdb::Env* env, const std::string& path) {
   std::unique_ptr<rocksdb::Directory> folder;
   rocksdb::Status status = env->NewDirectory(path, &folder);

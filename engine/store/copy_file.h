@@ -15,6 +15,12 @@ namespace seendb {
 /// fewer.
 Status CopyFile(rocksdb::Env* env, const std::string& from, const std::string& to, uint64_t size);
 
+/// The folder that a file or folder lies in: "/a" of "/a/b", "." of "b".
+std::string FolderOf(const std::string& path);
+
+/// Makes a folder whose name survives power loss; nothing where there is one.
+Status MakeFolder(rocksdb::Env* env, const std::string& path);
+
 /// Makes the entries of a folder survive power loss.
 Status SyncFolder(rocksdb::Env* env, const std::string& path);
 
