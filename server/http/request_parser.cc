@@ -41,6 +41,16 @@ Method ToMethod(beast_http::verb verb) {
   }
 }
 
+/// Whether a header line of `head` is continued on the next one. The parser would join the two,
+/// where another reader may see a line of its own.
+bool HasFolds(std::string_view head) {
+  for (size_t at = head.find("\r\n"); at != std::string_view::npos;
+       at = head.find("\r\n", at + 2)) {
+    if (at + 2 < head.size() && (head[at + 2] == ' ' || head[at + 2] == '\t')) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 RequestParser::RequestParser(size_t header_bytes, RequestHead* head)
@@ -61,6 +71,11 @@ RequestParser::Progress RequestParser::PutHead(Bytes* in) {
   ErrorCode ec;
   const std::string_view bytes = in->view();
   const size_t used = put(boost::asio::buffer(bytes.data(), bytes.size()), ec);
+  // Of a folded line the parser takes all or nothing, so no fold lies across two calls.
+  if (HasFolds(bytes.substr(0, used))) {
+    error_ = Error{400, "invalid_argument", "broken HTTP: folded header"};
+    return Progress::kBroken;
+  }
   in->Consume(used);
   header_taken_ += used;  // the parser's own limit counts from its last whole line only
   if (header_taken_ > header_bytes_) return Broken(beast_http::error::header_limit);

@@ -80,6 +80,50 @@ class ProtocolTest(unittest.TestCase):
                      b"fffffffffffffffff\r\n"]:
             self.refused(post(b"/filter", body, b"Transfer-Encoding: chunked"), 400)
 
+    def test_heads_that_readers_could_cut_differently(self):
+        smuggled = b"GET /admin/stats HTTP/1.1\r\nHost: h\r\n\r\n"
+        start = b"POST /filter HTTP/1.1\r\nHost: h\r\n"
+        end = b"Content-Length: %d\r\n\r\n" % len(FILTER) + FILTER
+        self.assertEqual(answers(self.server.raw(start + b"Connection: close\r\n" + end))[0][0],
+                         200)  # what stands around each shape is right
+        for shape in [
+                # continued lines
+                b"X: a\r\n b\r\n", b"X: a\r\n\tb\r\n", b"X: a\r\n \r\n", b"X:\r\n a\r\n",
+                b"Transfer-Encoding:\r\n chunked\r\n", b"X: a\r\n Transfer-Encoding: chunked\r\n",
+                b"Transfer-Encoding: chunked\r\n ,identity\r\n",
+                # lines that end otherwise
+                b"X: a\nContent-Length: 0\r\n", b"X: a\n", b"X: a\rContent-Length: 0\r\n",
+                b"X: a\r\r\n", b"\nX: a\r\n", b"X: a\r\n\n", b"X: a\x00\r\n",
+                # names that end otherwise
+                b"X : a\r\n", b"X\t: a\r\n", b"Content-Length : 0\r\n", b" Content-Length: 0\r\n",
+                b"Content-Length\r\n", b": a\r\n", b"Transfer-Encoding : chunked\r\n",
+                b"Transfer-Encoding\x0b: chunked\r\n",
+                # two lengths
+                b"Transfer-Encoding: chunked\r\n", b"Content-Length: 0\r\n",
+                b"Content-Length: %d\r\n" % len(FILTER), b"content-length: 1\r\n"]:
+            self.refused(start + shape + end + smuggled, 400)
+        for whole in [start.replace(b"\r\n", b"\n") + end, start + end.replace(b"\r\n", b"\n"),
+                      (start + end).replace(b"\r\n", b"\n"), b"\n" + start + end,
+                      start.replace(b" HTTP", b"\tHTTP") + end,
+                      start.replace(b"HTTP/1.1\r\n", b"HTTP/1.1 \r\n") + end,
+                      start.replace(b"\r\nHost", b"\r\n Host") + end]:
+            self.refused(whole + smuggled, 400)
+
+    def test_a_folded_line_is_refused_however_it_comes(self):
+        data = b"GET /healthz HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\n\r\n"
+        for cut in range(1, len(data) - 4):
+            with self.server.socket() as peer:
+                peer.sendall(data[:cut])
+                time.sleep(0.002)
+                received = b""
+                try:
+                    peer.sendall(data[cut:])
+                    while piece := peer.recv(4096):
+                        received += piece
+                except ConnectionResetError:
+                    pass  # told, and closed, before the rest was sent
+            self.assertEqual([g[0] for g in answers(received)], [400], cut)
+
     def test_pipelined_requests_are_answered_in_order(self):
         data = b"".join(post(b"/filter", b'{"user":"u","items":[%d]}' % i) for i in range(500))
         got = answers(self.server.raw(data + b"GET /nope HTTP/1.1\r\nHost: h\r\n"
