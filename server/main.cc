@@ -22,6 +22,7 @@
 
 #include "api/service.h"
 #include "http/listener.h"
+#include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
 #include "ops/log.h"
@@ -58,10 +59,19 @@ class App {
         listener_(&service_, {.limits = config.limits, .threads = ThreadsOf(config)}),
         signals_(control_, SIGTERM, SIGINT),
         sync_timer_(control_) {
+    context_.checkpoints = config_.checkpoints;
     context_.listener_counters = [this](ops::MetricsSnapshot* to) { FillCounters(to); };
   }
 
   int Run() {
+    if (!config_.checkpoints.empty()) {
+      const Status made = ops::PrepareCheckpoints(config_.checkpoints, config_.db);
+      if (!made.ok()) {
+        Log(LogLevel::kError, "checkpoints_failed",
+            {{"checkpoints", config_.checkpoints}, {"error", made.ToString()}});
+        return ops::ExitCodeOf(made.code());
+      }
+    }
     const auto address = http::ParseHostPort(config_.listen);
     if (const auto error = listener_.Open(address->first, address->second)) {
       Log(LogLevel::kError, "listen_failed", {{"error", *error}});

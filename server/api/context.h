@@ -40,6 +40,8 @@ struct Context {
   Catalog catalog;
   FillSampler sampler;
   std::mutex clock_mutex;                ///< one move of the clock at a time
+  std::string checkpoints;               ///< the folder for them; empty: none. Set before serving
+  std::mutex checkpoint_mutex;           ///< one at a time
   std::atomic<Engine*> engine{nullptr};  ///< set once it is open
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
 };

@@ -156,6 +156,14 @@ Json ToJson(const SlotInfo& slot) {
           {"plays", slot.plays},           {"bytes", slot.bytes}};
 }
 
+Json ToJson(const CheckpointReport& report) {
+  return {{"shards", report.shards},
+          {"files_linked", report.files_linked},
+          {"files_copied", report.files_copied},
+          {"bytes", report.bytes},
+          {"bytes_copied", report.bytes_copied}};
+}
+
 std::string ToJsonText(const CollectionInfo& info) {
   std::string text = "{\"name\":";
   http::AppendJsonString(info.name, &text);

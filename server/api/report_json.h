@@ -16,6 +16,7 @@ nlohmann::ordered_json ToJson(const UserReport& report);
 nlohmann::ordered_json ToJson(const EngineStats& stats);
 nlohmann::ordered_json ToJson(const BucketInfo& bucket);
 nlohmann::ordered_json ToJson(const SlotInfo& slot);
+nlohmann::ordered_json ToJson(const CheckpointReport& report);
 
 /// `{"name":...,` and the policy's members.
 std::string ToJsonText(const CollectionInfo& info);

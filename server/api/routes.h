@@ -60,6 +60,7 @@ void HandleDrain(Call& call);  // admin.cc
 void HandleSeal(Call& call);
 void HandleCompact(Call& call);
 void HandleDropExpired(Call& call);
+void HandleCheckpoint(Call& call);
 void HandleClock(Call& call);
 void HandleStats(Call& call);  // state.cc
 void HandleBuckets(Call& call);

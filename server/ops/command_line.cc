@@ -15,7 +15,7 @@ namespace {
 
 /// Flags as given; absent ones leave the config file's value.
 struct Flags {
-  std::string db, config, listen, log_level, clock;
+  std::string db, config, checkpoints, listen, log_level, clock;
   uint32_t threads = 0, shards = 0;
   bool open_damaged = false;
 };
@@ -40,6 +40,7 @@ CommandLine Compose(const CLI::App& app, const Flags& flags) {
     if (!status.ok()) return Refused(flags.config + ": " + Where(status));
   }
   if (app.count("--db") > 0) config.db = flags.db;
+  if (app.count("--checkpoints") > 0) config.checkpoints = flags.checkpoints;
   if (app.count("--listen") > 0) config.listen = flags.listen;
   if (app.count("--threads") > 0) config.threads = flags.threads;
   if (app.count("--shards") > 0) config.engine.shards = flags.shards;
@@ -63,6 +64,9 @@ CommandLine ReadCommandLine(int argc, const char* const* argv) {
       ->type_name("DIR");
   app.add_option("--config", flags.config, "settings as JSON; flags win over it")
       ->type_name("FILE");
+  app.add_option("--checkpoints", flags.checkpoints,
+                 "the folder POST /admin/checkpoint copies into, made where there is none")
+      ->type_name("DIR");
   app.add_option("--listen", flags.listen, "where to listen (127.0.0.1:7373); port 0: any")
       ->type_name("HOST:PORT");
   app.add_option("--threads", flags.threads, "I/O threads (one a core)")

@@ -173,6 +173,7 @@ Status ReadConfig(std::string_view json, Config* config) {
   };
   return Apply(document,
                {{"db", Text(&config->db)},
+                {"checkpoints", Text(&config->checkpoints)},
                 {"listen", listen},
                 {"threads", Integer(&config->threads, 0, 1'024)},
                 {"log_level", level},

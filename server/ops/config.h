@@ -19,6 +19,7 @@ namespace seendb::ops {
 /// The server's settings.
 struct Config {
   std::string db;                          ///< the database's directory
+  std::string checkpoints;                 ///< the folder for checkpoints; empty: none are taken
   std::string listen = "127.0.0.1:7373";   ///< host:port
   uint32_t threads = 0;                    ///< I/O threads; 0: as many as the machine has cores
   std::string log_level = "info";          ///< debug, info, warn, error

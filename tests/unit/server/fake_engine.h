@@ -26,6 +26,7 @@ class FakeEngine : public Engine {
   Status fail;
   int64_t now_ms = 1'700'000'000'000;
   bool degraded = false;
+  std::vector<std::string> checkpoints;  ///< the folders asked for
   uint64_t batches = 0, largest_batch = 0, ticks = 0;
 
   Result<RecordResult> RecordPlays(std::span<const Play> plays,
@@ -153,8 +154,12 @@ class FakeEngine : public Engine {
   Status Sync() override {
     return Locked([] {});
   }
-  Result<CheckpointReport> Checkpoint(const std::string&) override {
-    return Status::InvalidArgument("a fake has nothing to copy");
+  Result<CheckpointReport> Checkpoint(const std::string& dir) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    checkpoints.push_back(dir);
+    return CheckpointReport{
+        .shards = 2, .files_linked = 3, .files_copied = 4, .bytes = 500, .bytes_copied = 60};
   }
   Status RunDue() override {
     return Locked([&] { ++ticks; });

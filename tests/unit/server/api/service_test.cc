@@ -370,6 +370,49 @@ TEST_F(ServiceTest, AdminCallsTakeEmptyBodiesAndRefuseOthers) {
   EXPECT_EQ(Ask(Method::kGet, "/admin/stats").json().at("buckets_dropped"), 9);
 }
 
+TEST_F(ServiceTest, CheckpointsAreRefusedWithoutAFolder) {
+  const Answer answer = Ask(Method::kPost, "/admin/checkpoint", R"({"name":"a"})");
+  EXPECT_EQ(answer.status, 404u);
+  EXPECT_NE(answer.json().at("error").at("message").get<std::string>().find("\"checkpoints\""),
+            std::string::npos);
+  EXPECT_TRUE(engine_.checkpoints.empty());
+}
+
+TEST_F(ServiceTest, CheckpointsGoIntoTheFolderByName) {
+  context_->checkpoints = "/nowhere/checkpoints";
+  Answer answer = Ask(Method::kPost, "/admin/checkpoint", R"({"name":"Mon-1_a.b"})");
+  ASSERT_EQ(answer.status, 200u) << answer.body;
+  Json json = answer.json();
+  EXPECT_TRUE(json.at("took_ms").is_number_unsigned());
+  json.erase("took_ms");
+  EXPECT_EQ(json, Json::parse(R"({"ok":true,"name":"Mon-1_a.b","shards":2,"files_linked":3,
+                                  "files_copied":4,"bytes":500,"bytes_copied":60})"));
+  EXPECT_EQ(engine_.checkpoints, std::vector<std::string>{"/nowhere/checkpoints/Mon-1_a.b"});
+
+  engine_.fail = Status::IOError("full");
+  EXPECT_EQ(Ask(Method::kPost, "/admin/checkpoint", R"({"name":"b"})").status, 503u);
+}
+
+TEST_F(ServiceTest, CheckpointNamesStayInTheFolder) {
+  context_->checkpoints = testing::TempDir();
+  const std::string longest(64, 'x');
+  for (const std::string& name :
+       {std::string(), std::string("."), std::string(".."), std::string(".a"), std::string("a/b"),
+        std::string("../a"), std::string("a b"), std::string("\\u0000"), std::string("\xC3\xA9"),
+        std::string("a.tmp"), longest + "x"}) {
+    const Answer answer = Ask(Method::kPost, "/admin/checkpoint", R"({"name":")" + name + R"("})");
+    EXPECT_EQ(answer.status, 400u) << name;
+    EXPECT_EQ(answer.field(), "/name") << name;
+  }
+  for (const char* body : {"", "{}", "[]", R"({"name":7})", R"({"name":"a","name":"a"})",
+                           R"({"name":"a","to":"b"})", R"({"name":"a"} x)"}) {
+    EXPECT_EQ(Ask(Method::kPost, "/admin/checkpoint", body).status, 400u) << body;
+  }
+  EXPECT_TRUE(engine_.checkpoints.empty());
+  EXPECT_EQ(Ask(Method::kPost, "/admin/checkpoint", R"({"name":")" + longest + R"("})").status,
+            200u);
+}
+
 TEST_F(ServiceTest, ManualClockMovesForwardOnly) {
   EXPECT_EQ(Ask(Method::kPost, "/admin/clock", R"({"now_ms":5})").status, 404u);
   Open(/*manual_clock=*/true);

@@ -16,9 +16,9 @@ namespace {
 TEST(ConfigTest, ReadsEveryKey) {
   Config config;
   const Status status = ReadConfig(R"({
-    "db": "/d", "listen": "[::1]:0", "threads": 3, "log_level": "warn", "clock": "manual:5",
+    "db": "/d", "checkpoints": "/c", "listen": "[::1]:0", "threads": 3, "log_level": "warn", "clock": "manual:5",
     "limits": {"body_bytes": 1024, "line_bytes": 2048, "header_bytes": 4096, "header_ms": 1,
-               "idle_ms": 2, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
+               "idle_ms": 2, "transfer_ms": 8, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
                "shutdown_ms": 6, "candidates": 7},
     "engine": {"shards": 2, "open_damaged": true, "ring_slots": 3, "slot_ms": 4, "slot_bytes": 5,
                "short_term_bytes": 6, "block_cache_bytes": 7, "write_buffer_bytes": 1048576,
@@ -27,6 +27,7 @@ TEST(ConfigTest, ReadsEveryKey) {
                                    &config);
   ASSERT_TRUE(status.ok()) << status.ToString();
   EXPECT_EQ(config.db, "/d");
+  EXPECT_EQ(config.checkpoints, "/c");
   EXPECT_EQ(config.listen, "[::1]:0");
   EXPECT_EQ(config.threads, 3u);
   EXPECT_EQ(config.log_level, "warn");
@@ -36,6 +37,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.limits.header_bytes, 4'096u);
   EXPECT_EQ(config.limits.header_ms, 1);
   EXPECT_EQ(config.limits.idle_ms, 2);
+  EXPECT_EQ(config.limits.transfer_ms, 8);
   EXPECT_EQ(config.limits.connections, 3u);
   EXPECT_EQ(config.limits.inflight_bytes, 1'048'576u);
   EXPECT_EQ(config.limits.queue, 5u);
@@ -66,6 +68,7 @@ TEST(ConfigTest, NamesWhatItRefuses) {
       {"[]", ""},
       {R"({"dbs":"x"})", "/dbs"},
       {R"({"db":1})", "/db"},
+      {R"({"checkpoints":1})", "/checkpoints"},
       {R"({"db":"a","db":"b"})", "/db"},
       {R"({"listen":"here"})", "/listen"},
       {R"({"threads":-1})", "/threads"},
@@ -120,10 +123,12 @@ TEST(CommandLineTest, FlagsWinOverTheFile) {
   ASSERT_TRUE(line.config) << line.output;
   EXPECT_EQ(line.config->db, "/file");
   EXPECT_EQ(line.config->threads, 7u);
-  line = Read("--config", file.path(), "--db", "/flag", "--threads", "0", "--shards", "5",
-              "--listen", "127.0.0.1:0", "--clock", "manual:9", "--open-damaged");
+  line =
+      Read("--config", file.path(), "--db", "/flag", "--threads", "0", "--shards", "5", "--listen",
+           "127.0.0.1:0", "--clock", "manual:9", "--open-damaged", "--checkpoints", "/copies");
   ASSERT_TRUE(line.config) << line.output;
   EXPECT_EQ(line.config->db, "/flag");
+  EXPECT_EQ(line.config->checkpoints, "/copies");
   EXPECT_EQ(line.config->threads, 0u);
   EXPECT_EQ(line.config->engine.shards, 5u);
   EXPECT_EQ(line.config->engine.list_limit, 99u);

@@ -1,0 +1,82 @@
+// POST /admin/checkpoint: a copy of the running database, in the folder the settings name.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+
+#include <nlohmann/json.hpp>
+
+#include "api/json_read.h"
+#include "api/report_json.h"
+#include "api/routes.h"
+
+namespace seendb::api {
+namespace {
+
+constexpr size_t kMaxName = 64;
+
+/// A name that stays within the folder. ".tmp" is what the engine hangs on copies being made.
+bool IsName(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  };
+  return !name.empty() && name.size() <= kMaxName && name.front() != '.' &&
+         !name.ends_with(".tmp") && std::all_of(name.begin(), name.end(), fits);
+}
+
+Status ParseName(std::string_view body, std::string* name) {
+  constexpr std::array<std::string_view, 1> kFields = {"name"};
+  JsonDocument document;
+  ondemand::object root;
+  if (Status status = document.Begin(body, &root); !status.ok()) return status;
+  FieldSet fields(kFields);
+  for (auto member : root) {
+    ondemand::field field;
+    if (const auto error = std::move(member).get(field)) return Malformed(error);
+    size_t index = 0;
+    if (Status status = fields.Take(field, &index); !status.ok()) return status;
+    std::string_view text;
+    Status status = ReadText(field.value(), &text);
+    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
+    *name = text;
+  }
+  if (Status status = document.End(); !status.ok()) return status;
+  if (Status status = fields.Require(0); !status.ok()) return status;
+  if (IsName(*name)) return Status::Ok();
+  return Status::InvalidArgument(
+      "must be 1-64 of A-Z a-z 0-9 . _ -, not begin with a dot, not end with .tmp", "/name");
+}
+
+}  // namespace
+
+void HandleCheckpoint(Call& call) {
+  std::string name;
+  if (const Status status = ParseName(call.request.body, &name); !status.ok()) {
+    return call.Refuse(status);
+  }
+  const std::string& folder = call.context.checkpoints;
+  if (folder.empty()) {
+    return call.Refuse(
+        Status::NotFound("no folder for checkpoints; name one by the setting \"checkpoints\""));
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const std::lock_guard one(call.context.checkpoint_mutex);  // two of one name: the second is told
+  const std::string target = (std::filesystem::path(folder) / name).string();
+  std::error_code error;
+  if (std::filesystem::symlink_status(target, error).type() !=
+      std::filesystem::file_type::not_found) {
+    return call.Refuse(Status::Incompatible("\"" + name + "\" is there already", "/name"));
+  }
+  const Result<CheckpointReport> report = call.engine().Checkpoint(target);
+  if (!report.ok()) return call.Refuse(report.status());
+  const auto took = std::chrono::steady_clock::now() - began;
+  nlohmann::ordered_json json = {{"ok", true}, {"name", name}};
+  json.update(ToJson(*report));
+  json["took_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  call.response.body = Dump(json);
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,58 @@
+// The folder of checkpoints: made, and kept out of the database.
+
+#include "ops/checkpoints.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace seendb::ops {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CheckpointsTest : public testing::Test {
+ protected:
+  CheckpointsTest() : root_(testing::TempDir() + "checkpoints_test." + std::to_string(getpid())) {
+    fs::create_directories(root_);
+  }
+  ~CheckpointsTest() override { fs::remove_all(root_); }
+
+  const std::string root_;
+};
+
+TEST_F(CheckpointsTest, MadeWithItsParentsOrTakenAsItIs) {
+  const std::string folder = root_ + "/far/away/";
+  EXPECT_TRUE(PrepareCheckpoints(folder, root_ + "/db").ok());
+  EXPECT_TRUE(fs::is_directory(folder));
+  EXPECT_TRUE(PrepareCheckpoints(folder, root_ + "/db").ok());
+  EXPECT_TRUE(PrepareCheckpoints(root_ + "/db2", root_ + "/db").ok());
+  EXPECT_TRUE(PrepareCheckpoints(root_, root_ + "/db").ok());
+}
+
+TEST_F(CheckpointsTest, RefusedInsideTheDatabase) {
+  const std::string db = root_ + "/db";
+  fs::create_directories(db);
+  fs::create_directory_symlink(db, root_ + "/link");
+  for (const std::string& folder :
+       {db, db + "/", db + "/copies", root_ + "/x/../db/copies", root_ + "/link/copies"}) {
+    const Status status = PrepareCheckpoints(folder, db + "/");
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << folder;
+    EXPECT_EQ(status.field(), "/checkpoints") << folder;
+  }
+  EXPECT_TRUE(fs::is_empty(db));
+}
+
+TEST_F(CheckpointsTest, AFileInTheWayIsTold) {
+  std::ofstream(root_ + "/file") << "x";
+  for (const char* name : {"/file", "/file/copies"}) {
+    const Status status = PrepareCheckpoints(root_ + name, root_ + "/db");
+    EXPECT_EQ(status.code(), StatusCode::kIOError) << name;
+    EXPECT_NE(status.message().find(root_ + name), std::string::npos) << status.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace seendb::ops
