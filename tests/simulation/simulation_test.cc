@@ -1,0 +1,140 @@
+// That the simulation would notice: engines that forget a play or lie about one are caught and the
+// script made small; and that a seed repeats itself.
+
+#include <gtest/gtest.h>
+
+#include "simulation/generate.h"
+#include "simulation/minimise.h"
+
+namespace seendb::simulation {
+namespace {
+
+// Passes everything on.
+class Passing : public Engine {
+ public:
+  explicit Passing(std::unique_ptr<Engine> inner) : inner_(std::move(inner)) {}
+
+  Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                   const RecordOptions& options) override {
+    return inner_->RecordPlays(plays, options);
+  }
+  Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
+                                         const RecordOptions& options) override {
+    return inner_->RecordImpressions(impressions, options);
+  }
+  Status Filter(const FilterRequest& request, FilterResponse* response) override {
+    return inner_->Filter(request, response);
+  }
+  Result<UserReport> Inspect(IdRef user, std::string_view collection) override {
+    return inner_->Inspect(user, collection);
+  }
+  Status EraseUser(IdRef user) override { return inner_->EraseUser(user); }
+  Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
+    return inner_->PutCollection(name, patch);
+  }
+  std::vector<CollectionInfo> Collections() override { return inner_->Collections(); }
+  Status Drain() override { return inner_->Drain(); }
+  Status Seal(std::string_view collection, std::string_view bucket) override {
+    return inner_->Seal(collection, bucket);
+  }
+  Status SealClosed() override { return inner_->SealClosed(); }
+  Status DropExpired() override { return inner_->DropExpired(); }
+  Status Compact() override { return inner_->Compact(); }
+  Status Sync() override { return inner_->Sync(); }
+  Result<CheckpointReport> Checkpoint(const std::string& dir) override {
+    return inner_->Checkpoint(dir);
+  }
+  Status RunDue() override { return inner_->RunDue(); }
+  EngineStats Stats() override { return inner_->Stats(); }
+  std::vector<BucketInfo> Buckets() override { return inner_->Buckets(); }
+  std::vector<SlotInfo> Ring() override { return inner_->Ring(); }
+  Result<VerifyReport> Verify() override { return inner_->Verify(); }
+  Status Scan(std::string_view family_prefix,
+              const std::function<bool(const ScanRow&)>& row) override {
+    return inner_->Scan(family_prefix, row);
+  }
+  int64_t NowMs() const override { return inner_->NowMs(); }
+  uint32_t ShardOf(IdRef user) const override { return inner_->ShardOf(user); }
+  Status Close() override { return inner_->Close(); }
+
+ protected:
+  std::unique_ptr<Engine> inner_;
+};
+
+// Acknowledges a last play that it does not record.
+class Forgetful final : public Passing {
+ public:
+  using Passing::Passing;
+  Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                   const RecordOptions& options) override {
+    if (++calls_ % 10 != 0 || plays.size() < 2) return inner_->RecordPlays(plays, options);
+    Result<RecordResult> result = inner_->RecordPlays(plays.first(plays.size() - 1), options);
+    if (result.ok()) ++result->accepted;
+    return result;
+  }
+
+ private:
+  int calls_ = 0;
+};
+
+// Calls a seen item unseen now and then.
+class Lying final : public Passing {
+ public:
+  using Passing::Passing;
+  Status Filter(const FilterRequest& request, FilterResponse* response) override {
+    const Status status = inner_->Filter(request, response);
+    if (status.ok() && response->seen > 0 && response->unseen.size() + 1 == request.items.size()) {
+      response->unseen.clear();
+      for (uint32_t i = 0; i < request.items.size(); ++i) response->unseen.push_back(i);
+      response->seen = 0;
+    }
+    return status;
+  }
+};
+
+template <typename Wrapped>
+Result<std::unique_ptr<Engine>> OpenWrapped(const std::string& path, const Options& options,
+                                            const Seams& seams) {
+  auto opened = OpenEngine(path, options, seams);
+  if (!opened.ok()) return opened.status();
+  return std::unique_ptr<Engine>(std::make_unique<Wrapped>(std::move(opened).value()));
+}
+
+constexpr Scale kSmall = {.months = 2, .rounds = 10, .users = 8};
+
+template <typename Wrapped>
+void ExpectCaught() {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const Script script = Generate(seed, kSmall);
+    const Outcome outcome = Simulate(script, OpenWrapped<Wrapped>);
+    if (!outcome.failed) continue;
+    const Script small = Minimise(script, OpenWrapped<Wrapped>, 5);
+    EXPECT_LT(small.operations.size(), script.operations.size());
+    EXPECT_TRUE(Simulate(small, OpenWrapped<Wrapped>).failed);
+    return;
+  }
+  FAIL() << "20 seeds passed an engine that breaks its promises";
+}
+
+TEST(SimulationTest, CatchesAnEngineThatForgets) { ExpectCaught<Forgetful>(); }
+TEST(SimulationTest, CatchesAnEngineThatLies) { ExpectCaught<Lying>(); }
+
+TEST(SimulationTest, ASeedRepeatsItself) {
+  for (const uint64_t seed : {3, 4, 5}) {
+    const Script script = Generate(seed, kSmall);
+    const Outcome first = Simulate(script), second = Simulate(script);
+    EXPECT_FALSE(first.failed) << seed << ": " << first.what;
+    EXPECT_EQ(first.digest, second.digest) << seed;
+  }
+}
+
+TEST(SimulationTest, AScriptIsItsText) {
+  const Script script = Generate(7, kSmall);
+  std::string error;
+  const std::optional<Script> again = Parse(ToText(script), &error);
+  ASSERT_TRUE(again) << error;
+  EXPECT_EQ(ToText(*again), ToText(script));
+}
+
+}  // namespace
+}  // namespace seendb::simulation
