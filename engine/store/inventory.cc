@@ -60,9 +60,6 @@ std::string Inventory::ToText() const {
   std::string text =
       std::string(kHead) + "\nmanifest " + manifest + " " + std::to_string(manifest_bytes) + "\n";
   for (const uint64_t log : logs) text += "log " + std::to_string(log) + "\n";
-  for (const auto& [number, name] : families) {
-    text += "family " + std::to_string(number) + " " + name + "\n";
-  }
   return text + "sum " + Hex(HashBytes(text)) + "\n";
 }
 
@@ -83,9 +80,6 @@ std::optional<Inventory> Inventory::FromText(const std::string& text) {
       words >> inventory.manifest >> inventory.manifest_bytes;
     } else if (word == "log") {
       words >> inventory.logs.emplace_back();
-    } else if (word == "family") {
-      uint32_t number = 0;
-      words >> number >> inventory.families[number];
     }
     if (!words) return {};
   }
@@ -151,22 +145,25 @@ Status CheckManifest(rocksdb::Env* env, const std::string& shard_path) {
                             " of " + std::to_string(wanted) + " bytes can be read");
 }
 
-// Logs go oldest first, and only when a flush has made the MANIFEST longer.
+// A log is let go only after the MANIFEST has grown or has been replaced.
 Result<std::string> MissingLogs(rocksdb::Env* env, const std::string& shard_path) {
   const std::optional<Inventory> noted = ReadInventory(env, shard_path);
   if (!noted) return std::string();
   const Result<std::vector<uint64_t>> found = LogNumbers(env, shard_path);
   if (!found.ok()) return found.status();
+  // Read after the logs were listed: a running engine may let some go meanwhile.
+  std::string current;
   uint64_t bytes = 0;
   const std::string manifest = shard_path + "/" + noted->manifest;
-  bool older_kept = env->GetFileSize(manifest, &bytes).ok() && bytes == noted->manifest_bytes;
+  if (!rocksdb::ReadFileToString(env, shard_path + "/CURRENT", &current).ok() ||
+      current != noted->manifest + "\n" || !env->GetFileSize(manifest, &bytes).ok() ||
+      bytes != noted->manifest_bytes) {
+    return std::string();
+  }
   std::string missing;
   for (const uint64_t log : noted->logs) {
-    if (std::binary_search(found->begin(), found->end(), log)) {
-      older_kept = true;
-    } else if (older_kept) {
-      missing += (missing.empty() ? "" : ", ") + LogName(log);
-    }
+    if (std::binary_search(found->begin(), found->end(), log)) continue;
+    missing += (missing.empty() ? "" : ", ") + LogName(log);
   }
   return missing.empty() ? missing : "logs are missing: " + missing;
 }

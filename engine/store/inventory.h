@@ -1,12 +1,11 @@
 // store/inventory.h: which files of RocksDB a shard needs, noted in a small file beside them
 // (`FILES`), so that an opening can tell a MANIFEST that lost its end, or a log that is gone, from
 // an older state of things. RocksDB can't: it would open the older state and delete what it does
-// not name. The note also says which number each family has, for a repair without a MANIFEST.
+// not name.
 
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +18,9 @@ namespace seendb {
 
 /// What `<shard>/FILES` says. It may be older than the shard, never newer.
 struct Inventory {
-  std::string manifest;                      ///< "MANIFEST-000005"
-  uint64_t manifest_bytes = 0;               ///< of it that were synced
-  std::vector<uint64_t> logs;                ///< numbers of the logs still needed, ascending
-  std::map<uint32_t, std::string> families;  ///< names by number
+  std::string manifest;         ///< "MANIFEST-000005"
+  uint64_t manifest_bytes = 0;  ///< of it that were synced
+  std::vector<uint64_t> logs;   ///< numbers of the logs still needed, ascending
 
   friend bool operator==(const Inventory&, const Inventory&) = default;
   /// As stored.
@@ -31,7 +29,7 @@ struct Inventory {
   static std::optional<Inventory> FromText(const std::string& text);
 };
 
-/// The inventory of an open database as of now. `families` is left to the caller.
+/// The inventory of an open database as of now.
 Inventory TakeInventory(rocksdb::DB* db);
 /// Reads `<shard>/FILES`; nothing where it is absent or damaged.
 std::optional<Inventory> ReadInventory(rocksdb::Env* env, const std::string& shard_path);

@@ -13,23 +13,17 @@
 namespace seendb {
 namespace {
 
-constexpr char kWhatToDo[] =
-    "; put the file back, restore the shard, or make a new database of what can be read "
-    "(seendb repair)";
+constexpr char kRestore[] = "; put the file back, or restore a checkpoint";
+
+constexpr char kGoOn[] = "; restore a checkpoint, or open with open_damaged to go on without";
 
 bool CanStandIn(std::string_view family) {
   const FamilyName::Kind kind = ParseFamilyName(family).kind;
   return kind == FamilyName::kSeen || kind == FamilyName::kImpressions;
 }
 
-std::string TablesText(const std::vector<DamagedTable>& tables) {
-  std::string text;
-  for (const DamagedTable& table : tables) {
-    if (CanStandIn(table.family)) continue;
-    text += (text.empty() ? "" : "; ") + table.path + " (family " + table.family +
-            ") can't be opened: " + table.error;
-  }
-  return text;
+std::string TextOf(const DamagedTable& table) {
+  return table.path + " (family " + table.family + ") can't be opened: " + table.error;
 }
 
 }  // namespace
@@ -40,14 +34,12 @@ Status ShardStore::CheckFiles() {
   rocksdb::Env* env = shared_->env;
   if (options_.create && !env->FileExists(options_.path + "/CURRENT").ok()) return {};
   const Status manifest = CheckManifest(env, options_.path);
-  if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kWhatToDo);
+  if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kRestore);
   Result<std::string> logs = MissingLogs(env, options_.path);
   if (!logs.ok()) return logs.status();
   if (logs->empty()) return {};
   if (!options_.open_damaged) {
-    return Status::Corruption(*logs +
-                              "; put them back, restore the shard, or open it damaged to "
-                              "go on without");
+    return Status::Corruption(*logs + kGoOn);
   }
   log_loss_ = std::move(logs).value();
   return {};
@@ -74,20 +66,19 @@ Status ShardStore::OpenWithStandIns(rocksdb::DBOptions db_options, const rocksdb
   if (!refused.IsCorruption() && !refused.IsIOError()) return failed;
   Result<std::vector<DamagedTable>> tables = FindDamagedTables(db_options, options_.path, families);
   if (!tables.ok() || tables->empty()) {
-    return Status(failed.code(), std::string(failed.message()) + kWhatToDo);
+    return Status(failed.code(), std::string(failed.message()) + kRestore);
   }
-  const std::string needed = TablesText(*tables);
-  if (!needed.empty()) return Status::Corruption(needed + kWhatToDo);
+  for (const DamagedTable& table : *tables) {
+    if (!CanStandIn(table.family)) return Status::Corruption(TextOf(table) + kRestore);
+  }
   Result<std::unique_ptr<rocksdb::Env>> env = NewStandInEnv(shared_->env, *tables);
   if (!env.ok()) return env.status();
   stand_in_ = std::move(env).value();
   db_options.env = stand_in_.get();
   db_options.verify_sst_unique_id_in_manifest = false;
   const rocksdb::Status status = OpenRocks(db_options, families, handles);
-  if (!status.ok()) return FromRocks(status, "open without the damaged tables");
-  for (const DamagedTable& table : *tables) {
-    AddProblem(table.path + " (family " + table.family + ") can't be opened: " + table.error);
-  }
+  if (!status.ok()) return FromRocks(status, TextOf(tables->front()) + "; open without");
+  for (const DamagedTable& table : *tables) AddProblem(TextOf(table));
   return {};
 }
 
@@ -136,43 +127,6 @@ Status ShardStore::MarkLogLost(const std::string& reason) {
   }
   Publish(std::move(set));
   return {};
-}
-
-Result<uint64_t> ShardStore::ForgetLosses() {
-  std::vector<std::string> keys;
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
-  for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
-    keys.push_back(it->key().ToString());
-  }
-  if (!it->status().ok()) return FromRocks(it->status(), "read what was lost");
-  rocksdb::WriteOptions synced;
-  synced.sync = true;
-  for (const std::string& key : keys) {
-    const rocksdb::Status deleted = db_->Delete(synced, meta(), key);
-    if (!deleted.ok()) return FromRocks(deleted, "delete " + key);
-  }
-  return keys.size();
-}
-
-// A note that could not be written says less, nothing wrong.
-void ShardStore::NoteFiles() {
-  Inventory inventory = TakeInventory(db_.get());
-  if (inventory.manifest.empty()) return;
-  const auto add = [&](const std::shared_ptr<Family>& family) {
-    if (family) inventory.families[family->get()->GetID()] = family->get()->GetName();
-  };
-  add(meta_);
-  add(users_);
-  for (uint32_t slot = 0; slot < ring_families(); ++slot) add(ring_family(slot));
-  const std::shared_ptr<const FamilySet> set = families();
-  for (const auto& [name, collection] : set->collections) {
-    add(collection.impressions);
-    for (const auto& [index, bucket] : collection.buckets) add(bucket->family);
-  }
-  if (inventory == noted_files_) return;
-  if (WriteInventory(shared_->env, options_.path, inventory).ok()) {
-    noted_files_ = std::move(inventory);
-  }
 }
 
 void ShardStore::FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const {

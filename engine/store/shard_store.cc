@@ -239,15 +239,20 @@ Status ShardStore::CompactAll() {
 Status ShardStore::SyncWal() {
   if (options_.read_only) return {};
   const std::lock_guard lock(sync_mutex_);
-  NoteFiles();
+  const Inventory files = TakeInventory(db_.get());
   const uint64_t sequence = db_->GetLatestSequenceNumber();
-  if (sequence == noted_sequence_) return {};
+  if (sequence == noted_sequence_ && files == noted_files_) return {};
   if (problems_->log_failed()) return Status::IOError("the log can't be written");
   const rocksdb::Status status = db_->SyncWAL();
   if (!status.ok()) return FromRocks(status, "sync the log");
+  // The folder is synced too by now: no log is noted that a power loss could take.
   const Status noted = WriteSyncedSequence(shared_->env, options_.path, sequence);
-  if (noted.ok()) noted_sequence_ = sequence;
-  return noted;
+  if (!noted.ok()) return noted;
+  noted_sequence_ = sequence;
+  // A list that could not be written says less, nothing wrong.
+  if (files.manifest.empty()) return {};
+  if (WriteInventory(shared_->env, options_.path, files).ok()) noted_files_ = files;
+  return {};
 }
 
 void ShardStore::KeepDamaged(std::string_view name, std::string_view bytes) {

@@ -88,9 +88,6 @@ class ShardStore {
 
   /// Notes that plays of any user may be lost: answers say so from now on (losses.h).
   Status MarkLogLost(const std::string& reason);
-  /// Takes back what a repair or an opening noted as lost. How many notes those were. Holds from
-  /// the next opening on.
-  Result<uint64_t> ForgetLosses();
   /// Keys in meta() of damaged records with this user's id in them.
   void FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const;
 
@@ -115,7 +112,6 @@ class ShardStore {
                           std::vector<rocksdb::ColumnFamilyHandle*>* handles);
   Status LoadLosses(FamilySet* set);
   Status KeepLogLoss();
-  void NoteFiles();
   Status CheckSynced();
   Status CheckShardIdentity();
   Status LoadPolicies();

@@ -23,8 +23,9 @@ using rocksdb::Slice;
 // A table's footer is at its end and says where in the file the rest is.
 constexpr size_t kFooterBytes = 53;
 
-// A small table of one key behind all others, its block spoilt: found by every look-up, readable by
-// none.
+// A small table of one key behind all others (ids are UTF-8), its block spoilt: found by every
+// look-up, readable by none. It must be no longer than any table of a bucket, so it has no more in
+// it than it must.
 Result<std::string> MakeSpoiltTable() {
   const std::unique_ptr<rocksdb::Env> memory(rocksdb::NewMemEnv(rocksdb::Env::Default()));
   rocksdb::Options options;
@@ -37,7 +38,7 @@ Result<std::string> MakeSpoiltTable() {
   rocksdb::DB* opened = nullptr;
   rocksdb::Status status = rocksdb::DB::Open(options, "/spoilt", &opened);
   const std::unique_ptr<rocksdb::DB> db(opened);
-  if (status.ok()) status = db->Put({}, std::string(300, '\xff'), "x");
+  if (status.ok()) status = db->Put({}, "\xff", "x");
   if (status.ok()) status = db->Flush({});
   std::vector<rocksdb::LiveFileMetaData> files;
   if (status.ok()) db->GetLiveFilesMetaData(&files);
@@ -55,7 +56,7 @@ Result<std::string> MakeSpoiltTable() {
 class StandInFile final : public rocksdb::FSRandomAccessFile {
  public:
   StandInFile(std::shared_ptr<const std::string> spoilt, uint64_t size)
-      : spoilt_(std::move(spoilt)), size_(size) {}
+      : spoilt_(std::move(spoilt)), size_(std::max<uint64_t>(size, spoilt_->size())) {}
 
   IOStatus Read(uint64_t offset, size_t n, const IOOptions&, Slice* result, char* scratch,
                 IODebugContext*) const override {
@@ -92,7 +93,7 @@ class StandInFiles final : public rocksdb::FileSystemWrapper {
                                IODebugContext* dbg) override {
     const auto at = sizes_.find(path);
     if (at == sizes_.end()) return target()->NewRandomAccessFile(path, options, file, dbg);
-    *file = std::make_unique<StandInFile>(spoilt_, std::max<uint64_t>(at->second, spoilt_->size()));
+    *file = std::make_unique<StandInFile>(spoilt_, at->second);
     return IOStatus::OK();
   }
   IOStatus GetFileSize(const std::string& path, const IOOptions& options, uint64_t* size,
