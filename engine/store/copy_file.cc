@@ -40,7 +40,11 @@ std::string FolderOf(const std::string& path) {
 }
 
 Status MakeFolder(rocksdb::Env* env, const std::string& path) {
-  if (env->FileExists(path).ok()) return {};
+  if (env->FileExists(path).ok()) {
+    bool is_folder = true;
+    const bool known = env->IsDirectory(path, &is_folder).ok();
+    return known && !is_folder ? Status::IOError(path + " is no folder") : Status::Ok();
+  }
   const rocksdb::Status made = env->CreateDirIfMissing(path);
   if (!made.ok()) return FromRocks(made, "make " + path);
   return SyncFolder(env, FolderOf(path));
