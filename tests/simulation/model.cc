@@ -215,6 +215,11 @@ bool Model::IsSure(const OpenPlay& play, uint64_t before) {
   return since != nullptr && *since != 0 && *since < before;
 }
 
+bool Model::KeepsServed(const std::string& collection) const {
+  const Policy& policy = PolicyOf(collection);
+  return policy.impressions > 0 || policy.served_is_seen;
+}
+
 void Model::Settle(uint32_t shard, uint64_t kept, const std::set<uint64_t>& found) {
   std::set<uint64_t> lost;
   for (const OpenCall& call : open_calls_[shard]) {

@@ -66,6 +66,8 @@ class Model {
 
   /// Whether an event of that time would be taken now.
   bool Takes(const std::string& collection, const Sent& sent) const;
+  /// Whether served items leave anything behind: where they don't, nothing is written or synced.
+  bool KeepsServed(const std::string& collection) const;
   /// Takes a call's events; those that Takes refuses leave no trace.
   void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
   void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);

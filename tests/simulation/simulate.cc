@@ -33,6 +33,7 @@ double SecondsSince(Steady::time_point begin) {
 struct Settings {
   std::vector<uint64_t> seeds;
   std::string seeds_file, script_file, save_file;
+  uint64_t first = 1, count = 0;
   double seconds = 0;
   double minimise_seconds = 60;
   unsigned jobs = 1;
@@ -59,6 +60,7 @@ class Campaign {
       const std::vector<uint64_t> known = ReadSeeds(settings.seeds_file);
       seeds_.insert(seeds_.end(), known.begin(), known.end());
     }
+    for (uint64_t i = 0; i < settings.count; ++i) seeds_.push_back(settings.first + i);
     std::random_device chance;
     fresh_ = (uint64_t{chance()} << 32) | chance();
   }
@@ -146,6 +148,8 @@ int Main(int argc, char** argv) {
   CLI::App app("Simulated months against an exact model");
   app.add_option("--seed", settings.seeds, "seeds to run");
   app.add_option("--seeds-file", settings.seeds_file, "a file of them, one a line");
+  app.add_option("--first", settings.first, "of --count seeds in a row");
+  app.add_option("--count", settings.count, "so many seeds from --first on");
   app.add_option("--script", settings.script_file, "run this script");
   app.add_option("--seconds", settings.seconds, "then fresh seeds for so long");
   app.add_option("--months", settings.scale.months, "simulated, a seed");

@@ -113,7 +113,9 @@ class Simulator {
             : model().Serve(operation.collection, sent, status.ok());
       if (status.ok()) {
         (plays ? world_.tally().plays : world_.tally().impressions) += result->accepted;
-        NoteSynced(operation.collection, sent);
+        if (plays || model().KeepsServed(operation.collection)) {
+          NoteSynced(operation.collection, sent);
+        }
       }
     }
     world_.Recover(status);

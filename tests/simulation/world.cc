@@ -290,7 +290,7 @@ bool World::Ask(const Question& question) {
       }
       model_.Serve(question.collection, served, status.ok());
       if (status.ok() && model_.PolicyOf(question.collection).durability == Durability::kSync &&
-          !served.empty()) {
+          !served.empty() && model_.KeepsServed(question.collection)) {
         model_.Synced(model_.ShardOf(question.user));
       }
     }
