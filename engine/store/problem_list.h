@@ -27,14 +27,15 @@ class ProblemList final : public rocksdb::EventListener {
       *status = rocksdb::Status::OK();
       return;
     }
-    if (reason == rocksdb::BackgroundErrorReason::kWriteCallback) log_failed_ = true;
+    // A flush syncs older logs, a switch of memtables writes out the current one.
+    if (reason != rocksdb::BackgroundErrorReason::kCompaction) log_failed_ = true;
     Add("RocksDB: " + status->ToString());
   }
   void OnErrorRecoveryCompleted(rocksdb::Status) override {
     log_failed_ = false;
     Clear("RocksDB: ");
   }
-  /// Whether a write into the log failed and RocksDB has not recovered: to sync that log then
+  /// Whether a log may have failed and RocksDB has not recovered: to sync a failed one
   /// breaks an assertion of RocksDB.
   bool log_failed() const { return log_failed_; }
   /// Forgets the problems that begin with `prefix`.

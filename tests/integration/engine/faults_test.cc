@@ -52,7 +52,7 @@ class FaultsTest : public EngineTest {
   std::set<std::string> acknowledged_;
 };
 
-TEST_F(FaultsTest, AFullDiskDuringADrainHealsAndLosesNothing) {
+TEST_F(FaultsTest, AFullDiskDuringADrainLosesNothing) {
   Open();
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(TryPlay("v" + std::to_string(i)).ok());
   faults_.Fail(FaultEnv::kAppend | FaultEnv::kCreate, "", IOStatus::NoSpace("injected"));
@@ -63,14 +63,16 @@ TEST_F(FaultsTest, AFullDiskDuringADrainHealsAndLosesNothing) {
   EXPECT_GT(engine_->Stats().ring_plays, 0u) << "the slot stays";
   const Status refused = TryPlay("refused");
   EXPECT_EQ(refused.code(), StatusCode::kIOError) << refused.ToString();
+  // Whether RocksDB takes writes again by itself depends on which file met the full disk; opening
+  // again always heals.
   faults_.Clear();
-  const Status drained = Eventually([&] { return engine_->Drain(); });
-  ASSERT_TRUE(drained.ok()) << drained.ToString();
-  ExpectNothingLost("healed");
-  EXPECT_EQ(engine_->Stats().ring_plays, 0u);
-  EXPECT_TRUE(TryPlay("after").ok());
   Reopen();
   ExpectNothingLost("reopened");
+  EXPECT_FALSE(engine_->Stats().degraded);
+  Drain();
+  EXPECT_EQ(engine_->Stats().ring_plays, 0u);
+  EXPECT_TRUE(TryPlay("after").ok());
+  ExpectNothingLost("drained");
 }
 
 // EIO on the log stops RocksDB's writing for good: reads go on, and opening again heals.
