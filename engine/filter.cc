@@ -248,7 +248,7 @@ class SourceReader {
 
   // A part of the log was lost while buckets that are still read could take plays.
   void CheckLog(const CollectionFamilies& family) {
-    if (family.losses == nullptr || !family.losses->Cover(user_)) return;
+    if (family.losses == nullptr) return;
     const int64_t newest_ms = family.losses->at_ms + collection_.policy.max_future_ms;
     if (BucketIndexOf(collection_.policy, newest_ms) >= oldest_bucket_) {
       MarkMissing(response_, "log");
@@ -269,10 +269,7 @@ class SourceReader {
     const bool readable =
         status.IsNotFound() || (status.ok() && list.Parse(source.value.ToStringView()));
     const int64_t oldest_ms = BucketBeginMs(collection_.policy, oldest_bucket_);
-    const bool lost = family.impression_losses != nullptr &&
-                      family.impression_losses->at_ms >= oldest_ms &&
-                      family.impression_losses->Cover(user_);
-    if (lost || !readable || !list.damage.empty()) MarkMissing(response_, "impressions");
+    if (!readable || !list.damage.empty()) MarkMissing(response_, "impressions");
     if (readable) {
       // Newest first; the policy may keep fewer by now than when the value was written.
       const size_t kept = std::min<size_t>(list.entries.size(), collection_.policy.impressions);
@@ -303,9 +300,7 @@ class SourceReader {
         lost = true;
         break;
       }
-      if (ReadBucket(*bucket) && (bucket->losses == nullptr || !bucket->losses->Cover(user_))) {
-        continue;
-      }
+      if (ReadBucket(*bucket)) continue;
       MarkMissing(response_, bucket->label);
       lost = true;
     }

@@ -83,9 +83,8 @@ struct Bucket {
   std::shared_ptr<Family> family;
   std::shared_ptr<SeenRules> rules;
   std::atomic<bool> sealed{false};
-  std::atomic<uint64_t> late_items{0};   ///< merged since it was sealed
-  std::shared_ptr<const Losses> losses;  ///< null: none; set before it is published
-  std::atomic<bool> unreadable{false};   ///< a seal met a damaged file; not tried again by itself
+  std::atomic<uint64_t> late_items{0};  ///< merged since it was sealed
+  std::atomic<bool> unreadable{false};  ///< a seal met a damaged file; not tried again by itself
 };
 
 /// One collection in one shard.
@@ -95,7 +94,6 @@ struct CollectionFamilies {
   std::shared_ptr<Family> impressions;
   std::shared_ptr<ImpressionRules> impression_rules;
   std::shared_ptr<const Losses> losses;                                ///< of the log; null: none
-  std::shared_ptr<const Losses> impression_losses;                     ///< null: none
   std::map<int64_t, std::shared_ptr<Bucket>, std::greater<>> buckets;  ///< newest first
 };
 

@@ -1,6 +1,7 @@
-// store/losses.h: what a bucket has lost for good, as its marker in the family `default` says
-// (format.md, "Names"). A filter answer that may lack such plays says so until the bucket expires,
-// so that a repair, or going on without a part of the log, makes no seen item silently unseen.
+// store/losses.h: what a collection has lost for good with a part of the log, as its marker in the
+// family `default` says (format.md, "Names"). Nobody can tell whose plays those were: every answer
+// that may lack some says so until the buckets of that time expire, so that going on without a part
+// of the log makes no seen item silently unseen.
 
 #pragma once
 
@@ -8,33 +9,20 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace seendb {
 
 /// See the head of this file.
 struct Losses {
-  int64_t at_ms = 0;                                        ///< when they were noticed; for people
-  std::string reason;                                       ///< for people
-  bool all = false;                                         ///< any user may be concerned
-  std::vector<std::pair<std::string, std::string>> ranges;  ///< of users, ends included
+  int64_t at_ms = 0;   ///< when they were noticed
+  std::string reason;  ///< for people
 
-  /// Whether plays of this user may be lost.
-  bool Cover(std::string_view user) const;
-  /// Adds a range; of more than kRangesKept neighbours become one.
-  void Add(std::string_view first, std::string_view last);
-  /// Takes in all of `other`.
+  /// Takes in `other`.
   void Absorb(const Losses& other);
-  bool empty() const { return !all && ranges.empty(); }
-
   /// As stored.
   std::string ToJson() const;
   /// Nothing where the text is damaged.
   static std::optional<Losses> FromJson(std::string_view json);
 };
-
-/// Ranges a marker holds at most.
-inline constexpr size_t kRangesKept = 256;
 
 }  // namespace seendb

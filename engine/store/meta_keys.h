@@ -13,18 +13,15 @@ inline constexpr char kCollectionPrefix[] = "collection/";
 inline constexpr char kSealedPrefix[] = "sealed/";
 inline constexpr char kDamagedPrefix[] = "damaged/";
 inline constexpr char kLostPrefix[] = "lost/";
-inline constexpr char kLostImpressions[] = "impressions";
 
 /// Marks a bucket as sealed.
 inline std::string SealedKey(std::string_view collection, std::string_view bucket) {
   return std::string(kSealedPrefix).append(collection).append("/").append(bucket);
 }
 
-/// What a bucket, or with kLostImpressions the impressions, of a collection have lost; without a
-/// bucket, what the log has.
-inline std::string LostKey(std::string_view collection, std::string_view bucket = {}) {
-  std::string key = std::string(kLostPrefix).append(collection);
-  return bucket.empty() ? key : key.append("/").append(bucket);
+/// What of the log a collection has lost.
+inline std::string LostKey(std::string_view collection) {
+  return std::string(kLostPrefix).append(collection);
 }
 
 }  // namespace seendb

@@ -86,26 +86,13 @@ Status ShardStore::OpenWithStandIns(rocksdb::DBOptions db_options, const rocksdb
 Status ShardStore::LoadLosses(FamilySet* set) {
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
   for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
-    std::string name = it->key().ToString().substr(sizeof(kLostPrefix) - 1);
+    const std::string name = it->key().ToString().substr(sizeof(kLostPrefix) - 1);
     std::optional<Losses> read = Losses::FromJson(it->value().ToStringView());
-    if (!read) {  // then nobody knows who is concerned
-      read = Losses{options_.now_ms, "the marker is damaged", true, {}};
-    }
-    const auto losses = std::make_shared<const Losses>(*std::move(read));
-    const size_t slash = name.find('/');
-    const std::string rest = slash == std::string::npos ? "" : name.substr(slash + 1);
-    const auto at = set->collections.find(name.substr(0, slash));
+    if (!read) read = Losses{options_.now_ms, "the marker is damaged"};
+    const auto at = set->collections.find(name);
     if (at == set->collections.end()) continue;
-    AddProblem("lost: " + name + ": " + losses->reason);
-    if (rest.empty()) {
-      at->second.losses = losses;
-    } else if (rest == kLostImpressions) {
-      at->second.impression_losses = losses;
-    } else {
-      for (const auto& [index, bucket] : at->second.buckets) {
-        if (bucket->label == rest) bucket->losses = losses;
-      }
-    }
+    AddProblem("lost: " + name + ": " + read->reason);
+    at->second.losses = std::make_shared<const Losses>(*std::move(read));
   }
   return FromRocks(it->status(), "read what was lost");
 }
@@ -119,7 +106,7 @@ Status ShardStore::MarkLogLost(const std::string& reason) {
   for (auto& [name, collection] : set->collections) {
     Losses losses;
     if (collection.losses) losses = *collection.losses;
-    losses.Absorb({options_.now_ms, reason, true, {}});
+    losses.Absorb({options_.now_ms, reason});
     collection.losses = std::make_shared<const Losses>(losses);
     if (options_.read_only) continue;
     const Status stored = PutMeta(LostKey(name), losses.ToJson());

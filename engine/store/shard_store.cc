@@ -159,8 +159,7 @@ Status ShardStore::Drop(std::string_view collection,
   rocksdb::WriteBatch markers;
   for (const auto& bucket : buckets) {
     handles.push_back(bucket->family->get());
-    rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
-    if (s.ok()) s = markers.Delete(meta(), LostKey(collection, bucket->label));
+    const rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
     if (!s.ok()) return FromRocks(s, "drop");
   }
   rocksdb::Status status = db_->DropColumnFamilies(handles);

@@ -106,7 +106,7 @@ struct FilterResponse {
   uint32_t excluded = 0;             ///< of the examined
   uint32_t examined = 0;             ///< items.size() unless `limit` stopped earlier
   bool degraded = false;             ///< something could not be read; unseen may hold seen items
-  std::vector<std::string> missing;  ///< labels of unread buckets, "impressions", "deadline"
+  std::vector<std::string> missing;  ///< unread buckets' labels, "impressions", "deadline", "log"
   std::vector<Reason> reasons;       ///< one an examined item, if asked for
 };
 
