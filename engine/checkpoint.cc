@@ -10,7 +10,8 @@ Status EngineImpl::CheckTarget(const std::string& folder) const {
   const auto refused = [&](const std::string& why) {
     return Status::InvalidArgument(folder + " " + why, "/dir");
   };
-  if (folder.empty() || folder == "/") return refused("is no name for a checkpoint");
+  if (folder.empty() || folder == "/" || folder.ends_with(".tmp"))
+    return refused("is no name for a checkpoint");
   std::string parent, own;
   const rocksdb::Status found = shared_->env->GetAbsolutePath(FolderOf(folder), &parent);
   if (!found.ok() || !shared_->env->FileExists(parent).ok()) {

@@ -110,8 +110,9 @@ TEST_F(CheckpointTest, RefusesWhatIsNoNewFolder) {
   Open();
   Play("u", {"i"});
   Take("copy");
-  for (const std::string& dir : {dir_ + "/copy", Path() + "/inside", Path() + "/shard-0000/x",
-                                 dir_ + "/absent/copy", std::string(), std::string("/")}) {
+  for (const std::string& dir :
+       {dir_ + "/copy", Path() + "/inside", Path() + "/shard-0000/x", dir_ + "/absent/copy",
+        dir_ + "/copy.tmp", std::string(), std::string("/")}) {
     const Result<CheckpointReport> refused = engine_->Checkpoint(dir);
     ASSERT_FALSE(refused.ok()) << dir;
     EXPECT_EQ(refused.status().code(), StatusCode::kInvalidArgument) << dir;
