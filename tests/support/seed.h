@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <string>
 
@@ -13,9 +14,10 @@
 
 namespace seendb::test {
 
-/// SEENDB_SEED, or a random number; printed with the running test's name.
-inline uint64_t Seed() {
-  uint64_t seed = (uint64_t{std::random_device()()} << 32) | std::random_device()();
+/// SEENDB_SEED, or else `usual`, or else a random number; printed with the running test's name.
+inline uint64_t Seed(std::optional<uint64_t> usual = {}) {
+  const uint64_t fresh = (uint64_t{std::random_device()()} << 32) | std::random_device()();
+  uint64_t seed = usual.value_or(fresh);
   if (const char* text = std::getenv("SEENDB_SEED")) seed = std::strtoull(text, nullptr, 0);
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   std::cout << (test ? test->test_suite_name() : "?") << "." << (test ? test->name() : "?")
