@@ -33,6 +33,8 @@ struct Fault {
   bool half;
 };
 
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+
 std::vector<Fault> Faults() {
   return {{"EIO", MemDisk::kWriting, IOStatus::IOError("injected"), false},
           {"ENOSPC", MemDisk::kWriting, IOStatus::NoSpace("injected"), false},
