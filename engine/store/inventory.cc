@@ -126,11 +126,8 @@ Status CheckManifest(rocksdb::Env* env, const std::string& shard_path) {
   }
   current.pop_back();
   const std::optional<Inventory> noted = ReadInventory(env, shard_path);
-  uint64_t noted_number = 0;
-  if (noted && ManifestNumber(noted->manifest, &noted_number) && noted_number > number) {
-    return Status::Corruption("CURRENT names " + current + ", but " + noted->manifest +
-                              " was in use");
-  }
+  // Where another one was noted nothing is known of this one: RocksDB goes on with a new MANIFEST
+  // even where it failed to make CURRENT name it.
   LogExtent extent;
   const Status scanned = ReadLogFile(
       env, shard_path + "/" + current, [](std::string_view) {}, &extent);

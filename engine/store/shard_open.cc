@@ -120,7 +120,8 @@ Status ShardStore::CheckSynced() {
                            std::to_string(*synced) + ", readable up to " +
                            std::to_string(recovered);
   if (!options_.open_damaged) {
-    return Status::Corruption(text + "; restore a checkpoint, or open with open_damaged to go on without");
+    return Status::Corruption(text +
+                              "; restore a checkpoint, or open with open_damaged to go on without");
   }
   log_loss_ += (log_loss_.empty() ? "" : "; ") + text;
   return {};
