@@ -9,6 +9,7 @@
 #include "engine_impl.h"
 #include "filter/hash.h"
 #include "store/copy_file.h"
+#include "store/ordered_files.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -48,7 +49,12 @@ Status MakeFolders(rocksdb::Env* env, const std::string& path) {
   }
   const Status made = MakeFolder(env, path);
   if (!made.ok() || env->FileExists(path + "/SEENDB").ok()) return made;
-  // Whoever made it before may have been killed before syncing its name.
+  // Whoever made them before may have been killed before syncing their names. Folders further up
+  // may be closed to us; they are older than this database, then.
+  for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    const Status synced = SyncFolder(env, FolderOf(path.substr(0, at)));
+    static_cast<void>(synced);
+  }
   return SyncFolder(env, FolderOf(path));
 }
 
@@ -87,9 +93,10 @@ EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& se
       options_(options),
       seams_(seams),
       clock_(seams.clock != nullptr ? seams.clock : SystemClock()),
+      env_(NewOrderedEnv(seams.env != nullptr ? seams.env : rocksdb::Env::Default())),
       shared_(std::make_shared<SharedResources>()),
       collections_(std::make_shared<CollectionMap>()) {
-  shared_->env = seams.env != nullptr ? seams.env : rocksdb::Env::Default();
+  shared_->env = env_.get();
   shared_->block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, -1, false, 0.2);
   shared_->write_buffers =
       std::make_shared<rocksdb::WriteBufferManager>(options.write_buffer_bytes);
@@ -157,7 +164,8 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                                       " shards, asked for " + std::to_string(options_.shards),
                                   "/shards");
     }
-    return {};
+    // Whoever made it may have been killed before the names of its shards were synced.
+    return options_.read_only ? Status() : SyncFolder(env, path_);
   }
   if (options_.read_only || !options_.create_if_missing) {
     return Status::NotFound("there is no database in " + path_);

@@ -116,6 +116,8 @@ class EngineImpl final : public Engine {
   void StopBackground();
   void BackgroundLoop(const char* name, int64_t every_ms, const std::function<Status()>& work);
   Status RotateAndDrain();
+  /// Refuses a clock that shows no time a bucket can be named after.
+  Status CheckClock() const;
   Status EnsureBuckets();
   Status RunMaintenance();
   Status SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted);
@@ -134,6 +136,7 @@ class EngineImpl final : public Engine {
   const Options options_;
   const Seams seams_;
   const Clock* const clock_;
+  const std::unique_ptr<rocksdb::Env> env_;
   std::shared_ptr<SharedResources> shared_;
   rocksdb::FileLock* lock_ = nullptr;
   std::vector<Shard> shards_;
