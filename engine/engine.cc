@@ -121,6 +121,7 @@ Status EngineImpl::OpenAll() {
   const bool fresh = !identity.ready;
   if (status.ok()) status = OpenShards(identity);
   if (status.ok()) status = ReconcileCollections(fresh);
+  if (status.ok() && fresh) status = SyncFolder(shared_->env, path_);  // the shards' names first
   if (status.ok() && fresh) {
     identity.ready = true;
     status = WriteIdentity(shared_->env, path_, identity);

@@ -73,6 +73,25 @@ TEST_F(PowerOrderTest, AnOpeningThatIsCutLeavesADatabaseThatOpens) {
   EXPECT_LT(step, kMostSyncs);
 }
 
+TEST_F(PowerOrderTest, AFirstOpeningThatIsCutLeavesNothingThatKeepsTheNextFromOpening) {
+  int step = 0;
+  for (; step < kMostSyncs; ++step) {
+    SCOPED_TRACE("sync of a folder " + std::to_string(step));
+    MemDisk disk;
+    const bool crashed = CrashOpening(&disk, step);
+    for (uint64_t seed = 0; seed < 2 * kCuts; ++seed) {
+      const std::unique_ptr<MemDisk> cut = disk.Clone();
+      cut->PowerCut(seed);
+      const Status opened = Open(cut.get());
+      ASSERT_TRUE(opened.ok()) << opened.ToString();
+      engine_.reset();
+    }
+    if (!crashed) break;
+  }
+  EXPECT_GT(step, 3);
+  EXPECT_LT(step, kMostSyncs);
+}
+
 // The first opening is killed, not cut: what it had not synced yet, folders above the database
 // among it, is the next opening's to sync.
 TEST_F(PowerOrderTest, AFirstOpeningThatWasKilledLosesNothingOfTheSecond) {
