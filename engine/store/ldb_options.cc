@@ -21,13 +21,14 @@ class KeyFormatter final : public rocksdb::SliceFormatter {
 
 }  // namespace
 
-Result<LdbSetup> LdbSetupFor(const std::string& shard_path) {
+Result<LdbSetup> LdbSetupFor(const std::string& shard_path, rocksdb::Env* env) {
   SharedResources shared;
-  shared.env = rocksdb::Env::Default();
+  shared.env = env;
   shared.counters = std::make_shared<MergeCounters>();
   LdbSetup setup;
   std::vector<std::string> names;
-  const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies({}, shard_path, &names);
+  const rocksdb::DBOptions db_options = DatabaseOptions(shared);
+  const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, shard_path, &names);
   if (!listed.ok()) return FromRocks(listed, "list the families of " + shard_path);
   for (const std::string& name : names) {
     auto seen = std::make_shared<SeenRules>();
@@ -38,8 +39,8 @@ Result<LdbSetup> LdbSetupFor(const std::string& shard_path) {
     setup.families.emplace_back(
         name, FamilyOptions(shared, ParseFamilyName(name).kind, seen, impressions));
   }
-  setup.options = rocksdb::Options(DatabaseOptions(shared),
-                                   FamilyOptions(shared, FamilyName::kDefault, nullptr, nullptr));
+  setup.options =
+      rocksdb::Options(db_options, FamilyOptions(shared, FamilyName::kDefault, nullptr, nullptr));
   setup.ldb_options.key_formatter = std::make_shared<KeyFormatter>();
   return setup;
 }

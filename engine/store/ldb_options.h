@@ -22,7 +22,8 @@ struct LdbSetup {
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
 };
 
-/// The setup for a shard's folder (see ShardPath). Reads the list of families only.
-Result<LdbSetup> LdbSetupFor(const std::string& shard_path);
+/// The setup for a shard's folder (see ShardPath) on `env`. Reads the list of families only.
+Result<LdbSetup> LdbSetupFor(const std::string& shard_path,
+                             rocksdb::Env* env = rocksdb::Env::Default());
 
 }  // namespace seendb

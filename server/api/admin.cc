@@ -6,6 +6,7 @@
 
 #include "api/json_read.h"
 #include "api/routes.h"
+#include "seendb/policy.h"
 
 namespace seendb::api {
 namespace {
@@ -14,16 +15,8 @@ namespace {
 Status NothingIn(std::string_view body) {
   if (body.empty()) return Status::Ok();
   JsonDocument document;
-  ondemand::object root;
-  if (Status status = document.Begin(body, &root); !status.ok()) return status;
   FieldSet fields({});
-  for (auto member : root) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
-  }
-  return document.End();
+  return ReadObject(body, &document, &fields, [](size_t, ondemand::value) { return Status::Ok(); });
 }
 
 /// Runs `work` and answers by how much the counter `name` rose.
@@ -51,43 +44,34 @@ Status ParseSeal(std::string_view body, SealCall* seal) {
   if (body.empty()) return Status::Ok();
   constexpr std::array<std::string_view, 2> kFields = {"collection", "bucket"};
   JsonDocument document;
-  ondemand::object root;
-  if (Status status = document.Begin(body, &root); !status.ok()) return status;
   FieldSet fields(kFields);
-  for (auto member : root) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
+  Status status = ReadObject(body, &document, &fields, [&](size_t index, ondemand::value value) {
     std::string_view text;
-    Status status = ReadText(field.value(), &text);
-    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
+    Status read = ReadText(value, &text);
     if (index == 0) {
       seal->collection = text;
     } else {
       seal->bucket = std::string(text);
     }
-  }
-  if (Status status = document.End(); !status.ok()) return status;
+    return read;
+  });
+  if (!status.ok()) return status;
   return fields.Has(0) ? fields.Require(1) : Status::Ok();
 }
 
 Status ParseClock(std::string_view body, int64_t* now_ms) {
   constexpr std::array<std::string_view, 1> kFields = {"now_ms"};
   JsonDocument document;
-  ondemand::object root;
-  if (Status status = document.Begin(body, &root); !status.ok()) return status;
   FieldSet fields(kFields);
-  for (auto member : root) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
-    Status status = ReadTime(field.value(), now_ms);
-    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
+  Status status = ReadObject(body, &document, &fields, [&](size_t, ondemand::value value) {
+    return ReadTime(value, now_ms);
+  });
+  if (status.ok()) status = fields.Require(0);
+  if (status.ok() && *now_ms > kLastTimeMs) {
+    // It could never be moved back.
+    status = Status::InvalidArgument("must be at most " + std::to_string(kLastTimeMs), "/now_ms");
   }
-  if (Status status = document.End(); !status.ok()) return status;
-  return fields.Require(0);
+  return status;
 }
 
 }  // namespace

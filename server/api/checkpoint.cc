@@ -30,21 +30,15 @@ bool IsName(std::string_view name) {
 Status ParseName(std::string_view body, std::string* name) {
   constexpr std::array<std::string_view, 1> kFields = {"name"};
   JsonDocument document;
-  ondemand::object root;
-  if (Status status = document.Begin(body, &root); !status.ok()) return status;
   FieldSet fields(kFields);
-  for (auto member : root) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
+  Status status = ReadObject(body, &document, &fields, [&](size_t, ondemand::value value) {
     std::string_view text;
-    Status status = ReadText(field.value(), &text);
-    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
+    Status read = ReadText(value, &text);
     *name = text;
-  }
-  if (Status status = document.End(); !status.ok()) return status;
-  if (Status status = fields.Require(0); !status.ok()) return status;
+    return read;
+  });
+  if (status.ok()) status = fields.Require(0);
+  if (!status.ok()) return status;
   if (IsName(*name)) return Status::Ok();
   return Status::InvalidArgument(
       "must be 1-64 of A-Z a-z 0-9 . _ -, not begin with a dot, not end with .tmp", "/name");

@@ -24,59 +24,35 @@ Status ReadCollection(ondemand::value value, std::optional<std::string_view>* co
   return Status::Ok();
 }
 
-Status ReadEventFields(ondemand::object& object, Play* event) {
+Status ReadEventFields(ondemand::object object, Play* event) {
   *event = Play();
   FieldSet fields(kEventFields);
   std::string_view token;
-  for (auto member : object) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
-    Status status = index == kEventUser   ? ReadId(field.value(), &event->user, &token)
-                    : index == kEventItem ? ReadId(field.value(), &event->item, &token)
-                                          : ReadTime(field.value(), &event->at_ms);
-    if (!status.ok()) return Within(std::move(status), PointerTo(kEventFields[index]));
-  }
-  if (Status status = fields.Require(kEventUser); !status.ok()) return status;
-  return fields.Require(kEventItem);
+  Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value value) {
+    return field == kEventUser   ? ReadId(value, &event->user, &token)
+           : field == kEventItem ? ReadId(value, &event->item, &token)
+                                 : ReadTime(value, &event->at_ms);
+  });
+  if (status.ok()) status = fields.Require(kEventUser);
+  return status.ok() ? fields.Require(kEventItem) : status;
 }
 
 Status ReadEvents(ondemand::value value, std::vector<Play>* plays) {
-  ondemand::array array;
-  if (Status status = ReadArray(value, &array); !status.ok()) return status;
-  for (auto element : array) {
-    ondemand::value item;
-    if (const auto error = std::move(element).get(item)) return Malformed(error);
+  return ReadElements(value, SIZE_MAX, "events", [&](size_t, ondemand::value item) {
     ondemand::object object;
-    const auto error = item.get_object().get(object);
-    Status status = error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
-                    : error                           ? Malformed(error)
-                                                      : Status::Ok();
-    Play play;
-    if (status.ok()) status = ReadEventFields(object, &play);
-    if (!status.ok()) return Within(std::move(status), "/" + std::to_string(plays->size()));
-    plays->push_back(play);
-  }
-  return Status::Ok();
+    if (const auto error = item.get_object().get(object)) {
+      return error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
+                                               : Malformed(error);
+    }
+    return ReadEventFields(object, &plays->emplace_back());
+  });
 }
 
 Status ReadItems(ondemand::value value, size_t max_items, std::vector<Impression>* impressions) {
-  ondemand::array array;
-  if (Status status = ReadArray(value, &array); !status.ok()) return status;
-  for (auto element : array) {
-    ondemand::value item;
-    if (const auto error = std::move(element).get(item)) return Malformed(error);
-    if (impressions->size() == max_items) {
-      return Status::InvalidArgument("more than " + std::to_string(max_items) + " items");
-    }
-    Impression impression;
-    std::string_view token;
-    Status status = ReadId(item, &impression.item, &token);
-    if (!status.ok()) return Within(std::move(status), "/" + std::to_string(impressions->size()));
-    impressions->push_back(impression);
-  }
-  return Status::Ok();
+  std::string_view token;
+  return ReadElements(value, max_items, "items", [&](size_t, ondemand::value item) {
+    return ReadId(item, &impressions->emplace_back().item, &token);
+  });
 }
 
 }  // namespace
@@ -84,44 +60,29 @@ Status ReadItems(ondemand::value value, size_t max_items, std::vector<Impression
 Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call) {
   call->plays.clear();
   call->collection.reset();
-  ondemand::object root;
-  if (Status status = document->Begin(body, &root); !status.ok()) return status;
   FieldSet fields(kPlaysFields);
-  for (auto member : root) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
-    Status status = index == kEvents ? ReadEvents(field.value(), &call->plays)
-                                     : ReadCollection(field.value(), &call->collection);
-    if (!status.ok()) return Within(std::move(status), PointerTo(kPlaysFields[index]));
-  }
-  if (Status status = document->End(); !status.ok()) return status;
-  return fields.Require(kEvents);
+  Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
+    return field == kEvents ? ReadEvents(value, &call->plays)
+                            : ReadCollection(value, &call->collection);
+  });
+  return status.ok() ? fields.Require(kEvents) : status;
 }
 
 Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* document,
                         ImpressionsCall* call) {
   call->impressions.clear();
   call->collection.reset();
-  ondemand::object root;
-  if (Status status = document->Begin(body, &root); !status.ok()) return status;
   FieldSet fields(kImpressionsFields);
   Impression common;
   std::string_view token;
-  for (auto member : root) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
-    Status status = index == kUser         ? ReadId(field.value(), &common.user, &token)
-                    : index == kItems      ? ReadItems(field.value(), max_items, &call->impressions)
-                    : index == kCollection ? ReadCollection(field.value(), &call->collection)
-                                           : ReadTime(field.value(), &common.at_ms);
-    if (!status.ok()) return Within(std::move(status), PointerTo(kImpressionsFields[index]));
-  }
-  if (Status status = document->End(); !status.ok()) return status;
-  if (Status status = fields.Require(kUser); !status.ok()) return status;
+  Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
+    return field == kUser         ? ReadId(value, &common.user, &token)
+           : field == kItems      ? ReadItems(value, max_items, &call->impressions)
+           : field == kCollection ? ReadCollection(value, &call->collection)
+                                  : ReadTime(value, &common.at_ms);
+  });
+  if (status.ok()) status = fields.Require(kUser);
+  if (!status.ok()) return status;
   for (Impression& impression : call->impressions) {
     impression.user = common.user;
     impression.at_ms = common.at_ms;

@@ -32,44 +32,27 @@ constexpr uint64_t kMaxDeadlineMs = 24ULL * 3'600'000;
 
 Status ReadIds(ondemand::value value, size_t max_ids, std::vector<IdRef>* ids,
                std::vector<std::string_view>* tokens) {
-  ondemand::array array;
-  if (Status status = ReadArray(value, &array); !status.ok()) return status;
   std::string_view token;
-  IdRef id;
-  for (auto element : array) {
-    ondemand::value item;
-    if (const auto error = std::move(element).get(item)) return Malformed(error);
-    if (ids->size() == max_ids) {
-      return Status::InvalidArgument("more than " + std::to_string(max_ids) + " ids");
-    }
-    if (Status status = ReadId(item, &id, &token); !status.ok()) {
-      return Within(std::move(status), "/" + std::to_string(ids->size()));
-    }
-    ids->push_back(id);
+  return ReadElements(value, max_ids, "ids", [&](size_t, ondemand::value item) {
+    Status status = ReadId(item, &ids->emplace_back(), &token);
     if (tokens != nullptr) tokens->push_back(token);
-  }
-  return Status::Ok();
+    return status;
+  });
 }
 
 Status ReadFacts(ondemand::value value, uint8_t* facts) {
-  ondemand::array array;
-  if (Status status = ReadArray(value, &array); !status.ok()) return status;
   *facts = 0;
-  size_t index = 0;
-  for (auto element : array) {
-    ondemand::value item;
-    if (const auto error = std::move(element).get(item)) return Malformed(error);
+  Status status = ReadElements(value, SIZE_MAX, "facts", [&](size_t, ondemand::value item) {
     std::string_view name;
-    Status status = ReadText(item, &name);
-    if (status.ok() && name != "plays" && name != "impressions") {
-      status = Status::InvalidArgument("must be \"plays\" or \"impressions\"");
+    if (Status read = ReadText(item, &name); !read.ok()) return read;
+    if (name != "plays" && name != "impressions") {
+      return Status::InvalidArgument("must be \"plays\" or \"impressions\"");
     }
-    if (!status.ok()) return Within(std::move(status), "/" + std::to_string(index));
     *facts = static_cast<uint8_t>(*facts | (name == "plays" ? kFactPlays : kFactImpressions));
-    ++index;
-  }
-  if (*facts == 0) return Status::InvalidArgument("names no facts");
-  return Status::Ok();
+    return Status::Ok();
+  });
+  if (status.ok() && *facts == 0) status = Status::InvalidArgument("names no facts");
+  return status;
 }
 
 Status ReadLimit(ondemand::value value, uint32_t* limit) {
@@ -177,20 +160,13 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
   call->exclude.clear();
   call->tokens.clear();
   call->has_exclude = false;
-  ondemand::object root;
-  if (Status status = document->Begin(body, &root); !status.ok()) return status;
   FieldSet fields(kFields);
-  for (auto member : root) {
-    ondemand::field field;
-    if (const auto error = std::move(member).get(field)) return Malformed(error);
-    size_t index = 0;
-    if (Status status = fields.Take(field, &index); !status.ok()) return status;
-    Status status = ReadField(index, field.value(), max_candidates, call);
-    if (!status.ok()) return Within(std::move(status), PointerTo(kFields[index]));
-  }
-  if (Status status = document->End(); !status.ok()) return status;
-  if (Status status = fields.Require(kUser); !status.ok()) return status;
-  if (Status status = fields.Require(kItems); !status.ok()) return status;
+  Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
+    return ReadField(field, value, max_candidates, call);
+  });
+  if (status.ok()) status = fields.Require(kUser);
+  if (status.ok()) status = fields.Require(kItems);
+  if (!status.ok()) return status;
   call->request.items = call->items;
   call->request.exclude = call->exclude;
   return Status::Ok();

@@ -49,6 +49,8 @@ class FieldSet {
  public:
   /// `names` is borrowed.
   explicit FieldSet(std::span<const std::string_view> names) : names_(names) {}
+  /// The name at `index`.
+  std::string_view name(size_t index) const { return names_[index]; }
   /// The index of the field's name in `names`; refuses an unknown or repeated one.
   Status Take(ondemand::field& field, size_t* index);
   /// True when the field was there.
@@ -75,6 +77,52 @@ std::string PointerTo(std::string_view key);
 /// Puts `prefix` in front of a refusal's field.
 inline Status Within(Status status, std::string_view prefix) {
   return status.ok() ? std::move(status) : status.WithFieldPrefix(prefix);
+}
+
+/// Calls `read(index in names, value)` for each field of an object; what it refuses is refused
+/// under the field's name.
+template <typename Read>
+Status ReadFields(ondemand::object root, FieldSet* fields, const Read& read) {
+  for (auto member : root) {
+    ondemand::field field;
+    if (const auto error = std::move(member).get(field)) return Malformed(error);
+    size_t index = 0;
+    if (Status status = fields->Take(field, &index); !status.ok()) return status;
+    Status status = read(index, field.value());
+    if (!status.ok()) return Within(std::move(status), PointerTo(fields->name(index)));
+  }
+  return Status::Ok();
+}
+
+/// The same for a whole document that must be one object. What `read` was given stays good as long
+/// as `document` does.
+template <typename Read>
+Status ReadObject(std::string_view body, JsonDocument* document, FieldSet* fields,
+                  const Read& read) {
+  ondemand::object root;
+  if (Status status = document->Begin(body, &root); !status.ok()) return status;
+  if (Status status = ReadFields(root, fields, read); !status.ok()) return status;
+  return document->End();
+}
+
+/// Calls `read(position, value)` for each element of an array; what it refuses is refused under the
+/// element's position. More than `most` elements (`noun`) are refused.
+template <typename Read>
+Status ReadElements(ondemand::value value, size_t most, const char* noun, const Read& read) {
+  ondemand::array array;
+  if (Status status = ReadArray(value, &array); !status.ok()) return status;
+  size_t position = 0;
+  for (auto element : array) {
+    ondemand::value item;
+    if (const auto error = std::move(element).get(item)) return Malformed(error);
+    if (position == most) {
+      return Status::InvalidArgument("more than " + std::to_string(most) + " " + noun);
+    }
+    Status status = read(position, item);
+    if (!status.ok()) return Within(std::move(status), "/" + std::to_string(position));
+    ++position;
+  }
+  return Status::Ok();
 }
 
 }  // namespace seendb::api

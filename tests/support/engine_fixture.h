@@ -46,13 +46,18 @@ class EngineTest : public ::testing::Test {
     std::filesystem::remove_all(dir_);
   }
 
-  void Open() {
+  Status TryOpen() {
     Seams seams;
     seams.clock = &clock_;
     seams.env = env_;
     Result<std::unique_ptr<Engine>> opened = Engine::Open(Path(), options_, seams);
-    ASSERT_TRUE(opened.ok()) << opened.status().ToString();
+    if (!opened.ok()) return opened.status();
     engine_ = std::move(opened).value();
+    return Status::Ok();
+  }
+  void Open() {
+    const Status opened = TryOpen();
+    ASSERT_TRUE(opened.ok()) << opened.ToString();
   }
   void Reopen() {
     engine_.reset();

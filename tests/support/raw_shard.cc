@@ -1,7 +1,5 @@
 #include "support/raw_shard.h"
 
-#include <fstream>
-
 #include <gtest/gtest.h>
 
 #include "store/files.h"
@@ -9,9 +7,9 @@
 
 namespace seendb {
 
-RawShard::RawShard(const std::string& database, uint32_t shard) {
+RawShard::RawShard(const std::string& database, uint32_t shard, rocksdb::Env* env) {
   const std::string path = ShardPath(database, shard);
-  Result<LdbSetup> setup = LdbSetupFor(path);
+  Result<LdbSetup> setup = LdbSetupFor(path, env);
   if (!setup.ok()) {
     ADD_FAILURE() << setup.status().ToString();
     return;
@@ -78,20 +76,6 @@ std::vector<std::string> RawShard::Files(const std::string& name) {
     if (file.column_family_name == name) paths.push_back(file.db_path + file.name);
   }
   return paths;
-}
-
-void FlipBytes(const std::string& path, uint64_t offset, uint64_t count) {
-  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  ASSERT_TRUE(file.good()) << path;
-  std::string bytes(count, '\0');
-  file.seekg(static_cast<std::streamoff>(offset));
-  file.read(bytes.data(), static_cast<std::streamsize>(count));
-  bytes.resize(static_cast<size_t>(file.gcount()));
-  ASSERT_FALSE(bytes.empty()) << path << " has no byte " << offset;
-  for (char& c : bytes) c = static_cast<char>(~c);
-  file.clear();
-  file.seekp(static_cast<std::streamoff>(offset));
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 }  // namespace seendb

@@ -16,8 +16,9 @@ namespace seendb {
 /// See the head of this file. Failures are test failures.
 class RawShard {
  public:
-  /// `database` is the engine's folder.
-  explicit RawShard(const std::string& database, uint32_t shard = 0);
+  /// `database` is the engine's folder on `env`.
+  explicit RawShard(const std::string& database, uint32_t shard = 0,
+                    rocksdb::Env* env = rocksdb::Env::Default());
   ~RawShard();
   RawShard(const RawShard&) = delete;
   RawShard& operator=(const RawShard&) = delete;
@@ -40,8 +41,5 @@ class RawShard {
   rocksdb::DB* db_ = nullptr;
   std::vector<rocksdb::ColumnFamilyHandle*> handles_;
 };
-
-/// Overwrites `count` bytes from `offset` of a file with their complement.
-void FlipBytes(const std::string& path, uint64_t offset, uint64_t count);
 
 }  // namespace seendb

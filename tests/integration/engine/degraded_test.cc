@@ -1,7 +1,7 @@
 // A bucket that can't be read: the answer comes from what can, and says what it lacks.
 
 #include "support/engine_fixture.h"
-#include "support/fault_env.h"
+#include "support/mem_disk.h"
 #include "support/raw_shard.h"
 
 namespace seendb {
@@ -13,7 +13,7 @@ class DegradedTest : public EngineTest {
  protected:
   DegradedTest() {
     options_.shards = 1;
-    env_ = faults_.env();
+    env_ = disk_.env();
   }
   ~DegradedTest() override { engine_.reset(); }
 
@@ -32,9 +32,18 @@ class DegradedTest : public EngineTest {
     engine_.reset();
   }
   std::string FileOf(const std::string& family) {
-    const std::vector<std::string> files = RawShard(Path()).Files(family);
+    const std::vector<std::string> files = RawShard(Path(), 0, env_).Files(family);
     EXPECT_EQ(files.size(), 1u);
     return files.empty() ? "" : files[0];
+  }
+  // Overwrites bytes with their complement.
+  void Flip(const std::string& path, size_t offset, size_t count) {
+    std::string bytes;
+    ASSERT_TRUE(disk_.Read(path, &bytes)) << path;
+    ASSERT_LT(offset, bytes.size());
+    const size_t end = std::min(bytes.size(), offset + count);
+    for (size_t at = offset; at < end; ++at) bytes[at] = static_cast<char>(~bytes[at]);
+    ASSERT_TRUE(disk_.Write(path, bytes));
   }
   Status FilterFailing(const std::string& user, const std::string& item) {
     const IdRef id(item);
@@ -59,12 +68,12 @@ class DegradedTest : public EngineTest {
     EXPECT_FALSE(report->buckets[1].error.empty());
   }
 
-  FaultEnv faults_;
+  MemDisk disk_;
 };
 
 TEST_F(DegradedTest, ACorruptedFileIsMissedAndNothingElse) {
   MakeBuckets();
-  FlipBytes(FileOf("seen/default/2026-02"), 100, 64);
+  Flip(FileOf("seen/default/2026-02"), 100, 64);
   Open();
   ExpectFebruaryMissing();
   EXPECT_EQ(Unseen("stranger", {"m1"}), Items{"m1"});
@@ -84,7 +93,7 @@ TEST_F(DegradedTest, ACorruptedFileIsMissedAndNothingElse) {
 // further write of the shard.
 TEST_F(DegradedTest, ADamagedFileStopsNoWriting) {
   MakeBuckets();
-  FlipBytes(FileOf("seen/default/2026-02"), 100, 64);
+  Flip(FileOf("seen/default/2026-02"), 100, 64);
   Open();
   Play("n7", {"late"}, kFebruary);
   const Status sealed = engine_->Seal("default", "2026-02");
@@ -111,11 +120,10 @@ TEST_F(DegradedTest, AReadErrorPassesWhenItIsOver) {
   MakeBuckets();
   const std::string file = FileOf("seen/default/2026-02");
   Open();
-  faults_.Fail(FaultEnv::kRead, file.substr(file.rfind('/')),
-               rocksdb::IOStatus::IOError("injected"));
+  disk_.Fail(MemDisk::kRead, file.substr(file.rfind('/')), rocksdb::IOStatus::IOError("injected"));
   ExpectFebruaryMissing();
-  EXPECT_GT(faults_.failures(), 0u);
-  faults_.Clear();
+  EXPECT_GT(disk_.failures(), 0u);
+  disk_.Clear();
   EXPECT_EQ(Unseen("u1", {"f1", "m1", "r", "i", "new"}), Items{"new"});
   EXPECT_FALSE(answer_.degraded);
   EXPECT_TRUE(FilterFailing("u1", "f1").ok());
@@ -127,8 +135,7 @@ TEST_F(DegradedTest, TheShortTermStoreAnswersForAnUnreadableBucket) {
   Open();
   Play("u1", {"just now"});
   Drain();
-  faults_.Fail(FaultEnv::kRead, file.substr(file.rfind('/')),
-               rocksdb::IOStatus::IOError("injected"));
+  disk_.Fail(MemDisk::kRead, file.substr(file.rfind('/')), rocksdb::IOStatus::IOError("injected"));
   EXPECT_EQ(Unseen("u1", {"just now", "m1", "f1"}), Items{"m1"});
   EXPECT_EQ(answer_.missing, Items{"2026-03"});
 }
@@ -138,7 +145,7 @@ TEST_F(DegradedTest, ImpressionsThatCantBeReadAreNamed) {
   Open();
   ASSERT_TRUE(engine_->Compact().ok());
   engine_.reset();
-  FlipBytes(FileOf("impressions/default"), 10, 64);
+  Flip(FileOf("impressions/default"), 10, 64);
   Open();
   EXPECT_EQ(Unseen("u1", {"i", "m1", "f1"}), Items{"i"});
   EXPECT_EQ(answer_.missing, Items{"impressions"});

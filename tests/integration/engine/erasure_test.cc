@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "support/engine_fixture.h"
-#include "support/fault_env.h"
+#include "support/mem_disk.h"
 #include "support/raw_shard.h"
 
 namespace seendb {
@@ -146,13 +146,13 @@ TEST_F(ErasureTest, InTheMiddleOfADrain) {
 }
 
 TEST_F(ErasureTest, AnErasureThatFailsSaysSoAndCanBeRepeated) {
-  FaultEnv faults;
-  env_ = faults.env();
+  MemDisk disk;
+  env_ = disk.env();
   Open();
   PlayEverything("u1");
-  faults.Fail(FaultEnv::kSync, ".log", rocksdb::IOStatus::IOError("injected"));
+  disk.Fail(MemDisk::kSync, ".log", rocksdb::IOStatus::IOError("injected"));
   EXPECT_FALSE(engine_->EraseUser(IdRef("u1")).ok());
-  faults.Clear();
+  disk.Clear();
   Reopen();
   Erase("u1");
   ExpectForgotten("u1", "repeated");

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "support/engine_fixture.h"
-#include "support/fault_env.h"
+#include "support/mem_disk.h"
 
 namespace seendb {
 namespace {
@@ -18,10 +18,10 @@ class FaultsTest : public EngineTest {
  protected:
   FaultsTest() {
     options_.shards = 1;
-    env_ = faults_.env();
+    env_ = disk_.env();
   }
   ~FaultsTest() override {
-    faults_.Clear();
+    disk_.Clear();
     engine_.reset();
   }
 
@@ -48,16 +48,16 @@ class FaultsTest : public EngineTest {
     return status;
   }
 
-  FaultEnv faults_;
+  MemDisk disk_;
   std::set<std::string> acknowledged_;
 };
 
 TEST_F(FaultsTest, AFullDiskDuringADrainLosesNothing) {
   Open();
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(TryPlay("v" + std::to_string(i)).ok());
-  faults_.Fail(FaultEnv::kAppend | FaultEnv::kCreate, "", IOStatus::NoSpace("injected"));
+  disk_.Fail(MemDisk::kAppend | MemDisk::kCreate, "", IOStatus::NoSpace("injected"));
   EXPECT_FALSE(engine_->Drain().ok());
-  EXPECT_GT(faults_.failures(), 0u);
+  EXPECT_GT(disk_.failures(), 0u);
   ExpectNothingLost("while the disk is full");
   EXPECT_EQ(engine_->Stats().drain_failures, 1u);
   EXPECT_GT(engine_->Stats().ring_plays, 0u) << "the slot stays";
@@ -65,7 +65,7 @@ TEST_F(FaultsTest, AFullDiskDuringADrainLosesNothing) {
   EXPECT_EQ(refused.code(), StatusCode::kIOError) << refused.ToString();
   // Whether RocksDB takes writes again by itself depends on which file met the full disk; opening
   // again always heals.
-  faults_.Clear();
+  disk_.Clear();
   Reopen();
   ExpectNothingLost("reopened");
   EXPECT_FALSE(engine_->Stats().degraded);
@@ -81,11 +81,11 @@ TEST_F(FaultsTest, AFailingLogKeepsReadsAndHealsWhenOpenedAgain) {
   for (int i = 0; i < 50; ++i) ASSERT_TRUE(TryPlay("v" + std::to_string(i)).ok());
   Drain();
   ASSERT_TRUE(TryPlay("staged").ok());
-  faults_.Fail(FaultEnv::kAppend | FaultEnv::kSync, ".log", IOStatus::IOError("injected"));
+  disk_.Fail(MemDisk::kAppend | MemDisk::kSync, ".log", IOStatus::IOError("injected"));
   EXPECT_EQ(TryPlay("refused").code(), StatusCode::kIOError);
   EXPECT_FALSE(engine_->Drain().ok());
   ExpectNothingLost("the log fails");
-  faults_.Clear();
+  disk_.Clear();
   EXPECT_TRUE(engine_->Stats().degraded);
   EXPECT_FALSE(engine_->EraseUser(IdRef("u1")).ok()) << "an erasure must be synced";
   ExpectNothingLost("the erasure failed");
@@ -104,19 +104,19 @@ TEST_F(FaultsTest, WhicheverStepOfADrainFailsNothingIsLost) {
   for (int step = 0; step < 40; ++step) {
     const std::string name = std::to_string(step);
     ASSERT_TRUE(TryPlay("a" + name).ok());
-    faults_.Fail(FaultEnv::kWriting, "/shard-", IOStatus::IOError("injected"), step, 1);
-    const uint64_t failures = faults_.failures();
+    disk_.Fail(MemDisk::kWriting, "/shard-", IOStatus::IOError("injected"), step, 1);
+    const uint64_t failures = disk_.failures();
     Status status = engine_->Drain();
     if (status.ok()) status = TryPlay("b" + name);
     if (status.ok()) status = engine_->Sync();
     ExpectNothingLost("step " + name);
-    if (faults_.failures() == failures) {
-      faults_.Clear();
+    if (disk_.failures() == failures) {
+      disk_.Clear();
       ASSERT_TRUE(status.ok()) << status.ToString();
       ASSERT_GT(step, 5) << "the faults were never met";
       return;
     }
-    faults_.Clear();
+    disk_.Clear();
     // RocksDB may have stopped writing; then only opening again helps.
     Status retried = engine_->Drain();
     if (retried.ok()) retried = TryPlay("c" + name);
@@ -141,18 +141,14 @@ TEST_F(FaultsTest, WhicheverStepOfAnOpeningFailsTheNextOneHasEverything) {
   int failed = 0;
   for (int step = 0; step < 120; step += 1 + step / 10) {
     engine_.reset();
-    faults_.Fail(FaultEnv::kWriting, "db/", IOStatus::IOError("injected"), step, 1);
-    Seams seams;
-    seams.clock = &clock_;
-    seams.env = env_;
-    auto opened = Engine::Open(Path(), options_, seams);
-    failed += opened.ok() ? 0 : 1;
-    if (opened.ok()) {
-      engine_ = std::move(opened).value();
+    disk_.Fail(MemDisk::kWriting, "db/", IOStatus::IOError("injected"), step, 1);
+    if (TryOpen().ok()) {
       ExpectNothingLost("opened in spite of step " + std::to_string(step));
-      engine_.reset();
+    } else {
+      ++failed;
     }
-    faults_.Clear();
+    engine_.reset();
+    disk_.Clear();
     Open();
     ExpectNothingLost("after step " + std::to_string(step));
     const Status played = TryPlay("after" + std::to_string(step));
@@ -166,22 +162,18 @@ TEST_F(FaultsTest, WhicheverStepOfAnOpeningFailsTheNextOneHasEverything) {
 TEST_F(FaultsTest, AFirstOpeningThatFailsCanBeRepeated) {
   int failed = 0;
   for (int step = 0; step < 90; step += 1 + step / 3) {
-    faults_.Fail(FaultEnv::kWriting, "db/", IOStatus::IOError("injected"), step, 1);
-    Seams seams;
-    seams.clock = &clock_;
-    seams.env = env_;
-    auto opened = Engine::Open(Path(), options_, seams);
-    failed += opened.ok() ? 0 : 1;
-    if (opened.ok()) engine_ = std::move(opened).value();
+    MemDisk disk;
+    env_ = disk.env();
+    disk.Fail(MemDisk::kWriting, "db/", IOStatus::IOError("injected"), step, 1);
+    failed += TryOpen().ok() ? 0 : 1;
     engine_.reset();
-    faults_.Clear();
+    disk.Clear();
     Open();
     ASSERT_TRUE(TryPlay("v").ok()) << "step " << step;
     Drain();
     ExpectNothingLost("step " + std::to_string(step));
     engine_.reset();
     acknowledged_.clear();
-    std::filesystem::remove_all(Path());
   }
   EXPECT_GT(failed, 0);
 }
@@ -191,10 +183,10 @@ TEST_F(FaultsTest, ASealThatFailsIsRepeated) {
   Open();
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(TryPlay("v" + std::to_string(i)).ok());
   Drain();
-  faults_.Fail(FaultEnv::kAppend | FaultEnv::kCreate, ".sst", IOStatus::NoSpace("injected"));
+  disk_.Fail(MemDisk::kAppend | MemDisk::kCreate, ".sst", IOStatus::NoSpace("injected"));
   EXPECT_FALSE(engine_->Seal("default", "2026-03").ok());
   ExpectNothingLost("the seal failed");
-  faults_.Clear();
+  disk_.Clear();
   const Status sealed = Eventually([&] { return engine_->Seal("default", "2026-03"); });
   ASSERT_TRUE(sealed.ok()) << sealed.ToString();
   ExpectNothingLost("sealed");

@@ -1,7 +1,7 @@
 // A collection whose making failed half way: what the first shard stored is its policy.
 
 #include "support/engine_fixture.h"
-#include "support/fault_env.h"
+#include "support/mem_disk.h"
 
 namespace seendb {
 namespace {
@@ -13,12 +13,12 @@ PolicyPatch DaysOf(uint16_t days) {
 }
 
 TEST_F(EngineTest, ACollectionThatFailedHalfWayKeepsItsFixedFields) {
-  FaultEnv faults;
-  env_ = faults.env();
+  MemDisk disk;
+  env_ = disk.env();
   Open();
-  faults.Fail(FaultEnv::kWriting, "shard-0001", rocksdb::IOStatus::IOError("gone"));
+  disk.Fail(MemDisk::kWriting, "shard-0001", rocksdb::IOStatus::IOError("gone"));
   EXPECT_FALSE(engine_->PutCollection("article", DaysOf(10)).ok());
-  faults.Clear();
+  disk.Clear();
   EXPECT_EQ(engine_->PutCollection("article", DaysOf(7)).code(), StatusCode::kIncompatible);
   Reopen();
   EXPECT_EQ(Play("u1", {"v1"}, kNowMs, "article"), 1u);

@@ -2,7 +2,7 @@
 // whatever the number of slots.
 
 #include "support/engine_fixture.h"
-#include "support/fault_env.h"
+#include "support/mem_disk.h"
 
 namespace seendb {
 namespace {
@@ -11,10 +11,10 @@ class RingTest : public EngineTest {
  protected:
   RingTest() {
     options_.shards = 1;
-    env_ = faults_.env();
+    env_ = disk_.env();
   }
   ~RingTest() override {
-    faults_.Clear();
+    disk_.Clear();
     engine_.reset();
   }
 
@@ -39,12 +39,12 @@ class RingTest : public EngineTest {
   }
   // A drain that can't: no new family can be made, so no bucket and no fresh journal.
   void BlockDrains() {
-    faults_.Fail(FaultEnv::kRename, "OPTIONS", rocksdb::IOStatus::IOError("injected"));
-    faults_.Fail(FaultEnv::kAppend | FaultEnv::kSync, "MANIFEST",
-                 rocksdb::IOStatus::NoSpace("injected"));
+    disk_.Fail(MemDisk::kRename, "OPTIONS", rocksdb::IOStatus::IOError("injected"));
+    disk_.Fail(MemDisk::kAppend | MemDisk::kSync, "MANIFEST",
+               rocksdb::IOStatus::NoSpace("injected"));
   }
 
-  FaultEnv faults_;
+  MemDisk disk_;
   Items played_;
 };
 
@@ -122,7 +122,7 @@ TEST_F(RingTest, AnUndrainedSlotIsSkippedAndMadeUpFor) {
   EXPECT_GE(engine_->Stats().drain_failures, taken);
   EXPECT_GE(CountOf("closed"), 1u);
   ExpectAllSeen("blocked");
-  faults_.Clear();
+  disk_.Clear();
   Reopen();
   ExpectAllSeen("reopened");
   const Status drained = engine_->Drain();
