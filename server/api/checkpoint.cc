@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "api/json_read.h"
-#include "api/report_json.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -68,9 +67,9 @@ void HandleCheckpoint(Call& call) {
   if (!report.ok()) return call.Refuse(report.status());
   const auto took = std::chrono::steady_clock::now() - began;
   nlohmann::ordered_json json = {{"ok", true}, {"name", name}};
-  json.update(ToJson(*report));
+  json.update(nlohmann::ordered_json::parse(ReportToJson(*report)));
   json["took_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
-  call.response.body = Dump(json);
+  call.response.body = json.dump();
 }
 
 }  // namespace seendb::api

@@ -1,20 +1,11 @@
 // GET /collections and PUT /collections/{name}.
 
-#include "api/report_json.h"
 #include "api/routes.h"
 
 namespace seendb::api {
 
 void HandleCollections(Call& call) {
-  std::string& body = call.response.body;
-  body = "{\"collections\":[";
-  bool first = true;
-  for (const CollectionInfo& info : call.engine().Collections()) {
-    if (!first) body.push_back(',');
-    first = false;
-    body += ToJsonText(info);
-  }
-  body += "]}";
+  call.response.body = ReportToJson(call.engine().Collections());
 }
 
 void HandlePutCollection(Call& call) {
@@ -31,7 +22,7 @@ void HandlePutCollection(Call& call) {
   call.context.catalog.Renew(&call.engine());
   const auto entry = call.context.catalog.Find(name);
   if (!entry) return call.Refuse(Status::Unavailable("the collection is gone again"));
-  call.response.body = ToJsonText({name, entry->policy});
+  call.response.body = ReportToJson(CollectionInfo{name, entry->policy});
 }
 
 }  // namespace seendb::api

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "api/openapi.h"
-#include "api/report_json.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -14,21 +13,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Answers `{"name":[...]}`.
-template <typename Reports>
-void AnswerList(Call& call, const char* name, const Reports& reports) {
-  Json list = Json::array();
-  for (const auto& report : reports) list.push_back(ToJson(report));
-  call.response.body = Dump({{name, std::move(list)}});
-}
-
 }  // namespace
 
-void HandleStats(Call& call) { call.response.body = Dump(ToJson(call.engine().Stats())); }
+void HandleStats(Call& call) { call.response.body = ReportToJson(call.engine().Stats()); }
 
-void HandleBuckets(Call& call) { AnswerList(call, "buckets", call.engine().Buckets()); }
+void HandleBuckets(Call& call) { call.response.body = ReportToJson(call.engine().Buckets()); }
 
-void HandleRing(Call& call) { AnswerList(call, "slots", call.engine().Ring()); }
+void HandleRing(Call& call) { call.response.body = ReportToJson(call.engine().Ring()); }
 
 void HandleMetrics(Call& call) {
   ops::MetricsSnapshot snapshot;
@@ -56,8 +47,9 @@ void HandleReady(Call& call) {
                                                : "the server is shutting down"));
   }
   const EngineStats stats = call.engine().Stats();
-  call.response.body =
-      Dump({{"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}});
+  const Json ready = {
+      {"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}};
+  call.response.body = ready.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void HandleOpenApi(Call& call) { call.response.body = OpenApiText(); }

@@ -1,8 +1,5 @@
 // GET and DELETE /users/{user}.
 
-#include <nlohmann/json.hpp>
-
-#include "api/report_json.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -27,7 +24,7 @@ void HandleInspect(Call& call) {
   }
   const Result<UserReport> report = call.engine().Inspect(user, collection.value_or(""));
   if (!report.ok()) return call.Refuse(report.status());
-  call.response.body = Dump(ToJson(*report));
+  call.response.body = ReportToJson(*report);
 }
 
 void HandleErase(Call& call) {

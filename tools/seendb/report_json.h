@@ -12,20 +12,13 @@
 
 namespace seendb::tool {
 
-/// GET /users/{user}.
-Json ToJson(const UserReport& report);
-/// GET /admin/buckets: {"buckets":[...]}.
-Json ToJson(const std::vector<BucketInfo>& buckets);
-/// GET /admin/ring: {"slots":[...]}.
-Json ToJson(const std::vector<SlotInfo>& slots);
-/// GET /admin/stats.
-Json ToJson(const EngineStats& stats);
-/// GET /collections: {"collections":[...]}.
-Json ToJson(const std::vector<CollectionInfo>& collections);
+/// UserReport, EngineStats and the rest of what ReportToJson takes.
+template <typename Report>
+Json ToJson(const Report& report) {
+  return Json::parse(ReportToJson(report));
+}
 /// What verify found.
 Json ToJson(const VerifyReport& report);
-/// POST /admin/checkpoint, without took_ms.
-Json ToJson(const CheckpointReport& report);
 /// One row of scan.
 Json ToJson(const ScanRow& row);
 

@@ -179,4 +179,16 @@ struct ScanRow {
   uint64_t bytes = 0;
 };
 
+/// Reports as JSON objects, member by member under the names above, as the server answers them;
+/// bytes that are not UTF-8 become U+FFFD. A list is an object of one member: `{"buckets":[...]}`,
+/// `{"slots":[...]}`, `{"collections":[...]}`; a collection is `{"name":...}` and its policy's
+/// members. Optional members are absent where there is nothing to say.
+std::string ReportToJson(const UserReport& report);
+std::string ReportToJson(const EngineStats& stats);
+std::string ReportToJson(const CheckpointReport& report);
+std::string ReportToJson(const CollectionInfo& collection);
+std::string ReportToJson(const std::vector<CollectionInfo>& collections);
+std::string ReportToJson(const std::vector<BucketInfo>& buckets);
+std::string ReportToJson(const std::vector<SlotInfo>& slots);
+
 }  // namespace seendb

@@ -1,15 +1,25 @@
-#include "api/report_json.h"
+// The reports of seendb/report.h as JSON, member by member under their names.
 
 #include <string_view>
 
 #include <nlohmann/json.hpp>
 
-#include "http/error.h"
+#include "seendb/report.h"
 
-namespace seendb::api {
+namespace seendb {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string Text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json ToJson(const CollectionInfo& collection) {
+  Json json = {{"name", collection.name}};
+  json.update(Json::parse(PolicyToJson(collection.policy)));
+  return json;
+}
 
 std::string_view Name(FilterForm form) {
   switch (form) {
@@ -74,8 +84,6 @@ Json ToJson(const ImpressionsReport& impressions) {
   }
   return json;
 }
-
-}  // namespace
 
 Json ToJson(const UserReport& report) {
   Json json = {{"user", report.user}, {"shard", report.shard}};
@@ -164,16 +172,32 @@ Json ToJson(const CheckpointReport& report) {
           {"bytes_copied", report.bytes_copied}};
 }
 
-std::string ToJsonText(const CollectionInfo& info) {
-  std::string text = "{\"name\":";
-  http::AppendJsonString(info.name, &text);
-  text.push_back(',');
-  text.append(PolicyToJson(info.policy), 1);
-  return text;
+/// `{"name":[...]}`.
+template <typename Reports>
+std::string ListText(const char* name, const Reports& reports) {
+  Json list = Json::array();
+  for (const auto& report : reports) list.push_back(ToJson(report));
+  return Text({{name, std::move(list)}});
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}  // namespace
+
+std::string ReportToJson(const UserReport& report) { return Text(ToJson(report)); }
+
+std::string ReportToJson(const EngineStats& stats) { return Text(ToJson(stats)); }
+
+std::string ReportToJson(const CheckpointReport& report) { return Text(ToJson(report)); }
+
+std::string ReportToJson(const CollectionInfo& collection) { return Text(ToJson(collection)); }
+
+std::string ReportToJson(const std::vector<CollectionInfo>& collections) {
+  return ListText("collections", collections);
 }
 
-}  // namespace seendb::api
+std::string ReportToJson(const std::vector<BucketInfo>& buckets) {
+  return ListText("buckets", buckets);
+}
+
+std::string ReportToJson(const std::vector<SlotInfo>& slots) { return ListText("slots", slots); }
+
+}  // namespace seendb
