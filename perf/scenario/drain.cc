@@ -1,77 +1,51 @@
-// The hourly drain: 10 plays a user and hour as blind merges, beside read-modify-write of the same
-// filters (3,300 items a month at 0.25%), several hours one after the other, both in one run.
+// The hourly drain: 10 plays a user and hour, hours one after the other: SeenDB's blind merges
+// beside peers that read each user's value, change it and write it back. An hour is a round. SeenDB
+// journals plays as they come in, which the peers leave to a Redis; its WAL bytes are given for the
+// drain alone, and for both together.
 
-#include "filter/hash.h"
-#include "peers/rmw_filter.h"
-#include "scenario/scenario.h"
+#include "scenario/contest.h"
 
 namespace seendb::perf {
 namespace {
 
-constexpr uint64_t kUsers = 100'000;
-constexpr int kPlays = 10;
-constexpr int kHours = 3;
-
-uint64_t ItemOf(uint64_t user, int hour, int i) {
-  return user * 1'000'000 + static_cast<uint64_t>(hour) * 1'000 + static_cast<uint64_t>(i);
-}
-
-void Stage(Engine& engine, int hour) {
-  std::vector<Play> plays;
-  for (uint64_t user = 0; user < kUsers; ++user) {
-    for (int i = 0; i < kPlays; ++i) plays.push_back({IdRef(user), IdRef(ItemOf(user, hour, i))});
-    if (plays.size() < 10'000 && user + 1 < kUsers) continue;
-    Check(engine.RecordPlays(plays).status());
-    plays.clear();
-  }
-}
-
-void Run() {
-  const TemporaryFolder folder;
-  ManualClock clock(kStartMs + 10 * kDayMs);
-  auto engine = OpenEngine(folder.path() + "/db", &clock);
-  RmwFilters peer(folder.path() + "/rmw", 3'300, 0.0025);
-  std::printf("Drain of %d plays for each of %llu users an hour\n", kPlays,
-              static_cast<unsigned long long>(kUsers));
-  std::printf(
-      "| hour | SeenDB M plays/s | WAL MB (journal + drain) | of it drain MB | RMW M plays/s | "
-      "RMW WAL MB | speed ratio | WAL ratio, drain alone |\n|---|---|---|---|---|---|---|---|\n");
-  const double plays = static_cast<double>(kUsers) * kPlays;
-  for (int hour = 0; hour < kHours; ++hour) {
-    clock.Set(clock.NowMs() + 3'600'000);
-    const uint64_t wal_begin = engine->Stats().wal_bytes_written;
-    Stage(*engine, hour);
-    const uint64_t wal_staged = engine->Stats().wal_bytes_written;
-    const Stopwatch ours;
-    Check(engine->Drain());
-    const double drain_s = ours.Seconds();
-    const uint64_t wal_end = engine->Stats().wal_bytes_written;
-
-    const uint64_t peer_begin = peer.wal_bytes();
-    const Stopwatch theirs;
-    rocksdb::WriteBatch batch;
-    std::vector<Fingerprint> items(kPlays);
-    for (uint64_t user = 0; user < kUsers; ++user) {
-      for (int i = 0; i < kPlays; ++i) {
-        items[static_cast<size_t>(i)] = FingerprintOf(IdRef(ItemOf(user, hour, i)));
-      }
-      peer.Add(std::to_string(user), items, &batch);
-      if (batch.GetDataSize() > (1 << 20)) peer.Write(&batch);
-    }
-    peer.Write(&batch);
-    peer.Sync();
-    const double rmw_s = theirs.Seconds();
-    const auto rmw_wal = static_cast<double>(peer.wal_bytes() - peer_begin);
-    const auto drain_wal = static_cast<double>(wal_end - wal_staged);
-    std::printf("| %d | %.2f | %.1f | %.1f | %.2f | %.1f | %.1fx | 1/%.0f |\n", hour + 1,
-                plays / drain_s / 1e6, static_cast<double>(wal_end - wal_begin) / 1e6,
-                drain_wal / 1e6, plays / rmw_s / 1e6, rmw_wal / 1e6, rmw_s / drain_s,
-                rmw_wal / drain_wal);
-    std::fflush(stdout);
-  }
-}
+constexpr std::string_view kPeers[] = {"seendb", "rocksdb-rmw", "rocksdb-delta"};
+constexpr uint64_t kPlays = 10;
 
 }  // namespace
-}  // namespace seendb::perf
 
-int main() { seendb::perf::Run(); }
+void RunDrain(const Settings& settings, Report* report) {
+  const TemporaryFolder folder;
+  PeerOptions options;
+  options.folder = folder.path();
+  options.shards = 4;
+  const uint64_t users = settings.quick ? 10'000 : 100'000;
+  std::vector<Contestant> contestants = Invite(settings, "drain", kPeers, options, report);
+  const int hours = std::clamp(settings.rounds, 3, 5);
+  const auto plays = static_cast<double>(users * kPlays);
+  for (int hour = 0; hour < hours; ++hour) {
+    for (Contestant& contestant : contestants) {
+      Peer& peer = *contestant.peer;
+      const Case where = {{"hour", Number(hour + 1)}};
+      const int64_t now_ms = kStartMs + 10 * kDayMs + hour * kHourMs;
+      peer.SetTime(now_ms);
+      const auto first = static_cast<uint64_t>(hour) * kPlays;
+      const uint64_t log_before = peer.LogBytes();
+      for (uint64_t user = 0; user < users; ++user) {
+        peer.Add(user, 0, PlayedItems(user, 0, first, first + kPlays));
+      }
+      peer.SetTime(now_ms + kHourMs / 2);  // all is in
+      const uint64_t log_in = peer.LogBytes();
+      const Stopwatch watch;
+      peer.Drain();
+      const double seconds = watch.Seconds();
+      const uint64_t log_after = peer.LogBytes();
+      report->Add({"drain", where, contestant.name, "plays_per_s", Better::kMore}, plays / seconds);
+      report->Add({"drain", where, contestant.name, "drain_log_bytes_a_play"},
+                  static_cast<double>(log_after - log_in) / plays);
+      report->Add({"drain", where, contestant.name, "log_bytes_a_play"},
+                  static_cast<double>(log_after - log_before) / plays);
+    }
+  }
+}
+
+}  // namespace seendb::perf

@@ -1,95 +1,52 @@
-// Embedded Engine::Filter: 5,000 candidates, 4 months of 3,300 items, 20% seen, one thread, hot.
-// Prints microseconds a call with the current month sealed, as a list, and with operands unmerged.
+// Filter: 500 to 10,000 candidates of which 0 to 80% were played, users with 4 months of 3,300
+// items, hot, one client. Every peer holds the same users; the current month is full.
 
-#include <cinttypes>
-
-#include "scenario/scenario.h"
+#include "scenario/contest.h"
 
 namespace seendb::perf {
 namespace {
 
-constexpr int kUsers = 50;
-constexpr int kItemsPerMonth = 3'300;
-constexpr int kCandidates = 5'000;
-constexpr int kCalls = 4'000;
-
-uint64_t ItemOf(int user, int month, int i) {
-  return (static_cast<uint64_t>(user) << 40) | (static_cast<uint64_t>(month) << 32) |
-         static_cast<uint64_t>(i);
-}
-
-void PlayMonth(Engine& engine, ManualClock& clock, int month, int64_t begin_ms, int drains) {
-  for (int drain = 0; drain < drains; ++drain) {
-    clock.Set(begin_ms + (drain + 1) * 27 * kDayMs / drains);
-    for (int user = 0; user < kUsers; ++user) {
-      std::vector<Play> plays;
-      for (int i = kItemsPerMonth * drain / drains; i < kItemsPerMonth * (drain + 1) / drains;
-           ++i) {
-        plays.push_back(
-            {IdRef(static_cast<uint64_t>(user)), IdRef(ItemOf(user, month, i)), kNowMs});
-      }
-      Check(engine.RecordPlays(plays).status());
-    }
-    Check(engine.Drain());
-  }
-}
-
-void Measure(Engine& engine, const char* what) {
-  Random random(7);
-  std::vector<std::vector<std::string>> names(kUsers);
-  std::vector<std::vector<IdRef>> ids(kUsers);
-  for (int user = 0; user < kUsers; ++user) {
-    for (int i = 0; i < kCandidates; ++i) {
-      const bool seen = random.Next() % 5 == 0;
-      const uint64_t r = random.Next();
-      ids[static_cast<size_t>(user)].emplace_back(
-          seen ? ItemOf(user, static_cast<int>(r % 4), static_cast<int>(r / 4 % kItemsPerMonth))
-               : r | (uint64_t{1} << 63));
-    }
-  }
-  FilterResponse answer;
-  std::vector<double> us;
-  uint64_t seen = 0;
-  for (int call = 0; call < kCalls; ++call) {
-    const auto user = static_cast<size_t>(call % kUsers);
-    FilterRequest request;
-    request.user = IdRef(static_cast<uint64_t>(user));
-    request.items = ids[user];
-    const Stopwatch watch;
-    Check(engine.Filter(request, &answer));
-    us.push_back(watch.Seconds() * 1e6);
-    seen += answer.seen;
-  }
-  std::printf("| %-34s | %7.1f | %7.1f | %7.1f | %6.2f%% |\n", what, Quantile(us, 0.5),
-              Quantile(us, 0.99), Quantile(us, 0),
-              100.0 * static_cast<double>(seen) / (double{kCalls} * kCandidates));
-}
-
-void Run() {
-  const TemporaryFolder folder;
-  ManualClock clock(kStartMs);
-  Options options;
-  options.shards = 1;
-  auto engine = OpenEngine(folder.path() + "/db", &clock, options);
-  const int64_t months[] = {kStartMs, kStartMs + 30 * kDayMs, kStartMs + 61 * kDayMs,
-                            kStartMs + 92 * kDayMs};
-  std::printf("Filter, %d candidates, 4 months x %d items, 20%% seen, hot, one thread\n",
-              kCandidates, kItemsPerMonth);
-  std::printf("| %-34s | median us | p99 us | min us | seen |\n|---|---|---|---|---|\n",
-              "current month");
-  for (int month = 0; month < 3; ++month) {
-    PlayMonth(*engine, clock, month, months[month], 4);
-  }
-  PlayMonth(*engine, clock, 3, months[3], 8);
-  Check(engine->SealClosed());
-  Measure(*engine, "8 operands, unmerged in memory");
-  Check(engine->Compact());
-  Measure(*engine, "a list of 3,300");
-  Check(engine->Seal("default", "2026-09"));
-  Measure(*engine, "sealed");
-}
+constexpr std::string_view kPeers[] = {
+    "seendb",        "seendb-sealed",    "seendb-operands",   "seendb-exact", "rocksdb-rmw",
+    "rocksdb-delta", "redis-zset-range", "redis-zset-scores", "redis-bytes",  "redis-bloom"};
 
 }  // namespace
-}  // namespace seendb::perf
 
-int main() { seendb::perf::Run(); }
+void RunFilter(const Settings& settings, Report* report) {
+  const TemporaryFolder folder;
+  PeerOptions options;
+  options.folder = folder.path();
+  Plays plays;
+  plays.users = settings.quick ? 20 : 100;
+  plays.items_a_month = Everybody(options.items_a_month);
+  std::vector<Contestant> contestants = Invite(settings, "filter", kPeers, options, report);
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (Contestant& contestant : contestants) {
+    Load(contestant.peer.get(), plays);
+    sessions.push_back(contestant.peer->Connect());
+  }
+  const double seconds = settings.quick ? 0.02 : 0.12;
+  for (const size_t candidates : {500, 2'000, 5'000, 10'000}) {
+    for (const int seen : {0, 20, 50, 80}) {
+      if (settings.quick && candidates != 5'000 && seen != 20) continue;
+      const std::vector<Question> questions = Questions(plays.users, {candidates, seen, 3'300});
+      for (size_t p = 0; p < contestants.size(); ++p) {  // the warm-up as well
+        CheckAnswers(contestants[p].name, sessions[p].get(), questions);
+      }
+      const Case where = {{"candidates", Number(static_cast<double>(candidates))},
+                          {"seen_percent", Number(seen)}};
+      for (int round = 0; round < settings.rounds; ++round) {
+        for (size_t p = 0; p < contestants.size(); ++p) {
+          const auto us = TimeAnswers(sessions[p].get(), questions, seconds);
+          const std::string& name = contestants[p].name;
+          report->Add({"filter", where, name, "latency_us"}, Quantile(us, 0.5));
+          if (candidates == 5'000 && seen == 20) {
+            report->Add({"filter", where, name, "p99_us"}, Quantile(us, 0.99));
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace seendb::perf

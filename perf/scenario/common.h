@@ -1,5 +1,5 @@
-// perf/scenario/scenario.h: what the scenarios share: a temporary database, a clock that moves by
-// hand, timing, medians.
+// scenario/common.h: what the benchmark's programs share: a clock moved by hand, timing, quantiles,
+// a temporary folder, a generator of numbers.
 
 #pragma once
 
@@ -10,20 +10,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "seams.h"
-#include "seendb/engine.h"
+#include "base/clock.h"
+#include "seendb/status.h"
 
 namespace seendb::perf {
 
-inline constexpr int64_t kDayMs = 86'400'000;
-/// 2026-06-01 00:00 UTC.
-inline constexpr int64_t kStartMs = 1'780'272'000'000;
+inline constexpr int64_t kHourMs = 3'600'000;
+inline constexpr int64_t kDayMs = 24 * kHourMs;
 
-/// A clock moved by hand.
+/// A clock moved by hand. Threads: any.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(int64_t now_ms) : now_ms_(now_ms) {}
@@ -44,7 +42,10 @@ class TemporaryFolder {
         "seendb-perf-XXXXXX";
     if (mkdtemp(path_.data()) == nullptr) std::abort();
   }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::string& path() const { return path_; }
@@ -53,11 +54,13 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// Ends the program with a message where something that must work does not.
-inline void Check(const Status& status) {
-  if (status.ok()) return;
-  std::fprintf(stderr, "failed: %s\n", status.ToString().c_str());
+/// Ends the program with a message: what must work did not, so there is nothing to measure.
+[[noreturn]] inline void Fail(const std::string& message) {
+  std::fprintf(stderr, "bench: %s\n", message.c_str());
   std::exit(1);
+}
+inline void Check(const Status& status) {
+  if (!status.ok()) Fail(status.ToString());
 }
 
 /// Seconds since construction.
@@ -74,17 +77,20 @@ class Stopwatch {
 /// The value below which a share of the samples lies.
 inline double Quantile(std::vector<double> samples, double share) {
   if (samples.empty()) return 0;
-  std::sort(samples.begin(), samples.end());
-  const auto at = static_cast<size_t>(share * static_cast<double>(samples.size() - 1));
-  return samples[at];
+  const auto at = static_cast<int64_t>(share * static_cast<double>(samples.size() - 1));
+  std::nth_element(samples.begin(), samples.begin() + at, samples.end());
+  return samples[static_cast<size_t>(at)];
 }
 
 /// A small deterministic generator (splitmix64, Steele, Lea and Flood 2014).
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Next() {
-    uint64_t z = (state_ += 0x9E37'79B9'7F4A'7C15ULL);
+  uint64_t Next() { return Mix(state_ += 0x9E37'79B9'7F4A'7C15ULL); }
+  /// A number below `limit`.
+  uint64_t Below(uint64_t limit) { return Next() % limit; }
+  /// The generator's finisher: a one-to-one mixing of 64 bits.
+  static uint64_t Mix(uint64_t z) {
     z = (z ^ (z >> 30)) * 0xBF58'476D'1CE4'E5B9ULL;
     z = (z ^ (z >> 27)) * 0x94D0'49BB'1331'11EBULL;
     return z ^ (z >> 31);
@@ -93,16 +99,5 @@ class Random {
  private:
   uint64_t state_;
 };
-
-/// Opens an engine on `clock` without background work.
-inline std::unique_ptr<Engine> OpenEngine(const std::string& path, const Clock* clock,
-                                          Options options = {}) {
-  options.background = false;
-  Seams seams;
-  seams.clock = clock;
-  auto opened = Engine::Open(path, options, seams);
-  Check(opened.status());
-  return std::move(opened).value();
-}
 
 }  // namespace seendb::perf
