@@ -85,6 +85,11 @@ class Acknowledged:
             key = chance.choice(list(self.users))
             return key, dict(self.users[key])
 
+    def snapshot(self):
+        """(collection, user) -> item -> time, of this moment."""
+        with self.mutex:
+            return {key: dict(items) for key, items in self.users.items()}
+
     def in_window(self, now_ms):
         """Forgets what left the window; (collection, user, items) of the rest."""
         kept = {}
@@ -132,6 +137,15 @@ class Erasable:
         return gone
 
 
+class Copies:
+    """Checkpoints: what was acknowledged before each was asked for. One is made at a time."""
+
+    def __init__(self):
+        self.mutex = threading.Lock()
+        self.number = 0
+        self.made = []  # (name, plays)
+
+
 class Model:
     """All of it, shared by the workers of every round."""
 
@@ -140,6 +154,7 @@ class Model:
         self.plays = Acknowledged()
         self.impressions = Acknowledged()
         self.erasables = []
+        self.copies = Copies()
         self.collections = dict(POLICIES)  # name -> acknowledged fields
         self.failures = []
         self.counts = {}

@@ -1,19 +1,21 @@
 """The server killed again and again in the middle of everything it does.
 
-Plays, impressions, filters, erasures, drains, seals, drops, compactions and a moving clock run at
-once on a ring of few short slots. Then kill -9; or kill -9, and again while it opens; or SIGTERM,
+Plays, impressions, filters, erasures, drains, seals, drops, compactions, checkpoints and a clock
+that crosses months run at once on a ring of few short slots. Then kill -9; or kill -9, and again while it opens; or SIGTERM,
 which must exit with 0. After each reopening what was acknowledged must hold: every play and
 impression within the window is filtered, the erased stay erased, collections are there, nothing
-is damaged. Against a killed process all durabilities promise the same, so each has a collection.
+is damaged; and a checkpoint opens, with all that was acknowledged before it. Against a killed process all durabilities promise the same, so each has a collection.
 
     SEENDB_KILLS=1000 SEENDB_SEED=7 SEENDB_SERVER=... python3 tests/crash/kill_test.py
 """
 
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -21,7 +23,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 
-from kill_model import POLICIES, MachineClock, ManualClock, Model  # noqa: E402
+from kill_model import POLICIES, Acknowledged, MachineClock, ManualClock, Model  # noqa: E402
 from kill_workers import crew  # noqa: E402
 import play_logs  # noqa: E402
 from seendb_client import Server, eventually  # noqa: E402
@@ -42,14 +44,19 @@ class KillTest(unittest.TestCase):
     def setUp(self):
         self.chance = random.Random("%d/main" % SEED)
         self.opening_s, self.leaving_s, self.kills, self.moments = [], [], 0, 0
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.copies = os.path.join(folder.name, "copies")
 
     def test_manual_clock(self):
         self.model = Model(ManualClock(BEGIN_MS))
-        self.run_rounds(KILLS * 2 // 3, Server(clock_ms=BEGIN_MS, config={"engine": SMALL}))
+        self.run_rounds(KILLS * 2 // 3, Server(clock_ms=BEGIN_MS, config={
+            "engine": SMALL, "checkpoints": self.copies}))
 
     def test_background_threads(self):
         self.model = Model(MachineClock())
-        self.run_rounds(KILLS - KILLS * 2 // 3, Server(config={"engine": BACKGROUND}))
+        self.run_rounds(KILLS - KILLS * 2 // 3, Server(config={
+            "engine": BACKGROUND, "checkpoints": self.copies}))
 
     def run_rounds(self, kills, server):
         """Rounds until the server was killed `kills` times."""
@@ -95,6 +102,8 @@ class KillTest(unittest.TestCase):
         if clock.manual:
             clock.done = clock.target
         self.check("round %d, %s" % (number, end))
+        if number % 4 == 3:
+            self.check_copy("round %d" % number)
 
     def stop(self, end, leaving):
         self.server.local.client.close()
@@ -131,6 +140,41 @@ class KillTest(unittest.TestCase):
         for name, fields in self.model.collections.items():
             self.assertIn(name, found, when)
             self.assertEqual({key: found[name][key] for key in fields}, fields, when)
+
+    def check_copy(self, when):
+        """The newest checkpoint, and one whose call was never answered, if its name is there."""
+        copies = self.model.copies
+        known = copies.made[-1:]
+        unanswered = "copy-%d" % copies.number
+        if os.path.exists(os.path.join(self.copies, unanswered)):
+            known.append((unanswered, {}))
+            copies.number += 1
+        if not known:
+            name, plays = "copy-%d" % copies.number, self.model.plays.snapshot()
+            copies.number += 1
+            answer = self.server.post("/admin/checkpoint", {"name": name})
+            self.assertEqual(answer.status, 200, (when, answer))
+            known = [(name, plays)]
+        for name, plays in known:
+            acknowledged = Acknowledged()
+            acknowledged.users = plays
+            with Server(db=os.path.join(self.copies, name), clock_ms=self.server.clock_ms,
+                        config={"engine": SMALL}) as copy:
+                expected = acknowledged.in_window(self.model.clock.target)
+                for collection in POLICIES:
+                    asked, missed = play_logs.count_misses(
+                        copy, collection, ((user, items) for of, user, items in expected
+                                           if of == collection), ',"facts":["plays"]')
+                    self.assertEqual(missed[:10], [], "%s, seed %d: %s lacks %d of %d plays of %s" %
+                                     (when, SEED, name, len(missed), asked, collection))
+                    self.model.count("checked plays of checkpoints", asked)
+                self.assertEqual(copy.get("/readyz").json["degraded"], False, (when, name))
+                copy.local.client.close()
+                self.assertEqual(copy.terminate(), 0, (when, name))
+            self.model.count("checked checkpoints")
+        for name, _ in copies.made + known:
+            shutil.rmtree(os.path.join(self.copies, name), ignore_errors=True)
+        copies.made = []
 
     def check_health(self, when):
         ready = self.server.get("/readyz")
@@ -205,7 +249,8 @@ class KillTest(unittest.TestCase):
         print("start to ready: median %.2f s, at most %.2f s; SIGTERM to exit: at most %.2f s" %
               (statistics.median(self.opening_s), max(self.opening_s),
                max(self.leaving_s, default=0)))
-        for needed in ("plays", "impressions", "erasures", "drain", "checked plays"):
+        for needed in ("plays", "impressions", "erasures", "drain", "checked plays",
+                       "checked checkpoints"):
             self.assertGreater(counts.get(needed, 0), 0, "no " + needed)
 
 

@@ -264,12 +264,13 @@ class Eraser(Worker):
 
 
 class Admin(Worker):
-    """Moves the clock, drains, seals, drops, compacts, looks, makes collections."""
+    """Moves the clock, drains, seals, drops, compacts, copies, looks, makes collections."""
 
     def work(self):
         chosen = self.chance.choices(
             [self.move_clock, self.drain, self.seal_closed, self.seal_one, self.drop, self.compact,
-             self.look, self.put_collection], [8, 8, 1, 2, 2, 0.5, 1, 0.5])[0]
+             self.look, self.put_collection, self.checkpoint],
+            [8, 8, 1, 2, 2, 0.5, 1, 0.5, 2])[0]
         chosen()
         self.model.count(chosen.__name__)
         time.sleep(self.chance.random() * 0.03)
@@ -282,7 +283,7 @@ class Admin(Worker):
             kind = self.chance.random()
             if kind < 0.70:
                 now_ms += self.chance.randint(0, 90 * 60_000)
-            elif kind < 0.97:
+            elif kind < 0.92:
                 now_ms += self.chance.randint(1, 30) * HOUR_MS
             else:
                 now_ms = month_begin_ms(month_index(now_ms) + 1)
@@ -311,6 +312,23 @@ class Admin(Worker):
 
     def compact(self):
         self.call("POST", "/admin/compact")
+
+    def checkpoint(self):
+        """A copy; one that was not answered is asked for again under its name."""
+        copies = self.model.copies
+        if not copies.mutex.acquire(blocking=False):
+            return
+        try:
+            plays = self.model.plays.snapshot()
+            answer = self.call("POST", "/admin/checkpoint", {"name": "copy-%d" % copies.number},
+                               expected=(200, 409))
+            if answer is None:
+                return
+            if answer.status == 200:
+                copies.made.append(("copy-%d" % copies.number, plays))
+            copies.number += 1
+        finally:
+            copies.mutex.release()
 
     def look(self):
         self.call("GET", self.chance.choice(["/metrics", "/admin/stats", "/admin/ring"]))
