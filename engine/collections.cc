@@ -51,6 +51,8 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
 }
 
 Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy) {
+  const Status believed = CheckClock();
+  if (!believed.ok()) return believed;
   for (Shard& shard : shards_) {
     const Status stored = shard.store->PutCollection(name, policy);
     if (!stored.ok()) return stored;

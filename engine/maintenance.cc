@@ -146,13 +146,17 @@ Status EngineImpl::RunDue() {
   return first.ok() ? maintained : first;
 }
 
-Status EngineImpl::EnsureBuckets() {
-  Status first;
+Status EngineImpl::CheckClock() const {
   const int64_t now = clock_->NowMs();
-  if (now < kFirstTimeMs || now > kLastTimeMs) {
-    return Status::InvalidArgument("the clock shows " + std::to_string(now) +
-                                   " ms, no time of the years 1 to 9998");
-  }
+  if (now >= kFirstTimeMs && now <= kLastTimeMs) return {};
+  return Status::InvalidArgument("the clock shows " + std::to_string(now) +
+                                 " ms, no time of the years 1 to 9998");
+}
+
+Status EngineImpl::EnsureBuckets() {
+  Status first = CheckClock();
+  if (!first.ok()) return first;
+  const int64_t now = clock_->NowMs();
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
     const int64_t current = BucketIndexOf(collection.policy, now);

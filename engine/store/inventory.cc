@@ -83,6 +83,7 @@ std::optional<Inventory> Inventory::FromText(const std::string& text) {
     }
     if (!words) return {};
   }
+  if (inventory.manifest.empty()) return {};
   return inventory;
 }
 

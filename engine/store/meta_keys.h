@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +15,10 @@ inline constexpr char kCollectionPrefix[] = "collection/";
 inline constexpr char kSealedPrefix[] = "sealed/";
 inline constexpr char kDamagedPrefix[] = "damaged/";
 inline constexpr char kLostPrefix[] = "lost/";
+
+/// The value of kRingKey, and what it says; nothing where the text is damaged.
+std::string RingState(uint64_t epoch);
+std::optional<uint64_t> ParseRingState(std::string_view json);
 
 /// Marks a bucket as sealed.
 inline std::string SealedKey(std::string_view collection, std::string_view bucket) {

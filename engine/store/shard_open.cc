@@ -173,7 +173,11 @@ Status ShardStore::LoadPolicies() {
     if (!patch.ok()) {
       return Status::Corruption("policy of " + name.ToString() + ": " + patch.status().ToString());
     }
-    policies_[name.ToString()] = ApplyPatch({}, *patch);
+    const Policy policy = ApplyPatch({}, *patch);
+    if (const Status valid = ValidatePolicy(policy); !valid.ok()) {
+      return Status::Corruption("policy of " + name.ToString() + ": " + valid.ToString());
+    }
+    policies_[name.ToString()] = policy;
   }
   return FromRocks(it->status(), "read the policies");
 }
@@ -249,17 +253,15 @@ Status ShardStore::BumpEpoch() {
   std::string stored;
   const rocksdb::Status got = db_->Get({}, meta(), kRingKey, &stored);
   if (got.ok()) {
-    const Json parsed = Json::parse(stored, nullptr, false);
-    if (!parsed.is_object() || !parsed.contains("epoch")) {
-      return Status::Corruption("ring state is unreadable");
-    }
-    epoch_ = parsed["epoch"].get<uint64_t>();
+    const std::optional<uint64_t> epoch = ParseRingState(stored);
+    if (!epoch) return Status::Corruption("ring state is unreadable");
+    epoch_ = *epoch;
   } else if (!got.IsNotFound()) {
     return FromRocks(got, "read the ring state");
   }
   if (options_.read_only) return {};
   ++epoch_;
-  return PutMeta(kRingKey, Json{{"epoch", epoch_}}.dump());
+  return PutMeta(kRingKey, RingState(epoch_));
 }
 
 Status ShardStore::MakeRingFamilies() {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "http/listener.h"
+#include "seendb/policy.h"
 
 namespace seendb::ops {
 namespace {
@@ -127,6 +128,9 @@ Keys EngineKeys(Options* options) {
 
 /// Parses, refusing repeated keys at any depth.
 Status Parse(std::string_view json, Json* document) {
+  if (json.find('\0') != std::string_view::npos) {  // the parser would take it for the end
+    return Status::InvalidArgument("malformed JSON: a zero byte");
+  }
   std::vector<std::set<std::string>> open;
   std::string repeated;
   const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
@@ -190,12 +194,13 @@ Status ReadClock(std::string_view text, Config* config) {
     const std::string_view number = text.substr(kPrefix.size());
     const char* const end = number.data() + number.size();
     const auto [stop, error] = std::from_chars(number.data(), end, ms);
-    if (error == std::errc() && stop == end && ms >= 0) {
+    if (error == std::errc() && stop == end && ms >= 0 && ms <= kLastTimeMs) {
       config->manual_clock_ms = ms;
       return Status::Ok();
     }
   }
-  return Status::InvalidArgument("must be \"manual:MS\", MS in milliseconds since 1970");
+  return Status::InvalidArgument("must be \"manual:MS\", MS in milliseconds since 1970, at most " +
+                                 std::to_string(kLastTimeMs));
 }
 
 }  // namespace seendb::ops

@@ -44,6 +44,8 @@ TEST_F(LimitsTest, TimesBeyondTheCalendarAreRefused) {
     EXPECT_EQ(Play("u", {"i"}, now), 0u);
     EXPECT_EQ(Serve("u", {"i"}), 0u);
     EXPECT_EQ(Unseen("u", {"i"}), Items{"i"});
+    EXPECT_EQ(engine_->PutCollection("c", {}).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(engine_->Collections().size(), 1u);
   }
   clock_.Set(kLastTimeMs);
   RunDue();

@@ -77,6 +77,7 @@ TEST(ConfigTest, NamesWhatItRefuses) {
       {R"({"log_level":"loud"})", "/log_level"},
       {R"({"clock":"manual"})", "/clock"},
       {R"({"clock":"manual:-5"})", "/clock"},
+      {R"({"clock":"manual:253370764800000"})", "/clock"},
       {R"({"limits":[]})", "/limits"},
       {R"({"limits":{"body":1}})", "/limits/body"},
       {R"({"limits":{"idle_ms":0}})", "/limits/idle_ms"},
@@ -94,6 +95,11 @@ TEST(ConfigTest, NamesWhatItRefuses) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << c.json;
     EXPECT_EQ(status.field(), c.field) << c.json << ": " << status.message();
   }
+}
+
+TEST(ConfigTest, NothingHidesBehindAZeroByte) {
+  Config config;
+  EXPECT_FALSE(ReadConfig(std::string_view("{}\0{\"db\":1}", 11), &config).ok());
 }
 
 /// A config file, removed afterwards.
