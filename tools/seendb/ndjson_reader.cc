@@ -1,5 +1,6 @@
 #include "ndjson_reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -40,6 +41,7 @@ bool ReadId(const Json* field, const char* what, std::string* id, std::string* e
 /// The field as text, as ParseTimeMs takes it.
 std::string TimeText(const Json& field) {
   if (field.is_string()) return field.get<std::string>();
+  if (!field.is_number()) return field.type_name();  // writing a deep array would take the stack
   if (field.is_number_float() && std::abs(field.get<double>()) < 1e18) {
     char text[64];
     std::snprintf(text, sizeof(text), "%.3f", field.get<double>());
@@ -52,7 +54,8 @@ std::string TimeText(const Json& field) {
 
 bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* error) {
   const Json object = Json::parse(record.begin(), record.end(), nullptr, false);
-  if (!object.is_object()) {
+  // The parser takes a zero byte for the end.
+  if (!object.is_object() || std::find(record.begin(), record.end(), '\0') != record.end()) {
     *error = "not a JSON object";
     return false;
   }

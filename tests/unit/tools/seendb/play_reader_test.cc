@@ -121,9 +121,12 @@ TEST(PlayReader, BadNdjson) {
       "{\"user\":1,\"item\":2}\n"
       "{\"user\":1,\"item\":2,\"at\":-5}\n"
       "{\"user\":1,\"item\":2,\"at\":1e300}\n"
-      "{\"user\":\"\\ud800\",\"item\":2,\"at\":1}\n",
+      "{\"user\":\"\\ud800\",\"item\":2,\"at\":1}\n" +
+          std::string("{\"user\":1,\"item\":2,\"at\":1}\0more\n", 32) +
+          "{\"user\":1,\"item\":2,\"at\":" + std::string(300'000, '[') + std::string(300'000, ']') +
+          "}\n",
       LogFormat::kNdjson);
-  ASSERT_EQ(rows.size(), 9U);
+  ASSERT_EQ(rows.size(), 11U);
   for (const std::string& row : rows) EXPECT_EQ(row.substr(0, 2), "! ") << row;
   EXPECT_EQ(rows[4], "! no user field");
   EXPECT_EQ(rows[5], "! no time field");
