@@ -1,0 +1,205 @@
+// Arbitrary bytes as the body of a filter request, of plays, of impressions and as one event: the
+// fast readers and a plain one with nlohmann_json take and refuse the same bodies and read the same
+// values. There is no lawful difference. The first byte chooses the reader.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/events_json.h"
+#include "api/filter_json.h"
+#include "fuzz/input.h"
+#include "fuzz/plain_json.h"
+#include "unit/server/api/padded.h"
+
+namespace {
+
+using namespace seendb;
+using fuzz::Check;
+using fuzz::Json;
+using fuzz::PlainEvent;
+
+constexpr size_t kMostIds = 12;
+
+std::optional<std::string> TextOf(std::optional<std::string_view> text) {
+  if (!text) return {};
+  return std::string(*text);
+}
+
+std::vector<std::string> TextsOf(const std::vector<IdRef>& ids) {
+  std::vector<std::string> texts;
+  for (const IdRef& id : ids) texts.push_back(id.ToString());
+  return texts;
+}
+
+/// What a filter request says.
+struct PlainFilter {
+  std::string user;
+  std::vector<std::string> items, exclude;
+  bool has_exclude = false;
+  std::string collection = std::string(FilterRequest().collection);
+  uint8_t facts = FilterRequest().facts;
+  uint32_t limit = FilterRequest().limit;
+  int64_t deadline_us = FilterRequest().deadline_us;
+  bool explain = false, record = false, fail = false;
+  bool operator==(const PlainFilter&) const = default;
+};
+
+bool PlainFacts(const Json& object, uint8_t* facts) {
+  const auto at = object.find("facts");
+  if (at == object.end()) return true;
+  if (!at->is_array() || at->empty()) return false;
+  *facts = 0;
+  for (const Json& fact : *at) {
+    if (fact != "plays" && fact != "impressions") return false;
+    *facts = static_cast<uint8_t>(*facts | (fact == "plays" ? kFactPlays : kFactImpressions));
+  }
+  return true;
+}
+
+/// "limit" and "deadline_ms", whose large values mean none.
+bool PlainLimits(const Json& object, PlainFilter* filter) {
+  uint64_t limit = 1, deadline_ms = 0;
+  if (!fuzz::PlainUint(object, "limit", &limit) || limit == 0) return false;
+  if (!fuzz::PlainUint(object, "deadline_ms", &deadline_ms)) return false;
+  if (object.contains("limit")) {
+    filter->limit = static_cast<uint32_t>(std::min<uint64_t>(limit, UINT32_MAX));
+  }
+  if (object.contains("deadline_ms")) {
+    constexpr uint64_t kDayMs = 86'400'000;
+    filter->deadline_us = deadline_ms > kDayMs ? 0
+                          : deadline_ms == 0   ? 1
+                                               : static_cast<int64_t>(deadline_ms) * 1'000;
+  }
+  return true;
+}
+
+std::optional<PlainFilter> ReadPlainly(std::string_view body) {
+  const auto document = fuzz::PlainDocument(body);
+  if (!document ||
+      !fuzz::HasOnly(*document, {"user", "items", "collection", "facts", "limit", "exclude",
+                                 "explain", "on_error", "deadline_ms", "record"})) {
+    return {};
+  }
+  PlainFilter filter;
+  const auto user = fuzz::PlainId(*document, "user");
+  const auto items = fuzz::PlainIds(*document, "items", kMostIds);
+  const auto exclude = fuzz::PlainIds(*document, "exclude", kMostIds);
+  std::optional<std::string> collection, on_error;
+  filter.has_exclude = document->contains("exclude");
+  if (!user || !items || (filter.has_exclude && !exclude) ||
+      !fuzz::PlainText(*document, "collection", &collection) ||
+      !fuzz::PlainText(*document, "on_error", &on_error) ||
+      !fuzz::PlainBool(*document, "explain", &filter.explain) ||
+      !fuzz::PlainBool(*document, "record", &filter.record) ||
+      !PlainFacts(*document, &filter.facts) || !PlainLimits(*document, &filter) ||
+      (on_error && *on_error != "fail" && *on_error != "degrade")) {
+    return {};
+  }
+  filter.user = *user;
+  filter.items = *items;
+  if (exclude) filter.exclude = *exclude;
+  if (collection) filter.collection = *collection;
+  filter.fail = on_error == "fail";
+  return filter;
+}
+
+/// The token echoed for an item must be JSON of that very id.
+void CheckTokens(const api::FilterCall& call) {
+  Check(call.tokens.size() == call.items.size());
+  for (size_t i = 0; i < call.tokens.size(); ++i) {
+    const Json token = Json::parse(call.tokens[i], nullptr, false);
+    Check(fuzz::PlainId({{"id", token}}, "id") == call.items[i].ToString());
+  }
+}
+
+void CheckFilter(std::string_view body) {
+  api::JsonDocument document;
+  api::FilterCall call;
+  const Status status = api::ParseFilter(body, kMostIds, &document, &call);
+  const auto plain = ReadPlainly(body);
+  Check(status.ok() == plain.has_value());
+  if (!plain) return Check(!status.message().empty());
+  const FilterRequest& request = call.request;
+  Check(*plain == PlainFilter{request.user.ToString(), TextsOf(call.items), TextsOf(call.exclude),
+                              call.has_exclude, std::string(request.collection), request.facts,
+                              request.limit, request.deadline_us, request.explain, request.record,
+                              request.on_error == OnError::kFail});
+  CheckTokens(call);
+}
+
+template <typename Event>
+std::vector<PlainEvent> EventsOf(const std::vector<Event>& events) {
+  std::vector<PlainEvent> all;
+  for (const Event& event : events) {
+    all.push_back({event.user.ToString(), event.item.ToString(), event.at_ms});
+  }
+  return all;
+}
+
+void CheckPlays(std::string_view body) {
+  api::JsonDocument document;
+  api::PlaysCall call;
+  const Status status = api::ParsePlays(body, &document, &call);
+  const auto plain = fuzz::PlainDocument(body);
+  std::optional<std::string> collection;
+  std::vector<PlainEvent> events;
+  bool sound = plain && fuzz::HasOnly(*plain, {"events", "collection"}) &&
+               fuzz::PlainText(*plain, "collection", &collection) && plain->contains("events") &&
+               plain->at("events").is_array();
+  for (size_t i = 0; sound && i < plain->at("events").size(); ++i) {
+    const auto event = fuzz::PlainEventOf(plain->at("events")[i], Play().at_ms);
+    sound = event.has_value();
+    if (event) events.push_back(*event);
+  }
+  Check(status.ok() == sound);
+  if (sound) Check(EventsOf(call.plays) == events && TextOf(call.collection) == collection);
+}
+
+void CheckImpressions(std::string_view body) {
+  api::JsonDocument document;
+  api::ImpressionsCall call;
+  const Status status = api::ParseImpressions(body, kMostIds, &document, &call);
+  const auto plain = fuzz::PlainDocument(body);
+  std::optional<std::string> collection, user;
+  std::optional<std::vector<std::string>> items;
+  int64_t at_ms = Impression().at_ms;
+  bool sound = plain && fuzz::HasOnly(*plain, {"user", "items", "collection", "at"});
+  if (sound) {
+    user = fuzz::PlainId(*plain, "user");
+    items = fuzz::PlainIds(*plain, "items", kMostIds);
+    sound = user && items && fuzz::PlainText(*plain, "collection", &collection) &&
+            fuzz::PlainTime(*plain, &at_ms);
+  }
+  Check(status.ok() == sound);
+  if (!sound) return;
+  std::vector<PlainEvent> events;
+  for (const std::string& item : *items) events.push_back({*user, item, at_ms});
+  Check(EventsOf(call.impressions) == events && TextOf(call.collection) == collection);
+}
+
+void CheckEvent(std::string_view body) {
+  api::JsonDocument document;
+  Play play;
+  const Status status = api::ParseEvent(body, &document, &play);
+  const auto plain = fuzz::PlainDocument(body);
+  const auto event = plain ? fuzz::PlainEventOf(*plain, Play().at_ms) : std::nullopt;
+  Check(status.ok() == event.has_value());
+  if (event) Check(EventsOf<Play>({play}) == std::vector<PlainEvent>{*event});
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::Input input(data, size);
+  const uint8_t reader = input.Byte() % 4;
+  const test::Padded body(input.Rest());
+  if (reader == 0) CheckFilter(body.view());
+  if (reader == 1) CheckPlays(body.view());
+  if (reader == 2) CheckImpressions(body.view());
+  if (reader == 3) CheckEvent(body.view());
+  return 0;
+}

@@ -1,0 +1,124 @@
+// tests/fuzz/plain_json.h: the server's request bodies read in the plainest way, with nlohmann_json
+// and no thought of speed: what the fast readers of server/api must agree with.
+//
+// The rules are those of json_read.h: fields known and once, one type each, integers unsigned and
+// written without sign, fraction or exponent, strings in UTF-8, nothing behind the document.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "seendb/id.h"
+
+namespace seendb::fuzz {
+
+using Json = nlohmann::json;
+
+/// A document; nothing where it is none, or an object anywhere in it repeats a field.
+inline std::optional<Json> PlainDocument(std::string_view text) {
+  // nlohmann_json would skip a mark in front, and take a zero byte for the end.
+  if (text.starts_with("\xEF\xBB\xBF") || text.find('\0') != std::string_view::npos) return {};
+  std::vector<std::set<std::string>> open;
+  bool repeated = false;
+  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key) {
+      repeated = !open.back().insert(value.get<std::string>()).second || repeated;
+    }
+    return true;
+  };
+  Json document = Json::parse(text.begin(), text.end(), watch, false);
+  if (document.is_discarded() || repeated) return {};
+  return document;
+}
+
+/// True for an object with none but these fields.
+inline bool HasOnly(const Json& object, const std::set<std::string>& names) {
+  if (!object.is_object()) return false;
+  for (const auto& [name, value] : object.items()) {
+    if (!names.contains(name)) return false;
+  }
+  return true;
+}
+
+/// An id's text; nothing where it is none.
+inline std::optional<std::string> PlainId(const Json& object, const char* name) {
+  const auto at = object.find(name);
+  if (at == object.end()) return {};
+  if (at->is_number_unsigned()) return std::to_string(at->get<uint64_t>());
+  if (!at->is_string()) return {};
+  std::string text = at->get<std::string>();
+  if (text.empty() || text.size() > kMaxIdBytes) return {};
+  return text;
+}
+
+/// Ids of an array; nothing where it is none of at most `most` ids.
+inline std::optional<std::vector<std::string>> PlainIds(const Json& object, const char* name,
+                                                        size_t most) {
+  const auto at = object.find(name);
+  if (at == object.end() || !at->is_array() || at->size() > most) return {};
+  std::vector<std::string> ids;
+  for (const Json& element : *at) {
+    const auto id = PlainId({{"id", element}}, "id");
+    if (!id) return {};
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+/// Reads `name` into `*to` where it is there; false where it has another type.
+inline bool PlainUint(const Json& object, const char* name, uint64_t* to) {
+  const auto at = object.find(name);
+  if (at == object.end()) return true;
+  if (!at->is_number_unsigned()) return false;
+  *to = at->get<uint64_t>();
+  return true;
+}
+inline bool PlainBool(const Json& object, const char* name, bool* to) {
+  const auto at = object.find(name);
+  if (at == object.end()) return true;
+  if (!at->is_boolean()) return false;
+  *to = at->get<bool>();
+  return true;
+}
+inline bool PlainText(const Json& object, const char* name, std::optional<std::string>* to) {
+  const auto at = object.find(name);
+  if (at == object.end()) return true;
+  if (!at->is_string()) return false;
+  *to = at->get<std::string>();
+  return true;
+}
+
+/// A play or an impression.
+struct PlainEvent {
+  std::string user, item;
+  int64_t at_ms = 0;
+  bool operator==(const PlainEvent&) const = default;
+};
+
+/// A time; `*to` stays as it is where there is none.
+inline bool PlainTime(const Json& object, int64_t* to) {
+  uint64_t number = static_cast<uint64_t>(*to);
+  if (!PlainUint(object, "at", &number)) return false;
+  if (object.contains("at") && number > static_cast<uint64_t>(INT64_MAX)) return false;
+  *to = static_cast<int64_t>(number);
+  return true;
+}
+
+inline std::optional<PlainEvent> PlainEventOf(const Json& object, int64_t now) {
+  if (!HasOnly(object, {"user", "item", "at"})) return {};
+  const auto user = PlainId(object, "user"), item = PlainId(object, "item");
+  PlainEvent event{user.value_or(""), item.value_or(""), now};
+  if (!user || !item || !PlainTime(object, &event.at_ms)) return {};
+  return event;
+}
+
+}  // namespace seendb::fuzz

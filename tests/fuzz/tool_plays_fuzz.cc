@@ -1,0 +1,114 @@
+// Arbitrary bytes as a log that the tool loads: CSV, TSV or NDJSON, with any columns. However the
+// bytes are cut on their way in, the same rows come out; what is read, written as CSV again, reads
+// the same; and ids are good ones.
+//
+// The first byte chooses the format, the second what is said of the columns, the third the cuts.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/input.h"
+#include "play_reader.h"
+#include "seendb/events.h"
+#include "seendb/id.h"
+
+namespace {
+
+using namespace seendb::tool;
+using seendb::fuzz::Check;
+
+struct Row {
+  RowKind kind;
+  uint64_t number;
+  std::string user, item, error;
+  int64_t at_ms;
+  bool operator==(const Row&) const = default;
+};
+
+struct Log {
+  std::string refusal;  // of the header
+  std::vector<Row> rows;
+  bool operator==(const Log&) const = default;
+};
+
+Log Read(std::string_view bytes, size_t most, LogFormat format, const PlayColumns& columns) {
+  seendb::fuzz::Cutter cutter(most);
+  const auto read = [&](char* to, size_t room) -> seendb::Result<size_t> {
+    const size_t length = std::min(room, cutter.Next(bytes.size()));
+    bytes.copy(to, length);
+    bytes.remove_prefix(length);
+    return length;
+  };
+  Log log;
+  auto reader = PlayReader::Open(read, format, columns);
+  if (!reader.ok()) {
+    log.refusal = reader.status().ToString();
+    Check(!log.refusal.empty());
+    return log;
+  }
+  for (PlayRow row;;) {
+    const RowKind kind = (*reader)->Next(&row);
+    if (kind == RowKind::kEnd) return log;
+    Check(kind == RowKind::kPlay || kind == RowKind::kBad);
+    Row seen{kind, (*reader)->row_number(), {}, {}, (*reader)->error(), 0};
+    Check(seen.number == log.rows.size() + 1);
+    if (kind == RowKind::kPlay) {
+      seen.user = row.user;
+      seen.item = row.item;
+      seen.at_ms = row.at_ms;
+      Check(seendb::IdRef(row.user).Validate().ok() && seendb::IdRef(row.item).Validate().ok());
+      Check(seen.error.empty() && (columns.now ? row.at_ms == seendb::kNowMs : row.at_ms >= 0));
+    } else {
+      Check(!seen.error.empty());
+    }
+    log.rows.push_back(std::move(seen));
+  }
+}
+
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
+
+/// The plays of `log` as CSV, and what that must read as.
+void CheckWrittenAgain(const Log& log) {
+  std::string csv = "user,item,at\r\n";
+  std::vector<Row> plays;
+  for (const Row& row : log.rows) {
+    if (row.kind != RowKind::kPlay) continue;
+    plays.push_back(row);
+    plays.back().number = plays.size();
+    if (row.at_ms == seendb::kNowMs) plays.back().at_ms = 0;
+    csv += Quoted(row.user) + "," + Quoted(row.item) + "," + std::to_string(plays.back().at_ms) +
+           "\r\n";
+  }
+  PlayColumns columns;
+  columns.time_unit = TimeUnit::kMillis;
+  Check(Read(csv, 0, LogFormat::kCsv, columns).rows == plays);
+}
+
+PlayColumns ColumnsOf(uint8_t choice) {
+  PlayColumns columns;
+  columns.now = (choice & 1) != 0;
+  columns.header = (choice & 2) == 0;
+  if ((choice & 4) != 0) columns.user = columns.header ? "u" : "3";
+  if ((choice & 8) != 0) columns.time = columns.header ? "t" : "2";
+  columns.time_unit = static_cast<TimeUnit>((choice >> 4) % 3);
+  return columns;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  seendb::fuzz::Input input(data, size);
+  const auto format = static_cast<LogFormat>(input.Byte() % 3);
+  const PlayColumns columns = ColumnsOf(input.Byte());
+  const size_t most = 1 + input.Byte();
+  const Log whole = Read(input.Rest(), 0, format, columns);
+  Check(Read(input.Rest(), most, format, columns) == whole);
+  CheckWrittenAgain(whole);
+  return 0;
+}
