@@ -147,7 +147,8 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
     if (options_.create_if_missing) {
       const Status made = MakeFolders(env, path_);
       if (!made.ok()) return made;
-    } else if (!env->FileExists(path_ + "/SEENDB").ok()) {
+    } else if (!env->FileExists(path_ + "/SEENDB").ok() &&
+               !env->FileExists(ShardPath(path_, 0)).ok()) {
       return Status::NotFound("there is no database in " + path_);
     }
     const rocksdb::Status locked = env->LockFile(path_ + "/LOCK", &lock_);
@@ -168,11 +169,12 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
     // Whoever made it may have been killed before the names of its shards were synced.
     return options_.read_only ? Status() : SyncFolder(env, path_);
   }
+  if (env->FileExists(ShardPath(path_, 0)).ok()) {
+    return Status::Corruption(path_ +
+                              "/SEENDB is missing, but there are shards; run: seendb repair");
+  }
   if (options_.read_only || !options_.create_if_missing) {
     return Status::NotFound("there is no database in " + path_);
-  }
-  if (env->FileExists(ShardPath(path_, 0)).ok()) {
-    return Status::Corruption(path_ + "/SEENDB is missing, but there are shards");
   }
   identity->id = env->GenerateUniqueId();
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();

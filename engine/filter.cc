@@ -246,13 +246,15 @@ class SourceReader {
     source.Pack();
   }
 
-  // A part of the log was lost while buckets that are still read could take plays.
+  // Whether what was lost may be this user's, and of buckets that are still read.
+  bool MayLack(const std::shared_ptr<const Losses>& losses) const {
+    if (losses == nullptr || !losses->MayConcern(user_)) return false;
+    const int64_t newest_ms = losses->at_ms + collection_.policy.max_future_ms;
+    return BucketIndexOf(collection_.policy, newest_ms) >= oldest_bucket_;
+  }
+
   void CheckLog(const CollectionFamilies& family) {
-    if (family.losses == nullptr) return;
-    const int64_t newest_ms = family.losses->at_ms + collection_.policy.max_future_ms;
-    if (BucketIndexOf(collection_.policy, newest_ms) >= oldest_bucket_) {
-      MarkMissing(response_, "log");
-    }
+    if (MayLack(family.losses)) MarkMissing(response_, "log");
   }
 
   rocksdb::Status Get(rocksdb::ColumnFamilyHandle* family, rocksdb::PinnableSlice* value) {
@@ -269,7 +271,9 @@ class SourceReader {
     const bool readable =
         status.IsNotFound() || (status.ok() && list.Parse(source.value.ToStringView()));
     const int64_t oldest_ms = BucketBeginMs(collection_.policy, oldest_bucket_);
-    if (!readable || !list.damage.empty()) MarkMissing(response_, "impressions");
+    if (!readable || !list.damage.empty() || MayLack(family.impressions_lost)) {
+      MarkMissing(response_, "impressions");
+    }
     if (readable) {
       // Newest first; the policy may keep fewer by now than when the value was written.
       const size_t kept = std::min<size_t>(list.entries.size(), collection_.policy.impressions);
@@ -300,7 +304,8 @@ class SourceReader {
         lost = true;
         break;
       }
-      if (ReadBucket(*bucket)) continue;
+      const bool lacks = bucket->lost != nullptr && bucket->lost->MayConcern(user_);
+      if (ReadBucket(*bucket) && !lacks) continue;
       MarkMissing(response_, bucket->label);
       lost = true;
     }

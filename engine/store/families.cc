@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include <rocksdb/file_checksum.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
 
@@ -122,6 +123,7 @@ rocksdb::DBOptions DatabaseOptions(const SharedResources& shared) {
   options.bytes_per_sync = kMiB;
   options.compaction_readahead_size = 2 * kMiB;
   options.max_file_opening_threads = 4;
+  options.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();  // for verify
   return options;
 }
 

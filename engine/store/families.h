@@ -85,6 +85,7 @@ struct Bucket {
   std::atomic<bool> sealed{false};
   std::atomic<uint64_t> late_items{0};  ///< merged since it was sealed
   std::atomic<bool> unreadable{false};  ///< a seal met a damaged file; not tried again by itself
+  std::shared_ptr<const Losses> lost;   ///< by a repair; null: nothing
 };
 
 /// One collection in one shard.
@@ -94,6 +95,7 @@ struct CollectionFamilies {
   std::shared_ptr<Family> impressions;
   std::shared_ptr<ImpressionRules> impression_rules;
   std::shared_ptr<const Losses> losses;                                ///< of the log; null: none
+  std::shared_ptr<const Losses> impressions_lost;                      ///< by a repair; null: none
   std::map<int64_t, std::shared_ptr<Bucket>, std::greater<>> buckets;  ///< newest first
 };
 

@@ -110,7 +110,8 @@ Result<std::optional<Identity>> ReadIdentity(rocksdb::Env* env, const std::strin
   Result<Identity> identity = Identity::FromJson(json);
   if (!identity.ok()) {
     const Status s = identity.status();
-    return Status(s.code(), path + ": " + std::string(s.message()));
+    return Status(s.code(), path + ": " + std::string(s.message()) +
+                                "; if the file is damaged, run: seendb repair");
   }
   return std::optional<Identity>(*identity);
 }

@@ -16,6 +16,9 @@ namespace seendb {
 /// The layout version this code writes and the newest it reads.
 inline constexpr int kFormatVersion = 1;
 
+/// In a shard's folder while it is being repaired: it is not opened until that has ended.
+inline constexpr char kRepairName[] = "REPAIR";
+
 /// What is fixed when a database is made (file SEENDB, JSON).
 struct Identity {
   int format = kFormatVersion;

@@ -40,10 +40,9 @@ std::string LogName(uint64_t number) {
   return name;
 }
 
-Result<std::vector<uint64_t>> LogNumbers(rocksdb::Env* env, const std::string& shard_path) {
-  std::vector<std::string> names;
-  const rocksdb::Status listed = env->GetChildren(shard_path, &names);
-  if (!listed.ok()) return FromRocks(listed, "list " + shard_path);
+namespace {
+
+std::vector<uint64_t> NumbersOf(const std::vector<std::string>& names) {
   std::vector<uint64_t> numbers;
   for (const std::string& name : names) {
     uint64_t number = 0;
@@ -56,10 +55,50 @@ Result<std::vector<uint64_t>> LogNumbers(rocksdb::Env* env, const std::string& s
   return numbers;
 }
 
+bool IsSummed(std::string_view name) {
+  return name == "IDENTITY" || (name.starts_with("OPTIONS-") && !name.ends_with(".dbtmp"));
+}
+
+// What is needed of the logs on disk; their sizes, but of the last, which may grow, only that it
+// is empty.
+void NoteLogs(rocksdb::DB* db, const std::vector<std::string>& names, const Inventory& before,
+              Inventory* inventory) {
+  uint64_t kept_from = 0;
+  db->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &kept_from);
+  const std::vector<uint64_t> logs = NumbersOf(names);
+  inventory->logs.assign(std::lower_bound(logs.begin(), logs.end(), kept_from), logs.end());
+  for (const uint64_t log : inventory->logs) {
+    const auto known = before.log_bytes.find(log);
+    uint64_t bytes = known == before.log_bytes.end() ? 0 : known->second;
+    if (bytes == 0 && !db->GetEnv()->GetFileSize(db->GetName() + "/" + LogName(log), &bytes).ok()) {
+      continue;
+    }
+    if (log != inventory->logs.back() || bytes == 0) inventory->log_bytes[log] = bytes;
+  }
+}
+
+}  // namespace
+
+Result<std::vector<uint64_t>> LogNumbers(rocksdb::Env* env, const std::string& shard_path) {
+  std::vector<std::string> names;
+  const rocksdb::Status listed = env->GetChildren(shard_path, &names);
+  if (!listed.ok()) return FromRocks(listed, "list " + shard_path);
+  return NumbersOf(names);
+}
+
 std::string Inventory::ToText() const {
   std::string text =
       std::string(kHead) + "\nmanifest " + manifest + " " + std::to_string(manifest_bytes) + "\n";
-  for (const uint64_t log : logs) text += "log " + std::to_string(log) + "\n";
+  for (const uint64_t log : logs) {
+    text += "log " + std::to_string(log);
+    const auto bytes = log_bytes.find(log);
+    text += bytes == log_bytes.end() ? "\n" : " " + std::to_string(bytes->second) + "\n";
+  }
+  for (const auto& [name, sum] : sums) text += "file " + Hex(sum) + " " + name + "\n";
+  for (const auto& [number, name] : families) {
+    text += "family " + std::to_string(number) + " " + name + "\n";
+  }
+  for (const auto& [name, json] : policies) text += "policy " + name + " " + json + "\n";
   return text + "sum " + Hex(HashBytes(text)) + "\n";
 }
 
@@ -79,7 +118,23 @@ std::optional<Inventory> Inventory::FromText(const std::string& text) {
     if (word == "manifest") {
       words >> inventory.manifest >> inventory.manifest_bytes;
     } else if (word == "log") {
+      uint64_t bytes = 0;
       words >> inventory.logs.emplace_back();
+      if (words && words >> bytes) inventory.log_bytes[inventory.logs.back()] = bytes;
+      if (words.eof()) words.clear();
+    } else if (word == "file") {
+      std::string name;
+      uint64_t hash = 0;
+      words >> std::hex >> hash >> name;
+      inventory.sums[name] = hash;
+    } else if (word == "family") {
+      uint32_t number = 0;
+      words >> number;
+      words >> inventory.families[number];
+    } else if (word == "policy") {
+      std::string name;
+      words >> name;
+      std::getline(words >> std::ws, inventory.policies[name]);
     }
     if (!words) return {};
   }
@@ -89,18 +144,25 @@ std::optional<Inventory> Inventory::FromText(const std::string& text) {
 
 // The MANIFEST's size comes first: should a flush come between, it has grown, and an opening that
 // finds it longer than noted asks for no log.
-Inventory TakeInventory(rocksdb::DB* db) {
+Inventory TakeInventory(rocksdb::DB* db, const Inventory& before) {
   Inventory inventory;
-  std::vector<std::string> files;
+  std::vector<std::string> files, names;
   if (!db->GetLiveFiles(files, &inventory.manifest_bytes, false).ok()) return {};
   for (const std::string& file : files) {
     if (file.starts_with("/MANIFEST-")) inventory.manifest = file.substr(1);
   }
-  uint64_t kept_from = 0;
-  db->GetIntProperty(rocksdb::DB::Properties::kMinLogNumberToKeep, &kept_from);
-  const Result<std::vector<uint64_t>> logs = LogNumbers(db->GetEnv(), db->GetName());
-  if (!logs.ok()) return inventory;
-  inventory.logs.assign(std::lower_bound(logs->begin(), logs->end(), kept_from), logs->end());
+  if (!db->GetEnv()->GetChildren(db->GetName(), &names).ok()) return inventory;
+  NoteLogs(db, names, before, &inventory);
+  for (const std::string& name : names) {
+    if (!IsSummed(name)) continue;
+    const auto known = before.sums.find(name);
+    std::string bytes;
+    if (known != before.sums.end()) {
+      inventory.sums.insert(*known);
+    } else if (rocksdb::ReadFileToString(db->GetEnv(), db->GetName() + "/" + name, &bytes).ok()) {
+      inventory.sums[name] = HashBytes(bytes);
+    }
+  }
   return inventory;
 }
 
@@ -144,11 +206,18 @@ Status CheckManifest(rocksdb::Env* env, const std::string& shard_path) {
 }
 
 // A log is let go only after the MANIFEST has grown or has been replaced.
-Result<std::string> MissingLogs(rocksdb::Env* env, const std::string& shard_path) {
+Result<std::vector<LogShortage>> LogShortages(rocksdb::Env* env, const std::string& shard_path) {
+  std::vector<LogShortage> shortages;
   const std::optional<Inventory> noted = ReadInventory(env, shard_path);
-  if (!noted) return std::string();
+  if (!noted) return shortages;
   const Result<std::vector<uint64_t>> found = LogNumbers(env, shard_path);
   if (!found.ok()) return found.status();
+  for (const auto& [log, bytes_was] : noted->log_bytes) {
+    uint64_t bytes = 0;
+    if (env->GetFileSize(shard_path + "/" + LogName(log), &bytes).ok() && bytes < bytes_was) {
+      shortages.push_back({log, false, bytes, bytes_was});
+    }
+  }
   // Read after the logs were listed: a running engine may let some go meanwhile.
   std::string current;
   uint64_t bytes = 0;
@@ -156,14 +225,14 @@ Result<std::string> MissingLogs(rocksdb::Env* env, const std::string& shard_path
   if (!rocksdb::ReadFileToString(env, shard_path + "/CURRENT", &current).ok() ||
       current != noted->manifest + "\n" || !env->GetFileSize(manifest, &bytes).ok() ||
       bytes != noted->manifest_bytes) {
-    return std::string();
+    return shortages;
   }
-  std::string missing;
   for (const uint64_t log : noted->logs) {
     if (std::binary_search(found->begin(), found->end(), log)) continue;
-    missing += (missing.empty() ? "" : ", ") + LogName(log);
+    const auto was = noted->log_bytes.find(log);
+    shortages.push_back({log, true, 0, was == noted->log_bytes.end() ? 0 : was->second});
   }
-  return missing.empty() ? missing : "logs are missing: " + missing;
+  return shortages;
 }
 
 }  // namespace seendb

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +19,13 @@ namespace seendb {
 
 /// What `<shard>/FILES` says. It may be older than the shard, never newer.
 struct Inventory {
-  std::string manifest;         ///< "MANIFEST-000005"
-  uint64_t manifest_bytes = 0;  ///< of it that were synced
-  std::vector<uint64_t> logs;   ///< numbers of the logs still needed, ascending
+  std::string manifest;                         ///< "MANIFEST-000005"
+  uint64_t manifest_bytes = 0;                  ///< of it that were synced
+  std::vector<uint64_t> logs;                   ///< numbers of the logs still needed, ascending
+  std::map<uint64_t, uint64_t> log_bytes;       ///< of those that grow no more, or are empty
+  std::map<std::string, uint64_t> sums;         ///< XXH3-64 of IDENTITY and OPTIONS-*
+  std::map<uint32_t, std::string> families;     ///< names by RocksDB's number, for repair
+  std::map<std::string, std::string> policies;  ///< JSON by collection, for repair
 
   friend bool operator==(const Inventory&, const Inventory&) = default;
   /// As stored.
@@ -29,8 +34,8 @@ struct Inventory {
   static std::optional<Inventory> FromText(const std::string& text);
 };
 
-/// The inventory of an open database as of now.
-Inventory TakeInventory(rocksdb::DB* db);
+/// The inventory of an open database as of now; files that `before` knows are not read again.
+Inventory TakeInventory(rocksdb::DB* db, const Inventory& before);
 /// Reads `<shard>/FILES`; nothing where it is absent or damaged.
 std::optional<Inventory> ReadInventory(rocksdb::Env* env, const std::string& shard_path);
 /// Replaces `<shard>/FILES`, not synced.
@@ -38,8 +43,15 @@ Status WriteInventory(rocksdb::Env* env, const std::string& shard_path, const In
 
 /// Checks a shard's CURRENT and MANIFEST before RocksDB sees them. kCorruption names the file.
 Status CheckManifest(rocksdb::Env* env, const std::string& shard_path);
-/// What logs are gone that can't have been let go, in words; empty where none is.
-Result<std::string> MissingLogs(rocksdb::Env* env, const std::string& shard_path);
+/// A log that is gone, or shorter than it was.
+struct LogShortage {
+  uint64_t number = 0;
+  bool missing = false;    ///< else shortened
+  uint64_t bytes = 0;      ///< there are
+  uint64_t bytes_was = 0;  ///< noted; 0: unknown
+};
+/// The logs that are gone and can't have been let go, or are shorter than noted.
+Result<std::vector<LogShortage>> LogShortages(rocksdb::Env* env, const std::string& shard_path);
 
 /// Numbers of the shard's *.log, ascending.
 Result<std::vector<uint64_t>> LogNumbers(rocksdb::Env* env, const std::string& shard_path);

@@ -29,10 +29,6 @@ constexpr std::array<uint32_t, 256> MakeCrcTable() {
 }
 constexpr std::array<uint32_t, 256> kCrcTable = MakeCrcTable();
 
-// RocksDB stores checksums turned and shifted, so that those of data with checksums in it are no
-// worse.
-uint32_t Masked(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
-
 uint32_t LittleEndian(const char* bytes, size_t count) {
   uint32_t value = 0;
   for (size_t i = 0; i < count; ++i) {
@@ -56,7 +52,7 @@ class Assembler {
       const size_t length = LittleEndian(block.data() + at + 4, 2);
       const bool fits = header + length <= block.size() - at;
       if (!fits || (type == kZero && length == 0) ||
-          Masked(Crc32c(block.substr(at + 6, header - 6 + length))) !=
+          MaskedCrc(Crc32c(block.substr(at + 6, header - 6 + length))) !=
               LittleEndian(block.data() + at, 4)) {
         Lose(block.size() - at);
         return;
@@ -117,6 +113,10 @@ uint32_t Crc32c(std::string_view bytes) noexcept {
   for (const char c : bytes) crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<uint8_t>(c)) & 0xff];
   return ~crc;
 }
+
+// RocksDB stores checksums turned and shifted, so that those of data with checksums in it are no
+// worse.
+uint32_t MaskedCrc(uint32_t crc) noexcept { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
 
 Status ReadLogFile(rocksdb::Env* env, const std::string& path,
                    const std::function<void(std::string_view)>& record, LogExtent* extent) {

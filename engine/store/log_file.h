@@ -34,5 +34,7 @@ Status ReadLogFile(rocksdb::Env* env, const std::string& path,
 
 /// CRC-32C (Castagnoli) of `bytes`.
 uint32_t Crc32c(std::string_view bytes) noexcept;
+/// A CRC as a log stores it.
+uint32_t MaskedCrc(uint32_t crc) noexcept;
 
 }  // namespace seendb

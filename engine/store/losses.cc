@@ -1,8 +1,11 @@
 #include "store/losses.h"
 
 #include <algorithm>
+#include <stdexcept>
+#include <utility>
 
 #include <nlohmann/json.hpp>
+#include <rocksdb/slice.h>
 
 namespace seendb {
 namespace {
@@ -10,10 +13,47 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kReasonBytes = 2000;  // more is not added to
+constexpr size_t kRanges = 1000;       // of more, neighbours become one
+
+std::string Unhex(const std::string& hex) {
+  std::string bytes;
+  return rocksdb::Slice(hex).DecodeHex(&bytes) ? bytes : throw std::invalid_argument("no hex");
+}
+
+// Ascending, none touching another.
+void Unite(std::vector<UserRange>* ranges) {
+  const auto by_from = [](const UserRange& a, const UserRange& b) { return a.from < b.from; };
+  std::sort(ranges->begin(), ranges->end(), by_from);
+  std::vector<UserRange> united;
+  for (UserRange& range : *ranges) {
+    const bool apart = united.empty() || united.back().to < range.from;
+    if (apart && united.size() < kRanges) {
+      united.push_back(std::move(range));
+    } else {
+      united.back().to = std::max(united.back().to, range.to);
+    }
+  }
+  *ranges = std::move(united);
+}
 
 }  // namespace
 
+bool Losses::MayConcern(std::string_view user) const {
+  return users.empty() || std::any_of(users.begin(), users.end(), [&](const UserRange& range) {
+           return range.from <= user && user < range.to;
+         });
+}
+
 void Losses::Absorb(const Losses& other) {
+  const bool nothing_before = reason.empty() && users.empty();
+  if (nothing_before) {
+    users = other.users;
+  } else if (users.empty() || other.users.empty()) {
+    users.clear();  // anybody's
+  } else {
+    users.insert(users.end(), other.users.begin(), other.users.end());
+    Unite(&users);
+  }
   at_ms = std::max(at_ms, other.at_ms);
   if (reason.empty()) {
     reason = other.reason;
@@ -23,15 +63,27 @@ void Losses::Absorb(const Losses& other) {
 }
 
 std::string Losses::ToJson() const {
-  return Json{{"at_ms", at_ms}, {"reason", reason}}.dump(-1, ' ', false,
-                                                         Json::error_handler_t::replace);
+  Json json{{"at_ms", at_ms}, {"reason", reason}};
+  if (!users.empty()) json["users"] = Json::array();
+  for (const UserRange& range : users) {
+    json["users"].push_back(
+        {rocksdb::Slice(range.from).ToString(true), rocksdb::Slice(range.to).ToString(true)});
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<Losses> Losses::FromJson(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   try {
-    return Losses{json.at("at_ms").get<int64_t>(), json.at("reason").get<std::string>()};
+    Losses losses{json.at("at_ms").get<int64_t>(), json.at("reason").get<std::string>(), {}};
+    for (const Json& range : json.value("users", Json::array())) {
+      losses.users.push_back(
+          {Unhex(range.at(0).get<std::string>()), Unhex(range.at(1).get<std::string>())});
+    }
+    return losses;
   } catch (const nlohmann::json::exception&) {
+    return {};
+  } catch (const std::invalid_argument&) {
     return {};
   }
 }

@@ -30,4 +30,12 @@ inline std::string LostKey(std::string_view collection) {
   return std::string(kLostPrefix).append(collection);
 }
 
+/// In place of a bucket's label: the impressions.
+inline constexpr char kImpressionsLabel[] = "impressions";
+
+/// What a bucket, or the impressions, have lost.
+inline std::string LostKey(std::string_view collection, std::string_view bucket) {
+  return LostKey(collection).append("/").append(bucket);
+}
+
 }  // namespace seendb

@@ -35,6 +35,27 @@ Status TakeFile(rocksdb::Env* env, const rocksdb::LiveFileStorageInfo& file,
   return CopyFile(env, from, to, file.size);
 }
 
+// What FILES says in the copy, of the files that it is made of.
+Inventory InventoryOf(const std::vector<rocksdb::LiveFileStorageInfo>& files,
+                      const Inventory& noted) {
+  Inventory inventory;
+  inventory.families = noted.families;
+  inventory.policies = noted.policies;
+  for (const rocksdb::LiveFileStorageInfo& file : files) {
+    if (file.file_type == rocksdb::kDescriptorFile) {
+      inventory.manifest = file.relative_filename;
+      inventory.manifest_bytes = file.size;
+    } else if (file.file_type == rocksdb::kWalFile) {
+      inventory.logs.push_back(file.file_number);
+      inventory.log_bytes[file.file_number] = file.size;
+    } else if (const auto sum = noted.sums.find(file.relative_filename); sum != noted.sums.end()) {
+      inventory.sums.insert(*sum);
+    }
+  }
+  std::sort(inventory.logs.begin(), inventory.logs.end());
+  return inventory;
+}
+
 }  // namespace
 
 // RocksDB's own Checkpoint would do, but for one thing: no family may come or go between the
@@ -52,6 +73,12 @@ Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* repor
   if (!status.ok()) return status;
   std::vector<rocksdb::LiveFileStorageInfo> files;
   uint64_t sequence = 0;
+  Inventory noted;
+  {
+    const std::lock_guard lock(sync_mutex_);
+    noted = noted_files_;
+  }
+  NameFamilies(&noted);
   {
     const std::lock_guard change(change_mutex_);
     sequence = db_->GetLatestSequenceNumber();
@@ -65,6 +92,7 @@ Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* repor
   const Status enabled = FromRocks(db_->EnableFileDeletions(), "let files go again");
   if (status.ok()) status = enabled;
   if (status.ok()) status = WriteSyncedSequence(env, folder, sequence, true);
+  if (status.ok()) status = WriteInventory(env, folder, InventoryOf(files, noted));
   if (status.ok()) status = SyncFolder(env, folder);
   return status;
 }

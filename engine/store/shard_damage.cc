@@ -13,9 +13,23 @@
 namespace seendb {
 namespace {
 
-constexpr char kRestore[] = "; put the file back, or restore a checkpoint";
+constexpr char kRestore[] = "; put the file back, restore a checkpoint, or run: seendb repair";
 
-constexpr char kGoOn[] = "; restore a checkpoint, or open with open_damaged to go on without";
+constexpr char kGoOn[] =
+    "; restore a checkpoint, or run: seendb repair (open_damaged goes on without)";
+
+std::string TextOf(const std::vector<LogShortage>& shortages) {
+  std::string missing, text;
+  for (const LogShortage& log : shortages) {
+    if (log.missing) {
+      missing += (missing.empty() ? "logs are missing: " : ", ") + LogName(log.number);
+      continue;
+    }
+    text += (text.empty() ? "" : ", ") + LogName(log.number) + " has " + std::to_string(log.bytes) +
+            " of " + std::to_string(log.bytes_was) + " bytes";
+  }
+  return missing + (missing.empty() || text.empty() ? "" : "; ") + text;
+}
 
 bool CanStandIn(std::string_view family) {
   const FamilyName::Kind kind = ParseFamilyName(family).kind;
@@ -33,16 +47,16 @@ std::string TextOf(const DamagedTable& table) {
 Status ShardStore::CheckFiles() {
   rocksdb::Env* env = shared_->env;
   if (options_.create && !env->FileExists(options_.path + "/CURRENT").ok()) return {};
+  if (!options_.repairing && env->FileExists(options_.path + "/" + kRepairName).ok()) {
+    return Status::Corruption("a repair was begun and not finished; run: seendb repair");
+  }
   const Status manifest = CheckManifest(env, options_.path);
   if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kRestore);
-  Result<std::string> logs = MissingLogs(env, options_.path);
+  const Result<std::vector<LogShortage>> logs = LogShortages(env, options_.path);
   if (!logs.ok()) return logs.status();
   if (logs->empty()) return {};
-  if (!options_.open_damaged) {
-    return Status::Corruption(*logs + kGoOn);
-  }
-  log_loss_ = std::move(logs).value();
-  return {};
+  log_loss_ = TextOf(*logs);
+  return options_.open_damaged ? Status() : Status::Corruption(log_loss_ + kGoOn);
 }
 
 rocksdb::Status ShardStore::OpenRocks(const rocksdb::DBOptions& db_options,
@@ -88,11 +102,26 @@ Status ShardStore::LoadLosses(FamilySet* set) {
   for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
     const std::string name = it->key().ToString().substr(sizeof(kLostPrefix) - 1);
     std::optional<Losses> read = Losses::FromJson(it->value().ToStringView());
-    if (!read) read = Losses{options_.now_ms, "the marker is damaged"};
-    const auto at = set->collections.find(name);
+    if (!read) read = Losses{options_.now_ms, "the marker is damaged", {}};
+    const size_t slash = name.find('/');
+    const auto at = set->collections.find(name.substr(0, slash));
     if (at == set->collections.end()) continue;
+    CollectionFamilies& families = at->second;
+    std::shared_ptr<const Losses>* losses = &families.losses;
+    if (slash != std::string::npos) {
+      const std::string what = name.substr(slash + 1);
+      if (what == kImpressionsLabel) {
+        losses = &families.impressions_lost;
+      } else {
+        const auto bucket =
+            std::find_if(families.buckets.begin(), families.buckets.end(),
+                         [&](const auto& one) { return one.second->label == what; });
+        if (bucket == families.buckets.end()) continue;
+        losses = &bucket->second->lost;
+      }
+    }
     AddProblem("lost: " + name + ": " + read->reason);
-    at->second.losses = std::make_shared<const Losses>(*std::move(read));
+    *losses = std::make_shared<const Losses>(*std::move(read));
   }
   return FromRocks(it->status(), "read what was lost");
 }
@@ -106,7 +135,7 @@ Status ShardStore::MarkLogLost(const std::string& reason) {
   for (auto& [name, collection] : set->collections) {
     Losses losses;
     if (collection.losses) losses = *collection.losses;
-    losses.Absorb({options_.now_ms, reason});
+    losses.Absorb({options_.now_ms, reason, {}});
     collection.losses = std::make_shared<const Losses>(losses);
     if (options_.read_only) continue;
     const Status stored = PutMeta(LostKey(name), losses.ToJson());

@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kReadOnlyTries = 8;
+constexpr uint64_t kEpochsLost = 1000;  // more than there were since a log began; of 2^24
 
 }  // namespace
 
@@ -120,8 +121,8 @@ Status ShardStore::CheckSynced() {
                            std::to_string(*synced) + ", readable up to " +
                            std::to_string(recovered);
   if (!options_.open_damaged) {
-    return Status::Corruption(text +
-                              "; restore a checkpoint, or open with open_damaged to go on without");
+    return Status::Corruption(
+        text + "; restore a checkpoint, or run: seendb repair (open_damaged goes on without)");
   }
   log_loss_ += (log_loss_.empty() ? "" : "; ") + text;
   return {};
@@ -260,7 +261,8 @@ Status ShardStore::BumpEpoch() {
     return FromRocks(got, "read the ring state");
   }
   if (options_.read_only) return {};
-  ++epoch_;
+  // A log that lost a part may have lost openings: no sequence is given twice.
+  epoch_ += log_loss_.empty() && !options_.repairing ? 1 : kEpochsLost;
   return PutMeta(kRingKey, RingState(epoch_));
 }
 

@@ -159,7 +159,8 @@ Status ShardStore::Drop(std::string_view collection,
   rocksdb::WriteBatch markers;
   for (const auto& bucket : buckets) {
     handles.push_back(bucket->family->get());
-    const rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
+    rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
+    if (s.ok() && bucket->lost) s = markers.Delete(meta(), LostKey(collection, bucket->label));
     if (!s.ok()) return FromRocks(s, "drop");
   }
   rocksdb::Status status = db_->DropColumnFamilies(handles);
@@ -235,10 +236,26 @@ Status ShardStore::CompactAll() {
   return {};
 }
 
+void ShardStore::NameFamilies(Inventory* files) const {
+  const auto add = [files](const std::shared_ptr<Family>& family) {
+    if (family) files->families[family->get()->GetID()] = family->get()->GetName();
+  };
+  add(meta_);
+  add(users_);
+  const std::shared_lock lock(mutex_);
+  for (const std::shared_ptr<Family>& family : ring_) add(family);
+  for (const auto& [name, families] : families_->collections) {
+    add(families.impressions);
+    files->policies[name] = PolicyToJson(families.policy);
+    for (const auto& [index, bucket] : families.buckets) add(bucket->family);
+  }
+}
+
 Status ShardStore::SyncWal() {
   if (options_.read_only) return {};
   const std::lock_guard lock(sync_mutex_);
-  const Inventory files = TakeInventory(db_.get());
+  Inventory files = TakeInventory(db_.get(), noted_files_);
+  NameFamilies(&files);
   const uint64_t sequence = db_->GetLatestSequenceNumber();
   if (sequence == noted_sequence_ && files == noted_files_) return {};
   if (problems_->log_failed()) return Status::IOError("the log can't be written");

@@ -32,7 +32,8 @@ struct ShardStoreOptions {
   bool create = false;
   bool read_only = false;
   bool open_damaged = false;
-  int64_t now_ms = 0;  ///< when it is opened
+  bool repairing = false;  ///< by a repair, which may have begun earlier
+  int64_t now_ms = 0;      ///< when it is opened
 };
 
 /// See the head of this file.
@@ -123,6 +124,7 @@ class ShardStore {
   Status EnsureImpressions(CollectionFamilies* families);
   void BindRules(const Policy& policy, Bucket* bucket) const;
   void Publish(std::shared_ptr<const FamilySet> families);
+  void NameFamilies(Inventory* files) const;
   Status PutMeta(const std::string& key, const std::string& value);
 
   /// A family as RocksDB opened it, not yet published.

@@ -15,6 +15,7 @@ void AddStats(CLI::App& app, Session& session);
 void AddCollections(CLI::App& app, Session& session);
 void AddScan(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
+void AddRepair(CLI::App& app, Session& session);
 void AddLoad(CLI::App& app, Session& session);
 void AddGenerate(CLI::App& app, Session& session);
 void AddSeal(CLI::App& app, Session& session);

@@ -33,13 +33,22 @@ Result<int64_t> ParseClock(std::string_view text) {
   return now_ms;
 }
 
+bool IsRead(Access access) { return access == Access::kRead || access == Access::kReadDamaged; }
+
 Status WithHint(const Status& status, Access access) {
-  if (status.code() != StatusCode::kBusy || access == Access::kRead) return status;
+  if (status.code() != StatusCode::kBusy || IsRead(access)) return status;
   return Status::Busy(std::string(status.message()) +
                       "; ask the server that has it by --url http://HOST:PORT");
 }
 
 }  // namespace
+
+Result<std::unique_ptr<Clock>> ClockOf(const Session& session) {
+  if (session.clock.empty()) return std::unique_ptr<Clock>();
+  const auto now_ms = ParseClock(session.clock);
+  if (!now_ms.ok()) return now_ms.status();
+  return std::unique_ptr<Clock>(std::make_unique<FixedClock>(*now_ms));
+}
 
 Database::Database() = default;
 Database::~Database() = default;
@@ -68,15 +77,14 @@ Result<std::unique_ptr<Database>> Database::Open(const Session& session, Access 
 Status Database::OpenFolder(const Session& session, Access access) {
   Options options;
   options.create_if_missing = access == Access::kCreate;
-  options.read_only = access == Access::kRead;
+  options.read_only = IsRead(access);
+  options.open_damaged = access == Access::kReadDamaged;
   options.background = false;
+  auto clock = ClockOf(session);
+  if (!clock.ok()) return clock.status();
+  clock_ = std::move(clock).value();
   Seams seams;
-  if (!session.clock.empty()) {
-    auto now_ms = ParseClock(session.clock);
-    if (!now_ms.ok()) return now_ms.status();
-    clock_ = std::make_unique<FixedClock>(*now_ms);
-    seams.clock = clock_.get();
-  }
+  seams.clock = clock_.get();
   auto engine = Engine::Open(session.db, options, seams);
   if (!engine.ok()) return WithHint(engine.status(), access);
   engine_ = std::move(engine).value();

@@ -17,10 +17,14 @@ namespace seendb::tool {
 
 /// How a folder is opened.
 enum class Access {
-  kRead,    ///< a snapshot, beside a running server too; no lock, nothing written
-  kWrite,   ///< alone; the database must exist
-  kCreate,  ///< alone; made where there is none
+  kRead,         ///< a snapshot, beside a running server too; no lock, nothing written
+  kReadDamaged,  ///< the same, also where a part of the log is gone
+  kWrite,        ///< alone; the database must exist
+  kCreate,       ///< alone; made where there is none
 };
+
+/// The clock that --clock asks for; null: the machine's. kInvalidArgument: it can't be read.
+Result<std::unique_ptr<Clock>> ClockOf(const Session& session);
 
 /// Exactly one of engine() and server() is there. Threads: one.
 class Database {

@@ -27,6 +27,7 @@ void Describe(CLI::App& app, Session& session) {
   AddCollections(app, session);
   AddScan(app, session);
   AddVerify(app, session);
+  AddRepair(app, session);
   AddLoad(app, session);
   AddGenerate(app, session);
   AddSeal(app, session);

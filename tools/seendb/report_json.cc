@@ -26,6 +26,40 @@ Json ToJson(const VerifyReport& report) {
           {"damages", std::move(damages)}};
 }
 
+namespace {
+
+Json DamageToJson(const FileDamage& damage) {
+  Json json = {{"file", damage.file}, {"kind", damage.kind}};
+  if (!damage.family.empty()) json["family"] = damage.family;
+  if (damage.offset) json["offset"] = *damage.offset;
+  if (!damage.detail.empty()) json["detail"] = damage.detail;
+  return json;
+}
+
+}  // namespace
+
+Json ToJson(const FilesReport& report) {
+  Json damages = Json::array();
+  for (const FileDamage& damage : report.damages) damages.push_back(DamageToJson(damage));
+  return {{"files", report.files}, {"bytes", report.bytes}, {"damages", std::move(damages)}};
+}
+
+Json ToJson(const RepairReport& report) {
+  Json files = Json::array();
+  for (const RepairedFile& one : report.files) {
+    Json file = DamageToJson(one.damage);
+    file["action"] = one.action;
+    file["salvaged"] = one.salvaged;
+    file["bytes_left"] = one.bytes_left;
+    file["kept_as"] = one.kept_as.empty() ? Json() : Json(one.kept_as);
+    files.push_back(std::move(file));
+  }
+  return {{"dry_run", report.dry_run},
+          {"files", std::move(files)},
+          {"losses", report.losses},
+          {"notes", report.notes}};
+}
+
 Json ToJson(const ScanRow& row) {
   return {{"shard", row.shard},
           {"family", row.family},

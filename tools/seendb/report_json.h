@@ -9,6 +9,7 @@
 
 #include "http_client.h"
 #include "seendb/engine.h"
+#include "seendb/repair.h"
 
 namespace seendb::tool {
 
@@ -19,6 +20,9 @@ Json ToJson(const Report& report) {
 }
 /// What verify found.
 Json ToJson(const VerifyReport& report);
+/// What verify found of the files, and what repair did.
+Json ToJson(const FilesReport& report);
+Json ToJson(const RepairReport& report);
 /// One row of scan.
 Json ToJson(const ScanRow& row);
 

@@ -1,0 +1,82 @@
+// seendb/repair.h: the way back from damaged files. VerifyFiles says which files of a database are
+// damaged, Repair makes a database of what can still be read (doc/repair.md).
+//
+//   auto found = seendb::VerifyFiles("/var/lib/seendb").value();
+//   if (!found.damages.empty()) auto done = seendb::Repair("/var/lib/seendb", {});
+//
+// Threads: both may run on any thread; a folder is repaired by one caller at a time.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "seendb/status.h"
+
+namespace seendb {
+
+struct Seams;  // engine/seams.h, not installed
+
+/// A file that is not as it was written.
+struct FileDamage {
+  std::string file;    ///< below the database's folder: "shard-0000/000012.sst"
+  std::string kind;    ///< "missing", "shortened", "damaged", "unreadable" or "unfinished"
+  std::string family;  ///< of a table: "seen/default/2026-03"; empty: unknown, or no table
+  std::optional<uint64_t> offset;  ///< of the first byte that can't be used, where known
+  std::string detail;              ///< for people
+};
+
+/// What VerifyFiles found.
+struct FilesReport {
+  uint64_t files = 0;  ///< looked at
+  uint64_t bytes = 0;  ///< of them
+  std::vector<FileDamage> damages;
+};
+
+/// Reads every file of the database in `path` and checks all that can be checked without decoding
+/// values (Engine::Verify does that). Writes nothing, takes no lock; may run beside an engine.
+/// kNotFound: no database. Cost: reads everything.
+/// Not found is what nothing tells: a log's end behind the last sync, which looks like one that was
+/// never written; in a shard that was never synced, the lack of its small files.
+Result<FilesReport> VerifyFiles(const std::string& path);
+/// The same with an injected file system.
+Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams);
+
+/// How Repair goes about it.
+struct RepairOptions {
+  bool dry_run = false;  ///< say what would be done, change nothing
+};
+
+/// What became of a damaged file.
+struct RepairedFile {
+  FileDamage damage;
+  std::string action;       ///< for people: "rewritten", "salvaged", ...
+  uint64_t salvaged = 0;    ///< keys or log records that were read from it
+  uint64_t bytes_left = 0;  ///< of it that could not be read
+  std::string kept_as;      ///< below the database's folder: where the file is now
+};
+
+/// What Repair did, or with `dry_run` would do.
+struct RepairReport {
+  bool dry_run = false;
+  std::vector<RepairedFile> files;
+  std::vector<std::string> losses;  ///< for people: what answers say `degraded` over from now on
+  std::vector<std::string> notes;   ///< for people: what was decided on the way
+};
+
+/// Makes the database in `path` one that opens, of everything that can be read; what is lost is
+/// marked, so that answers that may lack it say `degraded`. Nothing is deleted: damaged files are
+/// kept in `<path>/damaged/`. Killed half way, it is to be called again; called on a sound database
+/// it changes nothing. kBusy: another process has the database open. kNotFound: no database.
+/// kIncompatible: of a newer version. kCorruption: what is left makes no database; the message says
+/// what is needed.
+/// Durability: synced when it returns. Cost: as VerifyFiles; a damaged table is written anew, and
+/// where a shard's MANIFEST or what its family `default` holds is lost, the whole shard.
+Result<RepairReport> Repair(const std::string& path, const RepairOptions& options);
+/// The same with an injected clock and file system.
+Result<RepairReport> Repair(const std::string& path, const RepairOptions& options,
+                            const Seams& seams);
+
+}  // namespace seendb

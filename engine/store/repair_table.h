@@ -1,0 +1,35 @@
+// store/repair_table.h: what of a table can be read, block by block, around its damaged ones.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <rocksdb/db.h>
+
+#include "seendb/status.h"
+#include "store/losses.h"
+
+namespace seendb {
+
+/// What SalvageTable read.
+struct SalvagedTable {
+  std::string family;           ///< by the table's own word; empty: not even that reads
+  uint32_t family_number = 0;   ///< RocksDB's
+  uint64_t keys = 0;            ///< read
+  uint64_t bytes_left = 0;      ///< of the file that did not read, about
+  std::vector<UserRange> lost;  ///< between which keys something may be missing
+  bool whole() const { return lost.empty() && bytes_left == 0; }
+};
+
+/// Calls `row` for every key in the readable blocks of the table in `path`, operands merged by the
+/// operator in `options`; keys may come in any order and more than once. `smallest` and `largest`
+/// bound the lost ranges where the table itself tells nothing. Nothing readable is no error.
+SalvagedTable SalvageTable(const rocksdb::Options& options, const std::string& path,
+                           std::string_view smallest, std::string_view largest,
+                           const std::function<void(std::string_view, std::string_view)>& row);
+
+}  // namespace seendb

@@ -1,0 +1,67 @@
+// seendb repair: the way back from damaged files, with the database out of use.
+
+#include "seendb/repair.h"
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "commands.h"
+#include "database.h"
+#include "report_json.h"
+#include "seams.h"
+#include "table.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+std::string Text(const RepairReport& report) {
+  if (report.files.empty()) return "nothing to repair\n";
+  std::string out = FormatCount(report.files.size()) +
+                    (report.dry_run ? " files would be repaired; nothing was changed\n\n"
+                                    : " files repaired\n\n");
+  Table table({{"file"},
+               {"what"},
+               {"action"},
+               {"salvaged", Align::kRight},
+               {"bytes left", Align::kRight},
+               {"kept as"}});
+  for (const RepairedFile& one : report.files) {
+    table.Add({one.damage.file, one.damage.kind, one.action, FormatCount(one.salvaged),
+               FormatCount(one.bytes_left), one.kept_as});
+  }
+  out += table.ToString();
+  for (const std::string& loss : report.losses) {
+    out += "lost, answers that may lack it say degraded: " + Printable(loss) + "\n";
+  }
+  if (report.losses.empty() && !report.dry_run) out += "nothing was lost\n";
+  for (const std::string& note : report.notes) out += Printable(note) + "\n";
+  return out;
+}
+
+Status Run(const Session& session, const RepairOptions& options) {
+  if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
+  auto clock = ClockOf(session);
+  if (!clock.ok()) return clock.status();
+  Seams seams;
+  seams.clock = clock->get();
+  const auto report = Repair(session.db, options, seams);
+  if (!report.ok()) return report.status();
+  return session.json ? PrintJson(ToJson(*report)) : Print(Text(*report));
+}
+
+}  // namespace
+
+void AddRepair(CLI::App& app, Session& session) {
+  auto options = std::make_shared<RepairOptions>();
+  CLI::App& command = AddCommand(
+      app, session, "repair",
+      "Make a database with damaged files one that opens, of all that can be read; what is lost is "
+      "marked, what is damaged is kept in DIR/damaged. The server must be stopped",
+      Takes::kFolder, [&session, options] { return Run(session, *options); });
+  command.add_option("dir", session.db, "The database's folder, as by --db")->type_name("DIR");
+  command.add_flag("--dry-run", options->dry_run, "Say what would be done, change nothing");
+}
+
+}  // namespace seendb::tool
