@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "seendb/repair.h"
 #include "support/engine_fixture.h"
 
 namespace seendb {
@@ -99,6 +100,22 @@ class GoldenDatabase : public EngineTest {
     EXPECT_EQ(Unseen("u4", {"staged-1", "staged-2", "staged-3"}), Items{"staged-3"});
   }
 
+  // tests/golden/v1/answers.tsv: collection, user, item, "seen" or "unseen"; item by item.
+  void ExpectStoredAnswers() {
+    std::ifstream file("tests/golden/v1/answers.tsv");
+    std::string collection, user, item, verdict;
+    int seen = 0, unseen = 0;
+    while (std::getline(file, collection, '\t') && std::getline(file, user, '\t') &&
+           std::getline(file, item, '\t') && std::getline(file, verdict)) {
+      const bool is_unseen = Unseen(user, {item}, collection) == Items{item};
+      EXPECT_EQ(is_unseen ? "unseen" : "seen", verdict) << collection << " " << user << " " << item;
+      EXPECT_FALSE(answer_.degraded);
+      ++(is_unseen ? unseen : seen);
+    }
+    EXPECT_GT(seen, 300);
+    EXPECT_GT(unseen, 20);
+  }
+
   void ExpectSound() {
     const Result<VerifyReport> report = engine_->Verify();
     ASSERT_TRUE(report.ok()) << report.status().ToString();
@@ -111,6 +128,7 @@ class GoldenDatabase : public EngineTest {
 TEST_F(GoldenDatabase, AnswersAsItDid) {
   Open();
   ExpectAnswers();
+  ExpectStoredAnswers();
   ExpectSound();
   const Result<UserReport> report = engine_->Inspect(IdRef("u1"), "default");
   ASSERT_TRUE(report.ok());
@@ -132,6 +150,7 @@ TEST_F(GoldenDatabase, TakesWritesAndReopens) {
   for (const bool reopened : {false, true}) {
     if (reopened) Reopen();
     ExpectAnswers();
+    ExpectStoredAnswers();
     EXPECT_EQ(Unseen("u1", fresh), Items{});
     EXPECT_EQ(Unseen("u1", {"feb-later"}), Items{});
     EXPECT_EQ(Unseen("u4", {"w1", "staged-1"}), Items{});
@@ -141,8 +160,26 @@ TEST_F(GoldenDatabase, TakesWritesAndReopens) {
   ASSERT_TRUE(engine_->Seal("default", "2026-03").ok());
   ASSERT_TRUE(engine_->Compact().ok());
   ExpectAnswers();
+  ExpectStoredAnswers();
   EXPECT_EQ(Unseen("u1", fresh), Items{});
   ExpectSound();
+  Reopen();
+  ExpectStoredAnswers();
+}
+
+// What verify says of a database written before FILES was; a write brings it up to date.
+TEST_F(GoldenDatabase, VerifiesAfterAWrite) {
+  const auto before = VerifyFiles(Path());
+  ASSERT_TRUE(before.ok()) << before.status().ToString();
+  for (const FileDamage& damage : before->damages) {
+    EXPECT_TRUE(damage.file.ends_with("/FILES") && damage.kind == "missing") << damage.file;
+  }
+  Open();
+  ASSERT_TRUE(engine_->Close().ok());
+  engine_.reset();
+  const auto after = VerifyFiles(Path());
+  ASSERT_TRUE(after.ok()) << after.status().ToString();
+  EXPECT_TRUE(after->damages.empty()) << after->damages[0].file << " " << after->damages[0].kind;
 }
 
 TEST_F(GoldenDatabase, IsReadWithoutBeingTouched) {
