@@ -15,6 +15,7 @@ ServerProcess::ServerProcess(const std::string& program, std::vector<std::string
   if (pipe2(ends, O_CLOEXEC) != 0) Fail("no pipe");
   arguments.insert(arguments.begin(), program);
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   pid_ = fork();

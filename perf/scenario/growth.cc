@@ -66,10 +66,9 @@ void RunGrowth(const Settings& settings, Report* report) {
     for (const uint64_t size : sizes) {
       const Case where = {{"users", Number(static_cast<double>(size))}};
       const auto us = TimeAnswers(sessions[size].get(), hot, settings.quick ? 0.2 : 1.5);
-      std::vector<Question> light;
+      std::vector<Question> light(500);
       Random random(static_cast<uint64_t>(round) + size);
-      for (int i = 0; i < 500; ++i)
-        light.push_back(Ask(kFirstLight + random.Below(size), {5'000, 0, 1}));
+      for (Question& one : light) one = Ask(kFirstLight + random.Below(size), {5'000, 0, 1});
       std::vector<double> light_us;
       std::vector<uint32_t> unseen;
       for (const Question& question : light) {

@@ -132,6 +132,7 @@ Speed Loaded(uint16_t port, const std::vector<std::string>& requests, double sec
 void AddForm(const Form& form, uint16_t port, const std::vector<Question>& questions,
              std::vector<Course>* courses, Report* report) {
   std::vector<std::string> requests;
+  requests.reserve(questions.size());
   for (const Question& question : questions) requests.push_back(Encode(form.make(question)));
   const LoadResult trial = RunLoad({port, 4, 0.2}, requests);
   if (trial.failures != 0) {

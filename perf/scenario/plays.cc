@@ -25,6 +25,7 @@ double Embedded(int threads, size_t batch, double seconds) {
   std::atomic<uint64_t> total{0};
   const Stopwatch watch;
   std::vector<std::thread> writers;
+  writers.reserve(static_cast<size_t>(threads));
   for (int t = 0; t < threads; ++t) {
     writers.emplace_back([&, t] {
       Random random(static_cast<uint64_t>(t) + 1);
