@@ -42,6 +42,15 @@ Status CheckOptions(const Options& options) {
   return {};
 }
 
+// Whoever meets damage is told of the way back.
+Status WithWayBack(Status status) {
+  const std::string_view text = status.message();
+  if (status.code() != StatusCode::kCorruption || text.find("seendb repair") != text.npos) {
+    return status;
+  }
+  return Status::Corruption(std::string(text) + "; restore a checkpoint, or run: seendb repair");
+}
+
 Status MakeFolders(rocksdb::Env* env, const std::string& path) {
   for (size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
     const Status made = MakeFolder(env, path.substr(0, at));
@@ -130,7 +139,7 @@ Status EngineImpl::OpenAll() {
   if (!status.ok()) {
     const Status closed = Close();
     static_cast<void>(closed);  // the failure to report is the first
-    return status;
+    return WithWayBack(std::move(status));
   }
   maintained_to_ms_ = clock_->NowMs();
   if (!options_.read_only) {
