@@ -75,6 +75,7 @@ std::string Losses::ToJson() const {
 std::optional<Losses> Losses::FromJson(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   try {
+    if (!json.at("at_ms").is_number_integer()) return {};  // a fraction may not fit
     Losses losses{json.at("at_ms").get<int64_t>(), json.at("reason").get<std::string>(), {}};
     for (const Json& range : json.value("users", Json::array())) {
       losses.users.push_back(
