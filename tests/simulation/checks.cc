@@ -80,19 +80,6 @@ class Examination {
                answer_.missing.end();
   }
 
-  // Whether layers of the user's filter were dropped at the ceiling, and could have to be.
-  bool BeyondCeiling(int64_t bucket) const {
-    const uint64_t items = model_.ItemsIn(question_.collection, question_.user, bucket);
-    // Nowhere near it: at most 64 bytes of a layer go for 3 items, if the budget is a tiny one.
-    if (items * 24 < model_.LowestCeiling(question_.collection) / 2) return false;
-    const Result<UserReport> report = engine_->Inspect(IdRef(question_.user), question_.collection);
-    if (!report.ok()) return false;
-    const std::string name = NameOf(policy_, bucket);
-    return std::any_of(report->buckets.begin(), report->buckets.end(), [&](const auto& row) {
-      return row.bucket == name && row.dropped_layers > 0;
-    });
-  }
-
   void CheckForgotten(const std::string& item) const {
     const auto sure = expected_.played_sure.find(item);
     const bool served = expected_.served_sure.contains(item);
@@ -100,7 +87,7 @@ class Examination {
     if (sure == expected_.played_sure.end()) return;
     for (const int64_t bucket : sure->second) {
       if (Missing(NameOf(policy_, bucket))) continue;
-      if (BeyondCeiling(bucket)) {
+      if (BeyondCeiling(model_, question_.collection, question_.user, bucket, engine_)) {
         ++tally_->forgotten;
         continue;
       }
@@ -158,12 +145,17 @@ class Examination {
       if (!possible && !plays_) Fail(item + " is called seen by impressions alone");
       if (reason != nullptr) CheckReason(item, *reason);
     }
-    if (possible || item[0] != 'f' || !plays_) return;
-    if (policy_.representation == Representation::kExact) return;
-    ++tally_->fresh;
-    if (!unseen) ++tally_->wrong;
-    tally_->allowed += policy_.fpr;
-    tally_->variance += policy_.fpr * (1 - policy_.fpr);
+    if (possible || !plays_ || policy_.representation == Representation::kExact) return;
+    if (item[0] == 'f') {
+      ++tally_->fresh;
+      if (!unseen) ++tally_->wrong;
+      tally_->allowed += policy_.fpr;
+      tally_->variance += policy_.fpr * (1 - policy_.fpr);
+    } else if (model_.WasSent(question_.user, item)) {
+      ++tally_->past;
+      if (!unseen) ++tally_->past_wrong;
+      tally_->past_allowed += policy_.fpr;
+    }
   }
 
   const Model& model_;
@@ -202,6 +194,18 @@ void CheckAnswer(const Model& model, const Question& question, const FilterRespo
   ++tally->answers;
   tally->candidates += answer.examined;
   Examination(model, question, answer, engine, excused, tally).Run();
+}
+
+bool BeyondCeiling(const Model& model, const std::string& collection, const std::string& user,
+                   int64_t bucket, Engine* engine) {
+  const uint64_t items = model.ItemsIn(collection, user, bucket);
+  // Nowhere near it: at most 64 bytes of a layer go for 3 items, if the budget is a tiny one.
+  if (items * 24 < model.LowestCeiling(collection) / 2) return false;
+  const Result<UserReport> report = engine->Inspect(IdRef(user), collection);
+  if (!report.ok()) return false;
+  const std::string name = NameOf(model.PolicyOf(collection), bucket);
+  return std::any_of(report->buckets.begin(), report->buckets.end(),
+                     [&](const auto& row) { return row.bucket == name && row.dropped_layers > 0; });
 }
 
 void CheckReport(const Model& model, const UserReport& report) {

@@ -19,6 +19,10 @@ struct Question {
 void CheckAnswer(const Model& model, const Question& question, const FilterResponse& answer,
                  Engine* engine, bool excused, Tally* tally);
 
+/// Whether layers of the user's filter were dropped at the ceiling, and could have to be.
+bool BeyondCeiling(const Model& model, const std::string& collection, const std::string& user,
+                   int64_t bucket, Engine* engine);
+
 /// Throws a Violation where a report contradicts the model.
 void CheckReport(const Model& model, const UserReport& report);
 

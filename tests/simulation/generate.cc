@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "seendb/events.h"
@@ -35,6 +36,13 @@ const std::vector<Aim> kAims = {
     {MemDisk::kRename, "OPTIONS", 4},   {MemDisk::kSyncFolder, "", 6},
     {MemDisk::kDelete, ".log", 1},      {MemDisk::kDelete, ".sst", 1},
 };
+// In a checkpoint being made.
+const std::vector<Aim> kCopyAims = {
+    {MemDisk::kMakeFolder, "", 1}, {MemDisk::kLink, ".sst", 4},   {MemDisk::kLink, ".log", 1},
+    {MemDisk::kCreate, "", 8},     {MemDisk::kAppend, ".log", 4}, {MemDisk::kAppend, "MANIFEST", 1},
+    {MemDisk::kSync, "", 6},       {MemDisk::kSyncFolder, "", 4}, {MemDisk::kRename, "", 3},
+    {MemDisk::kRead, "", 4},
+};
 const std::vector<Aim> kReadAims = {{MemDisk::kRead, ".sst", 4}, {MemDisk::kOpen, ".sst", 1}};
 
 class Generator {
@@ -46,6 +54,7 @@ class Generator {
     now_ms_ = 1'577'836'800'000 + dice_.Between(0, 6 * 365 * kDay);  // from 2020 on
     end_ms_ = now_ms_ + scale_.months * kMonth;
     policies_["default"] = Policy{};
+    made_.insert("default");
     Clock();
     const int64_t collections = dice_.Between(0, 2);
     for (int64_t i = 0; i < collections; ++i) Create(kNames_[static_cast<size_t>(i)]);
@@ -67,6 +76,7 @@ class Generator {
     options.write_buffer_bytes = dice_.Of<uint64_t>({1 << 20, 4 << 20, 64 << 20});
     options.list_limit = dice_.Of<uint32_t>({16, 16, 64, 4096});
     if (dice_.Chance(50)) options.maintenance_end_minute = 0;  // the whole day
+    script_.options_files = dice_.Chance(10);
   }
 
   Operation& Add(Verb verb) {
@@ -91,7 +101,10 @@ class Generator {
     Operation& operation = Add(Verb::kPut);
     operation.collection = name;
     operation.patch = patch;
-    policies_[name] = ApplyPatch(policies_[name], patch);
+    if (CheckFixedFields(policies_[name], patch).ok() || !made_.contains(name)) {
+      policies_[name] = ApplyPatch(policies_[name], patch);
+    }
+    made_.insert(name);
   }
 
   void Create(const std::string& name) {
@@ -114,6 +127,8 @@ class Generator {
     if (dice_.Chance(30)) {
       patch.retention = policy.window + static_cast<uint32_t>(dice_.Between(0, 3));
     }
+    if (dice_.Chance(3)) patch.window = policy.window + 1;  // fixed: refused
+    if (dice_.Chance(2)) patch.fpr = policy.fpr / 2;
     Put(name, patch);
   }
 
@@ -167,10 +182,11 @@ class Generator {
     }
   }
 
-  void Filter() {
+  void Filter() { Filter(dice_.Chance(30) ? "u" + std::to_string(dice_.Below(3)) : User()); }
+  void Filter(const std::string& user) {
     Operation& operation = Add(Verb::kFilter);
     operation.collection = Collection();
-    operation.user = dice_.Chance(30) ? "u" + std::to_string(dice_.Below(3)) : User();
+    operation.user = user;
     ScriptFilter& filter = operation.filter;
     const std::vector<std::string>& known = known_[operation.user];
     const int64_t count = dice_.Between(1, 60);
@@ -195,10 +211,12 @@ class Generator {
   }
 
   void AimAt(Verb verb, const Aim& aim, const char* error) {
+    AimAt(verb, aim, error, "shard-000" + std::to_string(dice_.Below(script_.options.shards)));
+  }
+  void AimAt(Verb verb, const Aim& aim, const char* error, const std::string& folder) {
     Operation& operation = Add(verb);
     operation.kinds = aim.kinds;
-    operation.part = "shard-000" + std::to_string(dice_.Below(script_.options.shards)) +
-                     (*aim.file == '\0' ? "" : std::string("*") + aim.file);
+    operation.part = folder + (*aim.file == '\0' ? "" : std::string("*") + aim.file);
     operation.number = dice_.Between(0, aim.skip_max);
     operation.error = error;
     operation.seed = dice_.Below(1ULL << 32);
@@ -210,6 +228,7 @@ class Generator {
     if (kind >= 3 && kind < 5) AimAt(Verb::kCut, dice_.Of(kAims), "eio");
     if (kind == 5) AimAt(Verb::kFail, dice_.Of(kAims), dice_.Of({"eio", "full", "short"}));
     if (kind == 6) AimAt(Verb::kFail, dice_.Of(kReadAims), "eio");
+    if (kind == 7 && dice_.Chance(50)) return TroubleWithCopy();
     if (kind == 7) Add(Verb::kKill);
     if (kind == 8) Add(Verb::kPowerCut).number = dice_.Between(0, 1 << 30);
     if (kind == 9) {
@@ -217,7 +236,40 @@ class Generator {
     }
   }
 
+  void TroubleWithCopy() {
+    const Verb verb = dice_.Of({Verb::kCrash, Verb::kCut, Verb::kFail});
+    AimAt(verb, dice_.Of(kCopyAims), dice_.Of({"eio", "full", "short"}), "/copy-");
+    Add(Verb::kCheckpoint);
+  }
+
+  // Something is done to a user, or a policy changed, in the middle of something else.
+  void Middle() {
+    Add(Verb::kMiddle).number = dice_.Skewed(24);
+    const Verb verb =
+        dice_.Of({Verb::kDrain, Verb::kDrain, Verb::kDue, Verb::kDue, Verb::kSeal,
+                  Verb::kSealClosed, Verb::kDrop, Verb::kCompact, Verb::kSync, Verb::kCheckpoint});
+    Operation& around = Add(verb);
+    if (verb == Verb::kSeal) {
+      around.collection = Collection();
+      around.number = dice_.Between(0, 2);
+    }
+    const int64_t kind = dice_.Between(0, 9);
+    if (kind < 4) {
+      const std::string user = User();
+      Add(Verb::kErase).user = user;
+      Filter(user);
+    } else if (kind < 7) {
+      Events(Verb::kPlay);
+    } else if (kind < 9 || verb == Verb::kCheckpoint) {
+      Filter(User());
+      script_.operations.back().filter.record = false;
+    } else {
+      Change(Collection());
+    }
+  }
+
   void Upkeep() {
+    if (dice_.Chance(8)) Middle();
     if (dice_.Chance(60)) Add(Verb::kDue);
     if (dice_.Chance(10)) Add(Verb::kDrain);
     if (dice_.Chance(8)) Add(Verb::kSync);
@@ -259,6 +311,11 @@ class Generator {
   void Round() {
     Step();
     for (int64_t i = dice_.Between(1, 3); i > 0; --i) Events(Verb::kPlay);
+    if (dice_.Chance(10)) {  // the same in another collection
+      Operation again = script_.operations.back();
+      again.collection = Collection();
+      script_.operations.push_back(std::move(again));
+    }
     if (dice_.Chance(40)) Events(Verb::kServe);
     if (dice_.Chance(6)) Trouble();
     Upkeep();
@@ -273,6 +330,7 @@ class Generator {
   int64_t now_ms_ = 0, end_ms_ = 0;
   uint64_t fresh_ = 0;
   std::map<std::string, Policy> policies_;
+  std::set<std::string> made_;                             // collections that exist
   std::map<std::string, std::vector<std::string>> known_;  // of a user: everything sent
 };
 

@@ -60,6 +60,7 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
   ++call_;
   for (const Sent& one : sent) {
     if (!Takes(collection, one)) continue;
+    sent_[one.user].insert(one.item);
     CallOf(one.user, acknowledged);
     AddPlay(collection, one, acknowledged);
   }
@@ -71,6 +72,7 @@ void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, 
   std::set<std::string> touched;
   for (size_t i = 0; i < sent.size(); ++i) {
     if (!Takes(collection, sent[i])) continue;
+    sent_[sent[i].user].insert(sent[i].item);
     CallOf(sent[i].user, acknowledged);
     if (policy.served_is_seen) AddPlay(collection, sent[i], acknowledged);
     if (policy.impressions == 0) continue;
@@ -144,6 +146,11 @@ Expected Model::Expect(const std::string& collection, const std::string& user) c
   return expected;
 }
 
+bool Model::WasSent(const std::string& user, const std::string& item) const {
+  const auto items = sent_.find(user);
+  return items != sent_.end() && items->second.contains(item);
+}
+
 uint64_t Model::ItemsIn(const std::string& collection, const std::string& user,
                         int64_t bucket) const {
   const Facts* facts = Find(collection, user);
@@ -191,13 +198,14 @@ void Model::AllSynced() {
 }
 
 void Model::Drained() {
-  for (uint32_t shard = 0; shard < shards(); ++shard) {
-    const std::vector<OpenCall>& calls = open_calls_[shard];
-    if (std::any_of(calls.begin(), calls.end(), [](const OpenCall& call) {
-          return call.acknowledged && !call.plays.empty();
-        })) {
-      Synced(shard);
+  for (std::vector<OpenCall>& calls : open_calls_) {
+    uint64_t last_play = 0;
+    for (const OpenCall& call : calls) {
+      if (call.acknowledged && !call.plays.empty()) last_play = call.number;
     }
+    std::erase_if(calls, [last_play](const OpenCall& call) {
+      return call.acknowledged && call.number <= last_play;
+    });
   }
 }
 

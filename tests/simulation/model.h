@@ -78,6 +78,8 @@ class Model {
 
   /// What of a user counts now in a collection.
   Expected Expect(const std::string& collection, const std::string& user) const;
+  /// Whether an item was ever sent for a user, in whatever collection, erased since or not.
+  bool WasSent(const std::string& user, const std::string& item) const;
   /// Distinct items of a user in a bucket, the possible ones included.
   uint64_t ItemsIn(const std::string& collection, const std::string& user, int64_t bucket) const;
   /// Times of the impressions within the window, newest first; nothing while some are only
@@ -92,7 +94,7 @@ class Model {
   /// Everything of a shard up to now is on the disk.
   void Synced(uint32_t shard);
   void AllSynced();
-  /// A drain of everything succeeded: it syncs the shards that had plays to drain.
+  /// A drain of everything succeeded. Each play was drained now or before, and synced with that.
   void Drained();
   /// Calls that a power cut may take or whose outcome is open, oldest first.
   const std::vector<OpenCall>& OpenCalls(uint32_t shard) const { return open_calls_[shard]; }
@@ -134,6 +136,7 @@ class Model {
   std::map<std::string, uint64_t> ceilings_;
   std::map<std::string, std::map<std::string, Facts>> facts_;  // collection, user
   std::map<std::string, int64_t> erased_;
+  std::map<std::string, std::set<std::string>> sent_;  // user: every item
   uint64_t call_ = 0;
   std::vector<std::vector<OpenCall>> open_calls_;
 };

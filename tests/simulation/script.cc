@@ -13,9 +13,10 @@ namespace seendb::simulation {
 namespace {
 
 constexpr std::array<const char*, kVerbs> kNames = {
-    "clock",     "put",         "play",   "serve", "filter",    "inspect", "erase",  "drain",
-    "seal",      "seal-closed", "drop",   "due",   "compact",   "sync",    "verify", "stats",
-    "read-only", "checkpoint",  "reopen", "kill",  "power-cut", "fail",    "crash",  "cut"};
+    "clock",  "put",   "play",        "serve",      "filter", "inspect", "erase",
+    "drain",  "seal",  "seal-closed", "drop",       "due",    "compact", "sync",
+    "verify", "stats", "read-only",   "checkpoint", "reopen", "kill",    "power-cut",
+    "fail",   "crash", "cut",         "middle"};
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -173,6 +174,7 @@ Operation ReadOperation(const std::vector<std::string>& words) {
     case Verb::kClock:
     case Verb::kReopen:
     case Verb::kPowerCut:
+    case Verb::kMiddle:
       operation.number = ToNumber(plain.at(0));
       break;
     case Verb::kPut:
@@ -222,6 +224,7 @@ std::string ToText(const Operation& operation) {
     case Verb::kClock:
     case Verb::kReopen:
     case Verb::kPowerCut:
+    case Verb::kMiddle:
       return text + " " + std::to_string(operation.number);
     case Verb::kPut:
       return text + " " + operation.collection + PatchText(operation.patch);
@@ -254,7 +257,7 @@ std::string ToText(const Script& script) {
   for (const Member& member : OptionMembers()) {
     text += std::string(" ") + member.name + "=" + std::to_string(member.get(script.options));
   }
-  text += "\n";
+  text += std::string(" options_files=") + (script.options_files ? "1" : "0") + "\n";
   for (const Operation& operation : script.operations) text += ToText(operation) + "\n";
   return text;
 }
@@ -275,6 +278,7 @@ std::optional<Script> Parse(std::string_view text, std::string* error) {
       }
       for (size_t i = 1; i < words.size(); ++i) {
         const size_t equals = words[i].find('=');
+        if (words[i] == "options_files=0") script.options_files = false;
         for (const Member& member : OptionMembers()) {
           if (words[i].substr(0, equals) != member.name) continue;
           member.set(script.options, ToNumber(words[i].substr(equals + 1)));

@@ -54,8 +54,10 @@ enum class Verb : uint8_t {
   kFail,        ///< arms: operations `kinds` on `part`, after `number`, fail with `error`
   kCrash,       ///< arms: the process dies at such an operation
   kCut,         ///< arms: the power goes at such an operation; `seed`
+  kMiddle,      ///< what comes after the next one is done in the middle of it, at the `number`-th
+                ///< point of the disk
 };
-inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kCut) + 1;
+inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kMiddle) + 1;
 /// "clock", "put", ...
 const char* NameOf(Verb verb);
 
@@ -88,6 +90,7 @@ struct Operation {
 /// A database's options and everything that is done with it.
 struct Script {
   Options options;
+  bool options_files = true;  ///< RocksDB may keep them: see quick_env.h
   std::vector<Operation> operations;
 };
 

@@ -92,6 +92,13 @@ class Lying final : public Passing {
   }
 };
 
+// Says that it erased a user, and keeps the plays.
+class Undead final : public Passing {
+ public:
+  using Passing::Passing;
+  Status EraseUser(IdRef) override { return {}; }
+};
+
 template <typename Wrapped>
 Result<std::unique_ptr<Engine>> OpenWrapped(const std::string& path, const Options& options,
                                             const Seams& seams) {
@@ -117,6 +124,7 @@ void ExpectCaught() {
 }
 
 TEST(SimulationTest, CatchesAnEngineThatForgets) { ExpectCaught<Forgetful>(); }
+TEST(SimulationTest, CatchesAnEngineThatDoesNotErase) { ExpectCaught<Undead>(); }
 TEST(SimulationTest, CatchesAnEngineThatLies) { ExpectCaught<Lying>(); }
 
 TEST(SimulationTest, ASeedRepeatsItself) {
@@ -125,6 +133,28 @@ TEST(SimulationTest, ASeedRepeatsItself) {
     const Outcome first = Simulate(script), second = Simulate(script);
     EXPECT_FALSE(first.failed) << seed << ": " << first.what;
     EXPECT_EQ(first.digest, second.digest) << seed;
+  }
+}
+
+// The deed is done once, at its point or after, and the model hears of it.
+TEST(SimulationTest, SomethingIsDoneInTheMiddle) {
+  for (const char* around : {"drain", "sync", "seal-closed", "checkpoint", "due"}) {
+    for (const int point : {0, 1, 3, 1000}) {
+      std::string error;
+      const std::optional<Script> script = Parse(
+          "options shards=1 ring_slots=2 options_files=0\nclock 1600000000000\n"
+          "play default u1:v1@now u2:v2@now\nmiddle " +
+              std::to_string(point) + "\n" + around + "\nerase u1\nmiddle " +
+              std::to_string(point) + "\n" + around +
+              "\nplay default u2:v3@now\nstats\ninspect u1\n",
+          &error);
+      ASSERT_TRUE(script) << error;
+      const Outcome outcome = Simulate(*script);
+      EXPECT_FALSE(outcome.failed) << around << " " << point << ": " << outcome.what;
+      EXPECT_EQ(outcome.tally.plays, 3U);
+      EXPECT_EQ(outcome.tally.done[static_cast<size_t>(Verb::kMiddle)], 2U);
+      EXPECT_EQ(outcome.tally.done[static_cast<size_t>(Verb::kErase)], 1U);
+    }
   }
 }
 

@@ -24,12 +24,16 @@ void Tally::Add(const Tally& other) {
   wrong += other.wrong;
   allowed += other.allowed;
   variance += other.variance;
+  past += other.past;
+  past_wrong += other.past_wrong;
+  past_allowed += other.past_allowed;
   explained += other.explained;
   misnamed += other.misnamed;
 }
 
 bool Tally::WithinBudget() const {
-  return static_cast<double>(wrong) <= allowed + 5 * std::sqrt(variance) + 3;
+  return static_cast<double>(wrong) <= allowed + 5 * std::sqrt(variance) + 3 &&
+         static_cast<double>(past_wrong) <= 2 * past_allowed + 20 * std::sqrt(past_allowed) + 40;
 }
 
 std::string Tally::ToText() const {
@@ -40,8 +44,10 @@ std::string Tally::ToText() const {
       << impressions << ", answers " << answers << ", candidates " << candidates
       << ", degraded answers " << degraded << ", layers made " << layers
       << ", items beyond a ceiling " << forgotten << "\n  never sent " << fresh << ", called seen "
-      << wrong << " (the budgets allow " << allowed << "), reasons given " << explained
-      << ", wrong bucket " << misnamed << "\n ";
+      << wrong << " (the budgets allow " << allowed
+      << "); expired, erased or of another collection " << past << ", called seen " << past_wrong
+      << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket " << misnamed
+      << "\n ";
   for (size_t i = 0; i < kVerbs; ++i) {
     out << " " << NameOf(static_cast<Verb>(i)) << " " << done[i];
   }

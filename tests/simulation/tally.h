@@ -27,12 +27,18 @@ struct Tally {
   /// policies allow, and the variance of that.
   uint64_t fresh = 0, wrong = 0;
   double allowed = 0, variance = 0;
+  /// Items that are expired or erased, or of another collection; those called seen; how many the
+  /// policies allow.
+  uint64_t past = 0, past_wrong = 0;
+  double past_allowed = 0;
   /// Seen items, and those whose reason named a bucket they were not played in.
   uint64_t explained = 0, misnamed = 0;
 
   void Add(const Tally& other);
   /// Whether the false positives fit the budget, with room for chance (five standard deviations,
-  /// of which a filter that serves many requests makes the chances fewer: three items more).
+  /// of which a filter that serves many requests makes the chances fewer: three items more). Items
+  /// of the past are asked about again and again, so their chances are far fewer: much more room,
+  /// which items that came back for good would still burst.
   bool WithinBudget() const;
   std::string ToText() const;
 };

@@ -12,11 +12,12 @@ constexpr char kPath[] = "/db";
 
 }  // namespace
 
-World::World(const Options& options, Opener opener, Tally* tally)
-    : options_(options),
+World::World(const Script& script, Opener opener, Tally* tally)
+    : options_(script.options),
       opener_(std::move(opener)),
       tally_(tally),
-      model_(options.shards, [shards = options.shards](const std::string& user) {
+      env_(NewQuickEnv(disk_.env(), script.options_files, &points_)),
+      model_(script.options.shards, [shards = script.options.shards](const std::string& user) {
         return ShardOf(IdRef(user), shards);
       }) {
   model_.SetPolicy("default", Policy{});
@@ -61,8 +62,9 @@ void World::Open() {
         disk_.PowerCut(*std::exchange(armed_cut_, {}));
       }
       disk_.Revive();
+      armed_ = false;
     }
-    disk_.Clear();
+    Disarm();
     reads_fail_ = false;
     TryOpen();
   }
@@ -96,10 +98,17 @@ void World::Die(std::optional<uint64_t> power_seed) {
   armed_cut_.reset();
   reads_fail_ = false;
   disk_.Revive();
+  armed_ = false;
   Open();
 }
 
+void World::Disarm() {
+  disk_.Clear();
+  armed_ = false;
+}
+
 void World::Arm(const Operation& operation) {
+  armed_ = true;
   const int skip = static_cast<int>(operation.number);
   if (operation.verb != Verb::kFail) {
     if (operation.verb == Verb::kCut) armed_cut_ = operation.seed;
@@ -127,7 +136,7 @@ void World::Recover(const Status& status) {
   engine_.reset();
   armed_cut_.reset();
   reads_fail_ = false;
-  disk_.Clear();
+  Disarm();
   Open();
 }
 
@@ -179,7 +188,11 @@ World::Observed World::Observe(const OpenPlay& play, uint64_t call,
   question.filter.explain = true;
   FilterResponse answer;
   if (!Answer(engine_.get(), question, &answer).ok() || answer.degraded) return Observed::kUnknown;
-  if (!answer.unseen.empty()) return Observed::kAbsent;
+  if (!answer.unseen.empty()) {
+    return BeyondCeiling(model_, play.collection, play.user, play.bucket, engine_.get())
+               ? Observed::kUnknown
+               : Observed::kAbsent;
+  }
   if (answer.reasons[0].kind != ReasonKind::kRing || known->second.size() > 1) {
     return Observed::kUnknown;
   }
@@ -257,10 +270,10 @@ Status World::Answer(Engine* engine, const Question& question, FilterResponse* a
   return status;
 }
 
-bool World::Ask(const Question& question) {
-  FilterResponse answer;
-  const Status status = Answer(engine_.get(), question, &answer);
-  if (!question.filter.late) Note(status);
+void World::Examine(const Question& question, const Status& status, const FilterResponse& answer,
+                    bool note) {
+  note = note && !question.filter.late;
+  if (note) Note(status);
   const ScriptFilter& filter = question.filter;
   const bool busy = status.code() == StatusCode::kBusy && filter.record;
   if (!status.ok() && !busy && !filter.late && !ReadsFail()) CheckExcused("filter", status);
@@ -268,11 +281,15 @@ bool World::Ask(const Question& question) {
     throw Violation("degraded, and kFail was asked for");
   }
   // What was to be recorded: the answer stands whether that worked or not.
-  if (!status.ok() && status.code() == StatusCode::kUnavailable) return false;
+  if (!status.ok() && status.code() == StatusCode::kUnavailable) return;
   CheckAnswer(model_, question, answer, engine_.get(), ReadsFail(), tally_);
-  if (!filter.late && !answer.degraded) {
+  if (note && !answer.degraded) {
     for (const uint32_t at : answer.unseen) Note(at);
-    for (const Reason& reason : answer.reasons) Note(static_cast<uint64_t>(reason.kind));
+    for (const Reason& reason : answer.reasons) {
+      // Whether a play in the middle of a drain came before or after it is left to chance.
+      const bool ring = reason.kind == ReasonKind::kRing;
+      Note(static_cast<uint64_t>(ring ? ReasonKind::kPlay : reason.kind));
+    }
     Note(answer.seen);
   }
   if (filter.record) {
@@ -295,15 +312,13 @@ bool World::Ask(const Question& question) {
       }
     }
   }
-  Recover(status);
-  return status.ok();
 }
 
-void World::Sweep(Engine* engine, bool excused) {
+void World::Sweep(Engine* engine, bool excused, const std::string& but) {
   for (const auto& [collection, policy] : model_.policies()) {
     if (doubted_policies_.contains(collection)) continue;
     for (const std::string& user : model_.UsersOf(collection)) {
-      if (doubted_erasures_.contains(user)) continue;
+      if (user == but || doubted_erasures_.contains(user)) continue;
       const Expected all = model_.Expect(collection, user);
       Question question;
       question.collection = collection;

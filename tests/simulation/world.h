@@ -11,6 +11,7 @@
 #include "seams.h"
 #include "seendb/engine.h"
 #include "simulation/checks.h"
+#include "simulation/quick_env.h"
 #include "support/mem_disk.h"
 
 namespace seendb::simulation {
@@ -29,12 +30,13 @@ class SimulatedClock final : public Clock {
 /// See the head of this file.
 class World {
  public:
-  World(const Options& options, Opener opener, Tally* tally);
+  World(const Script& script, Opener opener, Tally* tally);
   ~World();
 
   Engine& engine() { return *engine_; }
   Model& model() { return model_; }
   MemDisk& disk() { return disk_; }
+  DiskPoints& points() { return points_; }
   Tally& tally() { return *tally_; }
   uint64_t digest() const { return digest_; }
   const Options& options() const { return options_; }
@@ -42,6 +44,8 @@ class World {
   void SetTime(int64_t now_ms);
   /// Something failed since the opening: later errors may come of it.
   bool Excused() const { return disk_.failures() > failures_at_open_ || disk_.crashed(); }
+  /// Something is armed, and did not happen yet.
+  bool Armed() const { return armed_; }
   /// A read may fail now.
   bool ReadsFail() const { return reads_fail_ || Excused(); }
 
@@ -53,13 +57,20 @@ class World {
   void Die(std::optional<uint64_t> power_seed);
   /// Arms a failure or a death.
   void Arm(const Operation& operation);
+  /// Nothing is armed any more.
+  void Disarm();
   /// After each operation: dies, or is closed and opened, where the disk or `status` ask for it.
   void Recover(const Status& status);
 
-  /// Asks and checks; false where the engine could not answer and had an excuse.
-  bool Ask(const Question& question);
-  /// Asks one engine for everything the model knows.
-  void Sweep(Engine* engine, bool excused);
+  /// Asks the engine.
+  Status Answer(const Question& question, FilterResponse* answer) {
+    return Answer(engine_.get(), question, answer);
+  }
+  /// Takes an answer to the model; `note`: it is part of the digest.
+  void Examine(const Question& question, const Status& status, const FilterResponse& answer,
+               bool note);
+  /// Asks one engine for everything the model knows; not about the user `but`.
+  void Sweep(Engine* engine, bool excused, const std::string& but = "");
   /// The outcome of an erasure or of a policy is open until the next opening.
   void Doubt(const std::string& user, int64_t at_ms);
   void Doubt(const std::string& collection, const Policy& policy);
@@ -71,7 +82,8 @@ class World {
 
   /// What the statistics must say, since the opening.
   EngineStats expected;
-  Seams seams() { return {&clock_, disk_.env()}; }
+  rocksdb::Env* env() { return env_.get(); }
+  Seams seams() { return {&clock_, env_.get()}; }
 
  private:
   enum class Observed { kPresent, kAbsent, kUnknown };
@@ -86,11 +98,14 @@ class World {
   const Opener opener_;
   Tally* const tally_;
   MemDisk disk_;
+  DiskPoints points_;
+  const std::unique_ptr<rocksdb::Env> env_;  // of disk_
   SimulatedClock clock_;
   Model model_;
   std::unique_ptr<Engine> engine_;
   uint64_t failures_at_open_ = 0;
   bool reads_fail_ = false;
+  bool armed_ = false;
   bool power_was_cut_ = false;
   std::optional<uint64_t> armed_cut_;  // the next death takes the power with it
   std::map<std::string, int64_t> doubted_erasures_;
