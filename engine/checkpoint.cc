@@ -68,6 +68,7 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
   status = RemoveFolder(env, fresh);
   if (status.ok()) status = FromRocks(env->CreateDir(fresh), "make " + fresh);
   for (uint32_t shard = 0; status.ok() && shard < shards_.size(); ++shard) {
+    const Gate::Scope inside(*shards_[shard].use);
     status = shards_[shard].store->Checkpoint(ShardPath(fresh, shard), &report);
   }
   if (status.ok()) status = WriteIdentity(env, fresh, **identity);

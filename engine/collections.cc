@@ -26,13 +26,17 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
   const std::shared_ptr<const CollectionMap> current = collections();
   // The first shard's word holds also where the others did not hear of it: a creation that failed
   // half way may have made families already.
-  const std::shared_ptr<const FamilySet> stored = shards_[0].store->families();
-  const CollectionFamilies* known = stored->Find(name);
   Policy policy;
-  if (known != nullptr) {
-    const Status fixed = CheckFixedFields(known->policy, patch);
-    if (!fixed.ok()) return fixed;
-    policy = known->policy;
+  {
+    const Gate::Scope inside(*shards_[0].use);
+    const Status stored_to = shards_[0].store->CheckWritable();
+    if (!stored_to.ok()) return stored_to;
+    const std::shared_ptr<const FamilySet> stored = shards_[0].store->families();
+    if (const CollectionFamilies* known = stored->Find(name)) {
+      const Status fixed = CheckFixedFields(known->policy, patch);
+      if (!fixed.ok()) return fixed;
+      policy = known->policy;
+    }
   }
   policy = ApplyPatch(policy, patch);
   const Status valid = ValidatePolicy(policy);
@@ -54,6 +58,7 @@ Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy
   const Status believed = CheckClock();
   if (!believed.ok()) return believed;
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
     const Status stored = shard.store->PutCollection(name, policy);
     if (!stored.ok()) return stored;
     const Result<std::shared_ptr<Bucket>> bucket =

@@ -215,24 +215,30 @@ Status EngineImpl::OpenShards(const Identity& identity) {
 // Shard 0 is written first when a policy changes, so what it says holds; a crash may have kept
 // the others from hearing of it.
 Status EngineImpl::ReconcileCollections(bool fresh) {
-  const std::shared_ptr<const FamilySet> truth = shards_[0].store->families();
   auto map = std::make_shared<CollectionMap>();
-  for (const auto& [name, families] : truth->collections) {
-    (*map)[name] = {name, names_.Intern(name), families.policy};
-    for (size_t i = 1; i < shards_.size() && !options_.read_only; ++i) {
-      const std::shared_ptr<const FamilySet> other = shards_[i].store->families();
-      const CollectionFamilies* known = other->Find(name);
-      if (known != nullptr && known->policy == families.policy) continue;
-      const Status stored = shards_[i].store->PutCollection(name, families.policy);
-      if (!stored.ok()) return stored;
+  bool has_default = false;
+  {
+    const Gate::Scope in_first(*shards_[0].use);
+    if (!shards_[0].store->readable()) return {};  // what is known of the policies stays
+    const std::shared_ptr<const FamilySet> truth = shards_[0].store->families();
+    has_default = truth->Find("default") != nullptr;
+    for (const auto& [name, families] : truth->collections) {
+      (*map)[name] = {name, names_.Intern(name), families.policy};
+      for (size_t i = 1; i < shards_.size() && !options_.read_only; ++i) {
+        const Gate::Scope inside(*shards_[i].use);
+        const std::shared_ptr<const FamilySet> other = shards_[i].store->families();
+        const CollectionFamilies* known = other->Find(name);
+        if (known != nullptr && known->policy == families.policy) continue;
+        const Status stored = shards_[i].store->PutCollection(name, families.policy);
+        if (!stored.ok()) return stored;
+      }
     }
   }
   {
     const std::unique_lock lock(collections_mutex_);
     collections_ = std::move(map);
   }
-  if (fresh && truth->Find("default") == nullptr) return StoreCollection("default", Policy{});
-  return {};
+  return fresh && !has_default ? StoreCollection("default", Policy{}) : Status();
 }
 
 Status EngineImpl::ReplayRings() {
@@ -275,6 +281,7 @@ Status EngineImpl::Sync() {
   if (!writable.ok()) return writable;
   Status first;  // a shard that fails keeps no other from its sync
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
     Status synced = shard.store->SyncWal();
     if (first.ok() && !synced.ok()) first = std::move(synced);
   }
@@ -283,6 +290,10 @@ Status EngineImpl::Sync() {
 
 Status EngineImpl::Close() {
   if (closed_.exchange(true)) return {};
+  for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
+    if (shard.store != nullptr) shard.store->GiveUp();  // no long seal is waited for
+  }
   StopBackground();
   Status first;
   for (Shard& shard : shards_) {

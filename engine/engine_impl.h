@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/name_table.h"
+#include "ring/gate.h"
 #include "ring/ring.h"
 #include "seams.h"
 #include "seendb/engine.h"
@@ -22,10 +24,15 @@
 
 namespace seendb {
 
-/// One shard: its database and its ring.
+/// One shard: its database and its ring. Whoever uses them is inside `use` meanwhile, together with
+/// others; alone there, a shard whose disk failed is closed and opened anew. `use` comes before the
+/// ring's gate; of two shards the lower one comes first.
 struct Shard {
+  std::unique_ptr<Gate> use = std::make_unique<Gate>();
   std::unique_ptr<ShardStore> store;
   std::unique_ptr<Ring> ring;
+  int heal_tries = 0;  // since it failed; guarded by heal_mutex_, like the next
+  std::chrono::steady_clock::time_point heal_next;
 };
 
 /// A collection as the hot path needs it.
@@ -124,6 +131,10 @@ class EngineImpl final : public Engine {
   Status DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
   int64_t NextMaintenance(int64_t from_ms, const Policy& policy) const;
 
+  // heal.cc
+  Status Heal();
+  Status HealShard(Shard& shard);
+
   // checkpoint.cc
   Status CheckTarget(const std::string& folder) const;
   Status CheckCopy(const Identity& identity, const std::string& folder, bool checksums) const;
@@ -148,6 +159,7 @@ class EngineImpl final : public Engine {
   mutable std::shared_mutex collections_mutex_;
   std::shared_ptr<const CollectionMap> collections_;
   std::mutex admin_mutex_;        // policies change one at a time
+  std::mutex heal_mutex_;         // shards are opened anew one at a time
   std::mutex due_mutex_;          // maintenance runs once at a time
   int64_t maintained_to_ms_ = 0;  // guarded by due_mutex_
 

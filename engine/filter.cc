@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "engine_impl.h"
 #include "filter/block_bloom.h"
@@ -213,6 +214,10 @@ class SourceReader {
     if (plays) shard_.ring->Collect(collection_.id, user_, oldest_bucket_, false, &staged);
     const std::shared_ptr<const FamilySet> families = shard_.store->families();
     const CollectionFamilies* family = families->Find(collection_.name);
+    if (!shard_.store->readable()) {
+      MarkMissing(response_, "shard");
+      if (plays) shard_.ring->Collect(collection_.id, user_, oldest_bucket_, true, &staged);
+    }
     if (!request_.exclude.empty()) AddExcluded();
     const uint64_t merged_before = OperandsMergedOnThisThread();
     if (family != nullptr) CheckLog(*family);
@@ -346,8 +351,9 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   thread_local Scratch scratch;
   scratch.source_count = 0;
   const std::string user = request.user.ToString();
-  SourceReader reader(shards_[ShardOf(request.user)], *collection, request, user, clock_->NowMs(),
-                      scratch, response);
+  const Shard& shard = shards_[ShardOf(request.user)];
+  std::optional<Gate::Scope> inside(*shard.use);
+  SourceReader reader(shard, *collection, request, user, clock_->NowMs(), scratch, response);
   reader.ReadAll(&counters_);
 
   const size_t count = request.items.size();
@@ -364,6 +370,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
     if (Collect(scratch, request, begin, end, response)) break;
   }
   for (size_t i = 0; i < scratch.source_count; ++i) scratch.sources[i]->value.Reset();
+  inside.reset();
 
   counters_.filters.fetch_add(1, std::memory_order_relaxed);
   counters_.candidates.fetch_add(response->examined, std::memory_order_relaxed);

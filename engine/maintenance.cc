@@ -21,8 +21,9 @@ constexpr int64_t kLookMs = 250;
 Status EngineImpl::Drain() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  Status first;
+  Status first = Heal();
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
     shard.ring->Rotate();
     Status drained = shard.ring->DrainClosed();
     if (first.ok() && !drained.ok()) first = std::move(drained);
@@ -33,6 +34,7 @@ Status EngineImpl::Drain() {
 Status EngineImpl::RotateAndDrain() {
   Status first;
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
     shard.ring->RotateIfDue();
     Status drained = shard.ring->DrainClosed();
     if (first.ok() && !drained.ok()) first = std::move(drained);
@@ -75,6 +77,7 @@ Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const B
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
     for (Shard& shard : shards_) {
+      const Gate::Scope inside(*shard.use);
       const std::shared_ptr<const FamilySet> families = shard.store->families();
       const CollectionFamilies* family = families->Find(name);
       if (family == nullptr) continue;
@@ -105,10 +108,16 @@ Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& ol
   for (const auto& [name, collection] : *all) {
     const int64_t oldest = oldest_kept(collection);
     for (Shard& shard : shards_) {
+      const Gate::Scope inside(*shard.use);
       const std::shared_ptr<const FamilySet> families = shard.store->families();
       const CollectionFamilies* family = families->Find(name);
       if (family == nullptr || family->buckets.empty() ||
           family->buckets.rbegin()->first >= oldest) {
+        continue;
+      }
+      Status writable = shard.store->CheckWritable();
+      if (!writable.ok()) {
+        if (first.ok()) first = std::move(writable);
         continue;
       }
       std::vector<std::shared_ptr<Bucket>> expired;
@@ -130,6 +139,7 @@ Status EngineImpl::Compact() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
     const Status compacted = shard.store->CompactAll();
     if (!compacted.ok()) return compacted;
   }
@@ -141,7 +151,9 @@ Status EngineImpl::Compact() {
 Status EngineImpl::RunDue() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  Status first = RotateAndDrain();
+  Status first = Heal();
+  Status drained = RotateAndDrain();
+  if (first.ok()) first = std::move(drained);
   Status maintained = RunMaintenance();
   return first.ok() ? maintained : first;
 }
@@ -164,6 +176,7 @@ Status EngineImpl::EnsureBuckets() {
     const int64_t end = BucketBeginMs(collection.policy, current + 1);
     const int64_t ahead = std::min(kDayMs, (end - begin) / 4);
     for (Shard& shard : shards_) {
+      const Gate::Scope inside(*shard.use);
       Result<std::shared_ptr<Bucket>> made = shard.store->EnsureBucket(name, current);
       if (made.ok() && now >= end - ahead) made = shard.store->EnsureBucket(name, current + 1);
       if (first.ok() && !made.ok()) first = made.status();
@@ -245,6 +258,7 @@ void EngineImpl::StartBackground() {
   };
   start("sync", options_.sync_interval_ms, &EngineImpl::Sync);
   start("drain", kLookMs, &EngineImpl::RotateAndDrain);
+  start("healing", kLookMs, &EngineImpl::Heal);
   start("maintenance", kLookMs, &EngineImpl::RunMaintenance);
 }
 

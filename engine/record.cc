@@ -175,6 +175,13 @@ Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_inde
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                                bool impressions, RecordResult* result) {
   const bool staged = !impressions || collection.policy.served_is_seen;
+  std::vector<Gate::Scope> used;
+  for (size_t i = 0; i < by_shard.size(); ++i) {
+    if (by_shard[i].empty()) continue;
+    used.emplace_back(*shards_[i].use);
+    const Status writable = shards_[i].store->CheckWritable();
+    if (!writable.ok()) return writable;
+  }
   std::vector<std::pair<size_t, Gate::Scope>> inside;
   for (size_t i = 0; i < by_shard.size(); ++i) {
     if (by_shard[i].empty()) continue;
@@ -260,7 +267,9 @@ Status EngineImpl::EraseUser(IdRef user) {
   if (!writable.ok()) return writable;
   Status valid = user.Validate();
   if (!valid.ok()) return Status(valid.code(), std::string(valid.message()), "/user");
-  const Status erased = shards_[ShardOf(user)].ring->Erase(user.ToString(), clock_->NowMs());
+  const Shard& shard = shards_[ShardOf(user)];
+  const Gate::Scope inside(*shard.use);
+  const Status erased = shard.ring->Erase(user.ToString(), clock_->NowMs());
   if (erased.ok()) counters_.users_erased.fetch_add(1, std::memory_order_relaxed);
   return erased;
 }

@@ -53,6 +53,12 @@ uint64_t Property(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, const st
   return value;
 }
 
+Status Unreadable(const Shard& shard) {
+  const Status stopped = shard.store->CheckWritable();
+  if (stopped.ok()) return Status::Unavailable("the shard is being closed");
+  return Status::Unavailable(std::string(stopped.message()));
+}
+
 // Every family of a shard with its name.
 std::vector<std::pair<std::string, rocksdb::ColumnFamilyHandle*>> AllFamilies(
     const ShardStore& store, const FamilySet& set, std::vector<std::shared_ptr<Family>>* keep) {
@@ -115,6 +121,8 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   report.user = user.ToString();
   report.shard = ShardOf(user);
   Shard& shard = shards_[report.shard];
+  const Gate::Scope inside(*shard.use);
+  if (!shard.store->readable()) return Unreadable(shard);
   for (StagedReport& staged : shard.ring->Inspect(report.user)) {
     if (only.empty() || staged.collection == only) report.ring.push_back(std::move(staged));
   }
@@ -163,6 +171,7 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
     std::map<int64_t, BucketInfo, std::greater<>> by_index;
     std::map<int64_t, bool> unsealed;
     for (Shard& shard : shards_) {
+      const Gate::Scope inside(*shard.use);
       const std::shared_ptr<const FamilySet> families = shard.store->families();
       const CollectionFamilies* family = families->Find(name);
       if (family == nullptr) continue;
@@ -197,6 +206,7 @@ std::vector<SlotInfo> EngineImpl::Ring() {
   std::vector<SlotInfo> infos;
   if (!CheckOpen().ok()) return infos;
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
     for (SlotInfo& info : shard.ring->Slots()) infos.push_back(std::move(info));
   }
   return infos;
@@ -239,7 +249,13 @@ EngineStats EngineImpl::Stats() {
   stats.shards = static_cast<uint32_t>(shards_.size());
   using Names = rocksdb::DB::Properties;
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
     shard.ring->AddTo(&stats);
+    for (std::string& problem : shard.store->Problems()) {
+      stats.problems.push_back("shard " + std::to_string(shard.store->shard()) + ": " +
+                               std::move(problem));
+    }
+    if (!shard.store->readable()) continue;
     stats.column_families += shard.store->family_count();
     uint64_t value = 0;
     rocksdb::DB* db = shard.store->db();
@@ -249,10 +265,6 @@ EngineStats EngineImpl::Stats() {
     }
     if (db->GetAggregatedIntProperty(Names::kEstimatePendingCompactionBytes, &value)) {
       stats.pending_compaction_bytes += value;
-    }
-    for (std::string& problem : shard.store->Problems()) {
-      stats.problems.push_back("shard " + std::to_string(shard.store->shard()) + ": " +
-                               std::move(problem));
     }
   }
   stats.block_cache_bytes = shared_->block_cache->GetUsage();
@@ -272,6 +284,8 @@ Result<VerifyReport> EngineImpl::Verify() {
   options.verify_checksums = true;
   options.fill_cache = false;
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
+    if (!shard.store->readable()) return Unreadable(shard);
     const std::shared_ptr<const FamilySet> set = shard.store->families();
     std::vector<std::shared_ptr<Family>> keep;
     for (const auto& [name, handle] : AllFamilies(*shard.store, *set, &keep)) {
@@ -283,6 +297,7 @@ Result<VerifyReport> EngineImpl::Verify() {
       };
       const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
       for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        if (shard.store->giving_up()) return Unreadable(shard);
         ++report.keys;
         report.bytes += it->value().size();
         std::string reason = DamageOf(family, it->key().ToStringView(), it->value().ToStringView());
@@ -301,6 +316,8 @@ Status EngineImpl::Scan(std::string_view family_prefix,
   rocksdb::ReadOptions options;
   options.fill_cache = false;
   for (Shard& shard : shards_) {
+    const Gate::Scope inside(*shard.use);
+    if (!shard.store->readable()) return Unreadable(shard);
     const std::shared_ptr<const FamilySet> set = shard.store->families();
     std::vector<std::shared_ptr<Family>> keep;
     for (const auto& [name, handle] : AllFamilies(*shard.store, *set, &keep)) {
@@ -308,6 +325,7 @@ Status EngineImpl::Scan(std::string_view family_prefix,
       const FamilyName family = ParseFamilyName(name);
       const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
       for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        if (shard.store->giving_up()) return Unreadable(shard);
         ScanRow row;
         row.shard = shard.store->shard();
         row.family = name;

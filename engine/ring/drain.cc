@@ -20,6 +20,9 @@ constexpr size_t kBatchRecords = 4096;
 Status Ring::DrainClosed() {
   const std::lock_guard one(drain_mutex_);
   while (true) {
+    if (ClosedSlots() == 0) return {};
+    const Status writable = store_->CheckWritable();
+    if (!writable.ok()) return writable;
     Slot* oldest = nullptr;
     {
       const std::unique_lock lock(mutex_);

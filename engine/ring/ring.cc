@@ -141,6 +141,8 @@ uint32_t Ring::ClosedSlots() const {
 
 Status Ring::Erase(std::string_view user, int64_t at_ms) {
   const Gate::Exclusive alone(gate_);
+  const Status writable = store_->CheckWritable();
+  if (!writable.ok()) return writable;
   UserRecord record;
   record.erased_seq = NextSequence();
   record.erased_at_ms = at_ms;

@@ -59,6 +59,9 @@ class Ring {
   /// Stages every record of every journal family again. Once, before anything else.
   Status Replay();
 
+  /// The store was opened anew: what is staged stays, an erasure that failed may hold now.
+  Status Reopened() { return LoadErasures(); }
+
   Gate& gate() { return gate_; }
   const Erasures& erasures() const { return erasures_; }
 

@@ -118,6 +118,7 @@ rocksdb::DBOptions DatabaseOptions(const SharedResources& shared) {
   options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
   // Or a family that was made, or dropped, would be reported as if it had not been.
   options.fail_if_options_file_error = false;
+  options.max_bgerror_resume_count = 0;  // see problem_list.h
   options.keep_log_file_num = 4;
   options.max_log_file_size = 16 * kMiB;
   options.bytes_per_sync = kMiB;

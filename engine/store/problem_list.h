@@ -1,5 +1,7 @@
 // store/problem_list.h: what is wrong with a shard, for people, RocksDB's background errors
-// included. Threads: any.
+// included. RocksDB doesn't recover by itself from what stops its writes: it would go on behind a
+// log whose end is torn. The shard is closed and opened anew instead (ShardStore::Reopen).
+// Threads: any.
 
 #pragma once
 
@@ -15,7 +17,7 @@
 
 namespace seendb {
 
-/// At most kProblemsKept different texts; those of RocksDB go when it has recovered.
+/// At most kProblemsKept different texts; those of RocksDB go when it works again.
 class ProblemList final : public rocksdb::EventListener {
  public:
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* status) override {
@@ -30,9 +32,34 @@ class ProblemList final : public rocksdb::EventListener {
     // A flush syncs older logs, a switch of memtables writes out the current one.
     if (reason != rocksdb::BackgroundErrorReason::kCompaction) log_failed_ = true;
     Add("RocksDB: " + status->ToString());
+    if (status->severity() >= rocksdb::Status::Severity::kHardError) Stop(status->ToString());
   }
-  void OnErrorRecoveryCompleted(rocksdb::Status) override {
-    log_failed_ = false;
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status error,
+                            bool* recover) override {
+    if (error.severity() >= rocksdb::Status::Severity::kHardError) *recover = false;
+  }
+  void OnErrorRecoveryCompleted(rocksdb::Status error) override {
+    error.PermitUncheckedError();
+    if (!stopped()) Begin();
+  }
+  /// RocksDB takes no writes until it is opened anew.
+  void Stop(std::string why) {
+    const std::lock_guard lock(mutex_);
+    if (why_stopped_.empty()) why_stopped_ = std::move(why);
+    stopped_ = true;
+  }
+  bool stopped() const { return stopped_; }
+  std::string why_stopped() const {
+    const std::lock_guard lock(mutex_);
+    return why_stopped_;
+  }
+  /// RocksDB works again.
+  void Begin() {
+    {
+      const std::lock_guard lock(mutex_);
+      why_stopped_.clear();
+    }
+    stopped_ = log_failed_ = false;
     Clear("RocksDB: ");
   }
   /// Whether a log may have failed and RocksDB has not recovered: to sync a failed one
@@ -59,9 +86,10 @@ class ProblemList final : public rocksdb::EventListener {
  private:
   static constexpr size_t kProblemsKept = 20;
 
-  std::atomic<bool> log_failed_{false};
+  std::atomic<bool> log_failed_{false}, stopped_{false};
   mutable std::mutex mutex_;
   std::vector<std::string> problems_;
+  std::string why_stopped_;
 };
 
 }  // namespace seendb

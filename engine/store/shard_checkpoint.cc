@@ -87,6 +87,7 @@ Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* repor
     status = FromRocks(db_->GetLiveFilesStorageInfo(options, &files), "list the files");
   }
   for (const rocksdb::LiveFileStorageInfo& file : files) {
+    if (status.ok() && giving_up()) status = Status::Unavailable("the shard is being closed");
     if (status.ok()) status = TakeFile(env, file, folder, report);
   }
   const Status enabled = FromRocks(db_->EnableFileDeletions(), "let files go again");

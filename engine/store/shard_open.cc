@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "store/log_tail.h"
 #include "store/meta_keys.h"
 #include "store/shard_store.h"
 #include "store/status.h"
@@ -37,16 +38,22 @@ Result<std::unique_ptr<ShardStore>> ShardStore::Open(
 Result<std::unique_ptr<ShardStore>> ShardStore::OpenOnce(const ShardStoreOptions& options,
                                                          std::shared_ptr<SharedResources> shared) {
   std::unique_ptr<ShardStore> store(new ShardStore(options, std::move(shared)));
+  const Status opened = store->OpenSteps();
+  if (!opened.ok()) return opened;
+  return store;
+}
+
+Status ShardStore::OpenSteps() {
   for (const auto step :
        {&ShardStore::CheckFiles, &ShardStore::OpenDatabase, &ShardStore::CheckSynced,
         &ShardStore::CheckShardIdentity, &ShardStore::LoadPolicies, &ShardStore::PublishOpened,
         &ShardStore::BumpEpoch, &ShardStore::KeepLogLoss, &ShardStore::MakeRingFamilies}) {
-    Status status = (store.get()->*step)();
+    const Status status = (this->*step)();
     if (!status.ok()) {
-      return Status(status.code(), options.path + ": " + std::string(status.message()));
+      return Status(status.code(), options_.path + ": " + std::string(status.message()));
     }
   }
-  return store;
+  return {};
 }
 
 Status ShardStore::OpenDatabase() {
@@ -86,8 +93,9 @@ Status ShardStore::OpenDatabase() {
     opened_.push_back(std::move(opened));
   }
   if (!options_.read_only) {
-    const Status synced = SyncLogs(shared_->env, options_.path);
-    if (!synced.ok()) return synced;
+    Status sound = SyncLogs(shared_->env, options_.path);
+    if (sound.ok()) sound = CutTornTails(shared_->env, options_.path, synced_before_);
+    if (!sound.ok()) return sound;
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = OpenRocks(db_options, descriptors, &handles);

@@ -27,14 +27,7 @@ ShardStore::ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResource
       problems_(std::make_shared<ProblemList>()),
       families_(std::make_shared<FamilySet>()) {}
 
-ShardStore::~ShardStore() {
-  ring_.clear();
-  families_.reset();
-  opened_.clear();
-  users_.reset();
-  meta_.reset();
-  if (db_) db_->Close().PermitUncheckedError();
-}
+ShardStore::~ShardStore() { CloseDatabase(); }
 
 std::shared_ptr<const FamilySet> ShardStore::families() const {
   const std::shared_lock lock(mutex_);
@@ -66,7 +59,7 @@ Result<std::shared_ptr<Family>> ShardStore::CreateFamily(
     const std::string& name, const rocksdb::ColumnFamilyOptions& options) {
   rocksdb::ColumnFamilyHandle* handle = nullptr;
   const rocksdb::Status status = db_->CreateColumnFamily(options, name, &handle);
-  if (!status.ok()) return FromRocks(status, "make the family " + name);
+  if (!status.ok()) return InDoubt(status, "make the family " + name);
   ++family_count_;
   return std::make_shared<Family>(db_.get(), handle);
 }
@@ -85,6 +78,8 @@ Status ShardStore::EnsureImpressions(CollectionFamilies* families) {
 }
 
 Status ShardStore::PutCollection(const std::string& name, const Policy& policy) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
   const std::lock_guard change(change_mutex_);
   const Status stored = PutMeta(kCollectionPrefix + name, PolicyToJson(policy));
   if (!stored.ok()) return stored;
@@ -111,6 +106,8 @@ Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collec
     return at == found->buckets.end() ? nullptr : at->second;
   };
   if (auto bucket = find(*families())) return bucket;
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
   const std::lock_guard change(change_mutex_);
   const std::shared_ptr<const FamilySet> current = families();
   if (auto bucket = find(*current)) return bucket;
@@ -164,12 +161,14 @@ Status ShardStore::Drop(std::string_view collection,
     if (!s.ok()) return FromRocks(s, "drop");
   }
   rocksdb::Status status = db_->DropColumnFamilies(handles);
-  if (!status.ok()) return FromRocks(status, "drop buckets");
+  if (!status.ok()) return InDoubt(status, "drop buckets");
   family_count_ -= static_cast<uint32_t>(handles.size());
   return FromRocks(db_->Write(Synced(), &markers), "drop buckets");
 }
 
 Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
   const std::lock_guard one(seal_mutex_);
   rocksdb::ColumnFamilyHandle* handle = bucket->family->get();
   rocksdb::Status status = db_->Flush(rocksdb::FlushOptions(), handle);
@@ -204,7 +203,7 @@ Status ShardStore::ResetRingFamily(uint32_t slot) {
   if (const std::shared_ptr<Family> old = ring_family(slot)) {
     const rocksdb::Status dropped = db_->DropColumnFamily(old->get());
     if (!dropped.ok()) {
-      return FromRocks(dropped, "drop the journal of slot " + std::to_string(slot));
+      return InDoubt(dropped, "drop the journal of slot " + std::to_string(slot));
     }
     --family_count_;
     const std::unique_lock lock(mutex_);
@@ -218,17 +217,23 @@ Status ShardStore::ResetRingFamily(uint32_t slot) {
   return {};
 }
 
-Status ShardStore::CompactAll() {
-  rocksdb::CompactRangeOptions compact;
-  compact.exclusive_manual_compaction = false;
-  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+std::vector<std::shared_ptr<Family>> ShardStore::DataFamilies() const {
   std::vector<std::shared_ptr<Family>> all{meta_, users_};
   const std::shared_ptr<const FamilySet> set = families();
   for (const auto& [name, families] : set->collections) {
     if (families.impressions) all.push_back(families.impressions);
     for (const auto& [index, bucket] : families.buckets) all.push_back(bucket->family);
   }
-  for (const auto& family : all) {
+  return all;
+}
+
+Status ShardStore::CompactAll() {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  rocksdb::CompactRangeOptions compact;
+  compact.exclusive_manual_compaction = false;
+  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
+  for (const auto& family : DataFamilies()) {
     const rocksdb::Status status = db_->CompactRange(compact, family->get(), nullptr, nullptr);
     if (status.IsColumnFamilyDropped()) continue;  // dropped meanwhile
     if (!status.ok()) return FromRocks(status, "compact " + family->get()->GetName());
@@ -252,6 +257,8 @@ void ShardStore::NameFamilies(Inventory* files) const {
 }
 
 Status ShardStore::SyncWal() {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
   if (options_.read_only) return {};
   const std::lock_guard lock(sync_mutex_);
   Inventory files = TakeInventory(db_.get(), noted_files_);

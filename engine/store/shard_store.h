@@ -45,6 +45,7 @@ class ShardStore {
   ShardStore(const ShardStore&) = delete;
   ShardStore& operator=(const ShardStore&) = delete;
 
+  /// Null while !readable().
   rocksdb::DB* db() const { return db_.get(); }
   uint32_t shard() const { return options_.shard; }
   bool read_only() const { return options_.read_only; }
@@ -92,6 +93,22 @@ class ShardStore {
   /// Keys in meta() of damaged records with this user's id in them.
   void FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const;
 
+  /// kIOError from a failure that stopped RocksDB's writes until Reopen has succeeded. Reads go on.
+  Status CheckWritable() const;
+  /// False where not even an opening for reading succeeded: there are no families then.
+  bool readable() const { return db_ != nullptr; }
+  /// Whether the disk takes files of some size again: worth a Reopen.
+  Status TryDisk() const;
+  /// Whatever takes long (seals, compactions, checkpoints) ends soon, with kUnavailable. Only
+  /// Reopen or closing comes after it.
+  void GiveUp();
+  bool giving_up() const { return giving_up_; }
+  /// Closes the database and opens it again as after a restart; where that fails, for reading.
+  /// Precondition: nobody else is in any member, nor holds a family, a bucket or a value.
+  Status Reopen();
+  /// Writes what is only in logs into tables: what a disk that failed to sync forgot of them.
+  Status FlushAll();
+
   /// What is wrong with this shard, for people; empty while all is well.
   std::vector<std::string> Problems() const;
   /// Notes a problem (once).
@@ -103,6 +120,10 @@ class ShardStore {
   ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResources> shared);
   static Result<std::unique_ptr<ShardStore>> OpenOnce(const ShardStoreOptions& options,
                                                       std::shared_ptr<SharedResources> shared);
+  Status OpenSteps();
+  Status InDoubt(const rocksdb::Status& status, std::string_view what);
+  void CloseDatabase();
+  std::vector<std::shared_ptr<Family>> DataFamilies() const;
   Status CheckFiles();
   Status OpenDatabase();
   rocksdb::Status OpenRocks(const rocksdb::DBOptions& db_options,
@@ -135,7 +156,7 @@ class ShardStore {
     std::shared_ptr<ImpressionRules> impressions;
   };
 
-  const ShardStoreOptions options_;
+  ShardStoreOptions options_;  // read_only changes while nobody else is inside
   const std::shared_ptr<SharedResources> shared_;
   std::shared_ptr<ProblemList> problems_;
   std::unique_ptr<rocksdb::Env> stand_in_;  // before db_, which goes first
@@ -156,6 +177,7 @@ class ShardStore {
   std::string log_loss_;         // what of the log is missing, found while opening
   uint64_t epoch_ = 0;
   std::atomic<uint32_t> family_count_{0};
+  std::atomic<bool> giving_up_{false};
 };
 
 }  // namespace seendb

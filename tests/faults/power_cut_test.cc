@@ -3,9 +3,11 @@
 // acknowledged.
 //
 // SEENDB_SEED=N starts at that seed, SEENDB_ROUNDS=N does so many times as much. A failure names
-// its seed.
+// its seed. RocksDB flushes on threads of its own, so that a seed does not always cut at the same
+// point: one that failed is to be run some hundred times.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -24,6 +26,7 @@ namespace seendb {
 namespace {
 
 constexpr uint64_t kSeeds = 64;
+constexpr std::chrono::seconds kSeconds{20};
 constexpr int kCrashes = 4;      // a seed
 constexpr int kOperations = 60;  // at most, between two
 constexpr uint32_t kShards = 2;
@@ -311,14 +314,18 @@ class PowerCut {
   uint64_t next_item_ = 0;
 };
 
-// Open: about one fresh seed in 300 fails, which has not been looked into. Until then this runs
-// only where a seed is given.
+// Fresh seeds for at most kSeconds; all of them where they are asked for.
 TEST(PowerCutTest, WhatWasPromisedIsThere) {
-  if (std::getenv("SEENDB_SEED") == nullptr) GTEST_SKIP() << "give a seed by SEENDB_SEED";
   uint64_t rounds = 1;
-  if (const char* text = std::getenv("SEENDB_ROUNDS")) rounds = std::strtoull(text, nullptr, 0);
+  bool hurry = std::getenv("SEENDB_SEED") == nullptr;
+  if (const char* text = std::getenv("SEENDB_ROUNDS")) {
+    rounds = std::strtoull(text, nullptr, 0);
+    hurry = false;
+  }
   const uint64_t first = test::Seed();
+  const auto end = std::chrono::steady_clock::now() + kSeconds;
   for (uint64_t seed = first; seed != first + kSeeds * rounds; ++seed) {
+    if (hurry && std::chrono::steady_clock::now() > end) break;
     SCOPED_TRACE("SEENDB_SEED=" + std::to_string(seed));
     PowerCut(seed).Run();
     if (HasFailure()) return;
