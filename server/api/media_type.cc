@@ -37,6 +37,7 @@ MediaType ParseMediaType(std::string_view header) {
   }
   if (type == "application/json") return MediaType::kJson;
   if (type == "application/x-ndjson" || type == "application/ndjson") return MediaType::kNdjson;
+  if (type == "application/octet-stream") return MediaType::kBinary;
   return MediaType::kOther;
 }
 

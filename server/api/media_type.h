@@ -8,7 +8,7 @@
 namespace seendb::api {
 
 /// What a Content-Type header says of a body.
-enum class MediaType : uint8_t { kJson, kNdjson, kOther };
+enum class MediaType : uint8_t { kJson, kNdjson, kBinary, kOther };
 
 /// The type; none given means JSON. A charset other than UTF-8 makes it kOther.
 MediaType ParseMediaType(std::string_view header);

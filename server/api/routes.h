@@ -31,6 +31,7 @@ struct Route {
   std::unique_ptr<http::BodyStream> (*stream)(Context& context, const http::Plan& plan,
                                               Status* refusal) = nullptr;
   bool takes_json = false;        ///< a body is read as JSON
+  bool takes_binary = false;      ///< or as application/octet-stream
   bool takes_collection = false;  ///< ?collection= is allowed
   bool needs_engine = true;       ///< 503 until the database is open
   http::Place place = http::Place::kHere;

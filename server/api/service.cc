@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/filter_binary.h"
 #include "api/json_read.h"
 #include "api/media_type.h"
 #include "api/routes.h"
@@ -41,6 +42,10 @@ bool FindPlan(const http::RequestHead& head, http::Plan* plan) {
   return false;
 }
 
+bool IsBinary(const http::RequestHead& head) {
+  return ParseMediaType(head.content_type) == MediaType::kBinary;
+}
+
 /// Checks what kind of body comes; false when refused.
 bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* plan) {
   if (!head.HasBody()) {
@@ -57,14 +62,15 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
   const MediaType type = ParseMediaType(head.content_type);
   if (type == MediaType::kJson) {
     plan->body = http::BodyMode::kWhole;
+  } else if (type == MediaType::kBinary && route.takes_binary) {
+    plan->body = http::BodyMode::kWhole;
   } else if (type == MediaType::kNdjson && route.stream != nullptr) {
     plan->body = http::BodyMode::kStream;
   } else {
-    Refuse({415, "unsupported_media_type",
-            route.stream == nullptr ? "Content-Type must be application/json"
-                                    : "Content-Type must be application/json or "
-                                      "application/x-ndjson"},
-           plan);
+    std::string known = "Content-Type must be application/json";
+    if (route.stream != nullptr) known += " or application/x-ndjson";
+    if (route.takes_binary) known += " or application/octet-stream";
+    Refuse({415, "unsupported_media_type", std::move(known)}, plan);
     return false;
   }
   return true;
@@ -72,8 +78,10 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
 
 Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan* plan) {
   if (Status status = ParseQuery(head.Query(), &plan->query); !status.ok()) return status;
+  const bool binary = route.takes_binary && IsBinary(head);
   for (const auto& [name, value] : plan->query) {
     if (name == "collection" && route.takes_collection) continue;
+    if (binary && IsBinaryFilterParameter(name)) continue;
     return Status::InvalidArgument("unknown query parameter", PointerTo(name));
   }
   return Status::Ok();

@@ -36,6 +36,7 @@ void RequestHead::Clear() {
   target.clear();
   content_type.clear();
   content_encoding.clear();
+  accept.clear();
   expects_continue = false;
   http11 = true;
   keep_alive = true;
@@ -49,6 +50,7 @@ void Response::Clear() {
   content_type = "application/json";
   allow.clear();
   retry_after_s = 0;
+  headers.clear();
   close = false;
   move_to_worker = false;
 }

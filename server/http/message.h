@@ -21,6 +21,7 @@ struct RequestHead {
   std::string target;            ///< as sent
   std::string content_type;      ///< as sent; empty: none
   std::string content_encoding;  ///< as sent; empty: none
+  std::string accept;            ///< as sent, several joined by ", "; empty: none
   bool expects_continue = false;
   bool http11 = true;
   bool keep_alive = true;
@@ -53,6 +54,7 @@ struct Response {
   std::string_view content_type = "application/json";
   std::string allow;      ///< the Allow header of a 405
   int retry_after_s = 0;  ///< the Retry-After header; 0: none
+  std::string headers;    ///< more of them, each as "\r\nName: value"; must be clean
   bool close = false;     ///< close the connection afterwards
   /// Nothing was done: it turned out that this request may wait for a disk. Run it again, with
   /// the plan's place set to Place::kQuick.

@@ -130,6 +130,10 @@ void RequestParser::on_field_impl(beast_http::field name, View, View value, Erro
       if (!head_->content_encoding.empty()) head_->content_encoding += ", ";
       head_->content_encoding.append(value.data(), value.size());
       return;
+    case field::accept:
+      if (!head_->accept.empty()) head_->accept += ", ";
+      head_->accept.append(value.data(), value.size());
+      return;
     case field::expect:
       head_->expects_continue = EqualsIgnoringCase(ToView(value), "100-continue");
       return;

@@ -128,6 +128,7 @@ void Session::AppendHead(bool keep, bool streaming) {
   } else if (head_.http11) {
     out_ += "\r\nTransfer-Encoding: chunked";
   }
+  out_ += response_.headers;
   if (!response_.allow.empty()) (out_ += "\r\nAllow: ") += response_.allow;
   if (response_.retry_after_s > 0) {
     out_ += "\r\nRetry-After: ";

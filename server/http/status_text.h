@@ -17,6 +17,8 @@ constexpr std::string_view StatusText(unsigned status) noexcept {
       return "Not Found";
     case 405:
       return "Method Not Allowed";
+    case 406:
+      return "Not Acceptable";
     case 408:
       return "Request Timeout";
     case 409:

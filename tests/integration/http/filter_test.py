@@ -1,6 +1,7 @@
 """POST /filter as its callers see it."""
 
 import json
+import struct
 import unittest
 
 import support_path  # noqa: F401  pylint: disable=unused-import
@@ -42,6 +43,33 @@ class FilterTest(unittest.TestCase):
         self.assertEqual(answer.status, status, answer)
         self.assertEqual(answer.error["field"], field, answer)
         return answer
+
+    def test_binary_says_the_same_as_json(self):
+        numbers = list(range(1, 21))
+        texts = ["v%d" % i for i in range(1, 21)]
+        self.play(3, 8, 20, "v1", "v9", "v17")
+        headers = {"Content-Type": "application/octet-stream"}
+        for kind, ids, body in (
+                ("u64", numbers, struct.pack("<20Q", *numbers)),
+                ("string", texts, b"".join(struct.pack("<I", len(text)) + text.encode()
+                                           for text in texts))):
+            target = "/filter?user=%s&collection=default&ids=%s" % (self.me, kind)
+            said = self.filter(ids)
+            answer = self.server.post(target, body, headers)
+            self.assertEqual((answer.status, answer.headers["content-type"]),
+                             (200, "application/octet-stream"), answer)
+            bits = int.from_bytes(answer.body, "little")
+            self.assertEqual([item for i, item in enumerate(ids) if bits >> i & 1], said["unseen"])
+            self.assertEqual((len(answer.body), answer.headers["seendb-seen"],
+                              answer.headers["seendb-degraded"]), (3, "3", "0"))
+            indexes = self.server.post(
+                target, body, dict(headers, Accept="application/vnd.seendb.indexes")).body
+            self.assertEqual([ids[i] for (i,) in struct.iter_unpack("<I", indexes)],
+                             said["unseen"])
+        refused = self.server.post(target, body + b"\1", headers)
+        self.assertEqual((refused.status, refused.error["field"]), (400, "/body"), refused)
+        refused = self.server.post(target, body, dict(headers, Accept="text/html"))
+        self.assertEqual((refused.status, refused.error["code"]), (406, "not_acceptable"), refused)
 
     def test_the_example(self):
         self.play("v3")

@@ -232,6 +232,9 @@ struct Refused {
   const char* says;  // part of the message
 };
 
+/// For the names of the tests.
+void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.field; }
+
 class FilterRefusals : public testing::TestWithParam<Refused> {};
 
 TEST_P(FilterRefusals, NamesTheInput) {

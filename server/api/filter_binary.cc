@@ -1,0 +1,173 @@
+#include "api/filter_binary.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+#include "base/utf8.h"
+
+namespace seendb::api {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "bodies are read as they are");
+
+constexpr std::array<std::string_view, 6> kParameters = {"user",  "collection", "ids",
+                                                         "limit", "on_error",   "deadline_ms"};
+/// Longest deadline asked for in earnest; beyond, there is none.
+constexpr uint64_t kMaxDeadlineMs = 24ULL * 3'600'000;
+
+Status TooMany(size_t most) {
+  return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/body");
+}
+
+Status AtByte(size_t offset, std::string what) {
+  return Status::InvalidArgument(what + " at byte " + std::to_string(offset), "/body");
+}
+
+Status ReadNumbers(std::string_view body, size_t most, std::vector<IdRef>* items) {
+  constexpr size_t kBytes = sizeof(uint64_t);
+  if (body.size() % kBytes != 0) {
+    return AtByte(body.size() - body.size() % kBytes, "an id is cut off");
+  }
+  const size_t count = body.size() / kBytes;
+  if (count > most) return TooMany(most);
+  items->resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    uint64_t number = 0;
+    std::memcpy(&number, body.data() + i * kBytes, kBytes);
+    (*items)[i] = IdRef(number);
+  }
+  return Status::Ok();
+}
+
+Status ReadTexts(std::string_view body, size_t most, std::vector<IdRef>* items) {
+  for (size_t at = 0; at < body.size();) {
+    uint32_t length = 0;
+    if (body.size() - at < sizeof(length)) return AtByte(at, "a length is cut off");
+    std::memcpy(&length, body.data() + at, sizeof(length));
+    if (length == 0) return AtByte(at, "an id is empty");
+    if (length > kMaxIdBytes) {
+      return AtByte(at, "an id is longer than " + std::to_string(kMaxIdBytes) + " bytes");
+    }
+    const size_t begin = at + sizeof(length);
+    if (body.size() - begin < length) return AtByte(begin, "an id is cut off");
+    const std::string_view text = body.substr(begin, length);
+    if (!IsUtf8(text)) return AtByte(begin, "an id is not UTF-8");
+    if (items->size() == most) return TooMany(most);
+    items->emplace_back(text);
+    at = begin + length;
+  }
+  return Status::Ok();
+}
+
+Status ReadNumber(const Call& call, const char* name, std::optional<uint64_t>* number) {
+  const auto text = call.Query(name);
+  if (!text) return Status::Ok();
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size()) {
+    return Status::InvalidArgument("must be a non-negative integer", std::string("/") + name);
+  }
+  *number = value;
+  return Status::Ok();
+}
+
+Status ReadParameters(const Call& call, FilterRequest* request) {
+  const auto user = call.Query("user");
+  if (!user) return Status::InvalidArgument("missing query parameter", "/user");
+  request->user = IdRef(*user);
+  request->collection = call.Query("collection").value_or(request->collection);
+  if (const auto on_error = call.Query("on_error")) {
+    if (*on_error != "degrade" && *on_error != "fail") {
+      return Status::InvalidArgument("must be degrade or fail", "/on_error");
+    }
+    request->on_error = *on_error == "fail" ? OnError::kFail : OnError::kDegrade;
+  }
+  std::optional<uint64_t> limit, deadline_ms;
+  if (Status status = ReadNumber(call, "limit", &limit); !status.ok()) return status;
+  if (limit == 0u) return Status::InvalidArgument("must be at least 1", "/limit");
+  request->limit = static_cast<uint32_t>(std::min<uint64_t>(limit.value_or(0), UINT32_MAX));
+  if (Status status = ReadNumber(call, "deadline_ms", &deadline_ms); !status.ok()) return status;
+  if (deadline_ms && *deadline_ms <= kMaxDeadlineMs) {
+    request->deadline_us = std::max<int64_t>(1, static_cast<int64_t>(*deadline_ms) * 1'000);
+  }
+  return Status::Ok();
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+bool IsRefused(std::string_view parameters) {
+  const size_t at = parameters.find("q=0");
+  return at != std::string_view::npos &&
+         parameters.substr(at + 3).find_first_not_of(".0 ") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<UnseenForm> ParseAccept(std::string_view header) {
+  if (Trimmed(header).empty()) return UnseenForm::kBitmap;
+  bool indexes = false;
+  while (!header.empty()) {
+    const std::string_view range = header.substr(0, header.find(','));
+    header.remove_prefix(std::min(header.size(), range.size() + 1));
+    const size_t semicolon = std::min(range.size(), range.find(';'));
+    if (IsRefused(range.substr(semicolon))) continue;
+    const std::string_view type = Trimmed(range.substr(0, semicolon));
+    if (type == kBitmapType || type == "*/*" || type == "application/*") {
+      return UnseenForm::kBitmap;
+    }
+    indexes = indexes || type == kIndexesType;
+  }
+  return indexes ? std::optional(UnseenForm::kIndexes) : std::nullopt;
+}
+
+bool IsBinaryFilterParameter(std::string_view name) {
+  return std::find(kParameters.begin(), kParameters.end(), name) != kParameters.end();
+}
+
+Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* items) {
+  *request = FilterRequest();
+  items->clear();
+  if (Status status = ReadParameters(call, request); !status.ok()) return status;
+  const std::string_view ids = call.Query("ids").value_or("");
+  if (ids != "u64" && ids != "string") {
+    return Status::InvalidArgument("must be u64 or string", "/ids");
+  }
+  const std::string_view body = call.request.body;
+  const size_t most = call.context.max_candidates;
+  Status status = ids == "u64" ? ReadNumbers(body, most, items) : ReadTexts(body, most, items);
+  request->items = *items;
+  return status;
+}
+
+void WriteBinaryAnswer(const FilterResponse& answer, size_t items, UnseenForm form,
+                       http::Response* response) {
+  std::string& body = response->body;
+  const size_t count = answer.unseen.size();
+  if (form == UnseenForm::kIndexes) {
+    body.resize(count * sizeof(uint32_t));
+    if (count > 0) std::memcpy(body.data(), answer.unseen.data(), body.size());
+    response->content_type = kIndexesType;
+  } else {
+    body.assign((items + 7) / 8, '\0');
+    for (const uint32_t index : answer.unseen) {
+      char& byte = body[index / 8];
+      byte = static_cast<char>(byte | 1 << index % 8);
+    }
+    response->content_type = kBitmapType;
+  }
+  std::string& headers = response->headers;
+  headers = "\r\nSeenDB-Seen: " + std::to_string(answer.seen) +
+            "\r\nSeenDB-Degraded: " + std::to_string(answer.missing.size());
+  for (size_t i = 0; i < answer.missing.size(); ++i) {
+    headers += (i == 0 ? "\r\nSeenDB-Missing: " : ", ") + answer.missing[i];
+  }
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,46 @@
+// server/api/filter_binary.h: a filter request in few bytes, and its answer in fewer: what
+// `POST /filter` takes as application/octet-stream. All numbers are little-endian.
+//
+//   ids=u64      the body is the items, 8 bytes each
+//   ids=string   the body is the items, each a u32 length and so many bytes of UTF-8
+//
+// The answer is a bitmap, one bit an item, least significant bit first, 1 = unseen; or the unseen
+// items' positions as u32. Numbers and canonical decimal text are the same id, as in JSON.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/context.h"
+#include "seendb/events.h"
+
+namespace seendb::api {
+
+/// How the answer is written.
+enum class UnseenForm : uint8_t { kBitmap, kIndexes };
+
+/// Media types of the two forms.
+inline constexpr std::string_view kBitmapType = "application/octet-stream";
+inline constexpr std::string_view kIndexesType = "application/vnd.seendb.indexes";
+
+/// The form an Accept header asks for, the bitmap if it asks for anything or nothing; none where
+/// it takes neither. Quality values only matter where they are 0.
+std::optional<UnseenForm> ParseAccept(std::string_view header);
+
+/// True for the query parameters of a binary request.
+bool IsBinaryFilterParameter(std::string_view name);
+
+/// Reads query and body of `call` into `*request` and `*items`, both views into the call. At most
+/// Context::max_candidates items.
+Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* items);
+
+/// Puts the answer into `*response`: the body, its type and the headers SeenDB-Seen (items seen),
+/// SeenDB-Degraded (parts that could not be read; 0: whole) and, where there are any,
+/// SeenDB-Missing (their names).
+void WriteBinaryAnswer(const FilterResponse& answer, size_t items, UnseenForm form,
+                       http::Response* response);
+
+}  // namespace seendb::api
