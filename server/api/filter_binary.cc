@@ -22,7 +22,7 @@ Status TooMany(size_t most) {
   return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/body");
 }
 
-Status AtByte(size_t offset, std::string what) {
+Status AtByte(size_t offset, const std::string& what) {
   return Status::InvalidArgument(what + " at byte " + std::to_string(offset), "/body");
 }
 

@@ -60,9 +60,7 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
     return false;
   }
   const MediaType type = ParseMediaType(head.content_type);
-  if (type == MediaType::kJson) {
-    plan->body = http::BodyMode::kWhole;
-  } else if (type == MediaType::kBinary && route.takes_binary) {
+  if (type == MediaType::kJson || (type == MediaType::kBinary && route.takes_binary)) {
     plan->body = http::BodyMode::kWhole;
   } else if (type == MediaType::kNdjson && route.stream != nullptr) {
     plan->body = http::BodyMode::kStream;
