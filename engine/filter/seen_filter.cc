@@ -1,6 +1,7 @@
 #include "filter/seen_filter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -180,6 +181,15 @@ double SeenFilter::BudgetLeft(const FilterRules& rules) const {
   double left = rules.fpr;
   for (const Layer& layer : layers) left -= DesignFpr(layer);
   return std::max(left, rules.fpr / 4096);
+}
+
+bool SeenFilter::FitALayer(uint64_t items, const FilterRules& rules) {
+  const uint64_t bytes = rules.bytes_max / kLayersAtCeiling;
+  if (items <= bytes / kFingerprintBytes) return true;
+  if (rules.exact) return false;
+  // The rate of the last of the layers at the ceiling: each takes its share of what is left.
+  const double fpr = rules.fpr * kLayerShare * std::pow(1 - kLayerShare, kLayersAtCeiling - 1);
+  return ExpectedFpr(bytes / kBlockBytes, static_cast<double>(items)) <= fpr;
 }
 
 void SeenFilter::PushLayer(uint64_t capacity, const FilterRules& rules) {

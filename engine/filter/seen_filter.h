@@ -64,6 +64,9 @@ struct SeenFilter {
   /// Whether Seal would change anything.
   bool WantsSeal(const FilterRules& rules) const;
 
+  /// Whether one layer has room for so many items, whatever layers there are below the ceiling.
+  static bool FitALayer(uint64_t items, const FilterRules& rules);
+
   /// Membership by any layer or the list.
   bool Contains(Fingerprint fp) const;
   /// Distinct items, list and layers.

@@ -57,23 +57,33 @@ struct Gathered {
     if (run_ends.size() > 1) SortUnique(&items);
   }
 
-  // Whether there are so many items that, at the ceiling, some of them push others out. Then their
-  // order counts: the newest stay.
-  bool FillALayer(uint64_t bytes_max) const {
-    return items.size() > bytes_max / 4 / kFingerprintBytes;
-  }
-
+  // So many items that, at the ceiling, some of them push others out go in by age: the newest stay.
+  // As many runs at a time as fill a layer: one by one they would begin a layer for each few that
+  // the last one has no room for.
   void AddTo(SeenFilter* filter, const FilterRules& rules) {
-    if (!FillALayer(rules.bytes_max)) {
+    if (SeenFilter::FitALayer(items.size(), rules)) {
       Finish();
       filter->Add(items, rules);
       return;
     }
+    std::vector<Fingerprint> group;
     size_t begin = 0;
     for (size_t end : run_ends) {
-      filter->Add(std::span(items).subspan(begin, end - begin), rules);
+      if (!group.empty() && !SeenFilter::FitALayer(group.size() + (end - begin), rules)) {
+        AddGroup(&group, filter, rules);
+      }
+      group.insert(group.end(), items.begin() + static_cast<int64_t>(begin),
+                   items.begin() + static_cast<int64_t>(end));
       begin = end;
     }
+    AddGroup(&group, filter, rules);
+  }
+
+  static void AddGroup(std::vector<Fingerprint>* group, SeenFilter* filter,
+                       const FilterRules& rules) {
+    SortUnique(group);
+    filter->Add(*group, rules);
+    group->clear();
   }
 };
 
@@ -123,7 +133,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
       if (gathered.dense.size() > kMaxLayers / 2 || gathered.dropped_layers > 0)
         return false;  // operands stay as they are
     }
-    if (gathered.FillALayer(rules_->Current().bytes_max)) return false;
+    if (!SeenFilter::FitALayer(gathered.items.size(), rules_->Current())) return false;
     gathered.Finish();
     rules_->counters->partial.fetch_add(1, std::memory_order_relaxed);
     SeenFilter delta;

@@ -154,5 +154,21 @@ TEST(MergeCeiling, ExactListsAreFrozenAndDroppedOldestFirst) {
   EXPECT_LT(CountSeen(value, played), played.size());
 }
 
+TEST(MergeCeiling, ManyOperandsBelowItMakeOneLayer) {
+  Random random(test::Seed());
+  FilterRules rules;
+  rules.end_ms = 1'000'000;
+  MergeBench bench(rules);
+  std::vector<std::string> operands;
+  constexpr size_t kOperands = 200, kItemsEach = 100;
+  for (size_t i = 0; i < kOperands; ++i) {
+    operands.push_back(MergeBench::Delta(rules.end_ms, RandomFingerprints(random, kItemsEach)));
+  }
+  const SeenFilter filter = Decode(bench.Full(nullptr, operands));
+  EXPECT_EQ(filter.layers.size(), 1u);
+  EXPECT_GE(filter.Items(), kOperands * kItemsEach * 99 / 100) << "but for false positives";
+  EXPECT_LT(filter.Bytes(), kOperands * kItemsEach * 2) << "nearly two layers' room";
+}
+
 }  // namespace
 }  // namespace seendb
