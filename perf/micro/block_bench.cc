@@ -8,13 +8,16 @@
 namespace seendb::perf {
 namespace {
 
+uint64_t BlocksOf(size_t items, double bits_an_item) {
+  return static_cast<uint64_t>(std::ceil(static_cast<double>(items) * bits_an_item / kBlockBits));
+}
+
 void InsertInto(benchmark::State& state, InstructionSet set, size_t items, double bits_an_item) {
   if (!Supported(set)) {
     state.SkipWithError("not supported by this processor");
     return;
   }
-  const auto blocks =
-      static_cast<uint64_t>(std::ceil(static_cast<double>(items) * bits_an_item / kBlockBits));
+  const uint64_t blocks = BlocksOf(items, bits_an_item);
   Bits bits(blocks);
   const std::vector<Fingerprint> fps = RandomFingerprints(items, kSeed);
   for (auto _ : state) {
@@ -42,8 +45,7 @@ void Probe(benchmark::State& state, InstructionSet set, size_t items, double bit
     state.SkipWithError("not supported by this processor");
     return;
   }
-  const auto blocks =
-      static_cast<uint64_t>(std::ceil(static_cast<double>(items) * bits_an_item / kBlockBits));
+  const uint64_t blocks = BlocksOf(items, bits_an_item);
   Bits bits(blocks);
   const std::vector<Fingerprint> inserted = RandomFingerprints(items, kSeed);
   InsertMany(bits.data(), blocks, inserted.data(), items);

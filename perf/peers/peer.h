@@ -76,6 +76,9 @@ struct PeerKind {
   std::unique_ptr<Peer> (*make)(const PeerOptions& options, std::string* why);
 };
 
+/// For sessions: the positions of what is not `seen` (0 or 1 a candidate).
+void TakeUnseen(const std::vector<uint8_t>& seen, std::vector<uint32_t>* unseen);
+
 /// Every peer, SeenDB's own first.
 std::span<const PeerKind> AllPeers();
 

@@ -3,7 +3,6 @@
 namespace seendb::perf {
 namespace {
 
-#ifdef SEENDB_PERF_REDIS
 constexpr PeerKind kPeers[] = {
     {"seendb", false, MakeSeenDb},
     {"seendb-sealed", false, MakeSeenDbSealed},
@@ -11,23 +10,25 @@ constexpr PeerKind kPeers[] = {
     {"seendb-exact", false, MakeSeenDbExact},
     {"rocksdb-rmw", false, MakeRocksRmw},
     {"rocksdb-delta", false, MakeRocksDelta},
+#ifdef SEENDB_PERF_REDIS
     {"redis-zset-range", true, MakeZsetRange},
     {"redis-zset-scores", true, MakeZsetScores},
     {"redis-bytes", true, MakeRedisBytes},
     {"redis-bloom", true, MakeRedisBloom},
-};
-#else
-constexpr PeerKind kPeers[] = {
-    {"seendb", false, MakeSeenDb},
-    {"seendb-sealed", false, MakeSeenDbSealed},
-    {"seendb-operands", false, MakeSeenDbOperands},
-    {"seendb-exact", false, MakeSeenDbExact},
-    {"rocksdb-rmw", false, MakeRocksRmw},
-    {"rocksdb-delta", false, MakeRocksDelta},
-};
 #endif
+};
 
 }  // namespace
+
+void TakeUnseen(const std::vector<uint8_t>& seen, std::vector<uint32_t>* unseen) {
+  unseen->resize(seen.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    (*unseen)[kept] = static_cast<uint32_t>(i);
+    kept += 1U - seen[i];
+  }
+  unseen->resize(kept);
+}
 
 std::span<const PeerKind> AllPeers() { return kPeers; }
 

@@ -35,13 +35,7 @@ class BytesSession final : public Session {
                 hits_.data());
       for (size_t i = 0; i < count; ++i) seen_[i] |= hits_[i];
     }
-    unseen->resize(count);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; ++i) {
-      (*unseen)[kept] = static_cast<uint32_t>(i);
-      kept += 1U - seen_[i];
-    }
-    unseen->resize(kept);
+    TakeUnseen(seen_, unseen);
   }
 
  private:

@@ -90,13 +90,7 @@ class DeltaSession final : public Session {
       Decode(value_.data(), value_.size(), [&](uint64_t id) { table_.Mark(id, seen_.data()); });
       value_.Reset();
     }
-    unseen->resize(count);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; ++i) {
-      (*unseen)[kept] = static_cast<uint32_t>(i);
-      kept += 1U - seen_[i];
-    }
-    unseen->resize(kept);
+    TakeUnseen(seen_, unseen);
   }
 
  private:

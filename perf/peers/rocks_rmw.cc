@@ -29,13 +29,7 @@ class RmwSession final : public Session {
       for (size_t i = 0; i < count; ++i) seen_[i] |= hits_[i];
       value_.Reset();
     }
-    unseen->resize(count);
-    size_t kept = 0;
-    for (size_t i = 0; i < count; ++i) {
-      (*unseen)[kept] = static_cast<uint32_t>(i);
-      kept += 1U - seen_[i];
-    }
-    unseen->resize(kept);
+    TakeUnseen(seen_, unseen);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "api/filter_json.h"
 #include "base/utf8.h"
 
 namespace seendb::api {
@@ -15,8 +16,6 @@ static_assert(std::endian::native == std::endian::little, "bodies are read as th
 
 constexpr std::array<std::string_view, 6> kParameters = {"user",  "collection", "ids",
                                                          "limit", "on_error",   "deadline_ms"};
-/// Longest deadline asked for in earnest; beyond, there is none.
-constexpr uint64_t kMaxDeadlineMs = 24ULL * 3'600'000;
 
 Status TooMany(size_t most) {
   return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/body");
@@ -90,9 +89,7 @@ Status ReadParameters(const Call& call, FilterRequest* request) {
   if (limit == 0u) return Status::InvalidArgument("must be at least 1", "/limit");
   request->limit = static_cast<uint32_t>(std::min<uint64_t>(limit.value_or(0), UINT32_MAX));
   if (Status status = ReadNumber(call, "deadline_ms", &deadline_ms); !status.ok()) return status;
-  if (deadline_ms && *deadline_ms <= kMaxDeadlineMs) {
-    request->deadline_us = std::max<int64_t>(1, static_cast<int64_t>(*deadline_ms) * 1'000);
-  }
+  if (deadline_ms) request->deadline_us = DeadlineUs(*deadline_ms);
   return Status::Ok();
 }
 

@@ -27,9 +27,6 @@ constexpr std::array<std::string_view, 10> kFields = {
     "user",    "items",   "collection", "facts",       "limit",
     "exclude", "explain", "on_error",   "deadline_ms", "record"};
 
-/// Longest deadline asked for in earnest; beyond, there is none.
-constexpr uint64_t kMaxDeadlineMs = 24ULL * 3'600'000;
-
 Status ReadIds(ondemand::value value, size_t max_ids, std::vector<IdRef>* ids,
                std::vector<std::string_view>* tokens) {
   std::string_view token;
@@ -73,11 +70,10 @@ Status ReadOnError(ondemand::value value, OnError* on_error) {
   return Status::Ok();
 }
 
-/// 0 ms has always passed: it asks for what needs no reading.
 Status ReadDeadline(ondemand::value value, int64_t* deadline_us) {
   uint64_t ms = 0;
   if (Status status = ReadUint(value, &ms); !status.ok()) return status;
-  *deadline_us = ms > kMaxDeadlineMs ? 0 : std::max<int64_t>(1, static_cast<int64_t>(ms) * 1'000);
+  *deadline_us = DeadlineUs(ms);
   return Status::Ok();
 }
 
@@ -152,6 +148,11 @@ void AppendReasons(const FilterCall& call, const FilterResponse& response, const
 }
 
 }  // namespace
+
+int64_t DeadlineUs(uint64_t ms) {
+  constexpr uint64_t kMaxMs = 24ULL * 3'600'000;
+  return ms > kMaxMs ? 0 : std::max<int64_t>(1, static_cast<int64_t>(ms) * 1'000);
+}
 
 Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* document,
                    FilterCall* call) {

@@ -22,6 +22,10 @@ struct FilterCall {
   bool has_exclude = false;
 };
 
+/// FilterRequest::deadline_us of so many ms. 0 ms has always passed: it asks for what needs no
+/// reading. More than a day is asked for by nobody in earnest: no deadline.
+int64_t DeadlineUs(uint64_t ms);
+
 /// Reads a request of at most `max_candidates` items and as many excluded. The views in `*call`
 /// are good until `document` goes or this thread begins another one.
 Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* document,

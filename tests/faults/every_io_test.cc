@@ -69,16 +69,8 @@ class EveryIoTest : public IoFaultTest, public ::testing::WithParamInterface<Fau
   }
 
   void FailEach(const std::function<Status()>& phase, bool opening = false) {
-    int step = 0;
-    for (; step < kMostOperations; step = NextStep(step)) {
-      SCOPED_TRACE(GetParam().name + ", operation " + std::to_string(step));
-      const bool failed = Try(step, opening, phase);
-      if (HasFailure()) {
-        ADD_FAILURE() << "what failed: " << disk_->last_failure();
-        return;
-      }
-      if (!failed) break;
-    }
+    const int step =
+        ForEachOperation(GetParam().name, [&](int at) { return Try(at, opening, phase); });
     std::cout << "operations: " << step << std::endl;
     EXPECT_LT(step, kMostOperations);
   }
@@ -88,15 +80,7 @@ class EveryIoTest : public IoFaultTest, public ::testing::WithParamInterface<Fau
 };
 
 TEST_P(EveryIoTest, Plays) {
-  FailEach([&] {
-    Status first;
-    for (int i = 0; i < 4; ++i) {
-      Status status = Play("p" + std::to_string(i));
-      if (status.ok()) status = engine_->Sync();
-      if (first.ok()) first = status;
-    }
-    return first;
-  });
+  FailEach([&] { return PlayAndSync(); });
 }
 
 TEST_P(EveryIoTest, Drain) {

@@ -84,31 +84,14 @@ class HealTest : public IoFaultTest, public ::testing::WithParamInterface<Troubl
   }
 
   void HealEach(const std::function<Status()>& phase) {
-    int step = 0;
-    for (; step < kMostOperations; step = NextStep(step)) {
-      SCOPED_TRACE(GetParam().name + ", operation " + std::to_string(step));
-      const bool failed = Try(step, phase);
-      if (HasFailure()) {
-        ADD_FAILURE() << "what failed: " << disk_->last_failure();
-        return;
-      }
-      if (!failed) break;
-    }
+    const int step = ForEachOperation(GetParam().name, [&](int at) { return Try(at, phase); });
     EXPECT_GT(step, 0);
     EXPECT_LT(step, kMostOperations);
   }
 };
 
 TEST_P(HealTest, Plays) {
-  HealEach([&] {
-    Status first;
-    for (int i = 0; i < 4; ++i) {
-      Status status = Play("p" + std::to_string(i));
-      if (status.ok()) status = engine_->Sync();
-      if (first.ok()) first = status;
-    }
-    return first;
-  });
+  HealEach([&] { return PlayAndSync(); });
 }
 
 TEST_P(HealTest, Drain) {

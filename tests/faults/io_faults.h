@@ -78,6 +78,33 @@ class IoFaultTest : public ::testing::Test {
     return recorded.status();
   }
 
+  // Four plays, each synced; the first failure.
+  Status PlayAndSync() {
+    Status first;
+    for (int i = 0; i < 4; ++i) {
+      Status status = Play("p" + std::to_string(i));
+      if (status.ok()) status = engine_->Sync();
+      if (first.ok()) first = status;
+    }
+    return first;
+  }
+
+  // Tries one operation after the other until a try says there was none to fail, or a check
+  // fails; the operation it ended with.
+  int ForEachOperation(const std::string& name, const std::function<bool(int)>& attempt) {
+    int step = 0;
+    for (; step < kMostOperations; step = NextStep(step)) {
+      SCOPED_TRACE(name + ", operation " + std::to_string(step));
+      const bool failed = attempt(step);
+      if (HasFailure()) {
+        ADD_FAILURE() << "what failed: " << disk_->last_failure();
+        break;
+      }
+      if (!failed) break;
+    }
+    return step;
+  }
+
   // Everything acknowledged is seen; or, where that is allowed, the answer says it is degraded.
   void CheckReads(bool may_degrade) {
     std::vector<IdRef> items;
