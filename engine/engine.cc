@@ -250,7 +250,8 @@ Status EngineImpl::ReplayRings() {
   return ForAllShards(shards_.size(), [&](size_t i) {
     shards_[i].ring = std::make_unique<seendb::Ring>(shards_[i].store.get(), ring_options, clock_,
                                                      &names_, &ring_counters_);
-    return shards_[i].ring->Replay();
+    const Status replayed = shards_[i].ring->Replay();
+    return replayed.ok() ? shards_[i].sources->Load(shards_[i].store.get()) : replayed;
   });
 }
 

@@ -20,7 +20,9 @@
 #include "ring/ring.h"
 #include "seams.h"
 #include "seendb/engine.h"
+#include "shard_events.h"
 #include "store/shard_store.h"
+#include "store/sources.h"
 
 namespace seendb {
 
@@ -31,6 +33,9 @@ struct Shard {
   std::unique_ptr<Gate> use = std::make_unique<Gate>();
   std::unique_ptr<ShardStore> store;
   std::unique_ptr<Ring> ring;
+  std::unique_ptr<Sources> sources = std::make_unique<Sources>();
+  // Opened anew and not drained yet: what memory has may not be on disk. Changed alone in `use`.
+  bool recovering = false;
   int heal_tries = 0;  // since it failed; guarded by heal_mutex_, like the next
   std::chrono::steady_clock::time_point heal_next;
 };
@@ -48,7 +53,7 @@ struct EngineCounters {
   std::atomic<uint64_t> plays_accepted{0}, plays_refused{0};
   std::atomic<uint64_t> impressions_accepted{0}, impressions_refused{0};
   std::atomic<uint64_t> filters{0}, filters_degraded{0}, candidates{0}, candidates_seen{0};
-  std::atomic<uint64_t> busy{0}, users_erased{0};
+  std::atomic<uint64_t> busy{0}, users_erased{0}, ingest_repeated{0};
   std::atomic<uint64_t> reads{0}, read_operands{0};
   std::atomic<uint64_t> buckets_sealed{0}, buckets_dropped{0}, background_errors{0};
 };
@@ -63,6 +68,9 @@ class EngineImpl final : public Engine {
                                    const RecordOptions& options) override;
   Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
                                          const RecordOptions& options) override;
+  Result<IngestResult> Ingest(const IngestBatch& batch) override;
+  std::vector<SourceInfo> Sources() override;
+  Status ForgetTopic(std::string_view topic) override;
   Status Filter(const FilterRequest& request, FilterResponse* response) override;
   Result<UserReport> Inspect(IdRef user, std::string_view collection) override;
   Status EraseUser(IdRef user) override;
@@ -87,9 +95,6 @@ class EngineImpl final : public Engine {
   Status Close() override;
 
  private:
-  struct Event;
-  using EventsByShard = std::vector<std::vector<Event>>;
-
   // engine.cc
   Status OpenIdentity(Identity* identity);
   Status OpenShards(const Identity& identity);
@@ -112,8 +117,17 @@ class EngineImpl final : public Engine {
                      const Collection& collection, bool impressions, RecordResult* result);
   Status WriteEvents(const EventsByShard& by_shard, const Collection& collection, bool impressions,
                      RecordResult* result);
-  Status WriteShard(const Gate::Scope& inside, Shard& shard, const std::vector<Event>& events,
-                    const Collection& collection, bool impressions, RecordResult* result);
+  /// Writes one shard's events, with the sources' `change` unless that is null.
+  Status WriteShard(const Gate::Scope& inside, Shard& shard, const std::vector<ShardEvent>& events,
+                    const Collection& collection, bool impressions, SourceChange* change,
+                    RecordResult* result);
+
+  // ingest.cc
+  Status WriteSteps(const IngestBatch& batch, const Collection& collection, EventsByShard* by_shard,
+                    const std::vector<std::vector<uint32_t>>& refused, IngestResult* result);
+  Status WriteStep(const Gate::Scope& inside, size_t shard, const IngestBatch& batch,
+                   const Collection& collection, std::vector<ShardEvent>* events,
+                   const std::vector<uint32_t>& refused, IngestResult* result);
 
   // filter.cc
   Status RecordReturned(const FilterRequest& request, const FilterResponse& response);
@@ -134,6 +148,7 @@ class EngineImpl final : public Engine {
   // heal.cc
   Status Heal();
   Status HealShard(Shard& shard);
+  Status RecoverShard(Shard& shard, bool reopen);
 
   // checkpoint.cc
   Status CheckTarget(const std::string& folder) const;

@@ -222,6 +222,7 @@ EngineStats EngineImpl::Stats() {
   stats.plays_refused = get(counters_.plays_refused);
   stats.impressions_accepted = get(counters_.impressions_accepted);
   stats.impressions_refused = get(counters_.impressions_refused);
+  stats.ingest_repeated = get(counters_.ingest_repeated);
   stats.filters = get(counters_.filters);
   stats.filters_degraded = get(counters_.filters_degraded);
   stats.candidates = get(counters_.candidates);
@@ -251,6 +252,10 @@ EngineStats EngineImpl::Stats() {
   for (Shard& shard : shards_) {
     const Gate::Scope inside(*shard.use);
     shard.ring->AddTo(&stats);
+    {
+      const std::lock_guard lock(shard.sources->mutex());
+      for (const auto& [key, record] : shard.sources->records()) stats.ingested += record.counts;
+    }
     for (std::string& problem : shard.store->Problems()) {
       stats.problems.push_back("shard " + std::to_string(shard.store->shard()) + ": " +
                                std::move(problem));

@@ -105,11 +105,21 @@ Json ToJson(const UserReport& report) {
   return json;
 }
 
+Json ToJson(const SourceCounts& counts) {
+  return {{"plays_accepted", counts.plays_accepted},
+          {"plays_refused", counts.plays_refused},
+          {"impressions_accepted", counts.impressions_accepted},
+          {"impressions_refused", counts.impressions_refused},
+          {"dead_letters", counts.dead_letters}};
+}
+
 Json ToJson(const EngineStats& s) {
   return {{"plays_accepted", s.plays_accepted},
           {"plays_refused", s.plays_refused},
           {"impressions_accepted", s.impressions_accepted},
           {"impressions_refused", s.impressions_refused},
+          {"ingested", ToJson(s.ingested)},
+          {"ingest_repeated", s.ingest_repeated},
           {"filters", s.filters},
           {"filters_degraded", s.filters_degraded},
           {"candidates", s.candidates},

@@ -15,10 +15,16 @@ inline constexpr char kCollectionPrefix[] = "collection/";
 inline constexpr char kSealedPrefix[] = "sealed/";
 inline constexpr char kDamagedPrefix[] = "damaged/";
 inline constexpr char kLostPrefix[] = "lost/";
+inline constexpr char kSourcePrefix[] = "source/";
 
 /// The value of kRingKey, and what it says; nothing where the text is damaged.
 std::string RingState(uint64_t epoch);
 std::optional<uint64_t> ParseRingState(std::string_view json);
+
+/// How far a partition of a topic has been applied.
+inline std::string SourceKey(std::string_view topic, uint32_t partition) {
+  return std::string(kSourcePrefix).append(topic).append("/").append(std::to_string(partition));
+}
 
 /// Marks a bucket as sealed.
 inline std::string SealedKey(std::string_view collection, std::string_view bucket) {

@@ -142,7 +142,23 @@ Status ShardStore::MarkLogLost(const std::string& reason) {
     if (!stored.ok()) return stored;
   }
   Publish(std::move(set));
-  return {};
+  return options_.read_only ? Status() : ForgetSources();
+}
+
+// Tables may have kept offsets whose plays were in the log: what a queue still has is read again
+// from its beginning.
+Status ShardStore::ForgetSources() {
+  rocksdb::WriteBatch batch;
+  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+  for (it->Seek(kSourcePrefix); it->Valid() && it->key().starts_with(kSourcePrefix); it->Next()) {
+    const rocksdb::Status gone = batch.Delete(meta(), it->key());
+    if (!gone.ok()) return FromRocks(gone, "forget the offsets");
+  }
+  if (!it->status().ok()) return FromRocks(it->status(), "read the offsets");
+  if (batch.Count() == 0) return {};
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  return FromRocks(db_->Write(options, &batch), "forget the offsets");
 }
 
 void ShardStore::FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const {

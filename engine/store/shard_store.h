@@ -88,7 +88,8 @@ class ShardStore {
   /// Sets aside a damaged journal record (the first 100).
   void KeepDamaged(std::string_view name, std::string_view bytes);
 
-  /// Notes that plays of any user may be lost: answers say so from now on (losses.h).
+  /// Notes that plays of any user may be lost: answers say so from now on (losses.h), and sources
+  /// are read again.
   Status MarkLogLost(const std::string& reason);
   /// Keys in meta() of damaged records with this user's id in them.
   void FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const;
@@ -134,6 +135,7 @@ class ShardStore {
                           std::vector<rocksdb::ColumnFamilyHandle*>* handles);
   Status LoadLosses(FamilySet* set);
   Status KeepLogLoss();
+  Status ForgetSources();
   Status CheckSynced();
   Status CheckShardIdentity();
   Status LoadPolicies();

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "seendb/events.h"
+#include "seendb/ingest.h"
 #include "seendb/options.h"
 #include "seendb/policy.h"
 #include "seendb/report.h"
@@ -68,6 +69,19 @@ class Engine {
   /// Errors and durability as RecordPlays.
   virtual Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
                                                  const RecordOptions& options = {}) = 0;
+
+  /// Records events out of a log and how far it was read: each shard in one write, leaving out
+  /// what it has (see ingest.h). kInvalidArgument: an ill-formed id or step, too many events,
+  /// nothing changed. kBusy: the ring is full or a shard comes back from a failure, nothing
+  /// changed. kIOError: some shards may have it. After any failure repeating the same call, in
+  /// this process or after a restart, counts nothing twice. Durability as RecordPlays: after a
+  /// power loss a shard has a prefix of its calls, offsets included. Cost: one log write a shard.
+  virtual Result<IngestResult> Ingest(const IngestBatch& batch) = 0;
+  /// Every source known, by topic and partition.
+  virtual std::vector<SourceInfo> Sources() = 0;
+  /// Forgets all sources of a topic and what they counted, synced: for a topic that was made
+  /// anew. kNotFound: none known. Not while the topic is being ingested.
+  virtual Status ForgetTopic(std::string_view topic) = 0;
 
   /// Answers which of request.items are unseen, into `*response` (cleared first).
   /// kInvalidArgument: an empty or over-long id (field "/items/3"), too many items, no facts.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "seendb/ingest.h"
 #include "seendb/policy.h"
 
 namespace seendb {
@@ -118,10 +119,13 @@ struct SlotInfo {
   uint64_t bytes = 0;  ///< of memory
 };
 
-/// Counters since Open (monotonic) and gauges, over all shards.
+/// Counters since Open (monotonic) and gauges, over all shards. `ingested` alone is stored: it
+/// counts each message of a log once, over all openings.
 struct EngineStats {
   uint64_t plays_accepted = 0, plays_refused = 0;
   uint64_t impressions_accepted = 0, impressions_refused = 0;
+  SourceCounts ingested;         ///< the sum over all sources
+  uint64_t ingest_repeated = 0;  ///< events of a log left out, as their shard had them
   uint64_t filters = 0, filters_degraded = 0, candidates = 0, candidates_seen = 0;
   uint64_t drained_plays = 0, drained_records = 0, drain_failures = 0, drains = 0;
   uint64_t drain_us = 0;  ///< time spent draining

@@ -49,6 +49,33 @@ class FakeEngine : public Engine {
         });
   }
 
+  /// One shard: what is below a source's offset is left out.
+  Result<IngestResult> Ingest(const IngestBatch& batch) override {
+    std::vector<Play> fresh;
+    for (size_t i = 0; i < batch.plays.size(); ++i) {
+      const SourceStep& step = batch.sources[batch.origins[i].source];
+      const auto known = sources_.find({std::string(step.topic), step.partition});
+      const int64_t from = known == sources_.end() ? 0 : *known->second.next_offset;
+      if (batch.origins[i].offset >= from) fresh.push_back(batch.plays[i]);
+    }
+    const Result<RecordResult> recorded = RecordPlays(fresh, {.collection = batch.collection});
+    if (!recorded.ok()) return recorded.status();
+    for (const SourceStep& step : batch.sources) {
+      const std::pair<std::string, uint32_t> key(step.topic, step.partition);
+      SourceInfo& info = sources_[key];
+      info.topic = key.first;
+      info.partition = key.second;
+      info.next_offset = std::max(info.next_offset.value_or(0), step.next_offset);
+    }
+    return IngestResult{recorded->accepted, recorded->refused, batch.plays.size() - fresh.size()};
+  }
+  std::vector<SourceInfo> Sources() override {
+    std::vector<SourceInfo> all;
+    for (const auto& [key, info] : sources_) all.push_back(info);
+    return all;
+  }
+  Status ForgetTopic(std::string_view) override { return Status::Ok(); }
+
   Status Filter(const FilterRequest& request, FilterResponse* response) override {
     const std::lock_guard lock(mutex_);
     *response = FilterResponse();
@@ -251,6 +278,7 @@ class FakeEngine : public Engine {
   std::map<std::string, Policy> collections_;
   std::map<Key, std::map<std::string, int64_t>> staged_, played_;  // item -> bucket
   std::map<Key, std::set<std::string>> served_;
+  std::map<std::pair<std::string, uint32_t>, SourceInfo> sources_;
   EngineStats stats_;
 };
 

@@ -1,0 +1,92 @@
+// seendb/ingest.h: events out of a partitioned log (Kafka), recorded together with how far the log
+// has been read, so that each event counts once whatever is killed in between.
+//
+// A source is one partition of a topic. Every shard keeps, for each source, the offset to read
+// next and what it counted, written in the same batch as the events they cover: a shard never
+// knows an offset whose events it has not got, nor the other way round. Shards are written one
+// after the other, so that a crash leaves some ahead: whoever reads the log begins at the lowest
+// offset, and Engine::Ingest lets each shard leave out what it has.
+//
+//   const SourceStep step{.topic = "plays", .partition = 3, .next_offset = 12};
+//   const Play play{IdRef("u1"), IdRef("v1"), at_ms};
+//   const Origin origin{.source = 0, .offset = 11};
+//   auto done = engine->Ingest({.sources = {&step, 1}, .plays = {&play, 1},
+//                               .origins = {&origin, 1}});
+//
+// Threads: plain values; views must outlive the call they are passed to.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "seendb/events.h"
+
+namespace seendb {
+
+/// Most events of one Ingest call; a reader makes several calls of more, at borders of messages.
+inline constexpr size_t kMaxIngestEvents = 65'536;
+/// Longest name of a topic, in bytes; it has no '/'.
+inline constexpr size_t kMaxTopicBytes = 249;
+
+/// How far a batch takes one source.
+struct SourceStep {
+  std::string_view topic;                      ///< 1-kMaxTopicBytes bytes, no '/'
+  uint32_t partition = 0;                      ///< of the topic
+  int64_t next_offset = 0;                     ///< to read once the batch is applied, >= 0
+  std::span<const int64_t> dead_letters = {};  ///< offsets of messages that held no event
+};
+
+/// Where an event comes from.
+struct Origin {
+  uint32_t source = 0;  ///< position in IngestBatch::sources
+  int64_t offset = 0;   ///< of its message, below the source's next_offset
+};
+
+/// Events of one collection and the steps they make. Of each source, the batch holds everything
+/// from where the lowest shard was; a source may step without events.
+struct IngestBatch {
+  std::string_view collection = "default";   ///< kNotFound if unknown
+  bool impressions = false;                  ///< the events were served, not watched
+  std::span<const SourceStep> sources = {};  ///< each once
+  std::span<const Play> plays = {};          ///< the events; impressions too
+  std::span<const Origin> origins = {};      ///< of each event
+};
+
+/// What became of a batch: accepted + refused + repeated == its events.
+struct IngestResult {
+  uint64_t accepted = 0;  ///< recorded by this call
+  uint64_t refused = 0;   ///< too old, in the future, or of an erased user
+  uint64_t repeated = 0;  ///< recorded or refused by an earlier call
+};
+
+/// What all shards counted of a source, each message once, since it was first read.
+struct SourceCounts {
+  uint64_t plays_accepted = 0, plays_refused = 0;
+  uint64_t impressions_accepted = 0, impressions_refused = 0;
+  uint64_t dead_letters = 0;
+
+  /// Adds member by member.
+  SourceCounts& operator+=(const SourceCounts& more) {
+    plays_accepted += more.plays_accepted;
+    plays_refused += more.plays_refused;
+    impressions_accepted += more.impressions_accepted;
+    impressions_refused += more.impressions_refused;
+    dead_letters += more.dead_letters;
+    return *this;
+  }
+};
+
+/// One source as the database knows it.
+struct SourceInfo {
+  std::string topic;
+  uint32_t partition = 0;
+  std::optional<int64_t> next_offset;  ///< to read next; nothing where a shard does not know it
+  SourceCounts counts;
+};
+
+}  // namespace seendb
