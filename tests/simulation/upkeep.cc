@@ -140,13 +140,17 @@ void Upkeep::Stats() {
 void Upkeep::ReadOnly() {
   Options options = world_.options();
   options.read_only = true;
-  const uint64_t writes = world_.disk().operations(MemDisk::kWriting);
-  Result<std::unique_ptr<Engine>> beside = OpenEngine("/db", options, world_.seams());
+  // On a copy of the disk: on the disk itself the other engine may be flushing or compacting.
+  const std::unique_ptr<MemDisk> disk = world_.disk().Clone();
+  Seams seams = world_.seams();
+  seams.env = disk->env();
+  const uint64_t writes = disk->operations(MemDisk::kWriting);
+  Result<std::unique_ptr<Engine>> beside = OpenEngine("/db", options, seams);
   if (!beside.ok()) return world_.CheckExcused("open read-only", beside.status());
   world_.Sweep(beside->get(), world_.ReadsFail());
   const Status closed = (*beside)->Close();
   world_.CheckExcused("close read-only", closed);
-  if (world_.disk().operations(MemDisk::kWriting) != writes) {
+  if (disk->operations(MemDisk::kWriting) != writes) {
     throw Violation("a read-only opening wrote");
   }
 }
