@@ -12,6 +12,7 @@
 #include "filter/sort.h"
 #include "format/filter_codec.h"
 #include "format/impressions_codec.h"
+#include "store/scan.h"
 
 namespace seendb {
 namespace {
@@ -278,6 +279,7 @@ class SourceReader {
     const int64_t oldest_ms = BucketBeginMs(collection_.policy, oldest_bucket_);
     if (!readable || !list.damage.empty() || MayLack(family.impressions_lost)) {
       MarkMissing(response_, "impressions");
+      if (status.ok()) NameNewer(FamilyName::kImpressions, "impressions", source.value);
     }
     if (readable) {
       // Newest first; the policy may keep fewer by now than when the value was written.
@@ -289,16 +291,22 @@ class SourceReader {
     source.Pack();
   }
 
+  // What only newer software reads is for the operator to know.
+  void NameNewer(FamilyName::Kind kind, const std::string& label,
+                 const rocksdb::PinnableSlice& value) const {
+    const ValueFault fault = FaultOf(kind, user_, value.ToStringView());
+    if (fault.newer) shard_.store->AddProblem(collection_.name + "/" + label + ": " + fault.reason);
+  }
+
   // False where the bucket's value can't be read whole.
   bool ReadBucket(const Bucket& bucket) {
     Source& source = scratch_.AddSource(ReasonKind::kPlay, bucket.index);
     const rocksdb::Status status = Get(bucket.family->get(), &source.value);
     const bool readable = status.ok() && source.view.Parse(source.value.ToStringView());
-    if (!readable) {
-      scratch_.DropLastSource();
-      return status.IsNotFound();
-    }
-    return source.view.damage.empty();
+    if (readable && source.view.damage.empty()) return true;
+    if (status.ok()) NameNewer(FamilyName::kSeen, bucket.label, source.value);
+    if (!readable) scratch_.DropLastSource();
+    return status.IsNotFound();
   }
 
   void ReadBuckets(const CollectionFamilies& family) {

@@ -300,15 +300,19 @@ class Repairer {
     input.now_ms = clock_->NowMs();
     RebuildOutcome outcome;
     const bool there = IsThere(ShardFile(shard));
-    const Result<std::string> kept = Folder("");
-    if (!kept.ok()) return kept.status();
     Status status;
     if (options_.dry_run) {
       outcome = TryTables(input);
     } else {
       status = RebuildShard(input, &outcome);
     }
-    if (!status.ok()) return status;
+    if (!status.ok()) {
+      const Status removed = RemoveFolder(env_, input.into);
+      static_cast<void>(removed);  // the next run removes what is left
+      return status;
+    }
+    const Result<std::string> kept = Folder("");
+    if (!kept.ok()) return kept.status();
     const std::string kept_as = *kept + "/" + ShardFile(shard);
     for (const FileDamage& damage : findings.damages) {
       AddRebuilt(damage, shard, kept_as, findings, outcome);
@@ -354,13 +358,15 @@ class Repairer {
     RebuildOutcome outcome;
     for (const FileDamage& damage : input.findings.damages) {
       if (!IsTable(damage)) continue;
-      const rocksdb::Options options(OptionsOfDatabase(env_), OptionsOfFamily(env_, damage.family));
-      SalvagedTable table = SalvageTable(options, input.from + "/" + damage.file, {}, {},
-                                         [](std::string_view, std::string_view) {});
+      const std::string path = input.from + "/" + damage.file;
+      const std::string family =
+          damage.family.empty() ? OwnerOfTable(env_, path).family : damage.family;
+      const rocksdb::Options options(OptionsOfDatabase(env_), OptionsOfFamily(env_, family));
+      SalvagedTable table =
+          SalvageTable(options, path, {}, {}, [](std::string_view, std::string_view) {});
       if (!table.lost.empty()) {
-        outcome.losses.push_back(
-            (damage.family.empty() ? "a family that nothing names" : damage.family) + ": " +
-            damage.file + " was damaged");
+        outcome.losses.push_back((family.empty() ? "a family that nothing names" : family) + ": " +
+                                 damage.file + " was damaged");
       }
       outcome.tables[damage.file] = std::move(table);
     }

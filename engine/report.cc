@@ -18,7 +18,7 @@ constexpr size_t kDamagesNamed = 100;
 uint64_t DamageCount(std::string_view section) {
   DamageSet damage;
   if (section.empty() || !DamageSet::Read(section, &damage)) return section.empty() ? 0 : 1;
-  return damage.entries.size();
+  return damage.entries.size() + damage.newer.size();
 }
 
 void ReportFilter(const FilterView& view, BucketReport* report) {
@@ -99,7 +99,7 @@ BucketReport EngineImpl::ReportBucket(Shard& shard, const Policy&, const std::st
     report.error = status.ToString();
   } else if (!view.Parse(value.ToStringView())) {
     report.readable = false;
-    report.error = "the filter's bytes are damaged";
+    report.error = FaultOf(FamilyName::kSeen, user, value.ToStringView()).reason;
     report.damaged = 1;
   } else {
     ReportFilter(view, &report);
@@ -146,9 +146,10 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
     ImpressionList list;
     row.readable = status.ok() && list.Parse(value);
     if (!row.readable) {
-      row.error = status.ok() ? "the impressions are damaged" : status.ToString();
+      row.error = status.ok() ? FaultOf(FamilyName::kImpressions, report.user, value).reason
+                              : status.ToString();
     } else {
-      row.damaged = list.damage.entries.size();
+      row.damaged = list.damage.entries.size() + list.damage.newer.size();
       const size_t kept = std::min<size_t>(list.entries.size(), collection.policy.impressions);
       list.entries.resize(kept);  // the policy may keep fewer by now
       for (const ImpressionEntry& entry : list.entries) {
@@ -295,20 +296,24 @@ Result<VerifyReport> EngineImpl::Verify() {
     std::vector<std::shared_ptr<Family>> keep;
     for (const auto& [name, handle] : AllFamilies(*shard.store, *set, &keep)) {
       const FamilyName family = ParseFamilyName(name);
-      const auto note = [&, &named = name](std::string key, std::string reason) {
-        ++report.damaged;
+      const auto note = [&, &named = name](std::string key, ValueFault fault) {
+        ++(fault.newer ? report.newer : report.damaged);
         if (report.damages.size() >= kDamagesNamed) return;
-        report.damages.push_back({shard.store->shard(), named, std::move(key), std::move(reason)});
+        report.damages.push_back(
+            {shard.store->shard(), named, std::move(key), std::move(fault.reason), fault.newer});
       };
       const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
       for (it->SeekToFirst(); it->Valid(); it->Next()) {
         if (shard.store->giving_up()) return Unreadable(shard);
         ++report.keys;
         report.bytes += it->value().size();
-        std::string reason = DamageOf(family, it->key().ToStringView(), it->value().ToStringView());
-        if (!reason.empty()) note(KeyText(family, it->key().ToStringView()), std::move(reason));
+        ValueFault fault =
+            FaultOf(family.kind, it->key().ToStringView(), it->value().ToStringView());
+        if (!fault.reason.empty()) {
+          note(KeyText(family, it->key().ToStringView()), std::move(fault));
+        }
       }
-      if (!it->status().ok()) note("", it->status().ToString());
+      if (!it->status().ok()) note("", {it->status().ToString()});
     }
   }
   return report;

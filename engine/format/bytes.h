@@ -101,7 +101,7 @@ class Reader {
   bool ok_ = true;
 };
 
-/// First byte of every value: what it is and the version of its layout.
+/// First byte of every value: what it is (upper half) and the version of its layout (lower half).
 enum class Tag : uint8_t { kFilter = 0x11, kImpressions = 0x21, kJournal = 0x31, kUser = 0x41 };
 
 /// XXH3-64 of arbitrary bytes: the hash behind checksums and damage deduplication.
@@ -112,5 +112,9 @@ void Seal32(std::string* out);
 
 /// Checks tag and checksum; on success `*body` is what lies between them.
 bool Open32(std::string_view value, Tag tag, std::string_view* body);
+
+/// Tells a whole value of a layout that only newer software knows from damage: "journal record
+/// version 3 is newer than this software (1)". Empty for every other value.
+std::string NewerText(std::string_view value);
 
 }  // namespace seendb

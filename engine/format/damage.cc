@@ -4,6 +4,22 @@
 #include <utility>
 
 namespace seendb {
+namespace {
+
+constexpr uint8_t kOverflowFlag = 1;
+constexpr uint8_t kNewerFlag = 2;
+
+bool ReadNewer(Reader* in, std::vector<std::string>* newer) {
+  const uint64_t count = in->Varint();
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string_view value = in->Bytes(in->Varint());
+    if (!in->ok() || (i > 0 && newer->back() >= value)) return false;
+    newer->emplace_back(value);
+  }
+  return in->ok() && count > 0;
+}
+
+}  // namespace
 
 void DamageSet::Insert(DamageEntry entry) {
   const auto at =
@@ -17,17 +33,25 @@ void DamageSet::Insert(DamageEntry entry) {
   }
 }
 
+void InsertOnce(std::vector<std::string>* ascending, std::string_view value) {
+  const auto at = std::lower_bound(ascending->begin(), ascending->end(), value);
+  if (at == ascending->end() || *at != value) ascending->emplace(at, value);
+}
+
 void DamageSet::Add(std::string_view bytes) {
+  if (!NewerText(bytes).empty()) return InsertOnce(&newer, bytes);
   Insert({HashBytes(bytes), bytes.size(), std::string(bytes.substr(0, kDamageBytes))});
 }
 
 void DamageSet::Absorb(const DamageSet& other) {
   overflow = overflow || other.overflow;
   for (const DamageEntry& entry : other.entries) Insert(entry);
+  for (const std::string& value : other.newer) InsertOnce(&newer, value);
 }
 
 void DamageSet::AppendTo(std::string* out) const {
-  out->push_back(overflow ? '\1' : '\0');
+  out->push_back(
+      static_cast<char>((overflow ? kOverflowFlag : 0) | (newer.empty() ? 0 : kNewerFlag)));
   PutVarint(out, entries.size());
   for (const DamageEntry& entry : entries) {
     PutU64(out, entry.hash);
@@ -35,15 +59,21 @@ void DamageSet::AppendTo(std::string* out) const {
     PutVarint(out, entry.prefix.size());
     out->append(entry.prefix);
   }
+  if (!newer.empty()) PutVarint(out, newer.size());
+  for (const std::string& value : newer) {
+    PutVarint(out, value.size());
+    out->append(value);
+  }
 }
 
 bool DamageSet::Read(std::string_view section, DamageSet* damage) {
   Reader in(section);
-  const uint8_t overflow = in.U8();
+  const uint8_t flags = in.U8();
   const uint64_t count = in.Varint();
-  if (!in.ok() || overflow > 1 || count > kDamageKept) return false;
-  damage->overflow = overflow == 1;
+  if (!in.ok() || (flags & ~(kOverflowFlag | kNewerFlag)) != 0 || count > kDamageKept) return false;
+  damage->overflow = (flags & kOverflowFlag) != 0;
   damage->entries.clear();
+  damage->newer.clear();
   for (uint64_t i = 0; i < count; ++i) {
     DamageEntry entry;
     entry.hash = in.U64();
@@ -55,6 +85,7 @@ bool DamageSet::Read(std::string_view section, DamageSet* damage) {
     if (!damage->entries.empty() && damage->entries.back().hash >= entry.hash) return false;
     damage->entries.push_back(std::move(entry));
   }
+  if ((flags & kNewerFlag) != 0 && !ReadNewer(&in, &damage->newer)) return false;
   return in.ok() && in.remaining() == 0;
 }
 

@@ -1,8 +1,10 @@
-// format/damage.h: bytes that failed a check, set aside instead of failing a merge.
+// format/damage.h: what a merge can't read, set aside instead of failing it: bytes that failed a
+// check, and values of newer versions.
 //
 // A set of at most kDamageKept entries ordered by hash; of more, those with the smallest hashes
 // stay and `overflow` says so. So the union of two sets is associative, commutative and
-// idempotent, like everything a merge does.
+// idempotent, like everything a merge does. Values of newer versions are kept whole, all of them:
+// the software that knows them reads them there.
 
 #pragma once
 
@@ -14,6 +16,9 @@
 #include "format/bytes.h"
 
 namespace seendb {
+
+/// Inserts `value` in its place, unless it is there: the union of values kept whole.
+void InsertOnce(std::vector<std::string>* ascending, std::string_view value);
 
 /// Entries kept a value, and bytes kept an entry.
 inline constexpr size_t kDamageKept = 8;
@@ -30,8 +35,9 @@ struct DamageEntry {
 struct DamageSet {
   bool overflow = false;
   std::vector<DamageEntry> entries;  ///< ascending by hash
+  std::vector<std::string> newer;    ///< ascending, each once
 
-  bool empty() const { return entries.empty(); }
+  bool empty() const { return entries.empty() && newer.empty(); }
   /// Sets `bytes` aside.
   void Add(std::string_view bytes);
   /// Takes in all of `other`.

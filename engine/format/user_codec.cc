@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "format/damage.h"
+
 namespace seendb {
 namespace {
 
-enum Field : uint8_t { kErasedSeq = 1, kErasedAt = 2, kDamaged = 3 };
+enum Field : uint8_t { kErasedSeq = 1, kErasedAt = 2, kDamaged = 3, kNewer = 4 };
 
 }  // namespace
 
@@ -23,6 +25,10 @@ bool UserRecord::Parse(std::string_view value) {
       erased_at_ms = static_cast<int64_t>(number);
     } else if (field == kDamaged) {
       damaged = number != 0;
+    } else if (field == kNewer) {
+      newer.emplace_back(in.Bytes(number));
+      if (newer.back().empty()) return false;
+      if (newer.size() > 1 && newer[newer.size() - 2] >= newer.back()) return false;
     } else {
       return false;
     }
@@ -41,6 +47,10 @@ void UserRecord::Encode(std::string* out) const {
   put(kErasedSeq, erased_seq);
   put(kErasedAt, static_cast<uint64_t>(erased_at_ms));
   put(kDamaged, damaged ? 1 : 0);
+  for (const std::string& value : newer) {
+    put(kNewer, value.size());
+    out->append(value);
+  }
   Seal32(out);
 }
 
@@ -48,6 +58,15 @@ void UserRecord::Absorb(const UserRecord& other) {
   erased_seq = std::max(erased_seq, other.erased_seq);
   erased_at_ms = std::max(erased_at_ms, other.erased_at_ms);
   damaged = damaged || other.damaged;
+  for (const std::string& value : other.newer) InsertOnce(&newer, value);
+}
+
+void UserRecord::AbsorbUnread(std::string_view value) {
+  if (NewerText(value).empty()) {
+    damaged = true;
+  } else {
+    InsertOnce(&newer, value);
+  }
 }
 
 }  // namespace seendb

@@ -130,8 +130,9 @@ class SeenOperator final : public rocksdb::MergeOperator {
     Gathered gathered;
     for (const rocksdb::Slice& operand : operands) {
       gathered.Take(View(operand), *rules_->counters);
-      if (gathered.dense.size() > kMaxLayers / 2 || gathered.dropped_layers > 0)
-        return false;  // operands stay as they are
+      const bool keep = gathered.dense.size() > kMaxLayers / 2 || gathered.dropped_layers > 0 ||
+                        !gathered.damage.newer.empty();
+      if (keep) return false;  // operands stay as they are
     }
     if (!SeenFilter::FitALayer(gathered.items.size(), rules_->Current())) return false;
     gathered.Finish();

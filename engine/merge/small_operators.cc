@@ -25,6 +25,10 @@ class FoldOperator : public rocksdb::MergeOperator {
 
   bool PartialMergeMulti(const rocksdb::Slice&, const std::deque<rocksdb::Slice>& operands,
                          std::string* new_value, rocksdb::Logger*) const override {
+    // Values of newer versions stay as they are for as long as they can.
+    for (const rocksdb::Slice& operand : operands) {
+      if (!NewerText(View(operand)).empty()) return false;
+    }
     Fold(operands, new_value);
     return true;
   }
@@ -80,7 +84,7 @@ class UsersOperator final : public FoldOperator {
       if (one.Parse(View(value))) {
         all.Absorb(one);
       } else {
-        all.damaged = true;
+        all.AbsorbUnread(View(value));
         counters_->damaged.fetch_add(1, std::memory_order_relaxed);
       }
     }

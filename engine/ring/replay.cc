@@ -1,10 +1,12 @@
-// Staging the journals again when a shard opens.
+// Staging the journals again when a shard opens. What only newer software reads was met before
+// (ShardStore::CheckNewer): what is left of it here is only looked past.
 
 #include <algorithm>
 #include <optional>
 
 #include "format/journal_codec.h"
 #include "ring/ring.h"
+#include "store/scan.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -12,6 +14,7 @@ namespace seendb {
 Status Ring::LoadErasures() {
   const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, store_->users()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    if (!NewerReason(FamilyName::kUsers, it->value().ToStringView()).empty()) continue;
     UserRecord record;
     const bool readable = record.Parse(it->value().ToStringView());
     if (!readable || record.damaged) {
@@ -56,6 +59,7 @@ Status Ring::ReplayFamily(uint32_t position) {
   const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, family->get()));
   bool any = false;
   auto staging = std::make_shared<Staging>();
+  std::string damaged;  // the first
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     any = true;
     uint64_t sequence = 0;
@@ -64,11 +68,17 @@ Status Ring::ReplayFamily(uint32_t position) {
         ReplayRecord(sequence, it->value().ToStringView(), staging.get())) {
       continue;
     }
+    if (!NewerText(it->value().ToStringView()).empty()) continue;
     counters_->damaged_records.fetch_add(1, std::memory_order_relaxed);
-    store_->KeepDamaged("ring/" + std::to_string(position) + "/" + it->key().ToString(true),
-                        it->value().ToStringView());
+    const std::string name = RingFamilyName(position) + "/" + it->key().ToString(true);
+    if (damaged.empty()) damaged = name;
+    store_->KeepDamaged(name, it->value().ToStringView());
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the journal");
+  if (!damaged.empty()) {
+    const Status marked = store_->MarkLogLost("a journal record is damaged: " + damaged);
+    if (!marked.ok()) return marked;
+  }
   if (!any) return {};
   slot.state = State::kClosed;
   slot.opened_ms = slot.closed_ms = clock_->NowMs();

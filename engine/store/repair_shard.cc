@@ -15,6 +15,7 @@
 #include "store/files.h"
 #include "store/log_file.h"
 #include "store/meta_keys.h"
+#include "store/scan.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -183,15 +184,13 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
     const std::string path = input_.from + "/" + table.name;
     std::string family = table.family;
     if (family.empty()) {
-      const SalvagedTable told =
-          SalvageTable(rocksdb::Options(OptionsOfDatabase(input_.env), {}), path, {}, "\x01",
-                       [](std::string_view, std::string_view) {});
+      const TableOwner told = OwnerOfTable(input_.env, path);
       family = told.family;
       const bool dropped = !noted_.families.empty() && !family.empty() &&
-                           !noted_.families.contains(told.family_number) &&
-                           told.family_number < noted_.families.rbegin()->first;
+                           !noted_.families.contains(told.number) &&
+                           told.number < noted_.families.rbegin()->first;
       if (dropped) return {};
-      if (!family.empty()) names_[told.family_number] = family;
+      if (!family.empty()) names_[told.number] = family;
     }
     if (family.empty()) {  // nothing of it reads: it may be any family's
       out_->tables[table.name].bytes_left = DamageOf(table.name) ? 1 : 0;
@@ -220,6 +219,9 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   // Every value is merged to what is there; what is no merge is decided here.
   Status Take(const std::string& name, const rocksdb::Slice& key, const rocksdb::Slice& value) {
     const FamilyName::Kind kind = ParseFamilyName(name).kind;
+    if (const std::string newer = NewerReason(kind, value.ToStringView()); !newer.empty()) {
+      return Status::Incompatible(name + ": " + newer + "; repair with that");
+    }
     switch (kind) {
       case FamilyName::kDefault:
         return TakeMeta(key.ToStringView(), value);

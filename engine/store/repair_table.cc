@@ -117,6 +117,16 @@ void Join(std::vector<UserRange>* ranges) {
 
 }  // namespace
 
+TableOwner OwnerOfTable(rocksdb::Env* env, const std::string& path) {
+  rocksdb::Options options;
+  options.env = env;
+  rocksdb::SstFileReader reader(options);
+  if (!reader.Open(path).ok()) return {};
+  const auto properties = reader.GetTableProperties();
+  if (properties == nullptr) return {};
+  return {properties->column_family_name, static_cast<uint32_t>(properties->column_family_id)};
+}
+
 SalvagedTable SalvageTable(const rocksdb::Options& options, const std::string& path,
                            std::string_view smallest, std::string_view largest,
                            const std::function<void(std::string_view, std::string_view)>& row) {
@@ -136,10 +146,6 @@ SalvagedTable SalvageTable(const rocksdb::Options& options, const std::string& p
     row(key, value);
   };
   const std::function<void(std::string_view, std::string_view)> counting = counted;
-  if (const auto properties = reader.GetTableProperties()) {
-    out.family = properties->column_family_name;
-    out.family_number = static_cast<uint32_t>(properties->column_family_id);
-  }
   Salvager(&reader, counting, &out).Run(std::string(smallest), top);
   Join(&out.lost);
   if (!out.lost.empty()) out.bytes_left = bytes - std::min(bytes, read);

@@ -15,10 +15,15 @@
 
 namespace seendb {
 
+/// Whose a table is, by its own word.
+struct TableOwner {
+  std::string family;   ///< empty: not even that reads
+  uint32_t number = 0;  ///< RocksDB's
+};
+TableOwner OwnerOfTable(rocksdb::Env* env, const std::string& path);
+
 /// What SalvageTable read.
 struct SalvagedTable {
-  std::string family;           ///< by the table's own word; empty: not even that reads
-  uint32_t family_number = 0;   ///< RocksDB's
   uint64_t keys = 0;            ///< read
   uint64_t bytes_left = 0;      ///< of the file that did not read, about
   std::vector<UserRange> lost;  ///< between which keys something may be missing

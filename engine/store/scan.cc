@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cstdio>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -68,19 +69,41 @@ std::string UserText(std::string_view value) {
          " erased_at=" + std::to_string(record.erased_at_ms);
 }
 
-std::string DamageOfFilter(std::string_view value) {
-  FilterView view;
-  if (!view.Parse(value)) return "the filter's bytes are damaged";
-  if (!view.ListIsSorted()) return "the filter's list is not in order";
-  DamageSet damage;
-  if (view.damage.empty()) return {};
-  if (!DamageSet::Read(view.damage, &damage)) return "the damage section is damaged";
-  return std::to_string(damage.entries.size()) + " damaged operands or values were set aside";
+// Parts that a merge set aside. Damage is told before what is only newer.
+ValueFault FaultOf(const DamageSet& damage) {
+  if (!damage.entries.empty()) {
+    return {std::to_string(damage.entries.size()) + " damaged operands or values were set aside"};
+  }
+  if (damage.newer.empty()) return {};
+  return {"set aside: " + NewerText(damage.newer.front()), true};
 }
 
-std::string DamageOfJournal(std::string_view key, std::string_view value) {
+ValueFault FaultOfFilter(std::string_view value) {
+  FilterView view;
+  if (!view.Parse(value)) return {"the filter's bytes are damaged"};
+  if (!view.ListIsSorted()) return {"the filter's list is not in order"};
+  DamageSet damage;
+  if (view.damage.empty()) return {};
+  if (!DamageSet::Read(view.damage, &damage)) return {"the damage section is damaged"};
+  return FaultOf(damage);
+}
+
+ValueFault FaultOfImpressions(std::string_view value) {
+  ImpressionList list;
+  if (!list.Parse(value)) return {"the impressions are damaged"};
+  return FaultOf(list.damage);
+}
+
+ValueFault FaultOfUser(std::string_view value) {
+  UserRecord record;
+  if (!record.Parse(value) || record.damaged) return {"the user record is damaged"};
+  if (record.newer.empty()) return {};
+  return {"set aside: " + NewerText(record.newer.front()), true};
+}
+
+ValueFault FaultOfJournal(std::string_view key, std::string_view value) {
   uint64_t sequence = 0;
-  if (!ParseSequenceKey(key, &sequence)) return "the key is no sequence";
+  if (!ParseSequenceKey(key, &sequence)) return {"the key is no sequence"};
   JournalDecoder decoder;
   std::string_view user;
   int64_t bucket = 0;
@@ -89,10 +112,18 @@ std::string DamageOfJournal(std::string_view key, std::string_view value) {
     while (decoder.Next(&user, &bucket, &item)) {
     }
   }
-  return decoder.ok() ? "" : "the journal record is damaged";
+  return {decoder.ok() ? "" : "the journal record is damaged"};
 }
 
 }  // namespace
+
+std::string NewerReason(FamilyName::Kind kind, std::string_view value) {
+  if (kind != FamilyName::kRing && kind != FamilyName::kUsers) return {};
+  std::string reason = NewerText(value);
+  if (!reason.empty() || kind == FamilyName::kRing) return reason;
+  ValueFault fault = FaultOfUser(value);
+  return fault.newer ? std::move(fault.reason) : "";
+}
 
 std::string KeyText(const FamilyName& family, std::string_view key) {
   uint64_t sequence = 0;
@@ -104,6 +135,7 @@ std::string KeyText(const FamilyName& family, std::string_view key) {
 }
 
 std::string ValueText(const FamilyName& family, std::string_view value) {
+  if (std::string newer = NewerText(value); !newer.empty()) return newer;
   switch (family.kind) {
     case FamilyName::kSeen:
       return FilterText(value);
@@ -120,26 +152,21 @@ std::string ValueText(const FamilyName& family, std::string_view value) {
   return Printable(value);
 }
 
-std::string DamageOf(const FamilyName& family, std::string_view key, std::string_view value) {
-  switch (family.kind) {
+ValueFault FaultOf(FamilyName::Kind kind, std::string_view key, std::string_view value) {
+  if (std::string newer = NewerText(value); !newer.empty()) return {std::move(newer), true};
+  switch (kind) {
     case FamilyName::kSeen:
-      return DamageOfFilter(value);
+      return FaultOfFilter(value);
     case FamilyName::kRing:
-      return DamageOfJournal(key, value);
-    case FamilyName::kImpressions: {
-      ImpressionList list;
-      if (!list.Parse(value)) return "the impressions are damaged";
-      return list.damage.empty() ? "" : "damaged impressions were set aside";
-    }
-    case FamilyName::kUsers: {
-      UserRecord record;
-      if (!record.Parse(value) || record.damaged) return "the user record is damaged";
-      return {};
-    }
+      return FaultOfJournal(key, value);
+    case FamilyName::kImpressions:
+      return FaultOfImpressions(value);
+    case FamilyName::kUsers:
+      return FaultOfUser(value);
     case FamilyName::kDefault:
-      if (key.starts_with("damaged/")) return "a damaged journal record was set aside";
+      if (key.starts_with("damaged/")) return {"a damaged journal record was set aside"};
       if (nlohmann::json::accept(value)) return {};
-      return "the record is not JSON";
+      return {"the record is not JSON"};
     case FamilyName::kUnknown:
       break;
   }

@@ -6,6 +6,7 @@
 
 #include "store/inventory.h"
 #include "store/meta_keys.h"
+#include "store/scan.h"
 #include "store/shard_store.h"
 #include "store/stand_in.h"
 #include "store/status.h"
@@ -57,6 +58,31 @@ Status ShardStore::CheckFiles() {
   if (logs->empty()) return {};
   log_loss_ = TextOf(*logs);
   return options_.open_damaged ? Status() : Status::Corruption(log_loss_ + kGoOn);
+}
+
+// A journal record or an erasure that only newer software reads is not passed over: before anything
+// is written, the opening is refused. To look at the rest (verify) it goes on, as over a loss; so
+// does a repair, which leaves them as they are.
+Status ShardStore::CheckNewer() {
+  if (options_.repairing) return {};
+  for (const Opened& opened : opened_) {
+    const FamilyName::Kind kind = opened.name.kind;
+    if (kind != FamilyName::kRing && kind != FamilyName::kUsers) continue;
+    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, opened.family->get()));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      const std::string_view key = it->key().ToStringView();
+      const std::string reason = NewerReason(kind, it->value().ToStringView());
+      if (reason.empty()) continue;
+      const std::string text =
+          opened.family->get()->GetName() + ", " + KeyText(opened.name, key) + ": " + reason;
+      if (!options_.read_only || !options_.open_damaged) return Status::Incompatible(text);
+      log_loss_ += (log_loss_.empty() ? "" : "; ") + text;
+      break;
+    }
+    if (!it->status().ok())
+      return FromRocks(it->status(), "read " + opened.family->get()->GetName());
+  }
+  return {};
 }
 
 rocksdb::Status ShardStore::OpenRocks(const rocksdb::DBOptions& db_options,

@@ -46,8 +46,9 @@ Result<std::unique_ptr<ShardStore>> ShardStore::OpenOnce(const ShardStoreOptions
 Status ShardStore::OpenSteps() {
   for (const auto step :
        {&ShardStore::CheckFiles, &ShardStore::OpenDatabase, &ShardStore::CheckSynced,
-        &ShardStore::CheckShardIdentity, &ShardStore::LoadPolicies, &ShardStore::PublishOpened,
-        &ShardStore::BumpEpoch, &ShardStore::KeepLogLoss, &ShardStore::MakeRingFamilies}) {
+        &ShardStore::CheckShardIdentity, &ShardStore::CheckNewer, &ShardStore::LoadPolicies,
+        &ShardStore::PublishOpened, &ShardStore::BumpEpoch, &ShardStore::KeepLogLoss,
+        &ShardStore::MakeRingFamilies}) {
     const Status status = (this->*step)();
     if (!status.ok()) {
       return Status(status.code(), options_.path + ": " + std::string(status.message()));

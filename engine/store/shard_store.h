@@ -138,6 +138,7 @@ class ShardStore {
   Status ForgetSources();
   Status CheckSynced();
   Status CheckShardIdentity();
+  Status CheckNewer();
   Status LoadPolicies();
   Status PublishOpened();
   Status BumpEpoch();

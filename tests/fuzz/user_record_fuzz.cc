@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   record.Encode(&written);
   seendb::UserRecord again;
   if (!again.Parse(written) || again.erased_seq != record.erased_seq ||
-      again.erased_at_ms != record.erased_at_ms || again.damaged != record.damaged) {
+      again.erased_at_ms != record.erased_at_ms || again.damaged != record.damaged ||
+      again.newer != record.newer) {
     std::abort();
   }
   return 0;

@@ -4,7 +4,10 @@
 
 #include "seendb/repair.h"
 
+#include "format/filter_codec.h"
+#include "format/journal_codec.h"
 #include "rot/rot_fixture.h"
+#include "support/poison.h"
 
 namespace seendb {
 namespace {
@@ -165,6 +168,48 @@ TEST_F(RepairTest, NoSequenceIsGivenTwice) {
     }
     EXPECT_GT(epoch(), erased_in);
   }
+}
+
+// A shard made anew has a filter of a newer version as it was; what can't be decided without its
+// journal or erasures is left alone.
+TEST_F(RepairTest, LosesNoValueOfANewerVersion) {
+  Make();
+  CopySound();
+  const auto halve_manifest = [&] {
+    for (const auto& file : fs::directory_iterator(Path() + "/shard-0000")) {
+      if (!file.path().filename().string().starts_with("MANIFEST")) continue;
+      fs::resize_file(file.path(), fs::file_size(file.path()) / 2);
+    }
+  };
+  const std::string family = "seen/default/2026-03";
+  std::string delta;
+  EncodeDelta(kStartMs, std::vector<Fingerprint>(1, 7), &delta);
+  {
+    RawShard raw(Path());
+    raw.Merge(family, "newer", Newer(delta));
+    raw.Flush(family);
+  }
+  halve_manifest();
+  EXPECT_FALSE(Repaired().files.empty());
+  {
+    RawShard raw(Path());
+    const std::string value = raw.All(family)["newer"];
+    FilterView view;
+    DamageSet kept;
+    ASSERT_TRUE(view.Parse(value));
+    ASSERT_TRUE(DamageSet::Read(view.damage, &kept));
+    EXPECT_EQ(kept.newer, std::vector<std::string>{Newer(delta)});
+    JournalEncoder encoder;
+    encoder.Begin("default", 0);
+    raw.Put("ring/2", SequenceKey(1), Newer(std::string(encoder.Finish())));
+  }
+  halve_manifest();
+  const auto before = Listing(Path());
+  const Status refused = Run().status();
+  EXPECT_EQ(refused.code(), StatusCode::kIncompatible) << refused.ToString();
+  EXPECT_NE(refused.message().find("journal record version 2 is newer"), std::string::npos)
+      << refused.ToString();
+  EXPECT_EQ(Listing(Path()), before);
 }
 
 // A kill between any two steps: what was begun is refused by name, and gone on with.

@@ -50,4 +50,12 @@ inline std::string Forged(std::mt19937_64& random, std::string value) {
   return value;
 }
 
+/// A sound value as a newer version would write it: under the next tag.
+inline std::string Newer(std::string value) {
+  value.resize(value.size() - 4);
+  ++value[0];
+  Seal32(&value);
+  return value;
+}
+
 }  // namespace seendb

@@ -7,7 +7,7 @@ const char* const kExitCodeHelp =
     "  0  done\n"
     "  1  failed: the file system refused, or the engine was closed\n"
     "  2  usage: a malformed command line, id, policy or log\n"
-    "  3  incompatible: made with other shards, hash, operators or fixed policy\n"
+    "  3  incompatible: made with other shards, hash, operators or fixed policy, or newer\n"
     "  4  damage: stored or compressed bytes failed a check (verify found some)\n"
     "  5  busy: another process has the database open, or the ring is full\n"
     "  6  not found: no such database, collection, bucket or file\n"

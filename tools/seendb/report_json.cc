@@ -18,11 +18,13 @@ Json ToJson(const VerifyReport& report) {
     damages.push_back({{"shard", damage.shard},
                        {"family", damage.family},
                        {"key", damage.key},
-                       {"reason", damage.reason}});
+                       {"reason", damage.reason},
+                       {"newer", damage.newer}});
   }
   return {{"keys", report.keys},
           {"bytes", report.bytes},
           {"damaged", report.damaged},
+          {"newer", report.newer},
           {"damages", std::move(damages)}};
 }
 

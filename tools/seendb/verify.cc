@@ -16,15 +16,18 @@ namespace {
 std::string Text(const VerifyReport& report) {
   std::string out =
       FormatCount(report.keys) + " keys, " + FormatBytes(report.bytes) + " read and checked: ";
-  if (report.damaged == 0) return out + "all sound\n";
-  out += FormatCount(report.damaged) + " damaged\n\n";
+  if (report.damages.empty()) return out + "all sound\n";
+  out += FormatCount(report.damaged) + " damaged";
+  if (report.newer > 0) out += ", " + FormatCount(report.newer) + " of newer versions";
+  out += "\n\n";
   Table table({{"shard", Align::kRight}, {"family"}, {"key"}, {"damage"}});
   for (const DamageReport& damage : report.damages) {
     table.Add({FormatCount(damage.shard), damage.family, damage.key, damage.reason});
   }
   out += table.ToString();
-  if (report.damaged > report.damages.size()) {
-    out += "and " + FormatCount(report.damaged - report.damages.size()) + " more\n";
+  const uint64_t found = report.damaged + report.newer;
+  if (found > report.damages.size()) {
+    out += "and " + FormatCount(found - report.damages.size()) + " more\n";
   }
   return out;
 }
@@ -54,6 +57,7 @@ Status Run(const Session& session) {
     wrong = FormatCount(files->damages.size()) + " damaged files, the first " + session.db + "/" +
             files->damages[0].file;
   }
+  uint64_t newer = 0;
   Status outcome;
   auto database = Database::Open(session, Access::kReadDamaged);
   if (database.ok()) {
@@ -64,6 +68,7 @@ Status Run(const Session& session) {
       if (values->damaged != 0) {
         wrong += (wrong.empty() ? "" : "; ") + FormatCount(values->damaged) + " damaged keys";
       }
+      newer = values->newer;
     }
     outcome = (*database)->Close(values.status());
   } else {
@@ -76,6 +81,10 @@ Status Run(const Session& session) {
   }
   const Status printed = session.json ? PrintJson(json) : Print(text);
   if (!printed.ok() || !outcome.ok()) return printed.ok() ? outcome : printed;
+  if (wrong.empty() && newer > 0) {
+    return Status::Incompatible(FormatCount(newer) +
+                                " keys of newer versions: use the software that wrote them");
+  }
   if (wrong.empty()) return {};
   return Status::Corruption(wrong + (files->damages.empty() ? "" : "; run: seendb repair"));
 }

@@ -149,12 +149,13 @@ struct EngineStats {
   std::vector<std::string> problems;  ///< what, for people
 };
 
-/// One damaged key found by Verify.
+/// One key found by Verify that is damaged, or of a newer version.
 struct DamageReport {
   uint32_t shard = 0;
   std::string family;
   std::string key;  ///< printable form
   std::string reason;
+  bool newer = false;  ///< of a newer version, not damaged: the software that wrote it reads it
 };
 
 /// What Verify read.
@@ -162,7 +163,8 @@ struct VerifyReport {
   uint64_t keys = 0;  ///< decoded and checked
   uint64_t bytes = 0;
   uint64_t damaged = 0;               ///< keys
-  std::vector<DamageReport> damages;  ///< the first 100
+  uint64_t newer = 0;                 ///< keys of newer versions, sound
+  std::vector<DamageReport> damages;  ///< of both, the first 100
 };
 
 /// What Checkpoint made.

@@ -8,6 +8,7 @@ from tool_runner import (CLOCK, DAMAGE, DAY_MS, INCOMPATIBLE, NOT_FOUND, NOW_MS,
                          ToolCase, run)
 
 OCTOBER = NOW_MS - 30 * DAY_MS
+NEWER_FILTER = "120000000000D346F42A"
 
 
 class FolderTest(ToolCase):
@@ -164,6 +165,21 @@ class FolderTest(ToolCase):
         self.assertEqual(self.seen("u2", "v1"), {"v1": "play:2023-11"})
         self.assertTrue(self.in_db("check", "u1", "v1", "--json").json["degraded"])
         self.assertIn("degraded", self.in_db("check", "u1", "v1").out)
+
+    def test_verify_tells_newer_versions_from_damage(self):
+        self.in_db("drain")
+        shard = self.in_db("inspect", "u1", "--json").json["shard"]
+        # An empty list under the next version's tag, with its checksum.
+        self.tool("ldb", "--db", self.db, "--shard", shard, "put",
+                  "--column_family=seen/default/2023-11", "--value_hex", "u1", "0x" + NEWER_FILTER)
+        done = self.in_db("verify", "--json", code=INCOMPATIBLE)
+        self.assertEqual((done.json["damaged"], done.json["newer"]), (0, 1))
+        newer = done.json["damages"][0]
+        self.assertEqual((newer["key"], newer["newer"], newer["reason"]),
+                         ("u1", True, "seen filter version 2 is newer than this software (1)"))
+        self.assertIn("0 damaged, 1 of newer versions", self.in_db("verify", code=INCOMPATIBLE).out)
+        self.assertIn("nothing to repair", self.in_db("repair").out)
+        self.in_db("verify", code=INCOMPATIBLE)
 
     def test_a_spoilt_value_in_a_table_file_is_admitted(self):
         # Read from the block cache, which must be let go of before the database is closed.

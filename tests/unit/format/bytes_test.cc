@@ -113,5 +113,31 @@ TEST(Bytes, TheChecksumIsPinned) {  // a change here is a new format version
   EXPECT_FALSE(Open32(std::string_view(value).substr(1), Tag::kUser, &body));
 }
 
+TEST(Bytes, ValuesOfNewerVersionsAreToldByName) {
+  const auto value = [](int tag) {
+    std::string bytes(1, static_cast<char>(tag));
+    bytes += "body";
+    Seal32(&bytes);
+    return bytes;
+  };
+  EXPECT_EQ(NewerText(value(0x12)), "seen filter version 2 is newer than this software (1)");
+  EXPECT_EQ(NewerText(value(0x2f)), "impressions version 15 is newer than this software (1)");
+  EXPECT_EQ(NewerText(value(0x33)), "journal record version 3 is newer than this software (1)");
+  EXPECT_EQ(NewerText(value(0x44)), "user record version 4 is newer than this software (1)");
+  for (const int known : {0x11, 0x21, 0x31, 0x41}) EXPECT_EQ(NewerText(value(known)), "") << known;
+  for (const int none : {0x00, 0x02, 0x10, 0x52, 0xf2})
+    EXPECT_EQ(NewerText(value(none)), "") << none;
+  const std::string newer = value(0x12);
+  EXPECT_EQ(NewerText(""), "");
+  for (size_t size = 0; size < newer.size(); ++size) {
+    EXPECT_EQ(NewerText(std::string_view(newer).substr(0, size)), "") << "cut to " << size;
+  }
+  for (size_t at = 1; at < newer.size(); ++at) {
+    std::string damaged = newer;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    EXPECT_EQ(NewerText(damaged), "") << "byte " << at;
+  }
+}
+
 }  // namespace
 }  // namespace seendb

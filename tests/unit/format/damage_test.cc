@@ -15,7 +15,7 @@ bool operator==(const DamageEntry& a, const DamageEntry& b) {
 }
 
 bool Same(const DamageSet& a, const DamageSet& b) {
-  return a.overflow == b.overflow &&
+  return a.overflow == b.overflow && a.newer == b.newer &&
          std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
                     [](auto& x, auto& y) { return x == y; });
 }
@@ -26,10 +26,19 @@ std::string Written(const DamageSet& set) {
   return out;
 }
 
+std::string NewerValue(const std::string& body) {
+  std::string value = "\x12" + body;
+  Seal32(&value);
+  return value;
+}
+
 DamageSet Of(std::mt19937_64& random, size_t count) {
   DamageSet set;
   // A small alphabet, so that sets share members.
-  for (size_t i = 0; i < count; ++i) set.Add("damage " + std::to_string(random() % 24));
+  for (size_t i = 0; i < count; ++i) {
+    const std::string one = "damage " + std::to_string(random() % 24);
+    set.Add(random() % 4 == 0 ? NewerValue(one) : one);
+  }
   return set;
 }
 
@@ -77,6 +86,36 @@ TEST(DamageSet, KeepsAPrefixAndTheLength) {
   EXPECT_TRUE(Same(read, set));
 }
 
+// However many and however long, beside whatever damage.
+TEST(DamageSet, ValuesOfNewerVersionsAreKeptWhole) {
+  DamageSet set;
+  std::vector<std::string> values;
+  for (int i = 0; i < 20; ++i) {
+    set.Add("damage " + std::to_string(i));
+    values.push_back(NewerValue(std::string(static_cast<size_t>(i) * 100, 'x')));
+    set.Add(values.back());
+    set.Add(values.back());
+  }
+  std::sort(values.begin(), values.end());
+  EXPECT_EQ(set.newer, values);
+  EXPECT_EQ(set.entries.size(), kDamageKept);
+  DamageSet read;
+  ASSERT_TRUE(DamageSet::Read(Written(set), &read));
+  EXPECT_TRUE(Same(read, set));
+  DamageSet only;
+  EXPECT_TRUE(only.empty());
+  only.Add(values[0]);
+  EXPECT_FALSE(only.empty());
+  test::ExpectCutsRefused(Written(set), [](std::string_view bytes) {
+    DamageSet cut;
+    return DamageSet::Read(bytes, &cut);
+  });
+  std::swap(set.newer.front(), set.newer.back());
+  EXPECT_FALSE(DamageSet::Read(Written(set), &read)) << "not ascending";
+  EXPECT_FALSE(DamageSet::Read(test::FromHex("02 00 00"), &read))
+      << "none where some are said to be";
+}
+
 TEST(DamageSet, MalformedSectionsAreRefused) {
   DamageSet set;
   for (int i = 0; i < 9; ++i) set.Add(std::to_string(i));
@@ -85,7 +124,7 @@ TEST(DamageSet, MalformedSectionsAreRefused) {
     return DamageSet::Read(bytes, &read);
   });
   DamageSet read;
-  EXPECT_FALSE(DamageSet::Read(test::FromHex("02 00"), &read)) << "overflow is 0 or 1";
+  EXPECT_FALSE(DamageSet::Read(test::FromHex("04 00"), &read)) << "an unknown flag";
   EXPECT_FALSE(DamageSet::Read(test::FromHex("00 09"), &read)) << "more than are ever kept";
   EXPECT_FALSE(DamageSet::Read(test::FromHex("00 ff ff ff ff ff ff ff ff ff 01"), &read));
   DamageSet unordered = set;

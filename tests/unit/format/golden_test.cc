@@ -17,6 +17,7 @@
 #include "format/user_codec.h"
 #include "seendb/policy.h"
 #include "store/files.h"
+#include "support/poison.h"
 #include "unit/format/format_testing.h"
 
 namespace seendb {
@@ -97,6 +98,11 @@ std::vector<FilterCase> FilterCases() {
   FilterCase& damaged = add("filter_damaged", "a list beside one damaged operand");
   damaged.filter = list.filter;
   damaged.damage.Add("not a filter");
+  FilterCase& newer = add("filter_newer", "a list beside the same delta of version 2, kept whole");
+  newer.filter = list.filter;
+  std::string delta_bytes;
+  EncodeDelta(kOneMs, Items(1, 1), &delta_bytes);
+  newer.damage.Add(Newer(delta_bytes));
   FilterCase& overflow = add("filter_damage_overflow", "nine damaged operands, eight kept");
   for (int i = 0; i < 9; ++i) overflow.damage.Add("damage " + std::to_string(i));
   return cases;
@@ -150,9 +156,15 @@ struct UserCase {
 };
 
 std::vector<UserCase> UserCases() {
+  std::string newer;
+  UserRecord{kEpoch + 3, kNoonMs, false}.Encode(&newer);
+  newer = Newer(newer);
   return {
       {"user_erased", "erased at 13:00, by the shard's sequence 1:4", {kEpoch + 4, kOneMs, false}},
-      {"user_damaged", "the same after a damaged operand", {kEpoch + 4, kOneMs, true}}};
+      {"user_damaged", "the same after a damaged operand", {kEpoch + 4, kOneMs, true}},
+      {"user_newer",
+       "the same beside a record of version 2",
+       {kEpoch + 4, kOneMs, false, {newer}}}};
 }
 
 /// The bytes of a golden file, made first where it is missing and SEENDB_WRITE_GOLDEN is set.
@@ -277,6 +289,7 @@ TEST(Golden, UserRecords) {
     EXPECT_EQ(read.erased_seq, one.record.erased_seq);
     EXPECT_EQ(read.erased_at_ms, one.record.erased_at_ms);
     EXPECT_EQ(read.damaged, one.record.damaged);
+    EXPECT_EQ(read.newer, one.record.newer);
     std::string again;
     read.Encode(&again);
     EXPECT_EQ(test::ToHex(again), test::ToHex(golden));

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "support/poison.h"
 #include "unit/format/format_testing.h"
 
 namespace seendb {
@@ -27,13 +28,35 @@ std::string Sealed(std::string body) {
 TEST(UserCodec, RoundTrip) {
   for (const UserRecord& record :
        {UserRecord{}, UserRecord{(uint64_t{1} << 40) | 7, 1'773'144'000'000, false},
-        UserRecord{~uint64_t{0}, std::numeric_limits<int64_t>::max(), true}}) {
+        UserRecord{~uint64_t{0}, std::numeric_limits<int64_t>::max(), true},
+        UserRecord{1, 2, false, {"a", std::string(300, 'b')}}}) {
     UserRecord read{1, 2, true};
     ASSERT_TRUE(read.Parse(Write(record)));
     EXPECT_EQ(read.erased_seq, record.erased_seq);
     EXPECT_EQ(read.erased_at_ms, record.erased_at_ms);
     EXPECT_EQ(read.damaged, record.damaged);
+    EXPECT_EQ(read.newer, record.newer);
   }
+}
+
+TEST(UserCodec, ValuesKeptWholeAreAscendingAndNotEmpty) {
+  EXPECT_FALSE(Sound(Sealed(test::FromHex("04 00"))));
+  EXPECT_TRUE(Sound(Sealed(test::FromHex("04 01 61 04 01 62"))));
+  EXPECT_FALSE(Sound(Sealed(test::FromHex("04 01 62 04 01 61"))));
+  EXPECT_FALSE(Sound(Sealed(test::FromHex("04 01 61 04 01 61"))));
+}
+
+TEST(UserCodec, WhatIsNotReadIsDamagedOrKept) {
+  const std::string newer = Newer(Write({7, 8, false}));
+  UserRecord a, b;
+  a.AbsorbUnread("noise");
+  EXPECT_TRUE(a.damaged);
+  b.AbsorbUnread(newer);
+  b.AbsorbUnread(newer);
+  EXPECT_FALSE(b.damaged);
+  EXPECT_EQ(b.newer, std::vector<std::string>{newer});
+  a.Absorb(b);
+  EXPECT_EQ(a.newer, b.newer);
 }
 
 TEST(UserCodec, CutsAndFlipsAreRefused) {
@@ -46,6 +69,7 @@ TEST(UserCodec, UnknownFieldsAreRefused) {
   using test::FromHex;
   EXPECT_TRUE(Sound(Sealed("")));
   EXPECT_FALSE(Sound(Sealed(FromHex("04 01"))));
+  EXPECT_FALSE(Sound(Sealed(FromHex("05 01"))));
   EXPECT_FALSE(Sound(Sealed(FromHex("00 01"))));
   EXPECT_FALSE(Sound(Sealed(FromHex("01")))) << "a field without its number";
 }
