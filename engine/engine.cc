@@ -160,11 +160,8 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                !env->FileExists(ShardPath(path_, 0)).ok()) {
       return Status::NotFound("there is no database in " + path_);
     }
-    const rocksdb::Status locked = env->LockFile(path_ + "/LOCK", &lock_);
-    if (!locked.ok()) {
-      lock_ = nullptr;
-      return Status::Busy(path_ + " is open in another process (" + locked.ToString() + ")");
-    }
+    const Status locked = LockDatabase(env, path_, &lock_);
+    if (!locked.ok()) return locked;
   }
   Result<std::optional<Identity>> read = ReadIdentity(env, path_);
   if (!read.ok()) return read.status();

@@ -65,11 +65,9 @@ class Repairer {
 
   Status Lock() {
     if (options_.dry_run) return {};
-    const rocksdb::Status locked = env_->LockFile(In("LOCK"), &lock_);
-    if (locked.ok()) return {};
-    lock_ = nullptr;
-    return Status::Busy(root_ + " is open in another process (" + locked.ToString() +
-                        "); stop the server first");
+    const Status locked = LockDatabase(env_, root_, &lock_);
+    if (locked.code() != StatusCode::kBusy) return locked;
+    return Status::Busy(std::string(locked.message()) + "; stop the server first");
   }
 
   // A repair that was killed: what it had rebuilt is put in its place, or made again.

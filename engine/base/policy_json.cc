@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_pointer.h"
 #include "seendb/policy.h"
 
 namespace seendb {
@@ -115,21 +116,6 @@ const char* DurabilityText(Durability durability) {
       return "none";
   }
   return "interval";
-}
-
-/// `/` and the escaped name, as RFC 6901 asks.
-std::string PointerTo(std::string_view name) {
-  std::string pointer = "/";
-  for (const char c : name) {
-    if (c == '~') {
-      pointer.append("~0");
-    } else if (c == '/') {
-      pointer.append("~1");
-    } else {
-      pointer.push_back(c);
-    }
-  }
-  return pointer;
 }
 
 /// Reads the one flat object a policy is. Every event returns false to stop, `failure` set.

@@ -13,7 +13,7 @@
 namespace seendb {
 namespace {
 
-constexpr char kHead[] = "seendb files 1";
+constexpr char kHead[] = "seendb files 1\n";
 constexpr std::string_view kManifestPrefix = "MANIFEST-";
 
 std::string Hex(uint64_t value) {
@@ -88,7 +88,7 @@ Result<std::vector<uint64_t>> LogNumbers(rocksdb::Env* env, const std::string& s
 
 std::string Inventory::ToText() const {
   std::string text =
-      std::string(kHead) + "\nmanifest " + manifest + " " + std::to_string(manifest_bytes) + "\n";
+      std::string(kHead) + "manifest " + manifest + " " + std::to_string(manifest_bytes) + "\n";
   for (const uint64_t log : logs) {
     text += "log " + std::to_string(log);
     const auto bytes = log_bytes.find(log);
@@ -118,9 +118,10 @@ std::optional<Inventory> Inventory::FromText(const std::string& text) {
     if (word == "manifest") {
       words >> inventory.manifest >> inventory.manifest_bytes;
     } else if (word == "log") {
-      uint64_t bytes = 0;
-      words >> inventory.logs.emplace_back();
-      if (words && words >> bytes) inventory.log_bytes[inventory.logs.back()] = bytes;
+      uint64_t log = 0, bytes = 0;
+      if (!(words >> log)) return {};
+      inventory.logs.push_back(log);
+      if (words >> bytes) inventory.log_bytes[log] = bytes;
       if (words.eof()) words.clear();
     } else if (word == "file") {
       std::string name;

@@ -122,6 +122,8 @@ Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collec
   bucket->rules = std::make_shared<SeenRules>();
   bucket->rules->counters = shared_->counters;
   BindRules(known->policy, bucket.get());
+  const Status forgotten = ForgetMarkers(collection, bucket->label);
+  if (!forgotten.ok()) return forgotten;
   auto made = CreateFamily(SeenFamilyName(collection, bucket->label),
                            FamilyOptions(*shared_, FamilyName::kSeen, bucket->rules, nullptr));
   if (!made.ok()) return made.status();
@@ -130,6 +132,20 @@ Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collec
   set->collections.find(collection)->second.buckets[index] = bucket;
   Publish(std::move(set));
   return bucket;
+}
+
+// Of a bucket of that name that was dropped, with a crash or a failure before its markers went.
+Status ShardStore::ForgetMarkers(std::string_view collection, const std::string& label) {
+  rocksdb::WriteBatch stale;
+  for (const std::string& key : {SealedKey(collection, label), LostKey(collection, label)}) {
+    std::string marker;
+    const rocksdb::Status got = db_->Get({}, meta(), key, &marker);
+    if (got.IsNotFound()) continue;
+    const rocksdb::Status taken = got.ok() ? stale.Delete(meta(), key) : got;
+    if (!taken.ok()) return FromRocks(taken, "forget " + key);
+  }
+  if (stale.Count() == 0) return {};
+  return FromRocks(db_->Write(Synced(), &stale), "forget markers of " + label);
 }
 
 std::vector<std::shared_ptr<Bucket>> ShardStore::Unpublish(std::string_view collection,

@@ -145,6 +145,7 @@ class ShardStore {
   Status MakeRingFamilies();
   Result<std::shared_ptr<Family>> CreateFamily(const std::string& name,
                                                const rocksdb::ColumnFamilyOptions& options);
+  Status ForgetMarkers(std::string_view collection, const std::string& label);
   Status EnsureImpressions(CollectionFamilies* families);
   void BindRules(const Policy& policy, Bucket* bucket) const;
   void Publish(std::shared_ptr<const FamilySet> families);

@@ -173,18 +173,4 @@ Status ReadTime(ondemand::value value, int64_t* at_ms) {
   return Status::Ok();
 }
 
-std::string PointerTo(std::string_view key) {
-  std::string pointer = "/";
-  for (const char c : key) {
-    if (c == '~') {
-      pointer += "~0";
-    } else if (c == '/') {
-      pointer += "~1";
-    } else {
-      pointer += c;
-    }
-  }
-  return pointer;
-}
-
 }  // namespace seendb::api

@@ -16,6 +16,7 @@
 
 #include <simdjson.h>
 
+#include "base/json_pointer.h"
 #include "seendb/id.h"
 #include "seendb/status.h"
 
@@ -72,8 +73,6 @@ Status ReadArray(ondemand::value value, ondemand::array* array);
 /// A time in ms since 1970.
 Status ReadTime(ondemand::value value, int64_t* at_ms);
 
-/// "/" and `key`, escaped as JSON pointers are.
-std::string PointerTo(std::string_view key);
 /// Puts `prefix` in front of a refusal's field.
 inline Status Within(Status status, std::string_view prefix) {
   return status.ok() ? std::move(status) : status.WithFieldPrefix(prefix);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/json_read.h"
+#include "base/json_pointer.h"
 
 namespace seendb::api {
 namespace {

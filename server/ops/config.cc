@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_pointer.h"
 #include "http/listener.h"
 #include "seendb/policy.h"
 
@@ -77,7 +78,7 @@ Setter Maintenance(Options* to) {
 Status Apply(const Json& object, const Keys& keys, const std::string& at) {
   if (!object.is_object()) return Status::InvalidArgument("must be an object", at);
   for (const auto& [key, value] : object.items()) {
-    const std::string field = at + "/" + key;
+    const std::string field = at + PointerTo(key);
     const auto found = keys.find(key);
     if (found == keys.end()) return Status::InvalidArgument("unknown key \"" + key + "\"", field);
     const Status status = found->second(value);
@@ -148,7 +149,7 @@ Status Parse(std::string_view json, Json* document) {
     return Status::InvalidArgument(error.what());
   }
   if (repeated.empty()) return Status::Ok();
-  return Status::InvalidArgument("repeated key \"" + repeated + "\"", "/" + repeated);
+  return Status::InvalidArgument("repeated key \"" + repeated + "\"", PointerTo(repeated));
 }
 
 }  // namespace

@@ -294,7 +294,8 @@ IOStatus MemFiles::LockFile(const std::string& path, const IOOptions&, FileLock*
   const IOStatus made = OpenToWrite(MemDisk::kOpen, path, &file);
   if (!made.ok()) return made;
   return With(MemDisk::kOpen, path, [&] {
-    if (!disk_->locks_.insert(path).second) return IOStatus::IOError(path, "is locked");
+    if (!disk_->locks_.insert(path).second)
+      return IOStatus::IOError("While lock file: " + path, "held");
     *lock = new MemLock(path, disk_->generation_);
     return IOStatus::OK();
   });

@@ -2,6 +2,7 @@
 // the exact representation, the ceiling, policies that change.
 
 #include "support/engine_fixture.h"
+#include "support/raw_shard.h"
 
 namespace seendb {
 namespace {
@@ -108,6 +109,28 @@ TEST_F(BucketLifeTest, PlaysOfTheFutureGoToTheNextBucketAndCountAtOnce) {
   RunDue();
   EXPECT_EQ(InfoOf("2026-04").state, BucketState::kOpen);
   EXPECT_EQ(Unseen("u1", {"tomorrow"}), Items{});
+}
+
+// Markers that outlived their bucket say nothing of the one that is made under its name later.
+TEST_F(BucketLifeTest, MarkersOfADroppedBucketAreForgotten) {
+  Open();
+  engine_.reset();
+  {
+    RawShard shard(Path());
+    shard.Put("default", "sealed/default/2026-02", "{}");
+    shard.Put("default", "lost/default/2026-02", R"({"at_ms":1773144000000,"reason":"a table"})");
+  }
+  Open();
+  Play("u1", Numbered("f", 300), kFebruary);
+  Drain();
+  Reopen();
+  EXPECT_EQ(InfoOf("2026-02").state, BucketState::kClosed);
+  EXPECT_EQ(Unseen("u1", {"f1", "new"}), Items{"new"});
+  EXPECT_FALSE(answer_.degraded);
+  SealClosed();
+  EXPECT_EQ(ReportOf("u1", "2026-02").form, FilterForm::kSealed);
+  Reopen();
+  EXPECT_EQ(InfoOf("2026-02").state, BucketState::kSealed) << "its own marker stays";
 }
 
 // The next bucket's family is there before it begins.

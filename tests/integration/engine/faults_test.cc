@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "seendb/repair.h"
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
@@ -36,6 +37,12 @@ class FaultsTest : public EngineTest {
     const Items all(acknowledged_.begin(), acknowledged_.end());
     EXPECT_EQ(Unseen("u1", all), Items{}) << when;
     EXPECT_FALSE(answer_.degraded) << when;
+  }
+  Status Repaired() {
+    Seams seams;
+    seams.clock = &clock_;
+    seams.env = env_;
+    return Repair(Path(), {}, seams).status();
   }
   // RocksDB looks for free space every few seconds; then it takes writes again.
   Status Eventually(const std::function<Status()>& work) {
@@ -73,6 +80,23 @@ TEST_F(FaultsTest, AFullDiskDuringADrainLosesNothing) {
   EXPECT_EQ(engine_->Stats().ring_plays, 0u);
   EXPECT_TRUE(TryPlay("after").ok());
   ExpectNothingLost("drained");
+}
+
+TEST_F(FaultsTest, ALockThatTheDiskRefusesIsNoOtherProcess) {
+  Open();
+  engine_.reset();
+  for (const IOStatus& error : {IOStatus::NoSpace("/LOCK", "No space left on device"),
+                                IOStatus::IOError("/LOCK", "Read-only file system")}) {
+    disk_.Fail(MemDisk::kOpen, "/LOCK", error);
+    for (const Status& refused : {TryOpen(), Repaired()}) {
+      EXPECT_EQ(refused.code(), StatusCode::kIOError) << refused.ToString();
+      EXPECT_NE(refused.message().find(Path() + "/LOCK can't be opened"), std::string::npos);
+      EXPECT_NE(refused.message().find(error.getState()), std::string::npos) << refused.ToString();
+    }
+    disk_.Clear();
+  }
+  Open();
+  EXPECT_EQ(Repaired().code(), StatusCode::kBusy);
 }
 
 // EIO on the log stops RocksDB's writing for good: reads go on, and opening again heals.

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <thread>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +153,38 @@ TEST_F(OpeningTest, ASecondProcessIsRefusedAndTheFirstGoesOn) {
   ASSERT_TRUE(engine_->Close().ok());
   const auto opened = TryOpen();
   EXPECT_TRUE(opened.ok()) << opened.status().ToString();
+}
+
+// Not another process has it: the file system refuses.
+TEST_F(OpeningTest, ALockThatCantBeOpenedSaysWhy) {
+  MakeDatabase();
+  const std::string lock = Path() + "/LOCK";
+  std::filesystem::remove(lock);
+  std::filesystem::create_directory(lock);
+  ExpectRefused(StatusCode::kIOError, lock + " can't be opened");
+  ExpectRefused(StatusCode::kIOError, "Is a directory");
+  std::filesystem::remove(lock);
+  std::filesystem::create_symlink(dir_ + "/nowhere/LOCK", lock);
+  ExpectRefused(StatusCode::kIOError, "No such file or directory");
+  std::filesystem::remove(lock);
+  Write(lock, "");
+  for (const std::string& path : {dir_, Path()}) ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  ASSERT_EQ(chmod(lock.c_str(), 0444), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {  // who may read and not write
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(2);
+    const Status refused = TryOpen().status();
+    const bool said = refused.code() == StatusCode::kIOError &&
+                      refused.message().find("Permission denied") != std::string::npos;
+    _exit(said ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  std::filesystem::remove(lock);
+  ExpectAllThere();
 }
 
 TEST_F(OpeningTest, ClosedIsClosed) {

@@ -88,6 +88,9 @@ TEST(ConfigTest, NamesWhatItRefuses) {
       {R"({"engine":{"maintenance":"00:60-05:00"}})", "/engine/maintenance"},
       {R"({"engine":{"maintenance":"00:00-24:30"}})", "/engine/maintenance"},
       {R"({"collections":{}})", "/collections"},
+      {R"({"a/b~c":1})", "/a~1b~0c"},
+      {R"({"limits":{"/":1}})", "/limits/~1"},
+      {R"({"~":1,"~":1})", "/~0"},
   };
   for (const auto& c : cases) {
     Config config;
