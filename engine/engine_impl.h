@@ -55,7 +55,8 @@ struct EngineCounters {
   std::atomic<uint64_t> filters{0}, filters_degraded{0}, candidates{0}, candidates_seen{0};
   std::atomic<uint64_t> busy{0}, users_erased{0}, ingest_repeated{0};
   std::atomic<uint64_t> reads{0}, read_operands{0};
-  std::atomic<uint64_t> buckets_sealed{0}, buckets_dropped{0}, background_errors{0};
+  std::atomic<uint64_t> buckets_sealed{0}, seal_failures{0}, buckets_dropped{0};
+  std::atomic<uint64_t> background_errors{0};
 };
 
 class EngineImpl final : public Engine {
@@ -142,6 +143,8 @@ class EngineImpl final : public Engine {
   Status EnsureBuckets();
   Status RunMaintenance();
   Status SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted);
+  void NoteSeal(const Shard& shard, const std::string& collection, Bucket* bucket,
+                const Status& sealed);
   Status DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
   int64_t NextMaintenance(int64_t from_ms, const Policy& policy) const;
 

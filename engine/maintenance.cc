@@ -13,6 +13,18 @@ constexpr int64_t kMinuteMs = 60'000;
 constexpr int64_t kDayMs = 86'400'000;
 // How often background threads look for work.
 constexpr int64_t kLookMs = 250;
+// From a seal that failed to the next try: twice as long each time.
+constexpr int64_t kFirstSealPauseMs = 10'000;
+constexpr int64_t kLongestSealPauseMs = 3'600'000;
+
+// Whether a bucket whose seal failed has rested. A clock that went back makes nobody wait.
+bool MaySeal(const Bucket& bucket, int64_t now_ms) {
+  const uint32_t tries = bucket.seal_tries;
+  const int64_t since_ms = now_ms - bucket.seal_failed_ms;
+  const int64_t pause_ms =
+      std::min(kFirstSealPauseMs << std::min(tries - 1, 20U), kLongestSealPauseMs);
+  return tries == 0 || since_ms < 0 || since_ms >= pause_ms;
+}
 
 }  // namespace
 
@@ -84,12 +96,29 @@ Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const B
       for (const auto& [index, bucket] : family->buckets) {
         if (!wanted(collection, *bucket)) continue;
         Status sealed = shard.store->Seal(name, bucket);
-        if (sealed.ok()) counters_.buckets_sealed.fetch_add(1, std::memory_order_relaxed);
+        NoteSeal(shard, name, bucket.get(), sealed);
         if (first.ok() && !sealed.ok()) first = std::move(sealed);
       }
     }
   }
   return first;
+}
+
+// What failed stays a problem until the bucket is sealed. Given up for closing is no failure.
+void EngineImpl::NoteSeal(const Shard& shard, const std::string& collection, Bucket* bucket,
+                          const Status& sealed) {
+  if (sealed.code() == StatusCode::kUnavailable) return;
+  const std::string prefix = "seal " + collection + "/" + bucket->label + ": ";
+  shard.store->ClearProblems(prefix);
+  if (sealed.ok()) {
+    bucket->seal_tries = 0;
+    counters_.buckets_sealed.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  ++bucket->seal_tries;
+  bucket->seal_failed_ms = clock_->NowMs();
+  counters_.seal_failures.fetch_add(1, std::memory_order_relaxed);
+  shard.store->AddProblem(prefix + sealed.ToString());
 }
 
 Status EngineImpl::DropExpired() {
@@ -210,7 +239,7 @@ Status EngineImpl::RunMaintenance() {
   const Status sealed = SealWhere([&](const Collection& collection, const Bucket& bucket) {
     // One slot after the end, so that what was staged has been drained.
     if (!due(bucket.end_ms + options_.slot_ms, collection.policy)) return false;
-    if (bucket.unreadable) return false;
+    if (bucket.unreadable || !MaySeal(bucket, now)) return false;
     return !bucket.sealed || bucket.late_items >= 1'000;
   });
   if (first.ok()) first = sealed;

@@ -246,6 +246,7 @@ EngineStats EngineImpl::Stats() {
   stats.layers_dropped = get(shared_->counters->layers_dropped);
   stats.damaged = get(shared_->counters->damaged) + get(ring_counters_.damaged_records);
   stats.buckets_sealed = get(counters_.buckets_sealed);
+  stats.seal_failures = get(counters_.seal_failures);
   stats.buckets_dropped = get(counters_.buckets_dropped);
   stats.background_errors = get(counters_.background_errors);
   stats.shards = static_cast<uint32_t>(shards_.size());

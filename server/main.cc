@@ -26,6 +26,7 @@
 #include "ops/config.h"
 #include "ops/exit_codes.h"
 #include "ops/log.h"
+#include "ops/problem_log.h"
 #include "seams.h"
 #include "seendb/engine.h"
 
@@ -34,6 +35,8 @@ namespace {
 
 using ops::Log;
 using ops::LogLevel;
+
+constexpr std::chrono::seconds kWatchEvery{5};
 
 size_t ThreadsOf(const ops::Config& config) {
   return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -58,7 +61,8 @@ class App {
         service_(&context_),
         listener_(&service_, {.limits = config.limits, .threads = ThreadsOf(config)}),
         signals_(control_, SIGTERM, SIGINT),
-        sync_timer_(control_) {
+        sync_timer_(control_),
+        watch_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
     context_.listener_counters = [this](ops::MetricsSnapshot* to) { FillCounters(to); };
   }
@@ -140,6 +144,24 @@ class App {
     std::printf("listening on http://%s\n", listener_.address().c_str());
     std::fflush(stdout);
     if (clock_) SyncLater();
+    static_cast<void>(problems_.Look(stats.problems));  // in the line above
+    WatchLater();
+  }
+
+  /// What goes wrong in the background is found in the log as well.
+  void WatchLater() {
+    watch_timer_.expires_after(kWatchEvery);
+    watch_timer_.async_wait([this](const boost::system::error_code& ec) {
+      if (ec) return;
+      const ops::ProblemLog::Changes changes = problems_.Look(engine_->Stats().problems);
+      for (const std::string& text : changes.begun) {
+        Log(LogLevel::kWarn, "problem", {{"problem", text}});
+      }
+      for (const std::string& text : changes.over) {
+        Log(LogLevel::kInfo, "problem_over", {{"problem", text}});
+      }
+      WatchLater();
+    });
   }
 
   /// With a manual clock the engine has no background threads; durability still goes by the
@@ -211,7 +233,8 @@ class App {
 
   boost::asio::io_context control_;
   boost::asio::signal_set signals_;
-  boost::asio::steady_timer sync_timer_;
+  boost::asio::steady_timer sync_timer_, watch_timer_;
+  ops::ProblemLog problems_;  // on the control thread
   std::future<void> opened_;
   bool stopping_ = false;
   int exit_code_ = ops::kExitOk;

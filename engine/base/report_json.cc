@@ -143,6 +143,7 @@ Json ToJson(const EngineStats& s) {
           {"damaged", s.damaged},
           {"buckets_sealed", s.buckets_sealed},
           {"buckets_dropped", s.buckets_dropped},
+          {"seal_failures", s.seal_failures},
           {"background_errors", s.background_errors},
           {"ring_bytes", s.ring_bytes},
           {"ring_plays", s.ring_plays},

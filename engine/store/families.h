@@ -83,9 +83,11 @@ struct Bucket {
   std::shared_ptr<Family> family;
   std::shared_ptr<SeenRules> rules;
   std::atomic<bool> sealed{false};
-  std::atomic<uint64_t> late_items{0};  ///< merged since it was sealed
-  std::atomic<bool> unreadable{false};  ///< a seal met a damaged file; not tried again by itself
-  std::shared_ptr<const Losses> lost;   ///< by a repair; null: nothing
+  std::atomic<uint64_t> late_items{0};     ///< merged since it was sealed
+  std::atomic<bool> unreadable{false};     ///< a seal met a damaged file; not tried again by itself
+  std::shared_ptr<const Losses> lost;      ///< by a repair; null: nothing
+  std::atomic<uint32_t> seal_tries{0};     ///< that failed, one after the other
+  std::atomic<int64_t> seal_failed_ms{0};  ///< the last of them, by the engine's clock
 };
 
 /// One collection in one shard.

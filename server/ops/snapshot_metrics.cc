@@ -68,6 +68,8 @@ void CollectWrites(const EngineStats& e, Writer* out) {
   out->Counter("seendb_users_erased_total", "Users erased.", e.users_erased);
   out->Gauge("seendb_short_term_bytes", "Drained slots kept readable.", e.short_term_bytes);
   out->Counter("seendb_buckets_sealed_total", "Buckets sealed.", e.buckets_sealed);
+  out->Counter("seendb_seal_failures_total", "Seals that failed and are tried again.",
+               e.seal_failures);
   out->Counter("seendb_buckets_dropped_total", "Buckets dropped.", e.buckets_dropped);
 }
 

@@ -52,6 +52,22 @@ void MemDisk::CrashAt(uint32_t operations, std::string part, int skip) {
   AddRule({operations, std::move(part), IOStatus::IOError("crashed"), skip, 1, true, true});
 }
 
+void MemDisk::Hold(uint32_t operations, std::string part) {
+  AddRule({operations, std::move(part), IOStatus::OK(), 0, -1, false, false, true});
+}
+
+void MemDisk::Release() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(rules_, [](const Rule& rule) { return rule.hold; });
+  ++releases_;
+  released_.notify_all();
+}
+
+int MemDisk::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
+}
+
 void MemDisk::Clear() {
   const std::lock_guard lock(mutex_);
   rules_.clear();
@@ -124,6 +140,12 @@ MemDisk::Verdict MemDisk::Check(Operation operation, std::string_view path, uint
       continue;
     }
     if (rule.times == 0) continue;
+    if (rule.hold) {
+      ++held_;
+      released_.wait(mutex_, [this, now = releases_] { return releases_ != now; });
+      --held_;
+      return {IOStatus::OK()};  // `rule` is gone
+    }
     if (rule.times > 0) --rule.times;
     if (rule.crash) {
       crashed_ = true;

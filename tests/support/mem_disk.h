@@ -18,6 +18,7 @@
 #pragma once
 
 #include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,10 @@ class MemDisk {
   /// The same; half the bytes of a failing append reach the file.
   void FailShort(uint32_t operations, std::string part, rocksdb::IOStatus error, int skip = 0,
                  int times = -1);
+  /// From now on these operations wait, each, until Release; held() of them do.
+  void Hold(uint32_t operations, std::string part);
+  void Release();
+  int held() const;
   /// Every rule goes: nothing fails on demand any more.
   void Clear();
   /// Beyond so many bytes of files, appends and creations answer NoSpace.
@@ -113,6 +118,7 @@ class MemDisk {
     int times;
     bool half;
     bool crash;
+    bool hold = false;
   };
   /// What the wrappers do next: go on if the status is OK, and of an append half anyway.
   struct Verdict {
@@ -134,6 +140,9 @@ class MemDisk {
   uint64_t capacity_ = kUnlimited;
   uint64_t generation_ = 0;  // of the process: files opened by an older one are dead
   bool crashed_ = false;
+  int held_ = 0;
+  uint64_t releases_ = 0;
+  std::condition_variable_any released_;
   std::string last_failure_;
   std::unique_ptr<rocksdb::Env> env_;
 };

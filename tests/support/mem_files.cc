@@ -204,15 +204,12 @@ IOStatus MemFiles::OpenToWrite(Operation operation, const std::string& path,
     std::string name;
     const MemNodePtr folder = disk_->tree_.Parent(path, &name);
     if (folder == nullptr) return IOStatus::PathNotFound(path);
-    MemNodePtr& node = folder->names[name];
-    if (node == nullptr) {
+    if (!folder->names.contains(name)) {
       const IOStatus space = disk_->CheckSpace(1);
-      if (!space.ok()) {
-        folder->names.erase(name);
-        return space;
-      }
-      node = std::make_shared<MemNode>();
+      if (!space.ok()) return space;
+      folder->names[name] = std::make_shared<MemNode>();
     }
+    const MemNodePtr& node = folder->names[name];
     if (node->folder) return IOStatus::IOError(path, "is a folder");
     if (operation == MemDisk::kCreate) node->Truncate(0);
     *file = NewMemWritable(Open(path, node));

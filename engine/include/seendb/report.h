@@ -137,6 +137,7 @@ struct EngineStats {
   uint64_t layers_created = 0, layers_dropped = 0;  ///< dropped: at the ceiling
   uint64_t damaged = 0;                             ///< operands and values set aside
   uint64_t buckets_sealed = 0, buckets_dropped = 0;
+  uint64_t seal_failures = 0;  ///< tried again after a pause, an hour at the most
   uint64_t background_errors = 0;
   uint64_t ring_bytes = 0, ring_plays = 0;  ///< staged and undrained
   uint64_t short_term_bytes = 0;

@@ -56,6 +56,23 @@ class ProcessTest(unittest.TestCase):
                                              "collection": "c"})
             self.assertEqual(answer.json["unseen"], ["new"])
 
+    def test_the_log_tells_of_problems(self):
+        server = self.serve(args=["--shards", "1"], clock_ms=1_700_000_000_000)
+        server.post("/plays", {"events": [{"user": "u", "item": 1}]})
+        server.post("/admin/drain")
+        self.assertEqual(server.terminate(), 0)
+        # A value that only newer software reads, in its place.
+        subprocess.run([os.environ["SEENDB_TOOL"], "ldb", "--db", server.db, "--shard", "0", "put",
+                        "--column_family=seen/default/2023-11", "--value_hex", "u",
+                        "0x120000000000D346F42A"], stdout=subprocess.DEVNULL, check=True)
+        server.start()
+        self.assertTrue(server.post("/filter", {"user": "u", "items": [1]}).json["degraded"])
+        self.assertTrue(eventually(lambda: '"event":"problem"' in server.log_text(),
+                                   timeout=120))
+        told = [line for line in server.log_text().splitlines() if '"event":"problem"' in line]
+        self.assertEqual(len(told), 1, told)
+        self.assertIn("seen filter version 2 is newer than this software (1)", told[0])
+
     def test_the_port_opens_before_the_replay(self):
         server = self.serve()
         rows = (b"".join(b'{"user":%d,"item":%d}\n' % (i % 50_000, i) for i in
