@@ -22,6 +22,9 @@ class Passing : public Engine {
                                          const RecordOptions& options) override {
     return inner_->RecordImpressions(impressions, options);
   }
+  Result<IngestResult> Ingest(const IngestBatch& batch) override { return inner_->Ingest(batch); }
+  std::vector<SourceInfo> Sources() override { return inner_->Sources(); }
+  Status ForgetTopic(std::string_view topic) override { return inner_->ForgetTopic(topic); }
   Status Filter(const FilterRequest& request, FilterResponse* response) override {
     return inner_->Filter(request, response);
   }
