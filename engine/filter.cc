@@ -3,6 +3,8 @@
 // after the other, newest first; those found drop out.
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <optional>
 
@@ -64,9 +66,10 @@ struct Scratch {
   void DropLastSource() { sources[--source_count]->value.Reset(); }
 };
 
-// Removes from pending what the last probe hit, noting the verdict. Hits come at random, so
-// nothing branches on them.
-void TakeHits(Scratch& scratch, uint32_t verdict) {
+// Removes from pending what the last probe hit, noting what `verdict_of` makes of the hit: 0, for
+// pending as before, or a verdict. Hits come at random, so nothing branches on them.
+template <typename VerdictOf>
+void TakeHits(Scratch& scratch, VerdictOf verdict_of) {
   Fingerprint* const pending = scratch.pending.data();
   uint32_t* const positions = scratch.positions.data();
   uint32_t* const verdicts = scratch.verdicts.data();
@@ -74,36 +77,72 @@ void TakeHits(Scratch& scratch, uint32_t verdict) {
   const size_t count = scratch.pending.size();
   size_t kept = 0;
   for (size_t i = 0; i < count; ++i) {
-    const uint32_t hit = hits[i];
     const uint32_t position = positions[i];
-    verdicts[position] = hit * verdict;  // pending ones had 0
+    verdicts[position] = verdict_of(hits[i]);
     pending[kept] = pending[i];
     positions[kept] = position;
-    kept += 1 - hit;
+    kept += static_cast<size_t>(hits[i] == 0);
   }
   scratch.pending.resize(kept);
   scratch.positions.resize(kept);
 }
 
-void ProbeSource(Scratch& scratch, const FilterView& view, uint32_t verdict) {
-  const auto probe_list = [&](const uint8_t* packed, size_t count) {
-    if (count == 0 || scratch.pending.empty()) return;
-    ProbeSortedList(packed, count, scratch.pending.data(), scratch.pending.size(),
-                    scratch.hits.data(), &scratch.probe);
-    TakeHits(scratch, verdict);
-  };
-  probe_list(view.list, view.list_count);
-  for (uint32_t i = view.layer_count; i-- > 0 && !scratch.pending.empty();) {
-    const LayerView& layer = view.layers[i];
-    if (layer.blocks == 0) {
-      probe_list(layer.bits, layer.items);
-      continue;
+// Probes what is pending against one part of the sources after the other, in their order; block
+// filters that follow each other together.
+class Prober {
+ public:
+  explicit Prober(Scratch& scratch) : scratch_(scratch) {}
+
+  void ProbeAll() {
+    for (size_t s = 0; s < scratch_.source_count; ++s) {
+      Add(scratch_.sources[s]->view, static_cast<uint32_t>(s + 1));
     }
-    ProbeMany(layer.bits, layer.blocks, scratch.pending.data(), scratch.pending.size(),
-              scratch.hits.data());
-    TakeHits(scratch, verdict);
+    ProbeFilters();
   }
-}
+
+ private:
+  void Add(const FilterView& view, uint32_t verdict) {
+    ProbeList(view.list, view.list_count, verdict);
+    for (uint32_t i = view.layer_count; i-- > 0;) {
+      const LayerView& layer = view.layers[i];
+      if (layer.blocks == 0) {
+        ProbeList(layer.bits, layer.items, verdict);
+        continue;
+      }
+      if (count_ == kProbedAtOnce) ProbeFilters();
+      filters_[count_] = {layer.bits, layer.blocks};
+      verdicts_[count_++] = verdict;
+    }
+  }
+
+  void ProbeList(const uint8_t* packed, size_t count, uint32_t verdict) {
+    if (count == 0) return;
+    ProbeFilters();
+    if (scratch_.pending.empty()) return;
+    ProbeSortedList(packed, count, scratch_.pending.data(), scratch_.pending.size(),
+                    scratch_.hits.data(), &scratch_.probe);
+    TakeHits(scratch_, [verdict](uint32_t hit) { return hit * verdict; });
+  }
+
+  void ProbeFilters() {
+    if (count_ > 0 && !scratch_.pending.empty()) {
+      ProbeMany(filters_.data(), count_, scratch_.pending.data(), scratch_.pending.size(),
+                scratch_.hits.data());
+      // Of several filters the first in order counts.
+      std::array<uint32_t, size_t{1} << kProbedAtOnce> verdict_of{};
+      for (size_t hit = 1; hit < verdict_of.size(); ++hit) {
+        verdict_of[hit] = verdicts_[static_cast<size_t>(std::countr_zero(hit))];
+      }
+      TakeHits(scratch_, [&](uint32_t hit) { return verdict_of[hit]; });
+    }
+    count_ = 0;
+  }
+
+  Scratch& scratch_;
+  std::array<BlockFilter, kProbedAtOnce> filters_;
+  std::array<uint32_t, kProbedAtOnce> verdicts_{};
+  size_t count_ = 0;
+};
 
 // Decides items [begin, end) of the request.
 void ProbeRange(Scratch& scratch, size_t begin, size_t end) {
@@ -113,9 +152,7 @@ void ProbeRange(Scratch& scratch, size_t begin, size_t end) {
   scratch.positions.resize(count);
   scratch.hits.resize(count);
   for (size_t i = 0; i < count; ++i) scratch.positions[i] = static_cast<uint32_t>(begin + i);
-  for (size_t s = 0; s < scratch.source_count && !scratch.pending.empty(); ++s) {
-    ProbeSource(scratch, scratch.sources[s]->view, static_cast<uint32_t>(s + 1));
-  }
+  Prober(scratch).ProbeAll();
 }
 
 // Turns the verdicts of a range into the answer, all of it: no limit, no reasons, nothing excluded.
@@ -158,12 +195,14 @@ bool Collect(const Scratch& scratch, const FilterRequest& request, size_t begin,
 }
 
 bool HasGoodLength(const IdRef& id) {
-  return id.is_number() || id.text().size() - 1 < kMaxIdBytes;  // 1 to kMaxIdBytes
+  return id.is_number() | (id.text().size() - 1 < kMaxIdBytes);  // 1 to kMaxIdBytes
 }
 
 Status CheckLengths(std::span<const IdRef> ids, const char* list) {
+  bool good = true;
+  for (const IdRef& id : ids) good &= HasGoodLength(id);
+  if (good) return {};
   const auto bad = std::find_if_not(ids.begin(), ids.end(), HasGoodLength);
-  if (bad == ids.end()) return {};
   return Status::InvalidArgument(
       bad->text().empty() ? "an id must not be empty"
                           : "an id is at most " + std::to_string(kMaxIdBytes) + " bytes",

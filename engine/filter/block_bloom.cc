@@ -89,9 +89,9 @@ void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n
   Fastest().insert_many(bits, blocks, fps, n);
 }
 
-void ProbeMany(const uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n,
+void ProbeMany(const BlockFilter* filters, size_t count, const Fingerprint* fps, size_t n,
                uint8_t* hits) noexcept {
-  Fastest().probe_many(bits, blocks, fps, n, hits);
+  Fastest().probe_many[count - 1](filters, fps, n, hits);
 }
 
 void InsertMany(InstructionSet set, uint8_t* bits, uint64_t blocks, const Fingerprint* fps,
@@ -99,9 +99,9 @@ void InsertMany(InstructionSet set, uint8_t* bits, uint64_t blocks, const Finger
   KernelsFor(set).insert_many(bits, blocks, fps, n);
 }
 
-void ProbeMany(InstructionSet set, const uint8_t* bits, uint64_t blocks, const Fingerprint* fps,
+void ProbeMany(InstructionSet set, const BlockFilter* filters, size_t count, const Fingerprint* fps,
                size_t n, uint8_t* hits) noexcept {
-  KernelsFor(set).probe_many(bits, blocks, fps, n, hits);
+  KernelsFor(set).probe_many[count - 1](filters, fps, n, hits);
 }
 
 uint64_t CountBits(const uint8_t* bits, uint64_t blocks) noexcept {

@@ -56,9 +56,27 @@ bool Contains(const uint8_t* bits, uint64_t blocks, Fingerprint fp) noexcept;
 
 /// Insert for many, by the fastest kernel of this processor.
 void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n) noexcept;
-/// Contains for many, by the fastest kernel of this processor: hits[i] becomes 0 or 1.
-void ProbeMany(const uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n,
+
+/// A filter to probe, borrowed.
+struct BlockFilter {
+  const uint8_t* bits = nullptr;
+  uint64_t blocks = 0;
+};
+/// Filters that one ProbeMany takes: a bit of its answer each.
+inline constexpr size_t kProbedAtOnce = 4;
+
+/// Contains for many items in several filters, by the fastest kernel of this processor: bit f of
+/// hits[i] says whether filters[f] holds fps[i]. What an item sets is worked out once for all of
+/// them. Precondition:
+/// 1 <= count <= kProbedAtOnce.
+void ProbeMany(const BlockFilter* filters, size_t count, const Fingerprint* fps, size_t n,
                uint8_t* hits) noexcept;
+/// The same for one filter: hits[i] becomes 0 or 1.
+inline void ProbeMany(const uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n,
+                      uint8_t* hits) noexcept {
+  const BlockFilter filter{bits, blocks};
+  ProbeMany(&filter, 1, fps, n, hits);
+}
 
 /// Set bits.
 uint64_t CountBits(const uint8_t* bits, uint64_t blocks) noexcept;
@@ -86,7 +104,12 @@ const char* InstructionSetName(InstructionSet set) noexcept;
 /// InsertMany and ProbeMany by a chosen kernel. Precondition: Supported(set).
 void InsertMany(InstructionSet set, uint8_t* bits, uint64_t blocks, const Fingerprint* fps,
                 size_t n) noexcept;
-void ProbeMany(InstructionSet set, const uint8_t* bits, uint64_t blocks, const Fingerprint* fps,
+void ProbeMany(InstructionSet set, const BlockFilter* filters, size_t count, const Fingerprint* fps,
                size_t n, uint8_t* hits) noexcept;
+inline void ProbeMany(InstructionSet set, const uint8_t* bits, uint64_t blocks,
+                      const Fingerprint* fps, size_t n, uint8_t* hits) noexcept {
+  const BlockFilter filter{bits, blocks};
+  ProbeMany(set, &filter, 1, fps, n, hits);
+}
 
 }  // namespace seendb

@@ -27,7 +27,7 @@ SEENDB_AVX2 void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* f
   const __m256i salts_high = SaltsFrom(4);
   const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
   for (size_t i = 0; i < n; ++i) {
-    if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, fps[i + ahead]);
+    if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, BlockHash(fps[i + ahead]));
     const uint64_t hash = BlockHash(fps[i]);
     auto* block = reinterpret_cast<__m256i_u*>(bits + BlockOf(hash, blocks) * kBlockBytes);
     const __m256i lanes = _mm256_set1_epi64x(static_cast<int64_t>(hash));
@@ -38,29 +38,36 @@ SEENDB_AVX2 void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* f
   }
 }
 
-SEENDB_AVX2 void ProbeMany(const uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n,
+template <size_t kCount>
+SEENDB_AVX2 void ProbeMany(const BlockFilter* given, const Fingerprint* fps, size_t n,
                            uint8_t* hits) {
+  const auto filters = Copy<kCount>(given);
   const __m256i salts_low = SaltsFrom(0);
   const __m256i salts_high = SaltsFrom(4);
-  const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  const size_t ahead = PrefetchDistance(filters);
   for (size_t i = 0; i < n; ++i) {
-    if (ahead != 0 && i + ahead < n) PrefetchBlock<false>(bits, blocks, fps[i + ahead]);
+    if (ahead != 0 && i + ahead < n) PrefetchBlocks(filters, fps[i + ahead]);
     const uint64_t hash = BlockHash(fps[i]);
-    const auto* block =
-        reinterpret_cast<const __m256i_u*>(bits + BlockOf(hash, blocks) * kBlockBytes);
     const __m256i lanes = _mm256_set1_epi64x(static_cast<int64_t>(hash));
-    const __m256i missing_low =
-        _mm256_andnot_si256(_mm256_loadu_si256(block), HalfMask(lanes, salts_low));
-    const __m256i missing_high =
-        _mm256_andnot_si256(_mm256_loadu_si256(block + 1), HalfMask(lanes, salts_high));
-    const __m256i missing = _mm256_or_si256(missing_low, missing_high);
-    hits[i] = static_cast<uint8_t>(_mm256_testz_si256(missing, missing));
+    const __m256i low = HalfMask(lanes, salts_low);
+    const __m256i high = HalfMask(lanes, salts_high);
+    unsigned held = 0;
+    for (size_t f = 0; f < kCount; ++f) {
+      const auto* block = reinterpret_cast<const __m256i_u*>(
+          filters[f].bits + BlockOf(hash, filters[f].blocks) * kBlockBytes);
+      const __m256i missing =
+          _mm256_or_si256(_mm256_andnot_si256(_mm256_loadu_si256(block), low),
+                          _mm256_andnot_si256(_mm256_loadu_si256(block + 1), high));
+      held |= static_cast<unsigned>(_mm256_testz_si256(missing, missing)) << f;
+    }
+    hits[i] = static_cast<uint8_t>(held);
   }
 }
 
 }  // namespace
 
-const BlockKernels kAvx2Kernels = {InsertMany, ProbeMany};
+const BlockKernels kAvx2Kernels = {InsertMany,
+                                   {ProbeMany<1>, ProbeMany<2>, ProbeMany<3>, ProbeMany<4>}};
 
 }  // namespace seendb::internal
 

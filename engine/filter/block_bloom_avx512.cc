@@ -33,29 +33,37 @@ SEENDB_AVX512 void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint*
   const __m512i salts = Salts();
   const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
   for (size_t i = 0; i < n; ++i) {
-    if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, fps[i + ahead]);
+    if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, BlockHash(fps[i + ahead]));
     const uint64_t hash = BlockHash(fps[i]);
     uint8_t* block = bits + BlockOf(hash, blocks) * kBlockBytes;
     _mm512_storeu_si512(block, _mm512_or_si512(_mm512_loadu_si512(block), Mask(hash, salts)));
   }
 }
 
-SEENDB_AVX512 void ProbeMany(const uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n,
+template <size_t kCount>
+SEENDB_AVX512 void ProbeMany(const BlockFilter* given, const Fingerprint* fps, size_t n,
                              uint8_t* hits) {
+  const auto filters = Copy<kCount>(given);
   const __m512i salts = Salts();
-  const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  const size_t ahead = PrefetchDistance(filters);
   for (size_t i = 0; i < n; ++i) {
-    if (ahead != 0 && i + ahead < n) PrefetchBlock<false>(bits, blocks, fps[i + ahead]);
+    if (ahead != 0 && i + ahead < n) PrefetchBlocks(filters, fps[i + ahead]);
     const uint64_t hash = BlockHash(fps[i]);
-    const uint8_t* block = bits + BlockOf(hash, blocks) * kBlockBytes;
-    const __mmask8 present = _mm512_test_epi64_mask(_mm512_loadu_si512(block), Mask(hash, salts));
-    hits[i] = static_cast<uint8_t>(present == 0xFF);
+    const __m512i mask = Mask(hash, salts);
+    unsigned held = 0;
+    for (size_t f = 0; f < kCount; ++f) {
+      const uint8_t* block = filters[f].bits + BlockOf(hash, filters[f].blocks) * kBlockBytes;
+      const __mmask8 present = _mm512_test_epi64_mask(_mm512_loadu_si512(block), mask);
+      held |= static_cast<unsigned>(present == 0xFF) << f;
+    }
+    hits[i] = static_cast<uint8_t>(held);
   }
 }
 
 }  // namespace
 
-const BlockKernels kAvx512Kernels = {InsertMany, ProbeMany};
+const BlockKernels kAvx512Kernels = {InsertMany,
+                                     {ProbeMany<1>, ProbeMany<2>, ProbeMany<3>, ProbeMany<4>}};
 
 }  // namespace seendb::internal
 

@@ -82,6 +82,35 @@ TEST(FilterKernels, AgreeOnArbitraryBytes) {
   }
 }
 
+TEST(FilterKernels, SeveralFiltersAtOnceAreEachOne) {
+  std::mt19937_64 random(test::Seed());
+  for (int round = 0; round < 100; ++round) {
+    const size_t count = 1 + random() % kProbedAtOnce;
+    std::vector<std::vector<uint8_t>> bits(count);
+    std::vector<BlockFilter> filters(count);
+    for (size_t f = 0; f < count; ++f) {
+      filters[f].blocks = AnyMagnitude(&random, 13);  // beyond 4,096 blocks they are prefetched
+      bits[f].resize(filters[f].blocks * kBlockBytes);
+      for (uint8_t& byte : bits[f]) byte = static_cast<uint8_t>(random() | random() | random());
+      filters[f].bits = bits[f].data();
+    }
+    const auto candidates = RandomFingerprints(&random, AnyMagnitude(&random, 11));
+    std::vector<uint8_t> expected(candidates.size());
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      for (size_t f = 0; f < count; ++f) {
+        const bool held = Contains(filters[f].bits, filters[f].blocks, candidates[i]);
+        expected[i] = static_cast<uint8_t>(expected[i] | (held ? 1 << f : 0));
+      }
+    }
+    for (const InstructionSet set : kAll) {
+      if (!Supported(set)) continue;
+      std::vector<uint8_t> hits(candidates.size(), 0xEE);
+      ProbeMany(set, filters.data(), count, candidates.data(), candidates.size(), hits.data());
+      ASSERT_EQ(hits, expected) << InstructionSetName(set) << " filters " << count;
+    }
+  }
+}
+
 TEST(FilterKernels, FoldingIsBuildingSmall) {
   std::mt19937_64 random(test::Seed());
   for (int round = 0; round < 200; ++round) {
