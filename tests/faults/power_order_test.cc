@@ -12,7 +12,7 @@ namespace seendb {
 namespace {
 
 constexpr int kMostSyncs = 200;
-constexpr uint64_t kCuts = 6;
+constexpr uint64_t kCuts = 8;
 
 class PowerOrderTest : public ::testing::Test {
  protected:
@@ -42,6 +42,30 @@ class PowerOrderTest : public ::testing::Test {
     return crashed;
   }
 
+  // `at(step, &crashed)` for each sync of a folder that an opening does, and once beyond the last.
+  template <typename At>
+  static void AtEachSyncOfAFolder(const At& at) {
+    int step = 0;
+    bool crashed = true;
+    for (; step < kMostSyncs && crashed; ++step) {
+      SCOPED_TRACE("sync of a folder " + std::to_string(step));
+      ASSERT_NO_FATAL_FAILURE(at(step, &crashed));
+    }
+    EXPECT_GT(step, 4);
+    EXPECT_LT(step, kMostSyncs);
+  }
+  // Whatever the dice take of what was not synced.
+  void ExpectOpensAfterCuts(MemDisk* dead, size_t collections) {
+    for (uint64_t seed = 0; seed < kCuts; ++seed) {
+      const std::unique_ptr<MemDisk> cut = dead->Clone();
+      cut->PowerCut(seed);
+      const Status opened = Open(cut.get());
+      ASSERT_TRUE(opened.ok()) << opened.ToString();
+      EXPECT_EQ(engine_->Collections().size(), collections);
+      engine_.reset();
+    }
+  }
+
   ManualClock clock_;
   Options options_;
   std::unique_ptr<Engine> engine_;
@@ -52,72 +76,35 @@ TEST_F(PowerOrderTest, AnOpeningThatIsCutLeavesADatabaseThatOpens) {
   ASSERT_TRUE(Open(&base).ok());
   ASSERT_TRUE(engine_->PutCollection("kept", {}).ok());
   engine_.reset();
-  int step = 0;
-  for (; step < kMostSyncs; ++step) {
-    SCOPED_TRACE("sync of a folder " + std::to_string(step));
-    bool crashed = false;
-    for (uint64_t seed = 0; seed < kCuts; ++seed) {
-      const std::unique_ptr<MemDisk> disk = base.Clone();
-      crashed = CrashOpening(disk.get(), step);
-      disk->PowerCut(seed);
-      disk->Revive();
-      disk->Clear();
-      const Status opened = Open(disk.get());
-      ASSERT_TRUE(opened.ok()) << opened.ToString();
-      EXPECT_EQ(engine_->Collections().size(), 2u);
-      engine_.reset();
-    }
-    if (!crashed) break;
-  }
-  EXPECT_GT(step, 3);
-  EXPECT_LT(step, kMostSyncs);
+  AtEachSyncOfAFolder([&](int step, bool* crashed) {
+    const std::unique_ptr<MemDisk> disk = base.Clone();
+    *crashed = CrashOpening(disk.get(), step);
+    ExpectOpensAfterCuts(disk.get(), 2);
+  });
 }
 
 TEST_F(PowerOrderTest, AFirstOpeningThatIsCutLeavesNothingThatKeepsTheNextFromOpening) {
-  int step = 0;
-  for (; step < kMostSyncs; ++step) {
-    SCOPED_TRACE("sync of a folder " + std::to_string(step));
+  AtEachSyncOfAFolder([&](int step, bool* crashed) {
     MemDisk disk;
-    const bool crashed = CrashOpening(&disk, step);
-    for (uint64_t seed = 0; seed < 2 * kCuts; ++seed) {
-      const std::unique_ptr<MemDisk> cut = disk.Clone();
-      cut->PowerCut(seed);
-      const Status opened = Open(cut.get());
-      ASSERT_TRUE(opened.ok()) << opened.ToString();
-      engine_.reset();
-    }
-    if (!crashed) break;
-  }
-  EXPECT_GT(step, 3);
-  EXPECT_LT(step, kMostSyncs);
+    *crashed = CrashOpening(&disk, step);
+    ExpectOpensAfterCuts(&disk, 1);
+  });
 }
 
 // The first opening is killed, not cut: what it had not synced yet, folders above the database
 // among it, is the next opening's to sync.
 TEST_F(PowerOrderTest, AFirstOpeningThatWasKilledLosesNothingOfTheSecond) {
-  int step = 0;
-  for (; step < kMostSyncs; ++step) {
-    SCOPED_TRACE("sync of a folder " + std::to_string(step));
+  AtEachSyncOfAFolder([&](int step, bool* crashed) {
     MemDisk disk;
-    const bool crashed = CrashOpening(&disk, step);
+    *crashed = CrashOpening(&disk, step);
     disk.Revive();
     disk.Clear();
     ASSERT_TRUE(Open(&disk).ok());
     ASSERT_TRUE(engine_->PutCollection("kept", {}).ok());
     disk.Crash();
     engine_.reset();
-    for (uint64_t seed = 0; seed < kCuts; ++seed) {
-      const std::unique_ptr<MemDisk> cut = disk.Clone();
-      cut->PowerCut(seed);
-      const Status opened = Open(cut.get());
-      ASSERT_TRUE(opened.ok()) << opened.ToString();
-      EXPECT_EQ(engine_->Collections().size(), 2u);
-      engine_.reset();
-    }
-    if (!crashed) break;
-  }
-  EXPECT_GT(step, 3);
-  EXPECT_LT(step, kMostSyncs);
+    ExpectOpensAfterCuts(&disk, 2);
+  });
 }
 
 }  // namespace

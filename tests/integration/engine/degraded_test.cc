@@ -1,5 +1,9 @@
 // A bucket that can't be read: the answer comes from what can, and says what it lacks.
 
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 #include "support/raw_shard.h"
@@ -172,6 +176,36 @@ TEST_F(DegradedTest, ADeadlineThatPassedIsSaid) {
   ASSERT_TRUE(engine_->Filter(request, &answer_).ok());
   EXPECT_FALSE(answer_.degraded);
   EXPECT_TRUE(answer_.unseen.empty());
+}
+
+// A deadline that passes while buckets are read: those that are left are not read, and what was
+// drained from the ring lately answers for them. The disk holds the first read until it has passed.
+TEST_F(DegradedTest, AfterTheDeadlineTheShortTermStoreIsStillAsked) {
+  Open();
+  Play("u1", {"f1"}, kFebruary);
+  Play("u1", {"m1"});
+  Drain();
+  ASSERT_TRUE(engine_->Compact().ok());
+  const Items items{"f1", "m1", "new"};
+  const std::vector<IdRef> ids(items.begin(), items.end());
+  FilterRequest request;
+  request.user = IdRef("u1");
+  request.items = ids;
+  request.facts = kFactPlays;
+  request.deadline_us = 500'000;
+  disk_.Hold(MemDisk::kRead, ".sst");
+  std::future<Status> answered =
+      std::async(std::launch::async, [&] { return engine_->Filter(request, &answer_); });
+  // Where the deadline passes before the first read, no read is held.
+  while (disk_.held() == 0 &&
+         answered.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+  }
+  std::this_thread::sleep_for(std::chrono::microseconds(request.deadline_us));
+  disk_.Release();
+  ASSERT_TRUE(answered.get().ok());
+  EXPECT_EQ(answer_.unseen, std::vector<uint32_t>{2});
+  EXPECT_TRUE(answer_.degraded);
+  EXPECT_EQ(answer_.missing, Items{"deadline"});
 }
 
 }  // namespace
