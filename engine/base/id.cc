@@ -1,6 +1,5 @@
 #include "seendb/id.h"
 
-#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
@@ -10,7 +9,6 @@
 namespace seendb {
 namespace {
 
-/// Digits of the largest 64-bit integer.
 constexpr size_t kMaxDigits = std::numeric_limits<uint64_t>::digits10 + 1;
 
 constexpr bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -59,11 +57,9 @@ bool ParseCanonicalDecimal(std::string_view text, uint64_t* number) noexcept {
 
 }  // namespace
 
-IdRef::IdRef(std::string_view text) noexcept {
-  is_number_ = ParseCanonicalDecimal(text, &number_);
-  if (is_number_) return;
-  data_ = text.data();
-  size_ = static_cast<uint32_t>(std::min<size_t>(text.size(), UINT32_MAX));
+void IdRef::MakeNumber() noexcept {
+  uint64_t number = 0;
+  if (ParseCanonicalDecimal(text(), &number)) *this = IdRef(number);
 }
 
 Status IdRef::Validate() const {

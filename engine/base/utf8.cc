@@ -60,4 +60,10 @@ bool IsUtf8(std::string_view text) noexcept {
   return true;
 }
 
+bool IsAscii(std::string_view text) noexcept {
+  unsigned all = 0;
+  for (const char c : text) all |= static_cast<unsigned char>(c);  // no way out: vectorised
+  return all < 0x80;
+}
+
 }  // namespace seendb

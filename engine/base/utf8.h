@@ -1,4 +1,4 @@
-// engine/base/utf8.h: is this text UTF-8?
+// engine/base/utf8.h: is this text UTF-8, or even ASCII?
 
 #pragma once
 
@@ -9,5 +9,8 @@ namespace seendb {
 /// True for well-formed UTF-8 (Unicode 15, table 3-7): no overlong forms, no surrogates, nothing
 /// above U+10FFFF. Empty text is well formed. Cost: ASCII is read eight bytes at a time.
 bool IsUtf8(std::string_view text) noexcept;
+
+/// True when every byte is below 0x80. Cost: a vector of bytes at a time.
+bool IsAscii(std::string_view text) noexcept;
 
 }  // namespace seendb

@@ -42,6 +42,7 @@ Status ReadNumbers(std::string_view body, size_t most, std::vector<IdRef>* items
 }
 
 Status ReadTexts(std::string_view body, size_t most, std::vector<IdRef>* items) {
+  const bool ascii = IsAscii(body);  // then every text in it is
   for (size_t at = 0; at < body.size();) {
     uint32_t length = 0;
     if (body.size() - at < sizeof(length)) return AtByte(at, "a length is cut off");
@@ -53,7 +54,7 @@ Status ReadTexts(std::string_view body, size_t most, std::vector<IdRef>* items) 
     const size_t begin = at + sizeof(length);
     if (body.size() - begin < length) return AtByte(begin, "an id is cut off");
     const std::string_view text = body.substr(begin, length);
-    if (!IsUtf8(text)) return AtByte(begin, "an id is not UTF-8");
+    if (!ascii && !IsUtf8(text)) return AtByte(begin, "an id is not UTF-8");
     if (items->size() == most) return TooMany(most);
     items->emplace_back(text);
     at = begin + length;

@@ -31,7 +31,11 @@ class IdRef {
   /// An integer id.
   constexpr explicit IdRef(uint64_t number) noexcept : number_(number), is_number_(true) {}
   /// A text id, borrowed; canonical decimals become integer ids.
-  explicit IdRef(std::string_view text) noexcept;
+  explicit IdRef(std::string_view text) noexcept
+      : data_(text.data()),
+        size_(static_cast<uint32_t>(text.size() < UINT32_MAX ? text.size() : UINT32_MAX)) {
+    if (size_ - 1 < kMostDigits && text.front() <= '9') MakeNumber();
+  }
   explicit IdRef(const char* text) noexcept : IdRef(std::string_view(text)) {}
   explicit IdRef(const std::string& text) noexcept : IdRef(std::string_view(text)) {}
 
@@ -55,6 +59,11 @@ class IdRef {
   }
 
  private:
+  /// Digits of the largest 64-bit integer.
+  static constexpr uint32_t kMostDigits = 20;
+  /// Becomes an integer id if the text is a canonical decimal.
+  void MakeNumber() noexcept;
+
   const char* data_ = nullptr;
   uint64_t number_ = 0;
   uint32_t size_ = 0;

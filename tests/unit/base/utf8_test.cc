@@ -65,5 +65,18 @@ TEST(Utf8, NothingIsReadBeyondTheEnd) {
   EXPECT_TRUE(IsUtf8({}));
 }
 
+TEST(IsAscii, OneByteDecidesWhereverItIs) {
+  EXPECT_TRUE(IsAscii(""));
+  for (size_t size = 1; size < 70; ++size) {
+    std::string text(size, '\x7F');
+    EXPECT_TRUE(IsAscii(text)) << size;
+    for (size_t at = 0; at < size; ++at) {
+      text[at] = '\x80';
+      EXPECT_FALSE(IsAscii(text)) << size << " " << at;
+      text[at] = '\0';
+    }
+  }
+}
+
 }  // namespace
 }  // namespace seendb
