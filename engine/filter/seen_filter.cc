@@ -18,7 +18,7 @@ constexpr double kLayerShare = 0.7;
 constexpr double kSealedShare = 0.95;
 // A layer takes at most 1/4 of the ceiling, so that dropping the oldest forgets about a quarter.
 constexpr uint64_t kLayersAtCeiling = 4;
-// Room above the projection, so that a slightly rising user needs no second layer.
+// Room above what is still projected to come, so that a slightly rising user needs no second layer.
 constexpr double kHeadroom = 1.15;
 // The least part of the bucket assumed to have passed.
 constexpr double kPassedMin = 1.0 / 32;
@@ -86,34 +86,47 @@ uint64_t SeenFilter::Bytes() const {
 
 void SeenFilter::Add(std::span<const Fingerprint> items, const FilterRules& rules) {
   if (items.empty()) return;
-  if (rules.exact || sealed || layers.empty()) {
-    std::vector<Fingerprint> fresh;
-    if (!layers.empty()) {
-      const bool at_ceiling = dropped_layers > 0;
-      for (Fingerprint fp : items) {
-        const bool known = at_ceiling ? layers.back().Contains(fp)
-                                      : std::any_of(layers.begin(), layers.end(),
-                                                    [fp](auto& l) { return l.Contains(fp); });
-        if (!known) fresh.push_back(fp);
-      }
-      items = fresh;
-    }
-    list = list.empty() ? std::vector<Fingerprint>(items.begin(), items.end()) : Union(list, items);
-    if (rules.exact) {
-      FreezeExact(rules);
-    } else if (sealed) {
-      if (list.size() > rules.list_limit || Bytes() > rules.bytes_max) {
-        SealList(rules);
-        EnforceCeiling(0, rules);
-        // Below some rate lists are the smaller encoding, and the ceiling is kept as `exact` does.
-        if (Bytes() > rules.bytes_max) FreezeExact(rules);
-      }
-    } else {
-      SpillList(rules);
-    }
+  if (!rules.exact && !sealed && !layers.empty()) {
+    AddToLayers(items, rules);
     return;
   }
-  AddToLayers(items, rules);
+  AddToList(items);
+  if (rules.exact) {
+    FreezeExact(rules);
+  } else if (!sealed) {
+    SpillList(rules);
+  } else if (list.size() > rules.list_limit || Bytes() > rules.bytes_max) {
+    SealList(rules);
+    EnforceCeiling(0, rules);
+    // Below some rate lists are the smaller encoding, and the ceiling is kept as `exact` does.
+    if (Bytes() > rules.bytes_max) FreezeExact(rules);
+  }
+}
+
+// Those that no layer has.
+void SeenFilter::AddToList(std::span<const Fingerprint> items) {
+  std::vector<Fingerprint> fresh;
+  if (!layers.empty()) {
+    const bool at_ceiling = dropped_layers > 0;
+    for (Fingerprint fp : items) {
+      const bool known = at_ceiling ? layers.back().Contains(fp)
+                                    : std::any_of(layers.begin(), layers.end(),
+                                                  [fp](auto& l) { return l.Contains(fp); });
+      if (!known) fresh.push_back(fp);
+    }
+    items = fresh;
+  }
+  list = list.empty() ? std::vector<Fingerprint>(items.begin(), items.end()) : Union(list, items);
+}
+
+void SeenFilter::SealWith(std::span<const Fingerprint> items, const FilterRules& rules) {
+  const bool all_listed = layers.empty() && !sealed && !rules.exact;
+  if (all_listed && FitALayer(list.size() + items.size(), rules)) {
+    AddToList(items);  // no layer for more to come: sealing makes one of just the right size
+  } else {
+    Add(items, rules);
+  }
+  Seal(rules);
 }
 
 // Leaves the list once it is too long.
@@ -174,7 +187,8 @@ uint64_t SeenFilter::ProjectedItems(uint64_t items, const FilterRules& rules) co
   const double since = static_cast<double>(as_of_ms) - static_cast<double>(rules.begin_ms);
   const double passed = span > 0 ? since / span : 1;
   const double share = std::clamp(passed, kPassedMin, 1.0);
-  return static_cast<uint64_t>(static_cast<double>(items) / share * kHeadroom);
+  const double to_come = static_cast<double>(items) * (1 / share - 1) * kHeadroom;
+  return items + static_cast<uint64_t>(to_come);
 }
 
 double SeenFilter::BudgetLeft(const FilterRules& rules) const {

@@ -61,6 +61,8 @@ struct SeenFilter {
   void AddLayers(std::vector<Layer> incoming, const FilterRules& rules);
   /// Re-encodes for a closed bucket. Idempotent; again after late items, a large tail is taken in.
   void Seal(const FilterRules& rules);
+  /// The same after adding a bucket's last items: nothing is sized for more to come.
+  void SealWith(std::span<const Fingerprint> items, const FilterRules& rules);
   /// Whether Seal would change anything.
   bool WantsSeal(const FilterRules& rules) const;
 
@@ -76,6 +78,7 @@ struct SeenFilter {
 
  private:
   bool OrLayer(const Layer& incoming);
+  void AddToList(std::span<const Fingerprint> items);
   void AddToLayers(std::span<const Fingerprint> items, const FilterRules& rules);
   void SpillList(const FilterRules& rules);
   void FreezeExact(const FilterRules& rules);

@@ -60,10 +60,10 @@ struct Gathered {
   // So many items that, at the ceiling, some of them push others out go in by age: the newest stay.
   // As many runs at a time as fill a layer: one by one they would begin a layer for each few that
   // the last one has no room for.
-  void AddTo(SeenFilter* filter, const FilterRules& rules) {
+  void AddTo(SeenFilter* filter, const FilterRules& rules, bool sealing) {
     if (SeenFilter::FitALayer(items.size(), rules)) {
       Finish();
-      filter->Add(items, rules);
+      sealing ? filter->SealWith(items, rules) : filter->Add(items, rules);
       return;
     }
     std::vector<Fingerprint> group;
@@ -77,6 +77,7 @@ struct Gathered {
       begin = end;
     }
     AddGroup(&group, filter, rules);
+    if (sealing) filter->Seal(rules);
   }
 
   static void AddGroup(std::vector<Fingerprint>* group, SeenFilter* filter,
@@ -113,8 +114,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
     if (!filter.sealed) filter.as_of_ms = std::max(filter.as_of_ms, gathered.as_of_ms);
     filter.dropped_layers += gathered.dropped_layers;
     filter.AddLayers(std::move(gathered.dense), rules);
-    gathered.AddTo(&filter, rules);
-    if (rules_->sealing.load(std::memory_order_relaxed)) filter.Seal(rules);
+    gathered.AddTo(&filter, rules, rules_->sealing.load(std::memory_order_relaxed));
 
     const uint32_t dropped = filter.dropped_layers - dropped_before;
     counters.layers_dropped.fetch_add(dropped, std::memory_order_relaxed);

@@ -36,7 +36,9 @@ class IdRef {
         size_(static_cast<uint32_t>(text.size() < UINT32_MAX ? text.size() : UINT32_MAX)) {
     if (size_ - 1 < kMostDigits && text.front() <= '9') MakeNumber();
   }
+  /// The same of zero-terminated text.
   explicit IdRef(const char* text) noexcept : IdRef(std::string_view(text)) {}
+  /// The same of a string.
   explicit IdRef(const std::string& text) noexcept : IdRef(std::string_view(text)) {}
 
   /// True for an integer id (given as one, or as canonical decimal text).
