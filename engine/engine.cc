@@ -277,13 +277,7 @@ uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, sh
 Status EngineImpl::Sync() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  Status first;  // a shard that fails keeps no other from its sync
-  for (Shard& shard : shards_) {
-    const Gate::Scope inside(*shard.use);
-    Status synced = shard.store->SyncWal();
-    if (first.ok() && !synced.ok()) first = std::move(synced);
-  }
-  return first;
+  return InEachShard([](Shard& shard) { return shard.store->SyncWal(); });
 }
 
 Status EngineImpl::Close() {

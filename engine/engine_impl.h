@@ -13,6 +13,7 @@
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/name_table.h"
@@ -39,6 +40,9 @@ struct Shard {
   int heal_tries = 0;  // since it failed; guarded by heal_mutex_, like the next
   std::chrono::steady_clock::time_point heal_next;
 };
+
+/// How a problem begins that a bucket can't be sealed.
+inline constexpr char kSealProblem[] = "seal ";
 
 /// A collection as the hot path needs it.
 struct Collection {
@@ -106,6 +110,19 @@ class EngineImpl final : public Engine {
   std::shared_ptr<const CollectionMap> collections() const;
   Result<Collection> FindCollection(std::string_view name) const;
 
+  /// Runs `work(shard)` in every shard, together with others there: one that fails keeps no other
+  /// from its turn. The first failure.
+  template <typename Work>
+  Status InEachShard(const Work& work) {
+    Status first;
+    for (Shard& shard : shards_) {
+      const Gate::Scope inside(*shard.use);
+      Status status = work(shard);
+      if (first.ok() && !status.ok()) first = std::move(status);
+    }
+    return first;
+  }
+
   // collections.cc
   Status StoreCollection(const std::string& name, const Policy& policy);
 
@@ -142,6 +159,9 @@ class EngineImpl final : public Engine {
   Status CheckClock() const;
   Status EnsureBuckets();
   Status RunMaintenance();
+  /// Runs `work(collection, shard, families)` for every collection in every shard that has it.
+  template <typename Work>
+  Status InEachFamily(const Work& work);
   Status SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted);
   void NoteSeal(const Shard& shard, const std::string& collection, Bucket* bucket,
                 const Status& sealed);

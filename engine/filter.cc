@@ -195,7 +195,8 @@ bool Collect(const Scratch& scratch, const FilterRequest& request, size_t begin,
 }
 
 bool HasGoodLength(const IdRef& id) {
-  return id.is_number() | (id.text().size() - 1 < kMaxIdBytes);  // 1 to kMaxIdBytes
+  const bool fits = id.text().size() - 1 < kMaxIdBytes;  // 1 to kMaxIdBytes
+  return (int{id.is_number()} | int{fits}) != 0;         // without a branch
 }
 
 Status CheckLengths(std::span<const IdRef> ids, const char* list) {

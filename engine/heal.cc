@@ -32,6 +32,7 @@ Status EngineImpl::RecoverShard(Shard& shard, bool reopen) {
     const Gate::Exclusive alone(*shard.use);
     const Status reopened = reopen ? shard.store->Reopen() : Status();
     if (!reopened.ok()) return reopened;
+    shard.store->ClearProblems(kSealProblem);  // its buckets are looked at anew
     shard.recovering = true;
     const Status known = shard.ring->Reopened();
     if (!known.ok()) return known;

@@ -26,6 +26,11 @@ bool MaySeal(const Bucket& bucket, int64_t now_ms) {
   return tries == 0 || since_ms < 0 || since_ms >= pause_ms;
 }
 
+// How the problem of this bucket begins.
+std::string SealProblem(const std::string& collection, const Bucket& bucket) {
+  return kSealProblem + collection + "/" + bucket.label + ": ";
+}
+
 }  // namespace
 
 // ---- By hand ----
@@ -33,25 +38,19 @@ bool MaySeal(const Bucket& bucket, int64_t now_ms) {
 Status EngineImpl::Drain() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  Status first = Heal();
-  for (Shard& shard : shards_) {
-    const Gate::Scope inside(*shard.use);
+  const Status healed = Heal();
+  Status drained = InEachShard([](Shard& shard) {
     shard.ring->Rotate();
-    Status drained = shard.ring->DrainClosed();
-    if (first.ok() && !drained.ok()) first = std::move(drained);
-  }
-  return first;
+    return shard.ring->DrainClosed();
+  });
+  return healed.ok() ? drained : healed;
 }
 
 Status EngineImpl::RotateAndDrain() {
-  Status first;
-  for (Shard& shard : shards_) {
-    const Gate::Scope inside(*shard.use);
+  return InEachShard([](Shard& shard) {
     shard.ring->RotateIfDue();
-    Status drained = shard.ring->DrainClosed();
-    if (first.ok() && !drained.ok()) first = std::move(drained);
-  }
-  return first;
+    return shard.ring->DrainClosed();
+  });
 }
 
 Status EngineImpl::Seal(std::string_view collection, std::string_view bucket) {
@@ -84,31 +83,41 @@ Status EngineImpl::SealClosed() {
 }
 
 // What fails in one shard or bucket keeps no other from its turn, here and below.
-Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted) {
+template <typename Work>
+Status EngineImpl::InEachFamily(const Work& work) {
   Status first;
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
-    for (Shard& shard : shards_) {
-      const Gate::Scope inside(*shard.use);
+    Status done = InEachShard([&, &wanted = collection](Shard& shard) {
       const std::shared_ptr<const FamilySet> families = shard.store->families();
-      const CollectionFamilies* family = families->Find(name);
-      if (family == nullptr) continue;
-      for (const auto& [index, bucket] : family->buckets) {
-        if (!wanted(collection, *bucket)) continue;
-        Status sealed = shard.store->Seal(name, bucket);
-        NoteSeal(shard, name, bucket.get(), sealed);
-        if (first.ok() && !sealed.ok()) first = std::move(sealed);
-      }
-    }
+      const CollectionFamilies* family = families->Find(wanted.name);
+      return family == nullptr ? Status() : work(wanted, shard, *family);
+    });
+    if (first.ok()) first = std::move(done);
   }
   return first;
 }
 
-// What failed stays a problem until the bucket is sealed. Given up for closing is no failure.
+Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted) {
+  return InEachFamily(
+      [&](const Collection& collection, Shard& shard, const CollectionFamilies& family) {
+        Status first;
+        for (const auto& [index, bucket] : family.buckets) {
+          if (!wanted(collection, *bucket)) continue;
+          Status sealed = shard.store->Seal(collection.name, bucket);
+          NoteSeal(shard, collection.name, bucket.get(), sealed);
+          if (first.ok()) first = std::move(sealed);
+        }
+        return first;
+      });
+}
+
+// What failed stays a problem until the bucket is sealed, if maintenance is to seal it. Given up
+// for closing is no failure; what stops the shard is a problem of its own.
 void EngineImpl::NoteSeal(const Shard& shard, const std::string& collection, Bucket* bucket,
                           const Status& sealed) {
   if (sealed.code() == StatusCode::kUnavailable) return;
-  const std::string prefix = "seal " + collection + "/" + bucket->label + ": ";
+  const std::string prefix = SealProblem(collection, *bucket);
   shard.store->ClearProblems(prefix);
   if (sealed.ok()) {
     bucket->seal_tries = 0;
@@ -118,7 +127,8 @@ void EngineImpl::NoteSeal(const Shard& shard, const std::string& collection, Buc
   ++bucket->seal_tries;
   bucket->seal_failed_ms = clock_->NowMs();
   counters_.seal_failures.fetch_add(1, std::memory_order_relaxed);
-  shard.store->AddProblem(prefix + sealed.ToString());
+  const bool lasts = bucket->end_ms <= bucket->seal_failed_ms && shard.store->CheckWritable().ok();
+  if (lasts) shard.store->AddProblem(prefix + sealed.ToString());
 }
 
 Status EngineImpl::DropExpired() {
@@ -132,36 +142,26 @@ Status EngineImpl::DropExpired() {
 }
 
 Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
-  Status first;
-  const std::shared_ptr<const CollectionMap> all = collections();
-  for (const auto& [name, collection] : *all) {
-    const int64_t oldest = oldest_kept(collection);
-    for (Shard& shard : shards_) {
-      const Gate::Scope inside(*shard.use);
-      const std::shared_ptr<const FamilySet> families = shard.store->families();
-      const CollectionFamilies* family = families->Find(name);
-      if (family == nullptr || family->buckets.empty() ||
-          family->buckets.rbegin()->first >= oldest) {
-        continue;
-      }
-      Status writable = shard.store->CheckWritable();
-      if (!writable.ok()) {
-        if (first.ok()) first = std::move(writable);
-        continue;
-      }
-      std::vector<std::shared_ptr<Bucket>> expired;
-      {
-        const Gate::Exclusive alone(shard.ring->gate());
-        expired = shard.store->Unpublish(name, oldest);
-      }
-      Status dropped = shard.store->Drop(name, expired);
-      if (dropped.ok()) {
-        counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
-      }
-      if (first.ok() && !dropped.ok()) first = std::move(dropped);
-    }
-  }
-  return first;
+  return InEachFamily(
+      [&](const Collection& collection, Shard& shard, const CollectionFamilies& family) -> Status {
+        const int64_t oldest = oldest_kept(collection);
+        if (family.buckets.empty() || family.buckets.rbegin()->first >= oldest) return {};
+        Status writable = shard.store->CheckWritable();
+        if (!writable.ok()) return writable;
+        std::vector<std::shared_ptr<Bucket>> expired;
+        {
+          const Gate::Exclusive alone(shard.ring->gate());
+          expired = shard.store->Unpublish(collection.name, oldest);
+        }
+        for (const auto& bucket : expired) {
+          shard.store->ClearProblems(SealProblem(collection.name, *bucket));
+        }
+        Status dropped = shard.store->Drop(collection.name, expired);
+        if (dropped.ok()) {
+          counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
+        }
+        return dropped;
+      });
 }
 
 Status EngineImpl::Compact() {
@@ -204,12 +204,14 @@ Status EngineImpl::EnsureBuckets() {
     const int64_t begin = BucketBeginMs(collection.policy, current);
     const int64_t end = BucketBeginMs(collection.policy, current + 1);
     const int64_t ahead = std::min(kDayMs, (end - begin) / 4);
-    for (Shard& shard : shards_) {
-      const Gate::Scope inside(*shard.use);
-      Result<std::shared_ptr<Bucket>> made = shard.store->EnsureBucket(name, current);
-      if (made.ok() && now >= end - ahead) made = shard.store->EnsureBucket(name, current + 1);
-      if (first.ok() && !made.ok()) first = made.status();
-    }
+    Status made = InEachShard([&, &of = name](Shard& shard) {
+      Result<std::shared_ptr<Bucket>> bucket = shard.store->EnsureBucket(of, current);
+      if (bucket.ok() && now >= end - ahead) {
+        bucket = shard.store->EnsureBucket(of, current + 1);
+      }
+      return bucket.status();
+    });
+    if (first.ok()) first = std::move(made);
   }
   return first;
 }

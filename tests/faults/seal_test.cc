@@ -91,6 +91,20 @@ TEST_F(SealTest, OneThatFailsRestsLongerEachTime) {
   EXPECT_EQ(failures(), expected);
 }
 
+TEST_F(SealTest, OneOfABucketThatIsDroppedIsNoProblemAnyMore) {
+  Open();
+  Play("u1", Numbered("f", 300), kFebruary);
+  Drain();
+  disk_.SetCapacity(disk_.used() + (8 << 20));
+  EXPECT_FALSE(engine_->Seal("default", "2026-03").ok());
+  EXPECT_FALSE(engine_->Stats().degraded) << "the current one is sealed when its time comes";
+  EXPECT_FALSE(engine_->Seal("default", "2026-02").ok());
+  EXPECT_TRUE(HasProblem("seal default/2026-02"));
+  clock_.Advance(200 * kDayMs);
+  ASSERT_TRUE(engine_->DropExpired().ok());
+  EXPECT_FALSE(HasProblem("seal default/2026-02"));
+}
+
 // Whoever scans sees the shard giving up; the seal, held by the disk all the while, then ends.
 TEST_F(SealTest, CloseGivesUpOneThatRuns) {
   Open();
