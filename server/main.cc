@@ -22,6 +22,7 @@
 
 #include "api/service.h"
 #include "http/listener.h"
+#include "ingest/consumer.h"
 #include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
@@ -64,6 +65,10 @@ class App {
         sync_timer_(control_),
         watch_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
+    if (config_.kafka) {
+      consumer_.emplace(*config_.kafka);
+      context_.ingest_state = [this] { return consumer_->State(); };
+    }
     context_.listener_counters = [this](ops::MetricsSnapshot* to) { FillCounters(to); };
   }
 
@@ -75,6 +80,11 @@ class App {
             {{"checkpoints", config_.checkpoints}, {"error", made.ToString()}});
         return ops::ExitCodeOf(made.code());
       }
+    }
+    if (const Status ready = consumer_ ? consumer_->Prepare() : Status(); !ready.ok()) {
+      Log(LogLevel::kError, "kafka_settings",
+          {{"key", ready.field()}, {"error", ready.ToString()}});
+      return ready.code() == StatusCode::kInvalidArgument ? ops::kExitUsage : ops::kExitFailure;
     }
     const auto address = http::ParseHostPort(config_.listen);
     if (const auto error = listener_.Open(address->first, address->second)) {
@@ -144,6 +154,7 @@ class App {
     std::printf("listening on http://%s\n", listener_.address().c_str());
     std::fflush(stdout);
     if (clock_) SyncLater();
+    if (consumer_) consumer_->Start(engine_.get());
     static_cast<void>(problems_.Look(stats.problems));  // in the line above
     WatchLater();
   }
@@ -192,6 +203,7 @@ class App {
       Log(LogLevel::kWarn, "stopped_while_opening");  // nothing was acknowledged
       _exit(ops::kExitOk);
     }
+    if (consumer_) consumer_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
     if (!listener_.StopWorkers(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
@@ -229,7 +241,8 @@ class App {
   api::ApiService service_;
   std::unique_ptr<Engine> engine_;
   Status open_failure_;
-  http::Listener listener_;  // stopped before the engine goes
+  std::optional<ingest::Consumer> consumer_;  // stopped before the engine goes
+  http::Listener listener_;                   // stopped before the engine goes
 
   boost::asio::io_context control_;
   boost::asio::signal_set signals_;

@@ -44,6 +44,7 @@ struct Context {
   std::mutex checkpoint_mutex;           ///< one at a time
   std::atomic<Engine*> engine{nullptr};  ///< set once it is open
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
+  std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
 };
 
 /// One request on its way to an answer. Handlers see nothing else.

@@ -60,7 +60,7 @@ JsonDocument::~JsonDocument() {
   if (ThreadParser()->capacity() > kKeptCapacity) ThreadParser().reset();
 }
 
-Status JsonDocument::Begin(std::string_view body, ondemand::object* root) {
+Status JsonDocument::Iterate(std::string_view body) {
   auto& parser = ThreadParser();
   if (!parser) parser = std::make_unique<ondemand::parser>();
   if (body.substr(0, 3) == "\xEF\xBB\xBF") {
@@ -68,12 +68,26 @@ Status JsonDocument::Begin(std::string_view body, ondemand::object* root) {
   }
   const simdjson::padded_string_view padded(body.data(), body.size(),
                                             body.size() + simdjson::SIMDJSON_PADDING);
-  if (const auto error = parser->iterate(padded).get(document_)) return Malformed(error);
+  const auto error = parser->iterate(padded).get(document_);
+  return error ? Malformed(error) : Status::Ok();
+}
+
+Status JsonDocument::Begin(std::string_view body, ondemand::object* root) {
+  if (Status status = Iterate(body); !status.ok()) return status;
   if (const auto error = document_.get_object().get(*root)) {
     if (error == simdjson::INCORRECT_TYPE) return Status::InvalidArgument("must be an object");
     return Malformed(error);
   }
   return Status::Ok();
+}
+
+Status JsonDocument::Begin(std::string_view body, ondemand::value* root) {
+  if (Status status = Iterate(body); !status.ok()) return status;
+  const auto error = document_.get_value().get(*root);
+  if (error == simdjson::SCALAR_DOCUMENT_AS_VALUE) {
+    return Status::InvalidArgument("must be an object or an array");
+  }
+  return error ? Malformed(error) : Status::Ok();
 }
 
 Status JsonDocument::End() {

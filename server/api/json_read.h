@@ -35,10 +35,13 @@ class JsonDocument {
 
   /// Begins `body`, which must be an object.
   Status Begin(std::string_view body, ondemand::object* root);
+  /// Begins `body`, which must be an object or an array.
+  Status Begin(std::string_view body, ondemand::value* root);
   /// Refuses anything behind the object. Call after its last field.
   Status End();
 
  private:
+  Status Iterate(std::string_view body);
   ondemand::document document_;
 };
 

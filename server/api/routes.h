@@ -66,6 +66,7 @@ void HandleClock(Call& call);
 void HandleStats(Call& call);  // state.cc
 void HandleBuckets(Call& call);
 void HandleRing(Call& call);
+void HandleIngest(Call& call);
 void HandleMetrics(Call& call);
 void HandleHealth(Call& call);
 void HandleReady(Call& call);

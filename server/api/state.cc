@@ -21,6 +21,11 @@ void HandleBuckets(Call& call) { call.response.body = ReportToJson(call.engine()
 
 void HandleRing(Call& call) { call.response.body = ReportToJson(call.engine().Ring()); }
 
+void HandleIngest(Call& call) {
+  const auto& state = call.context.ingest_state;
+  call.response.body = ops::IngestStateToJson(state ? state() : ops::IngestState());
+}
+
 void HandleMetrics(Call& call) {
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
@@ -32,6 +37,7 @@ void HandleMetrics(Call& call) {
     snapshot.buckets = engine->Buckets();
     snapshot.fill = call.context.sampler.Look(engine);
     snapshot.now_ms = engine->NowMs();
+    if (call.context.ingest_state) snapshot.ingest = call.context.ingest_state();
   }
   call.response.body = call.context.metrics->Text(snapshot);
   call.response.content_type = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,8 +1,6 @@
 #include "ops/config.h"
 
 #include <charconv>
-#include <functional>
-#include <map>
 #include <set>
 #include <vector>
 
@@ -10,46 +8,11 @@
 
 #include "base/json_pointer.h"
 #include "http/listener.h"
+#include "ops/config_keys.h"
 #include "seendb/policy.h"
 
 namespace seendb::ops {
 namespace {
-
-using Json = nlohmann::json;
-
-/// Sets one key from its value; an error's field is filled in by the caller.
-using Setter = std::function<Status(const Json&)>;
-using Keys = std::map<std::string, Setter>;
-
-template <typename T>
-Setter Integer(T* to, int64_t min, int64_t max) {
-  return [=](const Json& value) {
-    if (!value.is_number_integer()) return Status::InvalidArgument("must be an integer");
-    const bool huge = value.is_number_unsigned() && value.get<uint64_t>() > INT64_MAX;
-    if (huge || value.get<int64_t>() < min || value.get<int64_t>() > max) {
-      return Status::InvalidArgument("must be within " + std::to_string(min) + ".." +
-                                     std::to_string(max));
-    }
-    *to = static_cast<T>(value.get<int64_t>());
-    return Status::Ok();
-  };
-}
-
-Setter Text(std::string* to) {
-  return [=](const Json& value) {
-    if (!value.is_string()) return Status::InvalidArgument("must be a string");
-    *to = value.get<std::string>();
-    return Status::Ok();
-  };
-}
-
-Setter Flag(bool* to) {
-  return [=](const Json& value) {
-    if (!value.is_boolean()) return Status::InvalidArgument("must be true or false");
-    *to = value.get<bool>();
-    return Status::Ok();
-  };
-}
 
 /// "00:00-05:00" to minutes of the day.
 Setter Maintenance(Options* to) {
@@ -72,25 +35,6 @@ Setter Maintenance(Options* to) {
     to->maintenance_end_minute = (end_h * 60 + end_m) % 1440;
     return Status::Ok();
   };
-}
-
-/// Applies every member of `object`.
-Status Apply(const Json& object, const Keys& keys, const std::string& at) {
-  if (!object.is_object()) return Status::InvalidArgument("must be an object", at);
-  for (const auto& [key, value] : object.items()) {
-    const std::string field = at + PointerTo(key);
-    const auto found = keys.find(key);
-    if (found == keys.end()) return Status::InvalidArgument("unknown key \"" + key + "\"", field);
-    const Status status = found->second(value);
-    if (status.ok()) continue;
-    return Status::InvalidArgument(std::string(status.message()),
-                                   field + std::string(status.field()));
-  }
-  return Status::Ok();
-}
-
-Setter Section(Keys keys) {
-  return [keys = std::move(keys)](const Json& value) { return Apply(value, keys, ""); };
 }
 
 Keys LimitKeys(Config* config) {
@@ -184,6 +128,7 @@ Status ReadConfig(std::string_view json, Config* config) {
                 {"log_level", level},
                 {"clock", clock},
                 {"limits", Section(LimitKeys(config))},
+                {"kafka", Kafka(&config->kafka)},
                 {"engine", Section(EngineKeys(&config->engine))}},
                "");
 }

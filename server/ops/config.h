@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "http/limits.h"
+#include "ops/kafka_config.h"
 #include "seendb/options.h"
 #include "seendb/status.h"
 
@@ -25,6 +26,7 @@ struct Config {
   std::string log_level = "info";          ///< debug, info, warn, error
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS
   http::Limits limits;                     ///< "limits"
+  std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
   Options engine;                          ///< "engine", and "limits"/"candidates"
 };
 

@@ -2,7 +2,7 @@
 //
 // Counting costs a few relaxed atomic additions, striped over threads; text is made on demand
 // with prometheus-cpp. Names begin with seendb_, are in seconds and bytes, and carry the labels
-// route, code, collection and shard, never a user.
+// route, code, collection, shard, topic, partition and kind, never a user.
 
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/ingest_state.h"
 #include "seendb/report.h"
 
 namespace prometheus {
@@ -46,6 +47,7 @@ struct MetricsSnapshot {
   std::vector<SlotInfo> ring;
   std::vector<BucketInfo> buckets;
   std::vector<FillSample> fill;
+  IngestState ingest;
   int64_t now_ms = 0;  ///< by the engine's clock
   int64_t connections = 0, in_flight = 0;
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
@@ -96,5 +98,9 @@ class Metrics {
 /// Appends the families of a snapshot.
 void CollectSnapshot(const MetricsSnapshot& snapshot,
                      std::vector<prometheus::MetricFamily>* families);
+
+/// The part of it that tells of the consumption of a log; nothing where none is configured.
+void CollectIngest(const MetricsSnapshot& snapshot,
+                   std::vector<prometheus::MetricFamily>* families);
 
 }  // namespace seendb::ops

@@ -73,6 +73,21 @@ void CollectWrites(const EngineStats& e, Writer* out) {
   out->Counter("seendb_buckets_dropped_total", "Buckets dropped.", e.buckets_dropped);
 }
 
+/// Stored with the events: each message of a log counts once, over all openings.
+void CollectIngested(const EngineStats& e, std::vector<MetricFamily>* families) {
+  MetricFamily events =
+      MakeFamily("seendb_ingested_events_total",
+                 "Events out of a log, each once over all openings.", MetricType::Counter);
+  const auto add = [&](const char* kind, const char* outcome, uint64_t count) {
+    AddValue(&events, {{"kind", kind}, {"outcome", outcome}}, static_cast<double>(count));
+  };
+  add("play", "accepted", e.ingested.plays_accepted);
+  add("play", "refused", e.ingested.plays_refused);
+  add("impression", "accepted", e.ingested.impressions_accepted);
+  add("impression", "refused", e.ingested.impressions_refused);
+  families->push_back(std::move(events));
+}
+
 void CollectFilters(const EngineStats& e, Writer* out) {
   out->Counter("seendb_merges_full_total", "Full merges.", e.merges_full);
   out->Counter("seendb_merges_partial_total", "Partial merges.", e.merges_partial);
@@ -185,10 +200,12 @@ void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>*
   out.Gauge("seendb_ready", "1 once the database is open.", snapshot.engine_open ? 1 : 0);
   if (!snapshot.engine_open) return;
   CollectWrites(snapshot.engine, &out);
+  CollectIngested(snapshot.engine, families);
   CollectFilters(snapshot.engine, &out);
   CollectRocksDb(snapshot.engine, &out);
   CollectRing(snapshot, families);
   CollectBuckets(snapshot, families);
+  CollectIngest(snapshot, families);
 }
 
 }  // namespace seendb::ops

@@ -18,7 +18,7 @@ SERVER_ROOMS = {
     "http": {"http"},
     "ops": {"ops", "http"},
     "api": {"api", "http", "ops"},
-    "ingest": {"ingest", "ops"},
+    "ingest": {"ingest", "api", "ops"},
     "main": {"main", "http", "ops", "api", "ingest"},
 }
 

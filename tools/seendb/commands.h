@@ -16,6 +16,8 @@ void AddCollections(CLI::App& app, Session& session);
 void AddScan(CLI::App& app, Session& session);
 void AddVerify(CLI::App& app, Session& session);
 void AddRepair(CLI::App& app, Session& session);
+void AddIngest(CLI::App& app, Session& session);
+void AddProduce(CLI::App& app, Session& session);
 void AddLoad(CLI::App& app, Session& session);
 void AddGenerate(CLI::App& app, Session& session);
 void AddSeal(CLI::App& app, Session& session);

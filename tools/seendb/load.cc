@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "database.h"
 #include "loader.h"
+#include "log_flags.h"
 #include "progress.h"
 #include "report_json.h"
 #include "table.h"
@@ -17,25 +18,9 @@ namespace seendb::tool {
 namespace {
 
 struct LoadFlags {
-  std::string file;
-  std::string format;
-  std::string time_unit = "auto";
-  std::string shift = "0";
-  bool no_header = false;
-  PlayColumns columns;
+  LogFlags log;
   LoadOptions options;
 };
-
-/// Fills in what the flags say in words.
-Status Interpret(LoadFlags* flags) {
-  flags->columns.header = !flags->no_header;
-  if (flags->time_unit == "ms") flags->columns.time_unit = TimeUnit::kMillis;
-  if (flags->time_unit == "s") flags->columns.time_unit = TimeUnit::kSeconds;
-  const auto shift_ms = ParseSpanMs(flags->shift);
-  if (!shift_ms) return Status::InvalidArgument("--shift: write 90d, -12h, 30m, 10s or 500ms");
-  flags->options.shift_ms = *shift_ms;
-  return {};
-}
 
 Json RowsJson(const std::vector<RowError>& rows) {
   Json list = Json::array();
@@ -85,14 +70,14 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
 
 Status LoadInto(Database& database, const Session& session, const LoadFlags& flags,
                 LogFormat format) {
-  auto source = ByteSource::Open(flags.file);
+  auto source = ByteSource::Open(flags.log.file);
   if (!source.ok()) return source.status();
   auto reader = PlayReader::Open([&](char* to, size_t size) { return (*source)->Read(to, size); },
-                                 format, flags.columns);
+                                 format, flags.log.columns);
   if (!reader.ok()) return reader.status();
 
   ResumeState state;
-  state.file = flags.file;
+  state.file = flags.log.file;
   state.file_bytes = (*source)->file_bytes();
   state.collection = CollectionOf(session);
   if (!flags.options.resume_path.empty()) {
@@ -121,10 +106,9 @@ Status LoadInto(Database& database, const Session& session, const LoadFlags& fla
 }
 
 Status Run(const Session& session, LoadFlags flags) {
-  Status status = Interpret(&flags);
-  if (!status.ok()) return status;
-  auto format = flags.format.empty() ? LogFormatOfName(flags.file) : LogFormatByName(flags.format);
+  auto format = flags.log.Interpret();
   if (!format.ok()) return format.status();
+  flags.options.shift_ms = flags.log.shift_ms;
   auto database = Database::Open(session, Access::kCreate);
   if (!database.ok()) return database.status();
   if (HttpClient* server = (*database)->server()) {
@@ -135,36 +119,6 @@ Status Run(const Session& session, LoadFlags flags) {
   return (*database)->Close(LoadInto(**database, session, flags, *format));
 }
 
-void AddColumnFlags(CLI::App& command, LoadFlags* flags) {
-  const char* const group = "Columns";
-  command
-      .add_option("--user-column", flags->columns.user,
-                  "Who; by default user, user_id, uid, customer_id ...")
-      ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option("--item-column", flags->columns.item,
-                  "What; by default item, item_id, video_id, stock_code ...")
-      ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option("--time-column", flags->columns.time,
-                  "When; by default at, time_ms, ts, timestamp ...: a number or ISO 8601")
-      ->type_name("NAME")
-      ->group(group);
-  command
-      .add_option("--time-unit", flags->time_unit,
-                  "Of bare numbers: ms, s, or auto (below 100,000,000,000 seconds)")
-      ->check(CLI::IsMember({"auto", "ms", "s"}))
-      ->group(group);
-  command.add_flag("--now", flags->columns.now, "No time column: everything was played now")
-      ->group(group);
-  command
-      .add_flag("--no-header", flags->no_header,
-                "CSV and TSV without a header: columns are numbers from 1, by default 1, 2, 3")
-      ->group(group);
-}
-
 }  // namespace
 
 void AddLoad(CLI::App& app, Session& session) {
@@ -173,14 +127,7 @@ void AddLoad(CLI::App& app, Session& session) {
       AddCommand(app, session, "load",
                  "Record the plays of a log (with --db in its folder, made where there is none)",
                  Takes::kFolderOrServer, [&session, flags] { return Run(session, *flags); });
-  command
-      .add_option("file", flags->file,
-                  "csv, tsv or ndjson, zstd-compressed or not; - for standard input")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--format", flags->format, "Where the name does not tell: csv, tsv, ndjson")
-      ->type_name("FORMAT");
-  AddColumnFlags(command, flags.get());
+  AddLogFlags(command, &flags->log);
   command.add_option("--batch", flags->options.batch_plays, "Plays recorded at once")
       ->check(CLI::Range(1, 100'000))
       ->type_name("N");
@@ -189,10 +136,6 @@ void AddLoad(CLI::App& app, Session& session) {
                   "Keep the progress in this file and go on from there the next time")
       ->type_name("STATEFILE");
   command.add_flag("--strict", flags->options.strict, "Stop at the first bad row");
-  command
-      .add_option("--shift", flags->shift,
-                  "Add to every time, to bring an old log into the window: 90d, -12h, 500ms")
-      ->type_name("SPAN");
   command
       .add_option("--retry", flags->options.retry_s,
                   "Seconds to go on trying while the server is busy or away")

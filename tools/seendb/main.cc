@@ -28,7 +28,9 @@ void Describe(CLI::App& app, Session& session) {
   AddScan(app, session);
   AddVerify(app, session);
   AddRepair(app, session);
+  AddIngest(app, session);
   AddLoad(app, session);
+  AddProduce(app, session);
   AddGenerate(app, session);
   AddSeal(app, session);
   AddCompact(app, session);

@@ -1,0 +1,56 @@
+// server/ingest/consumer.h: consumes the topics of the settings into an engine, on one thread,
+// until it is stopped. Nothing ends it: brokers may go and come, topics be made later, partitions
+// added.
+//
+// The thread works in sessions (session.h): one librdkafka consumer whose partitions are assigned
+// once, with explicit offsets out of the database. Whatever changes begins a new session.
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "ingest/dead_letters.h"
+#include "ingest/partition_table.h"
+#include "ingest/stop_signal.h"
+#include "ops/kafka_config.h"
+#include "seendb/engine.h"
+
+namespace seendb::ingest {
+
+/// See the head of this file. Threads: Start and Stop once each, in this order, by one thread;
+/// State by any.
+class Consumer {
+ public:
+  explicit Consumer(const ops::KafkaConfig& config) : config_(config), table_(config_) {}
+  ~Consumer() { Stop(); }
+  Consumer(const Consumer&) = delete;
+  Consumer& operator=(const Consumer&) = delete;
+
+  /// Makes what can fail because of the settings: kInvalidArgument names the property, kIOError
+  /// the dead letters' file.
+  Status Prepare();
+  /// Begins to consume into `engine`, which must outlive Stop. Precondition: Prepare succeeded.
+  void Start(Engine* engine);
+  /// Ends it: what was polled and not applied will be polled again by the next process. Returns
+  /// within seconds.
+  void Stop();
+  /// What is consumed, and how far.
+  ops::IngestState State() const;
+
+ private:
+  void Run(Engine* engine);
+
+  const ops::KafkaConfig config_;
+  PartitionTable table_;
+  StopSignal stop_;
+  std::unique_ptr<DeadLetters> dead_letters_;
+  std::set<std::string> late_topics_;  // the thread's
+  std::atomic<Engine*> engine_{nullptr};
+  std::thread thread_;
+};
+
+}  // namespace seendb::ingest

@@ -1,0 +1,103 @@
+#include "ingest/partition_table.h"
+
+#include <algorithm>
+
+namespace seendb::ingest {
+namespace {
+
+int64_t SecondOf(Rate::Clock::time_point now) {
+  return std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+}
+
+}  // namespace
+
+void Rate::Add(uint64_t count, Clock::time_point now) {
+  const int64_t second = SecondOf(now);
+  Second& slot = seconds_[static_cast<size_t>(second % (kSeconds + 1))];
+  if (slot.second != second) slot = {second, 0};
+  slot.count += count;
+}
+
+double Rate::PerSecond(Clock::time_point now) const {
+  const int64_t second = SecondOf(now);
+  uint64_t sum = 0;
+  for (const Second& slot : seconds_) {
+    if (slot.second < second && slot.second >= second - kSeconds) sum += slot.count;
+  }
+  return static_cast<double>(sum) / static_cast<double>(kSeconds);
+}
+
+PartitionTable::PartitionTable(const ops::KafkaConfig& config) : config_(config) {}
+
+void PartitionTable::Appear(const std::string& topic, int32_t partition) {
+  const std::lock_guard lock(mutex_);
+  rows_[{topic, partition}].shown.partition = partition;
+}
+
+void PartitionTable::SetHeld(const std::string& topic, int32_t partition, std::string reason) {
+  const std::lock_guard lock(mutex_);
+  rows_[{topic, partition}].shown.held = std::move(reason);
+}
+
+bool PartitionTable::Raise(const std::string& topic, int32_t partition, const std::string& alarm) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string>& alarms = rows_[{topic, partition}].shown.alarms;
+  if (std::find(alarms.begin(), alarms.end(), alarm) != alarms.end()) return false;
+  alarms.push_back(alarm);
+  return true;
+}
+
+void PartitionTable::AddLost(const std::string& topic, int32_t partition, int64_t messages) {
+  const std::lock_guard lock(mutex_);
+  rows_[{topic, partition}].shown.lost += static_cast<uint64_t>(messages);
+}
+
+void PartitionTable::AddMessages(const std::string& topic, int32_t partition, uint64_t messages) {
+  const std::lock_guard lock(mutex_);
+  Row& row = rows_[{topic, partition}];
+  row.shown.messages += messages;
+  row.rate.Add(messages, Rate::Clock::now());
+}
+
+void PartitionTable::SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset) {
+  const std::lock_guard lock(mutex_);
+  rows_[{topic, partition}].shown.high_watermark = offset;
+}
+
+void PartitionTable::CountError() {
+  const std::lock_guard lock(mutex_);
+  ++errors_;
+}
+
+void PartitionTable::CountPutOff() {
+  const std::lock_guard lock(mutex_);
+  ++put_off_;
+}
+
+ops::IngestState PartitionTable::Snapshot(const std::vector<SourceInfo>& sources) const {
+  ops::IngestState state;
+  state.configured = true;
+  const auto now = Rate::Clock::now();
+  const std::lock_guard lock(mutex_);
+  state.errors = errors_;
+  state.put_off = put_off_;
+  for (const ops::KafkaTopic& topic : config_.topics) {
+    ops::IngestTopic shown{topic.topic, topic.collection, {}};
+    const auto from = rows_.lower_bound({topic.topic, 0});
+    for (auto at = from; at != rows_.end() && at->first.first == topic.topic; ++at) {
+      ops::IngestPartition one = at->second.shown;
+      one.rate = at->second.rate.PerSecond(now);
+      for (const SourceInfo& source : sources) {
+        if (source.topic != topic.topic || static_cast<int32_t>(source.partition) != one.partition)
+          continue;
+        one.applied_offset = source.next_offset;
+        one.dead_letters = source.counts.dead_letters;
+      }
+      shown.partitions.push_back(std::move(one));
+    }
+    state.topics.push_back(std::move(shown));
+  }
+  return state;
+}
+
+}  // namespace seendb::ingest

@@ -1,0 +1,258 @@
+#include "ingest/session.h"
+
+#include <algorithm>
+
+#include "ops/log.h"
+
+namespace seendb::ingest {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kTick{1'000};
+constexpr milliseconds kHeldRefresh{1'000};
+constexpr milliseconds kFirstPause{5}, kLongestPause{500};
+constexpr std::chrono::seconds kComplainEvery{10};
+
+/// Given to librdkafka as the handle's opaque: called within Poll, on the session's thread.
+void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
+  static_cast<PartitionTable*>(table)->CountError();
+  ops::Log(
+      ops::LogLevel::kWarn, "kafka_error",
+      {{"error", rd_kafka_err2name(static_cast<rd_kafka_resp_err_t>(error))}, {"reason", reason}});
+}
+
+}  // namespace
+
+Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
+                 DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop)
+    : config_(config),
+      engine_(engine),
+      table_(table),
+      dead_letters_(dead_letters),
+      late_topics_(late_topics),
+      stop_(stop),
+      polled_(config.batch_messages) {
+  for (const ops::KafkaTopic& topic : config.topics) {
+    readers_.push_back(std::make_unique<Reader>(topic));
+  }
+}
+
+Session::~Session() {
+  if (handle_) CommitToGroup();
+  queue_.reset();
+}
+
+Status Session::Run() {
+  Status status = Open();
+  if (status.ok()) status = Assign();
+  if (!status.ok()) return status;
+  while (!stop_->stopped() && !changed_) {
+    Poll();
+    for (const auto& reader : readers_) {
+      if (!reader->batch.empty() && !Apply(reader.get())) return Status::Ok();
+    }
+    Tick();
+  }
+  return Status::Ok();
+}
+
+Status Session::Open() {
+  Result<KafkaConf> conf = ConsumerConf(config_);
+  if (!conf.ok()) return conf.status();
+  rd_kafka_conf_set_opaque(conf->get(), table_);
+  rd_kafka_conf_set_error_cb(conf->get(), CountError);
+  Result<KafkaHandle> made = NewKafka(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!made.ok()) return made.status();
+  handle_ = std::move(made).value();
+  rd_kafka_poll_set_consumer(handle_.get());
+  queue_.reset(rd_kafka_queue_get_consumer(handle_.get()));
+  return Status::Ok();
+}
+
+Status Session::Assign() {
+  const std::vector<SourceInfo> sources = engine_->Sources();
+  const KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
+  for (const auto& reader : readers_) {
+    Status status = FindPartitions(reader.get());
+    for (size_t i = 0; status.ok() && i < reader->partitions.size(); ++i) {
+      status = BeginPartition(reader.get(), reader->partitions[i], sources);
+    }
+    if (!status.ok()) return status;
+    if (!reader->batch.empty() && !Apply(reader.get())) return Status::Ok();
+    for (const auto& [partition, next] : reader->next) {
+      rd_kafka_topic_partition_list_add(list.get(), reader->topic.topic.c_str(), partition)
+          ->offset = next;
+    }
+  }
+  const auto now = Clock::now();
+  next_tick_ = now + kTick;
+  next_commit_ = now + milliseconds(config_.commit_ms);
+  next_refresh_ = now + std::min(kHeldRefresh, milliseconds(config_.refresh_ms));
+  if (list->cnt == 0) return Status::Ok();
+  const rd_kafka_resp_err_t error = rd_kafka_assign(handle_.get(), list.get());
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Unavailable(rd_kafka_err2str(error));
+  ops::Log(ops::LogLevel::kInfo, "ingest_assigned", {{"partitions", list->cnt}});
+  return Status::Ok();
+}
+
+void Session::Poll() {
+  const ssize_t count = rd_kafka_consume_batch_queue(
+      queue_.get(), static_cast<int>(config_.batch_ms), polled_.data(), polled_.size());
+  for (ssize_t i = 0; i < count; ++i) {
+    rd_kafka_message_t* const message = polled_[static_cast<size_t>(i)];
+    if (!changed_ && !stop_->stopped()) Take(*message);
+    rd_kafka_message_destroy(message);
+  }
+}
+
+Session::Reader* Session::ReaderOf(const rd_kafka_topic_t* topic) {
+  const auto known = by_handle_.find(topic);
+  if (known != by_handle_.end()) return known->second;
+  for (const auto& reader : readers_) {
+    if (reader->topic.topic != rd_kafka_topic_name(topic)) continue;
+    return by_handle_[topic] = reader.get();
+  }
+  return nullptr;
+}
+
+void Session::Take(const rd_kafka_message_t& message) {
+  Reader* const reader = message.rkt == nullptr ? nullptr : ReaderOf(message.rkt);
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return TakeError(message);
+  if (reader == nullptr) return;
+  const auto next = reader->next.find(message.partition);
+  if (next == reader->next.end() || message.offset < next->second) return;
+  if (message.offset > next->second) SkipTo(reader, message.partition, message.offset);
+  if (reader->batch.full() && !Apply(reader)) return;
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const int64_t at_ms = rd_kafka_message_timestamp(&message, &type);
+  const bool timed = type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && at_ms >= 0;
+  reader->batch.Add({message.partition,
+                     message.offset,
+                     timed ? at_ms : kNowMs,
+                     {static_cast<const char*>(message.key), message.key_len},
+                     {static_cast<const char*>(message.payload), message.len}});
+  next->second = message.offset + 1;
+}
+
+void Session::TakeError(const rd_kafka_message_t& message) {
+  Reader* const reader = message.rkt == nullptr ? nullptr : ReaderOf(message.rkt);
+  switch (message.err) {
+    case RD_KAFKA_RESP_ERR__PARTITION_EOF: {
+      // What lies between the last message and the end is gone, or belongs to transactions.
+      if (reader == nullptr) return;
+      const auto next = reader->next.find(message.partition);
+      if (next == reader->next.end() || message.offset <= next->second) return;
+      SkipTo(reader, message.partition, message.offset);
+      reader->batch.Step(message.partition, message.offset);
+      return;
+    }
+    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+      changed_ = true;  // where to go on is looked up again
+      break;
+    default:
+      break;
+  }
+  table_->CountError();
+  ops::Log(ops::LogLevel::kWarn, "kafka_error",
+           {{"error", rd_kafka_err2name(message.err)},
+            {"topic", reader == nullptr ? "" : reader->topic.topic},
+            {"partition", message.partition},
+            {"reason", rd_kafka_message_errstr(&message)}});
+}
+
+void Session::SkipTo(Reader* reader, int32_t partition, int64_t offset) {
+  int64_t& next = reader->next[partition];
+  if (!reader->topic.gaps_expected) {
+    table_->AddLost(reader->topic.topic, partition, offset - next);
+    Alarm(*reader, partition, "gap",
+          "offsets " + std::to_string(next) + ".." + std::to_string(offset - 1) + " are gone");
+  }
+  next = offset;
+}
+
+// Until `work` succeeds; false when told to stop first.
+bool Session::Insist(const char* what, const std::function<Status()>& work) {
+  milliseconds pause = kFirstPause;
+  Clock::time_point complain = Clock::now();
+  for (bool first = true; !stop_->stopped(); first = false) {
+    const Status done = work();
+    if (done.ok()) return true;
+    if (first) table_->CountPutOff();
+    if (Clock::now() >= complain) {
+      ops::Log(ops::LogLevel::kWarn, what, {{"error", done.ToString()}});
+      complain = Clock::now() + kComplainEvery;
+    }
+    if (!stop_->Wait(pause)) return false;
+    pause = std::min(pause * 2, kLongestPause);
+  }
+  return false;
+}
+
+bool Session::Apply(Reader* reader) {
+  TopicBatch& batch = reader->batch;
+  const std::string& topic = reader->topic.topic;
+  const bool buried = batch.dead_letters().empty() || Insist("dead_letters_put_off", [&] {
+                        return dead_letters_->Write(topic, batch.dead_letters());
+                      });
+  const IngestBatch view = batch.View();
+  if (!buried || !Insist("ingest_put_off", [&] { return engine_->Ingest(view).status(); })) {
+    return false;
+  }
+  for (const auto& [partition, progress] : batch.partitions()) {
+    table_->AddMessages(topic, partition, progress.messages);
+  }
+  batch.Clear();
+  return true;
+}
+
+void Session::Tick() {
+  const auto now = Clock::now();
+  if (now >= next_tick_) {
+    next_tick_ = now + kTick;
+    for (const auto& reader : readers_) {
+      for (const auto& [partition, next] : reader->next) {
+        int64_t low = -1, high = -1;
+        const rd_kafka_resp_err_t error = rd_kafka_get_watermark_offsets(
+            handle_.get(), reader->topic.topic.c_str(), partition, &low, &high);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR || high < 0) continue;
+        table_->SetHighWatermark(reader->topic.topic, partition, high);
+      }
+    }
+  }
+  if (now >= next_commit_) {
+    CommitToGroup();
+    next_commit_ = now + milliseconds(config_.commit_ms);
+  }
+  if (now < next_refresh_) return;
+  if (AnythingChanged()) changed_ = true;
+  const milliseconds pause(config_.refresh_ms);
+  next_refresh_ = Clock::now() + (held_ ? std::min(kHeldRefresh, pause) : pause);
+}
+
+// For people's dashboards: nothing here reads it, and nobody waits for the answer.
+void Session::CommitToGroup() {
+  const KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
+  for (const auto& reader : readers_) {
+    if (!reader->batch.empty()) continue;  // read, not applied
+    for (const auto& [partition, next] : reader->next) {
+      rd_kafka_topic_partition_list_add(list.get(), reader->topic.topic.c_str(), partition)
+          ->offset = next;
+    }
+  }
+  if (list->cnt > 0) rd_kafka_commit(handle_.get(), list.get(), 1);
+}
+
+void Session::Alarm(const Reader& reader, int32_t partition, const std::string& alarm,
+                    const std::string& text) {
+  if (!table_->Raise(reader.topic.topic, partition, alarm) && alarm != "gap") return;
+  ops::Log(
+      ops::LogLevel::kError, "ingest_alarm",
+      {{"topic", reader.topic.topic}, {"partition", partition}, {"alarm", alarm}, {"text", text}});
+}
+
+}  // namespace seendb::ingest

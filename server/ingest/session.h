@@ -1,0 +1,92 @@
+// server/ingest/session.h: one librdkafka consumer from its assignment to its end.
+//
+// Partitions are assigned once, with explicit offsets; there is no seek, pause or rebalance, which
+// this library's batch polling does not go with. Back-pressure is not polling. One thread does all:
+// poll a batch, decode it, apply it with its offsets, poll the next. The session ends where
+// anything about its partitions changes: a new one, a lost range, one that can be read again.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ingest/dead_letters.h"
+#include "ingest/kafka.h"
+#include "ingest/partition_table.h"
+#include "ingest/start.h"
+#include "ingest/stop_signal.h"
+#include "ingest/topic_batch.h"
+#include "ops/kafka_config.h"
+#include "seendb/engine.h"
+
+namespace seendb::ingest {
+
+/// See the head of this file. All pointers are borrowed. Threads: one.
+class Session {
+ public:
+  /// `late_topics`: those that were not there when they were first asked for, over all sessions.
+  Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
+          DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// Consumes until it is told to stop, or something changed (both OK), or the cluster can't be
+  /// asked where to begin (kUnavailable).
+  Status Run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  /// A topic and how far its partitions were read.
+  struct Reader {
+    explicit Reader(const ops::KafkaTopic& the_topic) : topic(the_topic), batch(the_topic) {}
+    const ops::KafkaTopic& topic;
+    TopicBatch batch;
+    std::vector<int32_t> partitions;  ///< there are, and owned here
+    std::map<int32_t, int64_t> next;  ///< of those that are read: the next offset
+  };
+
+  Status Open();
+  // session_start.cc: where to begin
+  Status FindPartitions(Reader* reader);
+  Status BeginPartition(Reader* reader, int32_t partition, const std::vector<SourceInfo>& sources);
+  Result<StartPoint> Choose(const Reader& reader, int32_t partition,
+                            const std::vector<SourceInfo>& sources);
+  bool HasCollection(const std::string& name) const;
+  bool AnythingChanged();
+  // session.cc: reading
+  Status Assign();
+  void Poll();
+  void Take(const rd_kafka_message_t& message);
+  void TakeError(const rd_kafka_message_t& message);
+  void SkipTo(Reader* reader, int32_t partition, int64_t offset);
+  bool Apply(Reader* reader);
+  bool Insist(const char* what, const std::function<Status()>& work);
+  void Tick();
+  void CommitToGroup();
+  void Alarm(const Reader& reader, int32_t partition, const std::string& alarm,
+             const std::string& text);
+  Reader* ReaderOf(const rd_kafka_topic_t* topic);
+
+  const ops::KafkaConfig& config_;
+  Engine* const engine_;
+  PartitionTable* const table_;
+  DeadLetters* const dead_letters_;
+  std::set<std::string>* const late_topics_;
+  StopSignal* const stop_;
+  KafkaHandle handle_;
+  KafkaQueue queue_;  // before handle_ goes
+  std::vector<std::unique_ptr<Reader>> readers_;
+  std::map<const rd_kafka_topic_t*, Reader*> by_handle_;
+  std::vector<rd_kafka_message_t*> polled_;
+  bool held_ = false;     // some partition is not read, maybe for now
+  bool changed_ = false;  // a new session is to begin
+  Clock::time_point next_tick_, next_commit_, next_refresh_;
+};
+
+}  // namespace seendb::ingest

@@ -1,0 +1,118 @@
+// Where the partitions of a session begin, and whether that is still so.
+
+#include <algorithm>
+
+#include "ingest/session.h"
+
+namespace seendb::ingest {
+namespace {
+
+constexpr int kAskMs = 3'000;
+
+const SourceInfo* Find(const std::vector<SourceInfo>& sources, const std::string& topic,
+                       int32_t partition) {
+  for (const SourceInfo& one : sources) {
+    if (one.topic == topic && static_cast<int32_t>(one.partition) == partition) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status Session::FindPartitions(Reader* reader) {
+  Result<std::vector<int32_t>> found = PartitionsOf(handle_.get(), reader->topic.topic, kAskMs);
+  if (!found.ok()) return found.status();
+  reader->partitions.clear();
+  for (const int32_t partition : *found) {
+    const auto& owned = config_.partitions;
+    if (owned && !std::binary_search(owned->begin(), owned->end(), partition)) continue;
+    reader->partitions.push_back(partition);
+  }
+  if (found->empty()) late_topics_->insert(reader->topic.topic);
+  return Status::Ok();
+}
+
+Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
+                                   const std::vector<SourceInfo>& sources) {
+  const std::string& topic = reader.topic.topic;
+  StartPoint point;
+  if (!HasCollection(reader.topic.collection)) {
+    point.alarm = "no_collection";
+    point.held = "there is no collection " + reader.topic.collection;
+    return point;
+  }
+  const auto watermarks = Watermarks(handle_.get(), topic, partition, kAskMs);
+  if (!watermarks.ok()) return watermarks.status();
+  PartitionFacts facts;
+  facts.low = watermarks->first;
+  facts.high = watermarks->second;
+  table_->SetHighWatermark(topic, partition, facts.high);
+  if (const SourceInfo* known = Find(sources, topic, partition)) {
+    facts.known = true;
+    facts.stored = known->next_offset;
+  }
+  facts.topic_known = late_topics_->contains(topic) ||
+                      std::any_of(sources.begin(), sources.end(),
+                                  [&](const SourceInfo& one) { return one.topic == topic; });
+  point = ChooseStart(facts, config_.start);
+  if (!point.wanted_start) return point;
+  const Result<int64_t> at = OffsetAt(handle_.get(), topic, partition, config_.start_ms, kAskMs);
+  if (!at.ok()) return at.status();
+  point.offset = *at < 0 ? facts.high : *at;
+  return point;
+}
+
+// The decision is stored at once: it holds although nothing may come for a long time.
+Status Session::BeginPartition(Reader* reader, int32_t partition,
+                               const std::vector<SourceInfo>& sources) {
+  const std::string& topic = reader->topic.topic;
+  table_->Appear(topic, partition);
+  const Result<StartPoint> point = Choose(*reader, partition, sources);
+  if (!point.ok()) {
+    held_ = true;
+    table_->SetHeld(topic, partition, "the broker does not answer: " + point.status().ToString());
+    return Status::Ok();
+  }
+  table_->SetHeld(topic, partition, point->held);
+  if (!point->alarm.empty()) {
+    Alarm(*reader, partition, point->alarm,
+          point->lost > 0 ? std::to_string(point->lost) + " messages are gone" : point->held);
+  }
+  if (point->lost > 0) table_->AddLost(topic, partition, point->lost);
+  if (!point->offset) {
+    held_ = true;
+    return Status::Ok();
+  }
+  reader->next[partition] = *point->offset;
+  const SourceInfo* known = Find(sources, topic, partition);
+  if (known == nullptr || known->next_offset != point->offset) {
+    reader->batch.Step(partition, *point->offset);
+  }
+  return Status::Ok();
+}
+
+bool Session::HasCollection(const std::string& name) const {
+  const std::vector<CollectionInfo> all = engine_->Collections();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const CollectionInfo& one) { return one.name == name; });
+}
+
+bool Session::AnythingChanged() {
+  const std::vector<SourceInfo> sources = held_ ? engine_->Sources() : std::vector<SourceInfo>();
+  for (const auto& reader : readers_) {
+    const std::vector<int32_t> before = reader->partitions;
+    if (!FindPartitions(reader.get()).ok()) {
+      reader->partitions = before;
+      continue;
+    }
+    for (const int32_t partition : reader->partitions) {
+      if (!std::binary_search(before.begin(), before.end(), partition)) return true;
+      if (reader->next.contains(partition)) continue;
+      const Result<StartPoint> point = Choose(*reader, partition, sources);
+      if (point.ok() && point->offset) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace seendb::ingest

@@ -1,0 +1,32 @@
+#include "ingest/start.h"
+
+namespace seendb::ingest {
+
+StartPoint ChooseStart(const PartitionFacts& facts, ops::KafkaStart start) {
+  StartPoint point;
+  if (facts.stored) {
+    if (*facts.stored > facts.high) {
+      point.alarm = "beyond_end";
+      point.held = "the stored offset " + std::to_string(*facts.stored) +
+                   " is beyond the log's end, " + std::to_string(facts.high);
+    } else if (*facts.stored < facts.low) {
+      point.alarm = "truncated";
+      point.lost = facts.low - *facts.stored;
+      point.offset = facts.low;
+    } else {
+      point.offset = *facts.stored;
+    }
+  } else if (facts.known || facts.topic_known || start == ops::KafkaStart::kEarliest) {
+    point.offset = facts.low;
+  } else if (start == ops::KafkaStart::kLatest) {
+    point.offset = facts.high;
+  } else if (start == ops::KafkaStart::kTime) {
+    point.wanted_start = start;
+  } else {
+    point.alarm = "no_start";
+    point.held = "nothing is stored of it, and the settings name no start";
+  }
+  return point;
+}
+
+}  // namespace seendb::ingest

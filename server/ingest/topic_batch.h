@@ -1,0 +1,74 @@
+// server/ingest/topic_batch.h: what was polled of one topic, decoded, until it is applied: events
+// with their offsets, how far each partition gets, and messages without an event.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/decoder.h"
+#include "seendb/ingest.h"
+
+namespace seendb::ingest {
+
+/// A message as it was polled; borrowed.
+struct Message {
+  int32_t partition = 0;
+  int64_t offset = 0;
+  int64_t at_ms = kNowMs;  ///< the record's time; kNowMs where it has none
+  std::string_view key, payload;
+};
+
+/// A message that held no event, and why.
+struct DeadLetter {
+  int32_t partition = 0;
+  int64_t offset = 0;
+  std::string reason;
+  std::string key, payload;
+};
+
+/// See the head of this file. Threads: one at a time.
+class TopicBatch {
+ public:
+  /// `topic` is borrowed.
+  explicit TopicBatch(const ops::KafkaTopic& topic) : topic_(topic), decoder_(topic) {}
+
+  /// Takes the next message of its partition. Precondition: !full().
+  void Add(const Message& message);
+  /// Takes a partition to `next_offset` without a message.
+  void Step(int32_t partition, int64_t next_offset);
+
+  bool empty() const { return partitions_.empty(); }
+  /// To be applied before anything is added.
+  bool full() const { return events_.size() > kMaxIngestEvents - kMaxMessageEvents; }
+  const std::vector<DeadLetter>& dead_letters() const { return dead_letters_; }
+  /// For the engine; good until the batch changes.
+  IngestBatch View();
+  /// Where each partition gets, and of how many messages.
+  struct Progress {
+    int64_t next_offset = 0;
+    uint64_t messages = 0;
+    uint32_t source = 0;  ///< position in View().sources
+    std::vector<int64_t> dead_letters;
+  };
+  const std::map<int32_t, Progress>& partitions() const { return partitions_; }
+  /// Applied: begins anew.
+  void Clear();
+
+ private:
+  Progress& Of(int32_t partition);
+
+  const ops::KafkaTopic& topic_;
+  const Decoder decoder_;
+  Arena arena_;
+  std::vector<Play> events_;
+  std::vector<Origin> origins_;
+  std::vector<SourceStep> steps_;
+  std::map<int32_t, Progress> partitions_;
+  std::vector<DeadLetter> dead_letters_;
+};
+
+}  // namespace seendb::ingest

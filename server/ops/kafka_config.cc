@@ -1,0 +1,214 @@
+#include "ops/kafka_config.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "seendb/ingest.h"
+#include "seendb/policy.h"
+
+namespace seendb::ops {
+namespace {
+
+/// What the consumer relies on is not for others to set.
+constexpr std::array<std::string_view, 10> kOwnProperties = {"bootstrap.servers",
+                                                             "metadata.broker.list",
+                                                             "group.id",
+                                                             "enable.auto.commit",
+                                                             "enable.auto.offset.store",
+                                                             "auto.offset.reset",
+                                                             "enable.partition.eof",
+                                                             "queued.max.messages.kbytes",
+                                                             "group.instance.id",
+                                                             "partition.assignment.strategy"};
+
+/// "user", or "/a/b" with ~1 for a slash and ~0 for a tilde in a name.
+Setter Path(std::vector<std::string>* to) {
+  return [=](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    const Status refused = Status::InvalidArgument("must be a member's name, or a path \"/a/b\"");
+    if (text.empty()) return refused;
+    to->clear();
+    if (text.front() != '/') {
+      to->push_back(text);
+      return Status::Ok();
+    }
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (text[at] == '/') {
+        to->emplace_back();
+      } else if (text[at] != '~') {
+        to->back() += text[at];
+      } else if (++at < text.size() && (text[at] == '0' || text[at] == '1')) {
+        to->back() += text[at] == '0' ? '~' : '/';
+      } else {
+        return refused;
+      }
+    }
+    const bool empty = std::any_of(to->begin(), to->end(), [](const auto& s) { return s.empty(); });
+    return empty ? refused : Status::Ok();
+  };
+}
+
+/// One of two words.
+Setter OneOf(bool* to, const char* no, const char* yes) {
+  return [=](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    if (text != no && text != yes) {
+      return Status::InvalidArgument(std::string("must be ") + no + " or " + yes);
+    }
+    *to = text == yes;
+    return Status::Ok();
+  };
+}
+
+Setter TopicName(std::string* to) {
+  return [=](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    const bool known = std::all_of(text.begin(), text.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '.' || c == '_' || c == '-';
+    });
+    if (text.empty() || text.size() > kMaxTopicBytes || !known) {
+      return Status::InvalidArgument("must be 1-249 of A-Z a-z 0-9 . _ -");
+    }
+    *to = text;
+    return Status::Ok();
+  };
+}
+
+/// Whether the paths of two members lead to one place, or one through the other.
+bool Overlap(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  const size_t both = std::min(a.size(), b.size());
+  return both > 0 && std::equal(a.begin(), a.begin() + static_cast<ptrdiff_t>(both), b.begin());
+}
+
+Status ReadTopic(const Json& value, KafkaTopic* topic) {
+  const Status status = Apply(value,
+                              {{"topic", TopicName(&topic->topic)},
+                               {"collection", Name(&topic->collection)},
+                               {"kind", OneOf(&topic->impressions, "plays", "impressions")},
+                               {"user", Path(&topic->user)},
+                               {"item", Path(&topic->item)},
+                               {"at", Path(&topic->at)},
+                               {"at_unit", OneOf(&topic->at_seconds, "ms", "s")},
+                               {"gaps", OneOf(&topic->gaps_expected, "alarm", "expected")}},
+                              "");
+  if (!status.ok()) return status;
+  if (topic->topic.empty()) return Status::InvalidArgument("missing key", "/topic");
+  if (Overlap(topic->user, topic->item)) {
+    return Status::InvalidArgument("leads to where user does", "/item");
+  }
+  if (Overlap(topic->user, topic->at) || Overlap(topic->item, topic->at)) {
+    return Status::InvalidArgument("leads to where user or item does", "/at");
+  }
+  return Status::Ok();
+}
+
+Setter Topics(std::vector<KafkaTopic>* to) {
+  return [=](const Json& value) {
+    if (!value.is_array() || value.empty()) {
+      return Status::InvalidArgument("must be an array of at least one topic");
+    }
+    to->clear();
+    std::set<std::string> names;
+    for (size_t i = 0; i < value.size(); ++i) {
+      KafkaTopic topic;
+      Status status = ReadTopic(value[i], &topic);
+      if (status.ok() && !names.insert(topic.topic).second) {
+        status = Status::InvalidArgument("topic named twice", "/topic");
+      }
+      if (!status.ok()) return status.WithFieldPrefix("/" + std::to_string(i));
+      to->push_back(std::move(topic));
+    }
+    return Status::Ok();
+  };
+}
+
+Setter Start(KafkaConfig* to) {
+  return [=](const Json& value) {
+    if (value == "earliest" || value == "latest") {
+      to->start = value == "earliest" ? KafkaStart::kEarliest : KafkaStart::kLatest;
+      return Status::Ok();
+    }
+    const Status read = Integer(&to->start_ms, 0, kLastTimeMs)(value);
+    if (!read.ok()) {
+      return Status::InvalidArgument("must be earliest, latest or a time in ms since 1970");
+    }
+    to->start = KafkaStart::kTime;
+    return Status::Ok();
+  };
+}
+
+Setter Partitions(std::optional<std::vector<int32_t>>* to) {
+  return [=](const Json& value) {
+    to->reset();
+    if (value == "all") return Status::Ok();
+    const Status refused =
+        Status::InvalidArgument("must be \"all\" or an array of partitions, each once");
+    if (!value.is_array() || value.empty()) return refused;
+    std::set<int32_t> listed;
+    for (const Json& one : value) {
+      int32_t partition = 0;
+      if (!Integer(&partition, 0, 1'000'000)(one).ok()) return refused;
+      if (!listed.insert(partition).second) return refused;
+    }
+    to->emplace(listed.begin(), listed.end());
+    return Status::Ok();
+  };
+}
+
+Setter Properties(std::map<std::string, std::string>* to) {
+  return [=](const Json& value) {
+    if (!value.is_object()) return Status::InvalidArgument("must be an object");
+    for (const auto& [name, text] : value.items()) {
+      if (!text.is_string()) return Status::InvalidArgument("must be a string", "/" + name);
+      if (std::find(kOwnProperties.begin(), kOwnProperties.end(), name) != kOwnProperties.end()) {
+        return Status::InvalidArgument("is the consumer's own to set", "/" + name);
+      }
+      (*to)[name] = text.get<std::string>();
+    }
+    return Status::Ok();
+  };
+}
+
+}  // namespace
+
+Setter Kafka(std::optional<KafkaConfig>* to) {
+  return [=](const Json& value) {
+    KafkaConfig config;
+    constexpr int64_t kDayMs = 86'400'000;
+    const Status status =
+        Apply(value,
+              {{"brokers", Name(&config.brokers)},
+               {"group", Name(&config.group)},
+               {"start", Start(&config)},
+               {"dead_letter_topic", TopicName(&config.dead_letter_topic)},
+               {"dead_letter_file", Name(&config.dead_letter_file)},
+               {"topics", Topics(&config.topics)},
+               {"partitions", Partitions(&config.partitions)},
+               {"batch_messages", Integer(&config.batch_messages, 1, 1'000'000)},
+               {"batch_ms", Integer(&config.batch_ms, 1, 10'000)},
+               {"queued_bytes", Integer(&config.queued_bytes, 1 << 20, int64_t{2} << 30)},
+               {"refresh_ms", Integer(&config.refresh_ms, 50, kDayMs)},
+               {"commit_ms", Integer(&config.commit_ms, 50, kDayMs)},
+               {"properties", Properties(&config.properties)}},
+              "");
+    if (!status.ok()) return status;
+    if (config.brokers.empty()) return Status::InvalidArgument("missing key", "/brokers");
+    if (config.topics.empty()) return Status::InvalidArgument("missing key", "/topics");
+    if (!config.dead_letter_topic.empty() && !config.dead_letter_file.empty()) {
+      return Status::InvalidArgument("there is a dead_letter_topic too", "/dead_letter_file");
+    }
+    for (const KafkaTopic& topic : config.topics) {
+      if (topic.topic == config.dead_letter_topic) {
+        return Status::InvalidArgument("is consumed as well", "/dead_letter_topic");
+      }
+    }
+    *to = std::move(config);
+    return Status::Ok();
+  };
+}
+
+}  // namespace seendb::ops

@@ -1,0 +1,57 @@
+// server/ops/kafka_config.h: what is consumed from Kafka, and how: the object "kafka" of the
+// server's settings. Keys and defaults are listed in server/README.md.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/config_keys.h"
+
+namespace seendb::ops {
+
+/// One topic: which events it holds, and where in a message they are.
+struct KafkaTopic {
+  std::string topic;
+  std::string collection = "default";
+  bool impressions = false;  ///< "kind": events were served, not watched
+  /// Members of an event, each a path of names from the event's object down.
+  std::vector<std::string> user = {"user"}, item = {"item"};
+  std::vector<std::string> at;  ///< empty: the record's own timestamp counts
+  bool at_seconds = false;      ///< "at_unit": s instead of ms
+  bool gaps_expected = false;   ///< "gaps": a compacted or transactional topic
+};
+
+/// Where to begin with a partition of which nothing is stored.
+enum class KafkaStart : uint8_t {
+  kRefuse,    ///< nowhere: it is an error
+  kEarliest,  ///< with the oldest message
+  kLatest,    ///< with what comes from now on
+  kTime,      ///< with the first message of a time
+};
+
+/// See the head of this file.
+struct KafkaConfig {
+  std::string brokers;           ///< "host:port,host:port"
+  std::string group = "seendb";  ///< offsets are shown to; never read back
+  KafkaStart start = KafkaStart::kRefuse;
+  int64_t start_ms = 0;           ///< for kTime
+  std::string dead_letter_topic;  ///< at most one of these two
+  std::string dead_letter_file;
+  std::vector<KafkaTopic> topics;                  ///< at least one
+  std::optional<std::vector<int32_t>> partitions;  ///< owned here; unset: all
+  uint32_t batch_messages = 20'000;                ///< applied at once, at most
+  uint32_t batch_ms = 50;                          ///< waited for a batch to fill
+  uint64_t queued_bytes = 64ULL << 20;             ///< fetched ahead, at most
+  uint32_t refresh_ms = 5'000;                     ///< new topics and partitions are looked for
+  uint32_t commit_ms = 5'000;                      ///< the group is told
+  std::map<std::string, std::string> properties;   ///< librdkafka's, as they are
+};
+
+/// Reads the object "kafka".
+Setter Kafka(std::optional<KafkaConfig>* to);
+
+}  // namespace seendb::ops

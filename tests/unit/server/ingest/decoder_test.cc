@@ -1,0 +1,137 @@
+// The events of a message: where they are found, what is ignored, what is refused and why.
+
+#include "ingest/decoder.h"
+
+#include <gtest/gtest.h>
+
+namespace seendb::ingest {
+namespace {
+
+struct Decoded {
+  Status status;
+  std::vector<Play> events;
+};
+
+class DecoderTest : public ::testing::Test {
+ protected:
+  Decoded Decode(std::string_view payload) {
+    Decoded decoded;
+    decoded.status = Decoder(topic_).Decode(payload, kRecordMs, &arena_, &decoded.events);
+    return decoded;
+  }
+  void ExpectOne(std::string_view payload, const char* user, const char* item, int64_t at_ms) {
+    const Decoded decoded = Decode(payload);
+    ASSERT_TRUE(decoded.status.ok()) << payload << ": " << decoded.status.ToString();
+    ASSERT_EQ(decoded.events.size(), 1u) << payload;
+    EXPECT_EQ(decoded.events[0].user.ToString(), user);
+    EXPECT_EQ(decoded.events[0].item.ToString(), item);
+    EXPECT_EQ(decoded.events[0].at_ms, at_ms);
+  }
+  void ExpectRefused(std::string_view payload, const char* field) {
+    const Decoded decoded = Decode(payload);
+    EXPECT_EQ(decoded.status.code(), StatusCode::kInvalidArgument) << payload;
+    EXPECT_EQ(decoded.status.field(), field) << payload << ": " << decoded.status.ToString();
+    EXPECT_FALSE(decoded.status.message().empty());
+    EXPECT_TRUE(decoded.events.empty());
+  }
+
+  static constexpr int64_t kRecordMs = 1'773'144'000'000;
+  ops::KafkaTopic topic_;
+  Arena arena_;
+};
+
+TEST_F(DecoderTest, OneEvent) {
+  ExpectOne(R"({"user":"u1","item":"v1"})", "u1", "v1", kRecordMs);
+  ExpectOne(R"( {"item":7,"user":18446744073709551615} )", "18446744073709551615", "7", kRecordMs);
+  ExpectOne(R"({"user":"a\u0062\n","item":"\ud83d\ude00"})", "ab\n", "\xF0\x9F\x98\x80", kRecordMs);
+  ExpectOne(R"({"us\u0065r":"u","item":"v"})", "u", "v", kRecordMs);
+}
+
+TEST_F(DecoderTest, WhatIsNotMappedIsIgnored) {
+  ExpectOne(R"({"at":"noon","x":[{"user":1}],"user":"u","y":{"item":null},"item":"v","z":-1e9})",
+            "u", "v", kRecordMs);
+}
+
+TEST_F(DecoderTest, TimesInMsAndSeconds) {
+  topic_.at = {"when"};
+  ExpectOne(R"({"user":"u","item":"v","when":1700000000123})", "u", "v", 1'700'000'000'123);
+  ExpectRefused(R"({"user":"u","item":"v"})", "/when");
+  ExpectRefused(R"({"user":"u","item":"v","when":"1700000000123"})", "/when");
+  ExpectRefused(R"({"user":"u","item":"v","when":-1})", "/when");
+  ExpectRefused(R"({"user":"u","item":"v","when":1.5})", "/when");
+  topic_.at_seconds = true;
+  ExpectOne(R"({"user":"u","item":"v","when":1700000000})", "u", "v", 1'700'000'000'000);
+  ExpectRefused(R"({"user":"u","item":"v","when":9223372036854775807})", "/when");
+}
+
+TEST_F(DecoderTest, NestedPaths) {
+  topic_.user = {"who", "id"};
+  topic_.item = {"what", "video", "id"};
+  topic_.at = {"what", "at"};
+  ExpectOne(R"({"id":0,"who":{"x":1,"id":"u"},"what":{"at":5,"video":{"id":"v","n":[]},"id":3}})",
+            "u", "v", 5);
+  ExpectRefused(R"({"who":{"id":"u"},"what":{"at":5,"video":{}}})", "/what/video/id");
+  ExpectRefused(R"({"who":{"id":"u"},"what":{"at":5,"video":3}})", "/what/video");
+  ExpectRefused(R"({"who":{"id":"u"},"what":{"at":5,"video":{"id":""}}})", "/what/video/id");
+  topic_.user = {"a/b~"};
+  ExpectRefused(R"({"a/b~":[],"what":{"at":5,"video":{"id":"v"}}})", "/a~1b~0");
+}
+
+TEST_F(DecoderTest, AnArrayIsTakenWholeOrNotAtAll) {
+  const Decoded both = Decode(R"([{"user":"u","item":"v"},{"user":"u","item":"w"}])");
+  ASSERT_TRUE(both.status.ok());
+  ASSERT_EQ(both.events.size(), 2u);
+  EXPECT_EQ(both.events[0].item.text(), "v");
+  EXPECT_EQ(both.events[1].item.text(), "w");
+  EXPECT_TRUE(Decode("[]").status.ok());
+  EXPECT_TRUE(Decode("[]").events.empty());
+  ExpectRefused(R"([{"user":"u","item":"v"},{"user":"u"}])", "/1/item");
+  ExpectRefused(R"([{"user":"u","item":"v"},3])", "/1");
+  ExpectRefused(R"([[{"user":"u","item":"v"}]])", "/0");
+}
+
+TEST_F(DecoderTest, WhatIsNoEventIsRefused) {
+  for (const char* payload :
+       {"", " ", "x", "{", "3", "\"u\"", "null", R"({"user":"u","item":"v"} x)",
+        R"({"user":"u","item":"v"}{})", "{\"user\":\"u\",\"item\":\"\xFF\"}", "\xEF\xBB\xBF{}",
+        R"({"user":"u" "item":"v"})", R"([{"user":"u","item":"v"})"}) {
+    ExpectRefused(payload, "");
+  }
+  ExpectRefused(R"({"item":"v"})", "/user");
+  ExpectRefused(R"({"user":"u","item":""})", "/item");
+  ExpectRefused(R"({"user":"u","item":-1})", "/item");
+  ExpectRefused(R"({"user":"u","item":1.0})", "/item");
+  ExpectRefused(R"({"user":"u","item":null})", "/item");
+  ExpectRefused(R"({"user":"u","item":"\ud800"})", "/item");
+  ExpectRefused(R"({"user":"u","item":")" + std::string(256, 'v') + "\"}", "/item");
+  ExpectRefused(R"({"user":"u","user":"u","item":"v"})", "/user");
+}
+
+TEST_F(DecoderTest, IdsOfEarlierMessagesStay) {
+  std::vector<Play> events;
+  const Decoder decoder(topic_);
+  for (int i = 0; i < 1'000; ++i) {
+    const std::string n = std::to_string(i);
+    const std::string payload = "{\"user\":\"\\u0075" + n + "\",\"item\":\"v" + n + "\",\"x\":\"" +
+                                std::string(3'000, 'x') + "\"}";
+    ASSERT_TRUE(decoder.Decode(payload, 0, &arena_, &events).ok());
+  }
+  ASSERT_EQ(events.size(), 1'000u);
+  for (int i = 0; i < 1'000; ++i) {
+    EXPECT_EQ(events[static_cast<size_t>(i)].user.ToString(), "u" + std::to_string(i));
+    EXPECT_EQ(events[static_cast<size_t>(i)].item.ToString(), "v" + std::to_string(i));
+  }
+}
+
+TEST_F(DecoderTest, TooManyEventsAreRefused) {
+  std::string payload = "[";
+  for (size_t i = 0; i < kMaxMessageEvents; ++i) payload += R"({"user":1,"item":2},)";
+  payload.back() = ']';
+  EXPECT_EQ(Decode(payload).events.size(), kMaxMessageEvents);
+  payload.back() = ',';
+  payload += R"({"user":1,"item":2}])";
+  ExpectRefused(payload, "");
+}
+
+}  // namespace
+}  // namespace seendb::ingest

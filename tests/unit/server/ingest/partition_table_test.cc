@@ -1,0 +1,73 @@
+// What is shown of consumed partitions.
+
+#include "ingest/partition_table.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace seendb::ingest {
+namespace {
+
+using std::chrono::seconds;
+
+TEST(RateTest, TheMeanOfTheLastTenWholeSeconds) {
+  const Rate::Clock::time_point begin{seconds(1'000)};
+  Rate rate;
+  EXPECT_EQ(rate.PerSecond(begin), 0);
+  for (int i = 0; i < 30; ++i) rate.Add(100, begin + seconds(i));
+  EXPECT_EQ(rate.PerSecond(begin + seconds(30)), 100);
+  EXPECT_EQ(rate.PerSecond(begin + seconds(35)), 50);
+  EXPECT_EQ(rate.PerSecond(begin + seconds(60)), 0);
+}
+
+TEST(PartitionTableTest, UnknownIsNullAndNeverAFalseZero) {
+  ops::KafkaConfig config;
+  config.topics.resize(2);
+  config.topics[0].topic = "a";
+  config.topics[1].topic = "b";
+  config.topics[1].collection = "c";
+  PartitionTable table(config);
+  table.Appear("b", 2);
+  const auto json = [&](const std::vector<SourceInfo>& sources) {
+    return nlohmann::json::parse(IngestStateToJson(table.Snapshot(sources))).at("topics");
+  };
+  auto topics = json({});
+  ASSERT_EQ(topics.size(), 2u);
+  EXPECT_EQ(topics[0].at("partitions").size(), 0u);
+  EXPECT_EQ(topics[1].at("collection"), "c");
+  auto one = topics[1].at("partitions").at(0);
+  EXPECT_EQ(one.at("partition"), 2);
+  EXPECT_TRUE(one.at("lag").is_null());
+  EXPECT_TRUE(one.at("high_watermark").is_null());
+  EXPECT_TRUE(one.at("applied_offset").is_null());
+
+  table.SetHighWatermark("b", 2, 50);
+  EXPECT_TRUE(json({})[1].at("partitions")[0].at("lag").is_null());
+  SourceInfo source{"b", 2, 20, {}};
+  source.counts.dead_letters = 4;
+  one = json({source})[1].at("partitions")[0];
+  EXPECT_EQ(one.at("applied_offset"), 20);
+  EXPECT_EQ(one.at("lag"), 30);
+  EXPECT_EQ(one.at("dead_letters"), 4);
+  source.next_offset.reset();
+  EXPECT_TRUE(json({source})[1].at("partitions")[0].at("lag").is_null());
+}
+
+TEST(PartitionTableTest, AlarmsStayAndAreNewOnce) {
+  ops::KafkaConfig config;
+  config.topics.resize(1);
+  config.topics[0].topic = "a";
+  PartitionTable table(config);
+  EXPECT_TRUE(table.Raise("a", 0, "gap"));
+  EXPECT_FALSE(table.Raise("a", 0, "gap"));
+  EXPECT_TRUE(table.Raise("a", 0, "truncated"));
+  table.AddLost("a", 0, 5);
+  table.SetHeld("a", 0, "why");
+  const ops::IngestPartition one = table.Snapshot({}).topics[0].partitions[0];
+  EXPECT_EQ(one.alarms, (std::vector<std::string>{"gap", "truncated"}));
+  EXPECT_EQ(one.lost, 5u);
+  EXPECT_EQ(one.held, "why");
+}
+
+}  // namespace
+}  // namespace seendb::ingest

@@ -1,0 +1,119 @@
+// The object "kafka" of the config file.
+
+#include "ops/kafka_config.h"
+
+#include <gtest/gtest.h>
+
+#include "ops/config.h"
+
+namespace seendb::ops {
+namespace {
+
+using Path = std::vector<std::string>;
+
+TEST(KafkaConfigTest, ReadsEveryKey) {
+  Config config;
+  const Status status = ReadConfig(R"({"kafka": {
+    "brokers": "a:1,b:2", "group": "g", "start": 1700000000000, "dead_letter_topic": "dead",
+    "topics": [{"topic": "plays", "collection": "video", "kind": "plays", "user": "uid",
+                "item": "/event/video~1id", "at": "/event/ts", "at_unit": "s", "gaps": "expected"},
+               {"topic": "served", "kind": "impressions"}],
+    "partitions": [3, 0], "batch_messages": 5, "batch_ms": 6, "queued_bytes": 1048576,
+    "refresh_ms": 70, "commit_ms": 80,
+    "properties": {"security.protocol": "ssl", "socket.keepalive.enable": "true"}}})",
+                                   &config);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_TRUE(config.kafka.has_value());
+  const KafkaConfig& kafka = *config.kafka;
+  EXPECT_EQ(kafka.brokers, "a:1,b:2");
+  EXPECT_EQ(kafka.group, "g");
+  EXPECT_EQ(kafka.start, KafkaStart::kTime);
+  EXPECT_EQ(kafka.start_ms, 1'700'000'000'000);
+  EXPECT_EQ(kafka.dead_letter_topic, "dead");
+  ASSERT_EQ(kafka.topics.size(), 2u);
+  EXPECT_EQ(kafka.topics[0].collection, "video");
+  EXPECT_FALSE(kafka.topics[0].impressions);
+  EXPECT_EQ(kafka.topics[0].user, Path{"uid"});
+  EXPECT_EQ(kafka.topics[0].item, (Path{"event", "video/id"}));
+  EXPECT_EQ(kafka.topics[0].at, (Path{"event", "ts"}));
+  EXPECT_TRUE(kafka.topics[0].at_seconds);
+  EXPECT_TRUE(kafka.topics[0].gaps_expected);
+  EXPECT_TRUE(kafka.topics[1].impressions);
+  EXPECT_EQ(kafka.topics[1].user, Path{"user"});
+  EXPECT_EQ(kafka.topics[1].item, Path{"item"});
+  EXPECT_EQ(kafka.topics[1].at, Path{});
+  EXPECT_FALSE(kafka.topics[1].gaps_expected);
+  EXPECT_EQ(kafka.partitions, (std::vector<int32_t>{0, 3}));
+  EXPECT_EQ(kafka.batch_messages, 5u);
+  EXPECT_EQ(kafka.batch_ms, 6u);
+  EXPECT_EQ(kafka.queued_bytes, 1'048'576u);
+  EXPECT_EQ(kafka.refresh_ms, 70u);
+  EXPECT_EQ(kafka.commit_ms, 80u);
+  EXPECT_EQ(kafka.properties.at("security.protocol"), "ssl");
+}
+
+TEST(KafkaConfigTest, FewKeysAreNeeded) {
+  Config config;
+  ASSERT_TRUE(ReadConfig(R"({"kafka":{"brokers":"a:1","partitions":"all","start":"latest",
+                             "topics":[{"topic":"t"}]}})",
+                         &config)
+                  .ok());
+  EXPECT_EQ(config.kafka->start, KafkaStart::kLatest);
+  EXPECT_EQ(config.kafka->partitions, std::nullopt);
+  EXPECT_EQ(config.kafka->topics[0].collection, "default");
+  Config without;
+  ASSERT_TRUE(ReadConfig("{}", &without).ok());
+  EXPECT_EQ(without.kafka, std::nullopt) << "nothing is consumed unless asked for";
+}
+
+TEST(KafkaConfigTest, NamesWhatItRefuses) {
+  const auto field = [](const std::string& kafka) {
+    Config config;
+    const Status status = ReadConfig("{\"kafka\":" + kafka + "}", &config);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << kafka;
+    EXPECT_FALSE(config.kafka.has_value()) << kafka;
+    return std::string(status.field());
+  };
+  const auto with = [&](const std::string& more) {
+    return field(R"({"brokers":"a:1","topics":[{"topic":"t"}],)" + more + "}");
+  };
+  const auto topic = [&](const std::string& members) {
+    return field(R"({"brokers":"a:1","topics":[{)" + members + "}]}");
+  };
+  EXPECT_EQ(field("3"), "/kafka");
+  EXPECT_EQ(field("{}"), "/kafka/brokers");
+  EXPECT_EQ(field(R"({"brokers":"a:1"})"), "/kafka/topics");
+  EXPECT_EQ(field(R"({"brokers":"","topics":[{"topic":"t"}]})"), "/kafka/brokers");
+  EXPECT_EQ(field(R"({"brokers":"a:1","topics":[]})"), "/kafka/topics");
+  EXPECT_EQ(field(R"({"brokers":"a:1","topics":[{"topic":"t"},{"topic":"t"}]})"),
+            "/kafka/topics/1/topic");
+  EXPECT_EQ(with(R"("broker":1)"), "/kafka/broker");
+  EXPECT_EQ(with(R"("start":"newest")"), "/kafka/start");
+  EXPECT_EQ(with(R"("start":-1)"), "/kafka/start");
+  EXPECT_EQ(with(R"("partitions":[])"), "/kafka/partitions");
+  EXPECT_EQ(with(R"("partitions":[1,1])"), "/kafka/partitions");
+  EXPECT_EQ(with(R"("partitions":[-1])"), "/kafka/partitions");
+  EXPECT_EQ(with(R"("batch_messages":0)"), "/kafka/batch_messages");
+  EXPECT_EQ(with(R"("queued_bytes":1)"), "/kafka/queued_bytes");
+  EXPECT_EQ(with(R"("refresh_ms":1)"), "/kafka/refresh_ms");
+  EXPECT_EQ(with(R"("properties":{"enable.auto.commit":"true"})"),
+            "/kafka/properties/enable.auto.commit");
+  EXPECT_EQ(with(R"("properties":{"retries":3})"), "/kafka/properties/retries");
+  EXPECT_EQ(with(R"("dead_letter_topic":"t")"), "/kafka/dead_letter_topic");
+  EXPECT_EQ(with(R"("dead_letter_topic":"a b")"), "/kafka/dead_letter_topic");
+  EXPECT_EQ(with(R"("dead_letter_topic":"d","dead_letter_file":"f")"), "/kafka/dead_letter_file");
+  EXPECT_EQ(topic(R"("collection":"c")"), "/kafka/topics/0/topic");
+  EXPECT_EQ(topic(R"("topic":"a/b")"), "/kafka/topics/0/topic");
+  EXPECT_EQ(topic(R"("topic":"t","kind":"likes")"), "/kafka/topics/0/kind");
+  EXPECT_EQ(topic(R"("topic":"t","users":"u")"), "/kafka/topics/0/users");
+  EXPECT_EQ(topic(R"("topic":"t","user":"")"), "/kafka/topics/0/user");
+  EXPECT_EQ(topic(R"("topic":"t","user":"/a//b")"), "/kafka/topics/0/user");
+  EXPECT_EQ(topic(R"("topic":"t","user":"/a~2")"), "/kafka/topics/0/user");
+  EXPECT_EQ(topic(R"("topic":"t","user":"/e","item":"/e/id")"), "/kafka/topics/0/item");
+  EXPECT_EQ(topic(R"("topic":"t","at":"user")"), "/kafka/topics/0/at");
+  EXPECT_EQ(topic(R"("topic":"t","at":"when","at_unit":"us")"), "/kafka/topics/0/at_unit");
+  EXPECT_EQ(topic(R"("topic":"t","gaps":true)"), "/kafka/topics/0/gaps");
+}
+
+}  // namespace
+}  // namespace seendb::ops

@@ -1,0 +1,108 @@
+// seendb ingest: what is consumed from Kafka, and how far.
+
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "database.h"
+#include "report_json.h"
+#include "table.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+/// A number of the report, or a dash where it is not known.
+std::string Known(const Json& object, const char* name) {
+  const auto at = object.find(name);
+  if (at == object.end() || !at->is_number_integer()) return "-";
+  return FormatCount(at->get<uint64_t>());
+}
+
+std::string NotesOf(const Json& partition) {
+  std::string notes;
+  for (const Json& alarm : ListOf(partition, "alarms")) {
+    notes += (notes.empty() ? "" : ", ") + alarm.get<std::string>();
+  }
+  const std::string held = TextOf(partition, "held");
+  if (!held.empty()) notes += (notes.empty() ? "held: " : "; held: ") + held;
+  return notes;
+}
+
+std::string Text(const Json& report) {
+  Table table({{"topic"},
+               {"collection"},
+               {"partition", Align::kRight},
+               {"next offset", Align::kRight},
+               {"end", Align::kRight},
+               {"lag", Align::kRight},
+               {"rate", Align::kRight},
+               {"dead letters", Align::kRight},
+               {"notes"}});
+  for (const Json& topic : ListOf(report, "topics")) {
+    const std::string name = TextOf(topic, "topic");
+    const Json& partitions = ListOf(topic, "partitions");
+    if (partitions.empty()) table.Add({name, TextOf(topic, "collection"), "-"});
+    for (const Json& one : partitions) {
+      table.Add({name, TextOf(topic, "collection"), FormatCount(CountOf(one, "partition")),
+                 Known(one, "applied_offset"), Known(one, "high_watermark"), Known(one, "lag"),
+                 one.contains("rate") ? FormatRate(NumberOf(one, "rate")) : "-",
+                 FormatCount(CountOf(one, "dead_letters")), NotesOf(one)});
+    }
+  }
+  return table.empty() ? "nothing is consumed\n" : table.ToString();
+}
+
+/// What a folder knows without a broker: the offsets it has applied.
+Json OfFolder(Engine& engine) {
+  Json topics = Json::array();
+  for (const SourceInfo& source : engine.Sources()) {
+    if (topics.empty() || topics.back()["topic"] != source.topic) {
+      topics.push_back({{"topic", source.topic}, {"partitions", Json::array()}});
+    }
+    Json row = {{"partition", source.partition},
+                {"applied_offset", nullptr},
+                {"high_watermark", nullptr},
+                {"lag", nullptr},
+                {"dead_letters", source.counts.dead_letters}};
+    if (source.next_offset) row["applied_offset"] = *source.next_offset;
+    topics.back()["partitions"].push_back(std::move(row));
+  }
+  return {{"topics", std::move(topics)}};
+}
+
+Status Show(const Session& session) {
+  auto database = Database::Open(session, Access::kRead);
+  if (!database.ok()) return database.status();
+  HttpClient* server = (*database)->server();
+  auto report = server != nullptr ? server->Call({.target = "/admin/ingest"})
+                                  : Result<Json>(OfFolder(*(*database)->engine()));
+  if (!report.ok()) return (*database)->Close(report.status());
+  return (*database)->Close(session.json ? PrintJson(*report) : Print(Text(*report)));
+}
+
+Status Forget(const Session& session, const std::string& topic) {
+  if (!session.url.empty()) {
+    return Status::InvalidArgument("--forget wants the folder of a stopped server, not --url");
+  }
+  auto database = Database::Open(session, Access::kWrite);
+  if (!database.ok()) return database.status();
+  return (*database)->Close((*database)->engine()->ForgetTopic(topic));
+}
+
+}  // namespace
+
+void AddIngest(CLI::App& app, Session& session) {
+  auto topic = std::make_shared<std::string>();
+  CLI::App& command = AddCommand(
+      app, session, "ingest",
+      "List the partitions consumed from Kafka: offset, lag, rate, dead letters, alarms",
+      Takes::kFolderOrServer,
+      [&session, topic] { return topic->empty() ? Show(session) : Forget(session, *topic); });
+  command
+      .add_option("--forget", *topic,
+                  "With --db: forget the offsets and counts of a topic that was made anew")
+      ->type_name("TOPIC");
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,31 @@
+// seendb/log_flags.h: the flags that say which log is read and what its columns are.
+
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "play_reader.h"
+#include "time_parse.h"
+
+namespace seendb::tool {
+
+/// See the head of this file.
+struct LogFlags {
+  std::string file;
+  std::string format;  ///< empty: by the file's name
+  std::string time_unit = "auto";
+  std::string shift = "0";
+  bool no_header = false;
+  PlayColumns columns;
+  int64_t shift_ms = 0;  ///< added to every time
+
+  /// Takes in what the flags say in words; the log's format. kInvalidArgument.
+  Result<LogFormat> Interpret();
+};
+
+/// Adds the file and its columns to a command.
+void AddLogFlags(CLI::App& command, LogFlags* flags);
+
+}  // namespace seendb::tool

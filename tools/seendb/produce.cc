@@ -1,0 +1,241 @@
+// seendb produce FILE: the plays of a log as messages of a Kafka topic, one JSON object each, keyed
+// by user and partitioned as Java's producers do.
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <librdkafka/rdkafka.h>
+
+#include "byte_source.h"
+#include "commands.h"
+#include "log_flags.h"
+#include "play_batch.h"
+#include "progress.h"
+#include "table.h"
+#include "units.h"
+
+namespace seendb::tool {
+namespace {
+
+constexpr int kFlushMs = 1'000;
+constexpr uint64_t kPollEvery = 1'000;
+constexpr size_t kErrorBytes = 512;
+
+struct ProduceFlags {
+  LogFlags log;
+  std::string brokers, topic;
+  uint64_t rate = 0;  ///< messages a second; 0: as fast as it goes
+  std::vector<std::string> properties;
+};
+
+struct Counts {
+  uint64_t rows = 0, bad = 0, sent = 0, failed = 0;
+  std::string error;  ///< of the last failed message
+};
+
+/// A librdkafka producer. Threads: one.
+class Producer {
+ public:
+  static Result<std::unique_ptr<Producer>> Open(const ProduceFlags& flags) {
+    std::unique_ptr<Producer> producer(new Producer);
+    Status status = producer->Start(flags);
+    if (!status.ok()) return status;
+    return producer;
+  }
+  ~Producer() {
+    if (topic_ != nullptr) rd_kafka_topic_destroy(topic_);
+    if (handle_ != nullptr) rd_kafka_destroy(handle_);
+  }
+  Producer(const Producer&) = delete;
+  Producer& operator=(const Producer&) = delete;
+
+  /// Queues a message, waiting while the queue is full.
+  Status Send(std::string_view key, const std::string& payload) {
+    while (rd_kafka_produce(topic_, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY,
+                            const_cast<char*>(payload.data()), payload.size(), key.data(),
+                            key.size(), nullptr) != 0) {
+      const rd_kafka_resp_err_t error = rd_kafka_last_error();
+      if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+        return Status::Unavailable(rd_kafka_err2str(error));
+      }
+      rd_kafka_poll(handle_, 100);
+    }
+    if (++queued_ % kPollEvery == 0) rd_kafka_poll(handle_, 0);
+    return {};
+  }
+  /// Waits for the fate of all that is queued.
+  void Flush(const std::function<void()>& on_wait) {
+    while (rd_kafka_outq_len(handle_) > 0) {
+      rd_kafka_flush(handle_, kFlushMs);
+      on_wait();
+    }
+  }
+  /// Messages the broker took, and those it did not.
+  uint64_t delivered() const { return delivered_; }
+  uint64_t failed() const { return failed_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  Producer() = default;
+
+  static void Delivered(rd_kafka_t*, const rd_kafka_message_t* message, void* self) {
+    auto* const producer = static_cast<Producer*>(self);
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      ++producer->delivered_;
+      return;
+    }
+    ++producer->failed_;
+    producer->error_ = rd_kafka_err2str(message->err);
+  }
+
+  static Status Set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
+    char text[kErrorBytes] = "";
+    const auto set = rd_kafka_conf_set(conf, name.c_str(), value.c_str(), text, sizeof(text));
+    return set == RD_KAFKA_CONF_OK ? Status() : Status::InvalidArgument(text);
+  }
+
+  Status Start(const ProduceFlags& flags) {
+    rd_kafka_conf_t* const conf = rd_kafka_conf_new();
+    std::vector<std::pair<std::string, std::string>> settings = {
+        {"bootstrap.servers", flags.brokers},
+        {"partitioner", "murmur2_random"},
+        {"linger.ms", "20"},
+        {"compression.type", "lz4"},
+        {"acks", "all"},
+        {"enable.idempotence", "true"},
+        {"queue.buffering.max.messages", "500000"}};
+    Status status;
+    for (const std::string& given : flags.properties) {
+      const size_t equals = given.find('=');
+      if (equals == std::string::npos) {
+        status = Status::InvalidArgument("--property: write NAME=VALUE");
+      }
+      settings.emplace_back(given.substr(0, equals), given.substr(equals + 1));
+    }
+    for (const auto& [name, value] : settings) {
+      if (status.ok()) status = Set(conf, name, value);
+    }
+    rd_kafka_conf_set_opaque(conf, this);
+    rd_kafka_conf_set_dr_msg_cb(conf, Delivered);
+    char text[kErrorBytes] = "";
+    if (status.ok()) handle_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+    if (handle_ == nullptr) {
+      rd_kafka_conf_destroy(conf);
+      return status.ok() ? Status::InvalidArgument(text) : status;
+    }
+    topic_ = rd_kafka_topic_new(handle_, flags.topic.c_str(), nullptr);
+    return topic_ != nullptr ? Status()
+                             : Status::InvalidArgument(rd_kafka_err2str(rd_kafka_last_error()));
+  }
+
+  rd_kafka_t* handle_ = nullptr;
+  rd_kafka_topic_t* topic_ = nullptr;
+  uint64_t queued_ = 0, delivered_ = 0, failed_ = 0;
+  std::string error_;
+};
+
+/// Sleeps so that not more than `rate` messages a second go out.
+void KeepRate(const ProduceFlags& flags, uint64_t sent, const Progress& progress) {
+  if (flags.rate == 0) return;
+  const double ahead_s =
+      static_cast<double>(sent) / static_cast<double>(flags.rate) - progress.elapsed_s();
+  if (ahead_s > 0.001) std::this_thread::sleep_for(std::chrono::duration<double>(ahead_s));
+}
+
+Status PrintSummary(const Session& session, const Counts& counts, double elapsed_s) {
+  const double rate = elapsed_s > 0 ? static_cast<double>(counts.sent) / elapsed_s : 0;
+  if (session.json) {
+    return PrintJson({{"rows", counts.rows},
+                      {"sent", counts.sent},
+                      {"failed", counts.failed},
+                      {"bad", counts.bad},
+                      {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
+                      {"messages_per_s", static_cast<uint64_t>(rate)}});
+  }
+  std::string out = FormatCount(counts.rows) + " rows: " + FormatCount(counts.sent) +
+                    " messages sent, " + FormatCount(counts.failed) + " failed, " +
+                    FormatCount(counts.bad) + " bad rows\n";
+  if (!counts.error.empty()) out += "failed: " + Printable(counts.error) + "\n";
+  return Print(out + FormatDurationUs(elapsed_s * 1e6) + ", " + FormatRate(rate) + "\n");
+}
+
+Status Run(const Session& session, ProduceFlags flags) {
+  const auto format = flags.log.Interpret();
+  if (!format.ok()) return format.status();
+  auto source = ByteSource::Open(flags.log.file);
+  if (!source.ok()) return source.status();
+  auto reader = PlayReader::Open([&](char* to, size_t size) { return (*source)->Read(to, size); },
+                                 *format, flags.log.columns);
+  if (!reader.ok()) return reader.status();
+  auto producer = Producer::Open(flags);
+  if (!producer.ok()) return producer.status();
+
+  Counts counts;
+  Progress progress("messages");
+  const auto show = [&] {
+    const auto whole = static_cast<double>((*source)->file_bytes());
+    const auto read = static_cast<double>((*source)->file_bytes_read());
+    progress.Show(whole > 0 ? read / whole : -1, counts.rows);
+  };
+  Status status;
+  std::string payload;
+  PlayRow row;
+  for (RowKind kind = (*reader)->Next(&row); kind != RowKind::kEnd && status.ok();
+       kind = (*reader)->Next(&row)) {
+    if (kind == RowKind::kFailed) {
+      status = (*reader)->status();
+      break;
+    }
+    ++counts.rows;
+    if (kind == RowKind::kBad) {
+      ++counts.bad;
+      continue;
+    }
+    if (row.at_ms != kNowMs) row.at_ms += flags.log.shift_ms;
+    payload.clear();
+    AppendNdjson(row, &payload);
+    payload.pop_back();  // the line's end
+    status = (*producer)->Send(row.user, payload);
+    if (counts.rows % kPollEvery == 0) show();
+    KeepRate(flags, counts.rows, progress);
+  }
+  (*producer)->Flush(show);
+  progress.Clear();
+  counts.sent = (*producer)->delivered();
+  counts.failed = (*producer)->failed();
+  counts.error = (*producer)->error();
+  Status printed = PrintSummary(session, counts, progress.elapsed_s());
+  if (!status.ok()) return status;
+  if (counts.failed > 0) return Status::Unavailable(counts.error);
+  return printed;
+}
+
+}  // namespace
+
+void AddProduce(CLI::App& app, Session& session) {
+  auto flags = std::make_shared<ProduceFlags>();
+  CLI::App& command = AddCommand(
+      app, session, "produce",
+      "Send the plays of a log to a Kafka topic, keyed by user, partitioned as by Java's producers",
+      Takes::kNothing, [&session, flags] { return Run(session, *flags); });
+  AddLogFlags(command, &flags->log);
+  command.add_option("--brokers", flags->brokers, "Where Kafka is")
+      ->required()
+      ->type_name("HOST:PORT");
+  command.add_option("--topic", flags->topic, "The topic, which must be there")
+      ->required()
+      ->type_name("NAME");
+  command.add_option("--rate", flags->rate, "Messages a second at most (as fast as it goes)")
+      ->type_name("N");
+  command
+      .add_option("--property", flags->properties,
+                  "A setting of librdkafka: TLS, SASL, ... (may be repeated)")
+      ->type_name("NAME=VALUE");
+}
+
+}  // namespace seendb::tool
