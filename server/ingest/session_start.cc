@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ingest/session.h"
+#include "ops/log.h"
 
 namespace seendb::ingest {
 namespace {
@@ -28,7 +29,9 @@ Status Session::FindPartitions(Reader* reader) {
     if (owned && !std::binary_search(owned->begin(), owned->end(), partition)) continue;
     reader->partitions.push_back(partition);
   }
-  if (found->empty()) late_topics_->insert(reader->topic.topic);
+  if (found->empty() && late_topics_->insert(reader->topic.topic).second) {
+    ops::Log(ops::LogLevel::kWarn, "ingest_topic_absent", {{"topic", reader->topic.topic}});
+  }
   return Status::Ok();
 }
 

@@ -144,14 +144,14 @@ class Broker:
                 if attempt == 2:
                     raise
 
-    def _java(self, heap_mb):
-        return ["java", "-Xmx%dm" % heap_mb, "-XX:TieredStopAtLevel=4",
-                "-Dlog4j.configuration=file:" + os.path.join(self.folder, "log4j.properties"),
+    def _java(self, heap_mb, *options):
+        return ["java", "-Xmx%dm" % heap_mb, *options, "-Dlog4j.configuration=file:" + os.path.join(self.folder, "log4j.properties"),
                 "-cp", os.path.join(self.lib, "*")]
 
     def run(self, tool, *arguments, stdin=None):
         """Runs one of Kafka's own tools by its class; its output."""
-        done = subprocess.run(self._java(200) + [tool] + list(arguments), input=stdin,
+        quick = self._java(200, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+        done = subprocess.run(quick + [tool] + list(arguments), input=stdin,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
                               check=False)
         if done.returncode != 0:
@@ -185,19 +185,21 @@ class Broker:
                   errors="replace") as file:
             return file.read()
 
+    def _topic(self, name, *arguments):
+        self.run("org.apache.kafka.tools.TopicCommand", "--bootstrap-server", self.address,
+                 "--topic", name, *arguments)
+
     def topic(self, name, partitions, *settings):
-        """Makes a topic, or gives it more partitions."""
-        tool = ["org.apache.kafka.tools.TopicCommand", "--bootstrap-server", self.address,
-                "--topic", name]
-        if name in self.run(*tool[:3], "--list").split():
-            self.run(*tool, "--alter", "--partitions", str(partitions))
-            return
+        """Makes a topic."""
         given = [part for one in settings for part in ("--config", one)]
-        self.run(*tool, "--create", "--partitions", str(partitions), *given)
+        self._topic(name, "--create", "--partitions", str(partitions), *given)
+
+    def grow_topic(self, name, partitions):
+        """Gives it more partitions."""
+        self._topic(name, "--alter", "--partitions", str(partitions))
 
     def delete_topic(self, name):
-        self.run("org.apache.kafka.tools.TopicCommand", "--bootstrap-server", self.address,
-                 "--topic", name, "--delete")
+        self._topic(name, "--delete")
 
     def truncate(self, name, partition, offset):
         """What retention does: everything before `offset` goes."""
@@ -243,10 +245,12 @@ def main(arguments):
             print(broker.address, broker.folder)
         elif arguments[:1] == ["topic"] and len(arguments) >= 4:
             Broker(arguments[1]).topic(arguments[2], int(arguments[3]), *arguments[4:])
+        elif arguments[:1] == ["grow"] and len(arguments) == 4:
+            Broker(arguments[1]).grow_topic(arguments[2], int(arguments[3]))
         elif arguments[:1] == ["stop"] and len(arguments) == 2:
             Broker(arguments[1]).stop()
         else:
-            sys.exit("kafka: start, topic FOLDER NAME PARTITIONS, stop FOLDER or fetch")
+            sys.exit("kafka: start, topic or grow FOLDER NAME PARTITIONS, stop FOLDER or fetch")
     except Unavailable as why:
         print("kafka: NOT AVAILABLE: %s" % why, file=sys.stderr)
         sys.exit(77)
