@@ -2,7 +2,7 @@
 //
 // Counting costs a few relaxed atomic additions, striped over threads; text is made on demand
 // with prometheus-cpp. Names begin with seendb_, are in seconds and bytes, and carry the labels
-// route, code, collection, shard, topic, partition and kind, never a user.
+// route, code, collection, shard, topic, partition, kind and outcome, never a user.
 
 #pragma once
 

@@ -65,6 +65,8 @@ function(seendb_discover_tests folder)
     endif()
     if(folder MATCHES "replay")
       list(APPEND labels real_log)
+    elseif(folder MATCHES "kafka")
+      list(APPEND labels real_kafka)
     endif()
     set(test ${prefix}.${name}.py)
     add_test(NAME ${test} COMMAND ${Python3_EXECUTABLE} -B ${script}

@@ -3,6 +3,7 @@ producer; servers that consume; what is waited for."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -21,6 +22,8 @@ PATIENCE_S = 180
 def require():
     """Ends the test as skipped, and says why, where no real Kafka can be had."""
     try:
+        if shutil.which("kcat") is None:
+            raise Unavailable("there is no kcat (Debian: kcat)")
         fetch()
     except Unavailable as why:
         print("SKIPPED: NO REAL KAFKA, NOTHING OF IT IS TESTED: %s" % why)

@@ -2,7 +2,8 @@
 """The part of tools/quickstart that talks to the server.
 
     demo.py newest LOG            prints the newest time in a log, in ms
-    demo.py show URL LOG TOOL     loads LOG with the tool, asks about a user, prints numbers
+    demo.py show URL LOG TOOL     loads LOG with the tool (with --kafka BROKER through the topic
+                                  "plays"), asks about a user, prints numbers
 """
 
 import argparse
@@ -35,19 +36,35 @@ class Server:
         return json.loads(data)
 
 
+def wait_consumed(server, rows):
+    """Until the server has applied so many messages, of all partitions."""
+    while True:
+        topics = server.call("GET", "/admin/ingest")["topics"]
+        applied = sum(partition["applied_offset"] or 0
+                      for topic in topics for partition in topic["partitions"])
+        if applied >= rows:
+            return
+        time.sleep(0.05)
+
+
 def load(server, arguments):
-    """Loads the log with the tool; (accepted, refused, plays a second)."""
+    """Loads the log with the tool, or through Kafka; (accepted, refused, plays a second)."""
     command = [arguments.tool, "load", arguments.log, "--url", arguments.url]
+    if arguments.kafka:
+        command = [arguments.tool, "produce", arguments.log, "--brokers", arguments.kafka,
+                   "--topic", "plays", "--json"]
     for option in ("user", "item", "time"):
         name = getattr(arguments, f"{option}_column")
         if name:
             command += [f"--{option}-column", name]
     before = server.call("GET", "/admin/stats")
     began = time.monotonic()
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-    took = time.monotonic() - began
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         raise SystemExit(f"quickstart: {' '.join(command)}: exit code {done.returncode}")
+    if arguments.kafka:
+        wait_consumed(server, json.loads(done.stdout)["sent"])
+    took = time.monotonic() - began
     after = server.call("GET", "/admin/stats")
     accepted, refused = (after[name] - before[name] for name in ("plays_accepted", "plays_refused"))
     return accepted, refused, accepted / took
@@ -110,7 +127,8 @@ def show(arguments):
     times = latencies(server, log, 2000, 400)
     size, stored = sealed_space(server, log)
     print("\nNumbers\n")
-    print(f"  loaded                 {rate:,.0f} plays/s, over HTTP")
+    way = "produced and consumed" if arguments.kafka else "over HTTP"
+    print(f"  loaded                 {rate:,.0f} plays/s, {way}")
     print(f"  /filter of 2,000 ids   median {statistics.median(times):.2f} ms, "
           f"p99 {times[int(len(times) * 0.99)]:.2f} ms, one client, its own JSON not counted")
     print(f"  space                  {size / max(stored, 1):.2f} bytes an item, drained and sealed "
@@ -127,6 +145,7 @@ def main():
         command.add_argument("log")
         if name == "show":
             command.add_argument("tool")
+            command.add_argument("--kafka", default="")
         for option in ("user", "item", "time"):
             command.add_argument(f"--{option}-column", default="")
     arguments = parser.parse_args()

@@ -2,6 +2,7 @@
 
 #include "ops/metrics.h"
 
+#include <set>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -53,9 +54,20 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
   snapshot.ring.resize(1);
   snapshot.buckets.resize(1);
   snapshot.fill.push_back({"video", 0.5, 0.01});
+  snapshot.ingest.configured = true;
+  snapshot.ingest.topics.push_back({"plays", "video", {{}, {}}});
+  IngestPartition& known = snapshot.ingest.topics[0].partitions[1];
+  known.partition = 1;
+  known.applied_offset = 10;
+  known.high_watermark = 15;
+  known.alarms = {"gap"};
   const std::string text = metrics.Text(snapshot);
   EXPECT_TRUE(Has(text, R"(seendb_filter_seen_total{collection="video"} 5)"));
   EXPECT_TRUE(Has(text, "seendb_operands_per_read 2.5"));
+  EXPECT_TRUE(Has(text, R"(seendb_ingest_lag{topic="plays",partition="1"} 5)"));
+  EXPECT_EQ(text.find(R"(seendb_ingest_lag{topic="plays",partition="0")"), std::string::npos)
+      << "a lag that is not known is no 0";
+  EXPECT_TRUE(Has(text, R"(seendb_ingest_alarm{topic="plays",partition="1",kind="gap"} 1)"));
   std::istringstream lines(text);
   std::string line;
   size_t values = 0;
@@ -68,9 +80,9 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
     for (size_t at = open; at != std::string::npos; at = line.find("\",", at + 1)) {
       const size_t begin = at + (at == open ? 1 : 2);
       const std::string label = line.substr(begin, line.find('=', begin) - begin);
-      EXPECT_TRUE(label == "route" || label == "code" || label == "le" || label == "collection" ||
-                  label == "shard")
-          << line;
+      const std::set<std::string> known_labels = {
+          "route", "code", "le", "collection", "shard", "partition", "kind", "outcome", "topic"};
+      EXPECT_TRUE(known_labels.contains(label)) << line;
     }
   }
   EXPECT_GT(values, 60u);

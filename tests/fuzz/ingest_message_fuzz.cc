@@ -1,0 +1,106 @@
+// Arbitrary bytes as a message of a topic: what a plain reading finds, the decoder finds; what it
+// finds in bytes that are no JSON where nobody looks, are well-formed ids all the same. The first
+// byte chooses the topic's paths.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/input.h"
+#include "fuzz/plain_json.h"
+#include "ingest/decoder.h"
+
+namespace {
+
+using seendb::Play;
+using seendb::fuzz::Check;
+using seendb::fuzz::Json;
+using seendb::fuzz::PlainEvent;
+using Path = std::vector<std::string>;
+
+constexpr int64_t kRecordMs = 1'700'000'000'000;
+constexpr int64_t kNested = 500;  // the decoder refuses documents nested deeper than some 1,000
+
+seendb::ops::KafkaTopic TopicOf(uint8_t choice) {
+  seendb::ops::KafkaTopic topic;
+  if ((choice & 1) != 0) topic.at = {"at"};
+  if ((choice & 2) != 0) topic.user = {"user", "item"};
+  if ((choice & 4) != 0) topic.item = {"a", "b", "item"};
+  if ((choice & 8) != 0) topic.at = {"a", "at"};
+  topic.at_seconds = (choice & 16) != 0;
+  return topic;
+}
+
+/// What lies at `path`; null where nothing does.
+const Json* At(const Json& event, const Path& path) {
+  const Json* at = &event;
+  for (const std::string& name : path) {
+    if (!at->is_object()) return nullptr;
+    const auto found = at->find(name);
+    if (found == at->end()) return nullptr;
+    at = &*found;
+  }
+  return at;
+}
+
+std::optional<std::string> PlainId(const Json& event, const Path& path) {
+  const Json* const at = At(event, path);
+  if (at == nullptr) return {};
+  return seendb::fuzz::PlainId({{"id", *at}}, "id");
+}
+
+std::optional<PlainEvent> PlainRead(const Json& event, const seendb::ops::KafkaTopic& topic) {
+  const auto user = PlainId(event, topic.user), item = PlainId(event, topic.item);
+  if (!user || !item) return {};
+  PlainEvent read{*user, *item, kRecordMs};
+  if (topic.at.empty()) return read;
+  const Json* const at = At(event, topic.at);
+  const int64_t unit = topic.at_seconds ? 1'000 : 1;
+  if (at == nullptr || !at->is_number_unsigned()) return {};
+  if (at->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX / unit)) return {};
+  read.at_ms = at->get<int64_t>() * unit;
+  return read;
+}
+
+/// The events of a document, or nothing.
+std::optional<std::vector<PlainEvent>> PlainMessage(const Json& document,
+                                                    const seendb::ops::KafkaTopic& topic) {
+  std::vector<PlainEvent> events;
+  const Json list = document.is_array() ? document : Json::array({document});
+  for (const Json& one : list) {
+    const auto event = PlainRead(one, topic);
+    if (!event) return {};
+    events.push_back(*event);
+  }
+  return events;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  seendb::fuzz::Input input(data, size);
+  const seendb::ops::KafkaTopic topic = TopicOf(input.Byte());
+  const std::string_view payload = input.Rest();
+  const seendb::ingest::Decoder decoder(topic);
+  seendb::ingest::Arena arena;
+  std::vector<Play> events;
+  const seendb::Status status = decoder.Decode(payload, kRecordMs, &arena, &events);
+  Check(status.ok() || events.empty());
+  for (const Play& event : events) Check(event.user.Validate().ok() && event.item.Validate().ok());
+
+  const auto document = seendb::fuzz::PlainDocument(payload);
+  const auto opening = [](char c) { return c == '[' || c == '{'; };
+  if (!document || std::count_if(payload.begin(), payload.end(), opening) > kNested) return 0;
+  const auto plain = PlainMessage(*document, topic);
+  Check(status.ok() == plain.has_value());
+  if (!plain) return 0;
+  Check(plain->size() == events.size());
+  for (size_t i = 0; i < events.size(); ++i) {
+    Check(events[i].user.ToString() == (*plain)[i].user);
+    Check(events[i].item.ToString() == (*plain)[i].item && events[i].at_ms == (*plain)[i].at_ms);
+  }
+  return 0;
+}
