@@ -1,6 +1,6 @@
 #include "ingest/decoder.h"
 
-#include <cstring>
+#include "base/json_pointer.h"
 
 namespace seendb::ingest {
 namespace {
@@ -61,7 +61,7 @@ Status Decoder::ReadEvent(ondemand::value value, Reading* reading) const {
   for (size_t member = 0; member < kMembers; ++member) {
     if ((wanted & ~reading->found & Bit(member)) == 0) continue;
     std::string where;
-    for (const std::string& name : *paths_[member]) where += api::PointerTo(name);
+    for (const std::string& name : *paths_[member]) where += PointerTo(name);
     return Status::InvalidArgument("missing field", where);
   }
   return Status::Ok();
@@ -96,7 +96,7 @@ Status Decoder::ReadObject(ondemand::object object, size_t depth, uint32_t candi
       status = error ? Status::InvalidArgument("must be an object")
                      : ReadObject(below, depth + 1, through, reading);
     }
-    if (!status.ok()) return api::Within(std::move(status), api::PointerTo(key));
+    if (!status.ok()) return api::Within(std::move(status), PointerTo(key));
   }
   return Status::Ok();
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json_pointer.h"
 #include "seendb/ingest.h"
 #include "seendb/policy.h"
 
@@ -163,9 +164,9 @@ Setter Properties(std::map<std::string, std::string>* to) {
   return [=](const Json& value) {
     if (!value.is_object()) return Status::InvalidArgument("must be an object");
     for (const auto& [name, text] : value.items()) {
-      if (!text.is_string()) return Status::InvalidArgument("must be a string", "/" + name);
+      if (!text.is_string()) return Status::InvalidArgument("must be a string", PointerTo(name));
       if (std::find(kOwnProperties.begin(), kOwnProperties.end(), name) != kOwnProperties.end()) {
-        return Status::InvalidArgument("is the consumer's own to set", "/" + name);
+        return Status::InvalidArgument("is the consumer's own to set", PointerTo(name));
       }
       (*to)[name] = text.get<std::string>();
     }
