@@ -199,7 +199,7 @@ TEST_F(HealingTest, AFullDiskHealsInTheBackground) {
   CheckReads(true);
   EXPECT_TRUE(engine_->Stats().degraded);
   disk_->SetCapacity(MemDisk::kUnlimited);
-  for (int waited = 0; waited < 200; ++waited) {
+  for (int waited = 0; waited < 1'200; ++waited) {
     status = Play("after");
     if (status.ok()) break;
     CheckReads(true);

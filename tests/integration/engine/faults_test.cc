@@ -47,7 +47,7 @@ class FaultsTest : public EngineTest {
   // RocksDB looks for free space every few seconds; then it takes writes again.
   Status Eventually(const std::function<Status()>& work) {
     Status status;
-    for (int tried = 0; tried < 200; ++tried) {
+    for (int tried = 0; tried < 1'200; ++tried) {
       status = work();
       if (status.ok()) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(100));

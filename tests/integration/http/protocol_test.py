@@ -35,7 +35,7 @@ def answers(received):
 class ProtocolTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.server = CheckedServer(config={"limits": {"header_ms": 500, "idle_ms": 2_000}})
+        cls.server = CheckedServer(config={"limits": {"header_ms": 2_000, "idle_ms": 4_000}})
 
     @classmethod
     def tearDownClass(cls):
@@ -45,7 +45,7 @@ class ProtocolTest(unittest.TestCase):
         """Sends bytes; one error answer must come, and the connection must close."""
         began = time.monotonic()
         got = answers(self.server.raw(data))
-        self.assertLess(time.monotonic() - began, 10)
+        self.assertLess(time.monotonic() - began, 60)
         self.assertEqual([status], [g[0] for g in got], (data[:200], got))
         self.assertEqual(got[0][1][b"connection"], b"close", data[:200])
         error = json.loads(got[0][2])["error"]

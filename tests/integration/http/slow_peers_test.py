@@ -11,7 +11,7 @@ from openapi_check import CheckedServer
 from seendb_client import eventually
 
 MB = 1 << 20
-LIMITS = {"header_ms": 700, "idle_ms": 2_000, "transfer_ms": 1_500, "inflight_bytes": 32 * MB,
+LIMITS = {"header_ms": 700, "idle_ms": 20_000, "transfer_ms": 1_500, "inflight_bytes": 32 * MB,
           "connections": 400}
 
 
@@ -32,7 +32,7 @@ class SlowPeersTest(unittest.TestCase):
         self.neighbour = Neighbour(self.server)
         self.neighbour.start()
 
-    def trickle(self, begin, drop, count=50, seconds=8):
+    def trickle(self, begin, drop, count=50, seconds=60):
         """Many connections that send `begin`, then `drop` again and again; what each was told."""
         peers = [self.server.socket() for _ in range(count)]
         told = [b""] * count
