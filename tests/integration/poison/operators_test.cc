@@ -1,6 +1,8 @@
 // Arbitrary bytes as operand or base never fail a merge; they are set aside, counted, and do not
 // take the sound operands with them.
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "format/filter_codec.h"

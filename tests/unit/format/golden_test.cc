@@ -3,6 +3,7 @@
 // changes gets a new tag or name and new files. `SEENDB_WRITE_GOLDEN=1 unit_format` adds files
 // that are missing, and touches no other.
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
