@@ -7,7 +7,7 @@
 namespace seendb::ingest {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{500};
+constexpr std::chrono::milliseconds kPause{100}, kPauseAfterFailure{500};
 
 }  // namespace
 
@@ -40,10 +40,13 @@ void Consumer::Run(Engine* engine) {
     Session session(config_, engine, &table_, dead_letters_.get(), &late_topics_, &stop_);
     const Status ended = session.Run();
     if (stop_.stopped()) return;
-    if (ended.ok()) continue;
+    if (ended.ok()) {
+      stop_.Wait(kPause);  // a cluster that says one thing and another makes nobody spin
+      continue;
+    }
     table_.CountError();
     ops::Log(ops::LogLevel::kWarn, "ingest_session_ended", {{"error", ended.ToString()}});
-    stop_.Wait(kPause);
+    stop_.Wait(kPauseAfterFailure);
   }
 }
 

@@ -56,6 +56,9 @@ Result<KafkaConf> ConsumerConf(const ops::KafkaConfig& config) {
                    {"enable.partition.eof", "true"},
                    {"queued.max.messages.kbytes", std::to_string(config.queued_bytes >> 10)},
                    {"queued.min.messages", "1000000"},
+                   // How long an unanswered commit to the group may hold up the end of a session.
+                   {"session.timeout.ms", "1000"},
+                   {"heartbeat.interval.ms", "300"},
                    {"fetch.wait.max.ms", "100"},
                    {"fetch.error.backoff.ms", "100"},
                    {"reconnect.backoff.max.ms", "1000"},

@@ -76,6 +76,7 @@ Status Session::Assign() {
   for (const auto& reader : readers_) {
     Status status = FindPartitions(reader.get());
     for (size_t i = 0; status.ok() && i < reader->partitions.size(); ++i) {
+      if (stop_->stopped()) return Status::Ok();
       status = BeginPartition(reader.get(), reader->partitions[i], sources);
     }
     if (!status.ok()) return status;

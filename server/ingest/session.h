@@ -56,7 +56,7 @@ class Session {
   Status FindPartitions(Reader* reader);
   Status BeginPartition(Reader* reader, int32_t partition, const std::vector<SourceInfo>& sources);
   Result<StartPoint> Choose(const Reader& reader, int32_t partition,
-                            const std::vector<SourceInfo>& sources);
+                            const std::vector<SourceInfo>& sources, int ask_ms);
   bool HasCollection(const std::string& name) const;
   bool AnythingChanged();
   // session.cc: reading

@@ -9,6 +9,9 @@ namespace seendb::ingest {
 namespace {
 
 constexpr int kAskMs = 3'000;
+// While others are being read, one that gives no answer takes little of their time.
+constexpr int kAskAgainMs = 300;
+constexpr int kUnansweredMost = 3;
 
 const SourceInfo* Find(const std::vector<SourceInfo>& sources, const std::string& topic,
                        int32_t partition) {
@@ -36,7 +39,7 @@ Status Session::FindPartitions(Reader* reader) {
 }
 
 Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
-                                   const std::vector<SourceInfo>& sources) {
+                                   const std::vector<SourceInfo>& sources, int ask_ms) {
   const std::string& topic = reader.topic.topic;
   StartPoint point;
   if (!HasCollection(reader.topic.collection)) {
@@ -44,7 +47,7 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
     point.held = "there is no collection " + reader.topic.collection;
     return point;
   }
-  const auto watermarks = Watermarks(handle_.get(), topic, partition, kAskMs);
+  const auto watermarks = Watermarks(handle_.get(), topic, partition, ask_ms);
   if (!watermarks.ok()) return watermarks.status();
   PartitionFacts facts;
   facts.low = watermarks->first;
@@ -59,7 +62,7 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
                                   [&](const SourceInfo& one) { return one.topic == topic; });
   point = ChooseStart(facts, config_.start);
   if (!point.wanted_start) return point;
-  const Result<int64_t> at = OffsetAt(handle_.get(), topic, partition, config_.start_ms, kAskMs);
+  const Result<int64_t> at = OffsetAt(handle_.get(), topic, partition, config_.start_ms, ask_ms);
   if (!at.ok()) return at.status();
   point.offset = *at < 0 ? facts.high : *at;
   return point;
@@ -70,7 +73,7 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
                                const std::vector<SourceInfo>& sources) {
   const std::string& topic = reader->topic.topic;
   table_->Appear(topic, partition);
-  const Result<StartPoint> point = Choose(*reader, partition, sources);
+  const Result<StartPoint> point = Choose(*reader, partition, sources, kAskMs);
   if (!point.ok()) {
     held_ = true;
     table_->SetHeld(topic, partition, "the broker does not answer: " + point.status().ToString());
@@ -102,6 +105,7 @@ bool Session::HasCollection(const std::string& name) const {
 
 bool Session::AnythingChanged() {
   const std::vector<SourceInfo> sources = held_ ? engine_->Sources() : std::vector<SourceInfo>();
+  int unanswered = 0;
   for (const auto& reader : readers_) {
     const std::vector<int32_t> before = reader->partitions;
     if (!FindPartitions(reader.get()).ok()) {
@@ -110,9 +114,10 @@ bool Session::AnythingChanged() {
     }
     for (const int32_t partition : reader->partitions) {
       if (!std::binary_search(before.begin(), before.end(), partition)) return true;
-      if (reader->next.contains(partition)) continue;
-      const Result<StartPoint> point = Choose(*reader, partition, sources);
+      if (reader->next.contains(partition) || unanswered == kUnansweredMost) continue;
+      const Result<StartPoint> point = Choose(*reader, partition, sources, kAskAgainMs);
       if (point.ok() && point->offset) return true;
+      if (!point.ok()) ++unanswered;
     }
   }
   return false;

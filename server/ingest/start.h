@@ -13,9 +13,9 @@ namespace seendb::ingest {
 /// What is known of a partition before it is read.
 struct PartitionFacts {
   std::optional<int64_t> stored = {};  ///< the lowest offset of all shards
-  bool known = false;             ///< some shard knows it, maybe not all
-  bool topic_known = false;       ///< some partition of its topic is known: this one came later
-  int64_t low = 0, high = 0;      ///< what the broker keeps: from low to before high
+  bool known = false;                  ///< some shard knows it, maybe not all
+  bool topic_known = false;   ///< some partition of its topic is known: this one came later
+  int64_t low = 0, high = 0;  ///< what the broker keeps: from low to before high
 };
 
 /// The answer. Exactly one of `offset` and `wanted_start` and `held` is set.
