@@ -7,6 +7,7 @@
 #include "seendb/ingest.h"
 
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <random>
 
