@@ -24,7 +24,7 @@ if(SEENDB_FUZZ)
   target_compile_options(seendb_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(SEENDB_COVERAGE)
-  target_compile_options(seendb_settings INTERFACE --coverage)
+  target_compile_options(seendb_settings INTERFACE --coverage -fprofile-update=atomic)
   target_link_options(seendb_settings INTERFACE --coverage)
 endif()
 
