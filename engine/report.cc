@@ -2,10 +2,6 @@
 
 #include <algorithm>
 
-#if __has_include(<rocksdb/advanced_cache.h>)
-#include <rocksdb/advanced_cache.h>  // where newer versions of RocksDB define what cache.h declares
-#endif
-
 #include "engine_impl.h"
 #include "filter/block_bloom.h"
 #include "filter/sizing.h"

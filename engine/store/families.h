@@ -17,6 +17,10 @@
 #include <rocksdb/statistics.h>
 #include <rocksdb/write_buffer_manager.h>
 
+#if __has_include(<rocksdb/advanced_cache.h>)
+#include <rocksdb/advanced_cache.h>  // where newer versions of RocksDB define what cache.h declares
+#endif
+
 #include "merge/seen_operator.h"
 #include "merge/small_operators.h"
 #include "seendb/policy.h"
