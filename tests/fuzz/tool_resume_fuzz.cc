@@ -32,7 +32,7 @@ bool Same(const ResumeState& a, const ResumeState& b) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::FILE* const file = std::fopen(Path().c_str(), "wb");
-  fuzz::Check(file != nullptr && std::fwrite(data, 1, size, file) == size);
+  fuzz::Check(file != nullptr && (size == 0 || std::fwrite(data, 1, size, file) == size));
   fuzz::Check(std::fclose(file) == 0);
   const Result<ResumeState> read = tool::ReadResumeState(Path());
   if (!read.ok()) {

@@ -103,7 +103,8 @@ class IngestMockTest : public EngineTest {
     int64_t offsets = 0;
     for (const SourceInfo& source : engine_->Sources()) offsets += source.next_offset.value_or(0);
     EXPECT_EQ(offsets, produced_);
-    for (const ops::IngestPartition& one : consumer_->State().topics.at(0).partitions) {
+    const ops::IngestState state = consumer_->State();
+    for (const ops::IngestPartition& one : state.topics.at(0).partitions) {
       EXPECT_EQ(one.alarms, std::vector<std::string>{}) << one.partition;
       EXPECT_EQ(one.lost, 0u);
     }
