@@ -134,7 +134,8 @@ class Broker:
                       encoding="utf-8") as file:
                 file.write(LOGGING)
             shutil.rmtree(os.path.join(self.folder, "log"), ignore_errors=True)
-            cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+            # The first letter is always an "A": a "-" there would be read as an option.
+            cluster = base64.urlsafe_b64encode(b"\0" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
             self.run("kafka.tools.StorageTool", "format", "-t", cluster, "-c",
                      os.path.join(self.folder, "server.properties"))
             self.address = "127.0.0.1:%d" % port
