@@ -133,6 +133,8 @@ class EngineImpl final : public Engine {
   template <typename Given>
   Status RecordPiece(std::span<const Given> given, uint32_t first_index,
                      const Collection& collection, bool impressions, RecordResult* result);
+  /// kBusy, counted, where no slot takes plays. Precondition: inside the ring's gate.
+  Status CheckRoom(size_t shard);
   Status WriteEvents(const EventsByShard& by_shard, const Collection& collection, bool impressions,
                      RecordResult* result);
   /// Writes one shard's events, with the sources' `change` unless that is null.

@@ -94,11 +94,8 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
   const bool staged = !batch.impressions || collection.policy.served_is_seen;
   for (size_t i = 0; i < shards_.size(); ++i) {
     inside.emplace_back(shards_[i].ring->gate());
-    if (staged && !(*by_shard)[i].empty() && !shards_[i].ring->HasCurrent()) {
-      counters_.busy.fetch_add(1, std::memory_order_relaxed);
-      return Status::Busy("the ring of shard " + std::to_string(i) +
-                          " is full: every slot waits to be drained");
-    }
+    const Status room = staged && !(*by_shard)[i].empty() ? CheckRoom(i) : Status();
+    if (!room.ok()) return room;
   }
   for (size_t i = 0; i < shards_.size(); ++i) {
     const Status written =

@@ -68,6 +68,13 @@ Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_inde
   return WriteEvents(by_shard, collection, impressions, result);
 }
 
+Status EngineImpl::CheckRoom(size_t shard) {
+  if (shards_[shard].ring->HasCurrent()) return {};
+  counters_.busy.fetch_add(1, std::memory_order_relaxed);
+  return Status::Busy("the ring of shard " + std::to_string(shard) +
+                      " is full: every slot waits to be drained");
+}
+
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                                bool impressions, RecordResult* result) {
   const bool staged = !impressions || collection.policy.served_is_seen;
@@ -82,11 +89,8 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   for (size_t i = 0; i < by_shard.size(); ++i) {
     if (by_shard[i].empty()) continue;
     inside.emplace_back(i, Gate::Scope(shards_[i].ring->gate()));
-    if (staged && !shards_[i].ring->HasCurrent()) {
-      counters_.busy.fetch_add(1, std::memory_order_relaxed);
-      return Status::Busy("the ring of shard " + std::to_string(i) +
-                          " is full: every slot waits to be drained");
-    }
+    const Status room = staged ? CheckRoom(i) : Status();
+    if (!room.ok()) return room;
   }
   for (const auto& [i, scope] : inside) {
     const Status written =

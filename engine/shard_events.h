@@ -103,7 +103,7 @@ EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index, Ti
   for (auto& events : by_shard) events.reserve(given.size() / shards + 16);
   size_t number_users = 0;
   for (const Given& one : given) number_users += one.user.is_number() ? 1 : 0;
-  numbers->reserve(number_users * 20);  // views into it stay good
+  numbers->reserve(number_users * kMaxDecimalDigits);  // views into it stay good
 
   const IdRef* last_user = nullptr;
   std::string_view user;

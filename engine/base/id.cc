@@ -9,8 +9,6 @@
 namespace seendb {
 namespace {
 
-constexpr size_t kMaxDigits = std::numeric_limits<uint64_t>::digits10 + 1;
-
 constexpr bool IsDigit(char c) noexcept { return c >= '0' && c <= '9'; }
 
 /// True when all eight bytes are ASCII digits; then `*value` is the number they spell.
@@ -34,7 +32,7 @@ bool ParseEightDigits(const char* text, uint64_t* value) noexcept {
 
 /// True when `text` is a canonical decimal that fits 64 bits; then `*number` is its value.
 bool ParseCanonicalDecimal(std::string_view text, uint64_t* number) noexcept {
-  if (text.empty() || text.size() > kMaxDigits || !IsDigit(text[0])) return false;
+  if (text.empty() || text.size() > kMaxDecimalDigits || !IsDigit(text[0])) return false;
   if (text[0] == '0' && text.size() > 1) return false;
   uint64_t value = 0;
   size_t i = 0;
@@ -46,7 +44,7 @@ bool ParseCanonicalDecimal(std::string_view text, uint64_t* number) noexcept {
   for (; i < text.size(); ++i) {
     if (!IsDigit(text[i])) return false;
     const auto digit = static_cast<uint64_t>(text[i] - '0');
-    if (i + 1 == kMaxDigits && value > (std::numeric_limits<uint64_t>::max() - digit) / 10) {
+    if (i + 1 == kMaxDecimalDigits && value > (std::numeric_limits<uint64_t>::max() - digit) / 10) {
       return false;
     }
     value = value * 10 + digit;
@@ -77,7 +75,7 @@ void IdRef::AppendTo(std::string* out) const {
     out->append(text());
     return;
   }
-  char digits[kMaxDigits];
+  char digits[kMaxDecimalDigits];
   const auto end = std::to_chars(digits, digits + sizeof(digits), number_).ptr;
   out->append(digits, static_cast<size_t>(end - digits));
 }

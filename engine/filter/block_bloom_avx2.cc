@@ -25,7 +25,7 @@ SEENDB_AVX2 inline __m256i SaltsFrom(size_t lane) noexcept {
 SEENDB_AVX2 void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n) {
   const __m256i salts_low = SaltsFrom(0);
   const __m256i salts_high = SaltsFrom(4);
-  const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  const size_t ahead = PrefetchDistance(blocks);
   for (size_t i = 0; i < n; ++i) {
     if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, BlockHash(fps[i + ahead]));
     const uint64_t hash = BlockHash(fps[i]);

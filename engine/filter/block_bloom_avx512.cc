@@ -31,7 +31,7 @@ SEENDB_AVX512 inline __m512i Mask(uint64_t hash, __m512i salts) noexcept {
 
 SEENDB_AVX512 void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n) {
   const __m512i salts = Salts();
-  const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  const size_t ahead = PrefetchDistance(blocks);
   for (size_t i = 0; i < n; ++i) {
     if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, BlockHash(fps[i + ahead]));
     const uint64_t hash = BlockHash(fps[i]);

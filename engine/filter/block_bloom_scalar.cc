@@ -31,7 +31,7 @@ inline unsigned ProbeOne(const BlockFilter& filter, uint64_t hash) noexcept {
 }
 
 void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n) {
-  const size_t ahead = blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  const size_t ahead = PrefetchDistance(blocks);
   for (size_t i = 0; i < n; ++i) {
     if (ahead != 0 && i + ahead < n) PrefetchBlock<true>(bits, blocks, BlockHash(fps[i + ahead]));
     InsertOne(bits, blocks, fps[i]);

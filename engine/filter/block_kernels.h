@@ -39,12 +39,16 @@ inline void PrefetchBlock(const uint8_t* bits, uint64_t blocks, uint64_t hash) n
   __builtin_prefetch(block + kBlockBytes - 1, kForWriting ? 1 : 0);
 }
 
-/// How many items ahead probes into these filters are prefetched; 0: not at all.
+/// How many items ahead so many blocks are prefetched; 0: not at all.
+inline size_t PrefetchDistance(uint64_t blocks) noexcept {
+  return blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+}
+/// The same for filters that are probed together.
 template <size_t kCount>
 inline size_t PrefetchDistance(const std::array<BlockFilter, kCount>& filters) noexcept {
   uint64_t blocks = 0;
   for (const BlockFilter& filter : filters) blocks += filter.blocks;
-  return blocks > kPrefetchBlocks ? kPrefetchDistance : 0;
+  return PrefetchDistance(blocks);
 }
 
 /// The blocks of an item in all filters.

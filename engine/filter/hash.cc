@@ -79,7 +79,7 @@ uint32_t ShardOf(std::string_view user_text, uint32_t shards) noexcept {
 
 uint32_t ShardOf(const IdRef& user, uint32_t shards) noexcept {
   if (!user.is_number()) return ShardOf(user.text(), shards);
-  char digits[20];
+  char digits[kMaxDecimalDigits];
   const auto end = std::to_chars(digits, digits + sizeof(digits), user.number()).ptr;
   return ShardOf(std::string_view(digits, static_cast<size_t>(end - digits)), shards);
 }

@@ -165,10 +165,7 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
   for (const std::string& copy : damaged) {
     if (status.ok()) status = batch.Delete(store_->meta(), copy);
   }
-  rocksdb::WriteOptions options;
-  options.sync = true;
-  options.ignore_missing_column_families = true;
-  if (status.ok()) status = store_->db()->Write(options, &batch);
+  if (status.ok()) status = store_->db()->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "erase");
   erasures_.Put(user, record);
   const std::shared_lock lock(mutex_);

@@ -182,9 +182,7 @@ Status ShardStore::ForgetSources() {
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the offsets");
   if (batch.Count() == 0) return {};
-  rocksdb::WriteOptions options;
-  options.sync = true;
-  return FromRocks(db_->Write(options, &batch), "forget the offsets");
+  return FromRocks(db_->Write(Synced(), &batch), "forget the offsets");
 }
 
 void ShardStore::FindDamagedOf(std::string_view user, std::vector<std::string>* keys) const {

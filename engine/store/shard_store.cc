@@ -12,14 +12,14 @@ namespace {
 
 constexpr int kDamagedKept = 100;
 
+}  // namespace
+
 rocksdb::WriteOptions Synced() {
   rocksdb::WriteOptions options;
   options.sync = true;
   options.ignore_missing_column_families = true;
   return options;
 }
-
-}  // namespace
 
 ShardStore::ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResources> shared)
     : options_(std::move(options)),

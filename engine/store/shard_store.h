@@ -36,6 +36,9 @@ struct ShardStoreOptions {
   int64_t now_ms = 0;      ///< when it is opened
 };
 
+/// Options of a write that is on disk when it returns.
+rocksdb::WriteOptions Synced();
+
 /// See the head of this file.
 class ShardStore {
  public:

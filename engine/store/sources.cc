@@ -23,13 +23,6 @@ constexpr Member kMembers[] = {{"plays_accepted", &SourceCounts::plays_accepted}
                                {"impressions_refused", &SourceCounts::impressions_refused},
                                {"dead_letters", &SourceCounts::dead_letters}};
 
-rocksdb::WriteOptions Synced() {
-  rocksdb::WriteOptions options;
-  options.sync = true;
-  options.ignore_missing_column_families = true;
-  return options;
-}
-
 // "plays/3" of a key without its prefix.
 std::optional<Sources::Key> ParseKey(std::string_view name) {
   const size_t slash = name.rfind('/');

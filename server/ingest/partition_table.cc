@@ -27,6 +27,14 @@ double Rate::PerSecond(Clock::time_point now) const {
   return static_cast<double>(sum) / static_cast<double>(kSeconds);
 }
 
+const SourceInfo* FindSource(const std::vector<SourceInfo>& sources, const std::string& topic,
+                             int32_t partition) {
+  for (const SourceInfo& one : sources) {
+    if (one.topic == topic && static_cast<int32_t>(one.partition) == partition) return &one;
+  }
+  return nullptr;
+}
+
 PartitionTable::PartitionTable(const ops::KafkaConfig& config) : config_(config) {}
 
 void PartitionTable::Appear(const std::string& topic, int32_t partition) {
@@ -87,11 +95,9 @@ ops::IngestState PartitionTable::Snapshot(const std::vector<SourceInfo>& sources
     for (auto at = from; at != rows_.end() && at->first.first == topic.topic; ++at) {
       ops::IngestPartition one = at->second.shown;
       one.rate = at->second.rate.PerSecond(now);
-      for (const SourceInfo& source : sources) {
-        if (source.topic != topic.topic || static_cast<int32_t>(source.partition) != one.partition)
-          continue;
-        one.applied_offset = source.next_offset;
-        one.dead_letters = source.counts.dead_letters;
+      if (const SourceInfo* source = FindSource(sources, topic.topic, one.partition)) {
+        one.applied_offset = source->next_offset;
+        one.dead_letters = source->counts.dead_letters;
       }
       shown.partitions.push_back(std::move(one));
     }

@@ -34,6 +34,10 @@ class Rate {
   std::array<Second, kSeconds + 1> seconds_{};  // by their number, modulo
 };
 
+/// What the database knows of a partition; null where it is nothing.
+const SourceInfo* FindSource(const std::vector<SourceInfo>& sources, const std::string& topic,
+                             int32_t partition);
+
 /// See the head of this file. Threads: any.
 class PartitionTable {
  public:

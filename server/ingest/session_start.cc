@@ -13,14 +13,6 @@ constexpr int kAskMs = 3'000;
 constexpr int kAskAgainMs = 300;
 constexpr int kUnansweredMost = 3;
 
-const SourceInfo* Find(const std::vector<SourceInfo>& sources, const std::string& topic,
-                       int32_t partition) {
-  for (const SourceInfo& one : sources) {
-    if (one.topic == topic && static_cast<int32_t>(one.partition) == partition) return &one;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Status Session::FindPartitions(Reader* reader) {
@@ -53,7 +45,7 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
   facts.low = watermarks->first;
   facts.high = watermarks->second;
   table_->SetHighWatermark(topic, partition, facts.high);
-  if (const SourceInfo* known = Find(sources, topic, partition)) {
+  if (const SourceInfo* known = FindSource(sources, topic, partition)) {
     facts.known = true;
     facts.stored = known->next_offset;
   }
@@ -90,7 +82,7 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
     return Status::Ok();
   }
   reader->next[partition] = *point->offset;
-  const SourceInfo* known = Find(sources, topic, partition);
+  const SourceInfo* known = FindSource(sources, topic, partition);
   if (known == nullptr || known->next_offset != point->offset) {
     reader->batch.Step(partition, *point->offset);
   }

@@ -21,6 +21,8 @@ namespace seendb {
 
 /// Longest id, in bytes of UTF-8.
 inline constexpr size_t kMaxIdBytes = 255;
+/// Digits of the largest integer id.
+inline constexpr size_t kMaxDecimalDigits = 20;
 
 /// A user or item id, canonical from construction on. A default-made IdRef is empty, which every
 /// call of the engine refuses with kInvalidArgument.
@@ -34,7 +36,7 @@ class IdRef {
   explicit IdRef(std::string_view text) noexcept
       : data_(text.data()),
         size_(static_cast<uint32_t>(text.size() < UINT32_MAX ? text.size() : UINT32_MAX)) {
-    if (size_ - 1 < kMostDigits && text.front() <= '9') MakeNumber();
+    if (size_ - 1 < kMaxDecimalDigits && text.front() <= '9') MakeNumber();
   }
   /// The same of zero-terminated text.
   explicit IdRef(const char* text) noexcept : IdRef(std::string_view(text)) {}
@@ -61,8 +63,6 @@ class IdRef {
   }
 
  private:
-  /// Digits of the largest 64-bit integer.
-  static constexpr uint32_t kMostDigits = 20;
   /// Becomes an integer id if the text is a canonical decimal.
   void MakeNumber() noexcept;
 

@@ -8,18 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "filter/seen_filter.h"
+#include "support/merge_bench.h"
 #include "support/seed.h"
 
 namespace seendb {
 namespace {
-
-std::vector<Fingerprint> Random(std::mt19937_64& random, size_t count) {
-  std::vector<Fingerprint> items(count);
-  for (Fingerprint& fp : items) fp = random() & kFingerprintMask;
-  std::sort(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-  return items;
-}
 
 // A rate so low that a list is smaller than any Bloom layer.
 FilterRules ListsAreSmaller() {
@@ -37,7 +30,7 @@ TEST(SeenFilterLimits, ASealedListThatIsTheSmallerEncodingKeepsTheCeiling) {
   SeenFilter filter;
   filter.Seal(rules);
   for (int step = 0; step < 60; ++step) {
-    const std::vector<Fingerprint> late = Random(random, 50);
+    const std::vector<Fingerprint> late = RandomFingerprints(random, 50);
     filter.Add(late, rules);
     ASSERT_LE(filter.Bytes(), rules.bytes_max) << "step " << step;
   }
@@ -49,7 +42,7 @@ TEST(SeenFilterLimits, ASealedListThatIsTheSmallerEncodingKeepsTheCeiling) {
 TEST(SeenFilterLimits, ASealedListBelowTheCeilingIsLeftAlone) {
   std::mt19937_64 random(test::Seed());
   const FilterRules rules = ListsAreSmaller();
-  const std::vector<Fingerprint> items = Random(random, 60);
+  const std::vector<Fingerprint> items = RandomFingerprints(random, 60);
   SeenFilter filter;
   filter.Add(items, rules);
   filter.Seal(rules);
@@ -80,7 +73,7 @@ TEST(SeenFilterLimits, FrozenListsAreNeverMistakenForBits) {
 // Times come from stored bytes: whatever they say, a projection is a number.
 TEST(SeenFilterLimits, AnyTimeProjectsWithoutOverflow) {
   std::mt19937_64 random(test::Seed());
-  const std::vector<Fingerprint> items = Random(random, 500);
+  const std::vector<Fingerprint> items = RandomFingerprints(random, 500);
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   for (const int64_t as_of_ms : {kMin, int64_t{-1}, int64_t{0}, kMax}) {

@@ -9,6 +9,7 @@
 #include "filter/block_bloom.h"
 #include "filter/seen_filter.h"
 #include "filter/sizing.h"
+#include "support/merge_bench.h"
 #include "support/seed.h"
 
 namespace seendb {
@@ -25,14 +26,6 @@ FilterRules Rules() {
   return rules;
 }
 
-std::vector<Fingerprint> Random(std::mt19937_64& random, size_t count) {
-  std::vector<Fingerprint> items(count);
-  for (Fingerprint& fp : items) fp = random() & kFingerprintMask;
-  std::sort(items.begin(), items.end());
-  items.erase(std::unique(items.begin(), items.end()), items.end());
-  return items;
-}
-
 bool AllIn(const SeenFilter& filter, const std::vector<Fingerprint>& items) {
   return std::all_of(items.begin(), items.end(),
                      [&](Fingerprint fp) { return filter.Contains(fp); });
@@ -41,8 +34,8 @@ bool AllIn(const SeenFilter& filter, const std::vector<Fingerprint>& items) {
 TEST(SeenFilterSizes, ItemsThatComeWithTheSealGetALayerOfTheirSize) {
   std::mt19937_64 random(test::Seed());
   const FilterRules rules = Rules();
-  const std::vector<Fingerprint> listed = Random(random, 1'000);
-  const std::vector<Fingerprint> last = Random(random, kItems);
+  const std::vector<Fingerprint> listed = RandomFingerprints(random, 1'000);
+  const std::vector<Fingerprint> last = RandomFingerprints(random, kItems);
   SeenFilter filter;
   filter.as_of_ms = rules.end_ms / 2;  // as much again would be expected
   filter.Add(listed, rules);
@@ -56,7 +49,7 @@ TEST(SeenFilterSizes, ItemsThatComeWithTheSealGetALayerOfTheirSize) {
 TEST(SeenFilterSizes, NoRoomIsLeftForItemsThatCanNotCome) {
   std::mt19937_64 random(test::Seed());
   const FilterRules rules = Rules();
-  const std::vector<Fingerprint> items = Random(random, kItems);
+  const std::vector<Fingerprint> items = RandomFingerprints(random, kItems);
   SeenFilter filter;
   filter.as_of_ms = rules.end_ms;
   filter.Add(items, rules);
@@ -72,7 +65,7 @@ TEST(SeenFilterSizes, ASteadyUserNeedsOneLayer) {
   SeenFilter filter;
   for (int tenth = 1; tenth <= 10; ++tenth) {
     filter.as_of_ms = rules.end_ms / 10 * tenth;
-    filter.Add(Random(random, kItems / 10), rules);
+    filter.Add(RandomFingerprints(random, kItems / 10), rules);
   }
   EXPECT_EQ(filter.layers.size(), 1u);
 }
