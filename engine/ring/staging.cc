@@ -61,8 +61,10 @@ const Staging::Entry* Staging::Stripe::Find(uint64_t hash, uint16_t collection,
                                             std::string_view user) const {
   if (table.empty()) return nullptr;
   const size_t mask = table.size() - 1;
-  for (size_t at = hash & mask; table[at] != 0; at = (at + 1) & mask) {
-    const Entry& entry = entries[table[at] - 1];
+  const auto low = static_cast<uint32_t>(hash);
+  for (size_t at = low & mask; table[at].index != 0; at = (at + 1) & mask) {
+    if (table[at].hash != low) continue;
+    const Entry& entry = entries[table[at].index - 1];
     if (entry.hash == hash && entry.collection == collection && entry.user() == user) {
       return &entry;
     }
@@ -75,13 +77,13 @@ Staging::Entry* Staging::Stripe::Find(uint64_t hash, uint16_t collection, std::s
 }
 
 void Staging::Stripe::Rehash() {
-  std::vector<uint32_t> larger(std::max<size_t>(table.size() * 2, 64));
+  std::vector<Place> larger(std::max<size_t>(table.size() * 2, 64));
   const size_t mask = larger.size() - 1;
-  for (uint32_t index : table) {
-    if (index == 0) continue;
-    size_t at = entries[index - 1].hash & mask;
-    while (larger[at] != 0) at = (at + 1) & mask;
-    larger[at] = index;
+  for (const Place& place : table) {
+    if (place.index == 0) continue;
+    size_t at = place.hash & mask;
+    while (larger[at].index != 0) at = (at + 1) & mask;
+    larger[at] = place;
   }
   table = std::move(larger);
 }
@@ -110,9 +112,10 @@ Staging::Entry* Staging::Stripe::Insert(uint64_t hash, uint16_t collection,
   if ((heads + 1) * 4 > table.size() * 3) Rehash();
   ++heads;
   const size_t mask = table.size() - 1;
-  size_t at = hash & mask;
-  while (table[at] != 0) at = (at + 1) & mask;
-  table[at] = index;
+  const auto low = static_cast<uint32_t>(hash);
+  size_t at = low & mask;
+  while (table[at].index != 0) at = (at + 1) & mask;
+  table[at] = {low, index};
   return &entry;
 }
 
@@ -210,7 +213,7 @@ uint64_t Staging::bytes() const {
   uint64_t sum = 0;
   for (const Stripe& stripe : stripes_) {
     const std::lock_guard lock(stripe.mutex);
-    sum += stripe.arena_bytes + stripe.table.size() * sizeof(uint32_t) +
+    sum += stripe.arena_bytes + stripe.table.size() * sizeof(Place) +
            stripe.entries.size() * sizeof(Entry);
   }
   return sum;

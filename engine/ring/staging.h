@@ -66,9 +66,15 @@ class Staging {
   uint64_t bytes() const;
 
  private:
+  /// A place of a table. An entry whose low bits of the hash differ is not looked at: that would
+  /// be a cache miss.
+  struct Place {
+    uint32_t hash = 0;
+    uint32_t index = 0;  // 1 + that of the entry; 0: free
+  };
   struct Stripe {
     mutable std::mutex mutex;
-    std::vector<uint32_t> table;  // 1 + index into entries; 0: free
+    std::vector<Place> table;
     std::deque<Entry> entries;
     size_t heads = 0;  // entries in the table (the others hang on `next`)
     std::vector<std::unique_ptr<char[]>> blocks;
