@@ -23,6 +23,7 @@
 #include "api/service.h"
 #include "http/listener.h"
 #include "ingest/consumer.h"
+#include "ingest/kafka.h"
 #include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
@@ -253,6 +254,19 @@ class App {
   int exit_code_ = ops::kExitOk;
 };
 
+/// --check-config: whether a server would take the settings; the files and hosts they name are
+/// not looked at.
+int CheckConfig(const ops::Config& config) {
+  if (config.kafka) {
+    if (const auto conf = ingest::ConsumerConf(*config.kafka); !conf.ok()) {
+      std::fprintf(stderr, "seendb-server: %s\n", conf.status().ToString().c_str());
+      return ops::kExitUsage;
+    }
+  }
+  std::puts("the settings are in order");
+  return ops::kExitOk;
+}
+
 }  // namespace
 }  // namespace seendb
 
@@ -262,6 +276,7 @@ int main(int argc, char** argv) {
     std::fputs(line.output.c_str(), line.exit_code == 0 ? stdout : stderr);
     return line.exit_code;
   }
+  if (line.check_config) return seendb::CheckConfig(*line.config);
   std::signal(SIGPIPE, SIG_IGN);
   seendb::RaiseDescriptorLimit();
   seendb::ops::StartLog(line.config->log_level);

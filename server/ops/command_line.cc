@@ -17,11 +17,13 @@ namespace {
 struct Flags {
   std::string db, config, checkpoints, listen, log_level, clock;
   uint32_t threads = 0, shards = 0;
-  bool open_damaged = false;
+  bool open_damaged = false, check_config = false;
 };
 
 CommandLine Refused(const std::string& message) {
-  return {std::nullopt, kExitUsage, "seendb-server: " + message + "\n"};
+  return {.config = std::nullopt,
+          .exit_code = kExitUsage,
+          .output = "seendb-server: " + message + "\n"};
 }
 
 std::string Where(const Status& status) {
@@ -52,7 +54,7 @@ CommandLine Compose(const CLI::App& app, const Flags& flags) {
   }
   if (config.db.empty()) return Refused("--db DIR is missing");
   if (!http::ParseHostPort(config.listen)) return Refused("--listen must be HOST:PORT");
-  return {std::move(config), kExitOk, ""};
+  return {.config = std::move(config), .check_config = flags.check_config};
 }
 
 }  // namespace
@@ -82,13 +84,17 @@ CommandLine ReadCommandLine(int argc, const char* const* argv) {
       ->type_name("CLOCK");
   app.add_flag("--open-damaged", flags.open_damaged,
                "serve although synced log records are missing");
+  app.add_flag("--check-config", flags.check_config,
+               "only tell whether the settings are in order; nothing is opened");
   app.set_version_flag("--version", "seendb-server " SEENDB_VERSION);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const int code = app.exit(error, out, err);
-    return {std::nullopt, code == 0 ? kExitOk : kExitUsage, out.str() + err.str()};
+    return {.config = std::nullopt,
+            .exit_code = code == 0 ? kExitOk : kExitUsage,
+            .output = out.str() + err.str()};
   }
   return Compose(app, flags);
 }

@@ -39,8 +39,9 @@ Status ReadClock(std::string_view text, Config* config);
 /// What the command line asked for.
 struct CommandLine {
   std::optional<Config> config;  ///< set: run with it
-  int exit_code = 0;             ///< otherwise: end with this
-  std::string output;            ///< and print this (help and version to stdout, errors to stderr)
+  bool check_config = false;     ///< only look at it (--check-config)
+  int exit_code = 0;             ///< no config: end with this
+  std::string output = {};       ///< and print this (help and version to stdout, errors to stderr)
 };
 
 /// Reads flags and, through --config, a file; flags win.

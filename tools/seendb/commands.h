@@ -10,6 +10,7 @@ namespace seendb::tool {
 void AddInspect(CLI::App& app, Session& session);
 void AddCheck(CLI::App& app, Session& session);
 void AddBuckets(CLI::App& app, Session& session);
+void AddReady(CLI::App& app, Session& session);
 void AddRing(CLI::App& app, Session& session);
 void AddStats(CLI::App& app, Session& session);
 void AddCollections(CLI::App& app, Session& session);

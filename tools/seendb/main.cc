@@ -24,6 +24,7 @@ void Describe(CLI::App& app, Session& session) {
   AddBuckets(app, session);
   AddRing(app, session);
   AddStats(app, session);
+  AddReady(app, session);
   AddCollections(app, session);
   AddScan(app, session);
   AddVerify(app, session);

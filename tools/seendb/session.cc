@@ -10,12 +10,14 @@ namespace seendb::tool {
 void AddCommonFlags(CLI::App& command, Session& session, Takes takes) {
   command.add_flag("--json", session.json, "Machine-readable output");
   if (takes == Takes::kNothing) return;
-  command.add_option("--db", session.db, "The database's folder")->type_name("DIR");
-  command.add_option("--collection", session.collection, "The collection")->type_name("NAME");
-  command
-      .add_option("--clock", session.clock,
-                  "With --db: take the present to be that many ms since 1970")
-      ->type_name("manual:MS");
+  if (takes != Takes::kServer) {
+    command.add_option("--db", session.db, "The database's folder")->type_name("DIR");
+    command.add_option("--collection", session.collection, "The collection")->type_name("NAME");
+    command
+        .add_option("--clock", session.clock,
+                    "With --db: take the present to be that many ms since 1970")
+        ->type_name("manual:MS");
+  }
   if (takes == Takes::kFolder) return;
   command.add_option("--url", session.url, "Ask a running server (http://127.0.0.1:7373)")
       ->type_name("URL");

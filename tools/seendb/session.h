@@ -29,6 +29,7 @@ enum class Takes {
   kNothing,         ///< --json
   kFolder,          ///< and --db
   kFolderOrServer,  ///< and --db or --url
+  kServer,          ///< --json, --url
 };
 
 /// Adds the common flags to `command`, bound to `session`.

@@ -219,6 +219,25 @@ class ProcessTest(unittest.TestCase):
         self.assertEqual(self.run_to_end("--help")[0], 0)
         self.assertRegex(self.run_to_end("--version")[1], r"^seendb-server \d+\.\d+\.\d+\n$")
 
+    def test_check_config_opens_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            db = os.path.join(folder, "db")
+
+            def check(settings):
+                path = os.path.join(folder, "c.json")
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(settings, file)
+                return self.run_to_end("--db", db, "--config", path, "--check-config")
+
+            kafka = {"brokers": "nobody.invalid:9092", "topics": [{"topic": "plays"}]}
+            code, out, log = check({"listen": "127.0.0.1:1", "kafka": kafka})
+            self.assertEqual((code, out, log), (0, "the settings are in order\n", ""))
+            code, out, log = check({"kafka": dict(kafka, properties={"no.such": "1"})})
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("no.such", log)
+            self.assertIn("/engine/shard", check({"engine": {"shard": 3}})[2])
+            self.assertFalse(os.path.exists(db))
+
     def test_a_taken_port_or_an_impossible_folder(self):
         with socket.socket() as taken, tempfile.NamedTemporaryFile() as file:
             taken.bind(("127.0.0.1", 0))

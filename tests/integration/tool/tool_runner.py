@@ -56,10 +56,10 @@ class Done:
         return "exit %d\n--- out\n%s\n--- err\n%s" % (self.code, self.out[-4000:], self.err[-4000:])
 
 
-def run(*args, stdin=b"", timeout=300):
-    """Runs the tool to its end."""
+def run(*args, stdin=b"", timeout=300, env=None):
+    """Runs the tool to its end, with `env` on top of the environment."""
     done = subprocess.run([tool_binary(), *map(str, args)], input=stdin, capture_output=True,
-                          timeout=timeout, check=False)
+                          timeout=timeout, check=False, env=dict(os.environ, **(env or {})))
     return Done(done.returncode, done.stdout, done.stderr)
 
 

@@ -146,6 +146,14 @@ TEST(CommandLineTest, FlagsWinOverTheFile) {
   EXPECT_TRUE(line.config->engine.open_damaged);
 }
 
+TEST(CommandLineTest, CheckConfigIsPassedOn) {
+  const TemporaryFile file(R"({"db":"/file"})");
+  EXPECT_FALSE(Read("--config", file.path()).check_config);
+  const CommandLine line = Read("--config", file.path(), "--check-config");
+  ASSERT_TRUE(line.config) << line.output;
+  EXPECT_TRUE(line.check_config);
+}
+
 TEST(CommandLineTest, UsageErrorsHaveTheirExitCode) {
   const TemporaryFile bad(R"({"engine":{"shard":2}})");
   const CommandLine lines[] = {Read(),

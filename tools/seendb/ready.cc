@@ -1,0 +1,69 @@
+// seendb ready: whether a server serves: for health checks, and for scripts that wait until it
+// does.
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "commands.h"
+#include "table.h"
+
+namespace seendb::tool {
+namespace {
+
+constexpr const char* kDefaultUrl = "http://127.0.0.1:7373";
+constexpr const char* kUrlVariable = "SEENDB_URL";
+constexpr std::chrono::milliseconds kAskEvery{200};
+
+std::string UrlOf(const Session& session) {
+  if (!session.url.empty()) return session.url;
+  const char* const named = std::getenv(kUrlVariable);
+  return named != nullptr && *named != '\0' ? named : kDefaultUrl;
+}
+
+/// Asks until the server is ready or `wait_s` have passed.
+Result<Json> Ask(HttpClient* server, int64_t wait_s) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(wait_s);
+  for (;;) {
+    Result<Json> answer = server->Call({.target = "/readyz"});
+    const bool later = !answer.ok() && answer.status().code() == StatusCode::kUnavailable;
+    if (!later || std::chrono::steady_clock::now() >= until) return answer;
+    std::this_thread::sleep_for(kAskEvery);
+  }
+}
+
+std::string Text(const Json& answer) {
+  if (!answer.value("degraded", false)) return "ready\n";
+  std::string text = "ready, degraded\n";
+  for (const Json& problem : answer.value("problems", Json::array())) {
+    text += Printable(problem.is_string() ? problem.get<std::string>() : problem.dump()) + "\n";
+  }
+  return text;
+}
+
+Status Run(const Session& session, int64_t wait_s) {
+  if (!session.db.empty()) return Status::InvalidArgument("a server is asked: say --url, not --db");
+  auto address = ParseServerUrl(UrlOf(session));
+  if (!address.ok()) return address.status();
+  HttpClient server(std::move(address).value(), session.timeout_s * 1000);
+  const Result<Json> answer = Ask(&server, wait_s);
+  if (!answer.ok()) return answer.status();
+  return session.json ? PrintJson(*answer) : Print(Text(*answer));
+}
+
+}  // namespace
+
+void AddReady(CLI::App& app, Session& session) {
+  auto wait_s = std::make_shared<int64_t>(0);
+  AddCommand(app, session, "ready",
+             "Ask a server whether it serves: by --url, by the variable SEENDB_URL, or at "
+             "http://127.0.0.1:7373; exit code 7 while it does not",
+             Takes::kServer, [&session, wait_s] { return Run(session, *wait_s); })
+      .add_option("--wait", *wait_s, "Seconds to go on asking until it is ready (ask once)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 86'400));
+}
+
+}  // namespace seendb::tool
