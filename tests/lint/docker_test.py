@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What of docker/ can be told without building the image; docker/check does the rest."""
+
+import fnmatch
+import json
+import os
+import re
+import socket
+import subprocess
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DOCKER = os.path.join(ROOT, "docker")
+SERVER, TOOL = os.environ.get("SEENDB_SERVER"), os.environ.get("SEENDB_TOOL")
+UNAVAILABLE = 7
+
+
+def text_of(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def instructions():
+    """The Dockerfile's instructions: (name, rest)."""
+    joined = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", text_of("docker", "Dockerfile"), flags=re.M))
+    return [tuple(line.split(None, 1)) for line in joined.splitlines() if line.strip()]
+
+
+def argument_of(name):
+    """What follows the only instruction of this name."""
+    found = [rest for instruction, rest in instructions() if instruction == name]
+    assert len(found) == 1, (name, found)
+    return found[0]
+
+
+class DockerTest(unittest.TestCase):
+
+    def check_config(self, name):
+        done = subprocess.run([SERVER, "--config", os.path.join(DOCKER, "config", name),
+                               "--check-config"], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), name)
+        return json.loads(text_of("docker", "config", name))
+
+    def test_the_server_takes_the_settings(self):
+        volume = argument_of("VOLUME")
+        for name in ("seendb.json", "demo.json"):
+            settings = self.check_config(name)
+            self.assertTrue(settings["db"].startswith(volume + "/"), name)
+            self.assertTrue(settings["checkpoints"].startswith(volume + "/"), name)
+            self.assertEqual(settings["listen"], "0.0.0.0:" + argument_of("EXPOSE"), name)
+
+    def test_the_health_check_is_a_command_of_the_tool(self):
+        command = json.loads(argument_of("HEALTHCHECK").split("CMD", 1)[1])
+        self.assertEqual(command[0], "seendb")
+        with socket.socket() as bound:  # not listening: connections are refused
+            bound.bind(("127.0.0.1", 0))
+            url = "http://127.0.0.1:%d" % bound.getsockname()[1]
+            done = subprocess.run([TOOL, *command[1:]], capture_output=True, text=True,
+                                  env=dict(os.environ, SEENDB_URL=url), check=False)
+        self.assertEqual(done.returncode, UNAVAILABLE, done.stderr)
+
+    def test_what_is_copied_is_there_and_gets_to_the_builder(self):
+        ignored = text_of(".dockerignore").splitlines()
+        self.assertIn("*", ignored)
+        let_in = [line[1:] for line in ignored if line.startswith("!")]
+        for instruction, rest in instructions():
+            if instruction != "COPY" or rest.startswith("--from"):
+                continue
+            for source in rest.split()[:-1]:
+                self.assertTrue(os.path.exists(os.path.join(ROOT, source)), source)
+                self.assertTrue(any(source == path or source.startswith(path + "/")
+                                    for path in let_in), source)
+        for path in let_in:
+            self.assertTrue(os.path.exists(os.path.join(ROOT, path)), path)
+        self.assertFalse([path for path in let_in if fnmatch.fnmatch(path, "build*")])
+
+    def test_the_alerts_name_metrics_of_the_server(self):
+        rooms = os.path.join(ROOT, "server", "ops")
+        sources = "".join(text_of("server", "ops", name) for name in sorted(os.listdir(rooms)))
+        named = set(re.findall(r"seendb_\w+", text_of("docker", "config", "alerts.yml")))
+        self.assertGreater(len(named), 10)
+        for name in named:
+            self.assertIn('"%s"' % re.sub("_bucket$", "", name), sources)
+
+    def test_compose_mounts_files_that_are_there(self):
+        mounted = re.findall(r"^ +- (\./\S+?):", text_of("docker", "compose.yaml"), re.M)
+        self.assertGreaterEqual(len(mounted), 3)
+        for path in mounted:
+            self.assertTrue(os.path.isfile(os.path.join(DOCKER, path)), path)
+
+    def test_one_version_of_kafka(self):
+        demo = re.findall(r"image: apache/kafka:(\S+)", text_of("docker", "compose.yaml"))
+        tested = re.search(r"<artifactId>kafka_[^<]*</artifactId>\s*<version>([^<]*)<",
+                           text_of("tools", "demo", "kafka", "pom.xml")).group(1)
+        self.assertEqual(set(demo), {tested})
+
+
+if __name__ == "__main__":
+    unittest.main()
