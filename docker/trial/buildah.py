@@ -9,9 +9,8 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 
-from report import Failure, eventually
+from report import Failure
 
 IMAGE = "localhost/seendb:check"
 BASE = "localhost/debian:trixie-slim"
@@ -109,8 +108,6 @@ class Server:
 class Buildah:
     """See the head of this file."""
 
-    name = "buildah"
-
     def __init__(self, storage, scratch):
         for program in ("buildah", "debootstrap"):
             if shutil.which(program) is None:
@@ -122,7 +119,7 @@ class Buildah:
         with open(policy, "w", encoding="utf-8") as file:
             file.write(POLICY)
         self.policy = ["--signature-policy", policy]
-        self.env = dict(os.environ, STORAGE_DRIVER="vfs", BUILDAH_ISOLATION="chroot")
+        self.env = dict(os.environ, BUILDAH_ISOLATION="chroot")
         self.command = ["buildah", "--root", os.path.join(storage, "root"), "--runroot",
                         os.path.join(scratch, "runroot")]
         self.containers = {}

@@ -5,8 +5,8 @@ import re
 
 from report import expect, note
 
-BUILD_TOOLS = re.compile(r"^(c89|c99|cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|as|ld|make|ninja|cmake|"
-                         r"ccache|git|python3?|strip|ldd-devel)([-.0-9].*)?$")
+BUILD_TOOLS = re.compile(r"^(c89|c99|cc|gcc|g\+\+|c\+\+|cpp|clang|clang\+\+|as|ld|ld\.bfd|ld\.gold|make|"
+                         r"ninja|cmake|ccache|git|python|strip|objcopy)[-.0-9]*$")
 VOLUME = "/var/lib/seendb"
 
 

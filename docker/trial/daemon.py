@@ -36,11 +36,11 @@ class Contained(Server):
     def terminate(self):
         self.engine.call("stop", "-t", "120", self.name)
         code = self.process.wait(120)
-        self.engine.call("rm", "--force", self.name, check=False)
+        self.engine.call("rm", "--force", "--volumes", self.name, check=False)
         return code
 
     def kill(self):
-        self.engine.call("rm", "--force", self.name, check=False)
+        self.engine.call("rm", "--force", "--volumes", self.name, check=False)
         super().kill()
 
 
@@ -98,7 +98,7 @@ class Daemon:
             self.call("create", "--name", name, self.image)
             tar = self.files_ + ".tar"
             self.call("export", "-o", tar, name)
-            self.call("rm", "--force", name)
+            self.call("rm", "--force", "--volumes", name)
             subprocess.run(["tar", "-C", self.files_, "-xpf", tar, "--numeric-owner",
                             "--exclude", "dev/*"], check=True)
             os.remove(tar)

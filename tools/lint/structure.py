@@ -33,7 +33,7 @@ HYGIENE = [
     (re.compile(r"https?://[^\s\"'<>]*(?:pypi|registry\.npm|crates\.i|repo1?\.maven|conan\.i|"
                 r"proxy\.golang|artifactor|nexus)", re.I), "the host of a package registry"),
 ]
-TEXT = re.compile(r"(\.(cc|h|py|sh|md|txt|cmake|json|in|yaml|yml|supp)|/(run|test|quickstart|setup))$")
+TEXT = re.compile(r"(\.(cc|h|py|sh|md|txt|cmake|json|in|yaml|yml|supp)|/(run|test|quickstart|setup|check|Dockerfile))$")
 
 
 def files_of(root):
