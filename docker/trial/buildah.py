@@ -13,7 +13,7 @@ import subprocess
 from report import Failure
 
 IMAGE = "localhost/seendb:check"
-BASE = "localhost/debian:trixie-slim"
+BASE = "localhost/debian:base"
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 POLICY = '{"default": [{"type": "insecureAcceptAnything"}]}'
 START_S = 120
