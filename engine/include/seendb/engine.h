@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "seendb/events.h"
+#include "seendb/history.h"
 #include "seendb/ingest.h"
 #include "seendb/options.h"
 #include "seendb/policy.h"
@@ -97,6 +98,30 @@ class Engine {
   /// Forgets a user everywhere, ring included, synced before it returns. Plays whose time is not
   /// after the erasure are refused from then on.
   virtual Status EraseUser(IdRef user) = 0;
+
+  /// What the user watched, newest first, merged over collections, into `*page` (cleared first).
+  /// kInvalidArgument: limit, cursor (field "/limit", "/cursor"). kNotFound: an unknown collection,
+  /// or one without history ("/collections/0"). Cost: an iterator a bucket until the page is full,
+  /// and point reads a row.
+  virtual Status ReadHistory(const HistoryRequest& request, HistoryPage* page) = 0;
+  /// The states of up to kMaxHistoryItems items ("/items/3"), into `*found` (cleared first).
+  /// kNotFound as above ("/collection"). Cost: one batched read a bucket for what newer ones lack.
+  virtual Status LookupHistory(IdRef user, std::string_view collection,
+                               std::span<const IdRef> items, HistoryLookup* found) = 0;
+  /// Deletes up to kMaxHistoryItems items from the history, synced: every play up to now, or up to
+  /// the newest known where that is later, is gone for good; a newer one counts again. Whether the
+  /// filter goes on saying seen is the policy's deleted_items.
+  virtual Status DeleteHistory(IdRef user, std::string_view collection,
+                               std::span<const IdRef> items) = 0;
+  /// Deletes everything in the same sense from the history of these collections, or of all that
+  /// keep one; filters stay as they are. Synced.
+  virtual Status ClearHistory(IdRef user, std::span<const std::string_view> collections = {}) = 0;
+  /// Pauses or resumes the user's history from now on, synced. A play whose time lies in a pause
+  /// never enters history, however late it comes; the filter goes by the policy's when_paused.
+  virtual Status SetRecording(IdRef user, bool paused) = 0;
+  /// Whether the user's history is paused. kCorruption: the setting can't be read; nothing is
+  /// recorded in history then.
+  virtual Result<Recording> GetRecording(IdRef user) = 0;
 
   /// Creates a collection or changes its policy, synced. kInvalidArgument: a value out of range.
   /// kIncompatible: a field fixed at creation would change. kBusy: too many families.

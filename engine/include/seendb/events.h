@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "seendb/history.h"
 #include "seendb/id.h"
 #include "seendb/status.h"
 
@@ -22,9 +23,10 @@ inline constexpr int64_t kNowMs = std::numeric_limits<int64_t>::min();
 
 /// A user really watched or read an item.
 struct Play {
-  IdRef user = {};         ///< who
-  IdRef item = {};         ///< what
-  int64_t at_ms = kNowMs;  ///< when, ms since 1970 UTC
+  IdRef user = {};               ///< who
+  IdRef item = {};               ///< what
+  int64_t at_ms = kNowMs;        ///< when, ms since 1970 UTC
+  const Watch* watch = nullptr;  ///< where the player is; null: not known
 };
 
 /// An item was served to a user, maybe not looked at.

@@ -49,6 +49,30 @@ enum class Durability : uint8_t {
   kNone = 2,      ///< power loss keeps a prefix of what was acknowledged
 };
 
+/// What a deletion from history says of the item's future.
+enum class DeletedItems : uint8_t {
+  kStayFiltered = 0,    ///< it stays seen
+  kRecommendAgain = 1,  ///< it is unseen again until it is played anew
+};
+
+/// What a play within a pause of the history does to the filter.
+enum class WhenPaused : uint8_t {
+  kFilterLearns = 0,   ///< the item is seen all the same
+  kFilterIgnores = 1,  ///< nothing is recorded
+};
+
+/// Whether and how a collection keeps exact history; see history.h. Every field may change.
+struct HistoryPolicy {
+  bool enabled = false;
+  bool ids_only = false;          ///< ids and times only: no progress, device, fields
+  uint32_t days = 90;             ///< kept, beside the bucket they end in; 1-3,660
+  uint32_t max_entries = 10'000;  ///< a user; the oldest leave; 1-1,000,000
+  DeletedItems deleted_items = DeletedItems::kStayFiltered;
+  WhenPaused when_paused = WhenPaused::kFilterLearns;
+  /// Equal in every field.
+  friend bool operator==(const HistoryPolicy&, const HistoryPolicy&) = default;
+};
+
 /// Bounds of Policy::max_filter_bytes.
 inline constexpr uint64_t kMinFilterBytes = 512;
 inline constexpr uint64_t kMaxFilterBytes = 256ULL << 20;
@@ -67,8 +91,19 @@ struct Policy {
   Durability durability = Durability::kInterval;  ///< against power loss
   int64_t max_future_ms = 24 * 3'600'000LL;  ///< plays later than now + this are refused; 0..366 d
   int32_t utc_offset_minutes = 0;  ///< shifts bucket edges and the maintenance window; fixed
+  HistoryPolicy history;           ///< the exact side: off by default
   /// Equal in every field.
   friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+/// A change to a HistoryPolicy, as PolicyPatch.
+struct HistoryPatch {
+  std::optional<bool> enabled;                ///< see HistoryPolicy
+  std::optional<bool> ids_only;               ///< see HistoryPolicy
+  std::optional<uint32_t> days;               ///< see HistoryPolicy
+  std::optional<uint32_t> max_entries;        ///< see HistoryPolicy
+  std::optional<DeletedItems> deleted_items;  ///< see HistoryPolicy
+  std::optional<WhenPaused> when_paused;      ///< see HistoryPolicy
 };
 
 /// A change to a policy: an absent field takes the default when the collection is created and
@@ -85,6 +120,7 @@ struct PolicyPatch {
   std::optional<Durability> durability;          ///< see Policy
   std::optional<int64_t> max_future_ms;          ///< see Policy
   std::optional<int32_t> utc_offset_minutes;     ///< see Policy
+  HistoryPatch history;                          ///< see Policy
 };
 
 /// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.
@@ -104,7 +140,9 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 
 /// The policy as a JSON object: `{"bucket":"days:10","window":4,"retention":6,"fpr":0.01,
 /// "impressions":100,"served_is_seen":false,"representation":"bloom","max_filter_bytes":N,
-/// "durability":"interval","max_future":"24h","utc_offset":"+08:00"}`.
+/// "durability":"interval","max_future":"24h","utc_offset":"+08:00","history":{"enabled":true,
+/// "ids_only":false,"days":90,"max_entries":10000,"deleted_items":"stay_filtered",
+/// "when_paused":"filter_learns"}}`.
 std::string PolicyToJson(const Policy& policy);
 
 /// Reads the same object, each field optional. Unknown and repeated fields, wrong types and

@@ -1,0 +1,90 @@
+// seendb/history.h: what a user watched, exactly: the list a person sees, and where a player
+// resumes.
+//
+// A collection whose policy switches history on keeps, beside its filters, the newest state of
+// each user and item. A later `at` wins whatever the order of arrival; of equal ones a deletion,
+// then the larger bytes, so that any order and any repetition ends in the same state. What was
+// recorded is read back at once.
+//
+//   seendb::Watch watch{.progress_s = 95, .duration_s = 240, .device = "tv"};
+//   seendb::Play play{.user = user, .item = item, .watch = &watch};
+//   auto recorded = engine->RecordPlays({&play, 1});
+//   seendb::HistoryPage page;
+//   seendb::Status s = engine->ReadHistory({.user = user, .limit = 20}, &page);
+//
+// Threads: plain values; views must outlive the call they are passed to.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "seendb/id.h"
+
+namespace seendb {
+
+/// Watch::progress_s of an item watched to its end.
+inline constexpr int32_t kFinished = -1;
+/// Longest Watch::device and Watch::fields, in bytes.
+inline constexpr size_t kMaxDeviceBytes = 64;
+inline constexpr size_t kMaxFieldsBytes = 1024;
+/// Most items of one look-up or deletion.
+inline constexpr size_t kMaxHistoryItems = 1000;
+/// Most entries of one page.
+inline constexpr uint32_t kMaxHistoryLimit = 1000;
+
+/// What a player says with a play. Kept where the collection's history is on, unless `ids_only`.
+struct Watch {
+  int32_t progress_s = 0;        ///< seconds into the item, or kFinished
+  int32_t duration_s = 0;        ///< of the item; 0: unknown
+  std::string_view device = {};  ///< UTF-8
+  std::string_view fields = {};  ///< opaque; the server keeps a JSON object's text here
+};
+
+/// The newest state of one item.
+struct HistoryEntry {
+  std::string collection;
+  std::string item;  ///< the id as text
+  int64_t at_ms = 0;
+  int32_t progress_s = 0;
+  int32_t duration_s = 0;
+  std::string device;
+  std::string fields;
+};
+
+/// One page of what a user watched, the newest first.
+struct HistoryRequest {
+  IdRef user = {};                                     ///< whose
+  std::span<const std::string_view> collections = {};  ///< merged; empty: all that keep history
+  uint32_t limit = 20;                                 ///< entries, 1-kMaxHistoryLimit
+  std::string_view cursor = {};                        ///< HistoryPage::cursor; empty: the newest
+};
+
+/// The answer. Each item of a collection appears once over all pages, by its newest `at`; plays
+/// that arrive between two pages neither repeat nor hide an entry that they do not concern.
+struct HistoryPage {
+  std::vector<HistoryEntry> entries;  ///< by at, then collection, then item, descending
+  std::string cursor;                 ///< of the next page; empty: this was the last
+  bool degraded = false;              ///< something could not be read; entries may be missing
+  std::vector<std::string> missing;   ///< "<collection>/<bucket>", "<collection>/log", "shard"
+};
+
+/// The states of several items: one for each item asked about, in that order.
+struct HistoryLookup {
+  std::vector<std::optional<HistoryEntry>> entries;  ///< nothing: never watched, deleted, expired
+  bool degraded = false;                             ///< as in HistoryPage
+  std::vector<std::string> missing;                  ///< as in HistoryPage
+};
+
+/// Whether plays enter a user's history.
+struct Recording {
+  bool paused = false;
+  int64_t since_ms = 0;  ///< of the last change; 0: never changed
+};
+
+}  // namespace seendb
