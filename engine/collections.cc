@@ -6,13 +6,16 @@ namespace seendb {
 namespace {
 
 // Families a shard may need for a collection: impressions, each bucket kept, one being dropped,
-// one made ahead, and those that plays of the future reach.
+// one made ahead, and those that plays of the future reach; of history two a bucket.
 uint64_t FamiliesOf(const Policy& policy) {
   constexpr int64_t kShortestMonthDays = 28;
   const int64_t days =
       policy.bucket.kind == BucketKind::kMonth ? kShortestMonthDays : policy.bucket.days;
   const auto reached = static_cast<uint64_t>(policy.max_future_ms / (days * 86'400'000) + 1);
-  return policy.retention + 2 + reached;
+  const uint64_t filters = policy.retention + 2 + reached;
+  if (!policy.history.enabled) return filters;
+  const uint64_t kept = policy.history.days / static_cast<uint64_t>(days) + 2;
+  return filters + 2 * (kept + 2 + reached);
 }
 
 }  // namespace
@@ -64,6 +67,10 @@ Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy
     const Result<std::shared_ptr<Bucket>> bucket =
         shard.store->EnsureBucket(name, BucketIndexOf(policy, clock_->NowMs()));
     if (!bucket.ok()) return bucket.status();
+    if (!policy.history.enabled) continue;
+    const Result<std::shared_ptr<HistoryBucket>> history =
+        shard.store->EnsureHistoryBucket(name, BucketIndexOf(policy, clock_->NowMs()));
+    if (!history.ok()) return history.status();
   }
   auto map = std::make_shared<CollectionMap>(*collections());
   (*map)[name] = {name, names_.Intern(name), policy};

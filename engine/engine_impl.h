@@ -21,6 +21,7 @@
 #include "ring/ring.h"
 #include "seams.h"
 #include "seendb/engine.h"
+#include "shard_batch.h"
 #include "shard_events.h"
 #include "store/shard_store.h"
 #include "store/sources.h"
@@ -61,7 +62,13 @@ struct EngineCounters {
   std::atomic<uint64_t> reads{0}, read_operands{0};
   std::atomic<uint64_t> buckets_sealed{0}, seal_failures{0}, buckets_dropped{0};
   std::atomic<uint64_t> background_errors{0};
+  std::atomic<uint64_t> history_recorded{0}, history_paused{0}, history_pages{0};
+  std::atomic<uint64_t> history_lookups{0}, history_deleted{0}, history_cleared{0};
+  std::atomic<uint64_t> history_evicted{0};
 };
+
+/// kInvalidArgument for too many items, or the first ill-formed one ("/items/3").
+Status CheckHistoryItems(std::span<const IdRef> items);
 
 class EngineImpl final : public Engine {
  public:
@@ -79,6 +86,14 @@ class EngineImpl final : public Engine {
   Status Filter(const FilterRequest& request, FilterResponse* response) override;
   Result<UserReport> Inspect(IdRef user, std::string_view collection) override;
   Status EraseUser(IdRef user) override;
+  Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override;
+  Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
+                       HistoryLookup* found) override;
+  Status DeleteHistory(IdRef user, std::string_view collection,
+                       std::span<const IdRef> items) override;
+  Status ClearHistory(IdRef user, std::span<const std::string_view> collections) override;
+  Status SetRecording(IdRef user, bool paused) override;
+  Result<Recording> GetRecording(IdRef user) override;
   Status PutCollection(std::string_view name, const PolicyPatch& patch) override;
   std::vector<CollectionInfo> Collections() override;
   Status Drain() override;
@@ -135,11 +150,11 @@ class EngineImpl final : public Engine {
                      const Collection& collection, bool impressions, RecordResult* result);
   /// kBusy, counted, where no slot takes plays. Precondition: inside the ring's gate.
   Status CheckRoom(size_t shard);
-  Status WriteEvents(const EventsByShard& by_shard, const Collection& collection, bool impressions,
-                     RecordResult* result);
+  Status WriteEvents(const EventsByShard& by_shard, const Collection& collection,
+                     const GivenEvents& given, RecordResult* result);
   /// Writes one shard's events, with the sources' `change` unless that is null.
   Status WriteShard(const Gate::Scope& inside, Shard& shard, const std::vector<ShardEvent>& events,
-                    const Collection& collection, bool impressions, SourceChange* change,
+                    const Collection& collection, const GivenEvents& given, SourceChange* change,
                     RecordResult* result);
 
   // ingest.cc
@@ -152,6 +167,24 @@ class EngineImpl final : public Engine {
   // filter.cc
   Status RecordReturned(const FilterRequest& request, const FilterResponse& response);
 
+  // history.cc
+  Result<Collection> FindHistory(std::string_view name) const;
+  Result<std::vector<Collection>> HistoryCollections(std::span<const std::string_view> names) const;
+
+  // history_write.cc
+  Status WriteDeletions(Shard& shard, const Collection& of, const std::string& user,
+                        std::span<const IdRef> items);
+  int64_t OldestAccepted(int64_t now_ms) const;
+  Status DeleteHistoryRows(Shard& shard, const std::string& collection, const std::string& user,
+                           int64_t up_to_ms);
+  Status DeleteSomeRows(Shard& shard, const std::string& collection, int64_t index, bool timeline,
+                        const std::string& user, int64_t up_to_ms, std::string* from);
+
+  // history_trim.cc
+  Status TrimUser(Shard& shard, const Collection& of, const std::string& user);
+  /// Evicts what lies beyond the cap in the collections wanted.
+  Status TrimHistory(const std::function<bool(const Collection&)>& wanted);
+
   // maintenance.cc
   void StartBackground();
   void StopBackground();
@@ -161,13 +194,29 @@ class EngineImpl final : public Engine {
   Status CheckClock() const;
   Status EnsureBuckets();
   Status RunMaintenance();
+  /// Whether work that fell due at a time is to be done now.
+  using MaintenanceDue = std::function<bool(int64_t from_ms, const Policy& policy)>;
+  Status MaintainHistory(int64_t now, const MaintenanceDue& due);
   /// Runs `work(collection, shard, families)` for every collection in every shard that has it.
   template <typename Work>
-  Status InEachFamily(const Work& work);
+  Status InEachFamily(const Work& work) {
+    Status first;
+    const std::shared_ptr<const CollectionMap> all = collections();
+    for (const auto& [name, collection] : *all) {
+      Status done = InEachShard([&, &wanted = collection](Shard& shard) {
+        const std::shared_ptr<const FamilySet> families = shard.store->families();
+        const CollectionFamilies* family = families->Find(wanted.name);
+        return family == nullptr ? Status() : work(wanted, shard, *family);
+      });
+      if (first.ok()) first = std::move(done);
+    }
+    return first;
+  }
   Status SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted);
   void NoteSeal(const Shard& shard, const std::string& collection, Bucket* bucket,
                 const Status& sealed);
   Status DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
+  Status DropHistoryWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
   int64_t NextMaintenance(int64_t from_ms, const Policy& policy) const;
 
   // heal.cc
@@ -198,10 +247,11 @@ class EngineImpl final : public Engine {
 
   mutable std::shared_mutex collections_mutex_;
   std::shared_ptr<const CollectionMap> collections_;
-  std::mutex admin_mutex_;        // policies change one at a time
-  std::mutex heal_mutex_;         // shards are opened anew one at a time
-  std::mutex due_mutex_;          // maintenance runs once at a time
-  int64_t maintained_to_ms_ = 0;  // guarded by due_mutex_
+  std::mutex admin_mutex_;                     // policies change one at a time
+  std::mutex heal_mutex_;                      // shards are opened anew one at a time
+  std::mutex due_mutex_;                       // maintenance runs once at a time
+  int64_t maintained_to_ms_ = 0;               // guarded by due_mutex_
+  std::map<std::string, int64_t> trimmed_ms_;  // by collection; guarded by due_mutex_
 
   std::atomic<bool> closed_{false};
   std::mutex background_mutex_;

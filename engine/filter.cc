@@ -155,6 +155,19 @@ void ProbeRange(Scratch& scratch, size_t begin, size_t end) {
   Prober(scratch).ProbeAll();
 }
 
+// Items deleted from history that may be recommended again are unseen, unless they were served
+// since.
+void LiftOverrides(Scratch& scratch, const CollectionMarks& marks, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t verdict = scratch.verdicts[i];
+    if (verdict == 0) continue;
+    const ReasonKind kind = scratch.sources[verdict - 1]->kind;
+    if (kind != ReasonKind::kRing && kind != ReasonKind::kPlay) continue;
+    const auto override = marks.overrides.find(scratch.fingerprints[i]);
+    if (override != marks.overrides.end() && !override->second.cancelled) scratch.verdicts[i] = 0;
+  }
+}
+
 // Turns the verdicts of a range into the answer, all of it: no limit, no reasons, nothing excluded.
 void CollectAll(const Scratch& scratch, size_t begin, size_t end, FilterResponse* response) {
   const size_t before = response->unseen.size();
@@ -243,11 +256,19 @@ class SourceReader {
         oldest_bucket_(BucketIndexOf(collection.policy, now_ms) -
                        static_cast<int64_t>(collection.policy.window) + 1),
         scratch_(scratch),
-        response_(response) {
+        response_(response),
+        settings_(shard.ring->settings().Find(user)) {
+    if (settings_ != nullptr) {
+      const auto at = settings_->marks.find(collection.name);
+      if (at != settings_->marks.end() && !at->second.overrides.empty()) marks_ = &at->second;
+    }
     if (request.deadline_us > 0) {
       deadline_ = std::chrono::steady_clock::now() + std::chrono::microseconds(request.deadline_us);
     }
   }
+
+  /// Where the user has overrides: them; else null.
+  const CollectionMarks* overrides() const { return marks_; }
 
   void ReadAll(EngineCounters* counters) {
     const bool plays = (request_.facts & kFactPlays) != 0;
@@ -325,10 +346,18 @@ class SourceReader {
       // Newest first; the policy may keep fewer by now than when the value was written.
       const size_t kept = std::min<size_t>(list.entries.size(), collection_.policy.impressions);
       for (size_t i = 0; i < kept && list.entries[i].at_ms >= oldest_ms; ++i) {
-        source.items.push_back(list.entries[i].item);
+        if (!IsLifted(list.entries[i])) source.items.push_back(list.entries[i].item);
       }
     }
     source.Pack();
+  }
+
+  // Whether the item was deleted from history after it was served.
+  bool IsLifted(const ImpressionEntry& entry) const {
+    if (marks_ == nullptr) return false;
+    const auto at = marks_->overrides.find(entry.item);
+    return at != marks_->overrides.end() && !at->second.cancelled &&
+           entry.at_ms <= at->second.at_ms;
   }
 
   // What only newer software reads is for the operator to know.
@@ -376,7 +405,9 @@ class SourceReader {
   const int64_t oldest_bucket_;
   Scratch& scratch_;
   FilterResponse* const response_;
-  SteadyTime deadline_ = SteadyTime::max();  // none
+  const std::shared_ptr<const UserRecord> settings_;  // of the user, or null
+  const CollectionMarks* marks_ = nullptr;            // of settings_
+  SteadyTime deadline_ = SteadyTime::max();           // none
   bool late_ = false;
   uint64_t reads_ = 0;
 };
@@ -415,6 +446,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
     const size_t end = std::min(count, begin + piece);
     FingerprintsOf(request.items.subspan(begin, end - begin), scratch.fingerprints.data() + begin);
     ProbeRange(scratch, begin, end);
+    if (reader.overrides() != nullptr) LiftOverrides(scratch, *reader.overrides(), begin, end);
     if (Collect(scratch, request, begin, end, response)) break;
   }
   for (size_t i = 0; i < scratch.source_count; ++i) scratch.sources[i]->value.Reset();

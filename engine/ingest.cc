@@ -62,6 +62,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   status = CheckSteps(batch.sources);
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
+  if (status.ok() && collection->policy.history.enabled) status = CheckWatches(batch.plays);
   if (!status.ok()) return status;
   std::string numbers;
   std::vector<std::vector<uint32_t>> refused(shard_count_);
@@ -125,7 +126,7 @@ Status EngineImpl::WriteStep(const Gate::Scope& inside, size_t shard, const Inge
   }
   if (!change.nothing_new()) {
     const Status written = WriteShard(inside, shards_[shard], *events, collection,
-                                      batch.impressions, &change, &recorded);
+                                      {batch.impressions, batch.plays, 0}, &change, &recorded);
     if (!written.ok()) return written;
     change.Commit();
   }

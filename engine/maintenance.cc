@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "engine_impl.h"
 
@@ -16,6 +17,8 @@ constexpr int64_t kLookMs = 250;
 // From a seal that failed to the next try: twice as long each time.
 constexpr int64_t kFirstSealPauseMs = 10'000;
 constexpr int64_t kLongestSealPauseMs = 3'600'000;
+// From one look at the caps of history to the next: once a maintenance window.
+constexpr int64_t kTrimPauseMs = 20 * 3'600'000;
 
 // Whether a bucket whose seal failed has rested. A clock that went back makes nobody wait.
 bool MaySeal(const Bucket& bucket, int64_t now_ms) {
@@ -77,25 +80,11 @@ Status EngineImpl::SealClosed() {
   const Status drained = Drain();
   if (!drained.ok()) return drained;
   const int64_t now = clock_->NowMs();
-  return SealWhere([&](const Collection&, const Bucket& bucket) {
+  Status first = SealWhere([&](const Collection&, const Bucket& bucket) {
     return bucket.end_ms <= now && (!bucket.sealed || bucket.late_items > 0);
   });
-}
-
-// What fails in one shard or bucket keeps no other from its turn, here and below.
-template <typename Work>
-Status EngineImpl::InEachFamily(const Work& work) {
-  Status first;
-  const std::shared_ptr<const CollectionMap> all = collections();
-  for (const auto& [name, collection] : *all) {
-    Status done = InEachShard([&, &wanted = collection](Shard& shard) {
-      const std::shared_ptr<const FamilySet> families = shard.store->families();
-      const CollectionFamilies* family = families->Find(wanted.name);
-      return family == nullptr ? Status() : work(wanted, shard, *family);
-    });
-    if (first.ok()) first = std::move(done);
-  }
-  return first;
+  Status trimmed = TrimHistory([](const Collection&) { return true; });
+  return first.ok() ? trimmed : first;
 }
 
 Status EngineImpl::SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted) {
@@ -135,10 +124,13 @@ Status EngineImpl::DropExpired() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const int64_t now = clock_->NowMs();
-  return DropWhere([&](const Collection& collection) {
+  Status first = DropWhere([&](const Collection& collection) {
     return BucketIndexOf(collection.policy, now) -
            static_cast<int64_t>(collection.policy.retention) + 1;
   });
+  Status history = DropHistoryWhere(
+      [&](const Collection& collection) { return OldestHistoryBucket(collection.policy, now); });
+  return first.ok() ? history : first;
 }
 
 Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
@@ -161,6 +153,22 @@ Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& ol
           counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
         }
         return dropped;
+      });
+}
+
+Status EngineImpl::DropHistoryWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
+  return InEachFamily(
+      [&](const Collection& collection, Shard& shard, const CollectionFamilies& family) -> Status {
+        const int64_t oldest = oldest_kept(collection);
+        if (family.history.empty() || family.history.rbegin()->first >= oldest) return {};
+        Status writable = shard.store->CheckWritable();
+        if (!writable.ok()) return writable;
+        std::vector<std::shared_ptr<HistoryBucket>> expired;
+        {
+          const Gate::Exclusive alone(shard.ring->gate());
+          expired = shard.store->UnpublishHistory(collection.name, oldest);
+        }
+        return shard.store->DropHistory(collection.name, expired);
       });
 }
 
@@ -204,12 +212,19 @@ Status EngineImpl::EnsureBuckets() {
     const int64_t begin = BucketBeginMs(collection.policy, current);
     const int64_t end = BucketBeginMs(collection.policy, current + 1);
     const int64_t ahead = std::min(kDayMs, (end - begin) / 4);
+    const bool with_history = collection.policy.history.enabled;
     Status made = InEachShard([&, &of = name](Shard& shard) {
       Result<std::shared_ptr<Bucket>> bucket = shard.store->EnsureBucket(of, current);
       if (bucket.ok() && now >= end - ahead) {
         bucket = shard.store->EnsureBucket(of, current + 1);
       }
-      return bucket.status();
+      if (!bucket.ok() || !with_history) return bucket.status();
+      Result<std::shared_ptr<HistoryBucket>> history =
+          shard.store->EnsureHistoryBucket(of, current);
+      if (history.ok() && now >= end - ahead) {
+        history = shard.store->EnsureHistoryBucket(of, current + 1);
+      }
+      return history.status();
     });
     if (first.ok()) first = std::move(made);
   }
@@ -227,6 +242,34 @@ int64_t EngineImpl::NextMaintenance(int64_t from_ms, const Policy& policy) const
       begin < end ? of_day >= begin && of_day < end : of_day >= begin || of_day < end;
   if (inside) return from_ms;
   return from_ms + (begin - of_day + kDayMs) % kDayMs;
+}
+
+// Buckets whose history has expired are dropped, and once a day, within the window, what lies
+// beyond the cap. Precondition: due_mutex_ held.
+Status EngineImpl::MaintainHistory(int64_t now, const MaintenanceDue& due) {
+  const Status dropped = DropHistoryWhere([&](const Collection& collection) {
+    const Policy& policy = collection.policy;
+    int64_t oldest = OldestHistoryBucket(policy, now);
+    const int64_t days_ms = policy.history.days * kDayMs;
+    // A bucket expires when the last of its times is too old; not yet due ones stay.
+    for (int tries = 0; tries < 200 && !due(BucketBeginMs(policy, oldest) + days_ms, policy);
+         ++tries) {
+      --oldest;
+    }
+    return oldest;
+  });
+  std::set<std::string> to_trim;
+  const std::shared_ptr<const CollectionMap> all = collections();
+  for (const auto& [name, collection] : *all) {
+    int64_t& last = trimmed_ms_[name];
+    if (NextMaintenance(now, collection.policy) != now) continue;
+    if (now >= last && now - last < kTrimPauseMs) continue;
+    last = now;
+    to_trim.insert(name);
+  }
+  const Status trimmed =
+      TrimHistory([&](const Collection& collection) { return to_trim.contains(collection.name); });
+  return dropped.ok() ? trimmed : dropped;
 }
 
 // Work of the maintenance window falls due at its first instant after the last run.
@@ -257,6 +300,8 @@ Status EngineImpl::RunMaintenance() {
     return oldest;
   });
   if (first.ok()) first = dropped;
+  const Status history = MaintainHistory(now, due);
+  if (first.ok()) first = history;
   maintained_to_ms_ = now;
   return first;
 }

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "engine_impl.h"
-#include "format/impressions_codec.h"
-#include "shard_events.h"
+#include "shard_batch.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -14,7 +14,32 @@ namespace {
 // Larger batches are recorded in pieces of this size.
 constexpr size_t kPiece = 65'536;
 
+std::span<const Play> PlaysOf(std::span<const Play> plays) { return plays; }
+std::span<const Play> PlaysOf(std::span<const Impression>) { return {}; }
+
 }  // namespace
+
+// What is kept of a play where there is history; else it is not looked at.
+Status CheckWatches(std::span<const Play> plays) {
+  for (size_t i = 0; i < plays.size(); ++i) {
+    if (plays[i].watch == nullptr) continue;
+    const Watch& watch = *plays[i].watch;
+    const auto refused = [i](const char* member, const std::string& why) {
+      return Status::InvalidArgument(std::string(member) + " " + why,
+                                     "/" + std::to_string(i) + "/" + member);
+    };
+    if (watch.progress_s < kFinished) return refused("progress_s", "must be -1 or not negative");
+    if (watch.duration_s < 0) return refused("duration_s", "must not be negative");
+    if (watch.device.size() > kMaxDeviceBytes) {
+      return refused("device", "is longer than " + std::to_string(kMaxDeviceBytes) + " bytes");
+    }
+    if (!IsUtf8(watch.device)) return refused("device", "is not valid UTF-8");
+    if (watch.fields.size() > kMaxFieldsBytes) {
+      return refused("fields", "is longer than " + std::to_string(kMaxFieldsBytes) + " bytes");
+    }
+  }
+  return {};
+}
 
 Result<RecordResult> EngineImpl::RecordPlays(std::span<const Play> plays,
                                              const RecordOptions& options) {
@@ -43,8 +68,9 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
   if (!writable.ok()) return writable;
   const Result<Collection> collection = FindCollection(options.collection);
   if (!collection.ok()) return collection.status();
-  const Status ids = CheckIds(given);
-  if (!ids.ok()) return ids;
+  Status valid = CheckIds(given);
+  if (valid.ok() && collection->policy.history.enabled) valid = CheckWatches(PlaysOf(given));
+  if (!valid.ok()) return valid;
   RecordResult result;
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
     const Status recorded =
@@ -65,7 +91,7 @@ Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_inde
   const EventsByShard by_shard = SortByShard(
       given, first_index, TimeCheck(collection.policy, clock_->NowMs()), shard_count_, &numbers,
       [&](uint32_t, uint32_t index, const Status& why) { Refuse(result, index, why); });
-  return WriteEvents(by_shard, collection, impressions, result);
+  return WriteEvents(by_shard, collection, {impressions, PlaysOf(given), first_index}, result);
 }
 
 Status EngineImpl::CheckRoom(size_t shard) {
@@ -76,8 +102,8 @@ Status EngineImpl::CheckRoom(size_t shard) {
 }
 
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
-                               bool impressions, RecordResult* result) {
-  const bool staged = !impressions || collection.policy.served_is_seen;
+                               const GivenEvents& given, RecordResult* result) {
+  const bool staged = !given.impressions || collection.policy.served_is_seen;
   std::vector<Gate::Scope> used;
   for (size_t i = 0; i < by_shard.size(); ++i) {
     if (by_shard[i].empty()) continue;
@@ -94,7 +120,7 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   }
   for (const auto& [i, scope] : inside) {
     const Status written =
-        WriteShard(scope, shards_[i], by_shard[i], collection, impressions, nullptr, result);
+        WriteShard(scope, shards_[i], by_shard[i], collection, given, nullptr, result);
     if (!written.ok()) return written;
   }
   inside.clear();
@@ -106,66 +132,35 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
 
 Status EngineImpl::WriteShard(const Gate::Scope& inside, Shard& shard,
                               const std::vector<ShardEvent>& events, const Collection& collection,
-                              bool impressions, SourceChange* change, RecordResult* result) {
-  const Policy& policy = collection.policy;
-  const bool listed = impressions && policy.impressions > 0;
-  thread_local std::vector<StagedPlay> plays;
-  plays.clear();
-  rocksdb::WriteBatch batch;
-  ImpressionList list;
-  std::string operand;
+                              const GivenEvents& given, SourceChange* change,
+                              RecordResult* result) {
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* family = families->Find(collection.name);
   if (family == nullptr) return Status::Unavailable("the collection is being made");
-  const uint64_t stamp = listed ? shard.ring->NextSequence() : 0;
-  const auto flush_list = [&](std::string_view user) -> rocksdb::Status {
-    if (list.entries.empty()) return {};
-    list.Normalize(policy.impressions);
-    list.Encode(&operand);
-    list.entries.clear();
-    return batch.Merge(family->impressions->get(), {user.data(), user.size()}, operand);
-  };
-
-  std::string_view user;
-  UserRecord erased;
-  uint64_t accepted = 0;
-  rocksdb::Status status;
-  for (const ShardEvent& event : events) {
-    if (event.play.user != user) {
-      status = flush_list(user);
-      if (!status.ok()) return FromRocks(status, "impressions");
-      user = event.play.user;
-      erased = shard.ring->erasures().Find(user);
-    }
-    if (erased.erased_seq != 0 && event.at_ms <= erased.erased_at_ms) {
-      Refuse(result, event.index,
-             Status::InvalidArgument("at " + std::to_string(event.at_ms) +
-                                     " is not after the user's erasure at " +
-                                     std::to_string(erased.erased_at_ms)));
-      if (change != nullptr) change->Count(event.index, false);
-      continue;
-    }
-    ++accepted;
-    if (change != nullptr) change->Count(event.index, true);
-    if (listed) list.entries.push_back({event.at_ms, stamp, event.index, event.play.item});
-    if (!impressions || policy.served_is_seen) plays.push_back(event.play);
+  ShardBatch taken(shard.ring.get(), family, collection.policy, given);
+  rocksdb::WriteBatch batch;
+  Status status = taken.Take(events, change, result);
+  if (status.ok()) status = taken.AddTo(&batch, *shard.store);
+  if (status.ok() && change != nullptr) status = change->AddTo(&batch, *shard.store);
+  if (!status.ok()) return status;
+  result->accepted += taken.accepted();
+  const bool sync = collection.policy.durability == Durability::kSync;
+  if (!taken.plays().empty()) {
+    status = shard.ring->Record(
+        inside, {collection.name, collection.id, taken.plays(), taken.watched(), &batch, sync});
+  } else if (batch.Count() > 0) {
+    rocksdb::WriteOptions options;
+    options.sync = sync;
+    options.ignore_missing_column_families = true;
+    status = FromRocks(shard.store->db()->Write(options, &batch), "record");
   }
-  status = flush_list(user);
-  if (!status.ok()) return FromRocks(status, "impressions");
-  if (change != nullptr) {
-    const Status added = change->AddTo(&batch, *shard.store);
-    if (!added.ok()) return added;
+  if (!status.ok()) return status;
+  taken.Commit();
+  if (collection.policy.history.enabled) {
+    counters_.history_recorded.fetch_add(taken.watched().size(), std::memory_order_relaxed);
+    counters_.history_paused.fetch_add(taken.paused(), std::memory_order_relaxed);
   }
-  result->accepted += accepted;
-  const bool sync = policy.durability == Durability::kSync;
-  if (!plays.empty()) {
-    return shard.ring->Record(inside, collection.name, collection.id, plays, sync, &batch);
-  }
-  if (batch.Count() == 0) return {};
-  rocksdb::WriteOptions options;
-  options.sync = sync;
-  options.ignore_missing_column_families = true;
-  return FromRocks(shard.store->db()->Write(options, &batch), "record");
+  return {};
 }
 
 Status EngineImpl::EraseUser(IdRef user) {

@@ -78,6 +78,10 @@ std::vector<std::pair<std::string, rocksdb::ColumnFamilyHandle*>> AllFamilies(
     for (const auto& [index, bucket] : collection.buckets) {
       all.emplace_back(SeenFamilyName(name, bucket->label), bucket->family->get());
     }
+    for (const auto& [index, bucket] : collection.history) {
+      all.emplace_back(HistoryFamilyName(name, bucket->label), bucket->states->get());
+      all.emplace_back(TimelineFamilyName(name, bucket->label), bucket->timeline->get());
+    }
   }
   return all;
 }
@@ -126,8 +130,10 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   for (StagedReport& staged : shard.ring->Inspect(report.user)) {
     if (only.empty() || staged.collection == only) report.ring.push_back(std::move(staged));
   }
-  const UserRecord erased = shard.ring->erasures().Find(report.user);
-  if (erased.erased_seq != 0) report.erased_at_ms = erased.erased_at_ms;
+  const std::shared_ptr<const UserRecord> settings = shard.ring->settings().Find(report.user);
+  if (settings != nullptr && settings->erased_seq != 0) {
+    report.erased_at_ms = settings->erased_at_ms;
+  }
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   for (const auto& [name, collection] : families->collections) {
     if (!only.empty() && name != only) continue;
@@ -249,6 +255,14 @@ EngineStats EngineImpl::Stats() {
   stats.seal_failures = get(counters_.seal_failures);
   stats.buckets_dropped = get(counters_.buckets_dropped);
   stats.background_errors = get(counters_.background_errors);
+  stats.history_recorded = get(counters_.history_recorded);
+  stats.history_paused = get(counters_.history_paused);
+  stats.history_drained = get(ring_counters_.history_drained);
+  stats.history_pages = get(counters_.history_pages);
+  stats.history_lookups = get(counters_.history_lookups);
+  stats.history_deleted = get(counters_.history_deleted);
+  stats.history_cleared = get(counters_.history_cleared);
+  stats.history_evicted = get(counters_.history_evicted);
   stats.shards = static_cast<uint32_t>(shards_.size());
   using Names = rocksdb::DB::Properties;
   for (Shard& shard : shards_) {

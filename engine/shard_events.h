@@ -86,6 +86,10 @@ Status CheckIds(std::span<const Given> given) {
   return {};
 }
 
+/// kInvalidArgument with "/<index>/progress_s" and the like for the first play whose watch is
+/// beyond a limit.
+Status CheckWatches(std::span<const Play> plays);
+
 /// One well-formed event, its user as text.
 struct ShardEvent {
   uint32_t index = 0;  ///< in the call

@@ -9,8 +9,11 @@ namespace {
 constexpr size_t kMaxNameBytes = 64;
 constexpr uint32_t kMaxRetention = 128;
 constexpr uint32_t kMaxImpressions = 10'000;
-constexpr int64_t kMaxFutureMs = 366LL * 86'400'000;
+constexpr int64_t kDayMs = 86'400'000;
+constexpr int64_t kMaxFutureMs = 366 * kDayMs;
 constexpr int32_t kMaxOffsetMinutes = 14 * 60;
+constexpr uint32_t kMaxHistoryDays = 3'660;
+constexpr uint32_t kMaxHistoryEntries = 1'000'000;
 
 Status OutOfRange(const char* field, const char* rule) {
   return Status::InvalidArgument(std::string(field).append(" ").append(rule),
@@ -23,6 +26,24 @@ Status ValidateBucket(const BucketSpec& bucket) {
     return Status::Ok();
   }
   return OutOfRange("bucket", "must be \"month\" or \"days:N\" with N from 1 to 366");
+}
+
+Status ValidateHistory(const HistoryPolicy& history) {
+  if (history.days < 1 || history.days > kMaxHistoryDays) {
+    return OutOfRange("history/days", "must be from 1 to 3660");
+  }
+  if (history.max_entries < 1 || history.max_entries > kMaxHistoryEntries) {
+    return OutOfRange("history/max_entries", "must be from 1 to 1000000");
+  }
+  if (history.deleted_items != DeletedItems::kStayFiltered &&
+      history.deleted_items != DeletedItems::kRecommendAgain) {
+    return OutOfRange("history/deleted_items", "must be \"stay_filtered\" or \"recommend_again\"");
+  }
+  if (history.when_paused != WhenPaused::kFilterLearns &&
+      history.when_paused != WhenPaused::kFilterIgnores) {
+    return OutOfRange("history/when_paused", "must be \"filter_learns\" or \"filter_ignores\"");
+  }
+  return Status::Ok();
 }
 
 template <typename T>
@@ -84,7 +105,7 @@ Status ValidatePolicy(const Policy& policy) {
       policy.utc_offset_minutes > kMaxOffsetMinutes) {
     return OutOfRange("utc_offset", "must be from -14:00 to +14:00");
   }
-  return Status::Ok();
+  return ValidateHistory(policy.history);
 }
 
 Policy ApplyPatch(const Policy& base, const PolicyPatch& patch) {
@@ -100,6 +121,12 @@ Policy ApplyPatch(const Policy& base, const PolicyPatch& patch) {
   Put(patch.durability, &policy.durability);
   Put(patch.max_future_ms, &policy.max_future_ms);
   Put(patch.utc_offset_minutes, &policy.utc_offset_minutes);
+  Put(patch.history.enabled, &policy.history.enabled);
+  Put(patch.history.ids_only, &policy.history.ids_only);
+  Put(patch.history.days, &policy.history.days);
+  Put(patch.history.max_entries, &policy.history.max_entries);
+  Put(patch.history.deleted_items, &policy.history.deleted_items);
+  Put(patch.history.when_paused, &policy.history.when_paused);
   return policy;
 }
 
@@ -117,6 +144,10 @@ Status CheckFixedFields(const Policy& current, const PolicyPatch& patch) {
     message.append(changed[i]);
   }
   return Status::Incompatible(std::move(message), std::string("/").append(changed.front()));
+}
+
+int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms) {
+  return BucketIndexOf(policy, now_ms - int64_t{policy.history.days} * kDayMs);
 }
 
 }  // namespace seendb

@@ -1,7 +1,9 @@
 // The policy as JSON. Reading is by SAX, so that a repeated field is seen as one.
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -118,7 +120,31 @@ const char* DurabilityText(Durability durability) {
   return "interval";
 }
 
-/// Reads the one flat object a policy is. Every event returns false to stop, `failure` set.
+std::optional<DeletedItems> ParseDeletedItems(std::string_view text) {
+  if (text == "stay_filtered") return DeletedItems::kStayFiltered;
+  if (text == "recommend_again") return DeletedItems::kRecommendAgain;
+  return std::nullopt;
+}
+
+std::optional<WhenPaused> ParseWhenPaused(std::string_view text) {
+  if (text == "filter_learns") return WhenPaused::kFilterLearns;
+  if (text == "filter_ignores") return WhenPaused::kFilterIgnores;
+  return std::nullopt;
+}
+
+Json HistoryJson(const HistoryPolicy& history) {
+  const bool again = history.deleted_items == DeletedItems::kRecommendAgain;
+  const bool ignores = history.when_paused == WhenPaused::kFilterIgnores;
+  return {{"enabled", history.enabled},
+          {"ids_only", history.ids_only},
+          {"days", history.days},
+          {"max_entries", history.max_entries},
+          {"deleted_items", again ? "recommend_again" : "stay_filtered"},
+          {"when_paused", ignores ? "filter_ignores" : "filter_learns"}};
+}
+
+/// Reads the object a policy is, flat but for the object `history` in it, whose fields are told as
+/// "history/days". Every event returns false to stop, `failure` set.
 class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   PolicyPatch patch;
@@ -126,7 +152,9 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
 
   bool null() override { return WrongType("null"); }
   bool boolean(bool value) override {
-    if (inside_ && field_ == "served_is_seen") return Take(value, &patch.served_is_seen);
+    if (field_ == "served_is_seen") return Take(value, &patch.served_is_seen);
+    if (field_ == "history/enabled") return Take(value, &patch.history.enabled);
+    if (field_ == "history/ids_only") return Take(value, &patch.history.ids_only);
     return WrongType("a boolean");
   }
   bool number_integer(number_integer_t value) override {
@@ -141,6 +169,8 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
     const auto small = static_cast<uint32_t>(value);
     if (field_ == "window") return Take(small, &patch.window);
     if (field_ == "retention") return Take(small, &patch.retention);
+    if (field_ == "history/days") return Take(small, &patch.history.days);
+    if (field_ == "history/max_entries") return Take(small, &patch.history.max_entries);
     return Take(small, &patch.impressions);
   }
   bool number_float(number_float_t value, const string_t& /*text*/) override {
@@ -169,48 +199,84 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
       return Parse(ParseOffset(value), &patch.utc_offset_minutes,
                    "must be like \"+08:00\", from -14:00 to +14:00");
     }
+    if (field_ == "history/deleted_items") {
+      return Parse(ParseDeletedItems(value), &patch.history.deleted_items,
+                   "must be \"stay_filtered\" or \"recommend_again\"");
+    }
+    if (field_ == "history/when_paused") {
+      return Parse(ParseWhenPaused(value), &patch.history.when_paused,
+                   "must be \"filter_learns\" or \"filter_ignores\"");
+    }
     return WrongType("a string");
   }
   bool binary(binary_t& /*value*/) override { return WrongType("binary data"); }
   bool start_object(size_t /*size*/) override {
-    if (inside_) return WrongType("an object");
+    if (inside_ && (field_ != kHistory || in_history_)) return WrongType("an object");
+    in_history_ = inside_;
     inside_ = true;
     return true;
   }
   bool key(string_t& name) override {
-    field_ = name;
-    bool known = false;
-    for (const char* field : kFields) known = known || name == field;
-    if (!known) return Fail("is not a field of a policy");
-    for (const std::string& earlier : met_) {
-      if (earlier == name) return Fail("is repeated");
+    field_ = in_history_ ? std::string(kHistory).append("/").append(name) : name;
+    const auto is_it = [this](const char* field) { return field_ == field; };
+    if (std::none_of(std::begin(kFields), std::end(kFields), is_it) ||
+        (!in_history_ && name.find('/') != std::string::npos)) {
+      return Fail("is not a field of a policy");
     }
-    met_.push_back(name);
+    if (std::find(met_.begin(), met_.end(), field_) != met_.end()) return Fail("is repeated");
+    met_.push_back(field_);
     return true;
   }
-  bool end_object() override { return true; }
+  bool end_object() override {
+    if (in_history_) field_ = kHistory;
+    in_history_ = false;
+    return true;
+  }
   bool start_array(size_t /*size*/) override { return WrongType("an array"); }
   bool end_array() override { return true; }
   bool parse_error(size_t position, const std::string& /*last_token*/,
                    const nlohmann::detail::exception& /*error*/) override {
     // The parser's own words may quote bytes that are not UTF-8: they go no further.
     failure = Status::InvalidArgument("not valid JSON near byte " + std::to_string(position),
-                                      field_.empty() ? std::string() : PointerTo(field_));
+                                      field_.empty() ? std::string() : Pointer());
     return false;
   }
 
  private:
-  static constexpr const char* kFields[] = {
-      "bucket",      "window",         "retention",      "fpr",
-      "impressions", "served_is_seen", "representation", "max_filter_bytes",
-      "durability",  "max_future",     "utc_offset"};
+  static constexpr const char kHistory[] = "history";
+  static constexpr const char* kFields[] = {"bucket",
+                                            "window",
+                                            "retention",
+                                            "fpr",
+                                            "impressions",
+                                            "served_is_seen",
+                                            "representation",
+                                            "max_filter_bytes",
+                                            "durability",
+                                            "max_future",
+                                            "utc_offset",
+                                            kHistory,
+                                            "history/enabled",
+                                            "history/ids_only",
+                                            "history/days",
+                                            "history/max_entries",
+                                            "history/deleted_items",
+                                            "history/when_paused"};
 
   bool Number() const {
-    return inside_ && (field_ == "window" || field_ == "retention" || field_ == "fpr" ||
-                       field_ == "impressions" || field_ == "max_filter_bytes");
+    return field_ == "window" || field_ == "retention" || field_ == "fpr" ||
+           field_ == "impressions" || field_ == "max_filter_bytes" || field_ == "history/days" ||
+           field_ == "history/max_entries";
+  }
+  /// Where the current field is.
+  std::string Pointer() const {
+    const size_t name = in_history_ ? sizeof(kHistory) : 0;
+    return in_history_ && field_.size() >= name
+               ? PointerTo(kHistory) + PointerTo(std::string_view(field_).substr(name))
+               : PointerTo(field_);
   }
   bool Fail(const std::string& what) {
-    failure = Status::InvalidArgument(field_ + " " + what, PointerTo(field_));
+    failure = Status::InvalidArgument(field_ + " " + what, Pointer());
     return false;
   }
   bool WrongType(const char* given) {
@@ -231,7 +297,8 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
   }
 
   bool inside_ = false;
-  std::string field_;
+  bool in_history_ = false;
+  std::string field_;  ///< empty until the first is met
   std::vector<std::string> met_;
 };
 
@@ -258,6 +325,8 @@ std::string PolicyToJson(const Policy& policy) {
   json["durability"] = DurabilityText(policy.durability);
   json["max_future"] = DurationText(policy.max_future_ms);
   json["utc_offset"] = OffsetText(policy.utc_offset_minutes);
+  // Where it says nothing it is left out: versions that don't know it read such a policy.
+  if (!(policy.history == HistoryPolicy())) json["history"] = HistoryJson(policy.history);
   return json.dump();
 }
 

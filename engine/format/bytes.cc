@@ -23,7 +23,9 @@ bool HasChecksum(std::string_view value) {
 const char* KindName(uint8_t kind) {
   for (const auto& [tag, name] :
        {std::pair{Tag::kFilter, "seen filter"}, std::pair{Tag::kImpressions, "impressions"},
-        std::pair{Tag::kJournal, "journal record"}, std::pair{Tag::kUser, "user record"}}) {
+        std::pair{Tag::kJournal, "journal record"}, std::pair{Tag::kUser, "user record"},
+        std::pair{Tag::kHistory, "history entry"},
+        std::pair{Tag::kHistoryJournal, "history journal record"}}) {
     if (static_cast<uint8_t>(tag) >> 4 == kind) return name;
   }
   return nullptr;

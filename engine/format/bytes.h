@@ -48,6 +48,10 @@ class Reader {
 
   bool ok() const { return ok_; }
   size_t remaining() const { return bytes_.size(); }
+  /// What was not read yet.
+  std::string_view rest() const { return bytes_; }
+  /// What was read breaks a limit.
+  void Fail() { ok_ = false; }
 
   uint8_t U8() {
     const std::string_view b = Bytes(1);
@@ -102,7 +106,14 @@ class Reader {
 };
 
 /// First byte of every value: what it is (upper half) and the version of its layout (lower half).
-enum class Tag : uint8_t { kFilter = 0x11, kImpressions = 0x21, kJournal = 0x31, kUser = 0x41 };
+enum class Tag : uint8_t {
+  kFilter = 0x11,
+  kImpressions = 0x21,
+  kJournal = 0x31,
+  kUser = 0x41,
+  kHistory = 0x51,
+  kHistoryJournal = 0x61,
+};
 
 /// XXH3-64 of arbitrary bytes: the hash behind checksums and damage deduplication.
 uint64_t HashBytes(std::string_view bytes);

@@ -9,6 +9,8 @@ namespace {
 constexpr uint8_t kOverflowFlag = 1;
 constexpr uint8_t kNewerFlag = 2;
 
+}  // namespace
+
 bool ReadNewer(Reader* in, std::vector<std::string>* newer) {
   const uint64_t count = in->Varint();
   for (uint64_t i = 0; i < count; ++i) {
@@ -19,7 +21,13 @@ bool ReadNewer(Reader* in, std::vector<std::string>* newer) {
   return in->ok() && count > 0;
 }
 
-}  // namespace
+void PutNewer(const std::vector<std::string>& newer, std::string* out) {
+  PutVarint(out, newer.size());
+  for (const std::string& value : newer) {
+    PutVarint(out, value.size());
+    out->append(value);
+  }
+}
 
 void DamageSet::Insert(DamageEntry entry) {
   const auto at =
@@ -59,11 +67,7 @@ void DamageSet::AppendTo(std::string* out) const {
     PutVarint(out, entry.prefix.size());
     out->append(entry.prefix);
   }
-  if (!newer.empty()) PutVarint(out, newer.size());
-  for (const std::string& value : newer) {
-    PutVarint(out, value.size());
-    out->append(value);
-  }
+  if (!newer.empty()) PutNewer(newer, out);
 }
 
 bool DamageSet::Read(std::string_view section, DamageSet* damage) {

@@ -20,6 +20,10 @@ namespace seendb {
 /// Inserts `value` in its place, unless it is there: the union of values kept whole.
 void InsertOnce(std::vector<std::string>* ascending, std::string_view value);
 
+/// Appends values kept whole (at least one), and reads them again; false where they are malformed.
+void PutNewer(const std::vector<std::string>& newer, std::string* out);
+bool ReadNewer(Reader* in, std::vector<std::string>* newer);
+
 /// Entries kept a value, and bytes kept an entry.
 inline constexpr size_t kDamageKept = 8;
 inline constexpr size_t kDamageBytes = 256;

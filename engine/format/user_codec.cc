@@ -7,7 +7,105 @@
 namespace seendb {
 namespace {
 
-enum Field : uint8_t { kErasedSeq = 1, kErasedAt = 2, kDamaged = 3, kNewer = 4 };
+enum Field : uint8_t {
+  kErasedSeq = 1,
+  kErasedAt = 2,
+  kDamaged = 3,
+  kNewer = 4,
+  kMarks = 5,
+  kToggles = 6,
+  kForgetBefore = 7,
+};
+
+constexpr uint8_t kClearedFlag = 1;
+constexpr uint8_t kEvictedFlag = 2;
+
+uint64_t Zigzag(int64_t value) {
+  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
+}
+int64_t Unzigzag(uint64_t value) {
+  return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+}
+
+// A time and what was decided then: an override or a toggle.
+void PutDecision(int64_t at_ms, uint64_t seq, bool yes, std::string* out) {
+  PutZigzag(out, at_ms);
+  PutVarint(out, seq);
+  out->push_back(yes ? '\1' : '\0');
+}
+bool ReadDecision(Reader* in, int64_t* at_ms, uint64_t* seq, bool* yes) {
+  *at_ms = in->Zigzag();
+  *seq = in->Varint();
+  const uint8_t flag = in->U8();
+  *yes = flag == 1;
+  return in->ok() && flag <= 1;
+}
+
+std::string MarksBytes(std::string_view collection, const CollectionMarks& marks) {
+  std::string bytes;
+  PutVarint(&bytes, collection.size());
+  bytes.append(collection);
+  const bool cleared = marks.cleared_at_ms != kNeverMs, evicted = marks.evicted_at_ms != kNeverMs;
+  bytes.push_back(static_cast<char>((cleared ? kClearedFlag : 0) | (evicted ? kEvictedFlag : 0)));
+  if (cleared) PutZigzag(&bytes, marks.cleared_at_ms);
+  if (evicted) PutZigzag(&bytes, marks.evicted_at_ms);
+  PutVarint(&bytes, marks.overrides.size());
+  for (const auto& [item, override] : marks.overrides) {
+    PutFingerprint(&bytes, item);
+    PutDecision(override.at_ms, override.seq, override.cancelled, &bytes);
+  }
+  return bytes;
+}
+
+bool ReadMarks(std::string_view bytes, UserRecord* record) {
+  Reader in(bytes);
+  const std::string_view collection = in.Bytes(in.Varint());
+  const uint8_t flags = in.U8();
+  if (!in.ok() || collection.empty() || (flags & ~(kClearedFlag | kEvictedFlag)) != 0) return false;
+  if (!record->marks.empty() && record->marks.rbegin()->first >= collection) return false;
+  CollectionMarks& marks = record->marks[std::string(collection)];
+  if ((flags & kClearedFlag) != 0) marks.cleared_at_ms = in.Zigzag();
+  if ((flags & kEvictedFlag) != 0) marks.evicted_at_ms = in.Zigzag();
+  const uint64_t count = in.Varint();
+  for (uint64_t i = 0; in.ok() && i < count; ++i) {
+    const Fingerprint item = in.Packed();
+    Override override;
+    if (!ReadDecision(&in, &override.at_ms, &override.seq, &override.cancelled)) return false;
+    if (!marks.overrides.empty() && marks.overrides.rbegin()->first >= item) return false;
+    marks.overrides.emplace_hint(marks.overrides.end(), item, override);
+  }
+  return in.ok() && in.remaining() == 0;
+}
+
+std::string TogglesBytes(const std::vector<PauseToggle>& toggles) {
+  std::string bytes;
+  for (const PauseToggle& toggle : toggles) {
+    PutDecision(toggle.at_ms, toggle.seq, toggle.paused, &bytes);
+  }
+  return bytes;
+}
+
+bool ReadToggles(std::string_view bytes, std::vector<PauseToggle>* toggles) {
+  Reader in(bytes);
+  while (in.remaining() > 0) {
+    PauseToggle toggle;
+    if (!ReadDecision(&in, &toggle.at_ms, &toggle.seq, &toggle.paused)) return false;
+    if (!toggles->empty() && toggles->back() >= toggle) return false;
+    toggles->push_back(toggle);
+  }
+  return !toggles->empty();
+}
+
+// The latest stay.
+void Bound(std::map<Fingerprint, Override>* overrides) {
+  if (overrides->size() <= kMaxOverrides) return;
+  std::vector<std::pair<int64_t, Fingerprint>> by_time;
+  by_time.reserve(overrides->size());
+  for (const auto& [item, override] : *overrides) by_time.emplace_back(override.at_ms, item);
+  const auto end = by_time.begin() + static_cast<int64_t>(by_time.size() - kMaxOverrides);
+  std::nth_element(by_time.begin(), end, by_time.end());
+  for (auto at = by_time.begin(); at != end; ++at) overrides->erase(at->second);
+}
 
 }  // namespace
 
@@ -29,6 +127,12 @@ bool UserRecord::Parse(std::string_view value) {
       newer.emplace_back(in.Bytes(number));
       if (newer.back().empty()) return false;
       if (newer.size() > 1 && newer[newer.size() - 2] >= newer.back()) return false;
+    } else if (field == kMarks) {
+      if (!ReadMarks(in.Bytes(number), this)) return false;
+    } else if (field == kToggles) {
+      if (!toggles.empty() || !ReadToggles(in.Bytes(number), &toggles)) return false;
+    } else if (field == kForgetBefore) {
+      forget_before_ms = Unzigzag(number);
     } else {
       return false;
     }
@@ -44,13 +148,17 @@ void UserRecord::Encode(std::string* out) const {
     out->push_back(static_cast<char>(field));
     PutVarint(out, number);
   };
+  const auto put_bytes = [&](Field field, const std::string& bytes) {
+    put(field, bytes.size());
+    out->append(bytes);
+  };
   put(kErasedSeq, erased_seq);
   put(kErasedAt, static_cast<uint64_t>(erased_at_ms));
   put(kDamaged, damaged ? 1 : 0);
-  for (const std::string& value : newer) {
-    put(kNewer, value.size());
-    out->append(value);
-  }
+  for (const std::string& value : newer) put_bytes(kNewer, value);
+  for (const auto& [collection, of] : marks) put_bytes(kMarks, MarksBytes(collection, of));
+  put_bytes(kToggles, TogglesBytes(toggles));
+  if (forget_before_ms != kNeverMs) put(kForgetBefore, Zigzag(forget_before_ms));
   Seal32(out);
 }
 
@@ -59,6 +167,36 @@ void UserRecord::Absorb(const UserRecord& other) {
   erased_at_ms = std::max(erased_at_ms, other.erased_at_ms);
   damaged = damaged || other.damaged;
   for (const std::string& value : other.newer) InsertOnce(&newer, value);
+  forget_before_ms = std::max(forget_before_ms, other.forget_before_ms);
+  for (const auto& [collection, of] : other.marks) {
+    CollectionMarks& mine = marks[collection];
+    mine.cleared_at_ms = std::max(mine.cleared_at_ms, of.cleared_at_ms);
+    mine.evicted_at_ms = std::max(mine.evicted_at_ms, of.evicted_at_ms);
+    for (const auto& [item, override] : of.overrides) {
+      Override& known = mine.overrides[item];
+      if (override.Beats(known)) known = override;
+    }
+  }
+  const size_t known = toggles.size();
+  toggles.insert(toggles.end(), other.toggles.begin(), other.toggles.end());
+  std::inplace_merge(toggles.begin(), toggles.begin() + static_cast<int64_t>(known), toggles.end());
+  toggles.erase(std::unique(toggles.begin(), toggles.end()), toggles.end());
+  Forget();
+}
+
+// The last toggle before what is forgotten says how things stood then.
+void UserRecord::Forget() {
+  std::erase_if(toggles, [&](const PauseToggle& toggle) { return toggle.seq <= erased_seq; });
+  const auto kept = std::find_if(toggles.begin(), toggles.end(), [&](const PauseToggle& toggle) {
+    return toggle.at_ms >= forget_before_ms;
+  });
+  if (kept - toggles.begin() > 1) toggles.erase(toggles.begin(), kept - 1);
+  for (auto& [collection, of] : marks) {
+    std::erase_if(of.overrides, [&](const auto& one) {
+      return one.second.seq <= erased_seq || one.second.at_ms < forget_before_ms;
+    });
+    Bound(&of.overrides);
+  }
 }
 
 void UserRecord::AbsorbUnread(std::string_view value) {
@@ -67,6 +205,28 @@ void UserRecord::AbsorbUnread(std::string_view value) {
   } else {
     InsertOnce(&newer, value);
   }
+}
+
+bool UserRecord::PausedAt(int64_t at_ms) const {
+  const auto after =
+      std::find_if(toggles.rbegin(), toggles.rend(),
+                   [at_ms](const PauseToggle& toggle) { return toggle.at_ms <= at_ms; });
+  return after != toggles.rend() && after->paused;
+}
+
+int64_t UserRecord::Watermark(std::string_view collection) const {
+  int64_t up_to_ms = erased_seq != 0 ? erased_at_ms : kNeverMs;
+  if (const auto at = marks.find(collection); at != marks.end()) {
+    up_to_ms = std::max({up_to_ms, at->second.cleared_at_ms, at->second.evicted_at_ms});
+  }
+  return up_to_ms;
+}
+
+const Override* UserRecord::FindOverride(std::string_view collection, Fingerprint item) const {
+  const auto of = marks.find(collection);
+  if (of == marks.end()) return nullptr;
+  const auto at = of->second.overrides.find(item);
+  return at == of->second.overrides.end() || at->second.cancelled ? nullptr : &at->second;
 }
 
 }  // namespace seendb

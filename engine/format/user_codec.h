@@ -1,9 +1,17 @@
 // format/user_codec.h: what the family `users` keeps of a user (format.md, "User record"), as
-// stored value and as merge operand. Every field merges by maximum.
+// stored value and as merge operand: when the user was erased, what was cleared from history, when
+// it was paused, which deleted items may be recommended again.
+//
+// Records are united: the maximum of numbers and times, of each item's override the latest, of
+// toggles all. What an erasure covers, and what is older than `forget_before_ms`, leaves. All of it
+// is associative, commutative and idempotent.
 
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +20,44 @@
 
 namespace seendb {
 
+/// A time before all others: never.
+inline constexpr int64_t kNeverMs = std::numeric_limits<int64_t>::min();
+
+/// Overrides kept a user and collection, the latest.
+inline constexpr size_t kMaxOverrides = 10'000;
+
+/// An item was deleted from history and may be recommended again; or, cancelled, it was played
+/// anew.
+struct Override {
+  int64_t at_ms = kNeverMs;  ///< plays up to it are covered
+  uint64_t seq = 0;          ///< of the shard, when it was written
+  bool cancelled = false;
+
+  /// Whether this one counts and not `other`; at one time a deletion does.
+  bool Beats(const Override& other) const {
+    if (at_ms != other.at_ms) return at_ms > other.at_ms;
+    if (cancelled != other.cancelled) return !cancelled;
+    return seq > other.seq;
+  }
+  friend bool operator==(const Override&, const Override&) = default;
+};
+
+/// What holds for a user in one collection.
+struct CollectionMarks {
+  int64_t cleared_at_ms = kNeverMs;  ///< history up to it is gone
+  int64_t evicted_at_ms = kNeverMs;  ///< likewise, beyond the policy's max_entries
+  std::map<Fingerprint, Override> overrides{};
+  friend bool operator==(const CollectionMarks&, const CollectionMarks&) = default;
+};
+
+/// History was paused or resumed from a time on.
+struct PauseToggle {
+  int64_t at_ms = 0;
+  uint64_t seq = 0;  ///< of the shard: of two at one time the later counts
+  bool paused = false;
+  friend auto operator<=>(const PauseToggle&, const PauseToggle&) = default;
+};
+
 /// See the head of this file.
 struct UserRecord {
   uint64_t erased_seq = 0;   ///< journal records at or below it no longer count for the user
@@ -19,15 +65,31 @@ struct UserRecord {
   bool damaged = false;      ///< a damaged operand or value was met
   /// Values of newer versions that were met, whole; ascending, each once.
   std::vector<std::string> newer{};
+  std::map<std::string, CollectionMarks, std::less<>> marks{};  ///< by collection
+  std::vector<PauseToggle> toggles{};                           ///< ascending
+  int64_t forget_before_ms =
+      kNeverMs;  ///< older overrides and toggles leave, the last toggle apart
+
+  friend bool operator==(const UserRecord&, const UserRecord&) = default;
 
   /// Reads a value; false where it is damaged.
   bool Parse(std::string_view value);
   /// Writes the value into `*out` (cleared first).
   void Encode(std::string* out) const;
-  /// Takes the maximum of every field, and all newer values.
+  /// Unites with `other`.
   void Absorb(const UserRecord& other);
   /// Takes in a value that Parse refuses.
   void AbsorbUnread(std::string_view value);
+
+  /// Whether a time lies in a pause.
+  bool PausedAt(int64_t at_ms) const;
+  /// History of a collection up to this time does not count: cleared, evicted or erased.
+  int64_t Watermark(std::string_view collection) const;
+  /// The override of an item that is in force; null where there is none.
+  const Override* FindOverride(std::string_view collection, Fingerprint item) const;
+
+ private:
+  void Forget();
 };
 
 }  // namespace seendb

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "format/history_codec.h"
 #include "format/impressions_codec.h"
 #include "format/user_codec.h"
 
@@ -70,6 +71,37 @@ class ImpressionsOperator final : public FoldOperator {
   const std::shared_ptr<const ImpressionRules> rules_;
 };
 
+class HistoryOperator final : public FoldOperator {
+ public:
+  explicit HistoryOperator(std::shared_ptr<MergeCounters> counters)
+      : counters_(std::move(counters)) {}
+
+  const char* Name() const override { return kHistoryOperatorName; }
+
+ protected:
+  void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
+    HistoryValue all, one;
+    for (const rocksdb::Slice& value : values) {
+      if (one.Parse(View(value))) {
+        if (one.state.Beats(all.state)) all.state = one.state;
+        all.damaged = all.damaged || one.damaged;
+        for (const std::string& newer : one.newer) InsertOnce(&all.newer, newer);
+        continue;
+      }
+      counters_->damaged.fetch_add(1, std::memory_order_relaxed);
+      if (NewerText(View(value)).empty()) {
+        all.damaged = true;
+      } else {
+        InsertOnce(&all.newer, View(value));
+      }
+    }
+    all.Encode(out);
+  }
+
+ private:
+  const std::shared_ptr<MergeCounters> counters_;
+};
+
 class UsersOperator final : public FoldOperator {
  public:
   explicit UsersOperator(std::shared_ptr<MergeCounters> counters)
@@ -100,6 +132,11 @@ class UsersOperator final : public FoldOperator {
 std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
     std::shared_ptr<const ImpressionRules> rules) {
   return std::make_shared<ImpressionsOperator>(std::move(rules));
+}
+
+std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(
+    std::shared_ptr<MergeCounters> counters) {
+  return std::make_shared<HistoryOperator>(std::move(counters));
 }
 
 std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<MergeCounters> counters) {

@@ -1,5 +1,5 @@
-// merge/small_operators.h: the merge operators of the families impressions/<collection> and
-// users. Total, like the one for seen filters.
+// merge/small_operators.h: the merge operators of the families impressions/<collection>,
+// history/<collection>/<bucket> and users. Total, like the one for seen filters.
 
 #pragma once
 
@@ -16,6 +16,7 @@ namespace seendb {
 /// Stored with a database; another name is refused.
 inline constexpr char kImpressionsOperatorName[] = "seendb.impressions.v1";
 inline constexpr char kUsersOperatorName[] = "seendb.users.v1";
+inline constexpr char kHistoryOperatorName[] = "seendb.history.v1";
 
 /// What a collection's impressions operator goes by.
 struct ImpressionRules {
@@ -27,7 +28,10 @@ struct ImpressionRules {
 std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
     std::shared_ptr<const ImpressionRules> rules);
 
-/// Maximum of every field of a user record.
+/// The greatest state of an item (history_codec.h).
+std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(std::shared_ptr<MergeCounters> counters);
+
+/// Union of user records (user_codec.h).
 std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<MergeCounters> counters);
 
 }  // namespace seendb

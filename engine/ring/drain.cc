@@ -46,6 +46,7 @@ Status Ring::DrainClosed() {
       return status;
     }
     oldest->state = State::kDrained;
+    oldest->history.reset();  // whoever comes now finds it in its families
     counters_->drains.fetch_add(1, std::memory_order_relaxed);
     EvictShortTerm();
     if (current_ == nullptr) OpenNext();
@@ -54,13 +55,16 @@ Status Ring::DrainClosed() {
 
 Status Ring::DrainSlot(uint32_t position) {
   std::shared_ptr<Staging> staging;
+  std::shared_ptr<HistoryStaging> history;
   int64_t as_of_ms = 0;
   {
     const std::shared_lock lock(mutex_);
     staging = slots_[position].staging;
+    history = slots_[position].history;
     as_of_ms = slots_[position].closed_ms;
   }
   Status status = WriteMerges(*staging, as_of_ms);
+  if (status.ok()) status = WriteHistory(*history);
   if (status.ok()) status = store_->SyncWal();
   if (status.ok()) status = store_->ResetRingFamily(position);
   return status;

@@ -10,21 +10,45 @@
 #include "store/status.h"
 
 namespace seendb {
+namespace {
 
-Status Ring::LoadErasures() {
+bool ErasedBy(const UserSettings& settings, std::string_view user, uint64_t sequence) {
+  const std::shared_ptr<const UserRecord> known = settings.Find(user);
+  return known != nullptr && sequence <= known->erased_seq;
+}
+
+}  // namespace
+
+Status Ring::LoadSettings() {
   const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, store_->users()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     if (!NewerReason(FamilyName::kUsers, it->value().ToStringView()).empty()) continue;
     UserRecord record;
-    const bool readable = record.Parse(it->value().ToStringView());
-    if (!readable || record.damaged) {
+    // What a poisoned record still says holds: an erasure is not forgotten for it. Of one that says
+    // nothing it is known that history fails closed.
+    if (!record.Parse(it->value().ToStringView())) record = UserRecord{.damaged = true};
+    if (record.damaged) {
       store_->AddProblem("the user record of " + it->key().ToString() + " is damaged");
       counters_->damaged_records.fetch_add(1, std::memory_order_relaxed);
     }
-    // What a poisoned record still says holds: an erasure is not forgotten for it.
-    if (readable) erasures_.Put(it->key().ToStringView(), record);
+    settings_.Put(it->key().ToStringView(), record);
   }
   return FromRocks(it->status(), "read the user records");
+}
+
+// As ReplayRecord.
+bool Ring::ReplayHistory(uint64_t sequence, std::string_view record, HistoryStaging* staging) {
+  HistoryJournalDecoder decoder;
+  if (!decoder.Begin(record)) return false;
+  const std::shared_ptr<const FamilySet> families = store_->families();
+  if (families->Find(decoder.collection()) == nullptr) return false;
+  const uint16_t collection = names_->Intern(decoder.collection());
+  WatchedPlay play;
+  while (decoder.Next(&play)) {
+    if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
+    if (!ErasedBy(settings_, play.user, sequence)) staging->Add(collection, play);
+  }
+  return decoder.ok();
 }
 
 // A record that is not above its user's erasure is skipped; false where the bytes are damaged or
@@ -45,7 +69,7 @@ bool Ring::ReplayRecord(uint64_t sequence, std::string_view record, Staging* sta
       if (!index.ok() || *index != play.bucket) return false;
       known = play.bucket;
     }
-    if (sequence <= erasures_.Find(play.user).erased_seq) continue;
+    if (ErasedBy(settings_, play.user, sequence)) continue;
     staging->Add(collection, play);
     counters_->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }
@@ -59,20 +83,23 @@ Status Ring::ReplayFamily(uint32_t position) {
   const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, family->get()));
   bool any = false;
   auto staging = std::make_shared<Staging>();
+  auto history = std::make_shared<HistoryStaging>();
   std::string damaged;  // the first
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     any = true;
     uint64_t sequence = 0;
     counters_->replayed_records.fetch_add(1, std::memory_order_relaxed);
+    const std::string_view record = it->value().ToStringView();
     if (ParseSequenceKey(it->key().ToStringView(), &sequence) &&
-        ReplayRecord(sequence, it->value().ToStringView(), staging.get())) {
+        (HistoryJournalDecoder::IsOne(record) ? ReplayHistory(sequence, record, history.get())
+                                              : ReplayRecord(sequence, record, staging.get()))) {
       continue;
     }
-    if (!NewerText(it->value().ToStringView()).empty()) continue;
+    if (!NewerText(record).empty()) continue;
     counters_->damaged_records.fetch_add(1, std::memory_order_relaxed);
     const std::string name = RingFamilyName(position) + "/" + it->key().ToString(true);
     if (damaged.empty()) damaged = name;
-    store_->KeepDamaged(name, it->value().ToStringView());
+    store_->KeepDamaged(name, record);
   }
   if (!it->status().ok()) return FromRocks(it->status(), "read the journal");
   if (!damaged.empty()) {
@@ -84,11 +111,12 @@ Status Ring::ReplayFamily(uint32_t position) {
   slot.opened_ms = slot.closed_ms = clock_->NowMs();
   slot.closed_order = ++closings_;
   slot.staging = std::move(staging);
+  slot.history = std::move(history);
   return {};
 }
 
 Status Ring::Replay() {
-  const Status loaded = LoadErasures();
+  const Status loaded = LoadSettings();
   if (!loaded.ok()) return loaded;
   const std::unique_lock lock(mutex_);
   slots_.resize(std::max(options_.slots, store_->ring_families()));

@@ -37,36 +37,59 @@ bool Ring::HasCurrent() const {
   return current_ != nullptr;
 }
 
-Status Ring::Record(const Gate::Scope&, std::string_view collection, uint16_t collection_id,
-                    std::span<const StagedPlay> plays, bool sync, rocksdb::WriteBatch* also) {
+Status Ring::Record(const Gate::Scope&, const RingBatch& batch) {
   std::shared_ptr<Staging> staging;
+  std::shared_ptr<HistoryStaging> history;
   uint32_t position = 0;
   {
     const std::shared_lock lock(mutex_);
     staging = current_->staging;
+    history = current_->history;
     position = current_->position;
   }
   thread_local JournalEncoder encoder;
-  encoder.Begin(collection, plays.empty() ? 0 : plays.front().bucket);
-  for (const StagedPlay& play : plays) encoder.Add(play.user, play.bucket, play.item);
+  encoder.Begin(batch.collection, batch.plays.empty() ? 0 : batch.plays.front().bucket);
+  for (const StagedPlay& play : batch.plays) encoder.Add(play.user, play.bucket, play.item);
   const std::shared_ptr<Family> journal = store_->ring_family(position);
   rocksdb::WriteBatch own;
-  rocksdb::WriteBatch& batch = also != nullptr ? *also : own;
+  rocksdb::WriteBatch& writes = batch.also != nullptr ? *batch.also : own;
   const std::string_view record = encoder.Finish();
   const uint64_t sequence = NextSequence();
   rocksdb::Status status =
-      batch.Put(journal->get(), SequenceKey(sequence), {record.data(), record.size()});
+      writes.Put(journal->get(), SequenceKey(sequence), {record.data(), record.size()});
+  if (status.ok() && !batch.watched.empty()) {
+    thread_local HistoryJournalEncoder watched;
+    watched.Begin(batch.collection, batch.watched.front().at_ms);
+    for (const WatchedPlay& play : batch.watched) watched.Add(play);
+    const std::string_view second = watched.Finish();
+    status =
+        writes.Put(journal->get(), SequenceKey(NextSequence()), {second.data(), second.size()});
+  }
   rocksdb::WriteOptions options;
-  options.sync = sync;
+  options.sync = batch.sync;
   options.ignore_missing_column_families = true;
-  if (status.ok()) status = store_->db()->Write(options, &batch);
+  if (status.ok()) status = store_->db()->Write(options, &writes);
   if (!status.ok()) return FromRocks(status, "journal");
-  for (const StagedPlay& play : plays) staging->Add(collection_id, play);
+  for (const StagedPlay& play : batch.plays) staging->Add(batch.collection_id, play);
+  for (const WatchedPlay& play : batch.watched) history->Add(batch.collection_id, play);
   // Summing the stripes costs more than a small batch: it is done now and then.
-  const bool look = plays.size() >= 256 || sequence % 64 == 0;
-  if (look && staging->bytes() >= options_.slot_bytes_max)
+  const bool look = batch.plays.size() >= 256 || sequence % 64 == 0;
+  if (look && staging->bytes() + history->bytes() >= options_.slot_bytes_max)
     full_.store(true, std::memory_order_relaxed);
   return {};
+}
+
+void Ring::CollectHistory(uint16_t collection, std::string_view user, StagedStates* states) const {
+  const std::shared_lock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (slot.history == nullptr) continue;
+    slot.history->ForUser(collection, user, [&](std::string_view item, const HistoryView& state) {
+      StagedState& known = (*states)[std::string(item)];
+      if (!state.Beats(known.state())) return;
+      known.at_ms = state.at_ms;
+      known.payload.assign(state.payload);
+    });
+  }
 }
 
 void Ring::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
@@ -89,6 +112,7 @@ void Ring::OpenNext() {
     slot.opened_ms = clock_->NowMs();
     slot.closed_ms = 0;
     slot.staging = std::make_shared<Staging>();
+    slot.history = std::make_shared<HistoryStaging>();
     turn_ = (slot.position + 1) % options_.slots;
     current_ = &slot;
     return;
@@ -139,45 +163,6 @@ uint32_t Ring::ClosedSlots() const {
   }));
 }
 
-Status Ring::Erase(std::string_view user, int64_t at_ms) {
-  const Gate::Exclusive alone(gate_);
-  const Status writable = store_->CheckWritable();
-  if (!writable.ok()) return writable;
-  UserRecord record;
-  record.erased_seq = NextSequence();
-  record.erased_at_ms = at_ms;
-  std::string encoded;
-  record.Encode(&encoded);
-  const std::shared_ptr<const FamilySet> families = store_->families();
-  const rocksdb::Slice key(user.data(), user.size());
-  rocksdb::WriteBatch batch;
-  rocksdb::Status status = batch.Merge(store_->users(), key, encoded);
-  for (const auto& [name, collection] : families->collections) {
-    if (status.ok() && collection.impressions) {
-      status = batch.Delete(collection.impressions->get(), key);
-    }
-    for (const auto& [index, bucket] : collection.buckets) {
-      if (status.ok()) status = batch.Delete(bucket->family->get(), key);
-    }
-  }
-  std::vector<std::string> damaged;  // journal records set aside that name the user
-  store_->FindDamagedOf(user, &damaged);
-  for (const std::string& copy : damaged) {
-    if (status.ok()) status = batch.Delete(store_->meta(), copy);
-  }
-  if (status.ok()) status = store_->db()->Write(Synced(), &batch);
-  if (!status.ok()) return FromRocks(status, "erase");
-  erasures_.Put(user, record);
-  const std::shared_lock lock(mutex_);
-  for (const Slot& slot : slots_) {
-    if (slot.staging == nullptr) continue;
-    for (const auto& [name, collection] : families->collections) {
-      slot.staging->Erase(names_->Intern(name), user);
-    }
-  }
-  return {};
-}
-
 std::vector<SlotInfo> Ring::Slots() const {
   const std::shared_lock lock(mutex_);
   std::vector<SlotInfo> infos;
@@ -192,6 +177,7 @@ std::vector<SlotInfo> Ring::Slots() const {
       info.users = slot.staging->entries();
       info.plays = slot.staging->plays();
       info.bytes = slot.staging->bytes();
+      if (slot.history != nullptr) info.bytes += slot.history->bytes();
     }
     infos.push_back(std::move(info));
   }
@@ -227,6 +213,7 @@ void Ring::AddTo(EngineStats* stats) const {
     }
     const uint64_t plays = slot.staging->plays();
     stats->ring_bytes += slot.staging->bytes();
+    if (slot.history != nullptr) stats->ring_bytes += slot.history->bytes();
     stats->ring_plays += plays;
     if (plays > 0 && (stats->ring_oldest_ms == 0 || slot.opened_ms < stats->ring_oldest_ms)) {
       stats->ring_oldest_ms = slot.opened_ms;

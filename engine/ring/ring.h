@@ -15,8 +15,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -27,9 +30,10 @@
 
 #include "base/clock.h"
 #include "base/name_table.h"
-#include "ring/erasures.h"
 #include "ring/gate.h"
+#include "ring/history_staging.h"
 #include "ring/staging.h"
+#include "ring/user_settings.h"
 #include "seendb/report.h"
 #include "store/shard_store.h"
 
@@ -48,7 +52,26 @@ struct RingCounters {
   std::atomic<uint64_t> drained_plays{0}, drained_records{0}, drained_expired{0}, drains{0};
   std::atomic<uint64_t> drain_failures{0}, drain_us{0};
   std::atomic<uint64_t> replayed_records{0}, replayed_plays{0}, damaged_records{0};
+  std::atomic<uint64_t> history_drained{0};
 };
+
+/// What one write adds to a shard's ring.
+struct RingBatch {
+  std::string_view collection;
+  uint16_t collection_id = 0;
+  std::span<const StagedPlay> plays;     ///< for the filters
+  std::span<const WatchedPlay> watched;  ///< of those, what enters history
+  rocksdb::WriteBatch* also = nullptr;   ///< further writes for the same batch, or null
+  bool sync = false;
+};
+
+/// The greatest staged state of each item of a user.
+struct StagedState {
+  int64_t at_ms = kNoTimeMs;
+  std::string payload;
+  HistoryView state() const { return {at_ms, false, payload}; }
+};
+using StagedStates = std::map<std::string, StagedState, std::less<>>;
 
 /// See the head of this file.
 class Ring {
@@ -60,25 +83,26 @@ class Ring {
   Status Replay();
 
   /// The store was opened anew: what is staged stays, an erasure that failed may hold now.
-  Status Reopened() { return LoadErasures(); }
+  Status Reopened() { return LoadSettings(); }
 
   Gate& gate() { return gate_; }
-  const Erasures& erasures() const { return erasures_; }
+  const UserSettings& settings() const { return settings_; }
 
   /// Whether a slot takes plays now. Decided for as long as the caller is inside the gate.
   bool HasCurrent() const;
   /// The shard's next sequence.
   uint64_t NextSequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  /// Journals and stages accepted plays; `also` holds further writes for the same batch, or is
-  /// null. Precondition: inside the gate, HasCurrent().
-  Status Record(const Gate::Scope& inside, std::string_view collection, uint16_t collection_id,
-                std::span<const StagedPlay> plays, bool sync, rocksdb::WriteBatch* also);
+  /// Journals and stages accepted plays. Precondition: inside the gate, HasCurrent().
+  Status Record(const Gate::Scope& inside, const RingBatch& batch);
 
   /// Appends the user's undrained items of buckets from `oldest_bucket` on; with `drained`, those
   /// of the short-term store instead.
   void Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
                std::vector<Fingerprint>* items) const;
+
+  /// The user's undrained history of a collection.
+  void CollectHistory(uint16_t collection, std::string_view user, StagedStates* states) const;
 
   /// Closes the current slot if it holds plays, and opens the next free one.
   void Rotate();
@@ -93,6 +117,13 @@ class Ring {
 
   /// Forgets a user: database, slots and short-term store, synced.
   Status Erase(std::string_view user, int64_t at_ms);
+  /// Unites the user's record with what `change(known)` makes of it, synced; nothing is written
+  /// where it makes nothing. One at a time; `known` may be null. Precondition: inside the gate.
+  Status ChangeSettings(
+      const Gate::Scope& inside, std::string_view user,
+      const std::function<Result<std::optional<UserRecord>>(const UserRecord* known)>& change);
+  /// For writes that carry a user's record themselves, once they have been made.
+  void Settle(std::string_view user, const UserRecord& record) { settings_.Put(user, record); }
 
   /// One report a slot.
   std::vector<SlotInfo> Slots() const;
@@ -110,17 +141,20 @@ class Ring {
     uint64_t closed_order = 0;  // of closing; older first
     int64_t opened_ms = 0;
     int64_t closed_ms = 0;
-    std::shared_ptr<Staging> staging;  // null while free or evicted
+    std::shared_ptr<Staging> staging;         // null while free or evicted
+    std::shared_ptr<HistoryStaging> history;  // null unless current or closed, or before any
   };
 
   static const char* StateName(State state);
-  Status LoadErasures();
+  Status LoadSettings();
   Status ReplayFamily(uint32_t position);
   bool ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging);
+  bool ReplayHistory(uint64_t sequence, std::string_view record, HistoryStaging* staging);
   void OpenNext();
   void Turn();
   Status DrainSlot(uint32_t position);
   Status WriteMerges(const Staging& staging, int64_t as_of_ms);
+  Status WriteHistory(const HistoryStaging& staging);
   void EvictShortTerm();
   void Pace() const;
 
@@ -131,7 +165,8 @@ class Ring {
   RingCounters* const counters_;
 
   Gate gate_;
-  Erasures erasures_;
+  UserSettings settings_;
+  std::mutex settings_mutex_;  // one change of a setting at a time
   std::atomic<uint64_t> sequence_;
   std::atomic<bool> full_{false};
   std::mutex drain_mutex_;  // one drain at a time

@@ -23,6 +23,31 @@ rocksdb::BlockBasedTableOptions TableOptions(const SharedResources& shared) {
   return table;
 }
 
+// Families of which there is one a bucket.
+struct BucketFamily {
+  std::string_view prefix;
+  FamilyName::Kind kind;
+};
+constexpr BucketFamily kBucketFamilies[] = {{"seen/", FamilyName::kSeen},
+                                            {"history/", FamilyName::kHistory},
+                                            {"timeline/", FamilyName::kTimeline}};
+
+void ParseBucketFamily(std::string_view name, FamilyName* parsed) {
+  for (const auto& [prefix, kind] : kBucketFamilies) {
+    if (!name.starts_with(prefix)) continue;
+    const std::string_view rest = name.substr(prefix.size());
+    const size_t slash = rest.find('/');
+    if (slash == std::string_view::npos) return;
+    parsed->collection = rest.substr(0, slash);
+    parsed->bucket = rest.substr(slash + 1);
+    if (ValidateCollectionName(parsed->collection).ok()) parsed->kind = kind;
+  }
+}
+
+std::string Joined(std::string_view kind, std::string_view collection, std::string_view bucket) {
+  return std::string(kind).append("/").append(collection).append("/").append(bucket);
+}
+
 }  // namespace
 
 FamilyName ParseFamilyName(std::string_view name) {
@@ -41,14 +66,8 @@ FamilyName ParseFamilyName(std::string_view name) {
   } else if (name.starts_with("impressions/")) {
     parsed.collection = name.substr(12);
     if (ValidateCollectionName(parsed.collection).ok()) parsed.kind = FamilyName::kImpressions;
-  } else if (name.starts_with("seen/")) {
-    const std::string_view rest = name.substr(5);
-    const size_t slash = rest.find('/');
-    if (slash != std::string_view::npos) {
-      parsed.collection = rest.substr(0, slash);
-      parsed.bucket = rest.substr(slash + 1);
-      if (ValidateCollectionName(parsed.collection).ok()) parsed.kind = FamilyName::kSeen;
-    }
+  } else {
+    ParseBucketFamily(name, &parsed);
   }
   return parsed;
 }
@@ -56,7 +75,15 @@ FamilyName ParseFamilyName(std::string_view name) {
 std::string RingFamilyName(uint32_t slot) { return "ring/" + std::to_string(slot); }
 
 std::string SeenFamilyName(std::string_view collection, std::string_view bucket) {
-  return std::string("seen/").append(collection).append("/").append(bucket);
+  return Joined("seen", collection, bucket);
+}
+
+std::string HistoryFamilyName(std::string_view collection, std::string_view bucket) {
+  return Joined("history", collection, bucket);
+}
+
+std::string TimelineFamilyName(std::string_view collection, std::string_view bucket) {
+  return Joined("timeline", collection, bucket);
 }
 
 std::string ImpressionsFamilyName(std::string_view collection) {
@@ -87,6 +114,12 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const SharedResources& shared, Family
       break;
     case FamilyName::kUsers:
       options.merge_operator = NewUsersOperator(shared.counters);
+      break;
+    case FamilyName::kHistory:
+      options.merge_operator = NewHistoryOperator(shared.counters);
+      break;
+    case FamilyName::kTimeline:
+      table.filter_policy = nullptr;  // read by iterators alone
       break;
     case FamilyName::kRing:
       // Written once, read only by a replay, dropped whole.

@@ -44,11 +44,20 @@ struct SharedResources {
 
 /// What a family's name says.
 struct FamilyName {
-  enum Kind : uint8_t { kDefault, kRing, kSeen, kImpressions, kUsers, kUnknown };
+  enum Kind : uint8_t {
+    kDefault,
+    kRing,
+    kSeen,
+    kImpressions,
+    kUsers,
+    kHistory,
+    kTimeline,
+    kUnknown
+  };
   Kind kind = kUnknown;
   uint32_t slot = 0;       ///< kRing
-  std::string collection;  ///< kSeen, kImpressions
-  std::string bucket;      ///< kSeen: label
+  std::string collection;  ///< kSeen, kImpressions, kHistory, kTimeline
+  std::string bucket;      ///< kSeen, kHistory, kTimeline: label
 };
 
 /// Reads a name such as "seen/video/2026-11".
@@ -56,6 +65,8 @@ FamilyName ParseFamilyName(std::string_view name);
 std::string RingFamilyName(uint32_t slot);
 std::string SeenFamilyName(std::string_view collection, std::string_view bucket);
 std::string ImpressionsFamilyName(std::string_view collection);
+std::string HistoryFamilyName(std::string_view collection, std::string_view bucket);
+std::string TimelineFamilyName(std::string_view collection, std::string_view bucket);
 inline constexpr char kUsersFamilyName[] = "users";
 
 /// Options of a family by its kind. `seen` and `impressions` may be null for other kinds.
@@ -94,6 +105,16 @@ struct Bucket {
   std::atomic<int64_t> seal_failed_ms{0};  ///< the last of them, by the engine's clock
 };
 
+/// The history of one collection and bucket.
+struct HistoryBucket {
+  int64_t index = 0;
+  std::string label;
+  int64_t begin_ms = 0, end_ms = 0;
+  std::shared_ptr<Family> states;      ///< history/...: by user and item
+  std::shared_ptr<Family> timeline;    ///< timeline/...: by user and time
+  std::shared_ptr<const Losses> lost;  ///< by a repair; null: nothing
+};
+
 /// One collection in one shard.
 struct CollectionFamilies {
   std::string name;
@@ -103,6 +124,7 @@ struct CollectionFamilies {
   std::shared_ptr<const Losses> losses;                                ///< of the log; null: none
   std::shared_ptr<const Losses> impressions_lost;                      ///< by a repair; null: none
   std::map<int64_t, std::shared_ptr<Bucket>, std::greater<>> buckets;  ///< newest first
+  std::map<int64_t, std::shared_ptr<HistoryBucket>, std::greater<>> history;  ///< newest first
 };
 
 /// Every published family with data of users.

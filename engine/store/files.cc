@@ -17,10 +17,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Operators() {
-  return {{"seen", kSeenOperatorName},
-          {"impressions", kImpressionsOperatorName},
-          {"users", kUsersOperatorName}};
+constexpr char kHistoryOperator[] = "history";
+
+Json Operators(bool history) {
+  Json names = {{"seen", kSeenOperatorName},
+                {"impressions", kImpressionsOperatorName},
+                {"users", kUsersOperatorName}};
+  if (history) names[kHistoryOperator] = kHistoryOperatorName;
+  return names;
 }
 
 // Numbers are read as they stand: JSON's 2.9 or 4294967298 is no 2. What is no number at all
@@ -59,8 +63,12 @@ Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string
 }
 
 std::string Identity::ToJson() const {
-  return Json{{"format", format},         {"id", id},      {"shards", shards}, {"hash", hash},
-              {"operators", Operators()}, {"ready", ready}}
+  return Json{{"format", format},
+              {"id", id},
+              {"shards", shards},
+              {"hash", hash},
+              {"operators", Operators(history)},
+              {"ready", ready}}
              .dump(2) +
          "\n";
 }
@@ -93,7 +101,9 @@ Result<Identity> Identity::FromJson(const std::string& json) {
       differences += " hash is " + std::to_string(identity.hash) + ", here " +
                      std::to_string(kHashVersion) + ";";
     }
-    const Json operators = Operators();
+    // Databases from before there was history don't name its operator.
+    identity.history = parsed.at("operators").contains(kHistoryOperator);
+    const Json operators = Operators(identity.history);
     for (const auto& [family, name] : operators.items()) {
       const std::string stored = parsed.at("operators").at(family).get<std::string>();
       if (stored == name.get<std::string>()) continue;

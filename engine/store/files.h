@@ -24,8 +24,9 @@ struct Identity {
   int format = kFormatVersion;
   std::string id;  ///< random, the same in every shard
   uint32_t shards = 0;
-  uint32_t hash = 0;   ///< kHashVersion
-  bool ready = false;  ///< every shard has been made once
+  uint32_t hash = 0;    ///< kHashVersion
+  bool ready = false;   ///< every shard has been made once
+  bool history = true;  ///< names history's operator too, as versions that know it do
 
   /// As stored in the root folder; a shard's own copy names its number too.
   std::string ToJson() const;

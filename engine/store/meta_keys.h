@@ -44,4 +44,10 @@ inline std::string LostKey(std::string_view collection, std::string_view bucket)
   return LostKey(collection).append("/").append(bucket);
 }
 
+/// The same of a bucket's history.
+inline constexpr char kHistoryLabelPrefix[] = "history/";
+inline std::string LostHistoryKey(std::string_view collection, std::string_view bucket) {
+  return LostKey(collection, kHistoryLabelPrefix).append(bucket);
+}
+
 }  // namespace seendb

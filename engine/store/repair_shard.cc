@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "format/history_codec.h"
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
 #include "format/user_codec.h"
@@ -232,7 +233,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       }
       case FamilyName::kUsers: {
         UserRecord record;
-        if (record.Parse(value.ToStringView())) SawSequence(record.erased_seq);
+        if (record.Parse(value.ToStringView())) SawSequencesOf(record);
         break;
       }
       case FamilyName::kImpressions: {
@@ -241,7 +242,10 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
         for (const ImpressionEntry& entry : list.entries) SawSequence(entry.stamp);
         break;
       }
+      case FamilyName::kTimeline:
+        return FromRocks(batch_.Put(Handle(name), key, value), "repair");
       case FamilyName::kSeen:
+      case FamilyName::kHistory:
       case FamilyName::kUnknown:
         break;
     }
@@ -258,6 +262,13 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
                      "repair");
   }
 
+  void SawSequencesOf(const UserRecord& record) {
+    SawSequence(record.erased_seq);
+    for (const PauseToggle& toggle : record.toggles) SawSequence(toggle.seq);
+    for (const auto& [collection, marks] : record.marks) {
+      for (const auto& [item, override] : marks.overrides) SawSequence(override.seq);
+    }
+  }
   void SawSequence(uint64_t sequence) { epoch_ = std::max(epoch_, sequence >> kEpochShift); }
 
   Status Flush() {
@@ -320,6 +331,10 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       case FamilyName::kImpressions:
         losses_[LostKey(name.collection, kImpressionsLabel)].Absorb(
             {input_.now_ms, reason, ranges});
+        break;
+      case FamilyName::kHistory:
+      case FamilyName::kTimeline:  // keys of both begin with a size: nobody's in particular
+        losses_[LostHistoryKey(name.collection, name.bucket)].Absorb({input_.now_ms, reason, {}});
         break;
       case FamilyName::kRing:
         LoseLog(reason + ", with staged plays");
@@ -386,6 +401,9 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   Status ForgetIn(const FamilyName& family, rocksdb::ColumnFamilyHandle* handle,
                   const std::string& user, const UserRecord& record) {
     std::string value;
+    if (family.kind == FamilyName::kHistory || family.kind == FamilyName::kTimeline) {
+      return ForgetHistoryIn(family, handle, user, record);
+    }
     if (family.kind != FamilyName::kSeen && family.kind != FamilyName::kImpressions) return {};
     if (replayed_erasures_.contains(user) || !db_->Get({}, handle, user, &value).ok()) return {};
     rocksdb::Status status;
@@ -408,6 +426,29 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
           {input_.now_ms, "a user was erased in its time", {{user, user + '\0'}}});
     }
     return FromRocks(batch_.Delete(handle, user), "repair");
+  }
+
+  // What is not after the erasure does not count anyhow; what was to come then must go.
+  Status ForgetHistoryIn(const FamilyName& family, rocksdb::ColumnFamilyHandle* handle,
+                         const std::string& user, const UserRecord& record) {
+    const Policy& policy = policies_.at(family.collection);
+    const Result<int64_t> index = BucketIndexOfLabel(policy, family.bucket);
+    if (!index.ok()) return index.status();
+    const int64_t newest_ms = record.erased_at_ms + policy.max_future_ms;
+    if (BucketBeginMs(policy, *index) > newest_ms) return {};
+    const std::string prefix = HistoryPrefix(user);
+    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, handle));
+    bool any = false;
+    for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
+      const rocksdb::Status gone = batch_.Delete(handle, it->key());
+      if (!gone.ok()) return FromRocks(gone, "repair");
+      any = true;
+    }
+    if (any && BucketBeginMs(policy, *index + 1) > record.erased_at_ms) {
+      losses_[LostHistoryKey(family.collection, family.bucket)].Absorb(
+          {input_.now_ms, "a user was erased in its time", {{user, user + '\0'}}});
+    }
+    return FromRocks(it->status(), "repair");
   }
 
   Status WriteMeta() {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "format/filter_codec.h"
+#include "format/history_journal.h"
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
 #include "format/user_codec.h"
@@ -46,7 +47,15 @@ std::string FilterText(std::string_view value) {
   return text;
 }
 
+std::string HistoryJournalText(std::string_view value) {
+  HistoryJournalDecoder decoder;
+  if (!decoder.Begin(value)) return "damaged record, " + std::to_string(value.size()) + " bytes";
+  return "collection=" + Printable(decoder.collection()) +
+         " history=" + std::to_string(decoder.count());
+}
+
 std::string JournalText(std::string_view value) {
+  if (HistoryJournalDecoder::IsOne(value)) return HistoryJournalText(value);
   JournalDecoder decoder;
   if (!decoder.Begin(value)) return "damaged record, " + std::to_string(value.size()) + " bytes";
   return "collection=" + Printable(decoder.collection()) +
@@ -62,11 +71,58 @@ std::string ImpressionsText(std::string_view value) {
   return text;
 }
 
+std::string HistoryText(std::string_view value) {
+  HistoryValue read;
+  if (!read.Parse(value))
+    return "damaged history entry, " + std::to_string(value.size()) + " bytes";
+  const PayloadView payload = read.payload();
+  std::string text = "at=" + std::to_string(read.state.at_ms);
+  if (read.state.tombstone) {
+    text += " deleted";
+  } else {
+    text += " progress=" + std::to_string(payload.progress_s) +
+            " duration=" + std::to_string(payload.duration_s);
+    if (!payload.device.empty()) text += " device=" + Printable(payload.device);
+    if (!payload.fields.empty()) text += " fields=" + Printable(payload.fields);
+  }
+  if (read.damaged) text += " damaged";
+  return text;
+}
+
+// User, item, and of a timeline row the time between them.
+std::string HistoryKeyText(bool timeline, std::string_view key) {
+  std::string_view user, item;
+  int64_t at_ms = 0;
+  if (timeline ? !ParseTimelineKey(key, &user, &at_ms, &item)
+               : !ParseHistoryKey(key, &user, &item)) {
+    return Printable(key);
+  }
+  std::string text = Printable(user) + " ";
+  if (timeline) text += std::to_string(at_ms) + " ";
+  return text + Printable(item);
+}
+
 std::string UserText(std::string_view value) {
   UserRecord record;
   if (!record.Parse(value)) return "damaged user record";
-  return "erased_seq=" + std::to_string(record.erased_seq) +
-         " erased_at=" + std::to_string(record.erased_at_ms);
+  std::string text = "erased_seq=" + std::to_string(record.erased_seq) +
+                     " erased_at=" + std::to_string(record.erased_at_ms);
+  for (const auto& [collection, marks] : record.marks) {
+    if (marks.cleared_at_ms != kNeverMs) {
+      text += " cleared(" + collection + ")=" + std::to_string(marks.cleared_at_ms);
+    }
+    if (marks.evicted_at_ms != kNeverMs) {
+      text += " evicted(" + collection + ")=" + std::to_string(marks.evicted_at_ms);
+    }
+    if (!marks.overrides.empty()) {
+      text += " overrides(" + collection + ")=" + std::to_string(marks.overrides.size());
+    }
+  }
+  if (!record.toggles.empty()) {
+    const PauseToggle& last = record.toggles.back();
+    text += (last.paused ? " paused_at=" : " resumed_at=") + std::to_string(last.at_ms);
+  }
+  return text;
 }
 
 // Parts that a merge set aside. Damage is told before what is only newer.
@@ -101,9 +157,36 @@ ValueFault FaultOfUser(std::string_view value) {
   return {"set aside: " + NewerText(record.newer.front()), true};
 }
 
+ValueFault FaultOfHistory(std::string_view key, std::string_view value) {
+  std::string_view user, item;
+  HistoryValue read;
+  if (!ParseHistoryKey(key, &user, &item)) return {"the key is no user and item"};
+  if (!read.Parse(value) || read.damaged) return {"the history entry is damaged"};
+  if (read.newer.empty()) return {};
+  return {"set aside: " + NewerText(read.newer.front()), true};
+}
+
+ValueFault FaultOfTimeline(std::string_view key, std::string_view value) {
+  std::string_view user, item;
+  int64_t at_ms = 0;
+  if (!ParseTimelineKey(key, &user, &at_ms, &item)) return {"the key is no user, time and item"};
+  return {value.empty() ? "" : "the timeline row is not empty"};
+}
+
+ValueFault FaultOfHistoryJournal(std::string_view value) {
+  HistoryJournalDecoder decoder;
+  WatchedPlay play;
+  if (decoder.Begin(value)) {
+    while (decoder.Next(&play)) {
+    }
+  }
+  return {decoder.ok() ? "" : "the journal record is damaged"};
+}
+
 ValueFault FaultOfJournal(std::string_view key, std::string_view value) {
   uint64_t sequence = 0;
   if (!ParseSequenceKey(key, &sequence)) return {"the key is no sequence"};
+  if (HistoryJournalDecoder::IsOne(value)) return FaultOfHistoryJournal(value);
   JournalDecoder decoder;
   std::string_view user;
   int64_t bucket = 0;
@@ -131,6 +214,9 @@ std::string KeyText(const FamilyName& family, std::string_view key) {
     return std::to_string(sequence >> 40) + ":" +
            std::to_string(sequence & ((uint64_t{1} << 40) - 1));
   }
+  if (family.kind == FamilyName::kHistory || family.kind == FamilyName::kTimeline) {
+    return HistoryKeyText(family.kind == FamilyName::kTimeline, key);
+  }
   return Printable(key);
 }
 
@@ -145,6 +231,9 @@ std::string ValueText(const FamilyName& family, std::string_view value) {
       return ImpressionsText(value);
     case FamilyName::kUsers:
       return UserText(value);
+    case FamilyName::kHistory:
+      return HistoryText(value);
+    case FamilyName::kTimeline:
     case FamilyName::kDefault:
     case FamilyName::kUnknown:
       break;
@@ -163,6 +252,10 @@ ValueFault FaultOf(FamilyName::Kind kind, std::string_view key, std::string_view
       return FaultOfImpressions(value);
     case FamilyName::kUsers:
       return FaultOfUser(value);
+    case FamilyName::kHistory:
+      return FaultOfHistory(key, value);
+    case FamilyName::kTimeline:
+      return FaultOfTimeline(key, value);
     case FamilyName::kDefault:
       if (key.starts_with("damaged/")) return {"a damaged journal record was set aside"};
       if (nlohmann::json::accept(value)) return {};

@@ -34,7 +34,17 @@ std::string TextOf(const std::vector<LogShortage>& shortages) {
 
 bool CanStandIn(std::string_view family) {
   const FamilyName::Kind kind = ParseFamilyName(family).kind;
-  return kind == FamilyName::kSeen || kind == FamilyName::kImpressions;
+  return kind == FamilyName::kSeen || kind == FamilyName::kImpressions ||
+         kind == FamilyName::kHistory || kind == FamilyName::kTimeline;
+}
+
+// Where the losses of the bucket of that label stand; null where there is none.
+template <typename Buckets>
+std::shared_ptr<const Losses>* LostOf(const Buckets& buckets, std::string_view label) {
+  for (const auto& [index, bucket] : buckets) {
+    if (bucket->label == label) return &bucket->lost;
+  }
+  return nullptr;
 }
 
 std::string TextOf(const DamagedTable& table) {
@@ -138,13 +148,12 @@ Status ShardStore::LoadLosses(FamilySet* set) {
       const std::string what = name.substr(slash + 1);
       if (what == kImpressionsLabel) {
         losses = &families.impressions_lost;
+      } else if (what.starts_with(kHistoryLabelPrefix)) {
+        losses = LostOf(families.history, what.substr(sizeof(kHistoryLabelPrefix) - 1));
       } else {
-        const auto bucket =
-            std::find_if(families.buckets.begin(), families.buckets.end(),
-                         [&](const auto& one) { return one.second->label == what; });
-        if (bucket == families.buckets.end()) continue;
-        losses = &bucket->second->lost;
+        losses = LostOf(families.buckets, what);
       }
+      if (losses == nullptr) continue;
     }
     AddProblem("lost: " + name + ": " + read->reason);
     *losses = std::make_shared<const Losses>(*std::move(read));

@@ -217,9 +217,7 @@ Status ShardStore::PublishOpened() {
       ring_[opened.name.slot] = opened.family;
       continue;
     }
-    if (opened.name.kind != FamilyName::kSeen && opened.name.kind != FamilyName::kImpressions) {
-      continue;
-    }
+    if (opened.name.collection.empty()) continue;
     const auto at = set->collections.find(opened.name.collection);
     if (at == set->collections.end()) {
       return Status::Corruption("no policy for the families of " + opened.name.collection);
@@ -229,6 +227,11 @@ Status ShardStore::PublishOpened() {
       families.impressions = opened.family;
       families.impression_rules = opened.impressions;
       families.impression_rules->limit = families.policy.impressions;
+      continue;
+    }
+    if (opened.name.kind != FamilyName::kSeen) {
+      const Status adopted = AdoptHistory(opened, &families);
+      if (!adopted.ok()) return adopted;
       continue;
     }
     const Result<int64_t> index = BucketIndexOfLabel(families.policy, opened.name.bucket);
@@ -244,6 +247,10 @@ Status ShardStore::PublishOpened() {
     std::string marker;
     bucket->sealed = db_->Get({}, meta(), SealedKey(families.name, bucket->label), &marker).ok();
     families.buckets[*index] = std::move(bucket);
+  }
+  for (auto& [name, families] : set->collections) {
+    const Status whole = CompleteHistory(&families);
+    if (!whole.ok()) return whole;
   }
   const Status losses = LoadLosses(set.get());
   if (!losses.ok()) return losses;

@@ -122,7 +122,8 @@ Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collec
   bucket->rules = std::make_shared<SeenRules>();
   bucket->rules->counters = shared_->counters;
   BindRules(known->policy, bucket.get());
-  const Status forgotten = ForgetMarkers(collection, bucket->label);
+  const Status forgotten =
+      ForgetMarkers({SealedKey(collection, bucket->label), LostKey(collection, bucket->label)});
   if (!forgotten.ok()) return forgotten;
   auto made = CreateFamily(SeenFamilyName(collection, bucket->label),
                            FamilyOptions(*shared_, FamilyName::kSeen, bucket->rules, nullptr));
@@ -134,10 +135,10 @@ Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collec
   return bucket;
 }
 
-// Of a bucket of that name that was dropped, with a crash or a failure before its markers went.
-Status ShardStore::ForgetMarkers(std::string_view collection, const std::string& label) {
+// Of a bucket that is dropped; or was, with a crash or a failure before its markers went.
+Status ShardStore::ForgetMarkers(const std::vector<std::string>& keys) {
   rocksdb::WriteBatch stale;
-  for (const std::string& key : {SealedKey(collection, label), LostKey(collection, label)}) {
+  for (const std::string& key : keys) {
     std::string marker;
     const rocksdb::Status got = db_->Get({}, meta(), key, &marker);
     if (got.IsNotFound()) continue;
@@ -145,7 +146,7 @@ Status ShardStore::ForgetMarkers(std::string_view collection, const std::string&
     if (!taken.ok()) return FromRocks(taken, "forget " + key);
   }
   if (stale.Count() == 0) return {};
-  return FromRocks(db_->Write(Synced(), &stale), "forget markers of " + label);
+  return FromRocks(db_->Write(Synced(), &stale), "forget markers");
 }
 
 std::vector<std::shared_ptr<Bucket>> ShardStore::Unpublish(std::string_view collection,
@@ -239,6 +240,10 @@ std::vector<std::shared_ptr<Family>> ShardStore::DataFamilies() const {
   for (const auto& [name, families] : set->collections) {
     if (families.impressions) all.push_back(families.impressions);
     for (const auto& [index, bucket] : families.buckets) all.push_back(bucket->family);
+    for (const auto& [index, bucket] : families.history) {
+      all.push_back(bucket->states);
+      all.push_back(bucket->timeline);
+    }
   }
   return all;
 }
@@ -269,6 +274,10 @@ void ShardStore::NameFamilies(Inventory* files) const {
     add(families.impressions);
     files->policies[name] = PolicyToJson(families.policy);
     for (const auto& [index, bucket] : families.buckets) add(bucket->family);
+    for (const auto& [index, bucket] : families.history) {
+      add(bucket->states);
+      add(bucket->timeline);
+    }
   }
 }
 

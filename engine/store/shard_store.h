@@ -73,6 +73,13 @@ class ShardStore {
   std::vector<std::shared_ptr<Bucket>> Unpublish(std::string_view collection, int64_t oldest_kept);
   /// Drops the families of unpublished buckets. Up to some 100 ms where families are many.
   Status Drop(std::string_view collection, const std::vector<std::shared_ptr<Bucket>>& buckets);
+  /// The same for a bucket's history.
+  Result<std::shared_ptr<HistoryBucket>> EnsureHistoryBucket(std::string_view collection,
+                                                             int64_t index);
+  std::vector<std::shared_ptr<HistoryBucket>> UnpublishHistory(std::string_view collection,
+                                                               int64_t oldest_kept);
+  Status DropHistory(std::string_view collection,
+                     const std::vector<std::shared_ptr<HistoryBucket>>& buckets);
   /// Collapses and re-encodes a bucket. Needs about the bucket's size of free disk.
   Status Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket);
   /// Drops and remakes a journal family.
@@ -148,7 +155,7 @@ class ShardStore {
   Status MakeRingFamilies();
   Result<std::shared_ptr<Family>> CreateFamily(const std::string& name,
                                                const rocksdb::ColumnFamilyOptions& options);
-  Status ForgetMarkers(std::string_view collection, const std::string& label);
+  Status ForgetMarkers(const std::vector<std::string>& keys);
   Status EnsureImpressions(CollectionFamilies* families);
   void BindRules(const Policy& policy, Bucket* bucket) const;
   void Publish(std::shared_ptr<const FamilySet> families);
@@ -162,6 +169,9 @@ class ShardStore {
     std::shared_ptr<SeenRules> seen;
     std::shared_ptr<ImpressionRules> impressions;
   };
+  Status AddHistoryFamilies(std::string_view collection, HistoryBucket* bucket);
+  Status AdoptHistory(const Opened& opened, CollectionFamilies* families);
+  Status CompleteHistory(CollectionFamilies* families);
 
   ShardStoreOptions options_;  // read_only changes while nobody else is inside
   const std::shared_ptr<SharedResources> shared_;

@@ -68,7 +68,7 @@ struct HistoryRequest {
 /// The answer. Each item of a collection appears once over all pages, by its newest `at`; plays
 /// that arrive between two pages neither repeat nor hide an entry that they do not concern.
 struct HistoryPage {
-  std::vector<HistoryEntry> entries;  ///< by at, then collection, then item, descending
+  std::vector<HistoryEntry> entries;  ///< the latest first; of one time by collection, item
   std::string cursor;                 ///< of the next page; empty: this was the last
   bool degraded = false;              ///< something could not be read; entries may be missing
   std::vector<std::string> missing;   ///< "<collection>/<bucket>", "<collection>/log", "shard"

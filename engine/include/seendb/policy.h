@@ -142,7 +142,7 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// "impressions":100,"served_is_seen":false,"representation":"bloom","max_filter_bytes":N,
 /// "durability":"interval","max_future":"24h","utc_offset":"+08:00","history":{"enabled":true,
 /// "ids_only":false,"days":90,"max_entries":10000,"deleted_items":"stay_filtered",
-/// "when_paused":"filter_learns"}}`.
+/// "when_paused":"filter_learns"}}`; `history` is left out where it is all defaults.
 std::string PolicyToJson(const Policy& policy);
 
 /// Reads the same object, each field optional. Unknown and repeated fields, wrong types and
@@ -155,6 +155,8 @@ inline constexpr int64_t kFirstTimeMs = -62'135'596'800'000;
 inline constexpr int64_t kLastTimeMs = 253'370'764'799'999;
 /// The bucket index of a time: months since year 0, or days since 1970 divided by `days`.
 int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept;
+/// The oldest bucket whose history is still kept: that of the time Policy::history.days ago.
+int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms);
 /// First millisecond of a bucket, and of the one after it.
 int64_t BucketBeginMs(const Policy& policy, int64_t bucket_index) noexcept;
 /// The bucket's label: "2026-11" for months, the first day "2026-11-20" for days.

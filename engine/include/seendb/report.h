@@ -139,7 +139,12 @@ struct EngineStats {
   uint64_t buckets_sealed = 0, buckets_dropped = 0;
   uint64_t seal_failures = 0;  ///< tried again after a pause, an hour at the most
   uint64_t background_errors = 0;
-  uint64_t ring_bytes = 0, ring_plays = 0;  ///< staged and undrained
+  uint64_t history_recorded = 0;  ///< plays that entered history
+  uint64_t history_paused = 0;    ///< plays that did not: within a pause, or it can't be read
+  uint64_t history_drained = 0;   ///< states written; heartbeats of one item in a slot are one
+  uint64_t history_pages = 0, history_lookups = 0;  ///< pages read; items looked up
+  uint64_t history_deleted = 0, history_cleared = 0, history_evicted = 0;  ///< beyond max_entries
+  uint64_t ring_bytes = 0, ring_plays = 0;                                 ///< staged and undrained
   uint64_t short_term_bytes = 0;
   int64_t ring_oldest_ms = 0;  ///< opening time of the oldest undrained slot with plays; 0: none
   uint64_t disk_bytes = 0;     ///< live SST files

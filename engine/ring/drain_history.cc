@@ -1,0 +1,80 @@
+// Draining a closed slot's history: of each item one merge of its state and one row of the
+// timeline, in key order, in batches like those of the filters.
+
+#include "ring/ring.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+constexpr size_t kBatchBytes = 1 << 20;
+constexpr size_t kBatchRecords = 2048;
+
+// Where the entries of one collection go, from one batch to the next found anew.
+struct Target {
+  std::string name;
+  const CollectionFamilies* collection = nullptr;  // of the set below
+  int64_t oldest = 0;                              // bucket still kept
+  std::shared_ptr<HistoryBucket> bucket;
+};
+
+}  // namespace
+
+Status Ring::WriteHistory(const HistoryStaging& staging) {
+  const std::vector<const HistoryStaging::Entry*> entries = staging.Entries();
+  std::string value;
+  rocksdb::WriteOptions options;
+  options.ignore_missing_column_families = true;
+  for (size_t at = 0; at < entries.size();) {
+    Pace();
+    // Inside, no user is erased and no bucket dropped; both may happen between batches.
+    const Gate::Scope inside(gate_);
+    const std::shared_ptr<const FamilySet> families = store_->families();
+    rocksdb::WriteBatch batch;
+    Target to;
+    const HistoryStaging::User* user = nullptr;
+    int64_t up_to_ms = kNoTimeMs;
+    uint64_t records = 0;
+    for (; at < entries.size() && batch.GetDataSize() < kBatchBytes && records < kBatchRecords;
+         ++at) {
+      const HistoryStaging::Entry& entry = *entries[at];
+      if (entry.at_ms == kNoTimeMs) continue;  // erased since
+      if (user == nullptr || user->collection != entry.user->collection) {
+        to = {names_->Name(entry.user->collection), nullptr, 0, nullptr};
+        to.collection = families->Find(to.name);
+        if (to.collection == nullptr) return Status::Unavailable("the shard is being closed");
+        to.oldest = OldestHistoryBucket(to.collection->policy, clock_->NowMs());
+      }
+      if (user != entry.user) {
+        user = entry.user;
+        const std::shared_ptr<const UserRecord> known = settings_.Find(user->name);
+        up_to_ms = known == nullptr ? kNoTimeMs : known->Watermark(to.name);
+      }
+      if (entry.at_ms <= up_to_ms) continue;
+      if (to.bucket == nullptr || entry.at_ms < to.bucket->begin_ms ||
+          entry.at_ms >= to.bucket->end_ms) {
+        const int64_t index = BucketIndexOf(to.collection->policy, entry.at_ms);
+        if (index < to.oldest) continue;
+        Result<std::shared_ptr<HistoryBucket>> found = store_->EnsureHistoryBucket(to.name, index);
+        if (!found.ok()) return found.status();
+        to.bucket = *found;
+      }
+      EncodeHistory(entry.state(), &value);
+      rocksdb::Status status =
+          batch.Merge(to.bucket->states->get(), HistoryKey(user->name, entry.item), value);
+      if (status.ok()) {
+        status = batch.Put(to.bucket->timeline->get(),
+                           TimelineKey(user->name, entry.at_ms, entry.item), {});
+      }
+      if (!status.ok()) return FromRocks(status, "drain history");
+      ++records;
+    }
+    if (records == 0) continue;
+    const rocksdb::Status status = store_->db()->Write(options, &batch);
+    if (!status.ok()) return FromRocks(status, "drain history");
+    counters_->history_drained.fetch_add(records, std::memory_order_relaxed);
+  }
+  return {};
+}
+
+}  // namespace seendb

@@ -1,0 +1,93 @@
+// What is changed for one user at a time: erasures, and settings of history.
+
+#include <memory>
+#include <utility>
+
+#include "format/history_codec.h"
+#include "ring/ring.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+// Deletes every key of the user in a family of history.
+rocksdb::Status DeletePrefix(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
+                             std::string_view user, rocksdb::WriteBatch* batch) {
+  const std::string prefix = HistoryPrefix(user), end = HistoryPrefixEnd(user);
+  const rocksdb::Slice bound(end);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &bound;
+  const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(options, family));
+  for (it->Seek(prefix); it->Valid(); it->Next()) {
+    rocksdb::Status status = batch->Delete(family, it->key());
+    if (!status.ok()) return status;
+  }
+  return it->status();
+}
+
+}  // namespace
+
+Status Ring::Erase(std::string_view user, int64_t at_ms) {
+  const Gate::Exclusive alone(gate_);
+  const Status writable = store_->CheckWritable();
+  if (!writable.ok()) return writable;
+  UserRecord record;
+  record.erased_seq = NextSequence();
+  record.erased_at_ms = at_ms;
+  std::string encoded;
+  record.Encode(&encoded);
+  const std::shared_ptr<const FamilySet> families = store_->families();
+  const rocksdb::Slice key(user.data(), user.size());
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status = batch.Merge(store_->users(), key, encoded);
+  for (const auto& [name, collection] : families->collections) {
+    if (status.ok() && collection.impressions) {
+      status = batch.Delete(collection.impressions->get(), key);
+    }
+    for (const auto& [index, bucket] : collection.buckets) {
+      if (status.ok()) status = batch.Delete(bucket->family->get(), key);
+    }
+    for (const auto& [index, bucket] : collection.history) {
+      for (const auto& family : {bucket->states, bucket->timeline}) {
+        if (status.ok()) status = DeletePrefix(store_->db(), family->get(), user, &batch);
+      }
+    }
+  }
+  std::vector<std::string> damaged;  // journal records set aside that name the user
+  store_->FindDamagedOf(user, &damaged);
+  for (const std::string& copy : damaged) {
+    if (status.ok()) status = batch.Delete(store_->meta(), copy);
+  }
+  if (status.ok()) status = store_->db()->Write(Synced(), &batch);
+  if (!status.ok()) return FromRocks(status, "erase");
+  settings_.Put(user, record);
+  const std::shared_lock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    for (const auto& [name, collection] : families->collections) {
+      if (slot.staging != nullptr) slot.staging->Erase(names_->Intern(name), user);
+      if (slot.history != nullptr) slot.history->Erase(names_->Intern(name), user);
+    }
+  }
+  return {};
+}
+
+Status Ring::ChangeSettings(
+    const Gate::Scope&, std::string_view user,
+    const std::function<Result<std::optional<UserRecord>>(const UserRecord* known)>& change) {
+  const std::lock_guard one(settings_mutex_);
+  const Status writable = store_->CheckWritable();
+  if (!writable.ok()) return writable;
+  const std::shared_ptr<const UserRecord> known = settings_.Find(user);
+  const Result<std::optional<UserRecord>> record = change(known.get());
+  if (!record.ok()) return record.status();
+  if (!record->has_value()) return {};
+  std::string encoded;
+  (*record)->Encode(&encoded);
+  const rocksdb::Status merged =
+      store_->db()->Merge(Synced(), store_->users(), {user.data(), user.size()}, encoded);
+  if (!merged.ok()) return FromRocks(merged, "write a user's settings");
+  settings_.Put(user, **record);
+  return {};
+}
+
+}  // namespace seendb

@@ -1,0 +1,151 @@
+#include "shard_batch.h"
+
+#include <utility>
+
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+// Kept by the thread for their allocations.
+std::vector<StagedPlay>& PlaysOfThread() {
+  thread_local std::vector<StagedPlay> plays;
+  plays.clear();
+  return plays;
+}
+WatchedPlays& WatchedOfThread() {
+  thread_local WatchedPlays watched;
+  watched.Clear();
+  return watched;
+}
+
+}  // namespace
+
+void WatchedPlays::Clear() {
+  bytes_.clear();
+  places_.clear();
+  plays_.clear();
+}
+
+void WatchedPlays::Add(std::string_view user, const Play& play, int64_t at_ms, bool ids_only) {
+  Place place;
+  place.item = bytes_.size();
+  play.item.AppendTo(&bytes_);
+  place.payload = bytes_.size();
+  PayloadView payload;
+  if (play.watch != nullptr && !ids_only) {
+    const Watch& watch = *play.watch;
+    payload = {watch.progress_s, watch.duration_s, watch.device, watch.fields};
+  }
+  PutPayload(&bytes_, payload);
+  place.end = bytes_.size();
+  places_.push_back(place);
+  plays_.push_back({user, {}, at_ms, {}});
+}
+
+std::span<const WatchedPlay> WatchedPlays::Finish() {
+  const std::string_view bytes = bytes_;
+  for (size_t i = 0; i < plays_.size(); ++i) {
+    const Place& place = places_[i];
+    plays_[i].item = bytes.substr(place.item, place.payload - place.item);
+    plays_[i].payload = bytes.substr(place.payload, place.end - place.payload);
+  }
+  return plays_;
+}
+
+ShardBatch::ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
+                       const GivenEvents& given)
+    : ring_(ring),
+      family_(family),
+      policy_(policy),
+      given_(given),
+      listed_(given.impressions && policy.impressions > 0),
+      staged_(!given.impressions || policy.served_is_seen),
+      history_(!given.impressions && policy.history.enabled),
+      plays_(PlaysOfThread()),
+      watched_(WatchedOfThread()) {}
+
+ShardBatch::Verdict ShardBatch::Judge(const ShardEvent& event) const {
+  const bool erased =
+      settings_ != nullptr && settings_->erased_seq != 0 && event.at_ms <= settings_->erased_at_ms;
+  if (erased) return Verdict::kRefused;
+  if (!history_) return Verdict::kFilter;
+  if (settings_ == nullptr) return Verdict::kBoth;
+  // A setting that can't be read may be a pause.
+  if (settings_->damaged) return Verdict::kFilter;
+  if (!settings_->PausedAt(event.at_ms)) return Verdict::kBoth;
+  return policy_.history.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
+                                                                   : Verdict::kFilter;
+}
+
+void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
+  if (listed_) list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item});
+  if (history_ && verdict != Verdict::kBoth) ++paused_;
+  if (verdict == Verdict::kBoth) {
+    watched_.Add(event.play.user, given_.plays[event.index - given_.first_index], event.at_ms,
+                 policy_.history.ids_only);
+  }
+  if (!staged_ || verdict == Verdict::kNothing) return;
+  plays_.push_back(event.play);
+  if (settings_ == nullptr) return;
+  const Override* deleted = settings_->FindOverride(family_->name, event.play.item);
+  if (deleted == nullptr || event.at_ms <= deleted->at_ms) return;
+  Override& ended =
+      ended_[std::string(event.play.user)].marks[family_->name].overrides[event.play.item];
+  const Override played{event.at_ms, ring_->NextSequence(), true};
+  if (played.Beats(ended)) ended = played;
+}
+
+void ShardBatch::FlushList() {
+  if (list_.entries.empty()) return;
+  list_.Normalize(policy_.impressions);
+  list_.Encode(&lists_.emplace_back(user_, std::string()).second);
+  list_.entries.clear();
+}
+
+Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* change,
+                        RecordResult* result) {
+  if (listed_) stamp_ = ring_->NextSequence();
+  for (const ShardEvent& event : events) {
+    if (event.play.user != user_) {
+      FlushList();
+      user_ = event.play.user;
+      settings_ = ring_->settings().Find(user_);
+    }
+    const Verdict verdict = Judge(event);
+    const bool accepted = verdict != Verdict::kRefused;
+    if (change != nullptr) change->Count(event.index, accepted);
+    if (!accepted) {
+      Refuse(result, event.index,
+             Status::InvalidArgument("at " + std::to_string(event.at_ms) +
+                                     " is not after the user's erasure at " +
+                                     std::to_string(settings_->erased_at_ms)));
+      continue;
+    }
+    ++accepted_;
+    Accept(event, verdict);
+  }
+  FlushList();
+  return {};
+}
+
+Status ShardBatch::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) {
+  rocksdb::Status status;
+  for (const auto& [user, list] : lists_) {
+    if (status.ok()) {
+      status = batch->Merge(family_->impressions->get(), {user.data(), user.size()}, list);
+    }
+  }
+  std::string encoded;
+  for (const auto& [user, record] : ended_) {
+    record.Encode(&encoded);
+    if (status.ok()) status = batch->Merge(store.users(), user, encoded);
+  }
+  return FromRocks(status, "record");
+}
+
+void ShardBatch::Commit() {
+  for (const auto& [user, record] : ended_) ring_->Settle(user, record);
+}
+
+}  // namespace seendb

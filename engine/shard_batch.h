@@ -1,0 +1,89 @@
+// engine/shard_batch.h: one shard's part of a call: the verdict on each of its events, and what is
+// written of those accepted: plays for the filters, entries of history, impressions, overrides
+// that a play ends.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/impressions_codec.h"
+#include "ring/ring.h"
+#include "shard_events.h"
+#include "store/sources.h"
+
+namespace seendb {
+
+/// Events as the caller gave them.
+struct GivenEvents {
+  bool impressions = false;
+  std::span<const Play> plays = {};  ///< empty for impressions that are no plays
+  uint32_t first_index = 0;          ///< of plays[0] in the call
+};
+
+/// Plays that enter history, with the bytes they point into.
+class WatchedPlays {
+ public:
+  void Clear();
+  void Add(std::string_view user, const Play& play, int64_t at_ms, bool ids_only);
+  /// The plays added, good until the next change.
+  std::span<const WatchedPlay> Finish();
+
+ private:
+  struct Place {
+    size_t item = 0, payload = 0, end = 0;  // in bytes_
+  };
+  std::string bytes_;
+  std::vector<Place> places_;
+  std::vector<WatchedPlay> plays_;
+};
+
+/// See the head of this file.
+class ShardBatch {
+ public:
+  ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
+             const GivenEvents& given);
+
+  /// Decides about every event, counting in `*change` (may be null) and `*result`.
+  Status Take(const std::vector<ShardEvent>& events, SourceChange* change, RecordResult* result);
+  /// Adds what is written besides the journal.
+  Status AddTo(rocksdb::WriteBatch* batch, const ShardStore& store);
+  /// It has been written.
+  void Commit();
+
+  std::span<const StagedPlay> plays() const { return plays_; }
+  std::span<const WatchedPlay> watched() { return watched_.Finish(); }
+  uint64_t accepted() const { return accepted_; }
+  uint64_t paused() const { return paused_; }
+
+ private:
+  enum class Verdict : uint8_t { kRefused, kNothing, kFilter, kBoth };
+
+  Verdict Judge(const ShardEvent& event) const;
+  void Accept(const ShardEvent& event, Verdict verdict);
+  void FlushList();
+
+  Ring* const ring_;
+  const CollectionFamilies* const family_;
+  const Policy& policy_;
+  const GivenEvents& given_;
+  const bool listed_;   // impressions are kept
+  const bool staged_;   // the filters learn
+  const bool history_;  // history may
+  std::vector<StagedPlay>& plays_;
+  WatchedPlays& watched_;
+
+  std::string_view user_;
+  std::shared_ptr<const UserRecord> settings_;  // of that user, or null
+  uint64_t stamp_ = 0;
+  ImpressionList list_;  // of that user
+  std::vector<std::pair<std::string_view, std::string>> lists_;
+  std::map<std::string, UserRecord, std::less<>> ended_;  // overrides, by user
+  uint64_t accepted_ = 0, paused_ = 0;
+};
+
+}  // namespace seendb

@@ -1,0 +1,124 @@
+// The families of history: two a bucket, made and dropped together, apart from the seen filters'.
+
+#include <utility>
+
+#include "store/meta_keys.h"
+#include "store/shard_store.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+std::shared_ptr<HistoryBucket> NewHistoryBucket(const Policy& policy, int64_t index) {
+  auto bucket = std::make_shared<HistoryBucket>();
+  bucket->index = index;
+  bucket->label = BucketLabel(policy, index);
+  bucket->begin_ms = BucketBeginMs(policy, index);
+  bucket->end_ms = BucketBeginMs(policy, index + 1);
+  return bucket;
+}
+
+}  // namespace
+
+// Whichever of the two a crash kept from being made, or dropped first, the other is empty or no
+// longer needed.
+Status ShardStore::AddHistoryFamilies(std::string_view collection, HistoryBucket* bucket) {
+  const auto make = [&](const std::string& name, FamilyName::Kind kind,
+                        std::shared_ptr<Family>* family) -> Status {
+    if (*family) return {};
+    auto made = CreateFamily(name, FamilyOptions(*shared_, kind, nullptr, nullptr));
+    if (made.ok()) *family = *made;
+    return made.status();
+  };
+  const Status made =
+      make(HistoryFamilyName(collection, bucket->label), FamilyName::kHistory, &bucket->states);
+  if (!made.ok()) return made;
+  return make(TimelineFamilyName(collection, bucket->label), FamilyName::kTimeline,
+              &bucket->timeline);
+}
+
+Status ShardStore::AdoptHistory(const Opened& opened, CollectionFamilies* families) {
+  const Result<int64_t> index = BucketIndexOfLabel(families->policy, opened.name.bucket);
+  if (!index.ok()) return Status::Corruption("bucket label " + opened.name.bucket);
+  std::shared_ptr<HistoryBucket>& bucket = families->history[*index];
+  if (!bucket) bucket = NewHistoryBucket(families->policy, *index);
+  (opened.name.kind == FamilyName::kHistory ? bucket->states : bucket->timeline) = opened.family;
+  return {};
+}
+
+// Once all families are known.
+Status ShardStore::CompleteHistory(CollectionFamilies* families) {
+  for (auto at = families->history.begin(); at != families->history.end();) {
+    HistoryBucket& bucket = *at->second;
+    const bool whole = bucket.states != nullptr && bucket.timeline != nullptr;
+    if (!whole && options_.read_only) {
+      at = families->history.erase(at);
+      continue;
+    }
+    const Status made = whole ? Status() : AddHistoryFamilies(families->name, &bucket);
+    if (!made.ok()) return made;
+    ++at;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::string_view collection,
+                                                                       int64_t index) {
+  const auto find = [&](const FamilySet& set) -> std::shared_ptr<HistoryBucket> {
+    const CollectionFamilies* found = set.Find(collection);
+    if (found == nullptr) return nullptr;
+    const auto at = found->history.find(index);
+    return at == found->history.end() ? nullptr : at->second;
+  };
+  if (auto bucket = find(*families())) return bucket;
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const std::lock_guard change(change_mutex_);
+  const std::shared_ptr<const FamilySet> current = families();
+  if (auto bucket = find(*current)) return bucket;
+  const CollectionFamilies* known = current->Find(collection);
+  if (known == nullptr) return Status::NotFound("no collection " + std::string(collection));
+  auto bucket = NewHistoryBucket(known->policy, index);
+  Status made = ForgetMarkers({LostHistoryKey(collection, bucket->label)});
+  if (made.ok()) made = AddHistoryFamilies(collection, bucket.get());
+  if (!made.ok()) return made;
+  auto set = std::make_shared<FamilySet>(*current);
+  set->collections.find(collection)->second.history[index] = bucket;
+  Publish(std::move(set));
+  return bucket;
+}
+
+std::vector<std::shared_ptr<HistoryBucket>> ShardStore::UnpublishHistory(
+    std::string_view collection, int64_t oldest_kept) {
+  const std::lock_guard change(change_mutex_);
+  auto set = std::make_shared<FamilySet>(*families());
+  std::vector<std::shared_ptr<HistoryBucket>> taken;
+  const auto at = set->collections.find(collection);
+  if (at == set->collections.end()) return taken;
+  auto& buckets = at->second.history;
+  while (!buckets.empty() && buckets.rbegin()->first < oldest_kept) {
+    taken.push_back(buckets.rbegin()->second);
+    buckets.erase(std::prev(buckets.end()));
+  }
+  if (!taken.empty()) Publish(std::move(set));
+  return taken;
+}
+
+Status ShardStore::DropHistory(std::string_view collection,
+                               const std::vector<std::shared_ptr<HistoryBucket>>& buckets) {
+  if (buckets.empty()) return {};
+  const std::lock_guard change(change_mutex_);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  std::vector<std::string> markers;
+  for (const auto& bucket : buckets) {
+    handles.push_back(bucket->states->get());
+    handles.push_back(bucket->timeline->get());
+    markers.push_back(LostHistoryKey(collection, bucket->label));
+  }
+  const rocksdb::Status status = db_->DropColumnFamilies(handles);
+  if (!status.ok()) return InDoubt(status, "drop history");
+  family_count_ -= static_cast<uint32_t>(handles.size());
+  return ForgetMarkers(markers);
+}
+
+}  // namespace seendb
