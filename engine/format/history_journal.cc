@@ -25,7 +25,8 @@ void HistoryJournalEncoder::Add(const WatchedPlay& play) {
   }
   plays_.push_back(static_cast<char>(play.item.size()));
   plays_.append(play.item);
-  PutZigzag(&plays_, play.at_ms - base_ms_);
+  PutZigzag(&plays_, static_cast<int64_t>(static_cast<uint64_t>(play.at_ms) -
+                                          static_cast<uint64_t>(base_ms_)));
   plays_.append(play.payload);
   ++count_;
 }

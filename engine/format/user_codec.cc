@@ -20,9 +20,6 @@ enum Field : uint8_t {
 constexpr uint8_t kClearedFlag = 1;
 constexpr uint8_t kEvictedFlag = 2;
 
-uint64_t Zigzag(int64_t value) {
-  return (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63);
-}
 int64_t Unzigzag(uint64_t value) {
   return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
 }
@@ -158,7 +155,10 @@ void UserRecord::Encode(std::string* out) const {
   for (const std::string& value : newer) put_bytes(kNewer, value);
   for (const auto& [collection, of] : marks) put_bytes(kMarks, MarksBytes(collection, of));
   put_bytes(kToggles, TogglesBytes(toggles));
-  if (forget_before_ms != kNeverMs) put(kForgetBefore, Zigzag(forget_before_ms));
+  if (forget_before_ms != kNeverMs) {
+    out->push_back(static_cast<char>(kForgetBefore));
+    PutZigzag(out, forget_before_ms);
+  }
   Seal32(out);
 }
 

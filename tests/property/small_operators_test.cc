@@ -1,5 +1,6 @@
 // Impressions: a union by item keeping the newest time, then the newest 100, whatever the order,
-// the grouping and the repeats. User records: the maximum of every field.
+// the grouping and the repeats. User records: the maximum of every field, all settings of history
+// united. History: the greatest state.
 
 #include "merge/small_operators.h"
 
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/history_codec.h"
 #include "format/impressions_codec.h"
 #include "format/user_codec.h"
 #include "support/merge_bench.h"
@@ -119,6 +121,72 @@ TEST(UsersMerge, KeepsTheMaximumOfEveryField) {
     EXPECT_EQ(got.erased_seq, expected.erased_seq);
     EXPECT_EQ(got.erased_at_ms, expected.erased_at_ms);
     EXPECT_FALSE(got.damaged);
+  }
+}
+
+UserRecord RandomRecord(Random& random) {
+  UserRecord record;
+  if (Below(random, 6) == 0) record.erased_seq = Below(random, 20);
+  if (Below(random, 3) == 0) record.forget_before_ms = static_cast<int64_t>(Below(random, 20));
+  for (size_t i = Below(random, 4); i > 0; --i) {
+    record.toggles.push_back(
+        {static_cast<int64_t>(Below(random, 20)), Below(random, 30), Below(random, 2) == 0});
+  }
+  std::sort(record.toggles.begin(), record.toggles.end());
+  record.toggles.erase(std::unique(record.toggles.begin(), record.toggles.end()),
+                       record.toggles.end());
+  for (const char* collection : {"a", "b"}) {
+    if (Below(random, 2) == 0) continue;
+    CollectionMarks& marks = record.marks[collection];
+    marks.cleared_at_ms = static_cast<int64_t>(Below(random, 20));
+    marks.overrides[Below(random, 4)] = {static_cast<int64_t>(Below(random, 20)), Below(random, 30),
+                                         Below(random, 2) == 0};
+  }
+  return record;
+}
+
+TEST(UsersMerge, SettingsOfHistoryEndTheSameInAnyOrder) {
+  Random random(test::Seed());
+  const auto merge = NewUsersOperator(std::make_shared<MergeCounters>());
+  for (int round = 0; round < 300; ++round) {
+    UserRecord expected;
+    std::vector<std::string> operands;
+    for (size_t i = 0; i <= Below(random, 10); ++i) {
+      const UserRecord record = RandomRecord(random);
+      expected.Absorb(record);
+      record.Encode(&operands.emplace_back());
+    }
+    UserRecord got;
+    ASSERT_TRUE(got.Parse(MergeRandomly(random, *merge, operands)));
+    ASSERT_EQ(got, expected) << "round " << round;
+  }
+}
+
+TEST(HistoryMerge, KeepsTheGreatestStateAndWhatIsDamaged) {
+  Random random(test::Seed());
+  const auto counters = std::make_shared<MergeCounters>();
+  const auto merge = NewHistoryOperator(counters);
+  for (int round = 0; round < 300; ++round) {
+    HistoryView greatest;
+    std::vector<std::string> payloads(1 + Below(random, 10)), operands;
+    bool damaged = false;
+    for (std::string& payload : payloads) {
+      PutPayload(&payload, {static_cast<int32_t>(Below(random, 3)), 0, {}, {}});
+      const HistoryView state{static_cast<int64_t>(Below(random, 5)), Below(random, 4) == 0,
+                              payload};
+      EncodeHistory(state, &operands.emplace_back());
+      if (state.Beats(greatest)) greatest = state;
+      if (Below(random, 20) != 0) continue;
+      operands.emplace_back("no history");
+      damaged = true;
+    }
+    const std::string merged = MergeRandomly(random, *merge, operands);
+    HistoryValue got;
+    ASSERT_TRUE(got.Parse(merged));
+    EXPECT_EQ(got.state.at_ms, greatest.at_ms);
+    EXPECT_EQ(got.state.tombstone, greatest.tombstone);
+    EXPECT_EQ(got.state.payload, greatest.payload);
+    EXPECT_EQ(got.damaged, damaged) << "round " << round;
   }
 }
 

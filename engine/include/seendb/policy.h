@@ -91,7 +91,7 @@ struct Policy {
   Durability durability = Durability::kInterval;  ///< against power loss
   int64_t max_future_ms = 24 * 3'600'000LL;  ///< plays later than now + this are refused; 0..366 d
   int32_t utc_offset_minutes = 0;  ///< shifts bucket edges and the maintenance window; fixed
-  HistoryPolicy history;           ///< the exact side: off by default
+  HistoryPolicy history{};         ///< the exact side: off by default
   /// Equal in every field.
   friend bool operator==(const Policy&, const Policy&) = default;
 };
@@ -120,7 +120,7 @@ struct PolicyPatch {
   std::optional<Durability> durability;          ///< see Policy
   std::optional<int64_t> max_future_ms;          ///< see Policy
   std::optional<int32_t> utc_offset_minutes;     ///< see Policy
-  HistoryPatch history;                          ///< see Policy
+  HistoryPatch history{};                        ///< see Policy
 };
 
 /// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.

@@ -179,5 +179,52 @@ TEST(PolicyJson, AFieldAloneIsJudgedAlone) {
   EXPECT_TRUE(PolicyPatchFromJson(R"({"retention":1})").ok());
 }
 
+TEST(PolicyJson, HistoryIsAnObjectOfItsOwn) {
+  Policy policy;
+  policy.history = {true, true, 30, 500, DeletedItems::kRecommendAgain, WhenPaused::kFilterIgnores};
+  const std::string json = PolicyToJson(policy);
+  EXPECT_NE(json.find(R"("history":{"enabled":true,"ids_only":true,"days":30,"max_entries":500,)"
+                      R"("deleted_items":"recommend_again","when_paused":"filter_ignores"}})"),
+            std::string::npos)
+      << json;
+  const Result<PolicyPatch> read = PolicyPatchFromJson(json);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(ApplyPatch({}, *read), policy);
+  const Result<PolicyPatch> part = PolicyPatchFromJson(R"({"history":{"days":7},"window":3})");
+  ASSERT_TRUE(part.ok()) << part.status().ToString();
+  EXPECT_EQ(ApplyPatch(policy, *part).history.days, 7u);
+  EXPECT_EQ(ApplyPatch(policy, *part).history.max_entries, 500u);
+  EXPECT_EQ(ApplyPatch(policy, *part).window, 3u);
+  EXPECT_EQ(PolicyToJson(Policy()).find("history"), std::string::npos) << "all defaults";
+}
+
+TEST(PolicyJson, FaultsOfHistoryNameTheirPlace) {
+  const std::pair<const char*, const char*> faults[] = {
+      {R"({"history":true})", "/history"},
+      {R"({"history":[]})", "/history"},
+      {R"({"history":{},"history":{}})", "/history"},
+      {R"({"history":{"enabled":1}})", "/history/enabled"},
+      {R"({"history":{"enabled":{}}})", "/history/enabled"},
+      {R"({"history":{"days":"7"}})", "/history/days"},
+      {R"({"history":{"days":0}})", "/history/days"},
+      {R"({"history":{"days":3661}})", "/history/days"},
+      {R"({"history":{"days":1.5}})", "/history/days"},
+      {R"({"history":{"max_entries":-1}})", "/history/max_entries"},
+      {R"({"history":{"max_entries":1000001}})", "/history/max_entries"},
+      {R"({"history":{"deleted_items":"gone"}})", "/history/deleted_items"},
+      {R"({"history":{"when_paused":"stop"}})", "/history/when_paused"},
+      {R"({"history":{"window":3}})", "/history/window"},
+      {R"({"history":{"a/b":3}})", "/history/a~1b"},
+      {R"({"history/days":3})", "/history~1days"},
+      {R"({"history":{"days":3,"days":4}})", "/history/days"},
+      {R"({"days":3})", "/days"}};
+  for (const auto& [json, field] : faults) {
+    const Result<PolicyPatch> read = PolicyPatchFromJson(json);
+    ASSERT_FALSE(read.ok()) << json;
+    EXPECT_EQ(read.status().code(), StatusCode::kInvalidArgument) << json;
+    EXPECT_EQ(read.status().field(), field) << json;
+  }
+}
+
 }  // namespace
 }  // namespace seendb

@@ -69,7 +69,7 @@ TEST(UserCodec, UnknownFieldsAreRefused) {
   using test::FromHex;
   EXPECT_TRUE(Sound(Sealed("")));
   EXPECT_FALSE(Sound(Sealed(FromHex("04 01"))));
-  EXPECT_FALSE(Sound(Sealed(FromHex("05 01"))));
+  EXPECT_FALSE(Sound(Sealed(FromHex("08 01"))));
   EXPECT_FALSE(Sound(Sealed(FromHex("00 01"))));
   EXPECT_FALSE(Sound(Sealed(FromHex("01")))) << "a field without its number";
 }
@@ -85,6 +85,96 @@ TEST(UserCodec, AbsorbTakesTheMaximumOfEveryField) {
     EXPECT_EQ(both.erased_at_ms, 20);
     EXPECT_TRUE(both.damaged);
   }
+}
+
+UserRecord WithHistory() {
+  UserRecord record;
+  record.erased_seq = 3;
+  record.marks["books"].evicted_at_ms = -7;
+  record.marks["video"].cleared_at_ms = 1'773'144'000'000;
+  record.marks["video"].overrides = {{1, {50, 4, false}}, {kFingerprintMask, {60, 5, true}}};
+  record.toggles = {{10, 6, true}, {20, 7, false}, {20, 8, true}};
+  record.forget_before_ms = 0;
+  return record;
+}
+
+TEST(UserCodec, SettingsOfHistoryRoundTrip) {
+  UserRecord read;
+  ASSERT_TRUE(read.Parse(Write(WithHistory())));
+  EXPECT_EQ(read, WithHistory());
+  test::ExpectCutsRefused(Write(WithHistory()), Sound);
+  test::ExpectFlipsRefused(Write(WithHistory()), Sound);
+}
+
+TEST(UserCodec, MalformedSettingsAreRefused) {
+  using test::FromHex;
+  EXPECT_TRUE(Sound(Sealed(FromHex("05 04 01 61 00 00"))));
+  EXPECT_FALSE(Sound(Sealed(FromHex("05 04 01 61 04 00")))) << "an unknown flag";
+  EXPECT_FALSE(Sound(Sealed(FromHex("05 03 00 00 00")))) << "no collection";
+  EXPECT_FALSE(Sound(Sealed(FromHex("05 04 01 61 00 01")))) << "an override short";
+  EXPECT_FALSE(Sound(Sealed(FromHex("05 04 01 62 00 00 05 04 01 61 00 00")))) << "out of order";
+  EXPECT_TRUE(Sound(Sealed(FromHex("06 03 02 01 01"))));
+  EXPECT_FALSE(Sound(Sealed(FromHex("06 03 02 01 02")))) << "neither paused nor not";
+  EXPECT_FALSE(Sound(Sealed(FromHex("06 06 02 01 01 00 01 01")))) << "out of order";
+  EXPECT_FALSE(Sound(Sealed(FromHex("06 00"))));
+}
+
+TEST(UserCodec, PausesHoldFromTheirTimeToTheNext) {
+  const UserRecord record = WithHistory();
+  EXPECT_FALSE(record.PausedAt(9));
+  EXPECT_TRUE(record.PausedAt(10));
+  EXPECT_TRUE(record.PausedAt(19));
+  EXPECT_TRUE(record.PausedAt(20)) << "of two at one time the later written counts";
+  EXPECT_FALSE(UserRecord().PausedAt(INT64_MAX));
+}
+
+TEST(UserCodec, WhatWasForgottenLeavesTheStateItEndedIn) {
+  UserRecord record = WithHistory();
+  UserRecord later;
+  later.forget_before_ms = 15;
+  record.Absorb(later);
+  EXPECT_EQ(record.toggles.front(), (PauseToggle{10, 6, true}));
+  later.forget_before_ms = 55;
+  record.Absorb(later);
+  EXPECT_EQ(record.toggles, (std::vector<PauseToggle>{{20, 8, true}}));
+  EXPECT_EQ(record.FindOverride("video", 1), nullptr);
+  EXPECT_EQ(record.marks["video"].overrides.size(), 1u);
+  later.erased_seq = 8;
+  record.Absorb(later);
+  EXPECT_TRUE(record.toggles.empty());
+  EXPECT_TRUE(record.marks["video"].overrides.empty());
+}
+
+TEST(UserCodec, TheLatestOverrideOfAnItemCounts) {
+  UserRecord record;
+  const auto absorb = [&](int64_t at_ms, bool cancelled) {
+    UserRecord one;
+    one.marks["video"].overrides[7] = {at_ms, 1, cancelled};
+    record.Absorb(one);
+  };
+  EXPECT_EQ(record.FindOverride("video", 7), nullptr);
+  absorb(10, false);
+  ASSERT_NE(record.FindOverride("video", 7), nullptr);
+  EXPECT_EQ(record.FindOverride("books", 7), nullptr);
+  absorb(11, true);
+  EXPECT_EQ(record.FindOverride("video", 7), nullptr) << "played anew";
+  absorb(11, false);
+  EXPECT_NE(record.FindOverride("video", 7), nullptr) << "at one time the deletion counts";
+  absorb(10, true);
+  EXPECT_NE(record.FindOverride("video", 7), nullptr);
+}
+
+TEST(UserCodec, OnlyTheLatestOverridesAreKept) {
+  UserRecord record, more;
+  for (size_t i = 0; i < kMaxOverrides; ++i) {
+    record.marks["video"].overrides[i] = {static_cast<int64_t>(i), 1, false};
+  }
+  more.marks["video"].overrides[kFingerprintMask] = {5, 1, false};
+  record.Absorb(more);
+  EXPECT_EQ(record.marks["video"].overrides.size(), kMaxOverrides);
+  EXPECT_EQ(record.FindOverride("video", 0), nullptr);
+  EXPECT_NE(record.FindOverride("video", 1), nullptr);
+  EXPECT_NE(record.FindOverride("video", kFingerprintMask), nullptr);
 }
 
 }  // namespace
