@@ -232,6 +232,10 @@ class EngineImpl final : public Engine {
   BucketReport ReportBucket(Shard& shard, const Policy& policy, const std::string& collection,
                             const Bucket& bucket, std::string_view user, bool* found);
 
+  // history_report.cc
+  static void ReportHistory(const Shard& shard, const CollectionFamilies& collection,
+                            UserReport* report);
+
   const std::string path_;
   const Options options_;
   const Seams seams_;

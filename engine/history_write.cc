@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "engine_impl.h"
@@ -20,8 +21,8 @@ Status UserFault(const Status& fault) {
   return Status(fault.code(), std::string(fault.message()), "/user");
 }
 
-// What is known of an item, and what can't be read of it but may be there, is covered; what does not
-// count any more is as if it were not known.
+// What is known of an item, and what can't be read of it but may be there, is covered; what does
+// not count any more is as if it were not known.
 int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t now_ms) {
   const int64_t reach_ms = now_ms + reader.collection().policy.max_future_ms;
   const int64_t known_ms = reader.Reaches(found.at_ms) ? found.at_ms : now_ms;
@@ -32,7 +33,8 @@ int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t no
 
 // In one synced batch: a deletion of each item that covers all that is known of it, and, where the
 // policy lets it be recommended again, its override. A play that comes meanwhile is older and
-// covered, or newer and stays.
+// covered, or newer and stays; but it could miss the override that it ends, so these are written
+// alone.
 Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
                                  std::span<const IdRef> items) {
   const Status writable = CheckWritable();
@@ -46,7 +48,13 @@ Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
   const std::string name = user.ToString();
   Shard& shard = shards_[ShardOf(user)];
   const Gate::Scope inside(*shard.use);
-  const Gate::Scope in_ring(shard.ring->gate());
+  std::optional<Gate::Scope> together;
+  std::optional<Gate::Exclusive> alone;
+  if (of->policy.history.deleted_items == DeletedItems::kRecommendAgain) {
+    alone.emplace(shard.ring->gate());
+  } else {
+    together.emplace(shard.ring->gate());
+  }
   const Status takes = shard.store->CheckWritable();
   if (!takes.ok()) return takes;
   const Status deleted = WriteDeletions(shard, *of, name, items);

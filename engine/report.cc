@@ -134,6 +134,8 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   if (settings != nullptr && settings->erased_seq != 0) {
     report.erased_at_ms = settings->erased_at_ms;
   }
+  report.paused =
+      settings != nullptr && !settings->toggles.empty() && settings->toggles.back().paused;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   for (const auto& [name, collection] : families->collections) {
     if (!only.empty() && name != only) continue;
@@ -142,6 +144,7 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
       BucketReport row = ReportBucket(shard, collection.policy, name, *bucket, report.user, &found);
       if (found) report.buckets.push_back(std::move(row));
     }
+    ReportHistory(shard, collection, &report);
     if (!collection.impressions) continue;
     std::string value;
     const rocksdb::Status status =

@@ -85,6 +85,15 @@ Json ToJson(const ImpressionsReport& impressions) {
   return json;
 }
 
+Json ToJson(const HistoryReport& history) {
+  Json json = {
+      {"collection", history.collection}, {"bucket", history.bucket},    {"items", history.items},
+      {"deleted", history.deleted},       {"rows", history.rows},        {"bytes", history.bytes},
+      {"damaged", history.damaged},       {"readable", history.readable}};
+  if (!history.readable) json["error"] = history.error;
+  return json;
+}
+
 Json ToJson(const UserReport& report) {
   Json json = {{"user", report.user}, {"shard", report.shard}};
   if (report.erased_at_ms) json["erased_at_ms"] = *report.erased_at_ms;
@@ -102,6 +111,8 @@ Json ToJson(const UserReport& report) {
   for (const auto& impressions : report.impressions) {
     json["impressions"].push_back(ToJson(impressions));
   }
+  for (const HistoryReport& history : report.history) json["history"].push_back(ToJson(history));
+  if (report.paused) json["paused"] = true;
   return json;
 }
 

@@ -46,8 +46,8 @@ struct HistoryView {
 /// What is stored under a key: a state, and what merges could not read.
 struct HistoryValue {
   HistoryView state;
-  bool damaged = false;            ///< a damaged operand or value was met
-  std::vector<std::string> newer;  ///< values of newer versions, whole; ascending, each once
+  bool damaged = false;              ///< a damaged operand or value was met
+  std::vector<std::string> newer{};  ///< values of newer versions, whole; ascending, each once
 
   /// Reads a value, whose bytes the state borrows; false where it is damaged.
   bool Parse(std::string_view value);

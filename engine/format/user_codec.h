@@ -2,9 +2,9 @@
 // stored value and as merge operand: when the user was erased, what was cleared from history, when
 // it was paused, which deleted items may be recommended again.
 //
-// Records are united: the maximum of numbers and times, of each item's override the latest, of
-// toggles all. What an erasure covers, and what is older than `forget_before_ms`, leaves. All of it
-// is associative, commutative and idempotent.
+// Records are united: the maximum of numbers and times, of each item's override the one
+// written last, of toggles all. What an erasure covers, and what is older than `forget_before_ms`,
+// leaves. All of it is associative, commutative and idempotent.
 
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "format/bytes.h"
@@ -33,11 +34,11 @@ struct Override {
   uint64_t seq = 0;          ///< of the shard, when it was written
   bool cancelled = false;
 
-  /// Whether this one counts and not `other`; at one time a deletion does.
+  /// Whether this one counts and not `other`: the one written later.
   bool Beats(const Override& other) const {
+    if (seq != other.seq) return seq > other.seq;
     if (at_ms != other.at_ms) return at_ms > other.at_ms;
-    if (cancelled != other.cancelled) return !cancelled;
-    return seq > other.seq;
+    return cancelled && !other.cancelled;
   }
   friend bool operator==(const Override&, const Override&) = default;
 };
@@ -50,12 +51,15 @@ struct CollectionMarks {
   friend bool operator==(const CollectionMarks&, const CollectionMarks&) = default;
 };
 
-/// History was paused or resumed from a time on.
+/// History was paused or resumed from a time on. Ordered as they were written.
 struct PauseToggle {
   int64_t at_ms = 0;
-  uint64_t seq = 0;  ///< of the shard: of two at one time the later counts
+  uint64_t seq = 0;  ///< of the shard
   bool paused = false;
-  friend auto operator<=>(const PauseToggle&, const PauseToggle&) = default;
+  friend auto operator<=>(const PauseToggle& a, const PauseToggle& b) {
+    return std::tie(a.seq, a.at_ms, a.paused) <=> std::tie(b.seq, b.at_ms, b.paused);
+  }
+  friend bool operator==(const PauseToggle&, const PauseToggle&) = default;
 };
 
 /// See the head of this file.

@@ -76,6 +76,19 @@ struct ImpressionsReport {
   std::vector<ImpressionReport> entries;
 };
 
+/// A user's stored history in one collection and bucket.
+struct HistoryReport {
+  std::string collection;
+  std::string bucket;    ///< label
+  uint64_t items = 0;    ///< with a state there, which a newer bucket may replace
+  uint64_t deleted = 0;  ///< of them, deletions
+  uint64_t rows = 0;     ///< of the timeline, those of replaced states included
+  uint64_t bytes = 0;    ///< of keys and values
+  uint64_t damaged = 0;  ///< states that could not be read whole
+  bool readable = true;  ///< false: not all of it could be read, `error` says why
+  std::string error;
+};
+
 /// Everything held about a user.
 struct UserReport {
   std::string user;    ///< canonical text
@@ -84,6 +97,8 @@ struct UserReport {
   std::vector<BucketReport> buckets;  ///< newest first within a collection
   std::vector<StagedReport> ring;
   std::vector<ImpressionsReport> impressions;
+  std::vector<HistoryReport> history;  ///< newest first within a collection; what is staged apart
+  bool paused = false;                 ///< history is
 };
 
 /// Where a bucket is in its life.

@@ -3,8 +3,10 @@
 
 #include <set>
 
+#include "format/history_codec.h"
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/raw_shard.h"
 
 namespace seendb {
 namespace {
@@ -313,6 +315,90 @@ TEST_F(HistoryTest, AReadOnlyOpeningReadsAndChangesNothing) {
   EXPECT_FALSE(engine_->ClearHistory(IdRef("u"), {}).ok());
   EXPECT_FALSE(engine_->SetRecording(IdRef("u"), true).ok());
   EXPECT_EQ(All(), (Items{"staged", "drained"}));
+}
+
+TEST_F(HistoryTest, DamageIsToldAndKeepsNothingElseFromBeingRead) {
+  OpenWithHistory();
+  for (int i = 0; i < 4; ++i) WatchItem("v" + std::to_string(i), kStartMs - i, i);
+  Drain();
+  engine_.reset();
+  const std::string family = "history/video/2026-03";
+  {
+    RawShard shard(Path());
+    shard.Put(family, HistoryKey("u", "v1"), "no state");
+    shard.Merge(family, HistoryKey("u", "v2"), "no operand");
+  }
+  Open();
+  HistoryPage page = Read();
+  EXPECT_EQ(ItemsOf(page), (Items{"v0", "v2", "v3"}));
+  EXPECT_TRUE(page.degraded);
+  EXPECT_EQ(page.missing, Items{"video/2026-03"});
+  HistoryLookup found;
+  const IdRef items[] = {IdRef("v0"), IdRef("v1"), IdRef("v2")};
+  ASSERT_TRUE(engine_->LookupHistory(IdRef("u"), "video", {items, 1}, &found).ok());
+  EXPECT_FALSE(found.degraded);
+  ASSERT_TRUE(engine_->LookupHistory(IdRef("u"), "video", items, &found).ok());
+  EXPECT_TRUE(found.degraded);
+  EXPECT_FALSE(found.entries[1].has_value());
+  EXPECT_TRUE(found.entries[2].has_value());
+  const auto verified = engine_->Verify();
+  ASSERT_TRUE(verified.ok());
+  EXPECT_EQ(verified->damaged, 2u);
+  const auto report = engine_->Inspect(IdRef("u"));
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->history.size(), 1u);
+  EXPECT_EQ(report->history[0].items, 4u);
+  EXPECT_EQ(report->history[0].rows, 4u);
+  EXPECT_EQ(report->history[0].damaged, 2u);
+  // What can't be read may be later than now: the deletion covers that too.
+  Delete({"v1"});
+  WatchItem("v1", kStartMs + 23 * kHourMs);
+  WatchItem("v9", kStartMs + 23 * kHourMs);
+  EXPECT_EQ(ItemsOf(Read()), (Items{"v9", "v0", "v2", "v3"}));
+}
+
+TEST_F(HistoryTest, AUserRecordThatCannotBeReadKeepsHistoryClosed) {
+  OpenWithHistory();
+  WatchItem("before");
+  engine_.reset();
+  for (const bool merged : {true, false}) {
+    {
+      RawShard shard(Path());
+      merged ? shard.Merge("users", "u", "noise") : shard.Put("users", "u", "noise");
+    }
+    Open();
+    WatchItem("after", kStartMs + 1);
+    EXPECT_EQ(All(), Items{"before"});
+    EXPECT_EQ(Unseen("u", {"after"}, "video"), Items{}) << "the filter learns";
+    EXPECT_EQ(engine_->GetRecording(IdRef("u")).status().code(), StatusCode::kCorruption);
+    EXPECT_EQ(engine_->SetRecording(IdRef("u"), false).code(), StatusCode::kCorruption);
+    const seendb::Play other{IdRef("w"), IdRef("v"), kNowMs};
+    ASSERT_TRUE(engine_->RecordPlays({&other, 1}, {.collection = "video"}).ok());
+    HistoryPage page;
+    ASSERT_TRUE(engine_->ReadHistory({.user = IdRef("w")}, &page).ok());
+    EXPECT_EQ(page.entries.size(), 1u) << "others are not concerned";
+    engine_.reset();
+  }
+}
+
+TEST_F(HistoryTest, AnErasureLeavesNoByteOfIt) {
+  OpenWithHistory();
+  WatchItem("item-to-forget", kStartMs - 1);
+  Drain();
+  WatchItem("staged-to-forget", kStartMs + kHourMs);
+  Delete({"deleted-to-forget"});
+  ASSERT_TRUE(engine_->EraseUser(IdRef("u")).ok());
+  EXPECT_EQ(All(), Items{});
+  EXPECT_TRUE(FamiliesWith("history/").empty());
+  EXPECT_TRUE(FamiliesWith("timeline/").empty());
+  EXPECT_TRUE(engine_->Inspect(IdRef("u"))->history.empty());
+  Drain();
+  ASSERT_TRUE(engine_->Compact().ok());
+  EXPECT_EQ(All(), Items{});
+  EXPECT_TRUE(FamiliesWith("history/").empty());
+  clock_.Advance(1);
+  WatchItem("new");
+  EXPECT_EQ(All(), Items{"new"});
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "filter/block_bloom.h"
 #include "format/filter_codec.h"
+#include "format/history_journal.h"
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
 #include "format/user_codec.h"
@@ -156,6 +157,15 @@ struct UserCase {
   UserRecord record;
 };
 
+UserRecord WithSettings() {
+  UserRecord record;
+  record.marks["video"].cleared_at_ms = kNoonMs;
+  record.marks["video"].overrides[Fp("v1")] = {kNoonMs, kEpoch + 5, false};
+  record.toggles = {{kNoonMs, kEpoch + 6, true}, {kOneMs, kEpoch + 7, false}};
+  record.forget_before_ms = kNoonMs - 86'400'000;
+  return record;
+}
+
 std::vector<UserCase> UserCases() {
   std::string newer;
   UserRecord{kEpoch + 3, kNoonMs, false}.Encode(&newer);
@@ -163,9 +173,9 @@ std::vector<UserCase> UserCases() {
   return {
       {"user_erased", "erased at 13:00, by the shard's sequence 1:4", {kEpoch + 4, kOneMs, false}},
       {"user_damaged", "the same after a damaged operand", {kEpoch + 4, kOneMs, true}},
-      {"user_newer",
-       "the same beside a record of version 2",
-       {kEpoch + 4, kOneMs, false, {newer}}}};
+      {"user_newer", "the same beside a record of version 2", {kEpoch + 4, kOneMs, false, {newer}}},
+      {"user_history", "video cleared at 12:00, history paused at 12:00 and resumed at 13:00",
+       WithSettings()}};
 }
 
 /// The bytes of a golden file, made first where it is missing and SEENDB_WRITE_GOLDEN is set.
@@ -291,10 +301,85 @@ TEST(Golden, UserRecords) {
     EXPECT_EQ(read.erased_at_ms, one.record.erased_at_ms);
     EXPECT_EQ(read.damaged, one.record.damaged);
     EXPECT_EQ(read.newer, one.record.newer);
+    EXPECT_EQ(read, one.record);
     std::string again;
     read.Encode(&again);
     EXPECT_EQ(test::ToHex(again), test::ToHex(golden));
   }
+}
+
+struct HistoryCase {
+  std::string name, about;
+  HistoryValue value;
+};
+
+// `payload` outlives the cases.
+std::vector<HistoryCase> HistoryCases(const std::string& payload) {
+  std::string newer;
+  EncodeHistory({kNoonMs, false, payload}, &newer);
+  std::vector<HistoryCase> cases = {
+      {"history_entry", "95 of 240 seconds into v1 at 12:00, on a tv", {{kNoonMs, false, payload}}},
+      {"history_deleted", "deleted at 13:00", {{kOneMs, true, {}}}},
+      {"history_damaged", "the entry beside a damaged operand", {{kNoonMs, false, payload}, true}},
+      {"history_newer", "and beside the same of version 2", {{kNoonMs, false, payload}, true}}};
+  cases.back().value.newer = {Newer(newer)};
+  return cases;
+}
+
+std::string OnATv() {
+  std::string payload;
+  PutPayload(&payload, {95, 240, "tv", R"({"ep":3})"});
+  return payload;
+}
+
+TEST(Golden, HistoryEntries) {
+  const std::string payload = OnATv();
+  for (const HistoryCase& one : HistoryCases(payload)) {
+    SCOPED_TRACE(one.name);
+    std::string made;
+    one.value.Encode(&made);
+    const std::string golden = Golden(one.name, one.about, made);
+    EXPECT_EQ(test::ToHex(made), test::ToHex(golden));
+    HistoryValue read;
+    ASSERT_TRUE(read.Parse(golden));
+    EXPECT_EQ(read.state.at_ms, one.value.state.at_ms);
+    EXPECT_EQ(read.state.tombstone, one.value.state.tombstone);
+    EXPECT_EQ(read.damaged, one.value.damaged);
+    EXPECT_EQ(read.newer, one.value.newer);
+    if (read.state.tombstone) continue;
+    EXPECT_EQ(read.payload().progress_s, 95);
+    EXPECT_EQ(read.payload().duration_s, 240);
+    EXPECT_EQ(read.payload().device, "tv");
+    EXPECT_EQ(read.payload().fields, R"({"ep":3})");
+  }
+  const std::string key = HistoryKey("u1", "v1"), row = TimelineKey("u1", kNoonMs, "v1");
+  EXPECT_EQ(key, Golden("history_key", "u1 and v1", key));
+  EXPECT_EQ(row, Golden("timeline_key", "u1 at 12:00, v1", row));
+}
+
+TEST(Golden, HistoryJournalRecords) {
+  HistoryJournalEncoder encoder;
+  const std::string payload = OnATv();
+  encoder.Begin("video", kNoonMs);
+  encoder.Add({"u1", "v1", kNoonMs, payload});
+  encoder.Add({"u1", "42", kNoonMs - 1000, payload});
+  const std::string made(encoder.Finish());
+  const std::string golden =
+      Golden("history_journal", "u1 watched v1 at 12:00 and 42 a second before", made);
+  EXPECT_EQ(test::ToHex(made), test::ToHex(golden));
+  HistoryJournalDecoder decoder;
+  ASSERT_TRUE(decoder.Begin(golden));
+  EXPECT_EQ(decoder.collection(), "video");
+  WatchedPlay play;
+  ASSERT_TRUE(decoder.Next(&play));
+  EXPECT_EQ(play.item, "v1");
+  ASSERT_TRUE(decoder.Next(&play));
+  EXPECT_EQ(play.user, "u1");
+  EXPECT_EQ(play.item, "42");
+  EXPECT_EQ(play.at_ms, kNoonMs - 1000);
+  EXPECT_EQ(play.payload, payload);
+  EXPECT_FALSE(decoder.Next(&play));
+  EXPECT_TRUE(decoder.ok());
 }
 
 TEST(Golden, SmallFiles) {
@@ -326,6 +411,12 @@ TEST(Golden, Identity) {
   EXPECT_EQ(read->hash, kHashVersion);
   EXPECT_TRUE(read->ready);
   EXPECT_EQ(read->ToJson(), golden);
+  EXPECT_FALSE(read->history) << "made before there was history";
+  const std::string later = test::ReadProjectFile(kFolder + "SEENDB_history.json");
+  const Result<Identity> read_later = Identity::FromJson(later);
+  ASSERT_TRUE(read_later.ok()) << read_later.status().ToString();
+  EXPECT_TRUE(read_later->history);
+  EXPECT_EQ(read_later->ToJson(), later);
 }
 
 TEST(Golden, PolicyOfTheDefaultCollection) {
