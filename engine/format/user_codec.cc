@@ -187,10 +187,12 @@ void UserRecord::Absorb(const UserRecord& other) {
 // The last toggle before what is forgotten says how things stood then.
 void UserRecord::Forget() {
   std::erase_if(toggles, [&](const PauseToggle& toggle) { return toggle.seq <= erased_seq; });
-  const auto kept = std::find_if(toggles.begin(), toggles.end(), [&](const PauseToggle& toggle) {
-    return toggle.at_ms >= forget_before_ms;
-  });
-  if (kept - toggles.begin() > 1) toggles.erase(toggles.begin(), kept - 1);
+  const auto is_old = [&](const PauseToggle& toggle) { return toggle.at_ms < forget_before_ms; };
+  const auto last = std::find_if(toggles.rbegin(), toggles.rend(), is_old);
+  if (last != toggles.rend()) {
+    const PauseToggle kept = *last;
+    std::erase_if(toggles, [&](const PauseToggle& one) { return is_old(one) && one != kept; });
+  }
   for (auto& [collection, of] : marks) {
     std::erase_if(of.overrides, [&](const auto& one) {
       return one.second.seq <= erased_seq || one.second.at_ms < forget_before_ms;
@@ -205,6 +207,14 @@ void UserRecord::AbsorbUnread(std::string_view value) {
   } else {
     InsertOnce(&newer, value);
   }
+}
+
+uint64_t UserRecord::LastSequence() const {
+  uint64_t last = toggles.empty() ? erased_seq : std::max(erased_seq, toggles.back().seq);
+  for (const auto& [collection, of] : marks) {
+    for (const auto& [item, override] : of.overrides) last = std::max(last, override.seq);
+  }
+  return last;
 }
 
 bool UserRecord::PausedAt(int64_t at_ms) const {

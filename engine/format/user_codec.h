@@ -85,6 +85,8 @@ struct UserRecord {
   /// Takes in a value that Parse refuses.
   void AbsorbUnread(std::string_view value);
 
+  /// The largest of the shard's sequences in it.
+  uint64_t LastSequence() const;
   /// Whether a time lies in a pause.
   bool PausedAt(int64_t at_ms) const;
   /// History of a collection up to this time does not count: cleared, evicted or erased.

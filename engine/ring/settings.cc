@@ -3,30 +3,11 @@
 #include <memory>
 #include <utility>
 
-#include "format/history_codec.h"
 #include "ring/ring.h"
+#include "store/history_rows.h"
 #include "store/status.h"
 
 namespace seendb {
-namespace {
-
-// Deletes every key of the user in a family of history.
-rocksdb::Status DeletePrefix(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
-                             std::string_view user, rocksdb::WriteBatch* batch) {
-  const std::string prefix = HistoryPrefix(user), end = HistoryPrefixEnd(user);
-  const rocksdb::Slice bound(end);
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &bound;
-  const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(options, family));
-  for (it->Seek(prefix); it->Valid(); it->Next()) {
-    rocksdb::Status status = batch->Delete(family, it->key());
-    if (!status.ok()) return status;
-  }
-  return it->status();
-}
-
-}  // namespace
-
 Status Ring::Erase(std::string_view user, int64_t at_ms) {
   const Gate::Exclusive alone(gate_);
   const Status writable = store_->CheckWritable();
@@ -49,7 +30,7 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
     }
     for (const auto& [index, bucket] : collection.history) {
       for (const auto& family : {bucket->states, bucket->timeline}) {
-        if (status.ok()) status = DeletePrefix(store_->db(), family->get(), user, &batch);
+        if (status.ok()) status = DeleteHistoryOf(user, store_->db(), family->get(), &batch);
       }
     }
   }

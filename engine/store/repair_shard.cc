@@ -7,13 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "format/history_codec.h"
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
 #include "format/user_codec.h"
 #include "store/copy_file.h"
 #include "store/families.h"
 #include "store/files.h"
+#include "store/history_rows.h"
 #include "store/log_file.h"
 #include "store/meta_keys.h"
 #include "store/scan.h"
@@ -233,7 +233,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       }
       case FamilyName::kUsers: {
         UserRecord record;
-        if (record.Parse(value.ToStringView())) SawSequencesOf(record);
+        if (record.Parse(value.ToStringView())) SawSequence(record.LastSequence());
         break;
       }
       case FamilyName::kImpressions: {
@@ -262,13 +262,6 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
                      "repair");
   }
 
-  void SawSequencesOf(const UserRecord& record) {
-    SawSequence(record.erased_seq);
-    for (const PauseToggle& toggle : record.toggles) SawSequence(toggle.seq);
-    for (const auto& [collection, marks] : record.marks) {
-      for (const auto& [item, override] : marks.overrides) SawSequence(override.seq);
-    }
-  }
   void SawSequence(uint64_t sequence) { epoch_ = std::max(epoch_, sequence >> kEpochShift); }
 
   Status Flush() {
@@ -400,55 +393,39 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   }
   Status ForgetIn(const FamilyName& family, rocksdb::ColumnFamilyHandle* handle,
                   const std::string& user, const UserRecord& record) {
-    std::string value;
-    if (family.kind == FamilyName::kHistory || family.kind == FamilyName::kTimeline) {
-      return ForgetHistoryIn(family, handle, user, record);
-    }
-    if (family.kind != FamilyName::kSeen && family.kind != FamilyName::kImpressions) return {};
-    if (replayed_erasures_.contains(user) || !db_->Get({}, handle, user, &value).ok()) return {};
-    rocksdb::Status status;
-    if (family.kind == FamilyName::kImpressions) {
-      ImpressionList list;
-      status = batch_.Delete(handle, user);
-      if (!status.ok() || !list.Parse(value)) return FromRocks(status, "repair");
-      std::erase_if(list.entries,
-                    [&](const ImpressionEntry& entry) { return entry.stamp <= record.erased_seq; });
-      list.Encode(&value);
-      if (!list.entries.empty()) status = batch_.Merge(handle, user, value);
-      return FromRocks(status, "repair");
-    }
+    const bool history =
+        family.kind == FamilyName::kHistory || family.kind == FamilyName::kTimeline;
+    if (family.kind == FamilyName::kImpressions) return ForgetServed(handle, user, record);
+    if (!history && family.kind != FamilyName::kSeen) return {};
+    if (replayed_erasures_.contains(user)) return {};
     const Policy& policy = policies_.at(family.collection);
     const Result<int64_t> index = BucketIndexOfLabel(policy, family.bucket);
     if (!index.ok()) return index.status();
     if (BucketBeginMs(policy, *index) > record.erased_at_ms + policy.max_future_ms) return {};
-    if (BucketBeginMs(policy, *index + 1) > record.erased_at_ms) {
-      losses_[LostKey(family.collection, family.bucket)].Absorb(
-          {input_.now_ms, "a user was erased in its time", {{user, user + '\0'}}});
+    std::string value;
+    if (!history && !db_->Get({}, handle, user, &value).ok()) return {};
+    const auto before = batch_.Count();
+    const rocksdb::Status gone =
+        history ? DeleteHistoryOf(user, db_.get(), handle, &batch_) : batch_.Delete(handle, user);
+    if (batch_.Count() > before && BucketBeginMs(policy, *index + 1) > record.erased_at_ms) {
+      losses_[history ? LostHistoryKey(family.collection, family.bucket)
+                      : LostKey(family.collection, family.bucket)]
+          .Absorb({input_.now_ms, "a user was erased in its time", {{user, user + '\0'}}});
     }
-    return FromRocks(batch_.Delete(handle, user), "repair");
+    return FromRocks(gone, "repair");
   }
-
-  // What is not after the erasure does not count anyhow; what was to come then must go.
-  Status ForgetHistoryIn(const FamilyName& family, rocksdb::ColumnFamilyHandle* handle,
-                         const std::string& user, const UserRecord& record) {
-    const Policy& policy = policies_.at(family.collection);
-    const Result<int64_t> index = BucketIndexOfLabel(policy, family.bucket);
-    if (!index.ok()) return index.status();
-    const int64_t newest_ms = record.erased_at_ms + policy.max_future_ms;
-    if (BucketBeginMs(policy, *index) > newest_ms) return {};
-    const std::string prefix = HistoryPrefix(user);
-    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, handle));
-    bool any = false;
-    for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
-      const rocksdb::Status gone = batch_.Delete(handle, it->key());
-      if (!gone.ok()) return FromRocks(gone, "repair");
-      any = true;
-    }
-    if (any && BucketBeginMs(policy, *index + 1) > record.erased_at_ms) {
-      losses_[LostHistoryKey(family.collection, family.bucket)].Absorb(
-          {input_.now_ms, "a user was erased in its time", {{user, user + '\0'}}});
-    }
-    return FromRocks(it->status(), "repair");
+  Status ForgetServed(rocksdb::ColumnFamilyHandle* handle, const std::string& user,
+                      const UserRecord& record) {
+    std::string value;
+    ImpressionList list;
+    if (replayed_erasures_.contains(user) || !db_->Get({}, handle, user, &value).ok()) return {};
+    rocksdb::Status status = batch_.Delete(handle, user);
+    if (!status.ok() || !list.Parse(value)) return FromRocks(status, "repair");
+    std::erase_if(list.entries,
+                  [&](const ImpressionEntry& entry) { return entry.stamp <= record.erased_seq; });
+    list.Encode(&value);
+    if (!list.entries.empty()) status = batch_.Merge(handle, user, value);
+    return FromRocks(status, "repair");
   }
 
   Status WriteMeta() {

@@ -96,6 +96,10 @@ void CheckFamilyName(const std::string& text) {
     Check(SeenFamilyName(name.collection, name.bucket) == text);
   } else if (name.kind == FamilyName::kImpressions) {
     Check(ImpressionsFamilyName(name.collection) == text);
+  } else if (name.kind == FamilyName::kHistory) {
+    Check(HistoryFamilyName(name.collection, name.bucket) == text);
+  } else if (name.kind == FamilyName::kTimeline) {
+    Check(TimelineFamilyName(name.collection, name.bucket) == text);
   } else if (name.kind == FamilyName::kRing) {
     Check(ParseFamilyName(RingFamilyName(name.slot)).slot == name.slot);
   }

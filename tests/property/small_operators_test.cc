@@ -139,8 +139,9 @@ UserRecord RandomRecord(Random& random) {
     if (Below(random, 2) == 0) continue;
     CollectionMarks& marks = record.marks[collection];
     marks.cleared_at_ms = static_cast<int64_t>(Below(random, 20));
-    marks.overrides[Below(random, 4)] = {static_cast<int64_t>(Below(random, 20)), Below(random, 30),
-                                         Below(random, 2) == 0};
+    // Times grow as they are written.
+    const size_t seq = Below(random, 40);
+    marks.overrides[Below(random, 4)] = {static_cast<int64_t>(seq / 2), seq, Below(random, 2) == 0};
   }
   return record;
 }

@@ -1,0 +1,50 @@
+// Arbitrary bytes as a history journal record: refused, or read to plays that are written and read
+// again as themselves.
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "format/history_journal.h"
+#include "fuzz/sealed_input.h"
+
+namespace {
+
+struct Row {
+  std::string user, item;
+  int64_t at_ms = 0;
+  std::string payload;
+  bool operator==(const Row&) const = default;
+};
+
+bool Read(std::string_view record, std::string* collection, std::vector<Row>* rows) {
+  seendb::HistoryJournalDecoder decoder;
+  if (!decoder.Begin(record)) return false;
+  *collection = decoder.collection();
+  seendb::WatchedPlay play;
+  while (decoder.Next(&play)) {
+    rows->push_back(
+        {std::string(play.user), std::string(play.item), play.at_ms, std::string(play.payload)});
+  }
+  return decoder.ok();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string record = seendb::fuzz::ValueOf(
+      std::string_view(reinterpret_cast<const char*>(data), size), seendb::Tag::kHistoryJournal);
+  std::string collection, collection_again;
+  std::vector<Row> rows, rows_again;
+  if (!Read(record, &collection, &rows)) return 0;
+  seendb::HistoryJournalEncoder encoder;
+  encoder.Begin(collection, 7);
+  for (const Row& row : rows) encoder.Add({row.user, row.item, row.at_ms, row.payload});
+  const std::string written(encoder.Finish());
+  if (!Read(written, &collection_again, &rows_again) || collection_again != collection ||
+      rows_again != rows) {
+    std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,49 @@
+// Arbitrary bytes as a history entry, alone and as operands of a merge: refused, or read to a state
+// that is written and read again as itself; merged in both orders to the same.
+
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "format/history_codec.h"
+#include "fuzz/sealed_input.h"
+#include "merge/small_operators.h"
+
+namespace {
+
+using seendb::HistoryValue;
+
+bool Same(const HistoryValue& a, const HistoryValue& b) {
+  return a.state.at_ms == b.state.at_ms && a.state.tombstone == b.state.tombstone &&
+         a.state.payload == b.state.payload && a.damaged == b.damaged && a.newer == b.newer;
+}
+
+std::string Merged(const std::string& first, const std::string& second) {
+  static const auto merge = seendb::NewHistoryOperator(std::make_shared<seendb::MergeCounters>());
+  const std::vector<rocksdb::Slice> operands{first, second};
+  std::string value;
+  rocksdb::Slice none(nullptr, 0);
+  rocksdb::MergeOperator::MergeOperationOutput out(value, none);
+  if (!merge->FullMergeV2({"key", nullptr, operands, nullptr}, &out)) std::abort();
+  return value;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string value = seendb::fuzz::ValueOf(
+      std::string_view(reinterpret_cast<const char*>(data), size), seendb::Tag::kHistory);
+  std::string sound, payload;
+  seendb::PutPayload(&payload, {5, 60, "tv", "{}"});
+  seendb::EncodeHistory({1'773'144'000'000, false, payload}, &sound);
+  const std::string merged = Merged(value, sound), other = Merged(sound, value);
+  HistoryValue read, again;
+  if (merged != other || !read.Parse(merged) || !again.Parse(other)) std::abort();
+  if (!read.Parse(value)) return 0;
+  std::string written;
+  read.Encode(&written);
+  if (!again.Parse(written) || !Same(read, again)) std::abort();
+  return 0;
+}
