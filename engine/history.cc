@@ -131,6 +131,7 @@ Result<std::vector<Collection>> EngineImpl::HistoryCollections(
     }
   }
   std::vector<Collection> list;
+  list.reserve(wanted.size());
   for (auto& [name, collection] : wanted) list.push_back(std::move(collection));
   return list;
 }

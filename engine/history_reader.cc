@@ -224,6 +224,7 @@ bool HistoryWalk::Fill() {
     if (!row) break;
     rows.push_back(*std::move(row));
   }
+  items.reserve(rows.size());
   for (const Row& row : rows) items.push_back(row.item);
   std::vector<FoundState> found = reader_->Find(items);
   for (size_t i = 0; i < rows.size(); ++i) {

@@ -173,6 +173,8 @@ Status EngineImpl::DeleteHistoryRows(Shard& shard, const std::string& collection
       if (bucket->begin_ms <= up_to_ms) buckets.push_back(index);
     }
   }
+  // The oldest first: who reads meanwhile meets no older state of what is gone.
+  std::reverse(buckets.begin(), buckets.end());
   for (const int64_t index : buckets) {
     for (const bool timeline : {true, false}) {
       std::string from = timeline ? TimelineKey(user, up_to_ms, {}) : HistoryPrefix(user);

@@ -1,0 +1,103 @@
+// History beside drains, deletions and clears: what a player was told is recorded is read back at
+// once, never older than told, and what was deleted stays gone.
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "support/engine_fixture.h"
+
+namespace seendb {
+namespace {
+
+constexpr int kRounds = 150;
+
+class HistoryConcurrencyTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    options_.shards = 2;
+    options_.ring_slots = 3;
+    Open();
+    PolicyPatch patch;
+    patch.history.enabled = true;
+    Put("video", patch);
+  }
+
+  // Runs `work` until every player is done.
+  template <typename Work>
+  void StartBeside(const Work& work) {
+    beside_.emplace_back([this, work] {
+      while (!done_) work();
+    });
+  }
+  void Report(const std::string& user, const std::string& item, int64_t at_ms, int32_t progress) {
+    const Watch watch{.progress_s = progress};
+    const seendb::Play play{IdRef(user), IdRef(item), at_ms, &watch};
+    while (true) {
+      const auto recorded = engine_->RecordPlays({&play, 1}, {.collection = "video"});
+      if (recorded.ok()) return;
+      ASSERT_EQ(recorded.status().code(), StatusCode::kBusy) << recorded.status().ToString();
+      std::this_thread::yield();  // a drain makes room
+    }
+  }
+  std::map<std::string, int32_t> ProgressOf(const std::string& user) {
+    std::map<std::string, int32_t> progress;
+    std::string cursor;
+    do {
+      HistoryPage page;
+      const Status read =
+          engine_->ReadHistory({.user = IdRef(user), .limit = 3, .cursor = cursor}, &page);
+      EXPECT_TRUE(read.ok()) << read.ToString();
+      EXPECT_FALSE(page.degraded);
+      for (const HistoryEntry& entry : page.entries) {
+        EXPECT_TRUE(progress.emplace(entry.item, entry.progress_s).second) << entry.item;
+      }
+      cursor = page.cursor;
+    } while (!cursor.empty());
+    return progress;
+  }
+  // One player of eight items, who deletes some and clears all now and then.
+  void PlayAlone(const std::string& user) {
+    std::map<std::string, int32_t> told;
+    int64_t at_ms = kStartMs;
+    for (int32_t round = 1; round <= kRounds && !HasFailure(); ++round) {
+      const std::string item = "v" + std::to_string(round * 7 % 8);
+      Report(user, item, ++at_ms, round);
+      told[item] = round;
+      ASSERT_EQ(ProgressOf(user), told) << user << ", round " << round;
+      if (round % 11 == 0) {
+        const IdRef gone(item);
+        ASSERT_TRUE(engine_->DeleteHistory(IdRef(user), "video", {&gone, 1}).ok());
+        told.erase(item);
+        Report(user, item, at_ms, round + 1000);  // late
+      }
+      if (round % 37 == 0) {
+        ASSERT_TRUE(engine_->ClearHistory(IdRef(user), {}).ok());
+        told.clear();
+      }
+      ASSERT_EQ(ProgressOf(user), told) << user << ", after round " << round;
+    }
+  }
+
+  std::atomic<bool> done_{false};
+  std::vector<std::thread> beside_;
+};
+
+TEST_F(HistoryConcurrencyTest, PlayersReadWhatTheyWereTold) {
+  StartBeside([this] { EXPECT_TRUE(engine_->Drain().ok()); });
+  StartBeside([this] {
+    EXPECT_TRUE(engine_->SealClosed().ok());
+    EXPECT_TRUE(engine_->Sync().ok());
+    EXPECT_TRUE(engine_->Inspect(IdRef("u0")).ok());
+  });
+  std::vector<std::thread> players;
+  for (int i = 0; i < 3; ++i) {
+    players.emplace_back([this, i] { PlayAlone("u" + std::to_string(i)); });
+  }
+  for (std::thread& player : players) player.join();
+  done_ = true;
+  for (std::thread& thread : beside_) thread.join();
+}
+
+}  // namespace
+}  // namespace seendb
