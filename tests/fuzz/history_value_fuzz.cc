@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "format/history_codec.h"
 #include "fuzz/sealed_input.h"
@@ -26,7 +26,8 @@ std::string Merged(const std::string& first, const std::string& second) {
   std::string value;
   rocksdb::Slice none(nullptr, 0);
   rocksdb::MergeOperator::MergeOperationOutput out(value, none);
-  if (!merge->FullMergeV2({"key", nullptr, operands, nullptr}, &out)) std::abort();
+  const rocksdb::MergeOperator::MergeOperationInput in("key", nullptr, operands, nullptr);
+  if (!merge->FullMergeV2(in, &out)) std::abort();
   return value;
 }
 
