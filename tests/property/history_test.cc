@@ -243,7 +243,7 @@ TEST_F(HistoryPropertyTest, AnswersWhatTheModelSays) {
   Open();
   model_.now_ms = clock_.NowMs();
   PutPolicies();
-  for (int deed = 0; deed < 400; ++deed) {
+  for (int deed = 0; deed < 250; ++deed) {
     SCOPED_TRACE("deed " + std::to_string(deed));
     Deed();
     Expect(deed % 20 == 0 ? kUsers : Items{OneOf(kUsers)});
