@@ -114,7 +114,7 @@ void HistoryReader::ReadBucket(const HistoryBucket& bucket, std::span<const std:
   *pending = std::move(left);
 }
 
-int64_t HistoryReader::NewestMs() {
+int64_t HistoryReader::NewestMs(int64_t reach_ms) {
   int64_t newest_ms = kNoTimeMs;
   for (const auto& [item, state] : staged_) newest_ms = std::max(newest_ms, state.at_ms);
   if (family_ == nullptr) return newest_ms;
@@ -126,7 +126,7 @@ int64_t HistoryReader::NewestMs() {
     it->Seek(prefix);
     std::string_view user, item;
     int64_t at_ms = 0;
-    if (!it->status().ok()) return std::max(newest_ms, bucket->end_ms - 1);
+    if (!it->status().ok()) return std::max(newest_ms, std::min(bucket->end_ms - 1, reach_ms));
     if (it->Valid() && ParseTimelineKey(it->key().ToStringView(), &user, &at_ms, &item) &&
         user == user_) {
       return std::max(newest_ms, at_ms);

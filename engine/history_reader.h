@@ -59,8 +59,9 @@ class HistoryReader {
   }
   /// Whether rows of that time may be shown at all.
   bool Reaches(int64_t at_ms) const { return at_ms > up_to_ms_ && at_ms >= oldest_ms_; }
-  /// The latest time of any row; where some can't be read, the latest that may be.
-  int64_t NewestMs();
+  /// The latest time of any row; where some can't be read, the latest that may be: no later than
+  /// `reach_ms`.
+  int64_t NewestMs(int64_t reach_ms);
   void MarkMissing(std::string_view bucket);
 
  private:

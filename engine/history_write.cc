@@ -143,7 +143,7 @@ Status EngineImpl::ClearHistory(IdRef user, std::span<const std::string_view> co
     for (const Collection& of : *wanted) {
       Lacks lacks;
       HistoryReader reader(shard, of, name, now, &lacks);
-      const int64_t newest_ms = std::min(reader.NewestMs(), now + of.policy.max_future_ms);
+      const int64_t newest_ms = reader.NewestMs(now + of.policy.max_future_ms);
       record.marks[of.name].cleared_at_ms = std::max(now, newest_ms);
     }
     if (record.marks.empty()) return {};

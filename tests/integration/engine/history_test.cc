@@ -381,6 +381,28 @@ TEST_F(HistoryTest, AUserRecordThatCannotBeReadKeepsHistoryClosed) {
   }
 }
 
+// What was accepted under another policy is cleared and deleted all the same.
+TEST_F(HistoryTest, WhatIsToComeIsClearedHoweverFar) {
+  patch_.max_future_ms = 30 * kDayMs;
+  OpenWithHistory();
+  for (const bool drained : {false, true}) {
+    patch_.max_future_ms = 30 * kDayMs;
+    Put("video", patch_);
+    WatchItem("far", clock_.NowMs() + 20 * kDayMs);
+    WatchItem("farther", clock_.NowMs() + 21 * kDayMs);
+    if (drained) Drain();
+    patch_.max_future_ms = 0;
+    Put("video", patch_);
+    Delete({"farther"});
+    EXPECT_EQ(All(), Items{"far"});
+    ASSERT_TRUE(engine_->ClearHistory(IdRef("u"), {}).ok());
+    EXPECT_EQ(All(), Items{});
+    Drain();
+    EXPECT_EQ(All(), Items{});
+    clock_.Advance(25 * kDayMs);
+  }
+}
+
 TEST_F(HistoryTest, AnErasureLeavesNoByteOfIt) {
   OpenWithHistory();
   WatchItem("item-to-forget", kStartMs - 1);
