@@ -139,6 +139,9 @@ class Examination {
       if (reason != nullptr && reason->kind != ReasonKind::kUnseen) Fail(item + ": reason");
       CheckForgotten(item);
     } else {
+      if (!possible && expected_.lifted.contains(item)) {
+        Fail(item + " was deleted, may be recommended again and is called seen");
+      }
       if (!possible && policy_.representation == Representation::kExact) {
         Fail(item + " is called seen in an exact collection");
       }

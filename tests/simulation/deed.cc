@@ -6,10 +6,11 @@ namespace seendb::simulation {
 
 bool Deed::Is(Verb verb) {
   return verb == Verb::kPlay || verb == Verb::kServe || verb == Verb::kFilter ||
-         verb == Verb::kErase || verb == Verb::kPut;
+         verb == Verb::kErase || verb == Verb::kPut || HistoryDeed::Is(verb);
 }
 
 void Deed::Call() {
+  if (HistoryDeed::Is(operation_.verb)) return history_.Call();
   switch (operation_.verb) {
     case Verb::kPut:
       status_ = world_->engine().PutCollection(operation_.collection, operation_.patch);
@@ -34,6 +35,7 @@ void Deed::Call() {
 }
 
 Status Deed::Account(bool alone) {
+  if (HistoryDeed::Is(operation_.verb)) return history_.Account(alone);
   if (alone && operation_.verb != Verb::kFilter) world_->Note(status_);
   if (operation_.verb == Verb::kErase) return AccountErase();
   if (operation_.verb == Verb::kPut) return AccountPut();
@@ -51,8 +53,16 @@ Status Deed::Account(bool alone) {
 template <typename Given>
 Result<RecordResult> Deed::Record() {
   std::vector<Given> given;
+  std::vector<Watch> watches;
+  watches.reserve(operation_.events.size());
   for (const ScriptEvent& event : operation_.events) {
     given.push_back({IdRef(event.user), IdRef(event.item), event.at_ms});
+    if constexpr (std::is_same_v<Given, Play>) {
+      if (!event.watch) continue;
+      const ScriptWatch& watch = *event.watch;
+      watches.push_back({watch.progress_s, watch.duration_s, watch.device, watch.fields});
+      given.back().watch = &watches.back();
+    }
   }
   EngineStats& expected = world_->expected;
   if constexpr (std::is_same_v<Given, Play>) {
@@ -74,7 +84,8 @@ Status Deed::AccountRecord(bool alone) {
   std::vector<Sent> sent;
   std::vector<uint32_t> refused;
   for (const ScriptEvent& event : operation_.events) {
-    sent.push_back({event.user, event.item, event.at_ms == kNowMs ? model().now_ms : event.at_ms});
+    sent.push_back({event.user, event.item, event.at_ms == kNowMs ? model().now_ms : event.at_ms,
+                    event.watch.value_or(ScriptWatch{})});
     if (!model().Takes(collection, sent.back())) {
       refused.push_back(static_cast<uint32_t>(sent.size() - 1));
     }
@@ -87,6 +98,7 @@ Status Deed::AccountRecord(bool alone) {
     return status_;
   }
   if (ok) CheckRefusals(sent.size(), refused);
+  if (ok && plays) CountVerdicts(sent);
   if (!ok) world_->CheckExcused("record", status_);
   plays ? model().Play(collection, sent, ok) : model().Serve(collection, sent, ok);
   if (ok) {
@@ -94,6 +106,16 @@ Status Deed::AccountRecord(bool alone) {
     if (plays || model().KeepsServed(collection)) NoteSynced(sent);
   }
   return status_;
+}
+
+void Deed::CountVerdicts(const std::vector<Sent>& sent) {
+  if (!model().PolicyOf(operation_.collection).history.enabled) return;
+  for (const Sent& one : sent) {
+    if (!model().Takes(operation_.collection, one)) continue;
+    const bool enters = model().history().Judge(operation_.collection, one.user, one.at_ms) ==
+                        HistoryModel::Verdict::kBoth;
+    ++(enters ? world_->expected.history_recorded : world_->expected.history_paused);
+  }
 }
 
 void Deed::CheckRefusals(size_t sent, const std::vector<uint32_t>& refused) const {
@@ -120,7 +142,12 @@ void Deed::NoteSynced(const std::vector<Sent>& sent) {
   if (model().PolicyOf(operation_.collection).durability != Durability::kSync) return;
   std::set<uint32_t> shards;
   for (const Sent& one : sent) {
-    if (model().Takes(operation_.collection, one)) shards.insert(model().ShardOf(one.user));
+    const bool written = operation_.verb != Verb::kPlay ||
+                         model().history().Judge(operation_.collection, one.user, one.at_ms) !=
+                             HistoryModel::Verdict::kNothing;
+    if (written && model().Takes(operation_.collection, one)) {
+      shards.insert(model().ShardOf(one.user));
+    }
   }
   for (const uint32_t shard : shards) model().Synced(shard);
 }

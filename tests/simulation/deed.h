@@ -5,16 +5,19 @@
 
 #include <vector>
 
+#include "simulation/history_deed.h"
 #include "simulation/world.h"
 
 namespace seendb::simulation {
 
-/// A play, serve, filter, erase or put. The world and the operation are borrowed.
+/// A play, serve, filter, erase, put or one about history. The world and the operation are
+/// borrowed.
 class Deed {
  public:
   /// Whether it is one of these.
   static bool Is(Verb verb);
-  Deed(World* world, const Operation& operation) : world_(world), operation_(operation) {}
+  Deed(World* world, const Operation& operation)
+      : world_(world), operation_(operation), history_(world, operation) {}
 
   /// Asks the engine; the model stands still meanwhile.
   void Call();
@@ -30,6 +33,7 @@ class Deed {
   Result<RecordResult> Record();
   Status AccountRecord(bool alone);
   void CheckRefusals(size_t sent, const std::vector<uint32_t>& refused) const;
+  void CountVerdicts(const std::vector<Sent>& sent);
   void CheckFull();
   void NoteSynced(const std::vector<Sent>& sent);
   Status AccountErase();
@@ -40,6 +44,7 @@ class Deed {
   Status status_;
   RecordResult recorded_;
   FilterResponse answer_;
+  HistoryDeed history_;
 };
 
 }  // namespace seendb::simulation

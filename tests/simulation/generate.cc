@@ -8,6 +8,7 @@
 #include "seendb/events.h"
 #include "simulation/calendar.h"
 #include "simulation/dice.h"
+#include "simulation/generate_history.h"
 #include "support/mem_disk.h"
 
 namespace seendb::simulation {
@@ -336,6 +337,10 @@ class Generator {
 
 }  // namespace
 
-Script Generate(uint64_t seed, const Scale& scale) { return Generator(seed, scale).Run(); }
+Script Generate(uint64_t seed, const Scale& scale) {
+  Script script = Generator(seed, scale).Run();
+  AddHistory(seed, &script);
+  return script;
+}
 
 }  // namespace seendb::simulation

@@ -6,8 +6,14 @@
 
 namespace seendb::simulation {
 
+void Model::SetTime(int64_t at_ms) {
+  now_ms = at_ms;
+  for (const auto& [collection, policy] : policies_) history_.Age(collection, policy);
+}
+
 void Model::SetPolicy(const std::string& collection, const Policy& policy) {
   policies_[collection] = policy;
+  history_.Age(collection, policy);
   const uint64_t ceiling = EffectiveMaxFilterBytes(policy);
   const auto [at, fresh] = ceilings_.try_emplace(collection, ceiling);
   at->second = std::min(at->second, ceiling);
@@ -48,6 +54,7 @@ OpenCall& Model::CallOf(const std::string& user, bool acknowledged) {
 
 void Model::AddPlay(const std::string& collection, const Sent& sent, bool acknowledged) {
   const int64_t bucket = BucketAt(PolicyOf(collection), sent.at_ms);
+  history_.EndLift(collection, sent.user, sent.item, sent.at_ms, acknowledged, call_);
   uint64_t& since = facts_[collection][sent.user].plays[sent.item][bucket];
   if (since == 0) {
     // An earlier call holds for the item anyway where there is one.
@@ -60,9 +67,14 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
   ++call_;
   for (const Sent& one : sent) {
     if (!Takes(collection, one)) continue;
+    const HistoryModel::Verdict verdict = history_.Judge(collection, one.user, one.at_ms);
+    if (verdict == HistoryModel::Verdict::kNothing) continue;
     sent_[one.user].insert(one.item);
     CallOf(one.user, acknowledged);
     AddPlay(collection, one, acknowledged);
+    if (verdict != HistoryModel::Verdict::kBoth) continue;
+    history_.Add(collection, one.user, one.item,
+                 {one.at_ms, false, one.watch, acknowledged, acknowledged ? call_ : 0});
   }
 }
 
@@ -116,6 +128,7 @@ void Model::Erase(const std::string& user, int64_t at_ms) {
   for (auto& [collection, users] : facts_) users.erase(user);
   int64_t& at = erased_[user];
   at = std::max(at, at_ms);
+  history_.Erase(user);
   Synced(shard_of_(user));
 }
 
@@ -136,14 +149,32 @@ Expected Model::Expect(const std::string& collection, const std::string& user) c
       if (at->second != 0) expected.played_sure[item].insert(at->first);
     }
   }
+  LiftDeleted(collection, user, &expected);
   const int64_t oldest_ms = FirstMsOf(policy, oldest);
   Rank(facts->served, [&](size_t i, size_t worst, size_t best) {
     const Served& one = facts->served[i];
     if (one.at_ms < oldest_ms) return;
+    const Lift* lift = history_.LiftOf(collection, user, one.item);
+    const bool may_be_lifted =
+        lift != nullptr && (!lift->ended || !lift->sure) && one.at_ms <= lift->at_ms;
+    if (may_be_lifted && lift->sure) return;
     if (best < policy.impressions) expected.served_maybe.insert(one.item);
+    if (may_be_lifted) return;
     if (one.sure && one.kept && worst < policy.impressions) expected.served_sure.insert(one.item);
   });
   return expected;
+}
+
+void Model::LiftDeleted(const std::string& collection, const std::string& user,
+                        Expected* expected) const {
+  for (const auto& [item, buckets] : std::map(expected->played_maybe)) {
+    const Lift* lift = history_.LiftOf(collection, user, item);
+    if (lift == nullptr || (lift->ended && lift->sure)) continue;
+    expected->played_sure.erase(item);
+    if (!lift->sure) continue;
+    expected->played_maybe.erase(item);
+    expected->lifted.insert(item);
+  }
 }
 
 bool Model::WasSent(const std::string& user, const std::string& item) const {
@@ -191,6 +222,7 @@ std::vector<std::string> Model::UsersOf(const std::string& collection) const {
 void Model::Synced(uint32_t shard) {
   // What failed stays open: the next opening tells.
   std::erase_if(open_calls_[shard], [](const OpenCall& call) { return call.acknowledged; });
+  history_.Synced(shard);
 }
 
 void Model::AllSynced() {
@@ -198,6 +230,8 @@ void Model::AllSynced() {
 }
 
 void Model::Drained() {
+  // What entered history was played, and is synced with what was drained.
+  for (uint32_t shard = 0; shard < shards(); ++shard) history_.Synced(shard);
   for (std::vector<OpenCall>& calls : open_calls_) {
     uint64_t last_play = 0;
     for (const OpenCall& call : calls) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "seendb/policy.h"
+#include "simulation/model_history.h"
 
 namespace seendb::simulation {
 
@@ -28,6 +29,7 @@ struct Sent {
   std::string user;
   std::string item;
   int64_t at_ms = 0;
+  ScriptWatch watch = {};
 };
 
 /// What a filter request of one user has to go by.
@@ -35,6 +37,7 @@ struct Expected {
   std::set<std::string> excluded;
   std::set<std::string> served_sure, served_maybe;  // maybe: the sure ones included
   std::map<std::string, std::set<int64_t>> played_sure, played_maybe;  // item -> buckets counted
+  std::set<std::string> lifted;  // deleted, to be recommended again; nothing above counts for them
 };
 
 /// A play that a power cut or a failed call leaves open.
@@ -53,9 +56,16 @@ struct OpenCall {
 class Model {
  public:
   Model(uint32_t shards, std::function<uint32_t(const std::string&)> shard_of)
-      : shard_of_(std::move(shard_of)), open_calls_(shards) {}
+      : shard_of_(std::move(shard_of)), open_calls_(shards), history_(this) {}
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
 
   int64_t now_ms = 0;
+  /// Time goes on.
+  void SetTime(int64_t at_ms);
+  /// The exact side.
+  HistoryModel& history() { return history_; }
+  const HistoryModel& history() const { return history_; }
 
   /// A collection is made or its policy changed.
   void SetPolicy(const std::string& collection, const Policy& policy);
@@ -127,6 +137,8 @@ class Model {
   uint64_t* SureSince(const OpenPlay& play);
   void AddPlay(const std::string& collection, const Sent& sent, bool acknowledged);
   void PushOut(const Policy& policy, Facts* facts) const;
+  void LiftDeleted(const std::string& collection, const std::string& user,
+                   Expected* expected) const;
   OpenCall& CallOf(const std::string& user, bool acknowledged);
   template <typename Visit>
   static void Rank(const std::vector<Served>& served, const Visit& visit);
@@ -139,6 +151,7 @@ class Model {
   std::map<std::string, std::set<std::string>> sent_;  // user: every item
   uint64_t call_ = 0;
   std::vector<std::vector<OpenCall>> open_calls_;
+  HistoryModel history_;
 };
 
 }  // namespace seendb::simulation

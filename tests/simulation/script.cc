@@ -13,10 +13,10 @@ namespace seendb::simulation {
 namespace {
 
 constexpr std::array<const char*, kVerbs> kNames = {
-    "clock",  "put",   "play",        "serve",      "filter", "inspect", "erase",
-    "drain",  "seal",  "seal-closed", "drop",       "due",    "compact", "sync",
-    "verify", "stats", "read-only",   "checkpoint", "reopen", "kill",    "power-cut",
-    "fail",   "crash", "cut",         "middle"};
+    "clock",     "put",         "play",   "serve",  "filter",    "inspect", "erase",  "drain",
+    "seal",      "seal-closed", "drop",   "due",    "compact",   "sync",    "verify", "stats",
+    "read-only", "checkpoint",  "reopen", "kill",   "power-cut", "fail",    "crash",  "cut",
+    "middle",    "history",     "more",   "lookup", "delete",    "clear",   "pause",  "resume"};
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -71,6 +71,13 @@ std::string PatchText(const PolicyPatch& patch) {
   if (patch.durability) out << " durability=" << static_cast<int>(*patch.durability);
   if (patch.max_future_ms) out << " future=" << *patch.max_future_ms;
   if (patch.utc_offset_minutes) out << " offset=" << *patch.utc_offset_minutes;
+  const HistoryPatch& history = patch.history;
+  if (history.enabled) out << " history=" << *history.enabled;
+  if (history.ids_only) out << " ids_only=" << *history.ids_only;
+  if (history.days) out << " days=" << *history.days;
+  if (history.max_entries) out << " max_entries=" << *history.max_entries;
+  if (history.deleted_items) out << " again=" << static_cast<int>(*history.deleted_items);
+  if (history.when_paused) out << " ignores=" << static_cast<int>(*history.when_paused);
   return out.str();
 }
 
@@ -94,6 +101,13 @@ PolicyPatch ReadPatch(const Fields& fields) {
       if (name == "durability") patch.durability = static_cast<Durability>(value);
       if (name == "future") patch.max_future_ms = value;
       if (name == "offset") patch.utc_offset_minutes = static_cast<int32_t>(value);
+      HistoryPatch& history = patch.history;
+      if (name == "history") history.enabled = value != 0;
+      if (name == "ids_only") history.ids_only = value != 0;
+      if (name == "days") history.days = static_cast<uint32_t>(value);
+      if (name == "max_entries") history.max_entries = static_cast<uint32_t>(value);
+      if (name == "again") history.deleted_items = static_cast<DeletedItems>(value);
+      if (name == "ignores") history.when_paused = static_cast<WhenPaused>(value);
     }
   }
   return patch;
@@ -110,6 +124,10 @@ std::vector<std::string> Split(const std::string& text, char between) {
   std::istringstream in(text);
   for (std::string part; std::getline(in, part, between);) parts.push_back(part);
   return parts;
+}
+
+std::string OfText(const std::vector<std::string>& of) {
+  return of.empty() ? "" : " of=" + Joined(of);
 }
 
 std::string FilterText(const ScriptFilter& filter) {
@@ -139,6 +157,10 @@ std::string EventsText(const std::vector<ScriptEvent>& events) {
   for (const ScriptEvent& event : events) {
     text += " " + event.user + ":" + event.item + "@" +
             (event.at_ms == kNowMs ? "now" : std::to_string(event.at_ms));
+    if (!event.watch) continue;
+    const ScriptWatch& watch = *event.watch;
+    text += "~" + std::to_string(watch.progress_s) + "~" + std::to_string(watch.duration_s) + "~" +
+            watch.device + "~" + watch.fields;
   }
   return text;
 }
@@ -149,9 +171,14 @@ ScriptEvent ReadEvent(const std::string& text) {
   if (colon == std::string::npos || at == std::string::npos) {
     throw std::invalid_argument("no event: " + text);
   }
-  const std::string time = text.substr(at + 1);
-  return {text.substr(0, colon), text.substr(colon + 1, at - colon - 1),
-          time == "now" ? kNowMs : ToNumber(time)};
+  const std::vector<std::string> rest = Split(text.substr(at + 1), '~');
+  ScriptEvent event = {text.substr(0, colon), text.substr(colon + 1, at - colon - 1),
+                       rest.at(0) == "now" ? kNowMs : ToNumber(rest[0])};
+  if (rest.size() > 2) {
+    event.watch = {static_cast<int32_t>(ToNumber(rest[1])), static_cast<int32_t>(ToNumber(rest[2])),
+                   rest.size() > 3 ? rest[3] : "", rest.size() > 4 ? rest[4] : ""};
+  }
+  return event;
 }
 
 Operation ReadOperation(const std::vector<std::string>& words) {
@@ -193,7 +220,25 @@ Operation ReadOperation(const std::vector<std::string>& words) {
       break;
     case Verb::kInspect:
     case Verb::kErase:
+    case Verb::kPause:
+    case Verb::kResume:
       operation.user = plain.at(0);
+      break;
+    case Verb::kHistory:
+    case Verb::kClear:
+    case Verb::kMore:
+      operation.user = plain.at(0);
+      if (fields.contains("of")) operation.of = Split(fields.at("of"), ',');
+      if (fields.contains("limit")) {
+        operation.filter.limit = static_cast<uint32_t>(ToNumber(fields.at("limit")));
+      }
+      if (fields.contains("pages")) operation.number = ToNumber(fields.at("pages"));
+      break;
+    case Verb::kLookup:
+    case Verb::kDelete:
+      operation.collection = plain.at(0);
+      operation.user = plain.at(1);
+      operation.filter.items = Split(fields.at("items"), ',');
       break;
     case Verb::kSeal:
       operation.collection = plain.at(0);
@@ -236,7 +281,20 @@ std::string ToText(const Operation& operation) {
              FilterText(operation.filter);
     case Verb::kInspect:
     case Verb::kErase:
+    case Verb::kPause:
+    case Verb::kResume:
       return text + " " + operation.user;
+    case Verb::kHistory:
+      return text + " " + operation.user + " limit=" + std::to_string(operation.filter.limit) +
+             OfText(operation.of);
+    case Verb::kMore:
+      return text + " " + operation.user + " pages=" + std::to_string(operation.number);
+    case Verb::kClear:
+      return text + " " + operation.user + OfText(operation.of);
+    case Verb::kLookup:
+    case Verb::kDelete:
+      return text + " " + operation.collection + " " + operation.user +
+             " items=" + Joined(operation.filter.items);
     case Verb::kSeal:
       return text + " " + operation.collection + " " + std::to_string(operation.number);
     case Verb::kFail:

@@ -3,7 +3,7 @@
 //   options shards=2 ring_slots=3 slot_ms=86400000 ...
 //   clock 1773144000000
 //   put video bucket=month window=2
-//   play video u1:v7@1773144000000 u1:v8@now
+//   play video u1:v7@1773144000000 u1:v8@now~95~240~tv~fields
 //   filter video u1 facts=3 limit=0 explain=1 items=v7,v8,f1
 //
 // A seed makes a script (generate.h), a failing one is made smaller (minimise.h), and a text is
@@ -22,10 +22,18 @@
 
 namespace seendb::simulation {
 
+/// What a player says with a play: see seendb::Watch.
+struct ScriptWatch {
+  int32_t progress_s = 0, duration_s = 0;
+  std::string device, fields;
+  friend auto operator<=>(const ScriptWatch&, const ScriptWatch&) = default;
+};
+
 /// An event of a `play` or `serve`; at_ms may be kNowMs.
 struct ScriptEvent {
   std::string user, item;
   int64_t at_ms = 0;
+  std::optional<ScriptWatch> watch = {};
 };
 
 /// What is done.
@@ -56,8 +64,15 @@ enum class Verb : uint8_t {
   kCut,         ///< arms: the power goes at such an operation; `seed`
   kMiddle,      ///< what comes after the next one is done in the middle of it, at the `number`-th
                 ///< point of the disk
+  kHistory,     ///< the first page of `user`: `of`, filter.limit
+  kMore,        ///< the next page after that; `number`: so many, 0: all that are left
+  kLookup,      ///< `collection`, `user`, filter.items
+  kDelete,      ///< the same
+  kClear,       ///< `user`, `of`
+  kPause,       ///< `user`
+  kResume,      ///< `user`
 };
-inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kMiddle) + 1;
+inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kResume) + 1;
 /// "clock", "put", ...
 const char* NameOf(Verb verb);
 
@@ -78,6 +93,7 @@ struct Operation {
   std::string collection;
   std::string user;
   std::vector<ScriptEvent> events;
+  std::vector<std::string> of;  ///< collections; none: all that keep history
   ScriptFilter filter;
   PolicyPatch patch;
   int64_t number = 0;

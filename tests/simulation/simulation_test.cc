@@ -32,6 +32,24 @@ class Passing : public Engine {
     return inner_->Inspect(user, collection);
   }
   Status EraseUser(IdRef user) override { return inner_->EraseUser(user); }
+  Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override {
+    return inner_->ReadHistory(request, page);
+  }
+  Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
+                       HistoryLookup* found) override {
+    return inner_->LookupHistory(user, collection, items, found);
+  }
+  Status DeleteHistory(IdRef user, std::string_view collection,
+                       std::span<const IdRef> items) override {
+    return inner_->DeleteHistory(user, collection, items);
+  }
+  Status ClearHistory(IdRef user, std::span<const std::string_view> collections) override {
+    return inner_->ClearHistory(user, collections);
+  }
+  Status SetRecording(IdRef user, bool paused) override {
+    return inner_->SetRecording(user, paused);
+  }
+  Result<Recording> GetRecording(IdRef user) override { return inner_->GetRecording(user); }
   Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
     return inner_->PutCollection(name, patch);
   }
@@ -102,6 +120,57 @@ class Undead final : public Passing {
   Status EraseUser(IdRef) override { return {}; }
 };
 
+// Deletes all items of a call but the last.
+class Sparing final : public Passing {
+ public:
+  using Passing::Passing;
+  Status DeleteHistory(IdRef user, std::string_view collection,
+                       std::span<const IdRef> items) override {
+    return inner_->DeleteHistory(user, collection, items.first(items.size() - 1));
+  }
+};
+
+// Says that it cleared, and keeps everything.
+class Hoarding final : public Passing {
+ public:
+  using Passing::Passing;
+  Status ClearHistory(IdRef, std::span<const std::string_view>) override { return {}; }
+};
+
+// Says that it paused, and goes on.
+class Recorder final : public Passing {
+ public:
+  using Passing::Passing;
+  Status SetRecording(IdRef, bool) override { return {}; }
+};
+
+// Leaves out the second entry of a long page.
+class Skipping final : public Passing {
+ public:
+  using Passing::Passing;
+  Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override {
+    const Status status = inner_->ReadHistory(request, page);
+    if (page->cursor.empty() && page->entries.size() > 2) {
+      page->entries.erase(page->entries.begin() + 1);
+    }
+    return status;
+  }
+};
+
+// Answers a look-up with the time of a state and the progress of none.
+class Confused final : public Passing {
+ public:
+  using Passing::Passing;
+  Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
+                       HistoryLookup* found) override {
+    const Status status = inner_->LookupHistory(user, collection, items, found);
+    for (auto& entry : found->entries) {
+      if (entry) ++entry->progress_s;
+    }
+    return status;
+  }
+};
+
 template <typename Wrapped>
 Result<std::unique_ptr<Engine>> OpenWrapped(const std::string& path, const Options& options,
                                             const Seams& seams) {
@@ -129,6 +198,12 @@ void ExpectCaught() {
 TEST(SimulationTest, CatchesAnEngineThatForgets) { ExpectCaught<Forgetful>(); }
 TEST(SimulationTest, CatchesAnEngineThatDoesNotErase) { ExpectCaught<Undead>(); }
 TEST(SimulationTest, CatchesAnEngineThatLies) { ExpectCaught<Lying>(); }
+
+TEST(SimulationTest, CatchesAnEngineThatSparesAnItem) { ExpectCaught<Sparing>(); }
+TEST(SimulationTest, CatchesAnEngineThatDoesNotClear) { ExpectCaught<Hoarding>(); }
+TEST(SimulationTest, CatchesAnEngineThatDoesNotPause) { ExpectCaught<Recorder>(); }
+TEST(SimulationTest, CatchesAnEngineThatSkipsAnEntry) { ExpectCaught<Skipping>(); }
+TEST(SimulationTest, CatchesAnEngineThatConfusesStates) { ExpectCaught<Confused>(); }
 
 TEST(SimulationTest, ASeedRepeatsItself) {
   for (const uint64_t seed : {3, 4, 5}) {
@@ -162,11 +237,16 @@ TEST(SimulationTest, SomethingIsDoneInTheMiddle) {
 }
 
 TEST(SimulationTest, AScriptIsItsText) {
-  const Script script = Generate(7, kSmall);
-  std::string error;
-  const std::optional<Script> again = Parse(ToText(script), &error);
-  ASSERT_TRUE(again) << error;
-  EXPECT_EQ(ToText(*again), ToText(script));
+  bool history = false;
+  for (uint64_t seed = 7; seed < 17; ++seed) {
+    const Script script = Generate(seed, kSmall);
+    std::string error;
+    const std::optional<Script> again = Parse(ToText(script), &error);
+    ASSERT_TRUE(again) << error;
+    EXPECT_EQ(ToText(*again), ToText(script));
+    for (const Operation& one : again->operations) history = history || one.verb == Verb::kDelete;
+  }
+  EXPECT_TRUE(history);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ void Tally::Add(const Tally& other) {
   failures += other.failures;
   lost_calls += other.lost_calls;
   layers += other.layers;
+  pages += other.pages;
+  entries += other.entries;
+  lookups += other.lookups;
   fresh += other.fresh;
   wrong += other.wrong;
   allowed += other.allowed;
@@ -43,7 +46,8 @@ std::string Tally::ToText() const {
       << "), failed operations " << failures << "\n  plays " << plays << ", impressions "
       << impressions << ", answers " << answers << ", candidates " << candidates
       << ", degraded answers " << degraded << ", layers made " << layers
-      << ", items beyond a ceiling " << forgotten << "\n  never sent " << fresh << ", called seen "
+      << ", items beyond a ceiling " << forgotten << "\n  history: pages " << pages << ", entries "
+      << entries << ", look-ups " << lookups << "\n  never sent " << fresh << ", called seen "
       << wrong << " (the budgets allow " << allowed
       << "); expired, erased or of another collection " << past << ", called seen " << past_wrong
       << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket " << misnamed

@@ -23,6 +23,7 @@ struct Tally {
   std::array<uint64_t, kVerbs> done{};
   uint64_t plays = 0, impressions = 0, answers = 0, candidates = 0, degraded = 0, forgotten = 0;
   uint64_t opened = 0, crashes = 0, power_cuts = 0, failures = 0, lost_calls = 0, layers = 0;
+  uint64_t pages = 0, entries = 0, lookups = 0;  ///< of history; what was read to compare not
   /// Items never sent before, in collections that may be wrong; those called seen; how many the
   /// policies allow, and the variance of that.
   uint64_t fresh = 0, wrong = 0;

@@ -45,12 +45,18 @@ Status Upkeep::DoOne(const Operation& operation) {
       return Drained(Over(engine().Drain()));
     case Verb::kSeal:
       return Seal(operation);
-    case Verb::kSealClosed:
-      return Drained(Over(engine().SealClosed()));
+    case Verb::kSealClosed: {
+      const Status status = Drained(Over(engine().SealClosed()));
+      model().history().Evict(status.ok() && middle_ == nullptr && !world_.ReadsFail());
+      return status;
+    }
     case Verb::kDrop:
       return Over(engine().DropExpired());
-    case Verb::kDue:
-      return Over(engine().RunDue());
+    case Verb::kDue: {
+      const Status status = Over(engine().RunDue());
+      model().history().Evict(false);
+      return status;
+    }
     case Verb::kCompact:
       return Over(engine().Compact());
     case Verb::kSync: {
@@ -130,6 +136,10 @@ void Upkeep::Stats() {
   check("candidates_seen", stats.candidates_seen, expected.candidates_seen);
   check("users_erased", stats.users_erased, expected.users_erased);
   check("busy", stats.busy, expected.busy);
+  check("history_recorded", stats.history_recorded, expected.history_recorded);
+  check("history_paused", stats.history_paused, expected.history_paused);
+  check("history_deleted", stats.history_deleted, expected.history_deleted);
+  check("history_cleared", stats.history_cleared, expected.history_cleared);
   check("damaged", stats.damaged, 0);
   world_.tally().layers += stats.layers_created;
   if (stats.degraded && !world_.Excused()) {
@@ -174,7 +184,7 @@ void Upkeep::CheckCopy(const std::string& path) {
   if (!copy.ok()) return world_.CheckExcused("open a copy", copy.status());
   // Who was erased in the middle may be gone from it, or not.
   world_.Sweep(copy->get(), world_.ReadsFail(),
-               middle_ != nullptr ? middle_->operation().user : std::string());
+               middle_ != nullptr ? &middle_->operation() : nullptr);
   world_.CheckExcused("close a copy", (*copy)->Close());
 }
 

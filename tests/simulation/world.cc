@@ -29,7 +29,7 @@ void World::Note(uint64_t value) { digest_ = (digest_ ^ value) * 1'099'511'628'2
 
 void World::SetTime(int64_t now_ms) {
   clock_.now_ms = now_ms;
-  model_.now_ms = now_ms;
+  model_.SetTime(now_ms);
 }
 
 void World::CheckExcused(const char* what, const Status& status) const {
@@ -70,6 +70,7 @@ void World::Open() {
   }
   SettlePolicies();
   SettleErasures();
+  SettlePauses();
   for (uint32_t shard = 0; shard < model_.shards(); ++shard) SettleCalls(shard);
   power_was_cut_ = false;
   if (Excused()) return;
@@ -177,6 +178,8 @@ World::Observed World::Observe(const OpenPlay& play, uint64_t call,
   if (model_.IsSure(play, call) || play.bucket < model_.OldestRead(play.collection)) {
     return Observed::kUnknown;
   }
+  const Lift* lift = model_.history().LiftOf(play.collection, play.user, play.item);
+  if (lift != nullptr && (!lift->ended || !lift->sure)) return Observed::kUnknown;
   const Expected expected_facts = model_.Expect(play.collection, play.user);
   const auto known = expected_facts.played_maybe.find(play.item);
   if (known == expected_facts.played_maybe.end()) return Observed::kUnknown;  // erased since
@@ -238,6 +241,7 @@ void World::SettleCalls(uint32_t shard) {
     }
     if (call.number > kept) ++tally_->lost_calls;
   }
+  SettleHistory(shard, kept);
   model_.Settle(shard, kept, found);
   for (const OpenPlay& play : absent) model_.Gone(play);
 }
@@ -314,11 +318,11 @@ void World::Examine(const Question& question, const Status& status, const Filter
   }
 }
 
-void World::Sweep(Engine* engine, bool excused, const std::string& but) {
+void World::Sweep(Engine* engine, bool excused, const Operation* but) {
   for (const auto& [collection, policy] : model_.policies()) {
     if (doubted_policies_.contains(collection)) continue;
     for (const std::string& user : model_.UsersOf(collection)) {
-      if (user == but || doubted_erasures_.contains(user)) continue;
+      if ((but != nullptr && user == but->user) || doubted_erasures_.contains(user)) continue;
       const Expected all = model_.Expect(collection, user);
       Question question;
       question.collection = collection;
@@ -334,6 +338,7 @@ void World::Sweep(Engine* engine, bool excused, const std::string& but) {
       CheckAnswer(model_, question, answer, engine, excused, tally_);
     }
   }
+  SweepHistory(engine, excused, but);
 }
 
 }  // namespace seendb::simulation

@@ -11,6 +11,7 @@
 #include "seams.h"
 #include "seendb/engine.h"
 #include "simulation/checks.h"
+#include "simulation/checks_history.h"
 #include "simulation/quick_env.h"
 #include "support/mem_disk.h"
 
@@ -69,17 +70,20 @@ class World {
   /// Takes an answer to the model; `note`: it is part of the digest.
   void Examine(const Question& question, const Status& status, const FilterResponse& answer,
                bool note);
-  /// Asks one engine for everything the model knows; not about the user `but`.
-  void Sweep(Engine* engine, bool excused, const std::string& but = "");
+  /// Asks one engine for everything the model knows; not about the users of `but`.
+  void Sweep(Engine* engine, bool excused, const Operation* but = nullptr);
   /// The outcome of an erasure or of a policy is open until the next opening.
   void Doubt(const std::string& user, int64_t at_ms);
   void Doubt(const std::string& collection, const Policy& policy);
+  void DoubtPause(const std::string& user, bool paused) { doubted_pauses_[user] = paused; }
   /// Notes something of the answers, for the digest.
   void Note(uint64_t value);
   void Note(const Status& status) { Note(static_cast<uint64_t>(status.code())); }
   /// Throws a Violation unless an error of that operation is excused.
   void CheckExcused(const char* what, const Status& status) const;
 
+  /// Lists being read, by user.
+  std::map<std::string, Reading> readings;
   /// What the statistics must say, since the opening.
   EngineStats expected;
   rocksdb::Env* env() { return env_.get(); }
@@ -91,6 +95,10 @@ class World {
   void TryOpen();
   void SettlePolicies();
   void SettleErasures();
+  void SettlePauses();
+  void SettleHistory(uint32_t shard, uint64_t kept);
+  void SweepHistory(Engine* engine, bool excused, const Operation* but);
+  void CheckRecording(Engine* engine, const std::string& user);
   void SettleCalls(uint32_t shard);
   Observed Observe(const OpenPlay& play, uint64_t call, const std::vector<OpenCall>& calls);
 
@@ -110,6 +118,7 @@ class World {
   std::optional<uint64_t> armed_cut_;  // the next death takes the power with it
   std::map<std::string, int64_t> doubted_erasures_;
   std::map<std::string, Policy> doubted_policies_;
+  std::map<std::string, bool> doubted_pauses_;
   uint64_t digest_ = 14'695'981'039'346'656'037ULL;
 };
 

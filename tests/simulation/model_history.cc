@@ -1,0 +1,376 @@
+#include "simulation/model_history.h"
+
+#include <algorithm>
+
+#include "simulation/calendar.h"
+#include "simulation/model.h"
+#include "simulation/tally.h"
+
+namespace seendb::simulation {
+namespace {
+
+int64_t OldestBucket(const Policy& policy, int64_t now_ms) {
+  return BucketAt(policy, now_ms - int64_t{policy.history.days} * 86'400'000);
+}
+
+bool Is(const ItemState& state, const HistoryEntry& entry) {
+  return state.at_ms == entry.at_ms && state.watch.progress_s == entry.progress_s &&
+         state.watch.duration_s == entry.duration_s && state.watch.device == entry.device &&
+         state.watch.fields == entry.fields;
+}
+
+}  // namespace
+
+// ---- What happens ----
+
+HistoryModel::Verdict HistoryModel::Judge(const std::string& collection, const std::string& user,
+                                          int64_t at_ms) const {
+  const HistoryPolicy& policy = model_.PolicyOf(collection).history;
+  if (!policy.enabled) return Verdict::kFilterOnly;
+  bool paused = false;
+  if (const auto toggles = toggles_.find(user); toggles != toggles_.end()) {
+    for (const auto& [from_ms, on] : toggles->second) {
+      if (from_ms <= at_ms) paused = on;
+    }
+  }
+  if (!paused) return Verdict::kBoth;
+  return policy.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
+                                                          : Verdict::kFilterOnly;
+}
+
+void HistoryModel::Open(const std::string& collection, const std::string& user,
+                        const std::string& item) {
+  open_[model_.ShardOf(user)].insert({collection, user, item});
+}
+
+// The same state told again is sure if one of the calls is, and lost only with the first.
+void HistoryModel::Insert(Of* of, const std::string& item, const ItemState& state) {
+  std::vector<ItemState>& states = of->items[item];
+  const auto known = std::find_if(states.begin(), states.end(), [&](const ItemState& other) {
+    return other.Rank() == state.Rank();
+  });
+  if (known == states.end()) {
+    states.push_back(state);
+  } else if (!known->sure) {
+    *known = state;
+  } else if (state.sure && state.call == 0) {
+    known->call = 0;
+  }
+}
+
+void HistoryModel::Add(const std::string& collection, const std::string& user,
+                       const std::string& item, ItemState state) {
+  if (model_.PolicyOf(collection).history.ids_only) state.watch = {};
+  Insert(&of_[collection][user], item, state);
+  Open(collection, user, item);
+}
+
+void HistoryModel::EndLift(const std::string& collection, const std::string& user,
+                           const std::string& item, int64_t at_ms, bool acknowledged,
+                           uint64_t call) {
+  Of& of = of_[collection][user];
+  const auto at = of.lifts.find(item);
+  if (at == of.lifts.end()) return;
+  Lift& lift = at->second;
+  const bool again = lift.ended && lift.sure && lift.call == call;
+  if (at_ms <= lift.at_ms || (lift.ended && lift.sure && !again)) return;
+  lift = acknowledged ? Lift{at_ms, true, true, call} : Lift{lift.at_ms, true, false, 0};
+  Open(collection, user, item);
+}
+
+void HistoryModel::Delete(const std::string& collection, const std::string& user,
+                          const std::vector<std::string>& items, bool acknowledged) {
+  Of& of = of_[collection][user];
+  for (const std::string& item : items) {
+    DeleteOne(collection, &of, item, acknowledged);
+    Open(collection, user, item);
+  }
+  if (acknowledged) Synced(model_.ShardOf(user));
+}
+
+// What is known and counts is covered, wherever in the future it lies; else everything up to now.
+void HistoryModel::DeleteOne(const std::string& collection, Of* of, const std::string& item,
+                             bool acknowledged) {
+  int64_t least_ms = model_.now_ms;
+  const auto lift = of->lifts.find(item);
+  const bool again =
+      model_.PolicyOf(collection).history.deleted_items == DeletedItems::kRecommendAgain;
+  if (again && lift != of->lifts.end()) least_ms = std::max(least_ms, lift->second.at_ms);
+  bool none = false;
+  int64_t most_ms = least_ms;
+  std::set<int64_t> maybe;
+  const std::vector<const ItemState*> winners = Winners(collection, *of, item, &none);
+  const bool one = winners.size() == 1 && !none;
+  for (const ItemState* state : winners) {
+    if (state->at_ms <= of->covered_sure_ms) continue;
+    most_ms = std::max(most_ms, state->at_ms);
+    if (one && state->at_ms > of->covered_maybe_ms) {
+      least_ms = std::max(least_ms, state->at_ms);
+    } else {
+      maybe.insert(std::max(least_ms, state->at_ms));
+    }
+  }
+  for (const int64_t at_ms : maybe) Insert(of, item, {at_ms, true, {}, false, 0});
+  Insert(of, item, {least_ms, true, {}, acknowledged, 0});
+  if (!again) return;
+  if (acknowledged) {
+    of->lifts[item] = {most_ms, false, true, 0};
+  } else {
+    Lift& known = of->lifts[item];
+    known = {std::max(most_ms, known.at_ms), false, false, 0};
+  }
+}
+
+void HistoryModel::Clear(const std::string& collection, const std::string& user,
+                         bool acknowledged) {
+  Of& of = of_[collection][user];
+  int64_t sure_ms = model_.now_ms, maybe_ms = model_.now_ms;
+  for (const auto& [item, states] : of.items) {
+    for (const ItemState& state : states) {
+      if (state.tombstone) continue;
+      maybe_ms = std::max(maybe_ms, state.at_ms);
+      if (state.sure) sure_ms = std::max(sure_ms, state.at_ms);
+    }
+  }
+  of.covered_maybe_ms = std::max(of.covered_maybe_ms, maybe_ms);
+  if (!acknowledged) return;
+  of.covered_sure_ms = std::max(of.covered_sure_ms, sure_ms);
+  Synced(model_.ShardOf(user));
+}
+
+void HistoryModel::Pause(const std::string& user, bool paused) {
+  const Recording before = RecordingOf(user);
+  if (before.paused == paused) return;
+  toggles_[user].emplace_back(std::max(model_.now_ms, before.since_ms), paused);
+  Synced(model_.ShardOf(user));
+}
+
+void HistoryModel::Erase(const std::string& user) {
+  if (const auto toggles = toggles_.find(user); toggles != toggles_.end()) toggles->second.clear();
+  for (auto& [collection, users] : of_) {
+    const auto of = users.find(user);
+    if (of == users.end()) continue;
+    of->second.items.clear();
+    of->second.lifts.clear();
+  }
+}
+
+void HistoryModel::Age(const std::string& collection, const Policy& policy) {
+  int64_t& below = lost_below_.try_emplace(collection, INT64_MIN).first->second;
+  below = std::max(below, OldestBucket(policy, model_.now_ms));
+}
+
+// ---- What is there ----
+
+const HistoryModel::Of* HistoryModel::Find(const std::string& collection,
+                                           const std::string& user) const {
+  const auto users = of_.find(collection);
+  if (users == of_.end()) return nullptr;
+  const auto of = users->second.find(user);
+  return of == users->second.end() ? nullptr : &of->second;
+}
+
+// The states that may be the item's, the greatest first; `*none` if it may have none.
+std::vector<const ItemState*> HistoryModel::Winners(const std::string& collection, const Of& of,
+                                                    const std::string& item, bool* none) const {
+  std::vector<const ItemState*> winners;
+  *none = true;
+  const auto at = of.items.find(item);
+  if (at == of.items.end()) return winners;
+  for (const ItemState& state : at->second) winners.push_back(&state);
+  std::sort(winners.begin(), winners.end(),
+            [](const ItemState* a, const ItemState* b) { return a->Rank() > b->Rank(); });
+  const Policy& policy = model_.PolicyOf(collection);
+  for (size_t i = 0; i < winners.size(); ++i) {
+    if (!winners[i]->sure) continue;
+    if (BucketAt(policy, winners[i]->at_ms) < lost_below_.at(collection)) continue;
+    *none = false;
+    winners.resize(i + 1);
+  }
+  return winners;
+}
+
+bool HistoryModel::Hidden(const std::string& collection, const Of& of,
+                          const ItemState& state) const {
+  const Policy& policy = model_.PolicyOf(collection);
+  return state.tombstone || state.at_ms <= of.covered_sure_ms ||
+         BucketAt(policy, state.at_ms) < OldestBucket(policy, model_.now_ms);
+}
+
+bool HistoryModel::MayBeHidden(const std::string& collection, const Of& of,
+                               const ItemState& state) const {
+  return Hidden(collection, of, state) || state.at_ms <= of.covered_maybe_ms ||
+         BucketAt(model_.PolicyOf(collection), state.at_ms) < lost_below_.at(collection);
+}
+
+Outlook HistoryModel::Expect(const std::string& collection, const std::string& user,
+                             const std::string& item) const {
+  Outlook outlook;
+  const Of* of = Find(collection, user);
+  if (of == nullptr) return {true};
+  for (const ItemState* state : Winners(collection, *of, item, &outlook.absent)) {
+    if (MayBeHidden(collection, *of, *state)) outlook.absent = true;
+    if (!Hidden(collection, *of, *state)) outlook.shown.push_back(*state);
+  }
+  return outlook;
+}
+
+void HistoryModel::Learn(const std::string& collection, const std::string& user,
+                         const std::string& item, bool shown) {
+  const auto of = of_[collection].find(user);
+  if (of == of_[collection].end()) return;
+  bool none = false;
+  const auto winners = Winners(collection, of->second, item, &none);
+  if (winners.size() != 1 || none || winners[0]->tombstone) return;
+  Of& line = of->second;
+  const int64_t at_ms = winners[0]->at_ms;
+  if (shown) {
+    line.covered_maybe_ms = std::min(line.covered_maybe_ms, at_ms - 1);
+  } else if (at_ms <= line.covered_maybe_ms && !Hidden(collection, line, *winners[0])) {
+    line.covered_sure_ms = at_ms;
+  }
+}
+
+Recording HistoryModel::RecordingOf(const std::string& user) const {
+  const auto toggles = toggles_.find(user);
+  if (toggles == toggles_.end() || toggles->second.empty()) return {};
+  return {toggles->second.back().second, toggles->second.back().first};
+}
+
+Recording HistoryModel::RecordingAfter(const std::string& user, bool paused) const {
+  const Recording before = RecordingOf(user);
+  if (before.paused == paused) return before;
+  return {paused, std::max(model_.now_ms, before.since_ms)};
+}
+
+const Lift* HistoryModel::LiftOf(const std::string& collection, const std::string& user,
+                                 const std::string& item) const {
+  const Of* of = Find(collection, user);
+  if (of == nullptr) return nullptr;
+  const auto lift = of->lifts.find(item);
+  return lift == of->lifts.end() ? nullptr : &lift->second;
+}
+
+std::vector<std::string> HistoryModel::ItemsOf(const std::string& collection,
+                                               const std::string& user) const {
+  std::vector<std::string> items;
+  if (const Of* of = Find(collection, user)) {
+    for (const auto& [item, states] : of->items) items.push_back(item);
+  }
+  return items;
+}
+
+std::vector<std::string> HistoryModel::UsersOf(const std::string& collection) const {
+  std::vector<std::string> users;
+  const auto at = of_.find(collection);
+  if (at == of_.end()) return users;
+  for (const auto& [user, of] : at->second) users.push_back(user);
+  return users;
+}
+
+std::vector<std::string> HistoryModel::PausedUsers() const {
+  std::vector<std::string> users;
+  for (const auto& [user, toggles] : toggles_) users.push_back(user);
+  return users;
+}
+
+// ---- The cap ----
+
+void HistoryModel::Evict(bool sure) {
+  for (auto& [collection, users] : of_) {
+    if (!model_.PolicyOf(collection).history.enabled) continue;
+    for (auto& [user, of] : users) EvictOf(collection, &of, sure);
+  }
+}
+
+// Of each item the latest that it may be: no list of a possible world is later.
+void HistoryModel::EvictOf(const std::string& collection, Of* of, bool sure) {
+  std::vector<int64_t> times;
+  for (const auto& [item, states] : of->items) {
+    bool none = false;
+    const auto winners = Winners(collection, *of, item, &none);
+    sure = sure && winners.size() == 1 && !none &&
+           Hidden(collection, *of, *winners[0]) == MayBeHidden(collection, *of, *winners[0]);
+    const auto shown = std::find_if(winners.begin(), winners.end(), [&](const ItemState* state) {
+      return !Hidden(collection, *of, *state);
+    });
+    if (shown != winners.end()) times.push_back((*shown)->at_ms);
+  }
+  const size_t most = model_.PolicyOf(collection).history.max_entries;
+  if (times.size() <= most) return;
+  std::sort(times.begin(), times.end(), std::greater<>());
+  of->covered_maybe_ms = std::max(of->covered_maybe_ms, times[most]);
+  if (sure) of->covered_sure_ms = std::max(of->covered_sure_ms, times[most]);
+}
+
+// ---- What is open ----
+
+void HistoryModel::Synced(uint32_t shard) {
+  std::set<OpenItem> left;
+  for (const OpenItem& open : open_[shard]) {
+    Of& of = of_[open.collection][open.user];
+    if (const auto lift = of.lifts.find(open.item); lift != of.lifts.end()) lift->second.call = 0;
+    const auto item = of.items.find(open.item);
+    if (item == of.items.end()) continue;
+    bool unsure = false;
+    for (ItemState& state : item->second) {
+      if (state.sure) state.call = 0;
+      unsure = unsure || !state.sure;
+    }
+    if (unsure) left.insert(open);
+  }
+  open_[shard] = std::move(left);
+}
+
+void HistoryModel::Settle(uint32_t shard, bool power_was_cut, uint64_t kept,
+                          const Observe& observe) {
+  uint64_t last_present = 0, first_absent = UINT64_MAX;
+  const auto may_be_lost = [&](uint64_t call) { return power_was_cut && call > kept; };
+  for (const OpenItem& open : std::exchange(open_[shard], {})) {
+    Of& of = of_[open.collection][open.user];
+    if (const auto lift = of.lifts.find(open.item); lift != of.lifts.end()) {
+      if (may_be_lost(lift->second.call)) lift->second.sure = false;
+      lift->second.call = 0;
+    }
+    const auto item = of.items.find(open.item);
+    if (item == of.items.end()) continue;  // erased meanwhile
+    for (ItemState& state : item->second) {
+      if (may_be_lost(state.call)) state.sure = false;
+    }
+    const auto seen = observe(open.collection, open.user, open.item);
+    if (seen) {
+      bool none = false;
+      std::vector<const ItemState*> right;
+      for (const ItemState* state : Winners(open.collection, of, open.item, &none)) {
+        if (*seen ? Is(*state, **seen) && !Hidden(open.collection, of, *state)
+                  : MayBeHidden(open.collection, of, *state)) {
+          right.push_back(state);
+        }
+      }
+      none = none && !*seen;
+      if (right.empty() && !none) {
+        throw Violation("history after an opening: " + open.collection + " " + open.user + " " +
+                        open.item + " is none of what it can be");
+      }
+      // What is greater than all that it can be did not happen, or was lost.
+      std::vector<ItemState> left;
+      for (const ItemState& state : item->second) {
+        if (right.empty() || state.Rank() > right.front()->Rank()) {
+          if (state.call != 0) first_absent = std::min(first_absent, state.call);
+          continue;
+        }
+        left.push_back(state);
+        if (right.size() > 1 || none || state.Rank() != right.front()->Rank()) continue;
+        if (!state.sure && state.call != 0) last_present = std::max(last_present, state.call);
+        left.back().sure = true;
+      }
+      item->second = std::move(left);
+    }
+    for (ItemState& state : item->second) state.call = 0;
+  }
+  if (last_present > first_absent) {
+    throw Violation("history of a call was lost and of a later one of the shard kept");
+  }
+}
+
+}  // namespace seendb::simulation

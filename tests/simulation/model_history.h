@@ -1,0 +1,139 @@
+// tests/simulation/model_history.h: what exact history must answer, in the plainest way there is.
+//
+// Of each user, collection and item every state is kept that was ever reported: plays by their
+// time, deletions by the time they cover. The greatest counts. A state is sure, or only possible:
+// its call failed, or a power cut may have taken it; then every answer that one of the possible
+// worlds gives is right, until an opening tells which it was. A line, `covered`, runs below what
+// was cleared or evicted; between its sure and its possible height an entry may be there or not.
+
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "seendb/history.h"
+#include "seendb/policy.h"
+#include "simulation/script.h"
+
+namespace seendb::simulation {
+
+class Model;
+
+/// One state an item had.
+struct ItemState {
+  int64_t at_ms = 0;
+  bool tombstone = false;
+  ScriptWatch watch = {};
+  bool sure = true;
+  uint64_t call = 0;  ///< a power cut that takes this call takes it too; 0: it is on the disk
+
+  /// Of equal times a deletion is greater, then the greater bytes: numbers here are below 64, whose
+  /// bytes are ordered as 0, -1, 1, 2, ...; texts by their length, then their letters.
+  auto Rank() const {
+    const int32_t progress = watch.progress_s < 0 ? 1 : 2 * watch.progress_s;
+    return std::make_tuple(at_ms, tombstone, progress, watch.duration_s, watch.device.size(),
+                           watch.device, watch.fields.size(), watch.fields);
+  }
+};
+
+/// What a look-up of an item may answer.
+struct Outlook {
+  bool absent = false;
+  std::vector<ItemState> shown = {};
+  bool sure() const { return shown.size() + (absent ? 1 : 0) == 1; }
+};
+
+/// An item that was deleted and may be recommended again.
+struct Lift {
+  int64_t at_ms = 0;
+  bool ended = false;  ///< by a play since
+  bool sure = true;    ///< that it is as `ended` says
+  uint64_t call = 0;   ///< that ended it, as in ItemState
+};
+
+/// See the head of this file. Policies and the present are the model's.
+class HistoryModel {
+ public:
+  explicit HistoryModel(const Model* model) : model_(*model) {}
+
+  /// What becomes of a play.
+  enum class Verdict { kBoth, kFilterOnly, kNothing };
+  Verdict Judge(const std::string& collection, const std::string& user, int64_t at_ms) const;
+  /// A play entered history.
+  void Add(const std::string& collection, const std::string& user, const std::string& item,
+           ItemState state);
+  /// An accepted play, or a served item that counts as one.
+  void EndLift(const std::string& collection, const std::string& user, const std::string& item,
+               int64_t at_ms, bool acknowledged, uint64_t call);
+  void Delete(const std::string& collection, const std::string& user,
+              const std::vector<std::string>& items, bool acknowledged);
+  void Clear(const std::string& collection, const std::string& user, bool acknowledged);
+  void Pause(const std::string& user, bool paused);
+  void Erase(const std::string& user);
+  /// Entries beyond the cap may have left; `sure`: they have.
+  void Evict(bool sure);
+  /// Time went on, or the policy changed: what is too old now may be gone for good.
+  void Age(const std::string& collection, const Policy& policy);
+
+  /// What a look-up may answer now.
+  Outlook Expect(const std::string& collection, const std::string& user,
+                 const std::string& item) const;
+  /// An answer that was right tells where the line runs.
+  void Learn(const std::string& collection, const std::string& user, const std::string& item,
+             bool shown);
+  Recording RecordingOf(const std::string& user) const;
+  /// What it will be after a change.
+  Recording RecordingAfter(const std::string& user, bool paused) const;
+  /// Null where the item was never deleted so.
+  const Lift* LiftOf(const std::string& collection, const std::string& user,
+                     const std::string& item) const;
+  /// Items with any state, users with any item.
+  std::vector<std::string> ItemsOf(const std::string& collection, const std::string& user) const;
+  std::vector<std::string> UsersOf(const std::string& collection) const;
+  /// Users whose history was ever paused.
+  std::vector<std::string> PausedUsers() const;
+
+  /// Everything acknowledged of a shard is on the disk.
+  void Synced(uint32_t shard);
+  /// Looks an item up after an opening; nothing: that can't be told.
+  using Observe = std::function<std::optional<std::optional<HistoryEntry>>(
+      const std::string& collection, const std::string& user, const std::string& item)>;
+  /// Settles what is open in a shard; of calls after `kept` a power cut may have taken the last
+  /// ones. Throws a Violation where something acknowledged is gone that must not be.
+  void Settle(uint32_t shard, bool power_was_cut, uint64_t kept, const Observe& observe);
+
+ private:
+  struct Of {
+    std::map<std::string, std::vector<ItemState>> items;
+    std::map<std::string, Lift> lifts;
+    int64_t covered_sure_ms = INT64_MIN, covered_maybe_ms = INT64_MIN;
+  };
+  struct OpenItem {
+    std::string collection, user, item;
+    auto operator<=>(const OpenItem&) const = default;
+  };
+  const Of* Find(const std::string& collection, const std::string& user) const;
+  std::vector<const ItemState*> Winners(const std::string& collection, const Of& of,
+                                        const std::string& item, bool* none) const;
+  bool Hidden(const std::string& collection, const Of& of, const ItemState& state) const;
+  bool MayBeHidden(const std::string& collection, const Of& of, const ItemState& state) const;
+  void Open(const std::string& collection, const std::string& user, const std::string& item);
+  void Insert(Of* of, const std::string& item, const ItemState& state);
+  void DeleteOne(const std::string& collection, Of* of, const std::string& item, bool acknowledged);
+  void EvictOf(const std::string& collection, Of* of, bool sure);
+
+  const Model& model_;
+  std::map<std::string, std::map<std::string, Of>> of_;                   // collection, user
+  std::map<std::string, std::vector<std::pair<int64_t, bool>>> toggles_;  // user
+  std::map<std::string, int64_t> lost_below_;    // collection: buckets that were too old once
+  std::map<uint32_t, std::set<OpenItem>> open_;  // shard
+};
+
+}  // namespace seendb::simulation
