@@ -121,7 +121,11 @@ void Deed::CountVerdicts(const std::vector<Sent>& sent) {
 void Deed::CheckRefusals(size_t sent, const std::vector<uint32_t>& refused) const {
   std::vector<uint32_t> indexes;
   for (const Refusal& refusal : recorded_.refusals) indexes.push_back(refusal.index);
-  if (recorded_.accepted + recorded_.refused != sent || indexes != refused) {
+  const std::vector<uint32_t> told(
+      refused.begin(),
+      refused.begin() + static_cast<int64_t>(std::min(refused.size(), kMaxRefusals)));
+  if (recorded_.accepted + recorded_.refused != sent || recorded_.refused != refused.size() ||
+      indexes != told) {
     throw Violation("refused " + std::to_string(recorded_.refused) + " of " + std::to_string(sent) +
                     ", expected " + std::to_string(refused.size()));
   }
