@@ -1,7 +1,7 @@
 #include "simulation/generate_history.h"
 
+#include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "seendb/events.h"
@@ -40,9 +40,13 @@ class Decorator {
  private:
   // ---- Policies ----
 
-  HistoryPatch Loose() {
+  // At most 25 buckets of history: the families of a database are limited.
+  HistoryPatch Loose(const std::string& collection, bool all) {
     HistoryPatch patch;
-    if (dice_.Chance(50)) patch.days = dice_.Of<uint32_t>({1, 10, 40, 90, 400});
+    const uint32_t most = 25 * collections_.at(collection);
+    if (all || dice_.Chance(50)) {
+      patch.days = std::min(most, dice_.Of<uint32_t>({1, 10, 40, 90, 90, 400}));
+    }
     if (dice_.Chance(50)) patch.max_entries = dice_.Of<uint32_t>({1, 4, 12, 10'000, 10'000});
     if (dice_.Chance(15)) patch.ids_only = dice_.Chance(50);
     if (dice_.Chance(50)) patch.deleted_items = static_cast<DeletedItems>(dice_.Below(2));
@@ -50,11 +54,11 @@ class Decorator {
     return patch;
   }
   void Default() {
-    collections_.insert("default");
+    collections_["default"] = 30;
     Operation put;
     put.verb = Verb::kPut;
     put.collection = "default";
-    put.patch.history = Loose();
+    put.patch.history = Loose("default", true);
     put.patch.history.enabled = dice_.Chance(75);
     made_.push_back(std::move(put));
   }
@@ -62,7 +66,7 @@ class Decorator {
     Operation put;
     put.verb = Verb::kPut;
     put.collection = Collection();
-    put.patch.history = Loose();
+    put.patch.history = Loose(put.collection, false);
     if (dice_.Chance(40)) put.patch.history.enabled = dice_.Chance(60);
     made_.push_back(std::move(put));
   }
@@ -72,11 +76,13 @@ class Decorator {
   void Change(Operation* operation) {
     if (operation->verb == Verb::kPlay) return Watched(operation);
     if (operation->verb != Verb::kPut) return;
-    if (!collections_.insert(operation->collection).second) {
+    const BucketSpec bucket = operation->patch.bucket.value_or(BucketSpec{});
+    const uint32_t days = bucket.kind == BucketKind::kMonth ? 30 : bucket.days;
+    if (!collections_.emplace(operation->collection, days).second) {
       operation->patch.retention.reset();
       return;
     }
-    operation->patch.history = Loose();
+    operation->patch.history = Loose(operation->collection, true);
     operation->patch.history.enabled = dice_.Chance(75);
   }
 
@@ -135,7 +141,7 @@ class Decorator {
   std::string Collection() {
     auto at = collections_.begin();
     std::advance(at, static_cast<int64_t>(dice_.Below(collections_.size())));
-    return *at;
+    return at->first;
   }
   const std::string& User() { return users_[users_.size() - 1 - dice_.Skewed(users_.size())]; }
   Operation& New(Verb verb) {
@@ -193,7 +199,7 @@ class Decorator {
 
   Dice dice_;
   std::vector<Operation> given_, made_, played_;
-  std::set<std::string> collections_;
+  std::map<std::string, uint32_t> collections_;            // days of a bucket
   std::vector<std::string> users_;                         // of all plays
   std::map<std::string, std::vector<std::string>> known_;  // of a user: everything played
   std::string reading_;                                    // who began a list last

@@ -35,8 +35,10 @@ class Minimiser {
  private:
   bool Late() const { return Steady::now() > end_; }
 
-  // What comes after the failure is of no matter.
+  // What comes after the failure is of no matter; but what is done in a middle belongs to it.
   void Cut(size_t operation) {
+    if (operation >= script_.operations.size()) return;
+    if (script_.operations[operation].verb == Verb::kMiddle) operation += 2;
     if (operation + 1 < script_.operations.size()) script_.operations.resize(operation + 1);
   }
 

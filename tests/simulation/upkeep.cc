@@ -99,11 +99,12 @@ Status Upkeep::Seal(const Operation& operation) {
   if (!model().policies().contains(operation.collection)) return Over({});
   const Policy& policy = model().PolicyOf(operation.collection);
   const std::string bucket = NameOf(policy, BucketAt(policy, model().now_ms) - operation.number);
-  const Status status = Over(engine().Seal(operation.collection, bucket));
+  // Looked at before: what is done in the middle may make it.
   const std::vector<BucketInfo> buckets = engine().Buckets();
   const bool exists = std::any_of(buckets.begin(), buckets.end(), [&](const BucketInfo& info) {
     return info.collection == operation.collection && info.bucket == bucket;
   });
+  const Status status = Over(engine().Seal(operation.collection, bucket));
   if (status.code() == StatusCode::kNotFound && !exists) return {};
   return status;
 }
