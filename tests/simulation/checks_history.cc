@@ -94,8 +94,7 @@ class PageExamination {
     // The cap ends the list behind the last entry shown of the collection.
     std::optional<HistoryEntry> end;
     for (const HistoryEntry& entry : page_.entries) {
-      if (!page_.cursor.empty()) end = entry;
-      if (full && entry.collection == collection) end = entry;
+      if (!full || entry.collection == collection) end = entry;
     }
     const bool ends = full || !page_.cursor.empty();
     for (const std::string& item : model_.history().ItemsOf(collection, user_)) {
