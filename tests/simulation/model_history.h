@@ -127,6 +127,8 @@ class HistoryModel {
   void Open(const std::string& collection, const std::string& user, const std::string& item);
   void Insert(Of* of, const std::string& item, const ItemState& state);
   void DeleteOne(const std::string& collection, Of* of, const std::string& item, bool acknowledged);
+  void SettleItem(const OpenItem& open, const std::optional<HistoryEntry>& seen, Of* of,
+                  uint64_t* last_present, uint64_t* first_absent);
   void EvictOf(const std::string& collection, Of* of, bool sure);
 
   const Model& model_;
