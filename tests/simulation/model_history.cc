@@ -14,6 +14,23 @@ int64_t OldestBucket(const Policy& policy, int64_t now_ms) {
 
 }  // namespace
 
+// Numbers by 7 bits, the lowest first, of which all but the last have the eighth set; progress as
+// 0, -1, 1, -2, ...; texts behind their length.
+std::string BytesOf(const ScriptWatch& watch) {
+  std::string bytes;
+  const auto put = [&bytes](uint64_t number) {
+    for (; number >= 128; number /= 128) bytes.push_back(static_cast<char>(number % 128 + 128));
+    bytes.push_back(static_cast<char>(number));
+  };
+  const int64_t progress = watch.progress_s;
+  put(static_cast<uint64_t>(progress < 0 ? -2 * progress - 1 : 2 * progress));
+  put(static_cast<uint64_t>(watch.duration_s));
+  put(watch.device.size());
+  bytes += watch.device;
+  put(watch.fields.size());
+  return bytes + watch.fields;
+}
+
 // ---- What happens ----
 
 HistoryModel::Verdict HistoryModel::Judge(const std::string& collection, const std::string& user,

@@ -26,6 +26,9 @@ namespace seendb::simulation {
 
 class Model;
 
+/// What a player says as it is kept (format.md): the bytes that decide between equal times.
+std::string BytesOf(const ScriptWatch& watch);
+
 /// One state an item had.
 struct ItemState {
   int64_t at_ms = 0;
@@ -34,13 +37,8 @@ struct ItemState {
   bool sure = true;
   uint64_t call = 0;  ///< a power cut that takes this call takes it too; 0: it is on the disk
 
-  /// Of equal times a deletion is greater, then the greater bytes: numbers here are below 64, whose
-  /// bytes are ordered as 0, -1, 1, 2, ...; texts by their length, then their letters.
-  auto Rank() const {
-    const int32_t progress = watch.progress_s < 0 ? 1 : 2 * watch.progress_s;
-    return std::make_tuple(at_ms, tombstone, progress, watch.duration_s, watch.device.size(),
-                           watch.device, watch.fields.size(), watch.fields);
-  }
+  /// Of equal times a deletion is greater, then the greater bytes.
+  auto Rank() const { return std::make_tuple(at_ms, tombstone, BytesOf(watch)); }
 };
 
 /// What a look-up of an item may answer.
