@@ -9,7 +9,7 @@ void HandleCollections(Call& call) {
 }
 
 void HandlePutCollection(Call& call) {
-  const std::string& name = call.plan.argument;
+  const std::string& name = call.plan.arguments.front();
   if (const Status status = ValidateCollectionName(name); !status.ok()) {
     return call.Refuse(Status::InvalidArgument(std::string(status.message()), "/name"));
   }

@@ -51,7 +51,10 @@ class EventStream final : public http::BodyStream {
 
   bool AnswersAsItGoes() const override { return false; }
   bool Failed() const override { return !failure_.ok(); }
-  size_t HeldBytes() const override { return held_.capacity() * sizeof(Held) + texts_.capacity(); }
+  size_t HeldBytes() const override {
+    return held_.capacity() * sizeof(Held) + watches_.capacity() * sizeof(HeldWatch) +
+           texts_.capacity();
+  }
 
   void Finish(http::Response* response) override {
     if (Failed()) return http::WriteError(ToHttpError(failure_), response);
@@ -65,28 +68,45 @@ class EventStream final : public http::BodyStream {
     int64_t at_ms;
     IdRef user, item;
     size_t user_begin, item_begin;
+    bool watched;  // the next of watches_ is its
+  };
+  /// What the player said, its texts likewise.
+  struct HeldWatch {
+    Watch watch;
+    size_t device_begin, fields_begin;
   };
 
   void TakeLine(uint64_t index, std::string_view line) {
     JsonDocument document;
     Play event;
-    Status status = ParseEvent(line, &document, &event);
+    Watch watch;
+    Status status =
+        ParseEvent(line, &document, &event, kind_ == EventKind::kPlays ? &watch : nullptr);
     if (!status.ok()) return Refuse(index, std::move(status));
-    Held held{index, event.at_ms, event.user, event.item, 0, 0};
-    held.user_begin = Hold(event.user);
-    held.item_begin = Hold(event.item);
-    held_.push_back(held);
+    const size_t user_begin = Hold(event.user);
+    const size_t item_begin = Hold(event.item);
+    const bool watched = event.watch != nullptr;
+    held_.push_back({index, event.at_ms, event.user, event.item, user_begin, item_begin, watched});
+    if (watched) {
+      const size_t device_begin = Hold(watch.device);
+      watches_.push_back({watch, device_begin, Hold(watch.fields)});
+    }
     if (held_.size() >= kBatch || texts_.size() >= kBatchBytes) Flush();
   }
 
-  size_t Hold(const IdRef& id) {
+  size_t Hold(std::string_view text) {
     const size_t begin = texts_.size();
-    if (!id.is_number()) texts_.append(id.text());
+    texts_.append(text);
     return begin;
+  }
+  size_t Hold(const IdRef& id) { return Hold(id.is_number() ? std::string_view() : id.text()); }
+
+  std::string_view TextOf(std::string_view text, size_t begin) const {
+    return std::string_view(texts_).substr(begin, text.size());
   }
 
   IdRef IdOf(const IdRef& id, size_t begin) const {
-    return id.is_number() ? id : IdRef(std::string_view(texts_).substr(begin, id.text().size()));
+    return id.is_number() ? id : IdRef(TextOf(id.text(), begin));
   }
 
   void Refuse(uint64_t line, Status status) {
@@ -97,6 +117,7 @@ class EventStream final : public http::BodyStream {
 
   void Flush();
   Result<RecordResult> Record() const;
+  std::vector<Watch> Watches() const;
 
   Context& context_;
   const std::string collection_;
@@ -105,6 +126,7 @@ class EventStream final : public http::BodyStream {
   LineCutter lines_;
   uint64_t next_line_ = 0;
   std::vector<Held> held_;
+  std::vector<HeldWatch> watches_;
   std::string texts_;
   std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
   uint64_t accepted_ = 0, refused_ = 0;
@@ -112,14 +134,27 @@ class EventStream final : public http::BodyStream {
   Status failure_;
 };
 
+std::vector<Watch> EventStream::Watches() const {
+  std::vector<Watch> watches;
+  watches.reserve(watches_.size());
+  for (const HeldWatch& held : watches_) {
+    Watch& watch = watches.emplace_back(held.watch);
+    watch.device = TextOf(watch.device, held.device_begin);
+    watch.fields = TextOf(watch.fields, held.fields_begin);
+  }
+  return watches;
+}
+
 Result<RecordResult> EventStream::Record() const {
   Engine& engine = *context_.engine.load(std::memory_order_acquire);
   if (kind_ == EventKind::kPlays) {
+    const std::vector<Watch> watches = Watches();
+    const Watch* next = watches.data();
     std::vector<Play> plays;
     plays.reserve(held_.size());
     for (const Held& held : held_) {
-      plays.push_back(
-          {IdOf(held.user, held.user_begin), IdOf(held.item, held.item_begin), held.at_ms});
+      plays.push_back({IdOf(held.user, held.user_begin), IdOf(held.item, held.item_begin),
+                       held.at_ms, held.watched ? next++ : nullptr});
     }
     return engine.RecordPlays(plays, {collection_});
   }
@@ -151,6 +186,7 @@ void EventStream::Flush() {
             [](const auto& a, const auto& b) { return a.index < b.index; });
   refusals_.resize(std::min(refusals_.size(), kMaxRefusals));
   held_.clear();
+  watches_.clear();
   texts_.clear();
 }
 

@@ -1,14 +1,25 @@
 #include "api/events_json.h"
 
 #include <array>
+#include <span>
 
 #include "http/error.h"
 
 namespace seendb::api {
 namespace {
 
-enum EventField : size_t { kEventUser, kEventItem, kEventAt };
-constexpr std::array<std::string_view, 3> kEventFields = {"user", "item", "at"};
+enum EventField : size_t {
+  kEventUser,
+  kEventItem,
+  kEventAt,
+  kEventProgress,
+  kEventDuration,
+  kEventDevice,
+  kEventFields,
+};
+constexpr std::array<std::string_view, 7> kEventNames = {
+    "user", "item", "at", "progress_s", "duration_s", "device", "fields"};
+constexpr size_t kImpressionNames = kEventProgress;  // the first of them
 
 enum PlaysField : size_t { kEvents, kPlaysCollection };
 constexpr std::array<std::string_view, 2> kPlaysFields = {"events", "collection"};
@@ -24,28 +35,49 @@ Status ReadCollection(ondemand::value value, std::optional<std::string_view>* co
   return Status::Ok();
 }
 
-Status ReadEventFields(ondemand::object object, Play* event) {
+Status ReadWatchField(size_t field, ondemand::value value, Watch* watch) {
+  return field == kEventProgress   ? ReadProgress(value, &watch->progress_s)
+         : field == kEventDuration ? ReadDuration(value, &watch->duration_s)
+         : field == kEventDevice   ? ReadDevice(value, &watch->device)
+                                   : ReadOpaque(value, kMaxFieldsBytes, &watch->fields);
+}
+
+Status ReadEventFields(ondemand::object object, Play* event, Watch* watch) {
   *event = Play();
-  FieldSet fields(kEventFields);
+  FieldSet fields(
+      std::span(kEventNames).first(watch != nullptr ? kEventNames.size() : kImpressionNames));
   std::string_view token;
   Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value value) {
-    return field == kEventUser   ? ReadId(value, &event->user, &token)
-           : field == kEventItem ? ReadId(value, &event->item, &token)
-                                 : ReadTime(value, &event->at_ms);
+    if (field == kEventUser) return ReadId(value, &event->user, &token);
+    if (field == kEventItem) return ReadId(value, &event->item, &token);
+    if (field == kEventAt) return ReadTime(value, &event->at_ms);
+    if (event->watch == nullptr) *watch = Watch();
+    event->watch = watch;
+    return ReadWatchField(field, value, watch);
   });
   if (status.ok()) status = fields.Require(kEventUser);
   return status.ok() ? fields.Require(kEventItem) : status;
 }
 
-Status ReadEvents(ondemand::value value, std::vector<Play>* plays) {
-  return ReadElements(value, SIZE_MAX, "events", [&](size_t, ondemand::value item) {
+Status ReadEvents(ondemand::value value, PlaysCall* call) {
+  Watch watch;
+  Status status = ReadElements(value, SIZE_MAX, "events", [&](size_t, ondemand::value item) {
     ondemand::object object;
     if (const auto error = item.get_object().get(object)) {
       return error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
                                                : Malformed(error);
     }
-    return ReadEventFields(object, &plays->emplace_back());
+    Play& play = call->plays.emplace_back();
+    Status read = ReadEventFields(object, &play, &watch);
+    if (play.watch != nullptr) call->watches.push_back(watch);
+    return read;
   });
+  if (call->watches.empty()) return status;
+  const Watch* next = call->watches.data();  // only now do they stay where they are
+  for (Play& play : call->plays) {
+    if (play.watch != nullptr) play.watch = next++;
+  }
+  return status;
 }
 
 Status ReadItems(ondemand::value value, size_t max_items, std::vector<Impression>* impressions) {
@@ -57,13 +89,42 @@ Status ReadItems(ondemand::value value, size_t max_items, std::vector<Impression
 
 }  // namespace
 
+Status ReadProgress(ondemand::value value, int32_t* progress_s) {
+  constexpr std::string_view kFinishedToken = "-1";
+  static_assert(kFinished == -1);
+  std::string_view raw = value.raw_json_token();
+  raw = raw.substr(0, raw.find_last_not_of(" \t\r\n") + 1);
+  if (raw == kFinishedToken) {
+    *progress_s = kFinished;
+    return Status::Ok();
+  }
+  if (ReadDuration(value, progress_s).ok()) return Status::Ok();
+  return Status::InvalidArgument("must be whole seconds, or -1 for finished");
+}
+
+Status ReadDuration(ondemand::value value, int32_t* duration_s) {
+  uint64_t number = 0;
+  const Status status = ReadUint(value, &number);
+  if (!status.ok() || number > static_cast<uint64_t>(INT32_MAX)) {
+    return Status::InvalidArgument("must be whole seconds");
+  }
+  *duration_s = static_cast<int32_t>(number);
+  return Status::Ok();
+}
+
+Status ReadDevice(ondemand::value value, std::string_view* device) {
+  if (Status status = ReadText(value, device); !status.ok()) return status;
+  if (device->size() <= kMaxDeviceBytes) return Status::Ok();
+  return Status::InvalidArgument("longer than " + std::to_string(kMaxDeviceBytes) + " bytes");
+}
+
 Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call) {
   call->plays.clear();
+  call->watches.clear();
   call->collection.reset();
   FieldSet fields(kPlaysFields);
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
-    return field == kEvents ? ReadEvents(value, &call->plays)
-                            : ReadCollection(value, &call->collection);
+    return field == kEvents ? ReadEvents(value, call) : ReadCollection(value, &call->collection);
   });
   return status.ok() ? fields.Require(kEvents) : status;
 }
@@ -90,10 +151,10 @@ Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* d
   return fields.Require(kItems);
 }
 
-Status ParseEvent(std::string_view line, JsonDocument* document, Play* event) {
+Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch) {
   ondemand::object root;
   if (Status status = document->Begin(line, &root); !status.ok()) return status;
-  if (Status status = ReadEventFields(root, event); !status.ok()) return status;
+  if (Status status = ReadEventFields(root, event, watch); !status.ok()) return status;
   return document->End();
 }
 

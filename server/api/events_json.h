@@ -12,9 +12,11 @@
 
 namespace seendb::api {
 
-/// A batch of plays: `{"events":[{"user","item","at"}],"collection"}`.
+/// A batch of plays: `{"events":[{"user","item","at","progress_s","duration_s","device","fields"}],
+/// "collection"}`.
 struct PlaysCall {
   std::vector<Play> plays;
+  std::vector<Watch> watches;  ///< of the plays that say where the player is
   std::optional<std::string_view> collection;
 };
 
@@ -28,8 +30,14 @@ struct ImpressionsCall {
 Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call);
 Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* document,
                         ImpressionsCall* call);
-/// One event, `{"user","item","at"}`, a play or an impression.
-Status ParseEvent(std::string_view line, JsonDocument* document, Play* event);
+/// One event: a play, or, where `watch` is null, an impression, which has "user", "item" and "at"
+/// only. `event->watch` is `watch` where the line says something of it.
+Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch);
+
+/// Readers of what a player says; a refusal's field is left to the caller.
+Status ReadProgress(ondemand::value value, int32_t* progress_s);
+Status ReadDuration(ondemand::value value, int32_t* duration_s);
+Status ReadDevice(ondemand::value value, std::string_view* device);
 
 /// One event not taken.
 struct RefusedEvent {

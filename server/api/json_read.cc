@@ -4,6 +4,8 @@
 #include <cstring>
 #include <memory>
 
+#include <nlohmann/json.hpp>
+
 #include "base/utf8.h"
 #include "http/message.h"
 
@@ -185,6 +187,22 @@ Status ReadTime(ondemand::value value, int64_t* at_ms) {
   }
   *at_ms = static_cast<int64_t>(number);
   return Status::Ok();
+}
+
+Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
+  ondemand::object object;
+  if (const auto error = value.get_object().get(object)) {
+    return error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
+                                             : Malformed(error);
+  }
+  if (const auto error = object.raw_json().get(*text)) return Malformed(error);
+  *text = Trimmed(*text);
+  if (text->size() > most) {
+    return Status::InvalidArgument("longer than " + std::to_string(most) + " bytes");
+  }
+  // simdjson only looked for the end.
+  if (nlohmann::json::accept(text->begin(), text->end())) return Status::Ok();
+  return Status::InvalidArgument("malformed JSON");
 }
 
 }  // namespace seendb::api

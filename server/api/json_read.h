@@ -75,6 +75,9 @@ Status ReadBool(ondemand::value value, bool* flag);
 Status ReadArray(ondemand::value value, ondemand::array* array);
 /// A time in ms since 1970.
 Status ReadTime(ondemand::value value, int64_t* at_ms);
+/// An object whose members are somebody else's affair: its text as it came, at most `most` bytes
+/// of well-formed JSON.
+Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text);
 
 /// Puts `prefix` in front of a refusal's field.
 inline Status Within(Status status, std::string_view prefix) {

@@ -6,6 +6,9 @@ namespace {
 using http::Method;
 using http::Place;
 
+constexpr std::string_view kCollection[] = {"collection"};
+constexpr std::string_view kPage[] = {"limit", "cursor", "collection"};
+
 constexpr Route kRoutes[] = {
     {.method = Method::kPost,
      .path = "/filter",
@@ -20,7 +23,7 @@ constexpr Route kRoutes[] = {
      .handle = HandlePlays,
      .stream = StreamPlays,
      .takes_json = true,
-     .takes_collection = true,
+     .query = kCollection,
      .may_sync = true},
     {.method = Method::kPost,
      .path = "/impressions",
@@ -28,18 +31,66 @@ constexpr Route kRoutes[] = {
      .handle = HandleImpressions,
      .stream = StreamImpressions,
      .takes_json = true,
-     .takes_collection = true,
+     .query = kCollection,
      .may_sync = true},
     {.method = Method::kGet,
      .path = "/users/{user}",
      .route_class = RouteClass::kRead,
      .handle = HandleInspect,
-     .takes_collection = true,
+     .query = kCollection,
      .place = Place::kQuick},
     {.method = Method::kDelete,
      .path = "/users/{user}",
      .route_class = RouteClass::kWrite,
      .handle = HandleErase,
+     .place = Place::kQuick},
+    {.method = Method::kGet,
+     .path = "/users/{user}/history",
+     .route_class = RouteClass::kRead,
+     .handle = HandleHistory,
+     .query = kPage,
+     .place = Place::kQuick},
+    {.method = Method::kPost,
+     .path = "/users/{user}/history/lookup",
+     .route_class = RouteClass::kRead,
+     .handle = HandleHistoryLookup,
+     .takes_json = true,
+     .place = Place::kQuick},
+    {.method = Method::kPost,
+     .path = "/users/{user}/history/delete",
+     .route_class = RouteClass::kWrite,
+     .handle = HandleHistoryDelete,
+     .takes_json = true,
+     .place = Place::kQuick},
+    {.method = Method::kPost,
+     .path = "/users/{user}/history/clear",
+     .route_class = RouteClass::kWrite,
+     .handle = HandleHistoryClear,
+     .takes_json = true,
+     .place = Place::kQuick},
+    {.method = Method::kGet,
+     .path = "/users/{user}/history/{item}",
+     .route_class = RouteClass::kRead,
+     .handle = HandleHistoryItem,
+     .query = kCollection,
+     .place = Place::kQuick},
+    {.method = Method::kGet,
+     .path = "/users/{user}/recording",
+     .route_class = RouteClass::kRead,
+     .handle = HandleRecording,
+     .place = Place::kQuick},
+    {.method = Method::kPut,
+     .path = "/users/{user}/recording",
+     .route_class = RouteClass::kWrite,
+     .handle = HandlePutRecording,
+     .takes_json = true,
+     .place = Place::kQuick},
+    {.method = Method::kGet,
+     .path = "/users/{user}/export",
+     .route_class = RouteClass::kRead,
+     .handle = nullptr,
+     .stream = StreamExport,
+     .streams_answer = true,
      .place = Place::kQuick},
     {.method = Method::kGet,
      .path = "/collections",
@@ -132,14 +183,22 @@ constexpr Route kRoutes[] = {
      .needs_engine = false},
 };
 
-/// Whether `path` is `pattern`, whose last part may be "{...}"; then `*argument` is that part.
-bool Matches(std::string_view pattern, std::string_view path, std::string_view* argument) {
-  const size_t brace = pattern.find('{');
-  *argument = {};
-  if (brace == std::string_view::npos) return path == pattern;
-  if (path.size() <= brace || path.substr(0, brace) != pattern.substr(0, brace)) return false;
-  *argument = path.substr(brace);
-  return argument->find('/') == std::string_view::npos;
+/// Whether `path` is `pattern`, whose parts in braces stand for anything but nothing; then
+/// `*arguments` are those.
+bool Matches(std::string_view pattern, std::string_view path, PathArguments* arguments) {
+  arguments->count = 0;
+  while (true) {
+    const size_t brace = pattern.find('{');
+    const std::string_view fixed = pattern.substr(0, brace);
+    if (brace == std::string_view::npos) return path == fixed;
+    if (!path.starts_with(fixed)) return false;
+    path.remove_prefix(fixed.size());
+    pattern.remove_prefix(pattern.find('}') + 1);
+    const std::string_view part = path.substr(0, path.find('/'));
+    if (part.empty()) return false;
+    arguments->parts[arguments->count++] = part;
+    path.remove_prefix(part.size());
+  }
 }
 
 }  // namespace
@@ -150,19 +209,26 @@ std::string RouteLabel(const Route& route) {
   return std::string(http::MethodName(route.method)).append(" ").append(route.path);
 }
 
-int FindRoute(http::Method method, std::string_view path, std::string_view* argument,
+int FindRoute(http::Method method, std::string_view path, PathArguments* arguments,
               std::string* allow) {
   if (method == Method::kHead) method = Method::kGet;
   allow->clear();
   for (size_t i = 0; i < std::size(kRoutes); ++i) {
     const Route& route = kRoutes[i];
-    if (!Matches(route.path, path, argument)) continue;
+    if (!Matches(route.path, path, arguments)) continue;
     if (route.method == method) return static_cast<int>(i);
     if (!allow->empty()) *allow += ", ";
     *allow += http::MethodName(route.method);
     if (route.method == Method::kGet) *allow += ", HEAD";
   }
   return -1;
+}
+
+Status PathId(const http::Plan& plan, size_t index, std::string_view field, IdRef* id) {
+  *id = IdRef(plan.arguments.at(index));
+  const Status status = id->Validate();
+  if (status.ok()) return status;
+  return Status::InvalidArgument(std::string(status.message()), std::string(field));
 }
 
 }  // namespace seendb::api

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -23,17 +25,18 @@ enum class RouteClass : uint8_t {
 /// One route. Every path also exists under /v1.
 struct Route {
   http::Method method;
-  std::string_view path;  ///< "/users/{user}": one trailing part may vary
+  std::string_view path;  ///< "/users/{user}/history/{item}": parts in braces vary
   RouteClass route_class;
   /// Answers a whole request.
   void (*handle)(Call& call);
   /// Takes a body of NDJSON; null where there is none. Answers errors by `*refusal`.
   std::unique_ptr<http::BodyStream> (*stream)(Context& context, const http::Plan& plan,
                                               Status* refusal) = nullptr;
-  bool takes_json = false;        ///< a body is read as JSON
-  bool takes_binary = false;      ///< or as application/octet-stream
-  bool takes_collection = false;  ///< ?collection= is allowed
-  bool needs_engine = true;       ///< 503 until the database is open
+  bool takes_json = false;                       ///< a body is read as JSON
+  bool takes_binary = false;                     ///< or as application/octet-stream
+  std::span<const std::string_view> query = {};  ///< parameters allowed, besides the binary ones
+  bool streams_answer = false;                   ///< `stream` answers, whatever comes as a body
+  bool needs_engine = true;                      ///< 503 until the database is open
   http::Place place = http::Place::kHere;
   bool may_sync = false;  ///< goes to the workers while some collection syncs each batch
 };
@@ -44,10 +47,19 @@ std::span<const Route> Routes();
 /// "GET /users/{user}", as metrics label it.
 std::string RouteLabel(const Route& route);
 
+/// The parts of a path that vary, in order, raw.
+struct PathArguments {
+  std::array<std::string_view, 2> parts;
+  size_t count = 0;
+};
+
 /// The route for a request's path (without /v1) and method; HEAD counts as GET. On failure -1
-/// and, where the path exists, `*allow` lists its methods. `*argument` is the varying part, raw.
-int FindRoute(http::Method method, std::string_view path, std::string_view* argument,
+/// and, where the path exists, `*allow` lists its methods.
+int FindRoute(http::Method method, std::string_view path, PathArguments* arguments,
               std::string* allow);
+
+/// The user or item in the path's varying part `index`; a refusal names `field`.
+Status PathId(const http::Plan& plan, size_t index, std::string_view field, IdRef* id);
 
 // The handlers, by file.
 void HandleFilter(Call& call);       // filter.cc
@@ -55,6 +67,13 @@ void HandlePlays(Call& call);        // events.cc
 void HandleImpressions(Call& call);  // events.cc
 void HandleInspect(Call& call);      // users.cc
 void HandleErase(Call& call);        // users.cc
+void HandleHistory(Call& call);      // history.cc
+void HandleHistoryLookup(Call& call);
+void HandleHistoryItem(Call& call);
+void HandleHistoryDelete(Call& call);
+void HandleHistoryClear(Call& call);
+void HandleRecording(Call& call);
+void HandlePutRecording(Call& call);
 void HandleCollections(Call& call);  // collections.cc
 void HandlePutCollection(Call& call);
 void HandleDrain(Call& call);  // admin.cc
@@ -78,5 +97,7 @@ std::unique_ptr<http::BodyStream> StreamPlays(Context& context, const http::Plan
                                               Status* refusal);  // event_stream.cc
 std::unique_ptr<http::BodyStream> StreamImpressions(Context& context, const http::Plan& plan,
                                                     Status* refusal);
+std::unique_ptr<http::BodyStream> StreamExport(Context& context, const http::Plan& plan,
+                                               Status* refusal);  // export_stream.cc
 
 }  // namespace seendb::api

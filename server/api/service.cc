@@ -25,16 +25,20 @@ void Refuse(http::Error error, http::Plan* plan) {
 bool FindPlan(const http::RequestHead& head, http::Plan* plan) {
   std::string_view path = StripAuthority(head.Path());
   if (path.substr(0, 4) == "/v1/") path.remove_prefix(3);
-  std::string_view argument;
-  plan->route = FindRoute(head.method, path, &argument, &plan->allow);
+  PathArguments arguments;
+  plan->route = FindRoute(head.method, path, &arguments, &plan->allow);
   if (plan->route >= 0) {
-    auto decoded = PercentDecode(argument);
-    if (decoded) {
-      plan->argument = std::move(*decoded);
-      return true;
+    for (size_t i = 0; i < arguments.count; ++i) {
+      auto decoded = PercentDecode(arguments.parts[i]);
+      if (!decoded) {
+        Refuse({400, "invalid_argument", "malformed escape in the path"}, plan);
+        return false;
+      }
+      plan->arguments.push_back(std::move(*decoded));
     }
-    Refuse({400, "invalid_argument", "malformed escape in the path"}, plan);
-  } else if (plan->allow.empty()) {
+    return true;
+  }
+  if (plan->allow.empty()) {
     Refuse({404, "not_found", "no such route: " + std::string(path)}, plan);
   } else {
     Refuse({405, "method_not_allowed", "the route answers " + plan->allow}, plan);
@@ -48,6 +52,10 @@ bool IsBinary(const http::RequestHead& head) {
 
 /// Checks what kind of body comes; false when refused.
 bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* plan) {
+  if (route.streams_answer) {
+    plan->body = http::BodyMode::kStream;
+    return true;
+  }
   if (!head.HasBody()) {
     plan->body = http::BodyMode::kWhole;
     const bool ndjson = ParseMediaType(head.content_type) == MediaType::kNdjson;
@@ -78,7 +86,7 @@ Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan*
   if (Status status = ParseQuery(head.Query(), &plan->query); !status.ok()) return status;
   const bool binary = route.takes_binary && IsBinary(head);
   for (const auto& [name, value] : plan->query) {
-    if (name == "collection" && route.takes_collection) continue;
+    if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) continue;
     if (binary && IsBinaryFilterParameter(name)) continue;
     return Status::InvalidArgument("unknown query parameter", PointerTo(name));
   }

@@ -3,21 +3,11 @@
 #include "api/routes.h"
 
 namespace seendb::api {
-namespace {
-
-/// The user of the path, validated.
-Status UserOf(const Call& call, IdRef* user) {
-  *user = IdRef(call.plan.argument);
-  const Status status = user->Validate();
-  if (status.ok()) return status;
-  return Status::InvalidArgument(std::string(status.message()), "/user");
-}
-
-}  // namespace
 
 void HandleInspect(Call& call) {
   IdRef user;
-  if (const Status status = UserOf(call, &user); !status.ok()) return call.Refuse(status);
+  if (const Status status = PathId(call.plan, 0, "/user", &user); !status.ok())
+    return call.Refuse(status);
   const auto collection = call.Query("collection");
   if (collection && !call.context.catalog.Find(*collection)) {
     return call.Refuse(Status::NotFound("unknown collection", "/collection"));
@@ -29,7 +19,7 @@ void HandleInspect(Call& call) {
 
 void HandleErase(Call& call) {
   IdRef user;
-  Status status = UserOf(call, &user);
+  Status status = PathId(call.plan, 0, "/user", &user);
   if (status.ok()) status = call.engine().EraseUser(user);
   if (!status.ok()) return call.Refuse(status);
   call.response.body = "{\"erased\":true}";

@@ -40,8 +40,13 @@ class BodyStream {
   virtual size_t Take(std::string_view bytes, bool last, std::string* out) = 0;
   /// True: the answer is a 200 of NDJSON sent as it is made. False: Finish makes it.
   virtual bool AnswersAsItGoes() const = 0;
-  /// True once no more of the body is wanted; Finish is called at once.
+  /// True once no more of the body is wanted; Finish is called at once. Where the answer goes out
+  /// as it is made, Finish makes an error: the whole answer, if nothing was sent, otherwise the end
+  /// of a broken one.
   virtual bool Failed() const = 0;
+  /// After the last bytes: more of the answer is to come. Take is called again, without bytes, once
+  /// what it made was written. Only where AnswersAsItGoes.
+  virtual bool HasMore() const { return false; }
   /// Bytes it holds until more come.
   virtual size_t HeldBytes() const { return 0; }
   /// The answer, after the last Take.
@@ -57,8 +62,8 @@ struct Plan {
   size_t large_bytes = SIZE_MAX;
   bool refused = false;  ///< `refusal` is the answer
   Error refusal;
-  std::string allow;     ///< the Allow header of a refusal
-  std::string argument;  ///< the part of the path that varies, decoded
+  std::string allow;                   ///< the Allow header of a refusal
+  std::vector<std::string> arguments;  ///< the parts of the path that vary, decoded
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded
   std::unique_ptr<BodyStream> stream;                      ///< for kStream
 };

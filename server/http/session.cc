@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -13,6 +14,8 @@ namespace {
 constexpr uint64_t kDiscardBytes = 64u << 10;
 /// Bytes a stream is fed at a time.
 constexpr uint64_t kStreamPiece = 64u << 10;
+/// What an answer is that goes out as it is made.
+constexpr std::string_view kStreamType = "application/x-ndjson";
 
 }  // namespace
 
@@ -114,6 +117,7 @@ void Session::BeginRequest() {
 
 /// False when more bytes are needed.
 bool Session::TakeBody() {
+  if (body_complete_) return BodyMoved();  // a stream goes on with its answer
   if (head_.chunked) {
     const size_t limit = plan_.body == BodyMode::kStream ? SIZE_MAX : shared_->limits.body_bytes;
     const auto progress = parser_->PutChunks(&in_, &body_, limit);
@@ -140,7 +144,11 @@ bool Session::TakeBody() {
 bool Session::BodyMoved() {
   if (plan_.body == BodyMode::kStream) {
     if (body_.size() == fed_ && !body_complete_) return false;
-    FeedStream();
+    if (head_.method == Method::kHead && body_complete_) {
+      AnswerHead();
+    } else {
+      FeedStream();
+    }
     return true;
   }
   if (!body_complete_) return false;
@@ -175,6 +183,17 @@ void Session::Answered() {
   Respond();
 }
 
+/// Answers HEAD where GET would stream.
+void Session::AnswerHead() {
+  stream_keep_ = head_.keep_alive && head_.http11 && !shared_->draining;
+  response_.Clear();
+  response_.content_type = kStreamType;
+  AppendHead(stream_keep_, /*streaming=*/true);
+  close_after_write_ = !stream_keep_;
+  EndRequest(200);
+  Write();
+}
+
 void Session::FeedStream() {
   stream_out_.clear();
   RunAt(
@@ -189,7 +208,7 @@ void Session::StreamFed() {
   fed_ = body_.size();
   if (stream_taken_ > 0 || body_.empty()) transfer_until_ = After(shared_->limits.transfer_ms);
   Charge();
-  const bool end = body_complete_ || plan_.stream->Failed();
+  const bool end = (body_complete_ && !plan_.stream->HasMore()) || plan_.stream->Failed();
   if (!body_complete_ && end) broken_input_ = true;
   phase_ = Phase::kBody;
   if (!plan_.stream->AnswersAsItGoes()) {
@@ -198,11 +217,16 @@ void Session::StreamFed() {
     plan_.stream->Finish(&response_);
     return Respond();
   }
+  if (plan_.stream->Failed()) {
+    response_.Clear();
+    plan_.stream->Finish(&response_);
+    return Break();
+  }
   if (stream_out_.empty() && !end) return;
   if (!stream_head_sent_) {
     stream_keep_ = head_.keep_alive && head_.http11 && !broken_input_;
     response_.Clear();
-    response_.content_type = "application/x-ndjson";
+    response_.content_type = kStreamType;
     AppendHead(stream_keep_, /*streaming=*/true);
     stream_head_sent_ = true;
   }
@@ -255,12 +279,17 @@ void Session::Fail(const Error& error) {
   WriteError(error, &response_);
   response_.allow = plan_.allow;
   if (!in_request_) began_ = Clock::now();
+  Break();
+}
+
+/// Answers the error in response_, as far as that is possible still.
+void Session::Break() {
   if (!stream_head_sent_ || !in_request_) return Respond();
   // Too late for a status: the error is the last line, and the body stays without its end.
   response_.body.push_back('\n');
   AppendChunk(response_.body);
   close_after_write_ = true;
-  EndRequest(error.status);
+  EndRequest(response_.status);
   Write();
 }
 

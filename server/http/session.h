@@ -51,7 +51,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void Answered();
   void FeedStream();
   void StreamFed();
+  void AnswerHead();
   void Fail(const Error& error);
+  void Break();
   Place PlaceNow() const;
   template <typename Job>
   void RunAt(Place place, Job job, void (Session::*then)());

@@ -73,15 +73,15 @@ inline std::vector<Answer> AnswersIn(std::string_view said, const std::vector<bo
     if (answer.status == 100) continue;
     answer.close = HeaderOf(answer.head, "Connection") == "close";
     const std::string_view length = HeaderOf(answer.head, "Content-Length");
+    const bool taken = answers.size() < heads.size();
+    const bool bodyless = taken ? heads[answers.size()] : said.empty();
     if (!length.empty()) {
-      const bool taken = answers.size() < heads.size();
-      const bool bodyless = taken ? heads[answers.size()] : said.empty();
       const size_t bytes = bodyless ? 0 : NumberOf(length, 10);
       Check(said.size() >= bytes);
       answer.body = said.substr(0, bytes);
       said.remove_prefix(bytes);
     } else if (HeaderOf(answer.head, "Transfer-Encoding") == "chunked") {
-      TakeChunks(&said, &answer);
+      if (!taken || !bodyless) TakeChunks(&said, &answer);
     } else {  // HTTP/1.0: up to the end
       Check(answer.close);
       answer.body = said;

@@ -39,7 +39,7 @@ class InlineService : public http::Service {
     again.route = plan.route;
     again.body = plan.body;
     again.place = http::Place::kQuick;
-    again.argument = plan.argument;
+    again.arguments = plan.arguments;
     again.query = plan.query;
     response->Clear();
     inner_->Handle(again, request, response);

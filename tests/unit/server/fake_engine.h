@@ -24,6 +24,7 @@ class FakeEngine : public Engine {
 
   // What a test may set. `fail` is answered by every call that can fail, until reset.
   Status fail;
+  Status recording_fail;  ///< of GetRecording alone
   int64_t now_ms = 1'700'000'000'000;
   bool degraded = false;
   std::vector<std::string> checkpoints;  ///< the folders asked for
@@ -34,8 +35,9 @@ class FakeEngine : public Engine {
     return Record(
         plays, options,
         [this](const Policy& policy, const std::string& collection, const Play& play, int64_t at) {
-          staged_[{collection, play.user.ToString()}][play.item.ToString()] =
-              BucketIndexOf(policy, at);
+          const Key key{collection, play.user.ToString()};
+          staged_[key][play.item.ToString()] = BucketIndexOf(policy, at);
+          if (policy.history.enabled) Remember(key, play, at);
         });
   }
 
@@ -124,7 +126,96 @@ class FakeEngine : public Engine {
       std::erase_if(staged_, of_user);
       std::erase_if(played_, of_user);
       std::erase_if(served_, of_user);
+      std::erase_if(history_, of_user);
     });
+  }
+
+  Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override {
+    const std::lock_guard lock(mutex_);
+    *page = HistoryPage();
+    if (!fail.ok()) return fail;
+    if (Status status = CheckHistories(request.collections); !status.ok()) return status;
+    size_t begin = 0;
+    for (const char c : request.cursor) {
+      if (c < '0' || c > '9') return Status::InvalidArgument("not a cursor", "/cursor");
+      begin = begin * 10 + static_cast<size_t>(c - '0');
+    }
+    for (const auto& [key, items] : history_) {
+      const auto& names = request.collections;
+      if (key.second != request.user.ToString()) continue;
+      if (!names.empty() && std::find(names.begin(), names.end(), key.first) == names.end()) {
+        continue;
+      }
+      for (const auto& [item, state] : items) {
+        if (!state.deleted) page->entries.push_back(state.entry);
+      }
+    }
+    std::sort(page->entries.begin(), page->entries.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.at_ms, a.collection, a.item) > std::tie(b.at_ms, b.collection, b.item);
+    });
+    page->entries.erase(
+        page->entries.begin(),
+        page->entries.begin() + static_cast<ptrdiff_t>(std::min(begin, page->entries.size())));
+    if (page->entries.size() > request.limit) {
+      page->entries.resize(request.limit);
+      page->cursor = std::to_string(begin + request.limit);
+    }
+    page->degraded = degraded;
+    if (degraded) page->missing = {"default/2023-11"};
+    return Status::Ok();
+  }
+
+  Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
+                       HistoryLookup* found) override {
+    const std::lock_guard lock(mutex_);
+    *found = HistoryLookup();
+    if (!fail.ok()) return fail;
+    if (!HasHistory(collection)) return Status::NotFound("no history", "/collection");
+    const auto& known = history_[{std::string(collection), user.ToString()}];
+    for (const IdRef& item : items) {
+      const auto at = known.find(item.ToString());
+      found->entries.emplace_back();
+      if (at != known.end() && !at->second.deleted) found->entries.back() = at->second.entry;
+    }
+    found->degraded = degraded;
+    if (degraded) found->missing = {"default/2023-11"};
+    return Status::Ok();
+  }
+
+  Status DeleteHistory(IdRef user, std::string_view collection,
+                       std::span<const IdRef> items) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    if (!HasHistory(collection)) return Status::NotFound("no history", "/collection");
+    auto& known = history_[{std::string(collection), user.ToString()}];
+    for (const IdRef& item : items) {
+      Remembered& state = known[item.ToString()];
+      state.entry.at_ms = std::max(state.entry.at_ms, now_ms);
+      state.deleted = true;
+    }
+    return Status::Ok();
+  }
+
+  Status ClearHistory(IdRef user, std::span<const std::string_view> collections) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    if (Status status = CheckHistories(collections); !status.ok()) return status;
+    std::erase_if(history_, [&](const auto& entry) {
+      return entry.first.second == user.ToString() &&
+             (collections.empty() || std::find(collections.begin(), collections.end(),
+                                               entry.first.first) != collections.end());
+    });
+    return Status::Ok();
+  }
+
+  Status SetRecording(IdRef user, bool paused) override {
+    return Locked([&] { recordings_[user.ToString()] = {paused, now_ms}; });
+  }
+  Result<Recording> GetRecording(IdRef user) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    if (!recording_fail.ok()) return recording_fail;
+    return recordings_[user.ToString()];
   }
 
   Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
@@ -225,6 +316,33 @@ class FakeEngine : public Engine {
  private:
   using Key = std::pair<std::string, std::string>;  // collection, user
 
+  /// An item's newest state.
+  struct Remembered {
+    HistoryEntry entry;
+    bool deleted = false;
+  };
+
+  void Remember(const Key& key, const Play& play, int64_t at) {
+    Remembered& state = history_[key][play.item.ToString()];
+    if (recordings_[key.second].paused || (state.deleted && at <= state.entry.at_ms)) return;
+    const Watch watch = play.watch != nullptr ? *play.watch : Watch();
+    state = {{key.first, play.item.ToString(), at, watch.progress_s, watch.duration_s,
+              std::string(watch.device), std::string(watch.fields)},
+             false};
+  }
+
+  bool HasHistory(std::string_view collection) const {
+    const auto found = collections_.find(std::string(collection));
+    return found != collections_.end() && found->second.history.enabled;
+  }
+  Status CheckHistories(std::span<const std::string_view> collections) const {
+    for (size_t i = 0; i < collections.size(); ++i) {
+      if (HasHistory(collections[i])) continue;
+      return Status::NotFound("no history", "/collections/" + std::to_string(i));
+    }
+    return Status::Ok();
+  }
+
   template <typename Work>
   Status Locked(Work work) {
     const std::lock_guard lock(mutex_);
@@ -278,6 +396,8 @@ class FakeEngine : public Engine {
   std::map<std::string, Policy> collections_;
   std::map<Key, std::map<std::string, int64_t>> staged_, played_;  // item -> bucket
   std::map<Key, std::set<std::string>> served_;
+  std::map<Key, std::map<std::string, Remembered>> history_;
+  std::map<std::string, Recording> recordings_;
   std::map<std::pair<std::string, uint32_t>, SourceInfo> sources_;
   EngineStats stats_;
 };

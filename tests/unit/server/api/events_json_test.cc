@@ -2,6 +2,9 @@
 
 #include "api/events_json.h"
 
+#include <string>
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "unit/server/api/padded.h"
@@ -31,6 +34,82 @@ TEST(EventsJsonTest, ReadsPlays) {
   EXPECT_EQ(call.plays[1].user.ToString(), "8");
   EXPECT_EQ(call.plays[1].at_ms, 0);
   EXPECT_EQ(call.plays[2].at_ms, kNowMs);
+}
+
+TEST(EventsJsonTest, ReadsWhereThePlayerIs) {
+  const Padded body(
+      R"({"events":[{"user":"u","item":"a"},{"user":"u","item":"b","progress_s":-1},)"
+      R"({"device":"t\\v","fields": { "a" : [ {"b\"}":null} ] } ,"user":"u","item":"c",)"
+      R"("duration_s":2147483647,"progress_s":95},{"user":"u","item":"d","fields":{}},)"
+      R"({"user":"u","item":"e"},{"user":"u","item":"f","device":""}]})");
+  JsonDocument document;
+  PlaysCall call;
+  const Status status = ParsePlays(body.view(), &document, &call);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_EQ(call.plays.size(), 6u);
+  EXPECT_EQ(call.watches.size(), 4u);
+  EXPECT_EQ(call.plays[0].watch, nullptr);
+  ASSERT_NE(call.plays[1].watch, nullptr);
+  EXPECT_EQ(call.plays[1].watch->progress_s, kFinished);
+  EXPECT_EQ(call.plays[1].watch->duration_s, 0);
+  ASSERT_NE(call.plays[2].watch, nullptr);
+  EXPECT_EQ(call.plays[2].watch->device, R"(t\v)");
+  EXPECT_EQ(call.plays[2].watch->fields, R"({ "a" : [ {"b\"}":null} ] })");
+  EXPECT_EQ(call.plays[2].watch->duration_s, INT32_MAX);
+  EXPECT_EQ(call.plays[2].watch->progress_s, 95);
+  ASSERT_NE(call.plays[3].watch, nullptr);
+  EXPECT_EQ(call.plays[3].watch->fields, "{}");
+  EXPECT_EQ(call.plays[4].watch, nullptr);
+  ASSERT_NE(call.plays[5].watch, nullptr);
+  EXPECT_EQ(call.plays[5].watch->device, "");
+}
+
+/// `{"events":[{...,MEMBER}]}`.
+std::string PlayWith(const std::string& member) {
+  return R"({"events":[{"user":"u","item":"v",)" + member + "}]}";
+}
+
+TEST(EventsJsonTest, RefusesWhatNoPlayerSays) {
+  const auto object_of = [](size_t bytes) {
+    return "{\"k\":\"" + std::string(bytes - 8, 'x') + "\"}";
+  };
+  PlaysCall call;
+  EXPECT_TRUE(Plays(PlayWith("\"fields\":" + object_of(kMaxFieldsBytes)), &call).ok());
+  EXPECT_TRUE(
+      Plays(PlayWith("\"device\":\"" + std::string(kMaxDeviceBytes, 'd') + "\""), &call).ok());
+  const std::pair<const char*, std::string> cases[] = {
+      {"progress_s", "-2"},
+      {"progress_s", "1.5"},
+      {"progress_s", "2147483648"},
+      {"progress_s", "\"1\""},
+      {"progress_s", "-1.0"},
+      {"progress_s", "null"},
+      {"duration_s", "-1"},
+      {"duration_s", "1e3"},
+      {"duration_s", "2147483648"},
+      {"device", "7"},
+      {"device", "null"},
+      {"device", "\"\\ud800\""},
+      {"device", "\"" + std::string(kMaxDeviceBytes + 1, 'd') + "\""},
+      {"fields", "[]"},
+      {"fields", "\"{}\""},
+      {"fields", "null"},
+      {"fields", object_of(kMaxFieldsBytes + 1)},
+      {"fields", R"({"a" 1})"},
+      {"fields", R"({"a":1,})"},
+      {"fields", R"({"a":tru})"},
+      {"fields", R"({a:1})"},
+      {"fields", R"({"a":01})"},
+      {"fields", R"({"a":"\ud800"})"},
+      {"fields", R"({"a":[1 2]})"},
+  };
+  for (const auto& [field, value] : cases) {
+    const std::string body = PlayWith("\"" + std::string(field) + "\":" + value);
+    const Status status = Plays(body, &call);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << body;
+    EXPECT_EQ(status.field(), "/events/0/" + std::string(field)) << body << status.message();
+  }
+  EXPECT_EQ(Plays(PlayWith(R"("fields":{},"fields":{})"), &call).field(), "/events/0/fields");
 }
 
 struct Refused {
@@ -81,10 +160,23 @@ TEST(EventsJsonTest, ReadsOneEventALine) {
   const Padded good("  {\"user\":1,\"item\":\"v\",\"at\":9}\r");
   JsonDocument document;
   Play event;
-  ASSERT_TRUE(ParseEvent(good.view(), &document, &event).ok());
+  Watch watch;
+  ASSERT_TRUE(ParseEvent(good.view(), &document, &event, &watch).ok());
   EXPECT_EQ(event.at_ms, 9);
+  EXPECT_EQ(event.watch, nullptr);
   const Padded two(R"({"user":1,"item":"v"} {"user":1,"item":"w"})");
-  EXPECT_FALSE(ParseEvent(two.view(), &document, &event).ok());
+  EXPECT_FALSE(ParseEvent(two.view(), &document, &event, &watch).ok());
+}
+
+TEST(EventsJsonTest, OnlyPlaysSayWhereThePlayerIs) {
+  const Padded body(R"({"user":1,"progress_s":-1,"item":"v"})");
+  JsonDocument document;
+  Play event;
+  Watch watch;
+  ASSERT_TRUE(ParseEvent(body.view(), &document, &event, &watch).ok());
+  ASSERT_EQ(event.watch, &watch);
+  EXPECT_EQ(watch.progress_s, kFinished);
+  EXPECT_EQ(ParseEvent(body.view(), &document, &event, nullptr).field(), "/progress_s");
 }
 
 TEST(EventsJsonTest, WritesWhatBecameOfABatch) {

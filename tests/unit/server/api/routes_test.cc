@@ -24,21 +24,32 @@ std::string_view TagOf(RouteClass route_class) {
 }
 
 TEST(RoutesTest, FindsByPathAndMethod) {
-  std::string_view argument;
+  PathArguments arguments;
   std::string allow;
   const auto label = [&](Method method, std::string_view path) {
-    const int route = FindRoute(method, path, &argument, &allow);
+    const int route = FindRoute(method, path, &arguments, &allow);
     return route < 0 ? std::string() : RouteLabel(Routes()[static_cast<size_t>(route)]);
   };
   EXPECT_EQ(label(Method::kPost, "/filter"), "POST /filter");
   EXPECT_EQ(label(Method::kHead, "/healthz"), "GET /healthz");
   EXPECT_EQ(label(Method::kDelete, "/users/a%2Fb"), "DELETE /users/{user}");
-  EXPECT_EQ(argument, "a%2Fb");
+  ASSERT_EQ(arguments.count, 1u);
+  EXPECT_EQ(arguments.parts[0], "a%2Fb");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history"), "GET /users/{user}/history");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history/a%2Fb"), "GET /users/{user}/history/{item}");
+  ASSERT_EQ(arguments.count, 2u);
+  EXPECT_EQ(arguments.parts[0], "u");
+  EXPECT_EQ(arguments.parts[1], "a%2Fb");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history/lookup"), "GET /users/{user}/history/{item}");
+  EXPECT_EQ(label(Method::kPost, "/users/u/history/lookup"), "POST /users/{user}/history/lookup");
+  EXPECT_EQ(label(Method::kPost, "/users/u/history/other"), "");
+  EXPECT_EQ(allow, "GET, HEAD");
   EXPECT_EQ(label(Method::kGet, "/filter"), "");
   EXPECT_EQ(allow, "POST");
   EXPECT_EQ(label(Method::kPut, "/users/u"), "");
   EXPECT_EQ(allow, "GET, HEAD, DELETE");
-  for (const char* path : {"/", "", "/filter/", "/filterx", "/users/", "/users/a/b", "/users"}) {
+  for (const char* path : {"/", "", "/filter/", "/filterx", "/users/", "/users/a/b", "/users",
+                           "/users//history", "/users/u/history/", "/users/u/history/a/b"}) {
     EXPECT_EQ(label(Method::kGet, path), "") << path;
     EXPECT_EQ(allow, "") << path;
   }

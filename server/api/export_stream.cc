@@ -1,0 +1,136 @@
+// GET /users/{user}/export: all that is held about a user as NDJSON, made piece by piece as it is
+// read: the user, each collection as the inspection shows it, each entry of the history, the end.
+
+#include <algorithm>
+
+#include "api/history_json.h"
+#include "api/routes.h"
+#include "api/status_http.h"
+
+namespace seendb::api {
+namespace {
+
+/// Entries read at a time: some 200 KB at the most.
+constexpr uint32_t kPageEntries = 100;
+
+class ExportStream final : public http::BodyStream {
+ public:
+  ExportStream(Engine* engine, std::string user) : engine_(*engine), user_(std::move(user)) {}
+
+  size_t Take(std::string_view bytes, bool last, std::string* out) override {
+    if (last && HasMore()) failure_ = Step(out);
+    return bytes.size();
+  }
+  bool AnswersAsItGoes() const override { return true; }
+  bool Failed() const override { return !failure_.ok(); }
+  bool HasMore() const override { return part_ != Part::kDone; }
+  void Finish(http::Response* response) override {
+    if (Failed()) http::WriteError(ToHttpError(failure_), response);
+  }
+
+ private:
+  enum class Part : uint8_t { kUser, kCollections, kHistory, kEnd, kDone };
+
+  Status Step(std::string* out) {
+    switch (part_) {
+      case Part::kUser:
+        return User(out);
+      case Part::kCollections:
+        return Collection(out);
+      case Part::kHistory:
+        return Page(out);
+      case Part::kEnd:
+      case Part::kDone:
+        break;
+    }
+    return End(out);
+  }
+
+  Status User(std::string* out) {
+    collections_ = engine_.Collections();
+    out->append("{\"type\":\"user\",\"user\":");
+    http::AppendJsonString(IdRef(user_).ToString(), out);
+    out->append(",\"recording\":");
+    const Result<Recording> recording = engine_.GetRecording(IdRef(user_));
+    if (recording.ok()) {
+      AppendRecording(*recording, out);
+    } else if (recording.status().code() == StatusCode::kCorruption) {
+      out->append("null");  // nothing is recorded then; the rest can be read all the same
+    } else {
+      return recording.status();
+    }
+    out->append("}\n");
+    part_ = Part::kCollections;
+    return Status::Ok();
+  }
+
+  Status Collection(std::string* out) {
+    if (next_ == collections_.size()) {
+      const bool any =
+          std::any_of(collections_.begin(), collections_.end(),
+                      [](const CollectionInfo& info) { return info.policy.history.enabled; });
+      part_ = any ? Part::kHistory : Part::kEnd;
+      return Status::Ok();
+    }
+    const std::string& name = collections_[next_++].name;
+    const Result<UserReport> report = engine_.Inspect(IdRef(user_), name);
+    if (!report.ok()) return report.status();
+    out->append("{\"type\":\"collection\",\"collection\":");
+    http::AppendJsonString(name, out);
+    out->append(",").append(ReportToJson(*report), 1).push_back('\n');
+    return Status::Ok();
+  }
+
+  Status Page(std::string* out) {
+    HistoryPage page;
+    const HistoryRequest request{
+        .user = IdRef(user_), .limit = kPageEntries, .cursor = std::string_view(cursor_)};
+    if (Status status = engine_.ReadHistory(request, &page); !status.ok()) return status;
+    for (const HistoryEntry& entry : page.entries) {
+      out->append("{\"type\":\"history\",");
+      AppendEntryMembers(entry, out);
+      out->append("}\n");
+    }
+    entries_ += page.entries.size();
+    degraded_ = degraded_ || page.degraded;
+    missing_.insert(missing_.end(), page.missing.begin(), page.missing.end());
+    std::sort(missing_.begin(), missing_.end());
+    missing_.erase(std::unique(missing_.begin(), missing_.end()), missing_.end());
+    cursor_ = std::move(page.cursor);
+    if (cursor_.empty()) part_ = Part::kEnd;
+    return Status::Ok();
+  }
+
+  Status End(std::string* out) {
+    out->append("{\"type\":\"end\",\"collections\":").append(std::to_string(collections_.size()));
+    out->append(",\"entries\":").append(std::to_string(entries_));
+    AppendDegraded(degraded_, missing_, out);
+    out->append("}\n");
+    part_ = Part::kDone;
+    return Status::Ok();
+  }
+
+  Engine& engine_;
+  const std::string user_;
+  Part part_ = Part::kUser;
+  std::vector<CollectionInfo> collections_;
+  size_t next_ = 0;  // of collections_
+  std::string cursor_;
+  uint64_t entries_ = 0;
+  bool degraded_ = false;
+  std::vector<std::string> missing_;
+  Status failure_;
+};
+
+}  // namespace
+
+std::unique_ptr<http::BodyStream> StreamExport(Context& context, const http::Plan& plan,
+                                               Status* refusal) {
+  IdRef user;
+  *refusal = PathId(plan, 0, "/user", &user);
+  if (!refusal->ok()) return nullptr;
+  return std::make_unique<ExportStream>(context.engine.load(std::memory_order_acquire),
+                                        plan.arguments.front());
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,169 @@
+// /users/{user}/history and /users/{user}/recording: what a user watched, read, looked up and taken
+// away.
+
+#include "seendb/history.h"
+
+#include <charconv>
+
+#include "api/history_json.h"
+#include "api/routes.h"
+
+namespace seendb::api {
+namespace {
+
+constexpr std::string_view kCollectionField = "/collection";
+
+/// The engine's "/collections/0" and "/items/0" where the request names them otherwise.
+Status Renamed(const Status& status, std::string_view from, std::string_view to) {
+  if (status.ok() || !status.field().starts_with(from)) return status;
+  return Status(status.code(), std::string(status.message()), std::string(to));
+}
+
+/// ?limit=, 1 to kMaxHistoryLimit.
+Status ReadLimit(std::string_view text, uint32_t* limit) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, *limit);
+  if (error == std::errc() && stop == end && *limit >= 1 && *limit <= kMaxHistoryLimit) {
+    return Status::Ok();
+  }
+  return Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxHistoryLimit), "/limit");
+}
+
+/// ?collection=a,b.
+std::vector<std::string_view> SplitNames(std::string_view names) {
+  std::vector<std::string_view> split;
+  while (true) {
+    const size_t comma = names.find(',');
+    split.push_back(names.substr(0, comma));
+    if (comma == std::string_view::npos) return split;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+Status AnswerHistory(Call& call) {
+  HistoryRequest request;
+  Status status = PathId(call.plan, 0, "/user", &request.user);
+  if (const auto limit = call.Query("limit"); status.ok() && limit) {
+    status = ReadLimit(*limit, &request.limit);
+  }
+  if (!status.ok()) return status;
+  if (const auto cursor = call.Query("cursor")) {
+    // Empty, it would mean the first page to the engine, and a reader would go round for ever.
+    if (cursor->empty()) return Status::InvalidArgument("is empty", "/cursor");
+    request.cursor = *cursor;
+  }
+  std::vector<std::string_view> collections;
+  if (const auto names = call.Query("collection")) collections = SplitNames(*names);
+  request.collections = collections;
+  HistoryPage page;
+  status = call.engine().ReadHistory(request, &page);
+  if (!status.ok()) return Renamed(status, "/collections", kCollectionField);
+  AppendPage(page, &call.response.body);
+  return status;
+}
+
+Status AnswerLookup(Call& call) {
+  IdRef user;
+  JsonDocument document;
+  ItemsCall asked;
+  HistoryLookup found;
+  Status status = PathId(call.plan, 0, "/user", &user);
+  if (status.ok()) status = ParseItems(call.request.body, &document, &asked);
+  if (status.ok()) {
+    status = call.engine().LookupHistory(user, asked.collection, asked.items, &found);
+  }
+  if (status.ok()) AppendLookup(found, &call.response.body);
+  return status;
+}
+
+Status AnswerItem(Call& call) {
+  IdRef user, item;
+  HistoryLookup found;
+  Status status = PathId(call.plan, 0, "/user", &user);
+  if (status.ok()) status = PathId(call.plan, 1, "/item", &item);
+  if (status.ok()) {
+    const std::string_view collection = call.Query("collection").value_or("default");
+    status = call.engine().LookupHistory(user, collection, {&item, 1}, &found);
+  }
+  if (!status.ok()) return Renamed(status, "/items", "/item");
+  if (found.entries.empty() || !found.entries.front()) {
+    if (!found.degraded) return Status::NotFound("not in the history", "/item");
+    return Status::Unavailable("not found, but not everything could be read");
+  }
+  std::string& body = call.response.body;
+  body.push_back('{');
+  AppendEntryMembers(*found.entries.front(), &body);
+  AppendDegraded(found.degraded, found.missing, &body);
+  body.push_back('}');
+  return status;
+}
+
+Status AnswerDelete(Call& call) {
+  IdRef user;
+  JsonDocument document;
+  ItemsCall asked;
+  Status status = PathId(call.plan, 0, "/user", &user);
+  if (status.ok()) status = ParseItems(call.request.body, &document, &asked);
+  if (status.ok()) status = call.engine().DeleteHistory(user, asked.collection, asked.items);
+  if (status.ok()) call.response.body = "{\"deleted\":true}";
+  return status;
+}
+
+Status AnswerClear(Call& call) {
+  IdRef user;
+  JsonDocument document;
+  std::vector<std::string_view> collections;
+  Status status = PathId(call.plan, 0, "/user", &user);
+  if (status.ok()) status = ParseClear(call.request.body, &document, &collections);
+  if (status.ok()) status = call.engine().ClearHistory(user, collections);
+  if (status.ok()) call.response.body = "{\"cleared\":true}";
+  return status;
+}
+
+Status AnswerRecording(Call& call, IdRef user) {
+  const Result<Recording> recording = call.engine().GetRecording(user);
+  if (recording.ok()) AppendRecording(*recording, &call.response.body);
+  return recording.status();
+}
+
+}  // namespace
+
+void HandleHistory(Call& call) {
+  if (const Status status = AnswerHistory(call); !status.ok()) call.Refuse(status);
+}
+
+void HandleHistoryLookup(Call& call) {
+  if (const Status status = AnswerLookup(call); !status.ok()) call.Refuse(status);
+}
+
+void HandleHistoryItem(Call& call) {
+  if (const Status status = AnswerItem(call); !status.ok()) call.Refuse(status);
+}
+
+void HandleHistoryDelete(Call& call) {
+  if (const Status status = AnswerDelete(call); !status.ok()) call.Refuse(status);
+}
+
+void HandleHistoryClear(Call& call) {
+  if (const Status status = AnswerClear(call); !status.ok()) call.Refuse(status);
+}
+
+void HandleRecording(Call& call) {
+  IdRef user;
+  Status status = PathId(call.plan, 0, "/user", &user);
+  if (status.ok()) status = AnswerRecording(call, user);
+  if (!status.ok()) call.Refuse(status);
+}
+
+void HandlePutRecording(Call& call) {
+  IdRef user;
+  JsonDocument document;
+  bool paused = false;
+  Status status = PathId(call.plan, 0, "/user", &user);
+  if (status.ok()) status = ParseRecording(call.request.body, &document, &paused);
+  if (status.ok()) status = call.engine().SetRecording(user, paused);
+  if (status.ok()) status = AnswerRecording(call, user);
+  if (!status.ok()) call.Refuse(status);
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,41 @@
+// server/api/history_json.h: what asks about a user's history from JSON, what is in it to JSON.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json_read.h"
+#include "seendb/history.h"
+
+namespace seendb::api {
+
+/// Some items of one collection: `{"items":[...],"collection"}`.
+struct ItemsCall {
+  std::vector<IdRef> items;
+  std::string_view collection = "default";
+};
+
+/// Readers of bodies; views are good until `document` goes.
+Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call);
+/// `{"collections":[...]}`, or an empty body or object, which means all: no collections.
+Status ParseClear(std::string_view body, JsonDocument* document,
+                  std::vector<std::string_view>* collections);
+/// `{"paused":true}`.
+Status ParseRecording(std::string_view body, JsonDocument* document, bool* paused);
+
+/// Appends `"collection","item","at","progress_s","duration_s"` and, where there are any, "device"
+/// and "fields", without the braces around them. `fields` goes out as the object it came as, in one
+/// line; what is no object (an embedded engine takes any bytes) as a string.
+void AppendEntryMembers(const HistoryEntry& entry, std::string* out);
+/// Appends `,"degraded":false`, or true and what is missing.
+void AppendDegraded(bool degraded, const std::vector<std::string>& missing, std::string* out);
+/// Appends `{"entries":[...],"cursor":"...","degraded":false}`; no cursor on the last page.
+void AppendPage(const HistoryPage& page, std::string* out);
+/// Appends `{"entries":[...],"degraded":false}`, without the items that have none.
+void AppendLookup(const HistoryLookup& found, std::string* out);
+/// Appends `{"paused":false,"since_ms":0}`.
+void AppendRecording(const Recording& recording, std::string* out);
+
+}  // namespace seendb::api
