@@ -44,8 +44,8 @@ Status ReadWatchField(size_t field, ondemand::value value, Watch* watch) {
 
 Status ReadEventFields(ondemand::object object, Play* event, Watch* watch) {
   *event = Play();
-  FieldSet fields(
-      std::span(kEventNames).first(watch != nullptr ? kEventNames.size() : kImpressionNames));
+  const std::span<const std::string_view> names(kEventNames);
+  FieldSet fields(watch != nullptr ? names : names.first(kImpressionNames));
   std::string_view token;
   Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value value) {
     if (field == kEventUser) return ReadId(value, &event->user, &token);

@@ -213,9 +213,12 @@ int FindRoute(http::Method method, std::string_view path, PathArguments* argumen
               std::string* allow) {
   if (method == Method::kHead) method = Method::kGet;
   allow->clear();
+  std::string_view found;  // the first path that fits is the one: names hide what varies
   for (size_t i = 0; i < std::size(kRoutes); ++i) {
     const Route& route = kRoutes[i];
+    if (!found.empty() && route.path != found) continue;
     if (!Matches(route.path, path, arguments)) continue;
+    found = route.path;
     if (route.method == method) return static_cast<int>(i);
     if (!allow->empty()) *allow += ", ";
     *allow += http::MethodName(route.method);

@@ -8,6 +8,7 @@
 #include "report_json.h"
 #include "table.h"
 #include "units.h"
+#include "user_query.h"
 
 namespace seendb::tool {
 namespace {
@@ -16,6 +17,13 @@ struct Change {
   std::string name;
   std::string policy = "{}";
 };
+
+/// How long exact history is kept.
+std::string HistoryText(const Json& collection) {
+  const Json history = collection.value("history", Json::object());
+  if (!FlagOf(history, "enabled")) return "-";
+  return FormatCount(CountOf(history, "days")) + " days";
+}
 
 std::string Text(const Json& report) {
   Table table({{"collection"},
@@ -29,7 +37,8 @@ std::string Text(const Json& report) {
                {"ceiling", Align::kRight},
                {"durability"},
                {"max future", Align::kRight},
-               {"utc offset"}});
+               {"utc offset"},
+               {"history", Align::kRight}});
   for (const Json& one : ListOf(report, "collections")) {
     const uint64_t ceiling = CountOf(one, "max_filter_bytes");
     table.Add({TextOf(one, "name"), TextOf(one, "bucket"), FormatCount(CountOf(one, "window")),
@@ -37,7 +46,7 @@ std::string Text(const Json& report) {
                FormatCount(CountOf(one, "impressions")),
                FlagOf(one, "served_is_seen") ? "yes" : "no", TextOf(one, "representation"),
                ceiling == 0 ? "default" : FormatBytes(ceiling), TextOf(one, "durability"),
-               TextOf(one, "max_future"), TextOf(one, "utc_offset")});
+               TextOf(one, "max_future"), TextOf(one, "utc_offset"), HistoryText(one)});
   }
   return table.ToString();
 }
@@ -45,9 +54,7 @@ std::string Text(const Json& report) {
 Status List(const Session& session) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
-  HttpClient* server = (*database)->server();
-  auto report = server != nullptr ? server->Call({.target = "/collections"})
-                                  : Result<Json>(ToJson((*database)->engine()->Collections()));
+  auto report = ListCollections(**database);
   if (!report.ok()) return (*database)->Close(report.status());
   return (*database)->Close(session.json ? PrintJson(*report) : Print(Text(*report)));
 }

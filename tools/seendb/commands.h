@@ -26,6 +26,8 @@ void AddCompact(CLI::App& app, Session& session);
 void AddDrain(CLI::App& app, Session& session);
 void AddDropExpired(CLI::App& app, Session& session);
 void AddCheckpoint(CLI::App& app, Session& session);
+void AddHistory(CLI::App& app, Session& session);
+void AddExport(CLI::App& app, Session& session);
 void AddErase(CLI::App& app, Session& session);
 void AddLdb(CLI::App& app, Session& session);
 

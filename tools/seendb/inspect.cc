@@ -9,6 +9,7 @@
 #include "report_json.h"
 #include "table.h"
 #include "units.h"
+#include "user_query.h"
 
 namespace seendb::tool {
 namespace {
@@ -121,21 +122,10 @@ std::string UserText(const Json& report) {
          ImpressionsText(report);
 }
 
-Result<Json> Ask(Database& database, const Session& session, const std::string& user) {
-  if (HttpClient* server = database.server()) {
-    std::string target = "/users/" + PercentEncode(user);
-    if (!session.collection.empty()) target += "?collection=" + PercentEncode(session.collection);
-    return server->Call({.target = target});
-  }
-  auto report = database.engine()->Inspect(IdRef(user), session.collection);
-  if (!report.ok()) return report.status();
-  return ToJson(*report);
-}
-
 Status Run(const Session& session, const std::string& user) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
-  auto report = Ask(**database, session, user);
+  auto report = InspectUser(**database, user, session.collection);
   if (!report.ok()) return (*database)->Close(report.status());
   return (*database)->Close(session.json ? PrintJson(*report) : Print(UserText(*report)));
 }

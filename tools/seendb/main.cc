@@ -21,6 +21,7 @@ void Describe(CLI::App& app, Session& session) {
   AddCommonFlags(app, session, Takes::kFolderOrServer);
   AddInspect(app, session);
   AddCheck(app, session);
+  AddHistory(app, session);
   AddBuckets(app, session);
   AddRing(app, session);
   AddStats(app, session);
@@ -39,6 +40,7 @@ void Describe(CLI::App& app, Session& session) {
   AddDropExpired(app, session);
   AddCheckpoint(app, session);
   AddErase(app, session);
+  AddExport(app, session);
   AddLdb(app, session);
 }
 

@@ -41,7 +41,8 @@ class HistoryTest : public ServiceTest {
 
   std::vector<std::string> Items(const std::string& target) {
     std::vector<std::string> items;
-    for (const Json& entry : Ask(Method::kGet, target).json().at("entries")) {
+    const Json answer = Ask(Method::kGet, target).json();
+    for (const Json& entry : answer.at("entries")) {
       items.push_back(entry.at("item"));
     }
     return items;
@@ -338,7 +339,9 @@ TEST_F(HistoryTest, ExportSaysWhatCantBeRead) {
 TEST(HistoryJsonTest, BytesThatAreNoObjectGoOutAsAString) {
   const auto member = [](const std::string& fields) {
     std::string out = "{";
-    AppendEntryMembers({.collection = "c", .item = "i", .fields = fields}, &out);
+    HistoryEntry entry;
+    entry.fields = fields;
+    AppendEntryMembers(entry, &out);
     return Json::parse(out + "}").value("fields", Json());
   };
   EXPECT_EQ(member(""), Json());

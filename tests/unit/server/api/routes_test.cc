@@ -40,7 +40,9 @@ TEST(RoutesTest, FindsByPathAndMethod) {
   ASSERT_EQ(arguments.count, 2u);
   EXPECT_EQ(arguments.parts[0], "u");
   EXPECT_EQ(arguments.parts[1], "a%2Fb");
-  EXPECT_EQ(label(Method::kGet, "/users/u/history/lookup"), "GET /users/{user}/history/{item}");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history/%6Cookup"), "GET /users/{user}/history/{item}");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history/lookup"), "");
+  EXPECT_EQ(allow, "POST");
   EXPECT_EQ(label(Method::kPost, "/users/u/history/lookup"), "POST /users/{user}/history/lookup");
   EXPECT_EQ(label(Method::kPost, "/users/u/history/other"), "");
   EXPECT_EQ(allow, "GET, HEAD");
