@@ -92,9 +92,7 @@ Status ReadItems(ondemand::value value, size_t max_items, std::vector<Impression
 Status ReadProgress(ondemand::value value, int32_t* progress_s) {
   constexpr std::string_view kFinishedToken = "-1";
   static_assert(kFinished == -1);
-  std::string_view raw = value.raw_json_token();
-  raw = raw.substr(0, raw.find_last_not_of(" \t\r\n") + 1);
-  if (raw == kFinishedToken) {
+  if (TokenOf(value) == kFinishedToken) {
     *progress_s = kFinished;
     return Status::Ok();
   }

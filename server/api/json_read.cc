@@ -22,7 +22,7 @@ std::unique_ptr<ondemand::parser>& ThreadParser() {
   return parser;
 }
 
-/// The token without the space behind it.
+/// Text without the space behind it.
 std::string_view Trimmed(std::string_view raw) {
   while (!raw.empty() &&
          (raw.back() == ' ' || raw.back() == '\n' || raw.back() == '\r' || raw.back() == '\t')) {
@@ -132,8 +132,10 @@ Status FieldSet::Require(size_t index) const {
   return Status::InvalidArgument("missing field", PointerTo(names_[index]));
 }
 
+std::string_view TokenOf(ondemand::value& value) { return Trimmed(value.raw_json_token()); }
+
 Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw) {
-  *raw = Trimmed(value.raw_json_token());
+  *raw = TokenOf(value);
   if (!raw->empty() && raw->front() == '"') {
     std::string_view text;
     if (Status status = TextOf(value, *raw, &text); !status.ok()) return status;
@@ -153,13 +155,13 @@ Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw) {
 }
 
 Status ReadText(ondemand::value value, std::string_view* text) {
-  const std::string_view raw = Trimmed(value.raw_json_token());
+  const std::string_view raw = TokenOf(value);
   if (raw.empty() || raw.front() != '"') return Status::InvalidArgument("must be a string");
   return TextOf(value, raw, text);
 }
 
 Status ReadUint(ondemand::value value, uint64_t* number) {
-  const std::string_view raw = Trimmed(value.raw_json_token());
+  const std::string_view raw = TokenOf(value);
   if (raw.empty() || !IsDigit(raw.front()) || !ParseUint(raw, number)) {
     return Status::InvalidArgument("must be a non-negative integer");
   }
@@ -167,7 +169,7 @@ Status ReadUint(ondemand::value value, uint64_t* number) {
 }
 
 Status ReadBool(ondemand::value value, bool* flag) {
-  const std::string_view raw = Trimmed(value.raw_json_token());
+  const std::string_view raw = TokenOf(value);
   *flag = raw == "true";
   if (*flag || raw == "false") return Status::Ok();
   return Status::InvalidArgument("must be true or false");

@@ -67,6 +67,8 @@ class FieldSet {
   uint32_t taken_ = 0;
 };
 
+/// A value's text if it is no string, object or array; otherwise how it begins.
+std::string_view TokenOf(ondemand::value& value);
 /// Readers of one value; a refusal's field is left to the caller.
 Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw);
 Status ReadText(ondemand::value value, std::string_view* text);

@@ -1,5 +1,6 @@
 #include "ingest/decoder.h"
 
+#include "api/events_json.h"
 #include "base/json_pointer.h"
 
 namespace seendb::ingest {
@@ -16,17 +17,34 @@ struct Decoder::Reading {
   std::string_view body;  // the copy that is being parsed
   Arena* arena;
   std::vector<Play>* events;
+  std::deque<Watch>* watches;
   int64_t record_ms;
   uint32_t found = 0;  // members of the present event
+
+  /// `text` where it stays. What was unescaped lies in the parser's buffer, which the next message
+  /// overwrites.
+  std::string_view Kept(std::string_view text) const {
+    const auto begin = reinterpret_cast<uintptr_t>(body.data());
+    const auto at = reinterpret_cast<uintptr_t>(text.data());
+    if (at >= begin && at < begin + body.size()) return text;
+    return arena->Copy(text, simdjson::SIMDJSON_PADDING);
+  }
 };
 
 Decoder::Decoder(const ops::KafkaTopic& topic)
-    : topic_(topic), paths_{&topic.user, &topic.item, &topic.at} {}
+    : topic_(topic), paths_{&topic.user,       &topic.item,   &topic.at,    &topic.progress_s,
+                            &topic.duration_s, &topic.device, &topic.fields} {
+  for (size_t member = 0; member < kMembers; ++member) {
+    if (!paths_[member]->empty()) looked_for_ |= Bit(member);
+  }
+  needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt));
+}
 
 Status Decoder::Decode(std::string_view payload, int64_t record_ms, Arena* arena,
-                       std::vector<Play>* events) const {
-  Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, record_ms};
-  const size_t before = events->size();
+                       std::vector<Play>* events, std::deque<Watch>* watches) const {
+  Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, watches,
+                  record_ms};
+  const size_t before = events->size(), watches_before = watches->size();
   api::JsonDocument document;
   ondemand::value root;
   Status status = document.Begin(reading.body, &root);
@@ -43,7 +61,10 @@ Status Decoder::Decode(std::string_view payload, int64_t record_ms, Arena* arena
     }
   }
   if (status.ok()) status = document.End();
-  if (!status.ok()) events->resize(before);
+  if (!status.ok()) {
+    events->resize(before);
+    watches->resize(watches_before);
+  }
   return status;
 }
 
@@ -55,11 +76,9 @@ Status Decoder::ReadEvent(ondemand::value value, Reading* reading) const {
   }
   reading->events->push_back({{}, {}, reading->record_ms});
   reading->found = 0;
-  uint32_t wanted = Bit(kUser) | Bit(kItem);
-  if (!topic_.at.empty()) wanted |= Bit(kAt);
-  if (Status status = ReadObject(object, 0, wanted, reading); !status.ok()) return status;
+  if (Status status = ReadObject(object, 0, looked_for_, reading); !status.ok()) return status;
   for (size_t member = 0; member < kMembers; ++member) {
-    if ((wanted & ~reading->found & Bit(member)) == 0) continue;
+    if ((needed_ & ~reading->found & Bit(member)) == 0) continue;
     std::string where;
     for (const std::string& name : *paths_[member]) where += PointerTo(name);
     return Status::InvalidArgument("missing field", where);
@@ -107,6 +126,7 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
   Play& event = reading->events->back();
   if (member == kUser) return ReadId(value, reading, &event.user);
   if (member == kItem) return ReadId(value, reading, &event.item);
+  if (member != kAt) return ReadWatch(member, value, reading);
   Status status = api::ReadTime(value, &event.at_ms);
   if (!status.ok() || !topic_.at_seconds) return status;
   if (event.at_ms > INT64_MAX / 1'000) return Status::InvalidArgument("must be a time in s");
@@ -114,16 +134,25 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
   return status;
 }
 
-// What was unescaped lies in the parser's buffer, which the next message overwrites.
+Status Decoder::ReadWatch(size_t member, ondemand::value value, Reading* reading) const {
+  if (api::TokenOf(value) == "null") return Status::Ok();
+  Play& event = reading->events->back();
+  if (event.watch == nullptr) event.watch = &reading->watches->emplace_back();
+  Watch& watch = reading->watches->back();
+  if (member == kProgress) return api::ReadProgress(value, &watch.progress_s);
+  if (member == kDuration) return api::ReadDuration(value, &watch.duration_s);
+  if (member == kFields) return api::ReadOpaque(value, kMaxFieldsBytes, &watch.fields);
+  Status status = api::ReadDevice(value, &watch.device);
+  if (status.ok()) watch.device = reading->Kept(watch.device);
+  return status;
+}
+
 Status Decoder::ReadId(ondemand::value value, Reading* reading, IdRef* id) const {
   std::string_view raw;
   if (Status status = api::ReadId(value, id, &raw); !status.ok()) return status;
   if (id->is_number()) return Status::Ok();
-  const std::string_view text = id->text();
-  const auto begin = reinterpret_cast<uintptr_t>(reading->body.data());
-  const auto at = reinterpret_cast<uintptr_t>(text.data());
-  if (at >= begin && at < begin + reading->body.size()) return Status::Ok();
-  *id = IdRef(reading->arena->Copy(text, simdjson::SIMDJSON_PADDING));
+  const std::string_view kept = reading->Kept(id->text());
+  if (kept.data() != id->text().data()) *id = IdRef(kept);
   return Status::Ok();
 }
 

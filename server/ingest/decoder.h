@@ -1,5 +1,6 @@
 // server/ingest/decoder.h: the events of one message: a JSON object, or an array of them, in which
-// user, item and time are found by the topic's paths. Whatever else is there is ignored.
+// user, item and time are found by the topic's paths, and, where an event has it, what the player
+// said (null: nothing). Whatever else is there is ignored.
 //
 // A message is taken whole or not at all. Ids are text or unsigned 64-bit integers, times unsigned
 // integers, ms or s since 1970; without a path for it the record's own time counts.
@@ -9,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,24 +31,26 @@ class Decoder {
   /// `topic` is borrowed.
   explicit Decoder(const ops::KafkaTopic& topic);
 
-  /// Appends the events of `payload` to `*events`; their ids point into `*arena`. `record_ms`: the
-  /// record's time, kNowMs where it has none. On a refusal (kInvalidArgument, its field where in
-  /// the message) `*events` is as before.
+  /// Appends the events of `payload` to `*events`; their texts lie in `*arena`, what the player
+  /// said in `*watches`. `record_ms`: the record's time, kNowMs where it has none. On a refusal
+  /// (kInvalidArgument, its field where in the message) `*events` and `*watches` are as before.
   Status Decode(std::string_view payload, int64_t record_ms, Arena* arena,
-                std::vector<Play>* events) const;
+                std::vector<Play>* events, std::deque<Watch>* watches) const;
 
  private:
-  enum Member : size_t { kUser, kItem, kAt, kMembers };
+  enum Member : size_t { kUser, kItem, kAt, kProgress, kDuration, kDevice, kFields, kMembers };
   struct Reading;
 
   Status ReadEvent(api::ondemand::value value, Reading* reading) const;
   Status ReadObject(api::ondemand::object object, size_t depth, uint32_t candidates,
                     Reading* reading) const;
   Status ReadMember(size_t member, api::ondemand::value value, Reading* reading) const;
+  Status ReadWatch(size_t member, api::ondemand::value value, Reading* reading) const;
   Status ReadId(api::ondemand::value value, Reading* reading, IdRef* id) const;
 
   const ops::KafkaTopic& topic_;
   std::array<const std::vector<std::string>*, kMembers> paths_;
+  uint32_t looked_for_ = 0, needed_ = 0;  // bit sets of members
 };
 
 }  // namespace seendb::ingest

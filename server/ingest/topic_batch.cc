@@ -23,7 +23,7 @@ void TopicBatch::Add(const Message& message) {
   Progress& progress = Of(message.partition);
   progress.next_offset = message.offset + 1;
   ++progress.messages;
-  Status status = decoder_.Decode(message.payload, message.at_ms, &arena_, &events_);
+  Status status = decoder_.Decode(message.payload, message.at_ms, &arena_, &events_, &watches_);
   if (status.ok()) {
     origins_.resize(events_.size(), {progress.source, message.offset});
     return;
@@ -49,6 +49,7 @@ IngestBatch TopicBatch::View() {
 
 void TopicBatch::Clear() {
   events_.clear();
+  watches_.clear();
   origins_.clear();
   partitions_.clear();
   dead_letters_.clear();

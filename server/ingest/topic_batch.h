@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -65,6 +66,7 @@ class TopicBatch {
   const Decoder decoder_;
   Arena arena_;
   std::vector<Play> events_;
+  std::deque<Watch> watches_;  // of the events; they stay where they are
   std::vector<Origin> origins_;
   std::vector<SourceStep> steps_;
   std::map<int32_t, Progress> partitions_;

@@ -85,6 +85,29 @@ bool Overlap(const std::vector<std::string>& a, const std::vector<std::string>& 
   return both > 0 && std::equal(a.begin(), a.begin() + static_cast<ptrdiff_t>(both), b.begin());
 }
 
+/// Members that lead to one place, and what an impression has not.
+Status CheckPaths(const KafkaTopic& topic) {
+  const std::array<std::pair<const char*, const std::vector<std::string>*>, 7> all = {
+      {{"user", &topic.user},
+       {"item", &topic.item},
+       {"at", &topic.at},
+       {"progress_s", &topic.progress_s},
+       {"duration_s", &topic.duration_s},
+       {"device", &topic.device},
+       {"fields", &topic.fields}}};
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i > 2 && topic.impressions && !all[i].second->empty()) {
+      return Status::InvalidArgument("is of plays only", PointerTo(all[i].first));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (!Overlap(*all[j].second, *all[i].second)) continue;
+      return Status::InvalidArgument("leads to where " + std::string(all[j].first) + " does",
+                                     PointerTo(all[i].first));
+    }
+  }
+  return Status::Ok();
+}
+
 Status ReadTopic(const Json& value, KafkaTopic* topic) {
   const Status status = Apply(value,
                               {{"topic", TopicName(&topic->topic)},
@@ -94,17 +117,15 @@ Status ReadTopic(const Json& value, KafkaTopic* topic) {
                                {"item", Path(&topic->item)},
                                {"at", Path(&topic->at)},
                                {"at_unit", OneOf(&topic->at_seconds, "ms", "s")},
+                               {"progress_s", Path(&topic->progress_s)},
+                               {"duration_s", Path(&topic->duration_s)},
+                               {"device", Path(&topic->device)},
+                               {"fields", Path(&topic->fields)},
                                {"gaps", OneOf(&topic->gaps_expected, "alarm", "expected")}},
                               "");
   if (!status.ok()) return status;
   if (topic->topic.empty()) return Status::InvalidArgument("missing key", "/topic");
-  if (Overlap(topic->user, topic->item)) {
-    return Status::InvalidArgument("leads to where user does", "/item");
-  }
-  if (Overlap(topic->user, topic->at) || Overlap(topic->item, topic->at)) {
-    return Status::InvalidArgument("leads to where user or item does", "/at");
-  }
-  return Status::Ok();
+  return CheckPaths(*topic);
 }
 
 Setter Topics(std::vector<KafkaTopic>* to) {

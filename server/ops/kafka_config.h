@@ -22,7 +22,9 @@ struct KafkaTopic {
   std::vector<std::string> user = {"user"}, item = {"item"};
   std::vector<std::string> at;  ///< empty: the record's own timestamp counts
   bool at_seconds = false;      ///< "at_unit": s instead of ms
-  bool gaps_expected = false;   ///< "gaps": a compacted or transactional topic
+  /// Where the player is: read where an event has them, of plays only; empty: nowhere.
+  std::vector<std::string> progress_s, duration_s, device, fields;
+  bool gaps_expected = false;  ///< "gaps": a compacted or transactional topic
 };
 
 /// Where to begin with a partition of which nothing is stored.

@@ -83,12 +83,14 @@ void ForLines(std::string_view body, Line line) {
   }
 }
 
-void CheckEvents(std::string_view body, const Json& answer) {
+void CheckEvents(std::string_view body, bool plays, const Json& answer) {
+  static_assert(kLineBytes < kMaxFieldsBytes);
+  const auto read = plays ? fuzz::PlainPlayOf : fuzz::PlainImpressionOf;
   const test::FakeEngine engine;
   const int64_t latest = engine.now_ms + Policy().max_future_ms;
   uint64_t accepted = 0, refused = 0;
   ForLines(body, [&](const std::optional<Json>& line) {
-    const auto event = line ? fuzz::PlainEventOf(*line, kNowMs) : std::nullopt;
+    const auto event = line ? read(*line, kNowMs) : std::nullopt;
     const bool taken = event && event->at_ms <= latest;
     ++(taken ? accepted : refused);
   });
@@ -129,7 +131,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (route == 2) {
     CheckAnswers(body, whole.body);
   } else {
-    CheckEvents(body, Json::parse(whole.body));
+    CheckEvents(body, route == 0, Json::parse(whole.body));
   }
   return 0;
 }

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuzz/input.h"
@@ -31,6 +33,9 @@ seendb::ops::KafkaTopic TopicOf(uint8_t choice) {
   if ((choice & 4) != 0) topic.item = {"a", "b", "item"};
   if ((choice & 8) != 0) topic.at = {"a", "at"};
   topic.at_seconds = (choice & 16) != 0;
+  if ((choice & 32) != 0) topic.progress_s = {"a", "p"};
+  if ((choice & 64) != 0) topic.device = {"device"};
+  if ((choice & 128) != 0) topic.fields = {"fields"};
   return topic;
 }
 
@@ -52,10 +57,26 @@ std::optional<std::string> PlainId(const Json& event, const Path& path) {
   return seendb::fuzz::PlainId({{"id", *at}}, "id");
 }
 
+/// What the player said, under the names of the server's own events.
+std::optional<Json> PlainWatchOf(const Json& event, const seendb::ops::KafkaTopic& topic) {
+  Json watch = Json::object();
+  const std::pair<const char*, const Path*> members[] = {
+      {"progress_s", &topic.progress_s}, {"device", &topic.device}, {"fields", &topic.fields}};
+  for (const auto& [name, path] : members) {
+    const Json* const at = path->empty() ? nullptr : At(event, *path);
+    if (at != nullptr && !at->is_null()) watch[name] = *at;
+  }
+  return watch;
+}
+
 std::optional<PlainEvent> PlainRead(const Json& event, const seendb::ops::KafkaTopic& topic) {
   const auto user = PlainId(event, topic.user), item = PlainId(event, topic.item);
   if (!user || !item) return {};
-  PlainEvent read{*user, *item, kRecordMs};
+  PlainEvent read{*user, *item, kRecordMs, {}};
+  const auto watch = PlainWatchOf(event, topic);
+  if (!watch) return {};
+  if (!watch->empty()) read.watch = seendb::fuzz::PlainWatchOf(*watch);
+  if (!watch->empty() && !read.watch) return {};
   if (topic.at.empty()) return read;
   const Json* const at = At(event, topic.at);
   const int64_t unit = topic.at_seconds ? 1'000 : 1;
@@ -78,6 +99,12 @@ std::optional<std::vector<PlainEvent>> PlainMessage(const Json& document,
   return events;
 }
 
+bool HasFields(const std::vector<PlainEvent>& events) {
+  return std::any_of(events.begin(), events.end(), [](const PlainEvent& event) {
+    return event.watch && !event.watch->fields.is_null();
+  });
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -87,7 +114,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const seendb::ingest::Decoder decoder(topic);
   seendb::ingest::Arena arena;
   std::vector<Play> events;
-  const seendb::Status status = decoder.Decode(payload, kRecordMs, &arena, &events);
+  std::deque<seendb::Watch> watches;
+  const seendb::Status status = decoder.Decode(payload, kRecordMs, &arena, &events, &watches);
   Check(status.ok() || events.empty());
   for (const Play& event : events) Check(event.user.Validate().ok() && event.item.Validate().ok());
 
@@ -95,12 +123,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto opening = [](char c) { return c == '[' || c == '{'; };
   if (!document || std::count_if(payload.begin(), payload.end(), opening) > kNested) return 0;
   const auto plain = PlainMessage(*document, topic);
-  Check(status.ok() == plain.has_value());
-  if (!plain) return 0;
+  const bool long_fields = plain && payload.size() > seendb::kMaxFieldsBytes && HasFields(*plain);
+  Check(status.ok() ? plain.has_value() : !plain || long_fields);
+  if (!status.ok()) return 0;
   Check(plain->size() == events.size());
   for (size_t i = 0; i < events.size(); ++i) {
     Check(events[i].user.ToString() == (*plain)[i].user);
     Check(events[i].item.ToString() == (*plain)[i].item && events[i].at_ms == (*plain)[i].at_ms);
+    const seendb::Watch* const watch = events[i].watch;
+    Check((watch != nullptr) == (*plain)[i].watch.has_value());
+    if (watch != nullptr) Check(seendb::fuzz::PlainWatchOf(*watch) == (*plain)[i].watch);
   }
   return 0;
 }

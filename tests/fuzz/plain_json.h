@@ -15,23 +15,35 @@
 
 #include <nlohmann/json.hpp>
 
+#include "seendb/history.h"
 #include "seendb/id.h"
 
 namespace seendb::fuzz {
 
 using Json = nlohmann::json;
 
-/// A document; nothing where it is none, or an object anywhere in it repeats a field.
+/// A document; nothing where it is none, or an object in it repeats a field. What is inside a
+/// member called "fields" is somebody else's affair.
 inline std::optional<Json> PlainDocument(std::string_view text) {
   // nlohmann_json would skip a mark in front, and take a zero byte for the end.
   if (text.starts_with("\xEF\xBB\xBF") || text.find('\0') != std::string_view::npos) return {};
-  std::vector<std::set<std::string>> open;
+  struct Open {
+    std::set<std::string> names;
+    std::string last;
+    bool opaque = false;
+  };
+  std::vector<Open> open;
   bool repeated = false;
   const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_start) {
+      const bool opaque = !open.empty() && (open.back().opaque || open.back().last == "fields");
+      open.push_back({{}, {}, opaque});
+    }
     if (event == Json::parse_event_t::object_end) open.pop_back();
     if (event == Json::parse_event_t::key) {
-      repeated = !open.back().insert(value.get<std::string>()).second || repeated;
+      Open& object = open.back();
+      object.last = value.get<std::string>();
+      repeated = (!object.names.insert(object.last).second && !object.opaque) || repeated;
     }
     return true;
   };
@@ -97,10 +109,53 @@ inline bool PlainText(const Json& object, const char* name, std::optional<std::s
   return true;
 }
 
+/// What a player says.
+struct PlainWatch {
+  int64_t progress_s = 0, duration_s = 0;
+  std::string device;
+  Json fields;
+  bool operator==(const PlainWatch&) const = default;
+};
+
+inline PlainWatch PlainWatchOf(const Watch& watch) {
+  return {watch.progress_s, watch.duration_s, std::string(watch.device),
+          watch.fields.empty() ? Json() : Json::parse(watch.fields)};
+}
+
+/// Whole seconds of at least `least`; `*to` stays as it is where there are none.
+inline bool PlainSeconds(const Json& object, const char* name, int64_t least, int64_t* to) {
+  const auto at = object.find(name);
+  if (at == object.end()) return true;
+  const bool sound = at->is_number_unsigned()
+                         ? at->get<uint64_t>() <= INT32_MAX
+                         : least == -1 && at->is_number_integer() && at->get<int64_t>() == -1;
+  if (sound) *to = at->get<int64_t>();
+  return sound;
+}
+
+/// The members of a play that a player says; nothing where one is none. How long the text of
+/// "fields" was is not known here.
+inline std::optional<PlainWatch> PlainWatchOf(const Json& object) {
+  PlainWatch watch;
+  std::optional<std::string> device;
+  if (!PlainSeconds(object, "progress_s", -1, &watch.progress_s) ||
+      !PlainSeconds(object, "duration_s", 0, &watch.duration_s) ||
+      !PlainText(object, "device", &device) || (device && device->size() > kMaxDeviceBytes)) {
+    return {};
+  }
+  watch.device = device.value_or("");
+  if (const auto fields = object.find("fields"); fields != object.end()) {
+    if (!fields->is_object()) return {};
+    watch.fields = *fields;
+  }
+  return watch;
+}
+
 /// A play or an impression.
 struct PlainEvent {
   std::string user, item;
   int64_t at_ms = 0;
+  std::optional<PlainWatch> watch;
   bool operator==(const PlainEvent&) const = default;
 };
 
@@ -113,11 +168,27 @@ inline bool PlainTime(const Json& object, int64_t* to) {
   return true;
 }
 
-inline std::optional<PlainEvent> PlainEventOf(const Json& object, int64_t now) {
+inline std::optional<PlainEvent> PlainImpressionOf(const Json& object, int64_t now) {
   if (!HasOnly(object, {"user", "item", "at"})) return {};
   const auto user = PlainId(object, "user"), item = PlainId(object, "item");
-  PlainEvent event{user.value_or(""), item.value_or(""), now};
+  PlainEvent event{user.value_or(""), item.value_or(""), now, {}};
   if (!user || !item || !PlainTime(object, &event.at_ms)) return {};
+  return event;
+}
+
+/// A play: the same, and maybe what the player says.
+inline std::optional<PlainEvent> PlainPlayOf(const Json& object, int64_t now) {
+  if (!object.is_object()) return {};
+  Json bare = object, watch = Json::object();
+  for (const char* name : {"progress_s", "duration_s", "device", "fields"}) {
+    if (!object.contains(name)) continue;
+    watch[name] = object.at(name);
+    bare.erase(name);
+  }
+  auto event = PlainImpressionOf(bare, now);
+  if (!event || watch.empty()) return event;
+  event->watch = PlainWatchOf(watch);
+  if (!event->watch) return {};
   return event;
 }
 

@@ -10,13 +10,15 @@ namespace {
 struct Decoded {
   Status status;
   std::vector<Play> events;
+  std::deque<Watch> watches;
 };
 
 class DecoderTest : public ::testing::Test {
  protected:
   Decoded Decode(std::string_view payload) {
     Decoded decoded;
-    decoded.status = Decoder(topic_).Decode(payload, kRecordMs, &arena_, &decoded.events);
+    decoded.status =
+        Decoder(topic_).Decode(payload, kRecordMs, &arena_, &decoded.events, &decoded.watches);
     return decoded;
   }
   void ExpectOne(std::string_view payload, const char* user, const char* item, int64_t at_ms) {
@@ -33,6 +35,7 @@ class DecoderTest : public ::testing::Test {
     EXPECT_EQ(decoded.status.field(), field) << payload << ": " << decoded.status.ToString();
     EXPECT_FALSE(decoded.status.message().empty());
     EXPECT_TRUE(decoded.events.empty());
+    EXPECT_TRUE(decoded.watches.empty());
   }
 
   static constexpr int64_t kRecordMs = 1'773'144'000'000;
@@ -108,19 +111,57 @@ TEST_F(DecoderTest, WhatIsNoEventIsRefused) {
 }
 
 TEST_F(DecoderTest, IdsOfEarlierMessagesStay) {
+  topic_.device = {"d"};
+  topic_.fields = {"f"};
   std::vector<Play> events;
+  std::deque<Watch> watches;
   const Decoder decoder(topic_);
   for (int i = 0; i < 1'000; ++i) {
     const std::string n = std::to_string(i);
     const std::string payload = "{\"user\":\"\\u0075" + n + "\",\"item\":\"v" + n + "\",\"x\":\"" +
-                                std::string(3'000, 'x') + "\"}";
-    ASSERT_TRUE(decoder.Decode(payload, 0, &arena_, &events).ok());
+                                std::string(3'000, 'x') + "\",\"d\":\"\\u0064" + n +
+                                "\",\"f\":{\"n\":" + n + "}}";
+    ASSERT_TRUE(decoder.Decode(payload, 0, &arena_, &events, &watches).ok());
   }
   ASSERT_EQ(events.size(), 1'000u);
   for (int i = 0; i < 1'000; ++i) {
     EXPECT_EQ(events[static_cast<size_t>(i)].user.ToString(), "u" + std::to_string(i));
     EXPECT_EQ(events[static_cast<size_t>(i)].item.ToString(), "v" + std::to_string(i));
+    ASSERT_NE(events[static_cast<size_t>(i)].watch, nullptr);
+    EXPECT_EQ(events[static_cast<size_t>(i)].watch->device, "d" + std::to_string(i));
+    EXPECT_EQ(events[static_cast<size_t>(i)].watch->fields, "{\"n\":" + std::to_string(i) + "}");
   }
+}
+
+TEST_F(DecoderTest, WhatThePlayerSaidIsReadWhereItIsMapped) {
+  const char* const payload =
+      R"([{"user":"u","item":"a","pos":7},{"user":"u","item":"b","player":{"pos":-1,"of":90,)"
+      R"("on":"tv"},"fields": {"a":[1]} },{"user":"u","item":"c"},)"
+      R"({"user":"u","item":"d","player":{"pos":null,"of":null,"on":null},"fields":null}])";
+  EXPECT_TRUE(Decode(payload).watches.empty()) << "nothing is mapped";
+  topic_.progress_s = {"player", "pos"};
+  topic_.duration_s = {"player", "of"};
+  topic_.device = {"player", "on"};
+  topic_.fields = {"fields"};
+  const Decoded decoded = Decode(payload);
+  ASSERT_TRUE(decoded.status.ok()) << decoded.status.ToString();
+  ASSERT_EQ(decoded.events.size(), 4u);
+  EXPECT_EQ(decoded.watches.size(), 1u);
+  EXPECT_EQ(decoded.events[0].watch, nullptr);
+  ASSERT_NE(decoded.events[1].watch, nullptr);
+  EXPECT_EQ(decoded.events[1].watch->progress_s, kFinished);
+  EXPECT_EQ(decoded.events[1].watch->duration_s, 90);
+  EXPECT_EQ(decoded.events[1].watch->device, "tv");
+  EXPECT_EQ(decoded.events[1].watch->fields, R"({"a":[1]})");
+  EXPECT_EQ(decoded.events[2].watch, nullptr);
+  EXPECT_EQ(decoded.events[3].watch, nullptr);
+  ExpectRefused(R"([{"user":"u","item":"a","fields":{}},{"user":"u","item":"a","fields":7}])",
+                "/1/fields");
+  ExpectRefused(R"({"user":"u","item":"a","player":{"pos":1.5}})", "/player/pos");
+  ExpectRefused(R"({"user":"u","item":"a","player":{"of":-1}})", "/player/of");
+  ExpectRefused(R"({"user":"u","item":"a","player":{"on":")" + std::string(65, 'd') + "\"}}",
+                "/player/on");
+  ExpectRefused(R"({"user":"u","item":"a","player":7})", "/player");
 }
 
 TEST_F(DecoderTest, TooManyEventsAreRefused) {

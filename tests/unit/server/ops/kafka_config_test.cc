@@ -113,6 +113,10 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
   EXPECT_EQ(topic(R"("topic":"t","at":"user")"), "/kafka/topics/0/at");
   EXPECT_EQ(topic(R"("topic":"t","at":"when","at_unit":"us")"), "/kafka/topics/0/at_unit");
   EXPECT_EQ(topic(R"("topic":"t","gaps":true)"), "/kafka/topics/0/gaps");
+  EXPECT_EQ(topic(R"("topic":"t","progress_s":7)"), "/kafka/topics/0/progress_s");
+  EXPECT_EQ(topic(R"("topic":"t","duration_s":"/p","device":"/p/d")"), "/kafka/topics/0/device");
+  EXPECT_EQ(topic(R"("topic":"t","fields":"item")"), "/kafka/topics/0/fields");
+  EXPECT_EQ(topic(R"("topic":"t","kind":"impressions","fields":"f")"), "/kafka/topics/0/fields");
 }
 
 }  // namespace
