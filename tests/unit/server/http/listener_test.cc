@@ -20,7 +20,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Echoes bodies; "/slow" waits on a worker until released; "/throw" throws; "/lines" streams.
+/// Echoes bodies; "/slow" waits on a worker until released; "/throw" throws; "/lines" streams;
+/// "/count/N" answers N lines once its body has come, "/fail/N" a failure behind N lines.
 class EchoService : public Service {
  public:
   class Lines final : public BodyStream {
@@ -34,6 +35,28 @@ class EchoService : public Service {
     void Finish(Response*) override {}
   };
 
+  class Counting final : public BodyStream {
+   public:
+    Counting(int lines, bool fails) : lines_(lines), fails_(fails) {}
+    size_t Take(std::string_view bytes, bool last, std::string* out) override {
+      if (last && line_ == lines_) failed_ = fails_;
+      if (last && line_ < lines_) *out += std::to_string(line_++) + "\n";
+      return bytes.size();
+    }
+    bool AnswersAsItGoes() const override { return true; }
+    bool Failed() const override { return failed_; }
+    bool HasMore() const override { return line_ < lines_ || (fails_ && !failed_); }
+    void Finish(Response* response) override {
+      WriteError({503, "unavailable", "no more"}, response);
+    }
+
+   private:
+    const int lines_;
+    const bool fails_;
+    int line_ = 0;
+    bool failed_ = false;
+  };
+
   Plan Begin(const RequestHead& head) override {
     Plan plan;
     plan.route = 0;
@@ -43,6 +66,13 @@ class EchoService : public Service {
     if (head.Path() == "/lines") {
       plan.body = BodyMode::kStream;
       plan.stream = std::make_unique<Lines>();
+    }
+    for (const std::string_view path : {"/count/", "/fail/"}) {
+      if (!head.Path().starts_with(path)) continue;
+      plan.body = BodyMode::kStream;
+      plan.place = Place::kQuick;
+      const int lines = std::stoi(std::string(head.Path().substr(path.size())));
+      plan.stream = std::make_unique<Counting>(lines, path == "/fail/");
     }
     if (head.Path() == "/throw-at-once") throw std::runtime_error("thrown");
     if (head.Path() == "/refused") {
@@ -322,6 +352,52 @@ TEST_F(ListenerTest, ABrokenStreamSaysSoAndHasNoEnd) {
   const std::string all = peer.ReadToEnd();
   EXPECT_NE(all.find("invalid_argument"), std::string::npos) << all;
   EXPECT_EQ(all.find("\r\n0\r\n\r\n"), std::string::npos) << all;
+}
+
+/// "2\r\n0\n\r\n" and so on, and the end.
+std::string Chunks(int lines) {
+  std::string chunks;
+  for (int i = 0; i < lines; ++i) {
+    const std::string line = std::to_string(i) + "\n";
+    chunks += std::to_string(line.size()) + "\r\n" + line + "\r\n";
+  }
+  return chunks + "0\r\n\r\n";
+}
+
+TEST_F(ListenerTest, AnAnswerGoesOnBehindTheBody) {
+  Start();
+  Peer peer = Connect();
+  peer.Send(Get("/count/500") + Post("/count/3", "a body") +
+            "POST /count/2 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+            "3\r\nabc\r\n0\r\n\r\n" +
+            Get("/count/0") + "HEAD /count/7 HTTP/1.1\r\nHost: h\r\n\r\n" +
+            Get("/end", "Connection: close\r\n"));
+  const std::string all = peer.ReadUntil("", milliseconds(60'000));
+  size_t at = 0;
+  for (const int lines : {500, 3, 2, 0}) {
+    const std::string answer =
+        "Transfer-Encoding: chunked\r\n\r\n" + Chunks(lines) + "HTTP/1.1 200";
+    at = all.find(answer, at);
+    ASSERT_NE(at, std::string::npos) << lines;
+  }
+  const size_t head = all.find("Transfer-Encoding: chunked\r\n\r\nHTTP/1.1 200", at);
+  EXPECT_NE(head, std::string::npos) << "HEAD has no body";
+  EXPECT_NE(all.find("\r\n\r\n/end:<closed>", head), std::string::npos);
+}
+
+TEST_F(ListenerTest, AFailureBehindTheBodyBreaksTheAnswerOff) {
+  Start();
+  Peer peer = Connect();
+  peer.Send(Get("/fail/0") + Get("/fail/2"));
+  const std::string all = peer.ReadUntil("", milliseconds(60'000));
+  EXPECT_EQ(all.find("HTTP/1.1 503"), 0u) << "nothing was sent: an answer like others";
+  EXPECT_NE(all.find("Retry-After: 1"), std::string::npos);
+  const size_t second = all.find("HTTP/1.1 200");
+  ASSERT_NE(second, std::string::npos);
+  EXPECT_NE(all.find("2\r\n1\n\r\n", second), std::string::npos);
+  EXPECT_NE(all.find("\"no more\"", second), std::string::npos);
+  EXPECT_EQ(all.find("\r\n0\r\n\r\n", second), std::string::npos) << "an end it must not have";
+  EXPECT_EQ(service_.last_status, 503u);
 }
 
 TEST_F(ListenerTest, DrainingFinishesWhatWasBegun) {
