@@ -104,6 +104,23 @@ void CollectFilters(const EngineStats& e, Writer* out) {
   out->Counter("seendb_damaged_total", "Damaged operands and values set aside.", e.damaged);
 }
 
+void CollectHistory(const EngineStats& e, Writer* out) {
+  out->Counter("seendb_history_recorded_total", "Plays that entered the history.",
+               e.history_recorded);
+  out->Counter("seendb_history_paused_total", "Plays kept out of the history by a pause.",
+               e.history_paused);
+  out->Counter("seendb_history_drained_total", "States of items written to the history.",
+               e.history_drained);
+  out->Counter("seendb_history_pages_total", "Pages of history read.", e.history_pages);
+  out->Counter("seendb_history_lookups_total", "Items looked up in the history.",
+               e.history_lookups);
+  out->Counter("seendb_history_deleted_total", "Items deleted from the history.",
+               e.history_deleted);
+  out->Counter("seendb_history_cleared_total", "Histories cleared.", e.history_cleared);
+  out->Counter("seendb_history_evicted_total", "Entries that left beyond max_entries.",
+               e.history_evicted);
+}
+
 void CollectRocksDb(const EngineStats& e, Writer* out) {
   out->Gauge("seendb_disk_bytes", "Live SST files.", e.disk_bytes);
   out->Gauge("seendb_memtable_bytes", "Memtables.", e.memtable_bytes);
@@ -202,6 +219,7 @@ void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>*
   CollectWrites(snapshot.engine, &out);
   CollectIngested(snapshot.engine, families);
   CollectFilters(snapshot.engine, &out);
+  CollectHistory(snapshot.engine, &out);
   CollectRocksDb(snapshot.engine, &out);
   CollectRing(snapshot, families);
   CollectBuckets(snapshot, families);

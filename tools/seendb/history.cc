@@ -42,7 +42,7 @@ std::string ProgressText(const Json& entry) {
 }
 
 std::string LengthText(const Json& entry) {
-  const uint64_t seconds = CountOf(entry, "duration_s");
+  const int64_t seconds = TimeOf(entry, "duration_s");
   return seconds == 0 ? "-" : FormatDurationUs(static_cast<double>(seconds) * 1e6);
 }
 

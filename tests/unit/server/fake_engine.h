@@ -151,7 +151,7 @@ class FakeEngine : public Engine {
       }
     }
     std::sort(page->entries.begin(), page->entries.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.at_ms, a.collection, a.item) > std::tie(b.at_ms, b.collection, b.item);
+      return std::tie(b.at_ms, a.collection, a.item) < std::tie(a.at_ms, b.collection, b.item);
     });
     page->entries.erase(
         page->entries.begin(),

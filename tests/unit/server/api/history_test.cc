@@ -127,9 +127,9 @@ TEST_F(HistoryTest, PagesFollowTheCursorOverCollections) {
     ++pages;
   } while (!cursor.empty());
   EXPECT_EQ(pages, 4u);
-  EXPECT_EQ(items, (Strings{"v4", "c4", "v3", "c3", "v2", "c2", "v1", "c1", "v0", "c0"}));
+  EXPECT_EQ(items, (Strings{"c4", "v4", "c3", "v3", "c2", "v2", "c1", "v1", "c0", "v0"}));
   EXPECT_EQ(Items("/users/u/history?collection=comic&limit=2"), (Strings{"c4", "c3"}));
-  EXPECT_EQ(Items("/users/u/history?collection=comic,video&limit=2"), (Strings{"v4", "c4"}));
+  EXPECT_EQ(Items("/users/u/history?collection=comic,video&limit=2"), (Strings{"c4", "v4"}));
   EXPECT_EQ(Items("/users/nobody/history"), Strings());
 }
 
