@@ -55,11 +55,12 @@ class SchemathesisTest(unittest.TestCase):
     def test_requests_and_sequences(self):
         with tempfile.TemporaryDirectory(prefix="seendb-copies-") as copies:
             with Server(config=dict(SERVER, checkpoints=copies)) as server:
+                server.put("/collections/default", {"history": {"enabled": True}})
                 self.run_against(server)
 
     def test_a_clock_that_moves(self):
         with Server(config=SERVER, clock_ms=1_700_000_000_000) as server:
-            self.run_against(server, "--include-path-regex", "clock|plays|filter|seal|collections",
+            self.run_against(server, "--include-path-regex", "clock|plays|filter|seal|collections|history|recording",
                              "--phases", "fuzzing,stateful")
 
 
