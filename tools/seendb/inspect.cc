@@ -112,14 +112,31 @@ std::string ImpressionsText(const Json& report) {
   return "\nImpressions\n" + (table.empty() ? "none\n" : table.ToString());
 }
 
+std::string HistoryText(const Json& report) {
+  Table table({{"collection"},
+               {"bucket"},
+               {"items", Align::kRight},
+               {"deleted", Align::kRight},
+               {"rows", Align::kRight},
+               {"bytes", Align::kRight},
+               {"remarks"}});
+  for (const Json& one : ListOf(report, "history")) {
+    table.Add({TextOf(one, "collection"), TextOf(one, "bucket"), FormatCount(CountOf(one, "items")),
+               FormatCount(CountOf(one, "deleted")), FormatCount(CountOf(one, "rows")),
+               FormatBytes(CountOf(one, "bytes")), Remarks(one)});
+  }
+  return table.empty() ? "" : "\nHistory (see also: seendb history)\n" + table.ToString();
+}
+
 std::string UserText(const Json& report) {
   std::string out = "user " + Printable(TextOf(report, "user")) + ", shard " +
                     FormatCount(CountOf(report, "shard"));
   if (report.contains("erased_at_ms") && !report["erased_at_ms"].is_null()) {
     out += ", erased " + FormatTimeMs(TimeOf(report, "erased_at_ms"));
   }
+  if (FlagOf(report, "paused")) out += ", history paused";
   return out + "\n\nSeen filters\n" + FiltersText(report) + LayersText(report) + RingText(report) +
-         ImpressionsText(report);
+         ImpressionsText(report) + HistoryText(report);
 }
 
 Status Run(const Session& session, const std::string& user) {
@@ -134,9 +151,10 @@ Status Run(const Session& session, const std::string& user) {
 
 void AddInspect(CLI::App& app, Session& session) {
   auto user = std::make_shared<std::string>();
-  AddCommand(app, session, "inspect",
-             "Show everything held about a user: filters, staged plays, impressions",
-             Takes::kFolderOrServer, [&session, user] { return Run(session, *user); })
+  AddCommand(
+      app, session, "inspect",
+      "Show what is held about a user: filters, staged plays, impressions, history by bucket",
+      Takes::kFolderOrServer, [&session, user] { return Run(session, *user); })
       .add_option("user", *user, "The user's id")
       ->required()
       ->type_name("USER");

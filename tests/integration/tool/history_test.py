@@ -107,6 +107,17 @@ class HistoryTest(ToolCase):
         self.assertEqual(self.server.get("/users/u%2F1/recording").json,
                          {"paused": False, "since_ms": NOW_MS})
 
+    def test_inspect_tells_of_it(self):
+        self.tool("history", "u/1", "--pause", *self.url_flags)
+        for flags in (self.folder_flags, self.url_flags):
+            report = self.tool("inspect", "u/1", "--json", *flags).json
+            self.assertEqual([(h["collection"], h["bucket"], h["items"])
+                              for h in report["history"]], [("video", "2023-11-09", 2)])
+            self.assertTrue(report["paused"])
+            text = self.tool("inspect", "u/1", *flags).out
+            self.assertIn(", history paused\n", text)
+            self.assertRegex(text, r"video +2023-11-09 +2 +0 +2 +\d+ B")
+
     def test_pauses_through_the_server(self):
         self.assertEqual(self.both("history", "u/1", "--recording"),
                          {"paused": False, "since_ms": 0})
