@@ -19,6 +19,9 @@ class ConcurrencyTest(unittest.TestCase):
         self.until = time.monotonic() + SECONDS
         self.failures = []
         self.acknowledged = {}
+        self.watched = {}
+        policy = {"bucket": "days:10", "window": 4, "retention": 4, "history": {"enabled": True}}
+        self.assertEqual(self.server.put("/collections/watch", policy).status, 200)
         self.lock = threading.Lock()
 
     def checked(self, client, method, path, body=None, headers=None):
@@ -63,6 +66,47 @@ class ConcurrencyTest(unittest.TestCase):
 
         return work
 
+    def watcher(self, number):
+        """Its user's history: what was reported is there, what was deleted is not."""
+        user, step, kept = "h%d" % number, [0], {}
+        self.watched[user] = kept
+
+        def work(client):
+            step[0] += 1
+            item, old = "i%d" % step[0], "i%d" % random.randrange(1, step[0] + 1)
+            events = [{"user": user, "item": name, "progress_s": step[0], "fields": {"n": step[0]},
+                       "at": time.time_ns() // 1_000_000} for name in (item, "same")]
+            answer = self.checked(client, "POST", "/plays",
+                                  {"collection": "watch", "events": events})
+            if answer.status == 503:
+                return
+            self.assertEqual((answer.status, answer.json["accepted"]), (200, 2), answer)
+            kept[item] = step[0]
+            if old in kept and step[0] % 3 == 0:
+                body = {"collection": "watch", "items": [old]}
+                target = "/users/%s/history/delete" % user
+                self.assertEqual(self.checked(client, "POST", target, body).status, 200)
+                del kept[old]
+            self.check_watched(lambda *args: self.checked(client, *args), user)
+            answer = self.checked(client, "GET", "/users/%s/export" % user)
+            self.assertEqual(answer.lines[-1]["entries"], len(kept) + 1)
+
+        return work
+
+    def check_watched(self, ask, user):
+        kept = self.watched[user]
+        found, query = {}, "?limit=500"
+        while query:
+            page = ask("GET", "/users/%s/history%s" % (user, query)).json
+            found.update((e["item"], e["progress_s"]) for e in page["entries"])
+            query = page.get("cursor") and "?limit=500&cursor=" + page["cursor"]
+        found.pop("same", None)
+        self.assertEqual(found, kept)
+        names = random.sample(sorted(kept), min(20, len(kept))) + ["unheard"]
+        answer = ask("POST", "/users/%s/history/lookup" % user,
+                     {"collection": "watch", "items": names})
+        self.assertEqual([e["item"] for e in answer.json["entries"]], names[:-1])
+
     def served(self, client):
         user = "s%d" % random.randrange(5)
         items = [random.randrange(1_000_000) for _ in range(50)]
@@ -95,8 +139,9 @@ class ConcurrencyTest(unittest.TestCase):
         self.assertEqual(answer.status, 200, answer)
 
     def test_all_at_once(self):
-        work = [self.writer(i) for i in range(4)] + [self.served, self.served, self.erased,
-                                                     self.looker, self.keeper]
+        work = [self.writer(i) for i in range(4)] + [
+            self.watcher(0), self.watcher(1), self.served, self.served, self.erased, self.looker,
+            self.keeper]
         threads = [self.worker(w) for w in work]
         for thread in threads:
             thread.start()
@@ -113,6 +158,8 @@ class ConcurrencyTest(unittest.TestCase):
         for user, items in self.acknowledged.items():
             answer = self.server.post("/filter", {"user": user, "items": items})
             self.assertEqual(answer.json["unseen"], [], user)
+        for user in self.watched:
+            self.check_watched(self.server.request, user)
 
 
 if __name__ == "__main__":
