@@ -69,7 +69,9 @@ class IngestMockTest : public EngineTest {
       const std::string user = "u" + std::to_string(produced_ % 100);
       const std::string payload = "{\"user\":\"" + user + "\",\"item\":\"i" +
                                   std::to_string(produced_) +
-                                  "\",\"at\":" + std::to_string(kStartMs) + "}";
+                                  "\",\"at\":" + std::to_string(kStartMs) +
+                                  ",\"player\":{\"at\":" + std::to_string(produced_) +
+                                  ",\"on\":\"tv\"},\"more\":{\"n\":1}}";
       const rd_kafka_resp_err_t sent = rd_kafka_producev(
           producer_, RD_KAFKA_V_TOPIC("plays"), RD_KAFKA_V_PARTITION(produced_ % kPartitions),
           RD_KAFKA_V_KEY(user.data(), user.size()),
@@ -132,6 +134,31 @@ TEST_F(IngestMockTest, AnswersThatAreErrors) {
   StartConsumer();
   Produce(400);
   CheckAll();
+}
+
+TEST_F(IngestMockTest, WhatPlayersSayEntersTheHistory) {
+  PolicyPatch patch;
+  patch.history.enabled = true;
+  ASSERT_TRUE(engine_->PutCollection("default", patch).ok());
+  config_.topics[0].progress_s = {"player", "at"};
+  config_.topics[0].device = {"player", "on"};
+  config_.topics[0].fields = {"more"};
+  StartConsumer();
+  Produce(1'000);
+  CheckAll();
+  for (int user = 0; user < 100; user += 9) {
+    HistoryPage page;
+    const std::string name = "u" + std::to_string(user);
+    ASSERT_TRUE(engine_->ReadHistory({.user = IdRef(name)}, &page).ok());
+    ASSERT_EQ(page.entries.size(), 10u) << user;
+    for (const HistoryEntry& entry : page.entries) {
+      EXPECT_EQ(entry.item, "i" + std::to_string(entry.progress_s));
+      EXPECT_EQ(entry.progress_s % 100, user);
+      EXPECT_EQ(entry.at_ms, kStartMs);
+      EXPECT_EQ(entry.device, "tv");
+      EXPECT_EQ(entry.fields, "{\"n\":1}");
+    }
+  }
 }
 
 TEST_F(IngestMockTest, LeadersMove) {
