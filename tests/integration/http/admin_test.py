@@ -186,7 +186,8 @@ class AdminTest(unittest.TestCase):
                      "seendb_shards 2", "seendb_degraded 0"]:
             self.assertIn(line + "\n", text)
         for name in ["seendb_ring_bytes{", "seendb_ring_age_seconds{", "seendb_operands_per_read ",
-                     "seendb_layers_dropped_total ", "seendb_disk_bytes ", "seendb_fpr_estimate",
+                     "seendb_layers_dropped_total ", "seendb_history_recorded_total ",
+                     "seendb_history_evicted_total ", "seendb_disk_bytes ", "seendb_fpr_estimate",
                      "seendb_drain_seconds_total ", "seendb_pending_compaction_bytes "]:
             self.assertIn(name.replace("seendb_fpr", "seendb_filter_fpr"), text)
         self.assertNotIn("a-user", text)
