@@ -1,6 +1,9 @@
 // Collections and their policies.
 
+#include <algorithm>
+
 #include "engine_impl.h"
+#include "history_whole.h"
 
 namespace seendb {
 namespace {
@@ -57,12 +60,38 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
   return StoreCollection(std::string(name), policy);
 }
 
+// Each shard's CollectionFamilies::unwatched_up_to_ms, as it is and as it will be.
+std::vector<EngineImpl::Unwatched> EngineImpl::UnwatchedUnder(const std::string& name,
+                                                              const Policy& policy) {
+  const int64_t now = clock_->NowMs();
+  // Plays go by this one until all shards know the other: they differ where a change failed.
+  const Result<Collection> recorded = FindCollection(name);
+  std::vector<Unwatched> all(shards_.size());
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    const Gate::Scope inside(*shards_[i].use);
+    const std::shared_ptr<const FamilySet> families = shards_[i].store->families();
+    const CollectionFamilies* known = families->Find(name);
+    if (known == nullptr) continue;
+    const int64_t before = known->unwatched_up_to_ms;
+    int64_t after = before == INT64_MAX ? UnwatchedUpToMs(now) : before;
+    after = std::max(after, UnwatchedUpToMs(known->policy, policy, now));
+    if (recorded.ok()) after = std::max(after, UnwatchedUpToMs(recorded->policy, policy, now));
+    all[i] = {before, after};
+  }
+  return all;
+}
+
+// Where history lacks more for the change, it is not trusted at all until plays go by it.
 Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy) {
   const Status believed = CheckClock();
   if (!believed.ok()) return believed;
-  for (Shard& shard : shards_) {
+  const std::vector<Unwatched> unwatched = UnwatchedUnder(name, policy);
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    Shard& shard = shards_[i];
     const Gate::Scope inside(*shard.use);
-    const Status stored = shard.store->PutCollection(name, policy);
+    const auto [before, after] = unwatched[i];
+    const Status stored =
+        shard.store->PutCollection(name, policy, before == after ? before : INT64_MAX);
     if (!stored.ok()) return stored;
     const Result<std::shared_ptr<Bucket>> bucket =
         shard.store->EnsureBucket(name, BucketIndexOf(policy, clock_->NowMs()));
@@ -72,10 +101,18 @@ Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy
         shard.store->EnsureHistoryBucket(name, BucketIndexOf(policy, clock_->NowMs()));
     if (!history.ok()) return history.status();
   }
-  auto map = std::make_shared<CollectionMap>(*collections());
-  (*map)[name] = {name, names_.Intern(name), policy};
-  const std::unique_lock lock(collections_mutex_);
-  collections_ = std::move(map);
+  {
+    auto map = std::make_shared<CollectionMap>(*collections());
+    (*map)[name] = {name, names_.Intern(name), policy};
+    const std::unique_lock lock(collections_mutex_);
+    collections_ = std::move(map);
+  }
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    if (unwatched[i].before == unwatched[i].after) continue;
+    const Gate::Scope inside(*shards_[i].use);
+    const Status stored = shards_[i].store->PutCollection(name, policy, unwatched[i].after);
+    if (!stored.ok()) return stored;
+  }
   return {};
 }
 

@@ -226,7 +226,8 @@ Status EngineImpl::ReconcileCollections(bool fresh) {
         const std::shared_ptr<const FamilySet> other = shards_[i].store->families();
         const CollectionFamilies* known = other->Find(name);
         if (known != nullptr && known->policy == families.policy) continue;
-        const Status stored = shards_[i].store->PutCollection(name, families.policy);
+        const Status stored = shards_[i].store->PutCollection(
+            name, families.policy, known == nullptr ? kNeverMs : INT64_MAX);
         if (!stored.ok()) return stored;
       }
     }

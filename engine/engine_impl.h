@@ -139,6 +139,10 @@ class EngineImpl final : public Engine {
   }
 
   // collections.cc
+  struct Unwatched {
+    int64_t before = kNeverMs, after = kNeverMs;
+  };
+  std::vector<Unwatched> UnwatchedUnder(const std::string& name, const Policy& policy);
   Status StoreCollection(const std::string& name, const Policy& policy);
 
   // record.cc

@@ -10,61 +10,16 @@
 
 #include "engine_impl.h"
 #include "filter/block_bloom.h"
-#include "filter/probe_set.h"
-#include "filter/sort.h"
-#include "format/filter_codec.h"
+#include "filter_verify.h"
 #include "format/impressions_codec.h"
 #include "store/scan.h"
 
 namespace seendb {
 namespace {
 
+using Source = FilterSource;
+using Scratch = FilterScratch;
 using SteadyTime = std::chrono::steady_clock::time_point;
-
-// Something candidates are probed against: a stored filter in place, or packed fingerprints.
-struct Source {
-  ReasonKind kind = ReasonKind::kPlay;
-  int64_t bucket = 0;
-  rocksdb::PinnableSlice value;  // what `view` points into
-  FilterView view;
-  std::vector<Fingerprint> items;  // for packed sources: sorted into `packed`
-  std::string packed;
-
-  void Pack() {
-    SortUnique(&items);
-    packed.resize(items.size() * kFingerprintBytes);
-    auto* at = reinterpret_cast<uint8_t*>(packed.data());
-    for (size_t i = 0; i < items.size(); ++i)
-      StoreFingerprint(items[i], at + i * kFingerprintBytes);
-    view = {};
-    view.list = at;
-    view.list_count = static_cast<uint32_t>(items.size());
-  }
-};
-
-// What one request needs, kept by the thread for its allocations.
-struct Scratch {
-  std::vector<Fingerprint> fingerprints;
-  std::vector<Fingerprint> pending;  // not decided yet
-  std::vector<uint32_t> positions;   // of `pending` in the request
-  std::vector<uint8_t> hits;
-  std::vector<uint32_t> verdicts;  // 1 + index of the source, 0: unseen
-  std::vector<std::unique_ptr<Source>> sources;
-  size_t source_count = 0;
-  ProbeScratch probe;
-
-  Source& AddSource(ReasonKind kind, int64_t bucket) {
-    if (source_count == sources.size()) sources.push_back(std::make_unique<Source>());
-    Source& source = *sources[source_count++];
-    source.kind = kind;
-    source.bucket = bucket;
-    source.value.Reset();
-    source.items.clear();
-    return source;
-  }
-  // Its value may pin a block, which must not outlive the database.
-  void DropLastSource() { sources[--source_count]->value.Reset(); }
-};
 
 // Removes from pending what the last probe hit, noting what `verdict_of` makes of the hit: 0, for
 // pending as before, or a verdict. Hits come at random, so nothing branches on them.
@@ -186,7 +141,7 @@ void CollectAll(const Scratch& scratch, size_t begin, size_t end, FilterResponse
 // Turns the verdicts of a range into the answer item by item; true once `limit` unseen are found.
 bool Collect(const Scratch& scratch, const FilterRequest& request, size_t begin, size_t end,
              FilterResponse* response) {
-  if (request.limit == 0 && !request.explain && request.exclude.empty()) {
+  if (request.limit == 0 && !request.explain && !request.verify && request.exclude.empty()) {
     CollectAll(scratch, begin, end, response);
     return false;
   }
@@ -196,6 +151,10 @@ bool Collect(const Scratch& scratch, const FilterRequest& request, size_t begin,
     Reason reason;
     if (verdict == 0) {
       response->unseen.push_back(static_cast<uint32_t>(i));
+      if (const uint32_t refuted = request.verify ? scratch.refuted[i] : 0; refuted != 0) {
+        ++response->refuted;
+        reason = {ReasonKind::kRefuted, scratch.sources[refuted - 1]->bucket};
+      }
     } else {
       const Source& source = *scratch.sources[verdict - 1];
       reason = {source.kind, source.bucket};
@@ -267,6 +226,11 @@ class SourceReader {
     }
   }
 
+  /// Whether the deadline has passed.
+  bool TimeIsUp() const {
+    return late_ ||
+           (deadline_ != SteadyTime::max() && std::chrono::steady_clock::now() >= deadline_);
+  }
   /// Where the user has overrides: them; else null.
   const CollectionMarks* overrides() const { return marks_; }
 
@@ -418,7 +382,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   response->unseen.clear();
   response->missing.clear();
   response->reasons.clear();
-  response->seen = response->excluded = response->examined = 0;
+  response->seen = response->excluded = response->examined = response->refuted = 0;
   response->degraded = false;
   const Status open = CheckOpen();
   if (!open.ok()) return open;
@@ -438,6 +402,11 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   const size_t count = request.items.size();
   scratch.fingerprints.resize(count);
   scratch.verdicts.assign(count, 0);
+  std::optional<HitCheck> check;
+  if (request.verify) {
+    scratch.refuted.assign(count, 0);
+    check.emplace(shard, *collection, user, *clock_);
+  }
   response->unseen.reserve(count);
   // With a limit, a piece at a time: the rest need not be decided.
   const size_t piece =
@@ -447,6 +416,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
     FingerprintsOf(request.items.subspan(begin, end - begin), scratch.fingerprints.data() + begin);
     ProbeRange(scratch, begin, end);
     if (reader.overrides() != nullptr) LiftOverrides(scratch, *reader.overrides(), begin, end);
+    if (check && !reader.TimeIsUp()) check->Run(request.items, begin, end, scratch);
     if (Collect(scratch, request, begin, end, response)) break;
   }
   for (size_t i = 0; i < scratch.source_count; ++i) scratch.sources[i]->value.Reset();

@@ -112,7 +112,9 @@ Status EngineImpl::WriteDeletions(Shard& shard, const Collection& of, const std:
   return written;
 }
 
-// The beginning of the longest retention: no play before it is accepted any more.
+// The beginning of the longest retention, before which no play is accepted any more; and as much
+// earlier as plays may be later than they come, so that what is kept of a pause tells of each
+// bucket whether it lacks plays that came meanwhile.
 int64_t EngineImpl::OldestAccepted(int64_t now_ms) const {
   int64_t oldest_ms = now_ms;
   const std::shared_ptr<const CollectionMap> all = collections();
@@ -120,7 +122,7 @@ int64_t EngineImpl::OldestAccepted(int64_t now_ms) const {
     const Policy& policy = collection.policy;
     const int64_t oldest =
         BucketIndexOf(policy, now_ms) - static_cast<int64_t>(policy.retention) + 1;
-    oldest_ms = std::min(oldest_ms, BucketBeginMs(policy, oldest));
+    oldest_ms = std::min(oldest_ms, BucketBeginMs(policy, oldest) - policy.max_future_ms);
   }
   return oldest_ms;
 }

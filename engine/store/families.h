@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -119,6 +120,9 @@ struct HistoryBucket {
 struct CollectionFamilies {
   std::string name;
   Policy policy;
+  /// The latest time of a play that the filters may know of and history does not, for what the
+  /// policy was (history_whole.h); all times where that is not known.
+  int64_t unwatched_up_to_ms = std::numeric_limits<int64_t>::max();
   std::shared_ptr<Family> impressions;
   std::shared_ptr<ImpressionRules> impression_rules;
   std::shared_ptr<const Losses> losses;                                ///< of the log; null: none

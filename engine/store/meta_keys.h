@@ -12,6 +12,7 @@ namespace seendb {
 inline constexpr char kIdentityKey[] = "identity";
 inline constexpr char kRingKey[] = "ring";
 inline constexpr char kCollectionPrefix[] = "collection/";
+inline constexpr char kUnwatchedPrefix[] = "unwatched/";
 inline constexpr char kSealedPrefix[] = "sealed/";
 inline constexpr char kDamagedPrefix[] = "damaged/";
 inline constexpr char kLostPrefix[] = "lost/";
@@ -20,6 +21,11 @@ inline constexpr char kSourcePrefix[] = "source/";
 /// The value of kRingKey, and what it says; nothing where the text is damaged.
 std::string RingState(uint64_t epoch);
 std::optional<uint64_t> ParseRingState(std::string_view json);
+
+/// Up to when a collection's history may lack plays: a time in ms, as decimal text.
+inline std::string UnwatchedKey(std::string_view collection) {
+  return std::string(kUnwatchedPrefix).append(collection);
+}
 
 /// How far a partition of a topic has been applied.
 inline std::string SourceKey(std::string_view topic, uint32_t partition) {

@@ -2,6 +2,7 @@
 // identity, its epoch.
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -192,6 +193,20 @@ Status ShardStore::LoadPolicies() {
   return FromRocks(it->status(), "read the policies");
 }
 
+// Without it, or where it is damaged, history is not trusted to be whole.
+Status ShardStore::LoadUnwatched(CollectionFamilies* families) const {
+  std::string text;
+  const rocksdb::Status status = db_->Get({}, meta(), UnwatchedKey(families->name), &text);
+  if (status.IsNotFound()) return {};
+  if (!status.ok()) return FromRocks(status, "read since when history is whole");
+  int64_t at_ms = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), at_ms);
+  if (error == std::errc() && end == text.data() + text.size()) {
+    families->unwatched_up_to_ms = at_ms;
+  }
+  return {};
+}
+
 void ShardStore::BindRules(const Policy& policy, Bucket* bucket) const {
   FilterRules rules;
   rules.fpr = policy.fpr / policy.window;
@@ -209,6 +224,8 @@ Status ShardStore::PublishOpened() {
     CollectionFamilies& families = set->collections[name];
     families.name = name;
     families.policy = policy;
+    const Status loaded = LoadUnwatched(&families);
+    if (!loaded.ok()) return loaded;
   }
   for (Opened& opened : opened_) {
     if (opened.name.kind == FamilyName::kRing) {

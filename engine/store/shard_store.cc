@@ -77,16 +77,23 @@ Status ShardStore::EnsureImpressions(CollectionFamilies* families) {
   return {};
 }
 
-Status ShardStore::PutCollection(const std::string& name, const Policy& policy) {
+Status ShardStore::PutCollection(const std::string& name, const Policy& policy,
+                                 int64_t unwatched_up_to_ms) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const std::lock_guard change(change_mutex_);
-  const Status stored = PutMeta(kCollectionPrefix + name, PolicyToJson(policy));
-  if (!stored.ok()) return stored;
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status = batch.Put(meta(), kCollectionPrefix + name, PolicyToJson(policy));
+  if (status.ok()) {
+    status = batch.Put(meta(), UnwatchedKey(name), std::to_string(unwatched_up_to_ms));
+  }
+  if (status.ok()) status = db_->Write(Synced(), &batch);
+  if (!status.ok()) return FromRocks(status, "store a policy");
   auto set = std::make_shared<FamilySet>(*families());
   CollectionFamilies& families = set->collections[name];
   families.name = name;
   families.policy = policy;
+  families.unwatched_up_to_ms = unwatched_up_to_ms;
   const Status made = EnsureImpressions(&families);
   if (!made.ok()) return made;
   families.impression_rules->limit = policy.impressions;

@@ -64,8 +64,9 @@ class ShardStore {
   /// A number that grows with every opening: the high bits of the shard's sequences.
   uint64_t epoch() const { return epoch_; }
 
-  /// Stores a policy (synced) and makes the families it needs at once.
-  Status PutCollection(const std::string& name, const Policy& policy);
+  /// Stores a policy, and CollectionFamilies::unwatched_up_to_ms, synced, and makes the families
+  /// it needs at once.
+  Status PutCollection(const std::string& name, const Policy& policy, int64_t unwatched_up_to_ms);
   /// The bucket, made if it is not there yet.
   Result<std::shared_ptr<Bucket>> EnsureBucket(std::string_view collection, int64_t index);
   /// Takes the buckets of a collection below `oldest_kept` out of the family set: no later write
@@ -150,6 +151,7 @@ class ShardStore {
   Status CheckShardIdentity();
   Status CheckNewer();
   Status LoadPolicies();
+  Status LoadUnwatched(CollectionFamilies* families) const;
   Status PublishOpened();
   Status BumpEpoch();
   Status MakeRingFamilies();

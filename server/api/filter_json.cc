@@ -22,10 +22,11 @@ enum Field : size_t {
   kOnError,
   kDeadline,
   kRecord,
+  kVerify,
 };
-constexpr std::array<std::string_view, 10> kFields = {
-    "user",    "items",   "collection", "facts",       "limit",
-    "exclude", "explain", "on_error",   "deadline_ms", "record"};
+constexpr std::array<std::string_view, 11> kFields = {
+    "user",    "items",    "collection",  "facts",  "limit", "exclude",
+    "explain", "on_error", "deadline_ms", "record", "verify"};
 
 Status ReadIds(ondemand::value value, size_t max_ids, std::vector<IdRef>* ids,
                std::vector<std::string_view>* tokens) {
@@ -100,8 +101,10 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
       return ReadOnError(value, &request.on_error);
     case kDeadline:
       return ReadDeadline(value, &request.deadline_us);
-    default:
+    case kRecord:
       return ReadBool(value, &request.record);
+    default:
+      return ReadBool(value, &request.verify);
   }
 }
 
@@ -119,13 +122,16 @@ void AppendReason(const Reason& reason, const Policy& policy, std::string* out) 
     case ReasonKind::kRing:
       out->append("\"ring\"");
       return;
+    case ReasonKind::kRefuted:
+      out->append("\"refuted:").append(BucketLabel(policy, reason.bucket_index)).append("\"");
+      return;
     default:
       out->append("\"play:").append(BucketLabel(policy, reason.bucket_index)).append("\"");
       return;
   }
 }
 
-/// One member an item seen, keyed by its text; an item asked twice is explained once.
+/// One member an item seen or refuted, keyed by its text; an item asked twice is explained once.
 void AppendReasons(const FilterCall& call, const FilterResponse& response, const Policy& policy,
                    std::string* out) {
   std::set<std::string> said;
@@ -191,6 +197,10 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
   }
   out->append(",\"examined\":");
   AppendNumber(response.examined, out);
+  if (call.request.verify) {
+    out->append(",\"refuted\":");
+    AppendNumber(response.refuted, out);
+  }
   out->append(response.degraded ? ",\"degraded\":true" : ",\"degraded\":false");
   if (response.degraded) {
     out->append(",\"missing\":[");

@@ -45,7 +45,7 @@ struct PlainFilter {
   uint8_t facts = FilterRequest().facts;
   uint32_t limit = FilterRequest().limit;
   int64_t deadline_us = FilterRequest().deadline_us;
-  bool explain = false, record = false, fail = false;
+  bool explain = false, record = false, verify = false, fail = false;
   bool operator==(const PlainFilter&) const = default;
 };
 
@@ -82,7 +82,7 @@ std::optional<PlainFilter> ReadPlainly(std::string_view body) {
   const auto document = fuzz::PlainDocument(body);
   if (!document ||
       !fuzz::HasOnly(*document, {"user", "items", "collection", "facts", "limit", "exclude",
-                                 "explain", "on_error", "deadline_ms", "record"})) {
+                                 "explain", "on_error", "deadline_ms", "record", "verify"})) {
     return {};
   }
   PlainFilter filter;
@@ -96,6 +96,7 @@ std::optional<PlainFilter> ReadPlainly(std::string_view body) {
       !fuzz::PlainText(*document, "on_error", &on_error) ||
       !fuzz::PlainBool(*document, "explain", &filter.explain) ||
       !fuzz::PlainBool(*document, "record", &filter.record) ||
+      !fuzz::PlainBool(*document, "verify", &filter.verify) ||
       !PlainFacts(*document, &filter.facts) || !PlainLimits(*document, &filter) ||
       (on_error && *on_error != "fail" && *on_error != "degrade")) {
     return {};
@@ -128,7 +129,7 @@ void CheckFilter(std::string_view body) {
   Check(*plain == PlainFilter{request.user.ToString(), TextsOf(call.items), TextsOf(call.exclude),
                               call.has_exclude, std::string(request.collection), request.facts,
                               request.limit, request.deadline_us, request.explain, request.record,
-                              request.on_error == OnError::kFail});
+                              request.verify, request.on_error == OnError::kFail});
   CheckTokens(call);
 }
 

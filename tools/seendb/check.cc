@@ -22,6 +22,7 @@ struct Question {
 std::string ReasonText(const Reason& reason, const Policy& policy) {
   switch (reason.kind) {
     case ReasonKind::kUnseen:
+    case ReasonKind::kRefuted:  // only where verification is asked for
       return {};
     case ReasonKind::kExcluded:
       return "excluded";

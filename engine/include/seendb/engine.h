@@ -89,7 +89,11 @@ class Engine {
   /// kUnavailable: on_error is kFail and something could not be read in time.
   /// Candidates are checked for length only: bytes that are not UTF-8 can't have been recorded.
   /// Cost: one point read a bucket of the window, one for impressions; then 2-10 ns a candidate
-  /// and bucket.
+  /// and bucket. With `verify`, items that only Bloom filters call seen are looked up in the
+  /// collection's history; one that is in none of the buckets that say so is unseen. That counts
+  /// only in buckets where the user's history is whole (consistency.md, "Verified answers"): no
+  /// seen item is called unseen for it. Cost: one batched read of those items a bucket of history,
+  /// about as many point reads as items are seen; none once the deadline has passed.
   virtual Status Filter(const FilterRequest& request, FilterResponse* response) = 0;
 
   /// Everything held about a user, in one collection or (empty name) in all.

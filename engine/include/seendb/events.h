@@ -80,6 +80,7 @@ struct FilterRequest {
   uint8_t facts = kFactsAll;                ///< bit set of Facts, not empty
   uint32_t limit = 0;                       ///< stop after that many unseen; 0: no limit
   bool explain = false;                     ///< fill FilterResponse::reasons
+  bool verify = false;                      ///< see Engine::Filter
   bool record = false;                      ///< the returned items become impressions, now
   OnError on_error = OnError::kDegrade;     ///< unreadable bucket or deadline
   int64_t deadline_us = 0;                  ///< from the call on; 0: none
@@ -92,12 +93,13 @@ enum class ReasonKind : uint8_t {
   kImpression,  ///< served within the window
   kRing,        ///< played, not yet drained
   kPlay,        ///< played in the bucket `bucket_index`
+  kRefuted,     ///< it was returned: the filter of `bucket_index` says played, history that not
 };
 
 /// One item's reason: the first that holds in the order of ReasonKind, newest bucket first.
 struct Reason {
   ReasonKind kind = ReasonKind::kUnseen;  ///< which fact
-  int64_t bucket_index = 0;               ///< for kPlay; see BucketLabel
+  int64_t bucket_index = 0;               ///< for kPlay and kRefuted; see BucketLabel
 };
 
 /// The answer. Reuse one object across calls to save its allocations.
@@ -107,6 +109,7 @@ struct FilterResponse {
   uint32_t seen = 0;                 ///< of the examined
   uint32_t excluded = 0;             ///< of the examined
   uint32_t examined = 0;             ///< items.size() unless `limit` stopped earlier
+  uint32_t refuted = 0;              ///< of the unseen: what `verify` found falsely called seen
   bool degraded = false;             ///< something could not be read; unseen may hold seen items
   std::vector<std::string> missing;  ///< unread buckets' labels, "impressions", "deadline", "log"
   std::vector<Reason> reasons;       ///< one an examined item, if asked for

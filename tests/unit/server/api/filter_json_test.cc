@@ -26,7 +26,7 @@ struct Meaning {
   std::vector<std::string> items, exclude;
   unsigned facts = kFactsAll;
   uint64_t limit = 0, deadline_us = 0;
-  bool explain = false, record = false, fail = false;
+  bool explain = false, record = false, verify = false, fail = false;
   bool operator==(const Meaning&) const = default;
 };
 
@@ -48,6 +48,7 @@ std::optional<Meaning> ByServer(std::string_view body, std::string* why = nullpt
   meaning.deadline_us = static_cast<uint64_t>(request.deadline_us);
   meaning.explain = request.explain;
   meaning.record = request.record;
+  meaning.verify = request.verify;
   meaning.fail = request.on_error == OnError::kFail;
   return meaning;
 }
@@ -125,6 +126,8 @@ class Reference {
       meaning_.explain = Flag(value);
     } else if (key == "record") {
       meaning_.record = Flag(value);
+    } else if (key == "verify") {
+      meaning_.verify = Flag(value);
     } else if (key == "on_error") {
       meaning_.fail = Word(value, {"fail", "degrade"}) == "fail";
     } else if (key == "facts") {
@@ -146,7 +149,7 @@ const char* const kSeeds[] = {
     R"({"user":"u1","items":["v1",2,"v3"],"collection":"default"})",
     R"({"user":7,"items":[],"facts":["plays"],"limit":5,"exclude":["v9",1],"explain":true})",
     R"({"items":["\u00e9","\ud83d\ude00","a\"b"],"user":"\\","on_error":"fail","deadline_ms":3})",
-    R"( { "user" : "x" , "items" : [ 18446744073709551615 , "0" ] , "record" : false } )",
+    R"( { "user" : "x" , "items" : [ 18446744073709551615 , "0" ] , "record" : false, "verify":true } )",
     "{\"user\":\"caf\xC3\xA9\",\"items\":[\"\xE6\xBC\xA2\"],\"facts\":[\"impressions\",\"plays\"]}",
 };
 const char* const kPieces[] = {
@@ -284,6 +287,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{R"({"user":"u","items":[],"exclude":["a",{}]})", "/exclude/1", "id must be"},
         Refused{R"({"user":"u","items":[],"explain":1})", "/explain", "true or false"},
         Refused{R"({"user":"u","items":[],"record":"yes"})", "/record", "true or false"},
+        Refused{R"({"user":"u","items":[],"verify":null})", "/verify", "true or false"},
         Refused{R"({"user":"u","items":[],"on_error":"panic"})", "/on_error", "must be"},
         Refused{R"({"user":"u","items":[],"collection":1})", "/collection", "string"},
         Refused{R"({"user":"u","items":[],"deadline_ms":1.5})", "/deadline_ms", "integer"}));
@@ -322,6 +326,23 @@ TEST(FilterJsonTest, EchoesTokensAsTheyCame) {
   AppendFilterAnswer(call, response, Policy(), &out);
   EXPECT_EQ(out, R"({"unseen":["v\u0031",2,"é","a\"b"],"seen":1,"examined":5,"degraded":false,)"
                  R"("reasons":{"2":"play:2023-11"}})");
+}
+
+TEST(FilterJsonTest, TellsWhatWasRefuted) {
+  const Padded body(R"({"user":"u","items":[1,2,3],"explain":true,"verify":true})");
+  JsonDocument document;
+  FilterCall call;
+  ASSERT_TRUE(ParseFilter(body.view(), kMaxItems, &document, &call).ok());
+  FilterResponse response;
+  response.unseen = {0, 2};
+  response.seen = response.refuted = 1;
+  response.examined = 3;
+  const int64_t bucket = BucketIndexOf(Policy(), 1'700'000'000'000);
+  response.reasons = {{}, {ReasonKind::kPlay, bucket}, {ReasonKind::kRefuted, bucket - 1}};
+  std::string out;
+  AppendFilterAnswer(call, response, Policy(), &out);
+  EXPECT_EQ(out, R"({"unseen":[1,3],"seen":1,"examined":3,"refuted":1,"degraded":false,)"
+                 R"("reasons":{"2":"play:2023-11","3":"refuted:2023-10"}})");
 }
 
 TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
