@@ -87,10 +87,20 @@ def _other_rows(f):
             f.one("stalls", "p999_us", beside=beside), quiet)
 
 
+def _watching_rows(f):
+    yield "heartbeats, embedded, 2 threads, batches of 100, heartbeats/s", ">=", 5e5, f.one(
+        "heartbeats", "heartbeats_per_s", batch=100, threads=2)
+    for entries, aim in ((100, 1000), (10000, 2000)):
+        yield f"page of 20 of {entries:,} entries, p99, us", "<=", aim, f.one(
+            "timeline", "page_p99_us", entries=entries)
+    yield "look-up of 100 items among 10,000, us", "<=", 300, f.one(
+        "timeline", "look_up_us", entries=10000)
+
+
 def rows(run):
     """(work, relation, aim, measured or None, met or None) of every aim."""
     figures = Figures(run)
-    for part in (_filter_rows, _http_rows, _write_rows, _space_rows, _other_rows):
+    for part in (_filter_rows, _http_rows, _write_rows, _space_rows, _other_rows, _watching_rows):
         for work, relation, aim, measured in part(figures):
             met = None
             if measured is not None:

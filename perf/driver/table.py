@@ -15,6 +15,8 @@ TITLES = {
     "recovery": "Recovery: plays a second, from a killed process to the next answer",
     "growth": "Growth: the same hot users among more and more light ones",
     "stalls": "Stalls: one client beside background work",
+    "heartbeats": "Heartbeats: players say where they are; one Put each beside",
+    "timeline": "Timeline: a page of 20 and a look-up of 100 items, by entries a user",
     "micro": "Micro: CPU time",
 }
 

@@ -31,6 +31,8 @@ void RunSpace(const Settings& settings, Report* report);
 void RunRecovery(const Settings& settings, Report* report);
 void RunGrowth(const Settings& settings, Report* report);
 void RunStalls(const Settings& settings, Report* report);
+void RunHeartbeats(const Settings& settings, Report* report);
+void RunTimeline(const Settings& settings, Report* report);
 void RunHttp(const Settings& settings, Report* report);
 
 /// The process that RunRecovery starts and that kills itself: records `plays` in batches of `batch`

@@ -23,7 +23,8 @@ constexpr Scenario kScenarios[] = {
     {"http", seendb::perf::RunHttp},         {"plays", seendb::perf::RunPlays},
     {"drain", seendb::perf::RunDrain},       {"space", seendb::perf::RunSpace},
     {"recovery", seendb::perf::RunRecovery}, {"growth", seendb::perf::RunGrowth},
-    {"stalls", seendb::perf::RunStalls},
+    {"stalls", seendb::perf::RunStalls},     {"heartbeats", seendb::perf::RunHeartbeats},
+    {"timeline", seendb::perf::RunTimeline},
 };
 
 }  // namespace
