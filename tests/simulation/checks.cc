@@ -105,6 +105,8 @@ class Examination {
     switch (reason.kind) {
       case ReasonKind::kUnseen:
         Fail(item + " is not returned, and the reason is that it is");
+      case ReasonKind::kRefuted:
+        Fail(item + " is refuted by history, which was not asked for");
       case ReasonKind::kExcluded:
         return;
       case ReasonKind::kImpression:
