@@ -17,6 +17,12 @@ class Neighbour(threading.Thread):
         self.leaving = threading.Event()  # the server was told to stop: it may go away
         self.over = threading.Event()
 
+    def start(self):
+        """Returns when it has been answered: it has its connection, whatever comes now."""
+        super().start()
+        while not self.latencies_s and self.is_alive():
+            time.sleep(0.01)
+
     def run(self):
         number = 0
         try:
