@@ -54,7 +54,7 @@ inline constexpr size_t kMaxRefusals = 100;
 struct RecordResult {
   uint64_t accepted = 0;          ///< recorded, or known already
   uint64_t refused = 0;           ///< not recorded
-  std::vector<Refusal> refusals;  ///< the first kMaxRefusals of them
+  std::vector<Refusal> refusals;  ///< up to kMaxRefusals of them, ascending
 };
 
 /// Which facts make an item seen; a bit set.
