@@ -66,7 +66,7 @@ bool ChunkDecoder::TakeHead(Bytes* in, size_t limit) {
 bool ChunkDecoder::TakeData(Bytes* in, Bytes* body) {
   const std::string_view piece = in->view().substr(0, left_);
   if (piece.empty()) return false;
-  if (!body->Append(piece)) {
+  if (body != nullptr && !body->Append(piece)) {
     error_ = Error{503, "busy", "too many request bytes in flight"};
     return false;
   }

@@ -26,9 +26,9 @@ class ChunkDecoder {
   /// A chunk's head, and all trailers together, may have `line_bytes`.
   explicit ChunkDecoder(size_t line_bytes) : line_bytes_(line_bytes) {}
 
-  /// Consumes from `*in` and appends decoded bytes to `*body`. At kNeedsMore no more than
-  /// line_bytes are left in `*in`; at kDone what follows the body is. kBroken also when the body
-  /// exceeds `limit` or its budget.
+  /// Consumes from `*in` and appends decoded bytes to `*body` (nullptr: drops them). At
+  /// kNeedsMore no more than line_bytes are left in `*in`; at kDone what follows the body is.
+  /// kBroken also when the body exceeds `limit` or its budget.
   Progress Put(Bytes* in, Bytes* body, size_t limit);
 
   /// Why the body was refused. Precondition: kBroken.

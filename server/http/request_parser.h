@@ -29,8 +29,9 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
 
   /// Consumes bytes of the head; at kHead the rest of `*in` is body, or the next request.
   Progress PutHead(Bytes* in);
-  /// Consumes bytes of a chunked body and appends the decoded ones to `*body`. kBroken also when
-  /// body exceeds `limit` or its budget. At kNeedsMore `*in` holds less than header_bytes.
+  /// Consumes bytes of a chunked body and appends the decoded ones to `*body` (nullptr: drops
+  /// them). kBroken also when body exceeds `limit` or its budget. At kNeedsMore `*in` holds less
+  /// than header_bytes.
   Progress PutChunks(Bytes* in, Bytes* body, size_t limit);
 
   /// True from the first byte of the request line on.

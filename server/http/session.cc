@@ -104,7 +104,8 @@ void Session::BeginRequest() {
   if ((plan_.refused || plan_.body != BodyMode::kStream) && left_ > body_bytes) {
     return Fail({413, "too_large", "request body over " + std::to_string(body_bytes) + " bytes"});
   }
-  if (plan_.refused) plan_.body = BodyMode::kDiscard;
+  const bool answers_head = head_.method == Method::kHead && plan_.body == BodyMode::kStream;
+  if (plan_.refused || answers_head) plan_.body = BodyMode::kDiscard;
   if (!head_.HasBody()) return;
   if (plan_.refused) {
     const bool unread = head_.expects_continue || head_.chunked || left_ > kDiscardBytes;
@@ -120,7 +121,8 @@ bool Session::TakeBody() {
   if (body_complete_) return BodyMoved();  // a stream goes on with its answer
   if (head_.chunked) {
     const size_t limit = plan_.body == BodyMode::kStream ? SIZE_MAX : shared_->limits.body_bytes;
-    const auto progress = parser_->PutChunks(&in_, &body_, limit);
+    Bytes* const body = plan_.body == BodyMode::kDiscard ? nullptr : &body_;
+    const auto progress = parser_->PutChunks(&in_, body, limit);
     if (progress == RequestParser::Progress::kBroken) {
       Fail(parser_->error());
       return true;
@@ -144,11 +146,7 @@ bool Session::TakeBody() {
 bool Session::BodyMoved() {
   if (plan_.body == BodyMode::kStream) {
     if (body_.size() == fed_ && !body_complete_) return false;
-    if (head_.method == Method::kHead && body_complete_) {
-      AnswerHead();
-    } else {
-      FeedStream();
-    }
+    FeedStream();
     return true;
   }
   if (!body_complete_) return false;
@@ -163,6 +161,7 @@ void Session::BodyDone() {
     response_.allow = plan_.allow;
     return Respond();
   }
+  if (plan_.stream) return AnswerHead();
   RunAt(
       PlaceNow(),
       [this] {
@@ -183,7 +182,7 @@ void Session::Answered() {
   Respond();
 }
 
-/// Answers HEAD where GET would stream.
+/// Answers HEAD where GET would stream; the stream is never asked.
 void Session::AnswerHead() {
   stream_keep_ = head_.keep_alive && head_.http11 && !shared_->draining;
   response_.Clear();

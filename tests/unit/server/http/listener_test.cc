@@ -20,8 +20,9 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Echoes bodies; "/slow" waits on a worker until released; "/throw" throws; "/lines" streams;
-/// "/count/N" answers N lines once its body has come, "/fail/N" a failure behind N lines.
+/// Echoes bodies; "/drop" wants none; "/slow" waits on a worker until released; "/throw" throws;
+/// "/lines" streams; "/count/N" answers N lines once its body has come, "/fail/N" a failure behind
+/// N lines.
 class EchoService : public Service {
  public:
   class Lines final : public BodyStream {
@@ -62,6 +63,7 @@ class EchoService : public Service {
     plan.route = 0;
     plan.body = BodyMode::kWhole;
     if (head.Path() == "/slow") plan.place = Place::kQuick;
+    if (head.Path() == "/drop") plan.body = BodyMode::kDiscard;
     if (head.Path() == "/throw-slow") plan.place = Place::kSlow;
     if (head.Path() == "/lines") {
       plan.body = BodyMode::kStream;
@@ -383,6 +385,33 @@ TEST_F(ListenerTest, AnAnswerGoesOnBehindTheBody) {
   const size_t head = all.find("Transfer-Encoding: chunked\r\n\r\nHTTP/1.1 200", at);
   EXPECT_NE(head, std::string::npos) << "HEAD has no body";
   EXPECT_NE(all.find("\r\n\r\n/end:<closed>", head), std::string::npos);
+}
+
+TEST_F(ListenerTest, HeadOfAStreamHasNoBodyHoweverItsOwnArrives) {
+  Start();
+  Peer peer = Connect();
+  peer.Send("HEAD /lines HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\na\n\r\n");
+  std::this_thread::sleep_for(milliseconds(20));  // taken alone, most likely
+  peer.Send("2\r\nb\n\r\n0\r\n\r\n" + Get("/end", "Connection: close\r\n"));
+  const std::string all = peer.ReadUntil("", milliseconds(60'000));
+  const size_t head = all.find("\r\n\r\n");
+  ASSERT_NE(head, std::string::npos) << all;
+  const std::string rest = all.substr(head + 4);
+  EXPECT_EQ(rest.find("HTTP/1.1 200"), 0u) << all;
+  EXPECT_NE(rest.find("\r\n\r\n/end:<closed>"), std::string::npos) << all;
+}
+
+TEST_F(ListenerTest, ADroppedBodyNeverReachesTheService) {
+  Start();
+  Peer peer = Connect();
+  const std::string head = "POST /drop HTTP/1.1\r\nHost: h\r\n";
+  peer.Send(head + "Content-Length: 3\r\n\r\nabc" + head +
+            "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" +
+            Get("/end", "Connection: close\r\n"));
+  const std::string all = peer.ReadUntil("", milliseconds(60'000));
+  const size_t first = all.find("/drop:HTTP/1.1 200");
+  ASSERT_NE(first, std::string::npos) << all;
+  EXPECT_NE(all.find("/drop:HTTP/1.1 200", first + 1), std::string::npos) << all;
 }
 
 TEST_F(ListenerTest, AFailureBehindTheBodyBreaksTheAnswerOff) {
