@@ -149,7 +149,7 @@ class PowerCut {
   Status Record(bool impressions) {
     auto some = policies_.begin();
     std::advance(some, Below(policies_.size()));
-    const auto& [collection, policy] = *some;
+    const std::string& collection = some->first;
     std::vector<Told> told(1 + Below(30));
     for (Told& one : told) {
       one = {collection, SomeUser(), "i" + std::to_string(next_item_++), 0, impressions};
@@ -178,7 +178,7 @@ class PowerCut {
         continue;
       }
       told[i].acknowledged = status.ok();
-      told[i].durable = status.ok() && policy.durability == Durability::kSync;
+      told[i].durable = status.ok() && some->second.durability == Durability::kSync;
       told_.push_back(told[i]);
     }
     return status;
