@@ -1,7 +1,6 @@
 // The ceiling: the oldest layer goes, the rate never rises, and an item absent from the newest
 // layer is inserted again. Played against a model that knows which layer took which item.
 
-#include <cmath>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -22,15 +21,31 @@ uint64_t NewestOrdinal(const SeenFilter& filter) {
   return filter.dropped_layers + filter.layers.size();
 }
 
-void ExpectRate(const std::string& value, const Fingerprints& absent, double budget) {
-  const double hits = budget * static_cast<double>(absent.size());
-  EXPECT_LE(static_cast<double>(CountSeen(value, absent)), hits + 4 * std::sqrt(hits));
-}
+// The rate of false positives, as a share of the budget. A filter of a few blocks is by chance a
+// good or a bad one (a sixth of the budget either way): the budget is kept by the mean of many.
+class Rates {
+ public:
+  explicit Rates(double budget) : budget_(budget) {}
+  void Add(const std::string& value, const Fingerprints& absent) {
+    const double hits = static_cast<double>(CountSeen(value, absent));
+    const double share = hits / (budget_ * static_cast<double>(absent.size()));
+    EXPECT_LE(share, 2);
+    sum_ += share;
+    ++filters_;
+  }
+  double Mean() const { return sum_ / filters_; }
+
+ private:
+  const double budget_;
+  double sum_ = 0;
+  int filters_ = 0;
+};
 
 TEST(MergeCeiling, TheOldestLayerGoesAndTheNewestItemsStay) {
   Random random(test::Seed());
   const Fingerprints absent = RandomFingerprints(random, 50'000);
-  for (int round = 0; round < 4; ++round) {
+  Rates live(FilterRules().fpr), sealed_ones(FilterRules().fpr);
+  for (int round = 0; round < 8; ++round) {
     FilterRules rules;
     rules.list_limit = 32;
     rules.bytes_max = 512 + 512 * Below(random, 4);
@@ -75,15 +90,17 @@ TEST(MergeCeiling, TheOldestLayerGoesAndTheNewestItemsStay) {
       }
     }
     EXPECT_GT(forgotten, 0u) << "a dropped layer's items are still there: nothing was dropped";
-    ExpectRate(value, absent, rules.fpr);
+    live.Add(value, absent);
     // Sealing neither forgets nor raises the rate, and the ceiling holds for late items as well.
     std::string sealed = bench.SealWhole(value);
     ASSERT_GE(CountSeen(sealed, played), CountSeen(value, played));
     const Fingerprints late = RandomFingerprints(random, 2000);
     sealed = bench.FullSealing(&sealed, {MergeBench::Delta(rules.end_ms, late)});
     EXPECT_LE(Decode(sealed).Bytes(), rules.bytes_max);
-    ExpectRate(sealed, absent, rules.fpr);
+    sealed_ones.Add(sealed, absent);
   }
+  EXPECT_LE(live.Mean(), 1.1);
+  EXPECT_LE(sealed_ones.Mean(), 1.1);
 }
 
 // In big steps, through random trees of merges: the items of the last delta are always there.
@@ -99,7 +116,8 @@ TEST(MergeCeiling, ADeltaLargerThanTheCeilingLeavesItsNewestLayers) {
       bench.Full({MergeBench::Delta(500'000, RandomFingerprints(random, 40'000))});
   EXPECT_LE(Decode(value).Bytes(), rules.bytes_max);
   EXPECT_GT(Decode(value).dropped_layers, 0u);
-  ExpectRate(value, absent, rules.fpr);
+  Rates rates(rules.fpr);
+  rates.Add(value, absent);
   const Fingerprints last = RandomFingerprints(random, 500);
   const std::string then = bench.Full(&value, {MergeBench::Delta(600'000, last)});
   EXPECT_EQ(CountSeen(then, last), last.size());
