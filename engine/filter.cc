@@ -118,8 +118,7 @@ void LiftOverrides(Scratch& scratch, const CollectionMarks& marks, size_t begin,
     if (verdict == 0) continue;
     const ReasonKind kind = scratch.sources[verdict - 1]->kind;
     if (kind != ReasonKind::kRing && kind != ReasonKind::kPlay) continue;
-    const auto override = marks.overrides.find(scratch.fingerprints[i]);
-    if (override != marks.overrides.end() && !override->second.cancelled) scratch.verdicts[i] = 0;
+    if (marks.FindOverride(scratch.fingerprints[i]) != nullptr) scratch.verdicts[i] = 0;
   }
 }
 
@@ -319,9 +318,8 @@ class SourceReader {
   // Whether the item was deleted from history after it was served.
   bool IsLifted(const ImpressionEntry& entry) const {
     if (marks_ == nullptr) return false;
-    const auto at = marks_->overrides.find(entry.item);
-    return at != marks_->overrides.end() && !at->second.cancelled &&
-           entry.at_ms <= at->second.at_ms;
+    const Override* deleted = marks_->FindOverride(entry.item);
+    return deleted != nullptr && entry.at_ms <= deleted->at_ms;
   }
 
   // What only newer software reads is for the operator to know.

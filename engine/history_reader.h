@@ -124,7 +124,7 @@ class HistoryWalk {
   const size_t ahead_;
   std::vector<Row> staged_;  // in order
   size_t staged_at_ = 0;
-  std::map<int64_t, std::shared_ptr<HistoryBucket>, std::greater<>>::const_iterator bucket_;
+  BucketsOf<HistoryBucket>::const_iterator bucket_;
   std::string end_;  // behind the user's keys
   rocksdb::Slice end_slice_;
   std::unique_ptr<rocksdb::Iterator> it_;

@@ -34,6 +34,11 @@ inline void PutZigzag(std::string* out, int64_t value) {
   PutVarint(out, (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
 }
 
+/// The number that PutZigzag wrote as this varint.
+inline int64_t Unzigzag(uint64_t value) {
+  return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
+}
+
 inline void PutFingerprint(std::string* out, Fingerprint fp) {
   uint8_t packed[kFingerprintBytes];
   StoreFingerprint(fp, packed);
@@ -82,10 +87,7 @@ class Reader {
     if (value > UINT32_MAX) ok_ = false;
     return ok_ ? static_cast<uint32_t>(value) : 0;
   }
-  int64_t Zigzag() {
-    const uint64_t value = Varint();
-    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-  }
+  int64_t Zigzag() { return Unzigzag(Varint()); }
   Fingerprint Packed() {
     const std::string_view b = Bytes(kFingerprintBytes);
     return b.empty() ? 0 : LoadFingerprint(reinterpret_cast<const uint8_t*>(b.data()));

@@ -20,10 +20,6 @@ enum Field : uint8_t {
 constexpr uint8_t kClearedFlag = 1;
 constexpr uint8_t kEvictedFlag = 2;
 
-int64_t Unzigzag(uint64_t value) {
-  return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-}
-
 // A time and what was decided then: an override or a toggle.
 void PutDecision(int64_t at_ms, uint64_t seq, bool yes, std::string* out) {
   PutZigzag(out, at_ms);
@@ -232,11 +228,14 @@ int64_t UserRecord::Watermark(std::string_view collection) const {
   return up_to_ms;
 }
 
+const Override* CollectionMarks::FindOverride(Fingerprint item) const {
+  const auto at = overrides.find(item);
+  return at == overrides.end() || at->second.cancelled ? nullptr : &at->second;
+}
+
 const Override* UserRecord::FindOverride(std::string_view collection, Fingerprint item) const {
   const auto of = marks.find(collection);
-  if (of == marks.end()) return nullptr;
-  const auto at = of->second.overrides.find(item);
-  return at == of->second.overrides.end() || at->second.cancelled ? nullptr : &at->second;
+  return of == marks.end() ? nullptr : of->second.FindOverride(item);
 }
 
 }  // namespace seendb

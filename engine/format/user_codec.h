@@ -48,6 +48,9 @@ struct CollectionMarks {
   int64_t cleared_at_ms = kNeverMs;  ///< history up to it is gone
   int64_t evicted_at_ms = kNeverMs;  ///< likewise, beyond the policy's max_entries
   std::map<Fingerprint, Override> overrides{};
+
+  /// The override of an item that is in force; null where there is none.
+  const Override* FindOverride(Fingerprint item) const;
   friend bool operator==(const CollectionMarks&, const CollectionMarks&) = default;
 };
 

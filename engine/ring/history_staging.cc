@@ -39,11 +39,6 @@ uint64_t OutsideBytes(const std::string& text) {
 
 }  // namespace
 
-uint64_t HistoryStaging::HashOf(uint16_t collection, std::string_view user) {
-  // A stripe is chosen by the top bits and a table position by the low ones.
-  return HashBytes(user) ^ (static_cast<uint64_t>(collection) * 0x9E37'79B9'7F4A'7C15ULL);
-}
-
 const HistoryStaging::User* HistoryStaging::Stripe::FindUser(uint64_t hash, uint16_t collection,
                                                              std::string_view user) const {
   if (user_table.empty()) return nullptr;
@@ -84,9 +79,9 @@ HistoryStaging::Entry& HistoryStaging::Stripe::EntryOf(uint64_t hash, User& user
 }
 
 void HistoryStaging::Add(uint16_t collection, const WatchedPlay& play) {
-  const uint64_t hash = HashOf(collection, play.user);
+  const uint64_t hash = HashOfUser(collection, play.user);
   const uint64_t item_hash = HashBytes(play.item) + hash * 0x9E37'79B9'7F4A'7C15ULL;
-  Stripe& stripe = StripeOf(hash);
+  Stripe& stripe = stripes_[UserStripeOf(hash)];
   const std::lock_guard lock(stripe.mutex);
   User& user = stripe.UserOf(hash, collection, play.user);
   Entry& entry = stripe.EntryOf(item_hash, user, play.item);
@@ -98,8 +93,8 @@ void HistoryStaging::Add(uint16_t collection, const WatchedPlay& play) {
 }
 
 void HistoryStaging::Erase(uint16_t collection, std::string_view user) {
-  const uint64_t hash = HashOf(collection, user);
-  Stripe& stripe = StripeOf(hash);
+  const uint64_t hash = HashOfUser(collection, user);
+  Stripe& stripe = stripes_[UserStripeOf(hash)];
   const std::lock_guard lock(stripe.mutex);
   const User* known = stripe.FindUser(hash, collection, user);
   if (known == nullptr) return;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "format/history_journal.h"
+#include "ring/user_stripe.h"
 
 namespace seendb {
 
@@ -70,19 +71,13 @@ class HistoryStaging {
     User& UserOf(uint64_t hash, uint16_t collection, std::string_view user);
     Entry& EntryOf(uint64_t hash, User& user, std::string_view item);
   };
-  static constexpr size_t kStripes = 16;
-
-  static uint64_t HashOf(uint16_t collection, std::string_view user);
-  const Stripe& StripeOf(uint64_t hash) const { return stripes_[hash >> 60]; }
-  Stripe& StripeOf(uint64_t hash) { return stripes_[hash >> 60]; }
-
-  std::array<Stripe, kStripes> stripes_;
+  std::array<Stripe, kUserStripes> stripes_;
 };
 
 template <typename Visit>
 void HistoryStaging::ForUser(uint16_t collection, std::string_view user, const Visit& visit) const {
-  const uint64_t hash = HashOf(collection, user);
-  const Stripe& stripe = StripeOf(hash);
+  const uint64_t hash = HashOfUser(collection, user);
+  const Stripe& stripe = stripes_[UserStripeOf(hash)];
   const std::lock_guard lock(stripe.mutex);
   const User* known = stripe.FindUser(hash, collection, user);
   if (known == nullptr) return;

@@ -17,11 +17,6 @@ constexpr uint32_t kFirstCapacity = 4;
 
 Staging::Staging() = default;
 
-uint64_t Staging::HashOf(uint16_t collection, std::string_view user) {
-  // A stripe is chosen by the top bits and a table position by the low ones.
-  return HashBytes(user) ^ (static_cast<uint64_t>(collection) * 0x9E37'79B9'7F4A'7C15ULL);
-}
-
 char* Staging::Stripe::Allocate(size_t bytes, size_t alignment) {
   size_t skip = (alignment - reinterpret_cast<uintptr_t>(free) % alignment) % alignment;
   if (free == nullptr || skip + bytes > free_bytes) {
@@ -135,8 +130,8 @@ void Staging::Stripe::Grow(Entry* entry) {
 }
 
 void Staging::Add(uint16_t collection, const StagedPlay& play) {
-  const uint64_t hash = HashOf(collection, play.user);
-  Stripe& stripe = stripes_[StripeOf(hash)];
+  const uint64_t hash = HashOfUser(collection, play.user);
+  Stripe& stripe = stripes_[UserStripeOf(hash)];
   const std::lock_guard lock(stripe.mutex);
   Entry* entry = stripe.Find(hash, collection, play.user);
   while (entry != nullptr && entry->bucket != play.bucket) {
@@ -150,8 +145,8 @@ void Staging::Add(uint16_t collection, const StagedPlay& play) {
 
 void Staging::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket,
                       std::vector<Fingerprint>* items) const {
-  const uint64_t hash = HashOf(collection, user);
-  const Stripe& stripe = stripes_[StripeOf(hash)];
+  const uint64_t hash = HashOfUser(collection, user);
+  const Stripe& stripe = stripes_[UserStripeOf(hash)];
   const std::lock_guard lock(stripe.mutex);
   const Entry* entry = stripe.Find(hash, collection, user);
   while (entry != nullptr) {
@@ -163,8 +158,8 @@ void Staging::Collect(uint16_t collection, std::string_view user, int64_t oldest
 }
 
 void Staging::Erase(uint16_t collection, std::string_view user) {
-  const uint64_t hash = HashOf(collection, user);
-  Stripe& stripe = stripes_[StripeOf(hash)];
+  const uint64_t hash = HashOfUser(collection, user);
+  Stripe& stripe = stripes_[UserStripeOf(hash)];
   const std::lock_guard lock(stripe.mutex);
   Entry* entry = stripe.Find(hash, collection, user);
   while (entry != nullptr) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "filter/hash.h"
+#include "ring/user_stripe.h"
 
 namespace seendb {
 
@@ -93,18 +94,13 @@ class Staging {
     void Rehash();
     void Grow(Entry* entry);
   };
-  static constexpr size_t kStripes = 16;
-
-  static uint64_t HashOf(uint16_t collection, std::string_view user);
-  static size_t StripeOf(uint64_t hash) { return hash >> 60; }
-
-  std::array<Stripe, kStripes> stripes_;
+  std::array<Stripe, kUserStripes> stripes_;
 };
 
 template <typename Visit>
 void Staging::ForUser(uint16_t collection, std::string_view user, const Visit& visit) const {
-  const uint64_t hash = HashOf(collection, user);
-  const Stripe& stripe = stripes_[StripeOf(hash)];
+  const uint64_t hash = HashOfUser(collection, user);
+  const Stripe& stripe = stripes_[UserStripeOf(hash)];
   const std::lock_guard lock(stripe.mutex);
   const Entry* entry = stripe.Find(hash, collection, user);
   while (entry != nullptr) {

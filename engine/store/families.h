@@ -116,6 +116,10 @@ struct HistoryBucket {
   std::shared_ptr<const Losses> lost;  ///< by a repair; null: nothing
 };
 
+/// Buckets of one kind by index, newest first.
+template <typename OneBucket>
+using BucketsOf = std::map<int64_t, std::shared_ptr<OneBucket>, std::greater<>>;
+
 /// One collection in one shard.
 struct CollectionFamilies {
   std::string name;
@@ -125,10 +129,10 @@ struct CollectionFamilies {
   int64_t unwatched_up_to_ms = std::numeric_limits<int64_t>::max();
   std::shared_ptr<Family> impressions;
   std::shared_ptr<ImpressionRules> impression_rules;
-  std::shared_ptr<const Losses> losses;                                ///< of the log; null: none
-  std::shared_ptr<const Losses> impressions_lost;                      ///< by a repair; null: none
-  std::map<int64_t, std::shared_ptr<Bucket>, std::greater<>> buckets;  ///< newest first
-  std::map<int64_t, std::shared_ptr<HistoryBucket>, std::greater<>> history;  ///< newest first
+  std::shared_ptr<const Losses> losses;            ///< of the log; null: none
+  std::shared_ptr<const Losses> impressions_lost;  ///< by a repair; null: none
+  BucketsOf<Bucket> buckets;
+  BucketsOf<HistoryBucket> history;
 };
 
 /// Every published family with data of users.
@@ -137,6 +141,15 @@ struct FamilySet {
   const CollectionFamilies* Find(std::string_view name) const {
     const auto at = collections.find(name);
     return at == collections.end() ? nullptr : &at->second;
+  }
+  /// A bucket of the collection's `buckets`; null where there is none.
+  template <typename OneBucket>
+  std::shared_ptr<OneBucket> FindBucket(BucketsOf<OneBucket> CollectionFamilies::*buckets,
+                                        std::string_view name, int64_t index) const {
+    const CollectionFamilies* found = Find(name);
+    if (found == nullptr) return nullptr;
+    const auto at = (found->*buckets).find(index);
+    return at == (found->*buckets).end() ? nullptr : at->second;
   }
 };
 

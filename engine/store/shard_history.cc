@@ -64,11 +64,8 @@ Status ShardStore::CompleteHistory(CollectionFamilies* families) {
 
 Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::string_view collection,
                                                                        int64_t index) {
-  const auto find = [&](const FamilySet& set) -> std::shared_ptr<HistoryBucket> {
-    const CollectionFamilies* found = set.Find(collection);
-    if (found == nullptr) return nullptr;
-    const auto at = found->history.find(index);
-    return at == found->history.end() ? nullptr : at->second;
+  const auto find = [&](const FamilySet& set) {
+    return set.FindBucket(&CollectionFamilies::history, collection, index);
   };
   if (auto bucket = find(*families())) return bucket;
   const Status writable = CheckWritable();
@@ -91,17 +88,7 @@ Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::stri
 std::vector<std::shared_ptr<HistoryBucket>> ShardStore::UnpublishHistory(
     std::string_view collection, int64_t oldest_kept) {
   const std::lock_guard change(change_mutex_);
-  auto set = std::make_shared<FamilySet>(*families());
-  std::vector<std::shared_ptr<HistoryBucket>> taken;
-  const auto at = set->collections.find(collection);
-  if (at == set->collections.end()) return taken;
-  auto& buckets = at->second.history;
-  while (!buckets.empty() && buckets.rbegin()->first < oldest_kept) {
-    taken.push_back(buckets.rbegin()->second);
-    buckets.erase(std::prev(buckets.end()));
-  }
-  if (!taken.empty()) Publish(std::move(set));
-  return taken;
+  return UnpublishOf(&CollectionFamilies::history, collection, oldest_kept);
 }
 
 Status ShardStore::DropHistory(std::string_view collection,

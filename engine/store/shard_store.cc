@@ -106,11 +106,8 @@ Status ShardStore::PutCollection(const std::string& name, const Policy& policy,
 
 Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collection,
                                                          int64_t index) {
-  const auto find = [&](const FamilySet& set) -> std::shared_ptr<Bucket> {
-    const CollectionFamilies* found = set.Find(collection);
-    if (found == nullptr) return nullptr;
-    const auto at = found->buckets.find(index);
-    return at == found->buckets.end() ? nullptr : at->second;
+  const auto find = [&](const FamilySet& set) {
+    return set.FindBucket(&CollectionFamilies::buckets, collection, index);
   };
   if (auto bucket = find(*families())) return bucket;
   const Status writable = CheckWritable();
@@ -159,17 +156,7 @@ Status ShardStore::ForgetMarkers(const std::vector<std::string>& keys) {
 std::vector<std::shared_ptr<Bucket>> ShardStore::Unpublish(std::string_view collection,
                                                            int64_t oldest_kept) {
   const std::lock_guard change(change_mutex_);
-  auto set = std::make_shared<FamilySet>(*families());
-  std::vector<std::shared_ptr<Bucket>> taken;
-  const auto at = set->collections.find(collection);
-  if (at == set->collections.end()) return taken;
-  auto& buckets = at->second.buckets;
-  while (!buckets.empty() && buckets.rbegin()->first < oldest_kept) {
-    taken.push_back(buckets.rbegin()->second);
-    buckets.erase(std::prev(buckets.end()));
-  }
-  if (!taken.empty()) Publish(std::move(set));
-  return taken;
+  return UnpublishOf(&CollectionFamilies::buckets, collection, oldest_kept);
 }
 
 Status ShardStore::Drop(std::string_view collection,

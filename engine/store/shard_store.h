@@ -161,6 +161,11 @@ class ShardStore {
   Status EnsureImpressions(CollectionFamilies* families);
   void BindRules(const Policy& policy, Bucket* bucket) const;
   void Publish(std::shared_ptr<const FamilySet> families);
+  /// Takes out the collection's `buckets` below `oldest_kept`. Precondition: change_mutex_ held.
+  template <typename OneBucket>
+  std::vector<std::shared_ptr<OneBucket>> UnpublishOf(
+      BucketsOf<OneBucket> CollectionFamilies::*buckets, std::string_view collection,
+      int64_t oldest_kept);
   void NameFamilies(Inventory* files) const;
   Status PutMeta(const std::string& key, const std::string& value);
 
@@ -198,5 +203,22 @@ class ShardStore {
   std::atomic<uint32_t> family_count_{0};
   std::atomic<bool> giving_up_{false};
 };
+
+template <typename OneBucket>
+std::vector<std::shared_ptr<OneBucket>> ShardStore::UnpublishOf(
+    BucketsOf<OneBucket> CollectionFamilies::*buckets, std::string_view collection,
+    int64_t oldest_kept) {
+  std::vector<std::shared_ptr<OneBucket>> taken;
+  auto set = std::make_shared<FamilySet>(*families());
+  const auto at = set->collections.find(collection);
+  if (at == set->collections.end()) return taken;
+  BucketsOf<OneBucket>& all = at->second.*buckets;
+  while (!all.empty() && all.rbegin()->first < oldest_kept) {
+    taken.push_back(all.rbegin()->second);
+    all.erase(std::prev(all.end()));
+  }
+  if (!taken.empty()) Publish(std::move(set));
+  return taken;
+}
 
 }  // namespace seendb
