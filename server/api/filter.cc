@@ -48,7 +48,7 @@ void HandleBinaryFilter(Call& call) {
   if (status.ok()) status = FindEntry(call.context, request, &entry);
   if (status.ok()) status = Ask(call.context, request, entry, &response);
   if (!status.ok()) return call.Refuse(status);
-  WriteBinaryAnswer(response, items.size(), *form, &call.response);
+  WriteBinaryAnswer(request, response, *form, &call.response);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "bodies are read as they are");
 
-constexpr std::array<std::string_view, 6> kParameters = {"user",  "collection", "ids",
-                                                         "limit", "on_error",   "deadline_ms"};
+constexpr std::array<std::string_view, 7> kParameters = {
+    "user", "collection", "ids", "limit", "on_error", "deadline_ms", "verify"};
 
 Status TooMany(size_t most) {
   return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/body");
@@ -74,6 +74,15 @@ Status ReadNumber(const Call& call, const char* name, std::optional<uint64_t>* n
   return Status::Ok();
 }
 
+Status ReadVerify(const Call& call, bool* verify) {
+  const std::string_view text = call.Query("verify").value_or("false");
+  if (text != "true" && text != "false") {
+    return Status::InvalidArgument("must be true or false", "/verify");
+  }
+  *verify = text == "true";
+  return Status::Ok();
+}
+
 Status ReadParameters(const Call& call, FilterRequest* request) {
   const auto user = call.Query("user");
   if (!user) return Status::InvalidArgument("missing query parameter", "/user");
@@ -91,7 +100,7 @@ Status ReadParameters(const Call& call, FilterRequest* request) {
   request->limit = static_cast<uint32_t>(std::min<uint64_t>(limit.value_or(0), UINT32_MAX));
   if (Status status = ReadNumber(call, "deadline_ms", &deadline_ms); !status.ok()) return status;
   if (deadline_ms) request->deadline_us = DeadlineUs(*deadline_ms);
-  return Status::Ok();
+  return ReadVerify(call, &request->verify);
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -144,8 +153,8 @@ Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<I
   return status;
 }
 
-void WriteBinaryAnswer(const FilterResponse& answer, size_t items, UnseenForm form,
-                       http::Response* response) {
+void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer,
+                       UnseenForm form, http::Response* response) {
   std::string& body = response->body;
   const size_t count = answer.unseen.size();
   if (form == UnseenForm::kIndexes) {
@@ -153,7 +162,7 @@ void WriteBinaryAnswer(const FilterResponse& answer, size_t items, UnseenForm fo
     if (count > 0) std::memcpy(body.data(), answer.unseen.data(), body.size());
     response->content_type = kIndexesType;
   } else {
-    body.assign((items + 7) / 8, '\0');
+    body.assign((request.items.size() + 7) / 8, '\0');
     for (const uint32_t index : answer.unseen) {
       char& byte = body[index / 8];
       byte = static_cast<char>(byte | 1 << index % 8);
@@ -163,6 +172,7 @@ void WriteBinaryAnswer(const FilterResponse& answer, size_t items, UnseenForm fo
   std::string& headers = response->headers;
   headers = "\r\nSeenDB-Seen: " + std::to_string(answer.seen) +
             "\r\nSeenDB-Degraded: " + std::to_string(answer.missing.size());
+  if (request.verify) headers += "\r\nSeenDB-Refuted: " + std::to_string(answer.refuted);
   for (size_t i = 0; i < answer.missing.size(); ++i) {
     headers += (i == 0 ? "\r\nSeenDB-Missing: " : ", ") + answer.missing[i];
   }

@@ -37,10 +37,11 @@ bool IsBinaryFilterParameter(std::string_view name);
 /// Context::max_candidates items.
 Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* items);
 
-/// Puts the answer into `*response`: the body, its type and the headers SeenDB-Seen (items seen),
-/// SeenDB-Degraded (parts that could not be read; 0: whole) and, where there are any,
-/// SeenDB-Missing (their names).
-void WriteBinaryAnswer(const FilterResponse& answer, size_t items, UnseenForm form,
-                       http::Response* response);
+/// Puts the answer to `request` into `*response`: the body, its type and the headers SeenDB-Seen
+/// (items seen), SeenDB-Degraded (parts that could not be read; 0: whole), where verifying was asked
+/// for SeenDB-Refuted (items that filters falsely called seen) and, where there are any,
+/// SeenDB-Missing (the names of the parts).
+void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer,
+                       UnseenForm form, http::Response* response);
 
 }  // namespace seendb::api

@@ -5,6 +5,7 @@ import struct
 import unittest
 
 import support_path  # noqa: F401  pylint: disable=unused-import
+import binary_filter
 from openapi_check import CheckedServer
 
 DAY = 86_400_000
@@ -48,27 +49,23 @@ class FilterTest(unittest.TestCase):
         numbers = list(range(1, 21))
         texts = ["v%d" % i for i in range(1, 21)]
         self.play(3, 8, 20, "v1", "v9", "v17")
-        headers = {"Content-Type": "application/octet-stream"}
-        for kind, ids, body in (
-                ("u64", numbers, struct.pack("<20Q", *numbers)),
-                ("string", texts, b"".join(struct.pack("<I", len(text)) + text.encode()
-                                           for text in texts))):
-            target = "/filter?user=%s&collection=default&ids=%s" % (self.me, kind)
+        for ids in (numbers, texts):
             said = self.filter(ids)
-            answer = self.server.post(target, body, headers)
+            answer = binary_filter.ask(self.server, ids, user=self.me, collection="default")
             self.assertEqual((answer.status, answer.headers["content-type"]),
-                             (200, "application/octet-stream"), answer)
-            bits = int.from_bytes(answer.body, "little")
-            self.assertEqual([item for i, item in enumerate(ids) if bits >> i & 1], said["unseen"])
+                             (200, binary_filter.BITMAP), answer)
+            self.assertEqual(binary_filter.unseen(answer, ids), said["unseen"])
             self.assertEqual((len(answer.body), answer.headers["seendb-seen"],
                               answer.headers["seendb-degraded"]), (3, "3", "0"))
-            indexes = self.server.post(
-                target, body, dict(headers, Accept="application/vnd.seendb.indexes")).body
-            self.assertEqual([ids[i] for (i,) in struct.iter_unpack("<I", indexes)],
-                             said["unseen"])
-        refused = self.server.post(target, body + b"\1", headers)
+            self.assertNotIn("seendb-refuted", answer.headers)
+            indexes = binary_filter.ask(self.server, ids, binary_filter.INDEXES, user=self.me)
+            self.assertEqual(indexes.headers["content-type"], binary_filter.INDEXES)
+            self.assertEqual(binary_filter.unseen(indexes, ids), said["unseen"])
+        kind, body = binary_filter.body_of(texts)
+        target = binary_filter.target_of(kind, user=self.me)
+        refused = self.server.post(target, body + b"\1", {"Content-Type": binary_filter.BITMAP})
         self.assertEqual((refused.status, refused.error["field"]), (400, "/body"), refused)
-        refused = self.server.post(target, body, dict(headers, Accept="text/html"))
+        refused = binary_filter.ask(self.server, texts, "text/html", user=self.me)
         self.assertEqual((refused.status, refused.error["code"]), (406, "not_acceptable"), refused)
 
     def test_the_example(self):

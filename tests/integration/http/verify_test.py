@@ -3,6 +3,7 @@
 import unittest
 
 import support_path  # noqa: F401  pylint: disable=unused-import
+import binary_filter
 from openapi_check import CheckedServer
 
 NOW = 1_700_000_000_000  # 14 November 2023
@@ -61,9 +62,30 @@ class VerifyTest(unittest.TestCase):
         self.assertEqual(checked.pop("refuted"), 0)
         self.assertEqual(checked, said)
 
+    def test_binary_is_verified_as_json_is(self):
+        self.put("binary", window=1, retention=2, fpr=0.5, history={"enabled": True})
+        texts = ["v%d" % i for i in range(2000)]
+        for items, played in ((list(range(2000)), 300), (texts, 200)):
+            self.fill("binary", items[:played])
+            for verify in (False, True):
+                said = self.filter("binary", items, verify=verify)
+                for form in (binary_filter.BITMAP, binary_filter.INDEXES):
+                    answer = binary_filter.ask(self.server, items, form, user="u",
+                                               collection="binary", verify=str(verify).lower())
+                    self.assertEqual((answer.status, answer.headers["content-type"]), (200, form))
+                    self.assertEqual(binary_filter.unseen(answer, items), said["unseen"])
+                    refuted = answer.headers.get("seendb-refuted")
+                    self.assertEqual((answer.headers["seendb-seen"], refuted),
+                                     (str(said["seen"]), str(said["refuted"]) if verify else None))
+            self.assertEqual(said["unseen"], items[played:])
+            self.assertGreater(said["refuted"], 100)
+
     def test_verify_is_a_boolean(self):
         answer = self.server.post("/filter", {"user": "u", "items": [1], "verify": 1})
         self.assertEqual((answer.status, answer.error["field"]), (400, "/verify"), answer)
+        for verify in ("1", "", "True"):
+            answer = binary_filter.ask(self.server, [1], user="u", verify=verify)
+            self.assertEqual((answer.status, answer.error["field"]), (400, "/verify"), answer)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ class FakeEngine : public Engine {
   Status recording_fail;  ///< of GetRecording alone
   int64_t now_ms = 1'700'000'000'000;
   bool degraded = false;
+  uint32_t refuted = 0;                  // said of each verified filter
   std::vector<std::string> checkpoints;  ///< the folders asked for
   uint64_t batches = 0, largest_batch = 0, ticks = 0;
 
@@ -86,6 +87,7 @@ class FakeEngine : public Engine {
     if (!collections_.contains(collection)) return Status::NotFound("unknown collection");
     response->degraded = degraded;
     if (degraded) response->missing = {"2023-11"};
+    if (request.verify) response->refuted = refuted;
     const Key key{collection, request.user.ToString()};
     for (uint32_t i = 0; i < request.items.size(); ++i) {
       if (request.limit > 0 && response->unseen.size() == request.limit) break;

@@ -122,6 +122,15 @@ TEST_F(FilterBinaryTest, WhatIsMissingIsSaid) {
             "\r\nSeenDB-Seen: 0\r\nSeenDB-Degraded: 1\r\nSeenDB-Missing: 2023-11");
 }
 
+TEST_F(FilterBinaryTest, WhatWasRefutedIsCountedWhereVerifyingIsAskedFor) {
+  engine_.refuted = 3;
+  EXPECT_EQ(Ask(std::string(kTexts) + "&verify=true", Texts({"a"})).headers,
+            "\r\nSeenDB-Seen: 0\r\nSeenDB-Degraded: 0\r\nSeenDB-Refuted: 3");
+  const std::string believed = "\r\nSeenDB-Seen: 0\r\nSeenDB-Degraded: 0";
+  EXPECT_EQ(Ask(std::string(kTexts) + "&verify=false", Texts({"a"})).headers, believed);
+  EXPECT_EQ(Ask(kTexts, Texts({"a"})).headers, believed);
+}
+
 TEST_F(FilterBinaryTest, BodiesAreCheckedToTheByte) {
   ExpectRefused(kNumbers, "123456789", "cut off at byte 8");
   ExpectRefused(kTexts, Texts({"a"}) + "\1\0\0", "a length is cut off at byte 5");
@@ -144,6 +153,8 @@ TEST_F(FilterBinaryTest, ParametersAreCheckedByName) {
   ExpectRefused(std::string(kNumbers) + "&limit=-1", "", "/limit");
   ExpectRefused(std::string(kNumbers) + "&deadline_ms=1x", "", "/deadline_ms");
   ExpectRefused(std::string(kNumbers) + "&on_error=never", "", "/on_error");
+  ExpectRefused(std::string(kNumbers) + "&verify=1", "", "/verify");
+  ExpectRefused(std::string(kNumbers) + "&verify=", "", "/verify");
   ExpectRefused(std::string(kNumbers) + "&explain=true", "", "/explain");
   EXPECT_EQ(Ask(std::string(kNumbers) + "&collection=nope", "").status, 404u);
 }
