@@ -1,6 +1,6 @@
 // Arbitrary bytes as a log that the tool loads: CSV, TSV or NDJSON, with any columns. However the
-// bytes are cut on their way in, the same rows come out; what is read, written as CSV again, reads
-// the same; and ids are good ones.
+// bytes are cut on their way in, the same rows come out; what is read, written as CSV and as NDJSON
+// again, reads the same; and ids and what is said of the player are good ones.
 //
 // The first byte chooses the format, the second what is said of the columns, the third the cuts.
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fuzz/input.h"
+#include "play_batch.h"
 #include "play_reader.h"
 #include "seendb/events.h"
 #include "seendb/id.h"
@@ -24,6 +25,7 @@ struct Row {
   uint64_t number;
   std::string user, item, error;
   int64_t at_ms;
+  std::string ndjson = {};  // of a play
   bool operator==(const Row&) const = default;
 };
 
@@ -32,6 +34,14 @@ struct Log {
   std::vector<Row> rows;
   bool operator==(const Log&) const = default;
 };
+
+/// What is said of the player is what the engine takes.
+void CheckWatch(const PlayRow& row) {
+  if (!row.watch) return;
+  Check(row.watch->progress_s >= seendb::kFinished && row.watch->duration_s >= 0);
+  Check(row.watch->device.size() <= seendb::kMaxDeviceBytes);
+  Check(row.watch->fields.size() <= seendb::kMaxFieldsBytes);
+}
 
 Log Read(std::string_view bytes, size_t most, LogFormat format, const PlayColumns& columns) {
   seendb::fuzz::Cutter cutter(most);
@@ -58,6 +68,8 @@ Log Read(std::string_view bytes, size_t most, LogFormat format, const PlayColumn
       seen.user = row.user;
       seen.item = row.item;
       seen.at_ms = row.at_ms;
+      AppendNdjson(row, &seen.ndjson);
+      CheckWatch(row);
       Check(seendb::IdRef(row.user).Validate().ok() && seendb::IdRef(row.item).Validate().ok());
       Check(seen.error.empty() && (columns.now ? row.at_ms == seendb::kNowMs : row.at_ms >= 0));
     } else {
@@ -73,7 +85,7 @@ std::string Quoted(std::string_view text) {
   return quoted + "\"";
 }
 
-/// The plays of `log` as CSV, and what that must read as.
+/// The plays of `log` as CSV and as NDJSON, and what that must read as.
 void CheckWrittenAgain(const Log& log) {
   std::string csv = "user,item,at\r\n";
   std::vector<Row> plays;
@@ -81,13 +93,22 @@ void CheckWrittenAgain(const Log& log) {
     if (row.kind != RowKind::kPlay) continue;
     plays.push_back(row);
     plays.back().number = plays.size();
+    plays.back().ndjson.clear();
     if (row.at_ms == seendb::kNowMs) plays.back().at_ms = 0;
     csv += Quoted(row.user) + "," + Quoted(row.item) + "," + std::to_string(plays.back().at_ms) +
            "\r\n";
   }
   PlayColumns columns;
   columns.time_unit = TimeUnit::kMillis;
-  Check(Read(csv, 0, LogFormat::kCsv, columns).rows == plays);
+  Log again = Read(csv, 0, LogFormat::kCsv, columns);
+  for (Row& row : again.rows) row.ndjson.clear();
+  Check(again.rows == plays);
+  std::string ndjson;
+  for (const Row& row : log.rows) ndjson += row.ndjson;
+  columns.now = !plays.empty() && ndjson.find(",\"at\":") == std::string::npos;
+  std::string written;
+  for (const Row& row : Read(ndjson, 0, LogFormat::kNdjson, columns).rows) written += row.ndjson;
+  Check(written == ndjson);
 }
 
 PlayColumns ColumnsOf(uint8_t choice) {

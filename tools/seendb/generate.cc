@@ -1,12 +1,16 @@
 // seendb generate: an invented play log with the heavy tail of a real one.
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "byte_source.h"
 #include "commands.h"
+#include "heartbeats.h"
 #include "play_batch.h"
 #include "play_log.h"
 #include "play_reader.h"
@@ -25,7 +29,15 @@ struct GenerateFlags {
   int64_t start_ms = -1;
   std::string format;
   std::string out = "-";
+  int32_t progress_s = 0;  ///< between two reports of a player; 0: plays alone
 };
+
+/// A row of the log, its ids still numbers.
+struct Row {
+  PlayLog::Event play;
+  std::optional<Watch> watch;
+};
+using NextRow = std::function<bool(Row*)>;
 
 void AppendCsv(const PlayRow& play, std::string* out) {
   *out += play.user;
@@ -33,6 +45,11 @@ void AppendCsv(const PlayRow& play, std::string* out) {
   *out += play.item;
   *out += ',';
   *out += std::to_string(play.at_ms);
+  if (play.watch) {
+    *out += ',' + std::to_string(play.watch->progress_s);
+    *out += ',' + std::to_string(play.watch->duration_s) + ',';
+    *out += play.watch->device;
+  }
   *out += '\n';
 }
 
@@ -43,33 +60,50 @@ Result<LogFormat> FormatOf(const GenerateFlags& flags) {
   return format.status();
 }
 
-Status WriteLog(PlayLog* log, LogFormat format, ByteSink* sink) {
-  Progress progress("plays");
-  std::string buffer = format == LogFormat::kCsv ? "user,item,at\n" : "";
-  PlayLog::Event event;
-  uint64_t written = 0;
-  while (log->Next(&event)) {
-    const std::string user = PlayLog::UserName(event.user);
-    const std::string item = PlayLog::ItemName(event.item);
-    const PlayRow row{user, item, event.at_ms};
-    format == LogFormat::kCsv ? AppendCsv(row, &buffer) : AppendNdjson(row, &buffer);
-    ++written;
+/// What the flags ask for, out of `log`, which must outlive it.
+NextRow RowsOf(const GenerateFlags& flags, PlayLog* log) {
+  if (flags.progress_s == 0) return [log](Row* row) { return log->Next(&row->play); };
+  auto beats = std::make_shared<Heartbeats>(log, flags.log.seed, flags.progress_s);
+  return [beats](Row* row) {
+    Heartbeat beat;
+    if (!beats->Next(&beat)) return false;
+    *row = {beat.play, beat.watch};
+    return true;
+  };
+}
+
+Status WriteLog(const GenerateFlags& flags, const NextRow& next, LogFormat format, ByteSink* sink,
+                uint64_t* written) {
+  Progress progress("rows");
+  std::string buffer = format != LogFormat::kCsv ? ""
+                       : flags.progress_s == 0   ? "user,item,at\n"
+                                                 : "user,item,at,progress_s,duration_s,device\n";
+  const auto span_ms = static_cast<double>(flags.log.days) * kDayMs;
+  for (Row row; next(&row);) {
+    const std::string user = PlayLog::UserName(row.play.user);
+    const std::string item = PlayLog::ItemName(row.play.item);
+    const PlayRow play{user, item, row.play.at_ms, row.watch};
+    format == LogFormat::kCsv ? AppendCsv(play, &buffer) : AppendNdjson(play, &buffer);
+    ++*written;
     if (buffer.size() < kWriteBytes) continue;
     Status status = sink->Write(buffer);
     if (!status.ok()) return status;
     buffer.clear();
-    progress.Show(static_cast<double>(written) / static_cast<double>(log->total()), written);
+    const auto passed_ms = static_cast<double>(row.play.at_ms - flags.log.start_ms);
+    progress.Show(std::min(1.0, passed_ms / span_ms), *written);
   }
   Status status = sink->Write(buffer);
   return status.ok() ? sink->Finish() : status;
 }
 
 /// What was written, on stdout; on stderr where the log itself goes there.
-Status PrintSummary(const Session& session, const GenerateFlags& flags, const PlayLog& log) {
+Status PrintSummary(const Session& session, const GenerateFlags& flags, const PlayLog& log,
+                    uint64_t rows) {
   const PlayLogOptions& options = flags.log;
   const std::string text =
       session.json
           ? Json({{"plays", log.total()},
+                  {"rows", rows},
                   {"users", options.users},
                   {"items", options.items},
                   {"days", options.days},
@@ -79,9 +113,11 @@ Status PrintSummary(const Session& session, const GenerateFlags& flags, const Pl
                   {"out", flags.out}})
                     .dump(2, ' ', false, Json::error_handler_t::replace) +
                 "\n"
-          : FormatCount(log.total()) + " plays of " + FormatCount(options.users) + " users over " +
-                FormatCount(options.days) + " days from " + FormatTimeMs(options.start_ms) +
-                " UTC, seed " + std::to_string(options.seed) + "\n";
+          : FormatCount(log.total()) + " plays" +
+                (flags.progress_s == 0 ? "" : " in " + FormatCount(rows) + " reports") + " of " +
+                FormatCount(options.users) + " users over " + FormatCount(options.days) +
+                " days from " + FormatTimeMs(options.start_ms) + " UTC, seed " +
+                std::to_string(options.seed) + "\n";
   if (flags.out != "-") return Print(text);
   std::fputs(text.c_str(), stderr);
   return {};
@@ -102,8 +138,9 @@ Status Run(const Session& session, GenerateFlags flags) {
   auto sink = ByteSink::Open(flags.out);
   if (!sink.ok()) return sink.status();
   PlayLog log(flags.log);
-  Status status = WriteLog(&log, *format, sink->get());
-  return status.ok() ? PrintSummary(session, flags, log) : status;
+  uint64_t rows = 0;
+  Status status = WriteLog(flags, RowsOf(flags, &log), *format, sink->get(), &rows);
+  return status.ok() ? PrintSummary(session, flags, log, rows) : status;
 }
 
 }  // namespace
@@ -125,6 +162,12 @@ void AddGenerate(CLI::App& app, Session& session) {
   command.add_option("--start-ms", flags->start_ms,
                      "First moment, ms since 1970; by default as many days ago as the log spans");
   command.add_option("--seed", log.seed, "Seed")->capture_default_str();
+  command
+      .add_option("--progress", flags->progress_s,
+                  "Write what players report: each play when it begins, every so many seconds, and "
+                  "when it ends, with progress_s, duration_s and device")
+      ->check(CLI::Range(1, 3'600))
+      ->type_name("SECONDS");
   command.add_option("--format", flags->format, "csv or ndjson; by default as --out is named");
   command
       .add_option("--out", flags->out, "File, compressed if it ends in .zst; - for standard output")

@@ -16,6 +16,7 @@ struct LogFlags {
   std::string file;
   std::string format;  ///< empty: by the file's name
   std::string time_unit = "auto";
+  std::string span_unit = "s";
   std::string shift = "0";
   bool no_header = false;
   PlayColumns columns;

@@ -52,6 +52,31 @@ std::string TimeText(const Json& field) {
 
 }  // namespace
 
+bool NdjsonReader::ReadWatch(const Json& object, std::string_view text, PlayRow* row,
+                             std::string* error) {
+  for (size_t i = 0; i < kWatchNames.size(); ++i) {
+    const std::string_view name = columns_.watch[i].empty() ? kWatchNames[i] : columns_.watch[i];
+    const Json* const member = FindField(object, name, {});
+    if (member == nullptr || member->is_null()) continue;
+    const auto field = static_cast<WatchField>(i);
+    std::string span;
+    std::string_view value;
+    if (field == kFields) {
+      value = RawMember(text, name);
+    } else if (field == kDevice) {
+      if (!member->is_string()) {
+        *error = "device: not a string";
+        return false;
+      }
+      value = device_ = member->get<std::string>();
+    } else {
+      value = span = member->is_number_integer() ? member->dump() : TimeText(*member);
+    }
+    if (!ParseWatch(field, value, row, error)) return false;
+  }
+  return true;
+}
+
 bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* error) {
   const Json object = Json::parse(record.begin(), record.end(), nullptr, false);
   // The parser takes a zero byte for the end.
@@ -65,6 +90,7 @@ bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* erro
   }
   row->user = user_;
   row->item = item_;
+  if (!ReadWatch(object, {record.data(), record.size()}, row, error)) return false;
   row->at_ms = kNowMs;
   if (columns_.now) return true;
   const Json* time = FindField(object, columns_.time, kTimeNames);

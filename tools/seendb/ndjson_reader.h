@@ -5,12 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "play_reader.h"
 
 namespace seendb::tool {
 
-/// One object a line; ids are strings or unsigned integers, times numbers or strings. Fields
-/// beyond the three are ignored. Without given names each line is searched for the usual ones.
+/// One object a line; ids are strings or unsigned integers, times and spans numbers or strings, the
+/// device a string, the opaque fields an object, kept as it is written. What a line says of the
+/// player it may leave out, or say null. Other fields are ignored. Without given names each line is
+/// searched for the usual ones.
 class NdjsonReader : public PlayReader {
  public:
   NdjsonReader(RecordReader::ReadFn read, const PlayColumns& columns)
@@ -20,8 +24,12 @@ class NdjsonReader : public PlayReader {
   bool Parse(std::span<char> record, PlayRow* row, std::string* error) override;
 
  private:
+  bool ReadWatch(const nlohmann::json& object, std::string_view text, PlayRow* row,
+                 std::string* error);
+
   std::string user_;
   std::string item_;
+  std::string device_;
 };
 
 }  // namespace seendb::tool

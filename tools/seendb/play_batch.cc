@@ -25,6 +25,25 @@ void AppendJsonText(std::string_view text, std::string* out) {
   *out += '"';
 }
 
+void AppendMember(std::string_view name, int64_t number, std::string* out) {
+  char digits[24];
+  const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), number);
+  out->append(",\"").append(name).append("\":").append(digits, end);
+}
+
+void AppendWatch(const Watch& watch, std::string* out) {
+  AppendMember(kWatchNames[kProgress], watch.progress_s, out);
+  if (watch.duration_s != 0) AppendMember(kWatchNames[kDuration], watch.duration_s, out);
+  if (!watch.device.empty()) {
+    *out += ",\"device\":";
+    AppendJsonText(watch.device, out);
+  }
+  if (watch.fields.empty()) return;
+  *out += ",\"fields\":";
+  // Line ends of an object are between its tokens, and would end the line here.
+  for (const char c : watch.fields) *out += c == '\n' || c == '\r' ? ' ' : c;
+}
+
 /// Straight into the engine of a folder.
 class EngineSink : public PlaySink {
  public:
@@ -33,9 +52,12 @@ class EngineSink : public PlaySink {
 
   Result<SendResult> Send(const PlayBatch& batch) override {
     plays_.clear();
+    watches_.clear();
+    watches_.reserve(batch.size());  // plays point into it
     for (size_t i = 0; i < batch.size(); ++i) {
       const PlayRow row = batch.At(i);
       plays_.push_back({IdRef(row.user), IdRef(row.item), row.at_ms});
+      if (row.watch) plays_.back().watch = &watches_.emplace_back(*row.watch);
     }
     auto recorded = engine_.RecordPlays(plays_, {.collection = collection_});
     // Without background work a full ring drains only when told to.
@@ -56,6 +78,7 @@ class EngineSink : public PlaySink {
   Engine& engine_;
   std::string collection_;
   std::vector<Play> plays_;
+  std::vector<Watch> watches_;
 };
 
 /// POST /plays of a server, as NDJSON.
@@ -104,9 +127,12 @@ class ServerSink : public PlaySink {
 
 void PlayBatch::Add(const PlayRow& play, uint64_t row) {
   entries_.push_back({bytes_.size(), static_cast<uint32_t>(play.user.size()),
-                      static_cast<uint32_t>(play.item.size()), play.at_ms, row});
+                      static_cast<uint32_t>(play.item.size()), play.at_ms, row, play.watch});
   bytes_ += play.user;
   bytes_ += play.item;
+  if (!play.watch) return;
+  bytes_ += play.watch->device;
+  bytes_ += play.watch->fields;
 }
 
 void PlayBatch::Clear() {
@@ -117,7 +143,17 @@ void PlayBatch::Clear() {
 PlayRow PlayBatch::At(size_t index) const {
   const Entry& entry = entries_[index];
   const char* const begin = bytes_.data() + entry.begin;
-  return {{begin, entry.user_bytes}, {begin + entry.user_bytes, entry.item_bytes}, entry.at_ms};
+  const char* const texts = begin + entry.user_bytes + entry.item_bytes;
+  PlayRow row{{begin, entry.user_bytes},
+              {begin + entry.user_bytes, entry.item_bytes},
+              entry.at_ms,
+              entry.watch};
+  if (row.watch) {
+    const size_t device_bytes = row.watch->device.size();
+    row.watch->device = {texts, device_bytes};
+    row.watch->fields = {texts + device_bytes, row.watch->fields.size()};
+  }
+  return row;
 }
 
 void AppendNdjson(const PlayRow& play, std::string* out) {
@@ -125,12 +161,8 @@ void AppendNdjson(const PlayRow& play, std::string* out) {
   AppendJsonText(play.user, out);
   *out += ",\"item\":";
   AppendJsonText(play.item, out);
-  if (play.at_ms != kNowMs) {
-    char digits[24];
-    const auto [end, error] = std::to_chars(digits, digits + sizeof(digits), play.at_ms);
-    *out += ",\"at\":";
-    out->append(digits, end);
-  }
+  if (play.at_ms != kNowMs) AppendMember("at", play.at_ms, out);
+  if (play.watch) AppendWatch(*play.watch, out);
   *out += "}\n";
 }
 

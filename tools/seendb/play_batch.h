@@ -15,7 +15,7 @@
 
 namespace seendb::tool {
 
-/// Plays with the rows they come from. Owns its ids' bytes.
+/// Plays with the rows they come from. Owns the bytes of their texts.
 class PlayBatch {
  public:
   /// Copies a play.
@@ -36,6 +36,8 @@ class PlayBatch {
     uint32_t item_bytes;
     int64_t at_ms;
     uint64_t row;
+    std::optional<Watch>
+        watch;  // whose texts follow the item; their sizes count, not where they are
   };
   std::string bytes_;
   std::vector<Entry> entries_;
@@ -62,8 +64,8 @@ class PlaySink {
 /// A sink into an open database, which must outlive it.
 std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection);
 
-/// `plays` as NDJSON, one `{"user":"u1","item":"v1","at":1700000000000}` a line, without `at`
-/// where it is kNowMs.
+/// The play as a line of NDJSON: `{"user":"u1","item":"v1","at":1700000000000}`, without `at` where
+/// it is kNowMs, and with what is said of the player, named as in POST /plays.
 void AppendNdjson(const PlayRow& play, std::string* out);
 
 }  // namespace seendb::tool

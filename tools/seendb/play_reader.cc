@@ -21,6 +21,10 @@ bool SameName(std::string_view a, std::string_view b) {
   });
 }
 
+/// What names a column of the player: --NAME-column.
+constexpr std::array<std::string_view, kWatchNames.size()> kWatchFlags = {"progress", "duration",
+                                                                          "device", "fields"};
+
 /// Rows of fields.
 class DelimitedReader : public PlayReader {
  public:
@@ -53,6 +57,11 @@ class DelimitedReader : public PlayReader {
     }
     row->user = fields_[static_cast<size_t>(user_)];
     row->item = fields_[static_cast<size_t>(item_)];
+    for (size_t i = 0; i < watch_.size(); ++i) {
+      if (watch_[i] < 0 || fields_.size() <= static_cast<size_t>(watch_[i])) continue;
+      const std::string_view text = fields_[static_cast<size_t>(watch_[i])];
+      if (!ParseWatch(static_cast<WatchField>(i), text, row, error)) return false;
+    }
     if (time_ < 0) {
       row->at_ms = kNowMs;
       return true;
@@ -73,6 +82,11 @@ class DelimitedReader : public PlayReader {
     if (item_ < 0) return Missing("item", columns_.item, header);
     if (time_ < 0 && !columns_.now) return Missing("time", columns_.time, header);
     last_ = std::max({user_, item_, time_});
+    for (size_t i = 0; i < watch_.size(); ++i) {
+      const std::string& wanted = columns_.watch[i];
+      watch_[i] = FindColumn(header, wanted, {&kWatchNames[i], 1});
+      if (watch_[i] < 0 && !wanted.empty()) return Missing(kWatchFlags[i], wanted, header);
+    }
     return {};
   }
 
@@ -91,11 +105,10 @@ class DelimitedReader : public PlayReader {
 
   /// Columns by number.
   Status Number() {
-    const std::array<std::pair<const std::string*, int*>, 3> all = {
-        {{&columns_.user, &user_}, {&columns_.item, &item_}, {&columns_.time, &time_}}};
-    int usual = 0;
+    std::vector<std::pair<const std::string*, int*>> all = {
+        {&columns_.user, &user_}, {&columns_.item, &item_}, {&columns_.time, &time_}};
+    for (size_t i = 0; i < watch_.size(); ++i) all.emplace_back(&columns_.watch[i], &watch_[i]);
     for (const auto& [name, column] : all) {
-      *column = usual++;
       if (name->empty()) continue;
       int number = 0;
       const auto [end, error] = std::from_chars(name->data(), name->data() + name->size(), number);
@@ -113,7 +126,8 @@ class DelimitedReader : public PlayReader {
   int user_ = 0;
   int item_ = 1;
   int time_ = 2;
-  int last_ = 2;
+  int last_ = 2;  // what every row must have
+  std::array<int, kWatchNames.size()> watch_ = {-1, -1, -1, -1};
   std::vector<std::string_view> fields_;
 };
 
@@ -165,8 +179,16 @@ bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* err
   return true;
 }
 
+bool PlayReader::ParseWatch(WatchField field, std::string_view text, PlayRow* row,
+                            std::string* error) const {
+  if (text.empty()) return true;
+  if (!row->watch) row->watch.emplace();
+  return TakeWatchField(field, text, columns_.span_unit, &*row->watch, error);
+}
+
 RowKind PlayReader::Next(PlayRow* row) {
   error_.clear();
+  row->watch.reset();
   std::span<char> record;
   const RecordKind kind = records_.Next(&record);
   if (kind == RecordKind::kEnd) return RowKind::kEnd;

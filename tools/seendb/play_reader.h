@@ -1,14 +1,16 @@
 // seendb/play_reader.h: plays out of a CSV, TSV or NDJSON log, columns by name.
 //
 // Rows are numbered from 1, the header not counted. A row that is no play (a field is missing,
-// the time can't be read, an id is empty, over-long or not UTF-8) is kBad, with the reason; the
-// next row goes on. Extra columns are ignored.
+// the time can't be read, an id is empty, over-long or not UTF-8, or what is said of the player is
+// nothing POST /plays would take) is kBad, with the reason; the next row goes on. Extra columns are
+// ignored.
 
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +19,7 @@
 #include "record_reader.h"
 #include "seendb/status.h"
 #include "time_parse.h"
+#include "watch_fields.h"
 
 namespace seendb::tool {
 
@@ -46,13 +49,17 @@ struct PlayColumns {
   bool header = true;  ///< CSV and TSV: the first record names the columns; otherwise names are
                        ///< column numbers from 1, by default 1, 2 and 3
   TimeUnit time_unit = TimeUnit::kAuto;
+  /// By WatchField: columns' names; empty: kWatchNames, where they are (never without a header).
+  std::array<std::string, kWatchNames.size()> watch = {};
+  SpanUnit span_unit = SpanUnit::kSeconds;  ///< of progress and duration
 };
 
-/// One play of a log; ids valid until the next row is read.
+/// One play of a log; its views are valid until the next row is read.
 struct PlayRow {
   std::string_view user;
   std::string_view item;
-  int64_t at_ms = 0;  ///< seendb::kNowMs with PlayColumns::now
+  int64_t at_ms = 0;                ///< seendb::kNowMs with PlayColumns::now
+  std::optional<Watch> watch = {};  ///< where the row says any of it
 };
 
 /// What PlayReader::Next found.
@@ -85,6 +92,8 @@ class PlayReader {
   virtual bool Parse(std::span<char> record, PlayRow* row, std::string* error) = 0;
   /// A time as text, in the columns' unit.
   bool ParseTime(std::string_view text, PlayRow* row, std::string* error) const;
+  /// What is said of the player, from its text; empty says nothing.
+  bool ParseWatch(WatchField field, std::string_view text, PlayRow* row, std::string* error) const;
 
   RecordReader records_;
   RecordFormat format_;

@@ -82,6 +82,35 @@ class BrokerTest(unittest.TestCase):
             self.assertEqual(server.get("/admin/stats").json["ingest_repeated"], 0)
             self.assertEqual(server.terminate(), 0)
 
+    def test_what_players_say_goes_through_a_topic(self):
+        clock_ms = utc_ms(2026, 11, 1)
+        path = os.path.join(self.folder, "beats.ndjson")
+        tool("generate", "--users", "8", "--plays-per-user-median", "20", "--days", "2", "--seed",
+             "3", "--start-ms", str(clock_ms - 4 * play_logs.DAY_MS), "--progress", "20", "--out",
+             path)
+        self.broker.topic("beats", 2)
+        topic = {"topic": "beats", "at": "at", "progress_s": "progress_s",
+                 "duration_s": "duration_s", "device": "device"}
+        newest = {}
+        with open(path, encoding="utf-8") as file:
+            beats = [json.loads(line) for line in file]
+        for beat in beats:
+            items = newest.setdefault(beat.pop("user"), {})
+            item = beat.pop("item")
+            if beat["at"] >= items.get(item, beat)["at"]:
+                items[item] = beat
+        with Server(config=settings(self.broker, topic), clock_ms=clock_ms) as server:
+            self.assertEqual(server.put("/collections/default",
+                                        {"history": {"enabled": True}}).status, 200)
+            self.assertEqual(produce(self.broker, "beats", path), len(beats))
+            wait_read(server, "beats", len(beats))
+            self.assertEqual(ingested(server)["plays_accepted"], len(beats))
+            for user, items in newest.items():
+                page = server.get("/users/%s/history?limit=1000" % user).json["entries"]
+                self.assertEqual({entry.pop("item"): {name: entry[name] for name in
+                                                      ("at", "progress_s", "duration_s", "device")}
+                                  for entry in page}, items)
+
     def test_a_java_producer_puts_each_user_into_its_shard(self):
         self.broker.topic("java", 4)
         users = ["u%d" % i for i in range(80)] + ["%d" % i for i in range(40)] + [

@@ -44,6 +44,29 @@ class GenerateTest(ToolCase):
         rows = [json.loads(line) for line in generate("--format", "ndjson").out.splitlines()]
         self.assertEqual([[r["user"], r["item"], str(r["at"])] for r in rows], csv)
 
+    def test_progress(self):
+        """Every play of the plain log begins, and its reports go on by the period."""
+        lines = generate("--progress", "20").out.splitlines()
+        self.assertEqual(lines[0], "user,item,at,progress_s,duration_s,device")
+        rows = [line.split(",") for line in lines[1:]]
+        times = [int(row[2]) for row in rows]
+        self.assertEqual(times, sorted(times))
+        begins = sorted(tuple(row[:3]) for row in rows if row[3] == "0")
+        plays = sorted(tuple(line.split(",")) for line in generate().out.splitlines()[1:])
+        self.assertEqual(begins, plays)
+        at = {tuple(row[:3]) for row in rows}
+        for user, item, at_ms, progress, duration, device in rows:
+            self.assertIn(device, ("phone", "tv", "web", "tablet"))
+            position = int(duration) if progress == "-1" else int(progress)
+            begin = int(at_ms) - 1000 * position
+            self.assertIn((user, item, str(begin)), at)
+        self.assertGreater(sum(row[3] == "-1" for row in rows), len(plays) // 5)
+        ndjson = [json.loads(line) for line in
+                  generate("--progress", "20", "--format", "ndjson").out.splitlines()]
+        self.assertEqual([[str(value) for value in row.values()] for row in ndjson], rows)
+        done = generate("--progress", "20", "--out", self.path("log.csv"), "--json").json
+        self.assertEqual((done["plays"], done["rows"]), (len(plays), len(rows)))
+
     def test_files_by_their_names(self):
         for name in ("log.csv", "log.ndjson"):
             plain, packed = self.path(name), self.path(name + ".zst")
@@ -56,7 +79,7 @@ class GenerateTest(ToolCase):
             self.assertEqual(unpacked.stdout, data)
             self.assertLess(os.path.getsize(packed), len(data))
             rows = data.count(b"\n") - (1 if name.endswith(".csv") else 0)
-            self.assertEqual(done.json["plays"], rows)
+            self.assertEqual((done.json["plays"], done.json["rows"]), (rows, rows))
             self.assertEqual((done.json["users"], done.json["seed"]), (20, 42))
             self.assertEqual(done.json["end_ms"], NOW_MS + 3 * DAY_MS)
 
@@ -69,7 +92,7 @@ class GenerateTest(ToolCase):
     def test_refusals(self):
         for args in (["--users", "0"], ["--days", "0"], ["--items", "0"], ["--format", "tsv"],
                      ["--plays-per-user-median", "0"], ["--users", "many"], ["--format", "xml"],
-                     ["--out", self.path("log.parquet")]):
+                     ["--progress", "0"], ["--out", self.path("log.parquet")]):
             self.assertEqual(generate(*args).code, USAGE, args)
         self.assertEqual(generate("--out", self.path("none/log.csv")).code, 1)
         self.assertEqual(os.listdir(self.folder), [])

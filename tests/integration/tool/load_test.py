@@ -51,6 +51,66 @@ class LoadTest(ToolCase):
         self.assert_seen("u1", "18446744073709551615", "v1")
         self.assert_seen("5", "é\"\\")
 
+    def history(self, user):
+        """{item: the entry without its names}"""
+        page = self.in_db("history", user, "--limit", "1000", "--json").json
+        self.assertNotIn("cursor", page)
+        return {entry.pop("item"): entry for entry in page["entries"] if entry.pop("collection")}
+
+    def keep_history(self):
+        self.in_db("collections", "put", "default", '{"history":{"enabled":true}}')
+
+    def test_what_players_say(self):
+        self.keep_history()
+        rows = [{"user": "u1", "item": "v1", "at": NOW_MS, "progress_s": 95, "duration_s": 240,
+                 "device": "tv é", "fields": {"list": [1, None], "text": "}\""}},
+                {"user": "u1", "item": "v2", "at": NOW_MS, "progress_s": -1},
+                {"user": "u1", "item": "v3", "at": NOW_MS, "device": None, "other": "x" * 2000}]
+        report = self.load_text("a.ndjson", "".join(json.dumps(row) + "\n" for row in rows))
+        self.assertEqual((report["accepted"], report["bad"]), (3, 0))
+        plain = {"at": NOW_MS, "progress_s": 0, "duration_s": 0}
+        whole = {"v1": dict(plain, progress_s=95, duration_s=240, device="tv é",
+                            fields={"list": [1, None], "text": "}\""}),
+                 "v2": dict(plain, progress_s=-1), "v3": plain}
+        self.assertEqual(self.history("u1"), whole)
+        self.load_text("a.csv", "user,item,at,device,fields,progress_s,duration_s\n"
+                       'u2,v1,%d,tv é,"{""list"":[1,\nnull],""text"":""}\\""""}",95,240\n'
+                       "u2,v2,%d,,,-1,\n"
+                       "u2,v3,%d,,,,\n" % (NOW_MS, NOW_MS, NOW_MS))
+        self.assertEqual(self.history("u2"), whole)
+
+    def test_what_players_say_wrongly_is_a_bad_row(self):
+        self.keep_history()
+        report = self.load_text("a.csv", "user,item,at,progress_s,device\n" + "".join(
+            "u1,v%d,%d,%s\n" % (i, NOW_MS, end) for i, end in enumerate(
+                ["5,tv", "x,tv", "-2,tv", "5," + "x" * 65, "7,web"])))
+        self.assertEqual((report["accepted"], report["bad"]), (2, 3))
+        self.assertEqual([row["row"] for row in report["bad_rows"]], [2, 3, 4])
+        self.assertEqual({item: entry["progress_s"] for item, entry in self.history("u1").items()},
+                         {"v0": 5, "v4": 7})
+
+    def test_heartbeats_of_the_generator(self):
+        self.keep_history()
+        path = self.path("log.csv.zst")
+        self.tool("generate", "--users", "5", "--plays-per-user-median", "20", "--days", "2",
+                  "--start-ms", NOW_MS - 3 * DAY_MS, "--progress", "15", "--out", path)
+        lines = subprocess.run(["zstd", "-dcq", path], capture_output=True,
+                               check=True).stdout.decode().splitlines()[1:]
+        self.assertEqual(self.load(path)["accepted"], len(lines))
+        newest = {}
+        for line in lines:
+            user, item, at, progress, duration, device = line.split(",")
+            newest.setdefault(user, {}).setdefault(item, []).append(
+                {"at": int(at), "progress_s": int(progress), "duration_s": int(duration),
+                 "device": device})
+        self.assertEqual(len(newest), 5)
+        for user, items in newest.items():
+            found = self.history(user)
+            self.assertEqual(set(found), set(items))
+            for item, states in items.items():
+                last = max(state["at"] for state in states)
+                self.assertIn(found[item], [state for state in states if state["at"] == last])
+
     def test_compressed_and_standard_input(self):
         plain = self.write("a.csv", "user,item,at\nu1,v1,%d\n" % NOW_MS)
         packed = self.path("a.csv.zst")
@@ -209,6 +269,30 @@ class RealLogTest(ToolCase):
         report = self.load_at("kuairand_events.csv.zst", 1_652_054_400_000)
         self.assertEqual((report["rows"], report["bad"], report["refused"]), (228_329, 0, 0))
         self.assertEqual(report["accepted"], 228_329)
+
+    def test_kuairand_into_the_history(self):
+        now_ms = 1_652_054_400_000
+        clock = ["--clock", "manual:%d" % now_ms]
+        self.tool("collections", "put", "default", '{"history":{"enabled":true}}', "--db", self.db,
+                  *clock)
+        log = os.path.join(DATA, "kuairand_events.csv.zst")
+        done = self.tool("load", log, "--db", self.db, "--json", *clock, "--progress-column",
+                         "play_time_ms", "--duration-column", "duration_ms", "--span-unit", "ms")
+        self.assertEqual((done.json["accepted"], done.json["bad"]), (228_329, 0))
+        states = {}
+        lines = subprocess.run(["zstd", "-dcq", log], capture_output=True, check=True).stdout
+        for line in lines.decode().splitlines()[1:]:
+            at, user, item, played, duration = line.split(",", 5)[:5]
+            states.setdefault(user, {}).setdefault(item, []).append(
+                (int(at), int(played) // 1000, int(duration) // 1000))
+        for user in sorted(states)[::500]:
+            page = self.tool("history", user, "--limit", "1000", "--json", "--db", self.db, *clock)
+            found = {entry["item"]: (entry["at"], entry["progress_s"], entry["duration_s"])
+                     for entry in page.json["entries"]}
+            self.assertEqual(set(found), set(states[user]))
+            for item, state in found.items():
+                newest = max(at for at, _, _ in states[user][item])
+                self.assertIn(state, [one for one in states[user][item] if one[0] == newest])
 
     def test_online_retail(self):
         # 10 Dec 2011; what is older than six months is refused by the policy.

@@ -192,6 +192,18 @@ class LoadThroughServerTest(ToolCase):
         self.assertEqual(self.seen_by("u1", ids), ids)
         self.assertEqual(self.seen_by("u1", ["123", "1"]), [])
 
+    def test_what_players_say(self):
+        self.server.put("/collections/video", {"history": {"enabled": True}})
+        fields = '{ "n": 1e9, "text": "\\u00e9" }'
+        path = self.write("a.ndjson", '{"user":"u1","item":"v1","at":%d,"played":95500,"screen":"tv"'
+                                      ',"duration_s":240,"fields":%s}\n' % (NOW_MS, fields))
+        self.load(path, "--collection", "video", "--progress-column", "played", "--device-column",
+                  "screen", "--span-unit", "ms")
+        answer = self.server.get("/users/u1/history?collection=video")
+        self.assertIn(fields.encode(), answer.body, "as it is written")
+        entry = answer.json["entries"][0]
+        self.assertEqual((entry["progress_s"], entry["duration_s"], entry["device"]), (95, 0, "tv"))
+
     def test_refused_and_bad_rows_keep_their_numbers(self):
         rows = ["u1,v%d,%d" % (i, NOW_MS) for i in range(20)]
         rows[4] = "u1,old,1000000000"

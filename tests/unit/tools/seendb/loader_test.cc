@@ -221,5 +221,26 @@ TEST(AppendNdjson, EscapesIds) {
   EXPECT_EQ(out, "{\"user\":\"u\",\"item\":\"v\"}\n");
 }
 
+TEST(PlayBatch, KeepsWhatItWasGiven) {
+  PlayBatch batch;
+  {
+    const std::string device = "tv", fields = R"({"a":1})";
+    batch.Add({"u", "v", 5, Watch{95, 240, device, fields}}, 1);
+    batch.Add({"user", "item", 6}, 2);
+    batch.Add({"u", "w", 7, Watch{}}, 3);
+  }
+  for (int i = 0; i < 1'000; ++i) batch.Add({"u", "v", 5}, 4);  // its memory moves
+  const PlayRow first = batch.At(0);
+  ASSERT_TRUE(first.watch);
+  EXPECT_EQ(first.watch->progress_s, 95);
+  EXPECT_EQ(first.watch->duration_s, 240);
+  EXPECT_EQ(first.watch->device, "tv");
+  EXPECT_EQ(first.watch->fields, R"({"a":1})");
+  EXPECT_EQ(batch.At(1).item, "item");
+  EXPECT_FALSE(batch.At(1).watch);
+  ASSERT_TRUE(batch.At(2).watch);
+  EXPECT_EQ(batch.At(2).watch->fields, "");
+}
+
 }  // namespace
 }  // namespace seendb::tool

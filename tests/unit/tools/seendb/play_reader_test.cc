@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "play_batch.h"
 #include "seendb/events.h"
 
 namespace seendb::tool {
@@ -34,6 +35,28 @@ std::vector<std::string> Rows(const std::string& text, LogFormat format,
                                         : std::string(row.user) + " " + std::string(row.item) +
                                               " " + std::to_string(row.at_ms));
   }
+}
+
+/// Each row's part about the player, as the NDJSON it is sent as; or "! why".
+std::vector<std::string> Watches(const std::string& text, LogFormat format,
+                                 const PlayColumns& columns = {}) {
+  auto reader = PlayReader::Open(From(text), format, columns);
+  if (!reader.ok()) return {std::string(reader.status().message())};
+  std::vector<std::string> out;
+  PlayRow row;
+  for (RowKind kind = (*reader)->Next(&row); kind != RowKind::kEnd; kind = (*reader)->Next(&row)) {
+    if (kind == RowKind::kBad) {
+      out.push_back("! " + (*reader)->error());
+      continue;
+    }
+    std::string line;
+    row.user = row.item = "x";
+    row.at_ms = kNowMs;
+    AppendNdjson(row, &line);
+    const size_t begin = std::string_view(R"({"user":"x","item":"x")").size();
+    out.push_back(line.substr(begin, line.size() - begin - 2));
+  }
+  return out;
 }
 
 using Lines = std::vector<std::string>;
@@ -130,6 +153,63 @@ TEST(PlayReader, BadNdjson) {
   for (const std::string& row : rows) EXPECT_EQ(row.substr(0, 2), "! ") << row;
   EXPECT_EQ(rows[4], "! no user field");
   EXPECT_EQ(rows[5], "! no time field");
+}
+
+TEST(PlayReader, WhatPlayersSayInCsv) {
+  EXPECT_EQ(Watches("user,item,at,Progress_S,duration_s,device,fields\n"
+                    "u,v,1,95,240,tv,\"{\"\"a\"\":[1,\n2]}\"\n"
+                    "u,v,1,-1,,,\n"
+                    "u,v,1,,240,,\n"
+                    "u,v,1,,,,\n"
+                    "u,v,1\n"
+                    "u,v,1,x,,,\n"
+                    "u,v,1,,,,5\n"
+                    "u,v,1,,,phone,\n",
+                    LogFormat::kCsv),
+            (Lines{R"(,"progress_s":95,"duration_s":240,"device":"tv","fields":{"a":[1, 2]})",
+                   R"(,"progress_s":-1)", R"(,"progress_s":0,"duration_s":240)", "", "",
+                   "! progress_s: must be a whole number, or -1 for finished",
+                   "! fields: not a JSON object", R"(,"progress_s":0,"device":"phone")"}));
+}
+
+TEST(PlayReader, WhatPlayersSayByGivenColumns) {
+  PlayColumns columns;
+  columns.watch[kProgress] = "play_time_ms";
+  columns.watch[kDuration] = "duration_ms";
+  columns.span_unit = SpanUnit::kMillis;
+  EXPECT_EQ(Watches("time_ms,user_id,video_id,play_time_ms,duration_ms,progress_s\n"
+                    "1,7,8,61802,49866,5\n",
+                    LogFormat::kCsv, columns),
+            Lines{R"(,"progress_s":61,"duration_s":49)"});
+  EXPECT_EQ(Watches(R"({"at":1,"uid":7,"item":8,"play_time_ms":1500,"duration_ms":"2500"})"
+                    "\n",
+                    LogFormat::kNdjson, columns),
+            Lines{R"(,"progress_s":1,"duration_s":2)"});
+  columns.watch[kDevice] = "screen";
+  const Lines rows = Watches("at,user,item,play_time_ms,duration_ms\n", LogFormat::kCsv, columns);
+  EXPECT_NE(rows[0].find("no device column \"screen\""), std::string::npos) << rows[0];
+  EXPECT_NE(rows[0].find("--device-column"), std::string::npos) << rows[0];
+  PlayColumns numbers;
+  numbers.header = false;
+  EXPECT_EQ(Watches("u,v,1,9\n", LogFormat::kCsv, numbers), Lines{""});
+  numbers.watch[kProgress] = "4";
+  EXPECT_EQ(Watches("u,v,1,9\n", LogFormat::kCsv, numbers), Lines{R"(,"progress_s":9)"});
+}
+
+TEST(PlayReader, WhatPlayersSayInNdjson) {
+  const std::string play = R"({"user":"u","item":"v","at":1,)";
+  EXPECT_EQ(
+      Watches(play +
+                  R"("progress_s":95,"duration_s":240,"device":"\u00e9","fields":{ "n": 1e9 }})" +
+                  "\n" + play + R"("progress_s":null,"device":null,"fields":null})" + "\n" + play +
+                  R"("progress_s":1.5})" + "\n" + play + R"("progress_s":-2})" + "\n" + play +
+                  R"("device":5})" + "\n" + play + R"("fields":"{}"})" + "\n",
+              LogFormat::kNdjson),
+      (Lines{
+          ",\"progress_s\":95,\"duration_s\":240,\"device\":\"\xC3\xA9\",\"fields\":{ \"n\": 1e9 }",
+          "", "! progress_s: must be a whole number, or -1 for finished",
+          "! progress_s: must be a whole number, or -1 for finished", "! device: not a string",
+          "! fields: not a JSON object"}));
 }
 
 TEST(PlayReader, SkipCountsBadRowsToo) {
