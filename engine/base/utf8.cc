@@ -61,8 +61,8 @@ bool IsUtf8(std::string_view text) noexcept {
 }
 
 bool IsAscii(std::string_view text) noexcept {
-  unsigned all = 0;
-  for (const char c : text) all |= static_cast<unsigned char>(c);  // no way out: vectorised
+  unsigned char all = 0;  // a byte: so many of them are taken at once
+  for (const char c : text) all = static_cast<unsigned char>(all | static_cast<unsigned char>(c));
   return all < 0x80;
 }
 
