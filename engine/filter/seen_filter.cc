@@ -12,8 +12,6 @@
 namespace seendb {
 namespace {
 
-// Share of the budget left that a new layer takes; the rest is for its successors.
-constexpr double kLayerShare = 0.7;
 // Share of the budget a sealed filter may use, so that a grown tail still finds some.
 constexpr double kSealedShare = 0.95;
 // A layer takes at most 1/4 of the ceiling, so that dropping the oldest forgets about a quarter.

@@ -144,8 +144,8 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy) {
   }
   constexpr uint64_t kLayers = 4;
   uint64_t blocks = 0;
-  double budget = policy.fpr / policy.window * 0.7;
-  for (uint64_t layer = 0; layer <= kLayers; ++layer, budget *= 0.3) {
+  double budget = policy.fpr / policy.window * kLayerShare;
+  for (uint64_t layer = 0; layer <= kLayers; ++layer, budget *= 1 - kLayerShare) {
     blocks += BlocksFor(kItems / kLayers, budget);
   }
   return kHeaderBytes + (blocks + blocks / 32) * kBlockBytes;

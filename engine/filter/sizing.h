@@ -12,6 +12,10 @@
 
 namespace seendb {
 
+/// Share of a filter's false-positive budget left that a new layer takes; the rest is for its
+/// successors. Less makes the first layer larger and those behind it smaller.
+inline constexpr double kLayerShare = 0.6;
+
 /// The false-positive rate to expect of `items` distinct items in `blocks` blocks; 0 for none.
 double ExpectedFpr(uint64_t blocks, double items) noexcept;
 
