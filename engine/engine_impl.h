@@ -151,22 +151,39 @@ class EngineImpl final : public Engine {
                                  bool impressions);
   template <typename Given>
   Status RecordPiece(std::span<const Given> given, uint32_t first_index,
-                     const Collection& collection, bool impressions, RecordResult* result);
+                     const Collection& collection, const GivenEvents& all, RecordResult* result);
   /// kBusy, counted, where no slot takes plays. Precondition: inside the ring's gate.
   Status CheckRoom(size_t shard);
   Status WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                      const GivenEvents& given, RecordResult* result);
-  /// Writes one shard's events, with the sources' `change` unless that is null.
-  Status WriteShard(const Gate::Scope& inside, Shard& shard, const std::vector<ShardEvent>& events,
-                    const Collection& collection, const GivenEvents& given, SourceChange* change,
-                    RecordResult* result);
+  /// One shard's events, with how far their sources were read and who may play first today; either
+  /// may be null.
+  struct ShardPart {
+    const std::vector<ShardEvent>& events;
+    SourceChange* change = nullptr;
+    FirstPlays* firsts = nullptr;
+  };
+  Status WriteShard(const Gate::Scope& inside, Shard& shard, const ShardPart& part,
+                    const Collection& collection, const GivenEvents& given, RecordResult* result);
+  static Status WriteBatches(const Gate::Scope& inside, Shard& shard, const Collection& collection,
+                             ShardBatch* taken, rocksdb::WriteBatch* batch);
+  /// Today, where first plays of the day are to be told.
+  std::optional<Today> TodayOf(const Collection& collection, bool impressions) const;
 
   // ingest.cc
-  Status WriteSteps(const IngestBatch& batch, const Collection& collection, EventsByShard* by_shard,
-                    const std::vector<std::vector<uint32_t>>& refused, IngestResult* result);
+  /// Events as they go to the shards.
+  struct SortedEvents {
+    EventsByShard accepted;
+    std::vector<std::vector<uint32_t>> refused;  ///< by shard
+    std::optional<Today> today;
+  };
+  Status WriteSteps(const IngestBatch& batch, const Collection& collection, SortedEvents* sorted,
+                    IngestResult* result);
+  Status TellFirsts(const IngestBatch& batch, const Collection& collection,
+                    const SortedEvents& sorted, std::vector<FirstPlays>* firsts);
   Status WriteStep(const Gate::Scope& inside, size_t shard, const IngestBatch& batch,
-                   const Collection& collection, std::vector<ShardEvent>* events,
-                   const std::vector<uint32_t>& refused, IngestResult* result);
+                   const Collection& collection, SortedEvents* sorted, FirstPlays* firsts,
+                   IngestResult* result);
 
   // filter.cc
   Status RecordReturned(const FilterRequest& request, const FilterResponse& response);

@@ -63,14 +63,19 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
   if (status.ok() && collection->policy.history.enabled) status = CheckWatches(batch.plays);
+  SortedEvents sorted;
+  sorted.today = TodayOf(*collection, batch.impressions);
+  if (status.ok() && sorted.today) status = CheckDays(batch.plays);
   if (!status.ok()) return status;
   std::string numbers;
-  std::vector<std::vector<uint32_t>> refused(shard_count_);
-  EventsByShard by_shard = SortByShard(
-      batch.plays, 0, TimeCheck(collection->policy, clock_->NowMs()), shard_count_, &numbers,
-      [&](uint32_t shard, uint32_t index, const Status&) { refused[shard].push_back(index); });
+  sorted.refused.resize(shard_count_);
+  sorted.accepted =
+      SortByShard(batch.plays, 0, TimeCheck(collection->policy, clock_->NowMs()), shard_count_,
+                  &numbers, [&](uint32_t shard, uint32_t index, const Status&) {
+                    sorted.refused[shard].push_back(index);
+                  });
   IngestResult result;
-  status = WriteSteps(batch, *collection, &by_shard, refused, &result);
+  status = WriteSteps(batch, *collection, &sorted, &result);
   counters_.ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
   auto& accepted = batch.impressions ? counters_.impressions_accepted : counters_.plays_accepted;
   auto& rejected = batch.impressions ? counters_.impressions_refused : counters_.plays_refused;
@@ -80,10 +85,32 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   return result;
 }
 
+// Claims the users whose first plays of the day the batch may hold, and tells of them.
+Status EngineImpl::TellFirsts(const IngestBatch& batch, const Collection& collection,
+                              const SortedEvents& sorted, std::vector<FirstPlays>* firsts) {
+  const GivenEvents given{false, batch.plays, &*sorted.today};
+  std::vector<FirstOfDay> told;
+  firsts->reserve(shards_.size());
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    std::vector<ShardEvent> events = sorted.accepted[i];
+    {
+      seendb::Sources& sources = *shards_[i].sources;
+      const std::lock_guard lock(sources.mutex());
+      const SourceChange change(batch, &sources, false);
+      std::erase_if(events, [&](const ShardEvent& event) { return change.Repeated(event.index); });
+    }
+    firsts->emplace_back(&shards_[i].ring->days(), collection.name, &*sorted.today);
+    ClaimFirstPlays(shards_[i].ring.get(), events, collection.policy, given, &firsts->back());
+    for (const std::string_view user : firsts->back().Users()) {
+      told.push_back({user, collection.name, sorted.today->text});
+    }
+  }
+  if (told.empty() || !batch.tell_first) return {};
+  return batch.tell_first(told);
+}
+
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
-                              EventsByShard* by_shard,
-                              const std::vector<std::vector<uint32_t>>& refused,
-                              IngestResult* result) {
+                              SortedEvents* sorted, IngestResult* result) {
   std::vector<Gate::Scope> used;
   for (Shard& shard : shards_) {
     used.emplace_back(*shard.use);
@@ -91,16 +118,21 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
     if (!writable.ok()) return writable;
     if (shard.recovering) return Status::Busy("a shard comes back from a failure of its disk");
   }
+  std::vector<FirstPlays> firsts;  // by shard
+  if (sorted->today) {
+    const Status told = TellFirsts(batch, collection, *sorted, &firsts);
+    if (!told.ok()) return told;
+  }
   std::vector<Gate::Scope> inside;
   const bool staged = !batch.impressions || collection.policy.served_is_seen;
   for (size_t i = 0; i < shards_.size(); ++i) {
     inside.emplace_back(shards_[i].ring->gate());
-    const Status room = staged && !(*by_shard)[i].empty() ? CheckRoom(i) : Status();
+    const Status room = staged && !sorted->accepted[i].empty() ? CheckRoom(i) : Status();
     if (!room.ok()) return room;
   }
   for (size_t i = 0; i < shards_.size(); ++i) {
-    const Status written =
-        WriteStep(inside[i], i, batch, collection, &(*by_shard)[i], refused[i], result);
+    FirstPlays* const first = firsts.empty() ? nullptr : &firsts[i];
+    const Status written = WriteStep(inside[i], i, batch, collection, sorted, first, result);
     if (!written.ok()) return written;
   }
   inside.clear();
@@ -111,13 +143,15 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
 }
 
 Status EngineImpl::WriteStep(const Gate::Scope& inside, size_t shard, const IngestBatch& batch,
-                             const Collection& collection, std::vector<ShardEvent>* events,
-                             const std::vector<uint32_t>& refused, IngestResult* result) {
+                             const Collection& collection, SortedEvents* sorted, FirstPlays* firsts,
+                             IngestResult* result) {
   seendb::Sources& sources = *shards_[shard].sources;
+  std::vector<ShardEvent>& events = sorted->accepted[shard];
+  const std::vector<uint32_t>& refused = sorted->refused[shard];
   const std::lock_guard lock(sources.mutex());
   SourceChange change(batch, &sources, shard == 0);
-  const size_t given = events->size() + refused.size();
-  std::erase_if(*events, [&](const ShardEvent& event) { return change.Repeated(event.index); });
+  const size_t given = events.size() + refused.size();
+  std::erase_if(events, [&](const ShardEvent& event) { return change.Repeated(event.index); });
   RecordResult recorded;
   for (const uint32_t event : refused) {
     if (change.Repeated(event)) continue;
@@ -125,8 +159,9 @@ Status EngineImpl::WriteStep(const Gate::Scope& inside, size_t shard, const Inge
     ++recorded.refused;
   }
   if (!change.nothing_new()) {
-    const Status written = WriteShard(inside, shards_[shard], *events, collection,
-                                      {batch.impressions, batch.plays, 0}, &change, &recorded);
+    const Today* const today = sorted->today ? &*sorted->today : nullptr;
+    const Status written = WriteShard(inside, shards_[shard], {events, &change, firsts}, collection,
+                                      {batch.impressions, batch.plays, today}, &recorded);
     if (!written.ok()) return written;
     change.Commit();
   }

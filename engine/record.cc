@@ -41,6 +41,21 @@ Status CheckWatches(std::span<const Play> plays) {
   return {};
 }
 
+Status CheckDays(std::span<const Play> plays) {
+  for (size_t i = 0; i < plays.size(); ++i) {
+    if (plays[i].day.empty()) continue;
+    const Result<int64_t> day = DayOfText(plays[i].day);
+    if (!day.ok()) return day.status().WithFieldPrefix("/" + std::to_string(i) + "/day");
+  }
+  return {};
+}
+
+std::optional<Today> EngineImpl::TodayOf(const Collection& collection, bool impressions) const {
+  if (!collection.policy.first_of_day || impressions) return {};
+  const int64_t day = DayOf(collection.policy, clock_->NowMs());
+  return Today{day, DayText(day)};
+}
+
 Result<RecordResult> EngineImpl::RecordPlays(std::span<const Play> plays,
                                              const RecordOptions& options) {
   Result<RecordResult> result = RecordAll(plays, options, false);
@@ -70,28 +85,32 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
   if (!collection.ok()) return collection.status();
   Status valid = CheckIds(given);
   if (valid.ok() && collection->policy.history.enabled) valid = CheckWatches(PlaysOf(given));
+  const std::optional<Today> today = TodayOf(*collection, impressions);
+  if (valid.ok() && today) valid = CheckDays(PlaysOf(given));
   if (!valid.ok()) return valid;
   RecordResult result;
+  if (today) result.day = today->text;
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
-    const Status recorded =
-        RecordPiece(given.subspan(begin, std::min(kPiece, given.size() - begin)),
-                    static_cast<uint32_t>(begin), *collection, impressions, &result);
+    const Status recorded = RecordPiece(
+        given.subspan(begin, std::min(kPiece, given.size() - begin)), static_cast<uint32_t>(begin),
+        *collection, {impressions, PlaysOf(given), today ? &*today : nullptr}, &result);
     if (!recorded.ok()) return recorded;
   }
   std::sort(result.refusals.begin(), result.refusals.end(),
             [](const Refusal& a, const Refusal& b) { return a.index < b.index; });
+  std::sort(result.first_today.begin(), result.first_today.end());
   return result;
 }
 
 template <typename Given>
 Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_index,
-                               const Collection& collection, bool impressions,
+                               const Collection& collection, const GivenEvents& all,
                                RecordResult* result) {
   std::string numbers;
   const EventsByShard by_shard = SortByShard(
       given, first_index, TimeCheck(collection.policy, clock_->NowMs()), shard_count_, &numbers,
       [&](uint32_t, uint32_t index, const Status& why) { Refuse(result, index, why); });
-  return WriteEvents(by_shard, collection, {impressions, PlaysOf(given), first_index}, result);
+  return WriteEvents(by_shard, collection, all, result);
 }
 
 Status EngineImpl::CheckRoom(size_t shard) {
@@ -111,6 +130,14 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
     const Status writable = shards_[i].store->CheckWritable();
     if (!writable.ok()) return writable;
   }
+  std::vector<FirstPlays> firsts;  // by shard
+  if (given.today != nullptr) {
+    firsts.reserve(by_shard.size());
+    for (size_t i = 0; i < by_shard.size(); ++i) {
+      firsts.emplace_back(&shards_[i].ring->days(), collection.name, given.today);
+      ClaimFirstPlays(shards_[i].ring.get(), by_shard[i], collection.policy, given, &firsts[i]);
+    }
+  }
   std::vector<std::pair<size_t, Gate::Scope>> inside;
   for (size_t i = 0; i < by_shard.size(); ++i) {
     if (by_shard[i].empty()) continue;
@@ -119,8 +146,9 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
     if (!room.ok()) return room;
   }
   for (const auto& [i, scope] : inside) {
+    FirstPlays* const first = firsts.empty() ? nullptr : &firsts[i];
     const Status written =
-        WriteShard(scope, shards_[i], by_shard[i], collection, given, nullptr, result);
+        WriteShard(scope, shards_[i], {by_shard[i], nullptr, first}, collection, given, result);
     if (!written.ok()) return written;
   }
   inside.clear();
@@ -130,30 +158,36 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   return {};
 }
 
-Status EngineImpl::WriteShard(const Gate::Scope& inside, Shard& shard,
-                              const std::vector<ShardEvent>& events, const Collection& collection,
-                              const GivenEvents& given, SourceChange* change,
+Status EngineImpl::WriteBatches(const Gate::Scope& inside, Shard& shard,
+                                const Collection& collection, ShardBatch* taken,
+                                rocksdb::WriteBatch* batch) {
+  const bool sync = collection.policy.durability == Durability::kSync;
+  if (!taken->plays().empty()) {
+    return shard.ring->Record(
+        inside, {collection.name, collection.id, taken->plays(), taken->watched(), batch, sync});
+  }
+  if (batch->Count() == 0) return {};
+  rocksdb::WriteOptions options;
+  options.sync = sync;
+  options.ignore_missing_column_families = true;
+  return FromRocks(shard.store->db()->Write(options, batch), "record");
+}
+
+Status EngineImpl::WriteShard(const Gate::Scope& inside, Shard& shard, const ShardPart& part,
+                              const Collection& collection, const GivenEvents& given,
                               RecordResult* result) {
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* family = families->Find(collection.name);
   if (family == nullptr) return Status::Unavailable("the collection is being made");
-  ShardBatch taken(shard.ring.get(), family, collection.policy, given);
+  ShardBatch taken(shard.ring.get(), family, collection.policy, given, part.firsts);
   rocksdb::WriteBatch batch;
-  Status status = taken.Take(events, change, result);
+  Status status = taken.Take(part.events, part.change, result);
   if (status.ok()) status = taken.AddTo(&batch, *shard.store);
-  if (status.ok() && change != nullptr) status = change->AddTo(&batch, *shard.store);
+  if (status.ok() && part.change != nullptr) status = part.change->AddTo(&batch, *shard.store);
   if (!status.ok()) return status;
   result->accepted += taken.accepted();
-  const bool sync = collection.policy.durability == Durability::kSync;
-  if (!taken.plays().empty()) {
-    status = shard.ring->Record(
-        inside, {collection.name, collection.id, taken.plays(), taken.watched(), &batch, sync});
-  } else if (batch.Count() > 0) {
-    rocksdb::WriteOptions options;
-    options.sync = sync;
-    options.ignore_missing_column_families = true;
-    status = FromRocks(shard.store->db()->Write(options, &batch), "record");
-  }
+  status = WriteBatches(inside, shard, collection, &taken, &batch);
+  if (part.firsts != nullptr) part.firsts->End(status.ok(), result);
   if (!status.ok()) return status;
   taken.Commit();
   if (collection.policy.history.enabled) {

@@ -5,6 +5,7 @@
 #include "engine_impl.h"
 #include "filter/block_bloom.h"
 #include "filter/sizing.h"
+#include "format/day_key.h"
 #include "format/filter_codec.h"
 #include "format/impressions_codec.h"
 #include "store/scan.h"
@@ -145,6 +146,9 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
       if (found) report.buckets.push_back(std::move(row));
     }
     ReportHistory(shard, collection, &report);
+    if (const auto day = shard.ring->days().LastDay(DayKey(report.user, name))) {
+      report.last_active_days.emplace_back(name, DayText(*day));
+    }
     if (!collection.impressions) continue;
     std::string value;
     const rocksdb::Status status =

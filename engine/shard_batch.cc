@@ -54,38 +54,58 @@ std::span<const WatchedPlay> WatchedPlays::Finish() {
 }
 
 ShardBatch::ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
-                       const GivenEvents& given)
+                       const GivenEvents& given, FirstPlays* firsts)
     : ring_(ring),
       family_(family),
       policy_(policy),
       given_(given),
+      firsts_(firsts),
       listed_(given.impressions && policy.impressions > 0),
       staged_(!given.impressions || policy.served_is_seen),
       history_(!given.impressions && policy.history.enabled),
       plays_(PlaysOfThread()),
       watched_(WatchedOfThread()) {}
 
-ShardBatch::Verdict ShardBatch::Judge(const ShardEvent& event) const {
+Verdict Judge(const UserRecord* settings, const ShardEvent& event, const Policy& policy,
+              bool history) {
   const bool erased =
-      settings_ != nullptr && settings_->erased_seq != 0 && event.at_ms <= settings_->erased_at_ms;
+      settings != nullptr && settings->erased_seq != 0 && event.at_ms <= settings->erased_at_ms;
   if (erased) return Verdict::kRefused;
-  if (!history_) return Verdict::kFilter;
-  if (settings_ == nullptr) return Verdict::kBoth;
+  if (!history) return Verdict::kFilter;
+  if (settings == nullptr) return Verdict::kBoth;
   // A setting that can't be read may be a pause.
-  if (settings_->damaged) return Verdict::kFilter;
-  if (!settings_->PausedAt(event.at_ms)) return Verdict::kBoth;
-  return policy_.history.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
-                                                                   : Verdict::kFilter;
+  if (settings->damaged) return Verdict::kFilter;
+  if (!settings->PausedAt(event.at_ms)) return Verdict::kBoth;
+  return policy.history.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
+                                                                  : Verdict::kFilter;
+}
+
+void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, const Policy& policy,
+                     const GivenEvents& given, FirstPlays* firsts) {
+  std::string_view user;
+  std::shared_ptr<const UserRecord> settings;
+  for (const ShardEvent& event : events) {
+    if (firsts->KnowsToday(given.PlayOf(event))) continue;
+    if (event.play.user != user) {
+      user = event.play.user;
+      settings = ring->settings().Find(user);
+    }
+    const Verdict verdict = Judge(settings.get(), event, policy, policy.history.enabled);
+    if (verdict == Verdict::kFilter || verdict == Verdict::kBoth) firsts->Add(user);
+  }
+  firsts->Claim();
 }
 
 void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
   if (listed_) list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item});
   if (history_ && verdict != Verdict::kBoth) ++paused_;
   if (verdict == Verdict::kBoth) {
-    watched_.Add(event.play.user, given_.plays[event.index - given_.first_index], event.at_ms,
-                 policy_.history.ids_only);
+    watched_.Add(event.play.user, given_.PlayOf(event), event.at_ms, policy_.history.ids_only);
   }
   if (!staged_ || verdict == Verdict::kNothing) return;
+  if (firsts_ != nullptr && !firsts_->KnowsToday(given_.PlayOf(event))) {
+    firsts_->Take(event.play.user, event.index);
+  }
   plays_.push_back(event.play);
   if (settings_ == nullptr) return;
   const Override* deleted = settings_->FindOverride(family_->name, event.play.item);
@@ -112,7 +132,7 @@ Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* cha
       user_ = event.play.user;
       settings_ = ring_->settings().Find(user_);
     }
-    const Verdict verdict = Judge(event);
+    const Verdict verdict = Judge(settings_.get(), event, policy_, history_);
     const bool accepted = verdict != Verdict::kRefused;
     if (change != nullptr) change->Count(event.index, accepted);
     if (!accepted) {
@@ -141,7 +161,8 @@ Status ShardBatch::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) {
     record.Encode(&encoded);
     if (status.ok()) status = batch->Merge(store.users(), user, encoded);
   }
-  return FromRocks(status, "record");
+  if (!status.ok() || firsts_ == nullptr) return FromRocks(status, "record");
+  return firsts_->AddTo(batch, store);
 }
 
 void ShardBatch::Commit() {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "first_plays.h"
 #include "format/impressions_codec.h"
 #include "ring/ring.h"
 #include "shard_events.h"
@@ -22,8 +23,20 @@ namespace seendb {
 struct GivenEvents {
   bool impressions = false;
   std::span<const Play> plays = {};  ///< empty for impressions that are no plays
-  uint32_t first_index = 0;          ///< of plays[0] in the call
+  const Today* today = nullptr;      ///< where first plays of the day are to be told
+
+  const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
 };
+
+/// What becomes of an event.
+enum class Verdict : uint8_t { kRefused, kNothing, kFilter, kBoth };
+/// Decides by the settings of its user, which may be null; `history`: it may enter history.
+Verdict Judge(const UserRecord* settings, const ShardEvent& event, const Policy& policy,
+              bool history);
+
+/// The users among `events` whose first play of the day may be there, claimed.
+void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, const Policy& policy,
+                     const GivenEvents& given, FirstPlays* firsts);
 
 /// Plays that enter history, with the bytes they point into.
 class WatchedPlays {
@@ -45,8 +58,9 @@ class WatchedPlays {
 /// See the head of this file.
 class ShardBatch {
  public:
+  /// `firsts` may be null.
   ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
-             const GivenEvents& given);
+             const GivenEvents& given, FirstPlays* firsts);
 
   /// Decides about every event, counting in `*change` (may be null) and `*result`.
   Status Take(const std::vector<ShardEvent>& events, SourceChange* change, RecordResult* result);
@@ -61,9 +75,6 @@ class ShardBatch {
   uint64_t paused() const { return paused_; }
 
  private:
-  enum class Verdict : uint8_t { kRefused, kNothing, kFilter, kBoth };
-
-  Verdict Judge(const ShardEvent& event) const;
   void Accept(const ShardEvent& event, Verdict verdict);
   void FlushList();
 
@@ -71,6 +82,7 @@ class ShardBatch {
   const CollectionFamilies* const family_;
   const Policy& policy_;
   const GivenEvents& given_;
+  FirstPlays* const firsts_;
   const bool listed_;   // impressions are kept
   const bool staged_;   // the filters learn
   const bool history_;  // history may

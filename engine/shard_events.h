@@ -90,6 +90,9 @@ Status CheckIds(std::span<const Given> given) {
 /// beyond a limit.
 Status CheckWatches(std::span<const Play> plays);
 
+/// kInvalidArgument with "/<index>/day" for the first play whose day is none.
+Status CheckDays(std::span<const Play> plays);
+
 /// One well-formed event, its user as text.
 struct ShardEvent {
   uint32_t index = 0;  ///< in the call

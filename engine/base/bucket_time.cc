@@ -89,6 +89,13 @@ bool TakeDash(std::string_view* text) noexcept {
   return true;
 }
 
+/// A policy whose buckets are single days.
+Policy Daily() {
+  Policy policy;
+  policy.bucket = {BucketKind::kDays, 1};
+  return policy;
+}
+
 Status NoSuchLabel(const Policy& policy, std::string_view label) {
   const char* shape = policy.bucket.kind == BucketKind::kMonth ? "a month like 2026-11"
                                                                : "a first day like 2026-11-20";
@@ -101,6 +108,16 @@ int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept {
   const int64_t day = LocalDayOf(policy, at_ms);
   if (policy.bucket.kind == BucketKind::kMonth) return MonthOfDay(day);
   return FloorDiv(day, DaysOf(policy));
+}
+
+int64_t DayOf(const Policy& policy, int64_t at_ms) noexcept { return LocalDayOf(policy, at_ms); }
+
+std::string DayText(int64_t day) { return BucketLabel(Daily(), day); }
+
+Result<int64_t> DayOfText(std::string_view text) {
+  const Result<int64_t> day = BucketIndexOfLabel(Daily(), text);
+  if (day.ok()) return day;
+  return Status::InvalidArgument("must be a day like 2026-11-20");
 }
 
 int64_t BucketBeginMs(const Policy& policy, int64_t bucket_index) noexcept {

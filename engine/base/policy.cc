@@ -127,6 +127,7 @@ Policy ApplyPatch(const Policy& base, const PolicyPatch& patch) {
   Put(patch.history.max_entries, &policy.history.max_entries);
   Put(patch.history.deleted_items, &policy.history.deleted_items);
   Put(patch.history.when_paused, &policy.history.when_paused);
+  Put(patch.first_of_day, &policy.first_of_day);
   return policy;
 }
 

@@ -153,6 +153,7 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
   bool null() override { return WrongType("null"); }
   bool boolean(bool value) override {
     if (field_ == "served_is_seen") return Take(value, &patch.served_is_seen);
+    if (field_ == "first_of_day") return Take(value, &patch.first_of_day);
     if (field_ == "history/enabled") return Take(value, &patch.history.enabled);
     if (field_ == "history/ids_only") return Take(value, &patch.history.ids_only);
     return WrongType("a boolean");
@@ -255,6 +256,7 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
                                             "durability",
                                             "max_future",
                                             "utc_offset",
+                                            "first_of_day",
                                             kHistory,
                                             "history/enabled",
                                             "history/ids_only",
@@ -325,8 +327,9 @@ std::string PolicyToJson(const Policy& policy) {
   json["durability"] = DurabilityText(policy.durability);
   json["max_future"] = DurationText(policy.max_future_ms);
   json["utc_offset"] = OffsetText(policy.utc_offset_minutes);
-  // Where it says nothing it is left out: versions that don't know it read such a policy.
+  // What says nothing is left out: versions that don't know it read such a policy.
   if (!(policy.history == HistoryPolicy())) json["history"] = HistoryJson(policy.history);
+  if (policy.first_of_day) json["first_of_day"] = true;
   return json.dump();
 }
 

@@ -113,6 +113,9 @@ Json ToJson(const UserReport& report) {
   }
   for (const HistoryReport& history : report.history) json["history"].push_back(ToJson(history));
   if (report.paused) json["paused"] = true;
+  for (const auto& [collection, day] : report.last_active_days) {
+    json["last_active_day"][collection] = day;
+  }
   return json;
 }
 

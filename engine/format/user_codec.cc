@@ -15,6 +15,7 @@ enum Field : uint8_t {
   kMarks = 5,
   kToggles = 6,
   kForgetBefore = 7,
+  kLastDay = 8,
 };
 
 constexpr uint8_t kClearedFlag = 1;
@@ -126,6 +127,8 @@ bool UserRecord::Parse(std::string_view value) {
       if (!toggles.empty() || !ReadToggles(in.Bytes(number), &toggles)) return false;
     } else if (field == kForgetBefore) {
       forget_before_ms = Unzigzag(number);
+    } else if (field == kLastDay) {
+      last_day = Unzigzag(number);
     } else {
       return false;
     }
@@ -151,10 +154,13 @@ void UserRecord::Encode(std::string* out) const {
   for (const std::string& value : newer) put_bytes(kNewer, value);
   for (const auto& [collection, of] : marks) put_bytes(kMarks, MarksBytes(collection, of));
   put_bytes(kToggles, TogglesBytes(toggles));
-  if (forget_before_ms != kNeverMs) {
-    out->push_back(static_cast<char>(kForgetBefore));
-    PutZigzag(out, forget_before_ms);
-  }
+  const auto put_signed = [out](Field field, int64_t number, int64_t none) {
+    if (number == none) return;
+    out->push_back(static_cast<char>(field));
+    PutZigzag(out, number);
+  };
+  put_signed(kForgetBefore, forget_before_ms, kNeverMs);
+  put_signed(kLastDay, last_day, kNoDay);
   Seal32(out);
 }
 
@@ -164,6 +170,7 @@ void UserRecord::Absorb(const UserRecord& other) {
   damaged = damaged || other.damaged;
   for (const std::string& value : other.newer) InsertOnce(&newer, value);
   forget_before_ms = std::max(forget_before_ms, other.forget_before_ms);
+  last_day = std::max(last_day, other.last_day);
   for (const auto& [collection, of] : other.marks) {
     CollectionMarks& mine = marks[collection];
     mine.cleared_at_ms = std::max(mine.cleared_at_ms, of.cleared_at_ms);

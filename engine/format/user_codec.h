@@ -1,6 +1,7 @@
 // format/user_codec.h: what the family `users` keeps of a user (format.md, "User record"), as
 // stored value and as merge operand: when the user was erased, what was cleared from history, when
-// it was paused, which deleted items may be recommended again.
+// it was paused, which deleted items may be recommended again; under a key of its own, when it was
+// last active.
 //
 // Records are united: the maximum of numbers and times, of each item's override the one
 // written last, of toggles all. What an erasure covers, and what is older than `forget_before_ms`,
@@ -23,6 +24,9 @@ namespace seendb {
 
 /// A time before all others: never.
 inline constexpr int64_t kNeverMs = std::numeric_limits<int64_t>::min();
+
+/// No day.
+inline constexpr int64_t kNoDay = std::numeric_limits<int64_t>::min();
 
 /// Overrides kept a user and collection, the latest.
 inline constexpr size_t kMaxOverrides = 10'000;
@@ -76,6 +80,8 @@ struct UserRecord {
   std::vector<PauseToggle> toggles{};                           ///< ascending
   int64_t forget_before_ms =
       kNeverMs;  ///< older overrides and toggles leave, the last toggle apart
+  /// Of a day key (day_key.h) alone: the last day the user was active, since 1970-01-01.
+  int64_t last_day = kNoDay;
 
   friend bool operator==(const UserRecord&, const UserRecord&) = default;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "format/day_key.h"
 #include "format/journal_codec.h"
 #include "ring/ring.h"
 #include "store/scan.h"
@@ -20,7 +21,10 @@ bool ErasedBy(const UserSettings& settings, std::string_view user, uint64_t sequ
 }  // namespace
 
 Status Ring::LoadSettings() {
-  const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, store_->users()));
+  const rocksdb::Slice end(&kDayKeys, 1);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &end;
+  const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator(options, store_->users()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     if (!NewerReason(FamilyName::kUsers, it->value().ToStringView()).empty()) continue;
     UserRecord record;

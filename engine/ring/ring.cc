@@ -14,6 +14,7 @@ Ring::Ring(ShardStore* store, const RingOptions& options, const Clock* clock, Na
       clock_(clock),
       names_(names),
       counters_(counters),
+      days_(store),
       sequence_(store->epoch() << 40) {}
 
 const char* Ring::StateName(State state) {

@@ -30,6 +30,7 @@
 
 #include "base/clock.h"
 #include "base/name_table.h"
+#include "ring/active_days.h"
 #include "ring/gate.h"
 #include "ring/history_staging.h"
 #include "ring/staging.h"
@@ -87,6 +88,7 @@ class Ring {
 
   Gate& gate() { return gate_; }
   const UserSettings& settings() const { return settings_; }
+  ActiveDays& days() { return days_; }
 
   /// Whether a slot takes plays now. Decided for as long as the caller is inside the gate.
   bool HasCurrent() const;
@@ -166,6 +168,7 @@ class Ring {
 
   Gate gate_;
   UserSettings settings_;
+  ActiveDays days_;
   std::mutex settings_mutex_;  // one change of a setting at a time
   std::atomic<uint64_t> sequence_;
   std::atomic<bool> full_{false};

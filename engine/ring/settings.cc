@@ -3,11 +3,32 @@
 #include <memory>
 #include <utility>
 
+#include "format/day_key.h"
 #include "ring/ring.h"
 #include "store/history_rows.h"
 #include "store/status.h"
 
 namespace seendb {
+namespace {
+
+// Adds to `*batch` the deletion of the user's last active days, and their keys to `*keys`.
+rocksdb::Status DeleteDaysOf(std::string_view user, const ShardStore& store,
+                             rocksdb::WriteBatch* batch, std::vector<std::string>* keys) {
+  const std::string end = DayKeyEnd(user);
+  const rocksdb::Slice bound(end);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &bound;
+  const std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, store.users()));
+  for (it->Seek(DayKeyPrefix(user)); it->Valid(); it->Next()) {
+    rocksdb::Status status = batch->Delete(store.users(), it->key());
+    if (!status.ok()) return status;
+    keys->push_back(it->key().ToString());
+  }
+  return it->status();
+}
+
+}  // namespace
+
 Status Ring::Erase(std::string_view user, int64_t at_ms) {
   const Gate::Exclusive alone(gate_);
   const Status writable = store_->CheckWritable();
@@ -21,6 +42,8 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
   const rocksdb::Slice key(user.data(), user.size());
   rocksdb::WriteBatch batch;
   rocksdb::Status status = batch.Merge(store_->users(), key, encoded);
+  std::vector<std::string> days;
+  if (status.ok()) status = DeleteDaysOf(user, *store_, &batch, &days);
   for (const auto& [name, collection] : families->collections) {
     if (status.ok() && collection.impressions) {
       status = batch.Delete(collection.impressions->get(), key);
@@ -42,6 +65,7 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
   if (status.ok()) status = store_->db()->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "erase");
   settings_.Put(user, record);
+  days_.Forget(days);
   const std::shared_lock lock(mutex_);
   for (const Slot& slot : slots_) {
     for (const auto& [name, collection] : families->collections) {

@@ -335,7 +335,8 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       case FamilyName::kUsers:
         out_->notes.push_back(reason +
                               ": erasures of users may be forgotten; plays and "
-                              "impressions that were erased stay so");
+                              "impressions that were erased stay so; a first play of the day "
+                              "may be told again");
         break;
       case FamilyName::kDefault:
         if (input_.repaired_before) LoseLog(reason + ", with what an earlier repair noted as lost");

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "format/day_key.h"
 #include "format/filter_codec.h"
 #include "format/history_journal.h"
 #include "format/impressions_codec.h"
@@ -102,9 +103,19 @@ std::string HistoryKeyText(bool timeline, std::string_view key) {
   return text + Printable(item);
 }
 
+// The user and the collection, behind the byte of day keys.
+std::string DayKeyText(std::string_view key) {
+  std::string_view user, collection;
+  if (!ParseDayKey(key, &user, &collection)) return "\\xff" + Printable(key.substr(1));
+  return "\\xff" + Printable(user) + " " + Printable(collection);
+}
+
 std::string UserText(std::string_view value) {
   UserRecord record;
   if (!record.Parse(value)) return "damaged user record";
+  if (record.last_day != kNoDay) {
+    return "last_active_day=" + DayText(record.last_day) + (record.damaged ? " damaged" : "");
+  }
   std::string text = "erased_seq=" + std::to_string(record.erased_seq) +
                      " erased_at=" + std::to_string(record.erased_at_ms);
   for (const auto& [collection, marks] : record.marks) {
@@ -150,8 +161,12 @@ ValueFault FaultOfImpressions(std::string_view value) {
   return FaultOf(list.damage);
 }
 
-ValueFault FaultOfUser(std::string_view value) {
+ValueFault FaultOfUser(std::string_view key, std::string_view value) {
   UserRecord record;
+  std::string_view user, collection;
+  if (IsDayKey(key) && !ParseDayKey(key, &user, &collection)) {
+    return {"the key is no user and collection"};
+  }
   if (!record.Parse(value) || record.damaged) return {"the user record is damaged"};
   if (record.newer.empty()) return {};
   return {"set aside: " + NewerText(record.newer.front()), true};
@@ -204,7 +219,7 @@ std::string NewerReason(FamilyName::Kind kind, std::string_view value) {
   if (kind != FamilyName::kRing && kind != FamilyName::kUsers) return {};
   std::string reason = NewerText(value);
   if (!reason.empty() || kind == FamilyName::kRing) return reason;
-  ValueFault fault = FaultOfUser(value);
+  ValueFault fault = FaultOfUser({}, value);
   return fault.newer ? std::move(fault.reason) : "";
 }
 
@@ -217,6 +232,7 @@ std::string KeyText(const FamilyName& family, std::string_view key) {
   if (family.kind == FamilyName::kHistory || family.kind == FamilyName::kTimeline) {
     return HistoryKeyText(family.kind == FamilyName::kTimeline, key);
   }
+  if (IsDayKey(key)) return DayKeyText(key);
   return Printable(key);
 }
 
@@ -251,7 +267,7 @@ ValueFault FaultOf(FamilyName::Kind kind, std::string_view key, std::string_view
     case FamilyName::kImpressions:
       return FaultOfImpressions(value);
     case FamilyName::kUsers:
-      return FaultOfUser(value);
+      return FaultOfUser(key, value);
     case FamilyName::kHistory:
       return FaultOfHistory(key, value);
     case FamilyName::kTimeline:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "format/day_key.h"
 #include "store/inventory.h"
 #include "store/meta_keys.h"
 #include "store/scan.h"
@@ -78,7 +79,10 @@ Status ShardStore::CheckNewer() {
   for (const Opened& opened : opened_) {
     const FamilyName::Kind kind = opened.name.kind;
     if (kind != FamilyName::kRing && kind != FamilyName::kUsers) continue;
-    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, opened.family->get()));
+    const rocksdb::Slice end(&kDayKeys, 1);  // a day of newer versions is none, which harms nobody
+    rocksdb::ReadOptions options;
+    if (kind == FamilyName::kUsers) options.iterate_upper_bound = &end;
+    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, opened.family->get()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const std::string_view key = it->key().ToStringView();
       const std::string reason = NewerReason(kind, it->value().ToStringView());

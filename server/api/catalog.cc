@@ -13,13 +13,13 @@ Catalog::Catalog(ops::Metrics* metrics)
 void Catalog::Renew(Engine* engine) {
   const std::lock_guard lock(mutex_);
   auto entries = std::make_shared<Entries>();
-  bool any_sync = false;
+  bool may_wait = false;
   for (const CollectionInfo& info : engine->Collections()) {
-    any_sync = any_sync || info.policy.durability == Durability::kSync;
+    may_wait = may_wait || info.policy.durability == Durability::kSync || info.policy.first_of_day;
     entries->emplace(info.name, CatalogEntry{info.policy, metrics_->ForCollection(info.name)});
   }
   entries_ = std::move(entries);
-  any_sync_.store(any_sync, std::memory_order_relaxed);
+  may_wait_.store(may_wait, std::memory_order_relaxed);
   version_.fetch_add(1, std::memory_order_release);
 }
 

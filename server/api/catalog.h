@@ -31,8 +31,9 @@ class Catalog {
   void Renew(Engine* engine);
   /// The collection of that name, or nothing. Cost: an atomic load and a look-up.
   std::shared_ptr<const CatalogEntry> Find(std::string_view name) const;
-  /// True when some collection syncs each batch, so that recording may wait for the disk.
-  bool AnySync() const noexcept { return any_sync_.load(std::memory_order_relaxed); }
+  /// True when some collection syncs each batch, or looks up first plays of the day, so that
+  /// recording may wait for the disk.
+  bool RecordingMayWait() const noexcept { return may_wait_.load(std::memory_order_relaxed); }
 
  private:
   std::shared_ptr<const Entries> Current() const;
@@ -40,7 +41,7 @@ class Catalog {
   ops::Metrics* const metrics_;
   const uint64_t id_;  // tells catalogs apart in thread-local caches
   std::atomic<uint64_t> version_{0};
-  std::atomic<bool> any_sync_{false};
+  std::atomic<bool> may_wait_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const Entries> entries_;
 };

@@ -19,6 +19,8 @@ constexpr size_t kBatch = 4'096;
 constexpr size_t kBatchBytes = 128u << 10;
 /// A slow sender's events wait no longer than this for their batch to fill.
 constexpr std::chrono::milliseconds kBatchAge{200};
+/// First plays of the day that are listed; the others are counted.
+constexpr size_t kMaxFirstToday = 1'000;
 
 class EventStream final : public http::BodyStream {
  public:
@@ -46,6 +48,7 @@ class EventStream final : public http::BodyStream {
     }
     const bool old = std::chrono::steady_clock::now() - flushed_ > kBatchAge;
     if (last || old) Flush();
+    if (last && !Failed()) AskForTheDay();
     return taken;
   }
 
@@ -58,7 +61,7 @@ class EventStream final : public http::BodyStream {
 
   void Finish(http::Response* response) override {
     if (Failed()) return http::WriteError(ToHttpError(failure_), response);
-    AppendRecorded(accepted_, refused_, refusals_, &response->body);
+    AppendRecorded(recorded_, &response->body);
   }
 
  private:
@@ -67,7 +70,8 @@ class EventStream final : public http::BodyStream {
     uint64_t line;
     int64_t at_ms;
     IdRef user, item;
-    size_t user_begin, item_begin;
+    std::string_view day;
+    size_t user_begin, item_begin, day_begin;
     bool watched;  // the next of watches_ is its
   };
   /// What the player said, its texts likewise.
@@ -85,8 +89,10 @@ class EventStream final : public http::BodyStream {
     if (!status.ok()) return Refuse(index, std::move(status));
     const size_t user_begin = Hold(event.user);
     const size_t item_begin = Hold(event.item);
+    const size_t day_begin = Hold(event.day);
     const bool watched = event.watch != nullptr;
-    held_.push_back({index, event.at_ms, event.user, event.item, user_begin, item_begin, watched});
+    held_.push_back({index, event.at_ms, event.user, event.item, event.day, user_begin, item_begin,
+                     day_begin, watched});
     if (watched) {
       const size_t device_begin = Hold(watch.device);
       watches_.push_back({watch, device_begin, Hold(watch.fields)});
@@ -110,12 +116,15 @@ class EventStream final : public http::BodyStream {
   }
 
   void Refuse(uint64_t line, Status status) {
-    ++refused_;
+    ++recorded_.refused;
     CountEvents(entry_->counters, kind_, 0, 1);
-    if (refusals_.size() < kMaxRefusals) refusals_.push_back({line, std::move(status)});
+    std::vector<RefusedEvent>& told = recorded_.refusals;
+    if (told.size() < kMaxRefusals) told.push_back({line, std::move(status)});
   }
 
   void Flush();
+  void NoteFirsts(const RecordResult& result);
+  void AskForTheDay();
   Result<RecordResult> Record() const;
   std::vector<Watch> Watches() const;
 
@@ -129,8 +138,7 @@ class EventStream final : public http::BodyStream {
   std::vector<HeldWatch> watches_;
   std::string texts_;
   std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
-  uint64_t accepted_ = 0, refused_ = 0;
-  std::vector<RefusedEvent> refusals_;
+  Recorded recorded_;
   Status failure_;
 };
 
@@ -154,7 +162,8 @@ Result<RecordResult> EventStream::Record() const {
     plays.reserve(held_.size());
     for (const Held& held : held_) {
       plays.push_back({IdOf(held.user, held.user_begin), IdOf(held.item, held.item_begin),
-                       held.at_ms, held.watched ? next++ : nullptr});
+                       held.at_ms, held.watched ? next++ : nullptr,
+                       TextOf(held.day, held.day_begin)});
     }
     return engine.RecordPlays(plays, {collection_});
   }
@@ -175,19 +184,38 @@ void EventStream::Flush() {
     failure_ = result.status();
     return;
   }
-  accepted_ += result->accepted;
-  refused_ += result->refused;
+  recorded_.accepted += result->accepted;
+  recorded_.refused += result->refused;
   CountEvents(entry_->counters, kind_, result->accepted, result->refused);
+  std::vector<RefusedEvent>& told = recorded_.refusals;
   for (const Refusal& refusal : result->refusals) {
-    refusals_.push_back({held_[refusal.index].line, refusal.status});
+    told.push_back({held_[refusal.index].line, refusal.status});
   }
   // Lines refused by themselves came before those of the batch; only the first count.
-  std::sort(refusals_.begin(), refusals_.end(),
+  std::sort(told.begin(), told.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
-  refusals_.resize(std::min(refusals_.size(), kMaxRefusals));
+  told.resize(std::min(told.size(), kMaxRefusals));
+  NoteFirsts(*result);
   held_.clear();
   watches_.clear();
   texts_.clear();
+}
+
+void EventStream::NoteFirsts(const RecordResult& result) {
+  if (result.day.empty()) return;
+  recorded_.day = result.day;
+  uint64_t& count = recorded_.first_today_count.emplace(recorded_.first_today_count.value_or(0));
+  count += result.first_today.size();
+  for (const uint32_t index : result.first_today) {
+    if (recorded_.first_today.size() == kMaxFirstToday) break;
+    recorded_.first_today.push_back(held_[index].line);
+  }
+}
+
+// A stream of no events has met none. What fails here harms nobody.
+void EventStream::AskForTheDay() {
+  if (!recorded_.day.empty() || kind_ != EventKind::kPlays) return;
+  if (const Result<RecordResult> result = Record(); result.ok()) NoteFirsts(*result);
 }
 
 std::unique_ptr<http::BodyStream> MakeStream(Context& context, const http::Plan& plan,

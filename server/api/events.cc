@@ -31,11 +31,13 @@ Status RecordAll(Call& call, const std::vector<Event>& events,
   const Result<RecordResult> result = record(call.engine(), events, RecordOptions{collection});
   if (!result.ok()) return result.status();
   CountEvents(entry->counters, kind, result->accepted, result->refused);
-  std::vector<RefusedEvent> refusals;
+  Recorded recorded{result->accepted, result->refused};
   for (const Refusal& refusal : result->refusals) {
-    refusals.push_back({refusal.index, refusal.status});
+    recorded.refusals.push_back({refusal.index, refusal.status});
   }
-  AppendRecorded(result->accepted, result->refused, refusals, &call.response.body);
+  recorded.day = result->day;
+  recorded.first_today.assign(result->first_today.begin(), result->first_today.end());
+  AppendRecorded(recorded, &call.response.body);
   return Status::Ok();
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "http/error.h"
+#include "seendb/policy.h"
 
 namespace seendb::api {
 namespace {
@@ -16,9 +17,10 @@ enum EventField : size_t {
   kEventDuration,
   kEventDevice,
   kEventFields,
+  kEventDay,
 };
-constexpr std::array<std::string_view, 7> kEventNames = {
-    "user", "item", "at", "progress_s", "duration_s", "device", "fields"};
+constexpr std::array<std::string_view, 8> kEventNames = {
+    "user", "item", "at", "progress_s", "duration_s", "device", "fields", "day"};
 constexpr size_t kImpressionNames = kEventProgress;  // the first of them
 
 enum PlaysField : size_t { kEvents, kPlaysCollection };
@@ -51,6 +53,7 @@ Status ReadEventFields(ondemand::object object, Play* event, Watch* watch) {
     if (field == kEventUser) return ReadId(value, &event->user, &token);
     if (field == kEventItem) return ReadId(value, &event->item, &token);
     if (field == kEventAt) return ReadTime(value, &event->at_ms);
+    if (field == kEventDay) return ReadDay(value, &event->day);
     if (event->watch == nullptr) *watch = Watch();
     event->watch = watch;
     return ReadWatchField(field, value, watch);
@@ -116,6 +119,11 @@ Status ReadDevice(ondemand::value value, std::string_view* device) {
   return Status::InvalidArgument("longer than " + std::to_string(kMaxDeviceBytes) + " bytes");
 }
 
+Status ReadDay(ondemand::value value, std::string_view* day) {
+  if (Status status = ReadText(value, day); !status.ok()) return status;
+  return day->empty() ? Status::Ok() : DayOfText(*day).status();
+}
+
 Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call) {
   call->plays.clear();
   call->watches.clear();
@@ -156,19 +164,31 @@ Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Wa
   return document->End();
 }
 
-void AppendRecorded(uint64_t accepted, uint64_t refused, const std::vector<RefusedEvent>& refusals,
-                    std::string* out) {
-  out->append("{\"accepted\":").append(std::to_string(accepted));
-  out->append(",\"refused\":").append(std::to_string(refused)).append(",\"refusals\":[");
-  for (size_t i = 0; i < refusals.size(); ++i) {
-    const RefusedEvent& refusal = refusals[i];
+void AppendRecorded(const Recorded& recorded, std::string* out) {
+  out->append("{\"accepted\":").append(std::to_string(recorded.accepted));
+  out->append(",\"refused\":").append(std::to_string(recorded.refused));
+  out->append(",\"refusals\":[");
+  for (size_t i = 0; i < recorded.refusals.size(); ++i) {
+    const RefusedEvent& refusal = recorded.refusals[i];
     out->append(i == 0 ? "{\"index\":" : ",{\"index\":").append(std::to_string(refusal.index));
     out->append(",\"error\":");
     http::AppendErrorObject(StatusCodeName(refusal.status.code()), refusal.status.message(),
                             refusal.status.field(), out);
     out->push_back('}');
   }
-  out->append("]}");
+  out->push_back(']');
+  if (!recorded.day.empty()) {
+    out->append(",\"day\":\"").append(recorded.day).append("\",\"first_today\":[");
+    for (size_t i = 0; i < recorded.first_today.size(); ++i) {
+      if (i > 0) out->push_back(',');
+      out->append(std::to_string(recorded.first_today[i]));
+    }
+    out->push_back(']');
+    if (recorded.first_today_count) {
+      out->append(",\"first_today_count\":").append(std::to_string(*recorded.first_today_count));
+    }
+  }
+  out->push_back('}');
 }
 
 }  // namespace seendb::api

@@ -12,8 +12,8 @@
 
 namespace seendb::api {
 
-/// A batch of plays: `{"events":[{"user","item","at","progress_s","duration_s","device","fields"}],
-/// "collection"}`.
+/// A batch of plays: `{"events":[{"user","item","at","progress_s","duration_s","device","fields",
+/// "day"}],"collection"}`.
 struct PlaysCall {
   std::vector<Play> plays;
   std::vector<Watch> watches;  ///< of the plays that say where the player is
@@ -38,6 +38,8 @@ Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Wa
 Status ReadProgress(ondemand::value value, int32_t* progress_s);
 Status ReadDuration(ondemand::value value, int32_t* duration_s);
 Status ReadDevice(ondemand::value value, std::string_view* device);
+/// Reader of the day a client was last told; empty text is none.
+Status ReadDay(ondemand::value value, std::string_view* day);
 
 /// One event not taken.
 struct RefusedEvent {
@@ -45,8 +47,17 @@ struct RefusedEvent {
   Status status;
 };
 
-/// Appends `{"accepted":n,"refused":m,"refusals":[{"index":i,"error":{...}}]}`.
-void AppendRecorded(uint64_t accepted, uint64_t refused, const std::vector<RefusedEvent>& refusals,
-                    std::string* out);
+/// What became of a request's events.
+struct Recorded {
+  uint64_t accepted = 0, refused = 0;
+  std::vector<RefusedEvent> refusals = {};
+  std::string day = {};                    ///< empty: the policy tells no first plays of a day
+  std::vector<uint64_t> first_today = {};  ///< in the request, ascending
+  std::optional<uint64_t> first_today_count = {};  ///< where not all of them are listed
+};
+
+/// Appends `{"accepted":n,"refused":m,"refusals":[{"index":i,"error":{...}}]}`, and behind that,
+/// where there is a day, `"day":"2026-11-20","first_today":[i]`.
+void AppendRecorded(const Recorded& recorded, std::string* out);
 
 }  // namespace seendb::api

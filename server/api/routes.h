@@ -38,7 +38,7 @@ struct Route {
   bool streams_answer = false;                   ///< `stream` answers, whatever comes as a body
   bool needs_engine = true;                      ///< 503 until the database is open
   http::Place place = http::Place::kHere;
-  bool may_sync = false;  ///< goes to the workers while some collection syncs each batch
+  bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
 };
 
 /// All routes; the index is the Plan's `route`.

@@ -113,10 +113,10 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);
   plan.place = route.place;
-  const bool any_sync = context_.catalog.AnySync();
-  if (any_sync && plan.body == http::BodyMode::kStream) plan.place = http::Place::kQuick;
+  const bool may_wait = context_.catalog.RecordingMayWait();
+  if (may_wait && plan.body == http::BodyMode::kStream) plan.place = http::Place::kQuick;
   if (route.may_sync) {
-    if (any_sync) plan.place = http::Place::kQuick;
+    if (may_wait) plan.place = http::Place::kQuick;
     plan.large_place = http::Place::kQuick;
     plan.large_bytes = plan.body == http::BodyMode::kWhole ? kLargeBody : SIZE_MAX;
   }

@@ -1,5 +1,7 @@
 #include "ingest/consumer.h"
 
+#include <algorithm>
+
 #include "ingest/kafka.h"
 #include "ingest/session.h"
 #include "ops/log.h"
@@ -16,7 +18,11 @@ Status Consumer::Prepare() {
   Result<std::unique_ptr<DeadLetters>> made = DeadLetters::New(config_);
   if (!made.ok()) return made.status();
   dead_letters_ = std::move(made).value();
-  return Status::Ok();
+  const auto tells = [](const ops::KafkaTopic& topic) { return !topic.first_of_day_topic.empty(); };
+  if (std::none_of(config_.topics.begin(), config_.topics.end(), tells)) return Status::Ok();
+  Result<std::unique_ptr<TopicWriter>> writer = TopicWriter::New(config_);
+  if (writer.ok()) firsts_ = std::move(writer).value();
+  return writer.status();
 }
 
 void Consumer::Start(Engine* engine) {
@@ -37,7 +43,8 @@ ops::IngestState Consumer::State() const {
 
 void Consumer::Run(Engine* engine) {
   while (!stop_.stopped()) {
-    Session session(config_, engine, &table_, dead_letters_.get(), &late_topics_, &stop_);
+    Session session(config_, engine, &table_, {dead_letters_.get(), firsts_.get()}, &late_topics_,
+                    &stop_);
     const Status ended = session.Run();
     if (stop_.stopped()) return;
     if (ended.ok()) {

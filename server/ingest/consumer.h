@@ -16,6 +16,7 @@
 #include "ingest/dead_letters.h"
 #include "ingest/partition_table.h"
 #include "ingest/stop_signal.h"
+#include "ingest/topic_writer.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
 
@@ -48,7 +49,8 @@ class Consumer {
   PartitionTable table_;
   StopSignal stop_;
   std::unique_ptr<DeadLetters> dead_letters_;
-  std::set<std::string> late_topics_;  // the thread's
+  std::unique_ptr<TopicWriter> firsts_;  // null where nobody is to be told
+  std::set<std::string> late_topics_;    // the thread's
   std::atomic<Engine*> engine_{nullptr};
   std::thread thread_;
 };

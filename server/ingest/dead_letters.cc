@@ -1,6 +1,5 @@
 #include "ingest/dead_letters.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -9,14 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "ingest/kafka.h"
+#include "ingest/topic_writer.h"
 #include "ops/log.h"
 
 namespace seendb::ingest {
 namespace {
 
 constexpr size_t kPayloadBytes = 900'000;
-constexpr int kFlushMs = 6'000;  // a little longer than a message may take
 
 nlohmann::ordered_json Facts(const std::string& topic, const DeadLetter& letter) {
   return {{"topic", topic},
@@ -67,75 +65,26 @@ class ToFile final : public DeadLetters {
 
 class ToTopic final : public DeadLetters {
  public:
-  ToTopic(std::string name, KafkaHandle producer)
-      : name_(std::move(name)), producer_(std::move(producer)) {}
-
-  /// Told of each message's fate, within Write.
-  static void Delivered(rd_kafka_t*, const rd_kafka_message_t* message, void*) {
-    auto* const unsent = static_cast<rd_kafka_resp_err_t*>(message->_private);
-    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) *unsent = message->err;
-  }
+  ToTopic(std::string name, std::unique_ptr<TopicWriter> writer)
+      : name_(std::move(name)), writer_(std::move(writer)) {}
 
   Status Write(const std::string& topic, const std::vector<DeadLetter>& letters) override {
-    failure_ = RD_KAFKA_RESP_ERR_NO_ERROR;
+    std::vector<OutMessage> messages;
+    messages.reserve(letters.size());
     for (const DeadLetter& letter : letters) {
-      Status sent = Send(topic, letter);
-      if (!sent.ok()) return sent;
+      messages.push_back({letter.key,
+                          letter.payload.substr(0, kPayloadBytes),
+                          {{"seendb.topic", topic},
+                           {"seendb.partition", std::to_string(letter.partition)},
+                           {"seendb.offset", std::to_string(letter.offset)},
+                           {"seendb.reason", letter.reason}}});
     }
-    const rd_kafka_resp_err_t flushed = rd_kafka_flush(producer_.get(), kFlushMs);
-    if (flushed != RD_KAFKA_RESP_ERR_NO_ERROR) {
-      rd_kafka_purge(producer_.get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
-      rd_kafka_flush(producer_.get(), kFlushMs);
-      return Failed(flushed);
-    }
-    return failure_ == RD_KAFKA_RESP_ERR_NO_ERROR ? Status::Ok() : Failed(failure_);
+    return writer_->Write(name_, messages);
   }
 
  private:
-  Status Failed(rd_kafka_resp_err_t error) const {
-    return Status::Unavailable("dead letters to " + name_ + ": " + rd_kafka_err2str(error));
-  }
-
-  Status Send(const std::string& topic, const DeadLetter& letter) {
-    std::vector<rd_kafka_vu_t> fields;
-    const auto add = [&](rd_kafka_vtype_t type) -> rd_kafka_vu_t& {
-      fields.emplace_back();
-      fields.back().vtype = type;
-      return fields.back();
-    };
-    const auto header = [&](const char* name, const std::string& text) {
-      auto& to = add(RD_KAFKA_VTYPE_HEADER).u.header;
-      to.name = name;
-      to.val = text.data();
-      to.size = static_cast<ssize_t>(text.size());
-    };
-    const auto bytes = [&](rd_kafka_vtype_t type, const std::string& text, size_t size) {
-      auto& to = add(type).u.mem;
-      to.ptr = const_cast<char*>(text.data());  // copied, by VTYPE_MSGFLAGS
-      to.size = size;
-    };
-    const std::string partition = std::to_string(letter.partition);
-    const std::string offset = std::to_string(letter.offset);
-    add(RD_KAFKA_VTYPE_TOPIC).u.cstr = name_.c_str();
-    add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK;
-    if (!letter.key.empty()) bytes(RD_KAFKA_VTYPE_KEY, letter.key, letter.key.size());
-    bytes(RD_KAFKA_VTYPE_VALUE, letter.payload, std::min(letter.payload.size(), kPayloadBytes));
-    header("seendb.topic", topic);
-    header("seendb.partition", partition);
-    header("seendb.offset", offset);
-    header("seendb.reason", letter.reason);
-    add(RD_KAFKA_VTYPE_OPAQUE).u.ptr = &failure_;
-    rd_kafka_error_t* const error =
-        rd_kafka_produceva(producer_.get(), fields.data(), fields.size());
-    if (error == nullptr) return Status::Ok();
-    const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
-    rd_kafka_error_destroy(error);
-    return Failed(code);
-  }
-
   const std::string name_;
-  rd_kafka_resp_err_t failure_ = RD_KAFKA_RESP_ERR_NO_ERROR;
-  const KafkaHandle producer_;
+  const std::unique_ptr<TopicWriter> writer_;
 };
 
 }  // namespace
@@ -153,13 +102,10 @@ Result<std::unique_ptr<DeadLetters>> DeadLetters::New(const ops::KafkaConfig& co
   if (config.dead_letter_topic.empty()) {
     return std::unique_ptr<DeadLetters>(std::make_unique<ToLog>());
   }
-  Result<KafkaConf> conf = ProducerConf(config);
-  if (!conf.ok()) return conf.status();
-  rd_kafka_conf_set_dr_msg_cb(conf->get(), ToTopic::Delivered);
-  Result<KafkaHandle> producer = NewKafka(RD_KAFKA_PRODUCER, std::move(conf).value());
-  if (!producer.ok()) return producer.status();
+  Result<std::unique_ptr<TopicWriter>> writer = TopicWriter::New(config);
+  if (!writer.ok()) return writer.status();
   return std::unique_ptr<DeadLetters>(
-      std::make_unique<ToTopic>(config.dead_letter_topic, std::move(producer).value()));
+      std::make_unique<ToTopic>(config.dead_letter_topic, std::move(writer).value()));
 }
 
 }  // namespace seendb::ingest

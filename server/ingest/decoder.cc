@@ -32,8 +32,8 @@ struct Decoder::Reading {
 };
 
 Decoder::Decoder(const ops::KafkaTopic& topic)
-    : topic_(topic), paths_{&topic.user,       &topic.item,   &topic.at,    &topic.progress_s,
-                            &topic.duration_s, &topic.device, &topic.fields} {
+    : topic_(topic), paths_{&topic.user,       &topic.item,       &topic.at,     &topic.day,
+                            &topic.progress_s, &topic.duration_s, &topic.device, &topic.fields} {
   for (size_t member = 0; member < kMembers; ++member) {
     if (!paths_[member]->empty()) looked_for_ |= Bit(member);
   }
@@ -126,6 +126,7 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
   Play& event = reading->events->back();
   if (member == kUser) return ReadId(value, reading, &event.user);
   if (member == kItem) return ReadId(value, reading, &event.item);
+  if (member == kDay) return ReadDay(value, reading, &event.day);
   if (member != kAt) return ReadWatch(member, value, reading);
   Status status = api::ReadTime(value, &event.at_ms);
   if (!status.ok() || !topic_.at_seconds) return status;
@@ -144,6 +145,13 @@ Status Decoder::ReadWatch(size_t member, ondemand::value value, Reading* reading
   if (member == kFields) return api::ReadOpaque(value, kMaxFieldsBytes, &watch.fields);
   Status status = api::ReadDevice(value, &watch.device);
   if (status.ok()) watch.device = reading->Kept(watch.device);
+  return status;
+}
+
+Status Decoder::ReadDay(ondemand::value value, Reading* reading, std::string_view* day) const {
+  if (api::TokenOf(value) == "null") return Status::Ok();
+  Status status = api::ReadDay(value, day);
+  if (status.ok()) *day = reading->Kept(*day);
   return status;
 }
 

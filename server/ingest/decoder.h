@@ -1,6 +1,6 @@
 // server/ingest/decoder.h: the events of one message: a JSON object, or an array of them, in which
 // user, item and time are found by the topic's paths, and, where an event has it, what the player
-// said (null: nothing). Whatever else is there is ignored.
+// said and the day its client was told last (null: nothing). Whatever else is there is ignored.
 //
 // A message is taken whole or not at all. Ids are text or unsigned 64-bit integers, times unsigned
 // integers, ms or s since 1970; without a path for it the record's own time counts.
@@ -38,7 +38,17 @@ class Decoder {
                 std::vector<Play>* events, std::deque<Watch>* watches) const;
 
  private:
-  enum Member : size_t { kUser, kItem, kAt, kProgress, kDuration, kDevice, kFields, kMembers };
+  enum Member : size_t {
+    kUser,
+    kItem,
+    kAt,
+    kDay,
+    kProgress,
+    kDuration,
+    kDevice,
+    kFields,
+    kMembers
+  };
   struct Reading;
 
   Status ReadEvent(api::ondemand::value value, Reading* reading) const;
@@ -46,6 +56,7 @@ class Decoder {
                     Reading* reading) const;
   Status ReadMember(size_t member, api::ondemand::value value, Reading* reading) const;
   Status ReadWatch(size_t member, api::ondemand::value value, Reading* reading) const;
+  Status ReadDay(api::ondemand::value value, Reading* reading, std::string_view* day) const;
   Status ReadId(api::ondemand::value value, Reading* reading, IdRef* id) const;
 
   const ops::KafkaTopic& topic_;

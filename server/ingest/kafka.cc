@@ -66,7 +66,8 @@ Result<KafkaConf> ConsumerConf(const ops::KafkaConfig& config) {
 }
 
 Result<KafkaConf> ProducerConf(const ops::KafkaConfig& config) {
-  return MakeConf(config, {{"client.id", "seendb-dead-letters"},
+  return MakeConf(config, {{"client.id", "seendb-producer"},
+                           {"partitioner", "murmur2_random"},  // as Java producers and the shards
                            {"acks", "all"},
                            {"enable.idempotence", "true"},
                            {"message.timeout.ms", "5000"},

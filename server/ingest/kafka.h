@@ -39,7 +39,7 @@ using KafkaPartitions = std::unique_ptr<rd_kafka_topic_partition_list_t, KafkaDe
 
 /// The settings of the consumer; kInvalidArgument names a property librdkafka does not take.
 Result<KafkaConf> ConsumerConf(const ops::KafkaConfig& config);
-/// Those of a producer of dead letters.
+/// Those of a producer.
 Result<KafkaConf> ProducerConf(const ops::KafkaConfig& config);
 /// A handle by these settings.
 Result<KafkaHandle> NewKafka(rd_kafka_type_t type, KafkaConf conf);

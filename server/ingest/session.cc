@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "ops/log.h"
 
 namespace seendb::ingest {
@@ -25,11 +27,11 @@ void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
 }  // namespace
 
 Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
-                 DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop)
+                 const Outlets& outlets, std::set<std::string>* late_topics, StopSignal* stop)
     : config_(config),
       engine_(engine),
       table_(table),
-      dead_letters_(dead_letters),
+      outlets_(outlets),
       late_topics_(late_topics),
       stop_(stop),
       polled_(config.batch_messages) {
@@ -194,13 +196,27 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
   return false;
 }
 
+Status Session::TellFirsts(const std::string& topic, std::span<const FirstOfDay> firsts) {
+  std::vector<OutMessage> messages;
+  messages.reserve(firsts.size());
+  for (const FirstOfDay& first : firsts) {
+    const nlohmann::ordered_json fact = {
+        {"user", first.user}, {"collection", first.collection}, {"day", first.day}};
+    messages.push_back({std::string(first.user), fact.dump(), {}});
+  }
+  return outlets_.firsts->Write(topic, messages);
+}
+
 bool Session::Apply(Reader* reader) {
   TopicBatch& batch = reader->batch;
   const std::string& topic = reader->topic.topic;
   const bool buried = batch.dead_letters().empty() || Insist("dead_letters_put_off", [&] {
-                        return dead_letters_->Write(topic, batch.dead_letters());
+                        return outlets_.dead_letters->Write(topic, batch.dead_letters());
                       });
-  const IngestBatch view = batch.View();
+  IngestBatch view = batch.View();
+  if (const std::string& told = reader->topic.first_of_day_topic; !told.empty()) {
+    view.tell_first = [&](std::span<const FirstOfDay> firsts) { return TellFirsts(told, firsts); };
+  }
   if (!buried || !Insist("ingest_put_off", [&] { return engine_->Ingest(view).status(); })) {
     return false;
   }

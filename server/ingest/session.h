@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,17 +22,24 @@
 #include "ingest/start.h"
 #include "ingest/stop_signal.h"
 #include "ingest/topic_batch.h"
+#include "ingest/topic_writer.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
 
 namespace seendb::ingest {
+
+/// Where a session writes to.
+struct Outlets {
+  DeadLetters* dead_letters = nullptr;
+  TopicWriter* firsts = nullptr;  ///< null where no topic has a first_of_day_topic
+};
 
 /// See the head of this file. All pointers are borrowed. Threads: one.
 class Session {
  public:
   /// `late_topics`: those that were not there when they were first asked for, over all sessions.
   Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
-          DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop);
+          const Outlets& outlets, std::set<std::string>* late_topics, StopSignal* stop);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -66,6 +74,7 @@ class Session {
   void TakeError(const rd_kafka_message_t& message);
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
+  Status TellFirsts(const std::string& topic, std::span<const FirstOfDay> firsts);
   bool Insist(const char* what, const std::function<Status()>& work);
   void Tick();
   void CommitToGroup();
@@ -76,7 +85,7 @@ class Session {
   const ops::KafkaConfig& config_;
   Engine* const engine_;
   PartitionTable* const table_;
-  DeadLetters* const dead_letters_;
+  const Outlets outlets_;
   std::set<std::string>* const late_topics_;
   StopSignal* const stop_;
   KafkaHandle handle_;

@@ -87,14 +87,15 @@ bool Overlap(const std::vector<std::string>& a, const std::vector<std::string>& 
 
 /// Members that lead to one place, and what an impression has not.
 Status CheckPaths(const KafkaTopic& topic) {
-  const std::array<std::pair<const char*, const std::vector<std::string>*>, 7> all = {
+  const std::array<std::pair<const char*, const std::vector<std::string>*>, 8> all = {
       {{"user", &topic.user},
        {"item", &topic.item},
        {"at", &topic.at},
        {"progress_s", &topic.progress_s},
        {"duration_s", &topic.duration_s},
        {"device", &topic.device},
-       {"fields", &topic.fields}}};
+       {"fields", &topic.fields},
+       {"day", &topic.day}}};
   for (size_t i = 0; i < all.size(); ++i) {
     if (i > 2 && topic.impressions && !all[i].second->empty()) {
       return Status::InvalidArgument("is of plays only", PointerTo(all[i].first));
@@ -104,6 +105,9 @@ Status CheckPaths(const KafkaTopic& topic) {
       return Status::InvalidArgument("leads to where " + std::string(all[j].first) + " does",
                                      PointerTo(all[i].first));
     }
+  }
+  if (topic.impressions && !topic.first_of_day_topic.empty()) {
+    return Status::InvalidArgument("is of plays only", "/first_of_day_topic");
   }
   return Status::Ok();
 }
@@ -121,6 +125,8 @@ Status ReadTopic(const Json& value, KafkaTopic* topic) {
                                {"duration_s", Path(&topic->duration_s)},
                                {"device", Path(&topic->device)},
                                {"fields", Path(&topic->fields)},
+                               {"day", Path(&topic->day)},
+                               {"first_of_day_topic", TopicName(&topic->first_of_day_topic)},
                                {"gaps", OneOf(&topic->gaps_expected, "alarm", "expected")}},
                               "");
   if (!status.ok()) return status;
@@ -146,6 +152,24 @@ Setter Topics(std::vector<KafkaTopic>* to) {
     }
     return Status::Ok();
   };
+}
+
+/// A topic that is written to is not to be consumed.
+Status CheckWritten(const KafkaConfig& config) {
+  const auto consumed = [&](const std::string& name) {
+    return std::any_of(config.topics.begin(), config.topics.end(),
+                       [&](const KafkaTopic& topic) { return topic.topic == name; });
+  };
+  const auto refused = [](const std::string& field) {
+    return Status::InvalidArgument("is consumed as well", field);
+  };
+  if (consumed(config.dead_letter_topic)) return refused("/dead_letter_topic");
+  for (size_t i = 0; i < config.topics.size(); ++i) {
+    if (consumed(config.topics[i].first_of_day_topic)) {
+      return refused("/topics/" + std::to_string(i) + "/first_of_day_topic");
+    }
+  }
+  return Status::Ok();
 }
 
 Setter Start(KafkaConfig* to) {
@@ -223,11 +247,8 @@ Setter Kafka(std::optional<KafkaConfig>* to) {
     if (!config.dead_letter_topic.empty() && !config.dead_letter_file.empty()) {
       return Status::InvalidArgument("there is a dead_letter_topic too", "/dead_letter_file");
     }
-    for (const KafkaTopic& topic : config.topics) {
-      if (topic.topic == config.dead_letter_topic) {
-        return Status::InvalidArgument("is consumed as well", "/dead_letter_topic");
-      }
-    }
+    Status written = CheckWritten(config);
+    if (!written.ok()) return written;
     *to = std::move(config);
     return Status::Ok();
   };

@@ -24,7 +24,9 @@ struct KafkaTopic {
   bool at_seconds = false;      ///< "at_unit": s instead of ms
   /// Where the player is: read where an event has them, of plays only; empty: nowhere.
   std::vector<std::string> progress_s, duration_s, device, fields;
-  bool gaps_expected = false;  ///< "gaps": a compacted or transactional topic
+  std::vector<std::string> day;    ///< the day the client was told last, likewise
+  std::string first_of_day_topic;  ///< told of first plays of the day, of plays only; empty: none
+  bool gaps_expected = false;      ///< "gaps": a compacted or transactional topic
 };
 
 /// Where to begin with a partition of which nothing is stored.

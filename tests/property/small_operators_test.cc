@@ -127,6 +127,7 @@ TEST(UsersMerge, KeepsTheMaximumOfEveryField) {
 UserRecord RandomRecord(Random& random) {
   UserRecord record;
   if (Below(random, 6) == 0) record.erased_seq = Below(random, 20);
+  if (Below(random, 3) == 0) record.last_day = static_cast<int64_t>(Below(random, 20)) - 10;
   if (Below(random, 3) == 0) record.forget_before_ms = static_cast<int64_t>(Below(random, 20));
   for (size_t i = Below(random, 4); i > 0; --i) {
     record.toggles.push_back(

@@ -135,6 +135,9 @@ std::string UserText(const Json& report) {
     out += ", erased " + FormatTimeMs(TimeOf(report, "erased_at_ms"));
   }
   if (FlagOf(report, "paused")) out += ", history paused";
+  for (const auto& [collection, day] : report.value("last_active_day", Json::object()).items()) {
+    if (day.is_string()) out += ", last active in " + collection + " " + day.get<std::string>();
+  }
   return out + "\n\nSeen filters\n" + FiltersText(report) + LayersText(report) + RingText(report) +
          ImpressionsText(report) + HistoryText(report);
 }

@@ -61,7 +61,9 @@ class Engine {
   /// beyond max_future or not after its user's erasure is refused and counted. kBusy: the ring
   /// is full, nothing changed (of a batch of more than 65,536, a first part
   /// may be recorded). kIOError: part may be recorded. Repeating a batch is harmless.
-  /// Cost: one log write a shard touched; no reads.
+  /// Where the policy says first_of_day a malformed Play::day is kInvalidArgument too
+  /// ("/<index>/day"). Cost: one log write a shard touched; no reads, but with first_of_day one
+  /// point read a user whose plays don't carry today and who is not known to be active.
   virtual Result<RecordResult> RecordPlays(std::span<const Play> plays,
                                            const RecordOptions& options = {}) = 0;
 

@@ -27,6 +27,9 @@ struct Play {
   IdRef item = {};               ///< what
   int64_t at_ms = kNowMs;        ///< when, ms since 1970 UTC
   const Watch* watch = nullptr;  ///< where the player is; null: not known
+  /// The RecordResult::day the client was last told, "2026-11-20"; empty: none. Looked at where the
+  /// policy says first_of_day.
+  std::string_view day = {};
 };
 
 /// An item was served to a user, maybe not looked at.
@@ -51,10 +54,17 @@ struct Refusal {
 inline constexpr size_t kMaxRefusals = 100;
 
 /// What became of a batch: accepted + refused == its size.
+///
+/// Where the policy says first_of_day, each user's first accepted play of a day in the collection
+/// is named: by arrival, the engine's clock, not by the play's own time. A play that carries
+/// today's `day` costs no look-up and is not the first. One that a pause keeps out of everything
+/// (WhenPaused::kFilterIgnores) does not count. Of calls at once for one user exactly one names it.
 struct RecordResult {
   uint64_t accepted = 0;          ///< recorded, or known already
   uint64_t refused = 0;           ///< not recorded
   std::vector<Refusal> refusals;  ///< up to kMaxRefusals of them, ascending
+  std::string day;                ///< today in the policy's time zone; empty: the policy is silent
+  std::vector<uint32_t> first_today;  ///< positions in the batch, ascending; one a user at most
 };
 
 /// Which facts make an item seen; a bit set.

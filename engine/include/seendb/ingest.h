@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,13 @@ struct Origin {
   int64_t offset = 0;   ///< of its message, below the source's next_offset
 };
 
+/// A user's first play of a day in a collection (RecordResult::first_today).
+struct FirstOfDay {
+  std::string_view user;  ///< canonical text
+  std::string_view collection;
+  std::string_view day;  ///< "2026-11-20"
+};
+
 /// Events of one collection and the steps they make. Of each source, the batch holds everything
 /// from where the lowest shard was; a source may step without events.
 struct IngestBatch {
@@ -55,6 +63,11 @@ struct IngestBatch {
   std::span<const SourceStep> sources = {};  ///< each once
   std::span<const Play> plays = {};          ///< the events; impressions too
   std::span<const Origin> origins = {};      ///< of each event
+  /// Told, before anything is written, what first plays the batch holds; not called where there are
+  /// none. Fails: nothing is written, and the call fails with that. Since what comes after it may
+  /// fail as well, a first may be told again, and is never passed over. It must not call the
+  /// engine; who records other plays of these users waits for it.
+  std::function<Status(std::span<const FirstOfDay>)> tell_first = {};
 };
 
 /// What became of a batch: accepted + refused + repeated == its events.

@@ -92,6 +92,7 @@ struct Policy {
   int64_t max_future_ms = 24 * 3'600'000LL;  ///< plays later than now + this are refused; 0..366 d
   int32_t utc_offset_minutes = 0;  ///< shifts bucket edges and the maintenance window; fixed
   HistoryPolicy history{};         ///< the exact side: off by default
+  bool first_of_day = false;       ///< tell a user's first play of a day, see RecordResult
   /// Equal in every field.
   friend bool operator==(const Policy&, const Policy&) = default;
 };
@@ -121,6 +122,7 @@ struct PolicyPatch {
   std::optional<int64_t> max_future_ms;          ///< see Policy
   std::optional<int32_t> utc_offset_minutes;     ///< see Policy
   HistoryPatch history{};                        ///< see Policy
+  std::optional<bool> first_of_day;              ///< see Policy
 };
 
 /// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.
@@ -142,7 +144,8 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// "impressions":100,"served_is_seen":false,"representation":"bloom","max_filter_bytes":N,
 /// "durability":"interval","max_future":"24h","utc_offset":"+08:00","history":{"enabled":true,
 /// "ids_only":false,"days":90,"max_entries":10000,"deleted_items":"stay_filtered",
-/// "when_paused":"filter_learns"}}`; `history` is left out where it is all defaults.
+/// "when_paused":"filter_learns"},"first_of_day":true}`; `history` is left out where it is all
+/// defaults, `first_of_day` where it is off.
 std::string PolicyToJson(const Policy& policy);
 
 /// Reads the same object, each field optional. Unknown and repeated fields, wrong types and
@@ -157,6 +160,11 @@ inline constexpr int64_t kLastTimeMs = 253'370'764'799'999;
 int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept;
 /// The oldest bucket whose history is still kept: that of the time Policy::history.days ago.
 int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms);
+/// The day of a time, since 1970-01-01, in the policy's time zone.
+int64_t DayOf(const Policy& policy, int64_t at_ms) noexcept;
+/// A day as text, "2026-11-20", and back; kInvalidArgument where it is none.
+std::string DayText(int64_t day);
+Result<int64_t> DayOfText(std::string_view text);
 /// First millisecond of a bucket, and of the one after it.
 int64_t BucketBeginMs(const Policy& policy, int64_t bucket_index) noexcept;
 /// The bucket's label: "2026-11" for months, the first day "2026-11-20" for days.

@@ -99,6 +99,8 @@ struct UserReport {
   std::vector<ImpressionsReport> impressions;
   std::vector<HistoryReport> history;  ///< newest first within a collection; what is staged apart
   bool paused = false;                 ///< history is
+  /// Collection and the last day a play was the first of, where the policy says first_of_day.
+  std::vector<std::pair<std::string, std::string>> last_active_days;
 };
 
 /// Where a bucket is in its life.

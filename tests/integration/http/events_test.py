@@ -57,6 +57,58 @@ class EventsTest(unittest.TestCase):
         self.assertEqual(self.server.post("/plays", {}).error["field"], "/events")
         self.assertEqual(self.server.post("/plays", {"events": [], "collection": "no"}).status, 404)
 
+    def test_first_plays_of_the_day(self):
+        policy = {"first_of_day": True, "utc_offset": "+08:00"}
+        self.assertIs(self.server.put("/collections/daily", policy).json["first_of_day"], True)
+
+        def record(*events, ask="/plays"):
+            return self.server.post(ask, {"collection": "daily", "events": [
+                dict(event, item="v") for event in events]})
+
+        first = record({"user": "a"}, {"user": "b"}, {"user": "a"}, {"user": 7}).json
+        today = first["day"]
+        self.assertEqual(today, "2023-11-15", "06:13 there")
+        self.assertEqual(first["first_today"], [0, 1, 3])
+        again = record({"user": "b"}, {"user": "c", "day": today}, {"user": "c", "day": ""}).json
+        self.assertEqual(again["first_today"], [2])
+        none = record({"user": "c", "day": "2023-11-14"}).json
+        self.assertEqual((none["day"], none["first_today"]), (today, []))
+        self.assertEqual(record().json["first_today"], [])
+        for day in ("2023-11-31", "yesterday", 20231115, None):
+            answer = record({"user": "x"}, {"user": "x", "day": day})
+            self.assertEqual((answer.status, answer.error["field"]), (400, "/events/1/day"), day)
+        self.assertEqual(self.server.get("/users/a").json["last_active_day"], {"daily": today})
+        rows = [json.loads(line) for line in
+                self.server.get("/users/a/export").body.decode().splitlines()]
+        self.assertIn({"daily": today}, [row.get("last_active_day") for row in rows])
+        self.assertNotIn("day", self.server.post("/plays", {"events": [
+            {"user": "a", "item": "v", "day": today}]}).json, "the default policy is silent")
+        self.assertEqual(self.server.delete("/users/a").status, 200)
+        self.assertNotIn("last_active_day", self.server.get("/users/a").json)
+
+    def test_first_plays_of_the_day_by_line(self):
+        self.server.put("/collections/lines", {"first_of_day": True})
+        rows = [{"user": "u", "item": 1}, b"bad", {"user": "w", "item": 1, "day": "2023-11-14"},
+                {"user": "v", "item": 1}, {"user": "u", "item": 2, "day": "2023-13-14"}]
+        said = self.server.ndjson("/plays?collection=lines", rows).json
+        self.assertEqual((said["accepted"], [one["index"] for one in said["refusals"]]),
+                         (3, [1, 4]))
+        self.assertEqual(said["refusals"][1]["error"]["field"], "/day")
+        self.assertEqual((said["day"], said["first_today"], said["first_today_count"]),
+                         ("2023-11-14", [0, 3], 2))
+        many = [{"user": "many%d" % i, "item": 1} for i in range(9_000)]
+        said = self.server.ndjson("/plays?collection=lines", many).json
+        self.assertEqual((said["first_today"], said["first_today_count"]),
+                         (list(range(1_000)), 9_000))
+        said = self.server.ndjson("/plays?collection=lines", []).json
+        self.assertEqual((said["day"], said["first_today"], said["first_today_count"]),
+                         ("2023-11-14", [], 0))
+        self.assertNotIn("day", self.server.ndjson("/plays", [{"user": "u", "item": 1}]).json)
+        refused = self.server.ndjson("/impressions?collection=lines",
+                                     [{"user": "u", "item": 1, "day": "2023-11-14"}]).json
+        self.assertEqual(refused["refused"], 1)
+        self.assertNotIn("day", refused)
+
     def test_ndjson_takes_the_good_lines(self):
         rows = [{"user": "n", "item": i} for i in range(5)]
         answer = self.server.ndjson("/plays", rows[:2] + [

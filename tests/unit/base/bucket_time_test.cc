@@ -137,5 +137,34 @@ TEST(BucketTime, EndsOfTimeAreSafe) {
   }
 }
 
+TEST(DayTest, IsThatOfThePolicysTimeZone) {
+  Policy policy;
+  constexpr int64_t kDay = 86'400'000;
+  EXPECT_EQ(DayOf(policy, 0), 0);
+  EXPECT_EQ(DayOf(policy, -1), -1);
+  EXPECT_EQ(DayOf(policy, 20'522 * kDay + kDay - 1), 20'522);
+  policy.utc_offset_minutes = 8 * 60;
+  EXPECT_EQ(DayOf(policy, 16 * 3'600'000 - 1), 0);
+  EXPECT_EQ(DayOf(policy, 16 * 3'600'000), 1);
+  policy.utc_offset_minutes = -90;
+  EXPECT_EQ(DayOf(policy, 90 * 60'000 - 1), -1);
+}
+
+TEST(DayTest, IsReadAsItIsWritten) {
+  for (const auto& [day, text] : {std::pair<int64_t, const char*>{0, "1970-01-01"},
+                                  {-1, "1969-12-31"},
+                                  {20'522, "2026-03-10"},
+                                  {19'782, "2024-02-29"}}) {
+    EXPECT_EQ(DayText(day), text);
+    const Result<int64_t> read = DayOfText(text);
+    ASSERT_TRUE(read.ok()) << text;
+    EXPECT_EQ(*read, day);
+  }
+  for (const char* text : {"", "2026-03", "2026-02-29", "2026-13-01", "2026-00-10", "2026-03-00",
+                           "2026-3-10", "2026-03-10 ", " 2026-03-10", "2026/03/10", "+026-03-10"}) {
+    EXPECT_EQ(DayOfText(text).status().code(), StatusCode::kInvalidArgument) << text;
+  }
+}
+
 }  // namespace
 }  // namespace seendb

@@ -48,12 +48,26 @@ TEST(FormatDoc, ItsBlocksAreTheGoldenBytes) {
       EXPECT_EQ(nlohmann::ordered_json::parse(text), nlohmann::ordered_json::parse(golden));
     }
   }
-  for (const char* needed :
-       {"hex journal_key", "hex journal_one_play", "hex delta", "hex filter_list",
-        "hex filter_sealed_list", "hex filter_sealed", "hex filter_damaged",
-        "hex impressions_one_call", "hex user_erased", "hex synced", "json SEENDB", "json policy",
-        "hex user_history", "hex history_key", "hex history_entry", "hex history_deleted",
-        "hex timeline_key", "hex history_journal"}) {
+  for (const char* needed : {"hex journal_key",
+                             "hex journal_one_play",
+                             "hex delta",
+                             "hex filter_list",
+                             "hex filter_sealed_list",
+                             "hex filter_sealed",
+                             "hex filter_damaged",
+                             "hex impressions_one_call",
+                             "hex user_erased",
+                             "hex synced",
+                             "json SEENDB",
+                             "json policy",
+                             "hex user_history",
+                             "hex day_key",
+                             "hex user_day",
+                             "hex history_key",
+                             "hex history_entry",
+                             "hex history_deleted",
+                             "hex timeline_key",
+                             "hex history_journal"}) {
     EXPECT_EQ(shown.count(needed), 1u) << "not on the page: " << needed;
   }
 }

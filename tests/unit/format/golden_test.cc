@@ -12,6 +12,7 @@
 #include <rocksdb/env.h>
 
 #include "filter/block_bloom.h"
+#include "format/day_key.h"
 #include "format/filter_codec.h"
 #include "format/history_journal.h"
 #include "format/impressions_codec.h"
@@ -170,12 +171,15 @@ std::vector<UserCase> UserCases() {
   std::string newer;
   UserRecord{kEpoch + 3, kNoonMs, false}.Encode(&newer);
   newer = Newer(newer);
+  UserRecord day;
+  day.last_day = 20'522;
   return {
       {"user_erased", "erased at 13:00, by the shard's sequence 1:4", {kEpoch + 4, kOneMs, false}},
       {"user_damaged", "the same after a damaged operand", {kEpoch + 4, kOneMs, true}},
       {"user_newer", "the same beside a record of version 2", {kEpoch + 4, kOneMs, false, {newer}}},
       {"user_history", "video cleared at 12:00, history paused at 12:00 and resumed at 13:00",
-       WithSettings()}};
+       WithSettings()},
+      {"user_day", "last active on 2026-03-10", day}};
 }
 
 /// The bytes of a golden file, made first where it is missing and SEENDB_WRITE_GOLDEN is set.
@@ -354,6 +358,7 @@ TEST(Golden, HistoryEntries) {
   }
   const std::string key = HistoryKey("u1", "v1"), row = TimelineKey("u1", kNoonMs, "v1");
   EXPECT_EQ(key, Golden("history_key", "u1 and v1", key));
+  EXPECT_EQ(DayKey("u1", "video"), Golden("day_key", "u1 in video", DayKey("u1", "video")));
   EXPECT_EQ(row, Golden("timeline_key", "u1 at 12:00, v1", row));
 }
 

@@ -69,7 +69,7 @@ TEST(UserCodec, UnknownFieldsAreRefused) {
   using test::FromHex;
   EXPECT_TRUE(Sound(Sealed("")));
   EXPECT_FALSE(Sound(Sealed(FromHex("04 01"))));
-  EXPECT_FALSE(Sound(Sealed(FromHex("08 01"))));
+  EXPECT_FALSE(Sound(Sealed(FromHex("09 01"))));
   EXPECT_FALSE(Sound(Sealed(FromHex("00 01"))));
   EXPECT_FALSE(Sound(Sealed(FromHex("01")))) << "a field without its number";
 }
@@ -104,6 +104,27 @@ TEST(UserCodec, SettingsOfHistoryRoundTrip) {
   EXPECT_EQ(read, WithHistory());
   test::ExpectCutsRefused(Write(WithHistory()), Sound);
   test::ExpectFlipsRefused(Write(WithHistory()), Sound);
+}
+
+TEST(UserCodec, TheLastActiveDayIsTheLatest) {
+  UserRecord known, more, read;
+  known.last_day = 20'522;
+  ASSERT_TRUE(read.Parse(Write(known)));
+  EXPECT_EQ(read.last_day, 20'522);
+  EXPECT_EQ(read, known);
+  more.last_day = 20'521;
+  known.Absorb(more);
+  known.Absorb(UserRecord());
+  EXPECT_EQ(known.last_day, 20'522);
+  more.Absorb(known);
+  EXPECT_EQ(more.last_day, 20'522);
+  known.last_day = -1;
+  ASSERT_TRUE(read.Parse(Write(known)));
+  EXPECT_EQ(read.last_day, -1);
+  ASSERT_TRUE(read.Parse(Write(UserRecord())));
+  EXPECT_EQ(read.last_day, kNoDay);
+  test::ExpectCutsRefused(Write(known), Sound);
+  test::ExpectFlipsRefused(Write(known), Sound);
 }
 
 TEST(UserCodec, MalformedSettingsAreRefused) {

@@ -181,9 +181,44 @@ TEST(EventsJsonTest, OnlyPlaysSayWhereThePlayerIs) {
 
 TEST(EventsJsonTest, WritesWhatBecameOfABatch) {
   std::string out;
-  AppendRecorded(2, 1, {{7, Status::InvalidArgument("too \"old\"", "/at")}}, &out);
+  Recorded recorded{2, 1, {{7, Status::InvalidArgument("too \"old\"", "/at")}}};
+  AppendRecorded(recorded, &out);
   EXPECT_EQ(out, R"({"accepted":2,"refused":1,"refusals":[{"index":7,"error":{"code":)"
                  R"("invalid_argument","message":"too \"old\"","field":"/at"}}]})");
+}
+
+TEST(EventsJsonTest, WritesTheFirstPlaysOfTheDay) {
+  Recorded recorded{3, 0};
+  recorded.day = "2026-11-21";
+  std::string none, some;
+  AppendRecorded(recorded, &none);
+  EXPECT_EQ(none,
+            R"({"accepted":3,"refused":0,"refusals":[],"day":"2026-11-21","first_today":[]})");
+  recorded.first_today = {0, 2};
+  recorded.first_today_count = 9;
+  AppendRecorded(recorded, &some);
+  EXPECT_EQ(some, R"({"accepted":3,"refused":0,"refusals":[],"day":"2026-11-21",)"
+                  R"("first_today":[0,2],"first_today_count":9})");
+}
+
+TEST(EventsJsonTest, ReadsTheDayTheClientWasTold) {
+  const Padded told(R"({"events":[{"user":1,"item":"v","day":"2026-11-21"},)"
+                    R"({"user":1,"item":"w","day":""},{"user":1,"item":"x"}]})");
+  JsonDocument document;
+  PlaysCall call;
+  ASSERT_TRUE(ParsePlays(told.view(), &document, &call).ok());
+  EXPECT_EQ(call.plays[0].day, "2026-11-21");
+  EXPECT_EQ(call.plays[1].day, "");
+  EXPECT_EQ(call.plays[2].day, "");
+  for (const std::string day :
+       {R"("2026-11-31")", R"("2026-11")", R"("today")", "20261121", "null", R"(["2026-11-21"])"}) {
+    const Padded body(R"({"events":[{"user":1,"item":"v"},{"user":1,"item":"v","day":)" + day +
+                      "}]}");
+    JsonDocument other;
+    const Status status = ParsePlays(body.view(), &other, &call);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << day;
+    EXPECT_EQ(status.field(), "/events/1/day") << day;
+  }
 }
 
 }  // namespace

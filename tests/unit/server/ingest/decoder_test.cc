@@ -133,6 +133,23 @@ TEST_F(DecoderTest, IdsOfEarlierMessagesStay) {
   }
 }
 
+TEST_F(DecoderTest, TheDayItsClientWasToldIsReadWhereItIsMapped) {
+  const char* const payload =
+      R"([{"user":"u","item":"a","told":{"day":"2026-03-1\u0030"}},)"
+      R"({"user":"u","item":"b","told":{"day":null}},)"
+      R"({"user":"u","item":"c","told":{"day":""}},{"user":"u","item":"d"}])";
+  EXPECT_EQ(Decode(payload).events.at(0).day, "") << "nothing is mapped";
+  topic_.day = {"told", "day"};
+  const Decoded decoded = Decode(payload);
+  ASSERT_TRUE(decoded.status.ok()) << decoded.status.ToString();
+  ASSERT_TRUE(Decode(R"({"user":"u","item":"a","told":{"day":"2027-07-07"}})").status.ok());
+  ASSERT_EQ(decoded.events.size(), 4u);
+  EXPECT_EQ(decoded.events[0].day, "2026-03-10") << "after another message";
+  for (size_t i = 1; i < 4; ++i) EXPECT_EQ(decoded.events[i].day, "");
+  ExpectRefused(R"({"user":"u","item":"a","told":{"day":"2026-02-30"}})", "/told/day");
+  ExpectRefused(R"({"user":"u","item":"a","told":{"day":20260310}})", "/told/day");
+}
+
 TEST_F(DecoderTest, WhatThePlayerSaidIsReadWhereItIsMapped) {
   const char* const payload =
       R"([{"user":"u","item":"a","pos":7},{"user":"u","item":"b","player":{"pos":-1,"of":90,)"

@@ -1,0 +1,43 @@
+// server/ingest/topic_writer.h: writes messages to topics, and waits until every broker that keeps
+// them has them (acks=all).
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ingest/kafka.h"
+#include "ops/kafka_config.h"
+#include "seendb/status.h"
+
+namespace seendb::ingest {
+
+/// One message; an empty key is none.
+struct OutMessage {
+  std::string key;
+  std::string payload;
+  std::vector<std::pair<const char*, std::string>> headers;
+};
+
+/// See the head of this file. Threads: one at a time.
+class TopicWriter {
+ public:
+  static Result<std::unique_ptr<TopicWriter>> New(const ops::KafkaConfig& config);
+
+  /// Writes all of them, at least once each; blocks for seconds where the cluster does not answer.
+  /// Any failure (kUnavailable): repeat the call.
+  Status Write(const std::string& topic, const std::vector<OutMessage>& messages);
+
+ private:
+  explicit TopicWriter(KafkaHandle producer) : producer_(std::move(producer)) {}
+  static void Delivered(rd_kafka_t*, const rd_kafka_message_t* message, void*);
+  Status Send(const std::string& topic, const OutMessage& message);
+
+  rd_kafka_resp_err_t failure_ = RD_KAFKA_RESP_ERR_NO_ERROR;
+  const KafkaHandle producer_;
+};
+
+}  // namespace seendb::ingest

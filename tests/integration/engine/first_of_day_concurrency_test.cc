@@ -1,0 +1,82 @@
+// Calls at once for the same users, single ones and out of a log, of one day: each first play is
+// told once, whoever tells it.
+
+#include <atomic>
+#include <thread>
+
+#include "support/engine_fixture.h"
+
+namespace seendb {
+namespace {
+
+constexpr int kThreads = 8, kRounds = 40, kUsers = 3;
+
+class FirstOfDayConcurrencyTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    Open();
+    PolicyPatch patch;
+    patch.first_of_day = true;
+    Put("default", patch);
+  }
+
+  // A round of a thread: all users of it, beginning with another one.
+  struct Round {
+    Round(int number, int thread) {
+      for (int i = 0; i < kUsers; ++i) {
+        numbers.push_back(number * kUsers + (i + thread) % kUsers);
+        users.push_back("u" + std::to_string(numbers.back()));
+      }
+      for (const std::string& user : users) plays.push_back({IdRef(user), IdRef(1)});
+    }
+    std::vector<int> numbers;
+    std::vector<std::string> users;
+    std::vector<seendb::Play> plays;
+  };
+
+  void RecordRound(int number, int thread) {
+    const Round round(number, thread);
+    const auto recorded = engine_->RecordPlays(round.plays);
+    ASSERT_TRUE(recorded.ok()) << recorded.status().ToString();
+    for (const uint32_t at : recorded->first_today) ++told_[round.numbers[at]];
+  }
+  void IngestRound(int number, int thread) {
+    const Round round(number, thread);
+    const std::string topic = "plays" + std::to_string(thread);
+    const SourceStep step{topic, 0, (number + 1) * kUsers};
+    std::vector<Origin> origins;
+    for (int i = 0; i < kUsers; ++i) origins.push_back({0, number * kUsers + i});
+    IngestBatch batch;
+    batch.sources = {&step, 1};
+    batch.plays = round.plays;
+    batch.origins = origins;
+    batch.tell_first = [&](std::span<const FirstOfDay> firsts) {
+      for (const FirstOfDay& first : firsts) ++told_[std::stoi(std::string(first.user.substr(1)))];
+      return Status::Ok();
+    };
+    const auto ingested = engine_->Ingest(batch);
+    ASSERT_TRUE(ingested.ok()) << ingested.status().ToString();
+  }
+
+  std::atomic<int> told_[kRounds * kUsers] = {};
+};
+
+TEST_F(FirstOfDayConcurrencyTest, ExactlyOneTellsIt) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([this, thread] {
+      for (int round = 0; round < kRounds; ++round) {
+        if (thread % 4 == 3) {
+          IngestRound(round, thread);
+        } else {
+          RecordRound(round, thread);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int user = 0; user < kRounds * kUsers; ++user) EXPECT_EQ(told_[user], 1) << user;
+}
+
+}  // namespace
+}  // namespace seendb
