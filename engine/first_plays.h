@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include <rocksdb/write_batch.h>
-
 #include "ring/active_days.h"
 #include "seendb/events.h"
 

@@ -162,8 +162,8 @@ int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept;
 int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms);
 /// The day of a time, since 1970-01-01, in the policy's time zone.
 int64_t DayOf(const Policy& policy, int64_t at_ms) noexcept;
-/// A day as text, "2026-11-20", and back; kInvalidArgument where it is none.
-std::string DayText(int64_t day);
+std::string DayText(int64_t day);  ///< a day as text: "2026-11-20"
+/// The day of such a text; kInvalidArgument where it is none.
 Result<int64_t> DayOfText(std::string_view text);
 /// First millisecond of a bucket, and of the one after it.
 int64_t BucketBeginMs(const Policy& policy, int64_t bucket_index) noexcept;
