@@ -139,6 +139,7 @@ std::vector<PlainEvent> EventsOf(const std::vector<Event>& events) {
   for (const Event& event : events) {
     all.push_back({event.user.ToString(), event.item.ToString(), event.at_ms, {}});
     if constexpr (std::is_same_v<Event, Play>) {
+      all.back().day = event.day;
       if (event.watch != nullptr) all.back().watch = fuzz::PlainWatchOf(*event.watch);
     }
   }

@@ -34,7 +34,10 @@ seendb::ops::KafkaTopic TopicOf(uint8_t choice) {
   if ((choice & 8) != 0) topic.at = {"a", "at"};
   topic.at_seconds = (choice & 16) != 0;
   if ((choice & 32) != 0) topic.progress_s = {"a", "p"};
-  if ((choice & 64) != 0) topic.device = {"device"};
+  if ((choice & 64) != 0) {
+    topic.device = {"device"};
+    topic.day = {"day"};
+  }
   if ((choice & 128) != 0) topic.fields = {"fields"};
   return topic;
 }
@@ -77,6 +80,12 @@ std::optional<PlainEvent> PlainRead(const Json& event, const seendb::ops::KafkaT
   if (!watch) return {};
   if (!watch->empty()) read.watch = seendb::fuzz::PlainWatchOf(*watch);
   if (!watch->empty() && !read.watch) return {};
+  const Json* const day = topic.day.empty() ? nullptr : At(event, topic.day);
+  if (day != nullptr && !day->is_null()) {
+    const auto text = seendb::fuzz::PlainDayOf(*day);
+    if (!text) return {};
+    read.day = *text;
+  }
   if (topic.at.empty()) return read;
   const Json* const at = At(event, topic.at);
   const int64_t unit = topic.at_seconds ? 1'000 : 1;
@@ -130,6 +139,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (size_t i = 0; i < events.size(); ++i) {
     Check(events[i].user.ToString() == (*plain)[i].user);
     Check(events[i].item.ToString() == (*plain)[i].item && events[i].at_ms == (*plain)[i].at_ms);
+    Check(events[i].day == (*plain)[i].day);
     const seendb::Watch* const watch = events[i].watch;
     Check((watch != nullptr) == (*plain)[i].watch.has_value());
     if (watch != nullptr) Check(seendb::fuzz::PlainWatchOf(*watch) == (*plain)[i].watch);

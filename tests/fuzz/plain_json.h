@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -156,8 +158,27 @@ struct PlainEvent {
   std::string user, item;
   int64_t at_ms = 0;
   std::optional<PlainWatch> watch;
+  std::string day = {};
   bool operator==(const PlainEvent&) const = default;
 };
+
+/// A day, or none: text that is empty or a date of the calendar.
+inline std::optional<std::string> PlainDayOf(const Json& value) {
+  if (!value.is_string()) return {};
+  const std::string text = value.get<std::string>();
+  if (text.empty()) return text;
+  std::string digits = text;
+  digits.erase(std::remove(digits.begin(), digits.end(), '-'), digits.end());
+  const bool shaped = text.size() == 10 && text[4] == '-' && text[7] == '-' && digits.size() == 8 &&
+                      digits.find_first_not_of("0123456789") == std::string::npos;
+  if (!shaped) return {};
+  const std::chrono::year_month_day date(
+      std::chrono::year(std::stoi(digits.substr(0, 4))),
+      std::chrono::month(static_cast<unsigned>(std::stoi(digits.substr(4, 2)))),
+      std::chrono::day(static_cast<unsigned>(std::stoi(digits.substr(6)))));
+  if (!date.ok()) return {};
+  return text;
+}
 
 /// A time; `*to` stays as it is where there is none.
 inline bool PlainTime(const Json& object, int64_t* to) {
@@ -176,7 +197,7 @@ inline std::optional<PlainEvent> PlainImpressionOf(const Json& object, int64_t n
   return event;
 }
 
-/// A play: the same, and maybe what the player says.
+/// A play: the same, and maybe what the player says, and the day its client was told.
 inline std::optional<PlainEvent> PlainPlayOf(const Json& object, int64_t now) {
   if (!object.is_object()) return {};
   Json bare = object, watch = Json::object();
@@ -185,8 +206,13 @@ inline std::optional<PlainEvent> PlainPlayOf(const Json& object, int64_t now) {
     watch[name] = object.at(name);
     bare.erase(name);
   }
+  std::optional<std::string> day = "";
+  if (object.contains("day")) day = PlainDayOf(object.at("day"));
+  bare.erase("day");
   auto event = PlainImpressionOf(bare, now);
-  if (!event || watch.empty()) return event;
+  if (!event || !day) return {};
+  event->day = *day;
+  if (watch.empty()) return event;
   event->watch = PlainWatchOf(watch);
   if (!event->watch) return {};
   return event;
