@@ -152,6 +152,9 @@ class EngineImpl final : public Engine {
   template <typename Given>
   Status RecordPiece(std::span<const Given> given, uint32_t first_index,
                      const Collection& collection, const GivenEvents& all, RecordResult* result);
+  /// The call failed: the first plays it has named are not known to its caller.
+  void Untell(std::span<const Play> plays, const Collection& collection, const Today& today,
+              const RecordResult& result);
   /// kBusy, counted, where no slot takes plays. Precondition: inside the ring's gate.
   Status CheckRoom(size_t shard);
   Status WriteEvents(const EventsByShard& by_shard, const Collection& collection,

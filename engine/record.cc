@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "engine_impl.h"
+#include "format/day_key.h"
 #include "shard_batch.h"
 #include "store/status.h"
 
@@ -76,6 +77,15 @@ Result<RecordResult> EngineImpl::RecordImpressions(std::span<const Impression> i
   return result;
 }
 
+void EngineImpl::Untell(std::span<const Play> plays, const Collection& collection,
+                        const Today& today, const RecordResult& result) {
+  for (const uint32_t index : result.first_today) {
+    const IdRef& user = plays[index].user;
+    ActiveDays& days = shards_[ShardOf(user)].ring->days();
+    days.Untell(DayKey(user.ToString(), collection.name), today.day);
+  }
+}
+
 template <typename Given>
 Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
                                            const RecordOptions& options, bool impressions) {
@@ -94,7 +104,9 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
     const Status recorded = RecordPiece(
         given.subspan(begin, std::min(kPiece, given.size() - begin)), static_cast<uint32_t>(begin),
         *collection, {impressions, PlaysOf(given), today ? &*today : nullptr}, &result);
-    if (!recorded.ok()) return recorded;
+    if (recorded.ok()) continue;
+    if (today) Untell(PlaysOf(given), *collection, *today, result);
+    return recorded;
   }
   std::sort(result.refusals.begin(), result.refusals.end(),
             [](const Refusal& a, const Refusal& b) { return a.index < b.index; });

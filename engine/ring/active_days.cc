@@ -7,7 +7,7 @@
 
 namespace seendb {
 
-// Precondition: mutex_ held, as for Note.
+// Precondition: mutex_ held, as for the next two.
 bool ActiveDays::Known(const std::string& key, int64_t day) const {
   const auto at = known_.find(key);
   return at != known_.end() && at->second >= day;
@@ -17,7 +17,18 @@ void ActiveDays::Note(const std::string& key, int64_t day) {
   if (known_.size() >= kKnownMost && !known_.contains(key)) known_.clear();
   int64_t& last = known_.try_emplace(key, day).first->second;
   last = std::max(last, day);
-  failed_.erase(key);
+  untold_.erase(key);
+}
+
+void ActiveDays::NoteUntold(const std::string& key, int64_t day) {
+  if (untold_.size() >= kKnownMost) untold_.clear();
+  untold_[key] = day;
+  known_.erase(key);
+}
+
+void ActiveDays::Untell(const std::string& key, int64_t day) {
+  const std::lock_guard lock(mutex_);
+  NoteUntold(key, day);
 }
 
 std::vector<bool> ActiveDays::LookUp(const std::vector<std::string>& keys, int64_t day) const {
@@ -45,7 +56,7 @@ std::optional<int64_t> ActiveDays::LastDay(const std::string& key) const {
 
 std::vector<std::string> ActiveDays::Claim(const std::vector<std::string>& keys, int64_t day) {
   std::vector<std::string> mine;
-  std::vector<bool> failed;
+  std::vector<bool> untold;
   {
     std::unique_lock lock(mutex_);
     const auto elsewhere = [&](const std::string& key) {
@@ -55,8 +66,8 @@ std::vector<std::string> ActiveDays::Claim(const std::vector<std::string>& keys,
     for (const std::string& key : keys) {
       if (Known(key, day)) continue;
       claimed_.insert(key);
-      const auto at = failed_.find(key);
-      failed.push_back(at != failed_.end() && at->second == day);
+      const auto at = untold_.find(key);
+      untold.push_back(at != untold_.end() && at->second == day);
       mine.push_back(key);
     }
   }
@@ -64,7 +75,7 @@ std::vector<std::string> ActiveDays::Claim(const std::vector<std::string>& keys,
   const std::vector<bool> active = LookUp(mine, day);
   std::vector<std::string> first, others;
   for (size_t i = 0; i < mine.size(); ++i) {
-    (active[i] && !failed[i] ? others : first).push_back(std::move(mine[i]));
+    (active[i] && !untold[i] ? others : first).push_back(std::move(mine[i]));
   }
   End(others, day, ClaimEnd::kWritten);
   return first;
@@ -76,9 +87,7 @@ void ActiveDays::End(const std::vector<std::string>& keys, int64_t day, ClaimEnd
   for (const std::string& key : keys) {
     claimed_.erase(key);
     if (end == ClaimEnd::kWritten) Note(key, day);
-    if (end != ClaimEnd::kFailed) continue;
-    if (failed_.size() >= kKnownMost) failed_.clear();
-    failed_[key] = day;
+    if (end == ClaimEnd::kFailed) NoteUntold(key, day);
   }
   ended_.notify_all();
 }
@@ -87,7 +96,7 @@ void ActiveDays::Forget(const std::vector<std::string>& keys) {
   const std::lock_guard lock(mutex_);
   for (const std::string& key : keys) {
     known_.erase(key);
-    failed_.erase(key);
+    untold_.erase(key);
   }
 }
 

@@ -30,7 +30,7 @@ namespace seendb {
 enum class ClaimEnd : uint8_t {
   kUnused,   ///< nothing was to be written
   kWritten,  ///< the day is stored
-  kFailed,   ///< the write failed; it may be there all the same, and counts as not there
+  kFailed,   ///< the write failed; it may be there all the same, but nobody was told
 };
 
 /// See the head of this file.
@@ -46,6 +46,9 @@ class ActiveDays {
   std::vector<std::string> Claim(const std::vector<std::string>& keys, int64_t day);
   void End(const std::vector<std::string>& keys, int64_t day, ClaimEnd end);
 
+  /// It is stored, but whoever was to be told of it was not: it counts as not there.
+  void Untell(const std::string& key, int64_t day);
+
   /// The last day of a key as stored; nothing where there is none or it can't be read.
   std::optional<int64_t> LastDay(const std::string& key) const;
 
@@ -55,6 +58,7 @@ class ActiveDays {
  private:
   bool Known(const std::string& key, int64_t day) const;
   void Note(const std::string& key, int64_t day);
+  void NoteUntold(const std::string& key, int64_t day);
   std::vector<bool> LookUp(const std::vector<std::string>& keys, int64_t day) const;
 
   const ShardStore* const store_;
@@ -62,7 +66,7 @@ class ActiveDays {
   std::condition_variable ended_;
   std::unordered_set<std::string> claimed_;
   std::unordered_map<std::string, int64_t> known_;   // the last day
-  std::unordered_map<std::string, int64_t> failed_;  // the day whose write failed
+  std::unordered_map<std::string, int64_t> untold_;  // the day that is maybe stored
 };
 
 }  // namespace seendb

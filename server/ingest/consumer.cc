@@ -21,8 +21,9 @@ Status Consumer::Prepare() {
   const auto tells = [](const ops::KafkaTopic& topic) { return !topic.first_of_day_topic.empty(); };
   if (std::none_of(config_.topics.begin(), config_.topics.end(), tells)) return Status::Ok();
   Result<std::unique_ptr<TopicWriter>> writer = TopicWriter::New(config_);
-  if (writer.ok()) firsts_ = std::move(writer).value();
-  return writer.status();
+  if (!writer.ok()) return writer.status();
+  firsts_ = std::move(writer).value();
+  return Status::Ok();
 }
 
 void Consumer::Start(Engine* engine) {

@@ -162,9 +162,9 @@ int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept;
 int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms);
 /// The day of a time, since 1970-01-01, in the policy's time zone.
 int64_t DayOf(const Policy& policy, int64_t at_ms) noexcept;
-std::string DayText(int64_t day);  ///< a day as text: "2026-11-20"
-/// The day of such a text; kInvalidArgument where it is none.
-Result<int64_t> DayOfText(std::string_view text);
+/// A day as text: "2026-11-20".
+std::string DayText(int64_t day);
+Result<int64_t> DayOfText(std::string_view text);  ///< and back; kInvalidArgument: it is none
 /// First millisecond of a bucket, and of the one after it.
 int64_t BucketBeginMs(const Policy& policy, int64_t bucket_index) noexcept;
 /// The bucket's label: "2026-11" for months, the first day "2026-11-20" for days.

@@ -96,6 +96,12 @@ class FolderTest(ToolCase):
         text = self.in_db("collections").out
         self.assertRegex(text, r"article +days:10 +4 +4 +1\.00% +100 +yes +bloom")
         self.load_plays([("u1", "a1", NOW_MS)], "--collection", "article")
+        self.tool("collections", "put", "--db", self.db, *CLOCK, "article", '{"first_of_day":true}')
+        self.load_plays([("u1", "a2", NOW_MS)], "--collection", "article")
+        report = self.in_db("inspect", "u1", "--json").json
+        self.assertEqual(list(report["last_active_day"]), ["article"])
+        self.assertIn("last active in article " + report["last_active_day"]["article"],
+                      self.in_db("inspect", "u1").out)
         self.assertEqual(self.seen("u1", "a1"), {})
         self.assertEqual(self.seen("u1", "a1", args=["--collection", "article"]), {"a1": "ring"})
         put = ["collections", "put", "--db", self.db, "--json"]
