@@ -135,7 +135,8 @@ std::string UserText(const Json& report) {
     out += ", erased " + FormatTimeMs(TimeOf(report, "erased_at_ms"));
   }
   if (FlagOf(report, "paused")) out += ", history paused";
-  for (const auto& [collection, day] : report.value("last_active_day", Json::object()).items()) {
+  const Json days = report.value("last_active_day", Json::object());
+  for (const auto& [collection, day] : days.items()) {
     if (day.is_string()) out += ", last active in " + collection + " " + day.get<std::string>();
   }
   return out + "\n\nSeen filters\n" + FiltersText(report) + LayersText(report) + RingText(report) +
