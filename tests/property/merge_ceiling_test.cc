@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "format/filter_codec.h"
+#include "seendb/policy.h"
 #include "support/merge_bench.h"
 #include "support/seed.h"
 
@@ -144,6 +145,30 @@ TEST(MergeCeiling, OfManyOperandsTheLastOnesStay) {
     EXPECT_GT(Decode(value).dropped_layers, 0u);
     EXPECT_EQ(CountSeen(value, runs.back()), runs.back().size());
     EXPECT_EQ(CountSeen(value, runs[18]), runs[18].size());
+  }
+}
+
+// The default has the room it promises, for a steady user and for one who plays more every day.
+TEST(MergeCeiling, TheDefaultHoldsWhatItIsMeantFor) {
+  Random random(test::Seed());
+  FilterRules rules;
+  rules.fpr = Policy().fpr / Policy().window;
+  rules.bytes_max = EffectiveMaxFilterBytes(Policy());
+  rules.end_ms = 31 * int64_t{86'400'000};
+  constexpr size_t kItems = 130'000, kDrains = 31;
+  for (const bool speeds_up : {false, true}) {
+    MergeBench bench(rules);
+    std::string value;
+    size_t items = 0;
+    for (size_t drain = 1; drain <= kDrains; ++drain) {
+      const size_t until =
+          speeds_up ? kItems * drain * drain / (kDrains * kDrains) : kItems * drain / kDrains;
+      const auto at_ms = rules.end_ms / static_cast<int64_t>(kDrains) * static_cast<int64_t>(drain);
+      const std::string delta = MergeBench::Delta(at_ms, RandomFingerprints(random, until - items));
+      value = bench.Full(value.empty() ? nullptr : &value, {delta});
+      items = until;
+    }
+    EXPECT_EQ(Decode(value).dropped_layers, 0u) << (speeds_up ? "speeding up" : "steady");
   }
 }
 
