@@ -413,6 +413,9 @@ class Repairer {
     if (!loss.empty()) {
       const Status marked = (*store)->MarkLogLost(loss);
       if (!marked.ok()) return marked;
+      // Logs with a gap between them are let go.
+      const Status flushed = (*store)->FlushAll();
+      if (!flushed.ok()) return flushed;
     }
     return (*store)->SyncWal();
   }

@@ -207,6 +207,15 @@ Status CheckManifest(rocksdb::Env* env, const std::string& shard_path) {
 }
 
 // A log is let go only after the MANIFEST has grown or has been replaced.
+bool IsCurrent(rocksdb::Env* env, const std::string& shard_path, const Inventory& noted) {
+  std::string current;
+  uint64_t bytes = 0;
+  return rocksdb::ReadFileToString(env, shard_path + "/CURRENT", &current).ok() &&
+         current == noted.manifest + "\n" &&
+         env->GetFileSize(shard_path + "/" + noted.manifest, &bytes).ok() &&
+         bytes == noted.manifest_bytes;
+}
+
 Result<std::vector<LogShortage>> LogShortages(rocksdb::Env* env, const std::string& shard_path) {
   std::vector<LogShortage> shortages;
   const std::optional<Inventory> noted = ReadInventory(env, shard_path);
@@ -220,14 +229,7 @@ Result<std::vector<LogShortage>> LogShortages(rocksdb::Env* env, const std::stri
     }
   }
   // Read after the logs were listed: a running engine may let some go meanwhile.
-  std::string current;
-  uint64_t bytes = 0;
-  const std::string manifest = shard_path + "/" + noted->manifest;
-  if (!rocksdb::ReadFileToString(env, shard_path + "/CURRENT", &current).ok() ||
-      current != noted->manifest + "\n" || !env->GetFileSize(manifest, &bytes).ok() ||
-      bytes != noted->manifest_bytes) {
-    return shortages;
-  }
+  if (!IsCurrent(env, shard_path, *noted)) return shortages;
   for (const uint64_t log : noted->logs) {
     if (std::binary_search(found->begin(), found->end(), log)) continue;
     const auto was = noted->log_bytes.find(log);

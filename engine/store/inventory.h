@@ -38,6 +38,8 @@ struct Inventory {
 Inventory TakeInventory(rocksdb::DB* db, const Inventory& before);
 /// Reads `<shard>/FILES`; nothing where it is absent or damaged.
 std::optional<Inventory> ReadInventory(rocksdb::Env* env, const std::string& shard_path);
+/// Whether the MANIFEST has not gone on since `noted` was taken: its logs are those needed now.
+bool IsCurrent(rocksdb::Env* env, const std::string& shard_path, const Inventory& noted);
 /// Replaces `<shard>/FILES`, not synced.
 Status WriteInventory(rocksdb::Env* env, const std::string& shard_path, const Inventory& inventory);
 

@@ -85,16 +85,17 @@ class Assembler {
         pending_ += payload;
         break;
       default:  // of a later RocksDB: compression, time stamps; checked, and no record
+        if (!broken_ && !open_) extent_->sound_bytes = end;
         return;
     }
     if (plain == kFirst || plain == kMiddle) return;
-    record_(pending_);
-    pending_.clear();
-    open_ = false;
-    ++extent_->records;
     // What could not be read is damage only if the writer went on behind it.
     extent_->damaged_bytes += suspect_;
     suspect_ = 0;
+    ++extent_->records;
+    record_(pending_);
+    pending_.clear();
+    open_ = false;
     if (!broken_) extent_->sound_bytes = end;
   }
 

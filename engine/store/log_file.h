@@ -27,8 +27,9 @@ struct LogExtent {
   uint64_t damaged_bytes = 0;  ///< in front of a sound record; a torn tail is none
 };
 
-/// Reads `path`, calling `record` for every whole record, those behind damage too. kIOError,
-/// kNotFound where the file can't be read. Memory: the largest record and a block.
+/// Reads `path`, calling `record` for every whole record, those behind damage too, when `*extent`
+/// has counted it and the damage in front of it. kIOError, kNotFound where the file can't be read.
+/// Memory: the largest record and a block.
 Status ReadLogFile(rocksdb::Env* env, const std::string& path,
                    const std::function<void(std::string_view record)>& record, LogExtent* extent);
 

@@ -302,19 +302,24 @@ class ShardChecker {
       found_.logs.push_back(*log);
     }
     uint64_t last = 0;
+    bool told = false;  // a gap in front of the next record is another log's
     for (size_t i = 0; i < found_.logs.size(); ++i) {
       const LogState& log = found_.logs[i];
-      const LogState* const next = i + 1 < found_.logs.size() ? &found_.logs[i + 1] : nullptr;
+      const auto newer = std::span(found_.logs).subspan(i + 1);
+      const LogState* const next = newer.empty() ? nullptr : newer.data();
       last = std::max(last, log.last_sequence);
-      const bool gap = next != nullptr && last != 0 && next->first_sequence > last + 1;
+      const bool lacks = synced_ && LacksSynced(log, newer, *synced_);
+      const bool gap = next != nullptr && last != 0 && !told && next->first_sequence > last + 1;
+      told = next != nullptr && next->records == 0 && (told || lacks);
       const bool short_of_synced = next == nullptr && named.empty() && found_.opens && synced_ &&
                                    std::max(last, recovered_) < *synced_;
       if (std::find(named.begin(), named.end(), log.number) != named.end()) continue;
-      if (log.damaged_bytes == 0 && !gap && !short_of_synced) continue;
+      if (log.damaged_bytes == 0 && !lacks && !gap && !short_of_synced) continue;
       const bool shortened = log.damaged_bytes == 0 && log.sound_bytes == log.bytes;
-      std::string detail = log.damaged_bytes != 0
-                               ? std::to_string(log.damaged_bytes) + " bytes can't be read"
-                               : "it ends before what was synced";
+      const uint64_t lost_bytes =
+          log.damaged_bytes == 0 && lacks ? log.bytes - log.sound_bytes : log.damaged_bytes;
+      std::string detail = lost_bytes != 0 ? std::to_string(lost_bytes) + " bytes can't be read"
+                                           : "it ends before what was synced";
       Add(Damage(LogName(log.number), shortened ? "shortened" : "damaged", std::move(detail),
                  log.sound_bytes));
     }
@@ -344,6 +349,12 @@ std::optional<ShardIdentity> ShardIdentity::FromJson(std::string_view json) {
   }
 }
 
+std::string ShardIdentity::ToJson() const {
+  return nlohmann::ordered_json{
+      {"format", format}, {"id", id}, {"shard", shard}, {"shards", shards}}
+      .dump();
+}
+
 Result<LogState> CheckLog(rocksdb::Env* env, const std::string& shard_path, uint64_t number) {
   LogState log;
   log.number = number;
@@ -357,6 +368,7 @@ Result<LogState> CheckLog(rocksdb::Env* env, const std::string& shard_path, uint
         for (int byte = 0; byte < 4; ++byte) count |= uint64_t{in.U8()} << (8 * byte);
         if (!in.ok()) return;
         if (log.first_sequence == 0) log.first_sequence = sequence;
+        if (extent.damaged_bytes > 0 && log.resumed_sequence == 0) log.resumed_sequence = sequence;
         log.last_sequence = std::max(log.last_sequence, sequence + count - 1);
       },
       &extent);
@@ -366,6 +378,33 @@ Result<LogState> CheckLog(rocksdb::Env* env, const std::string& shard_path, uint
   log.damaged_bytes = extent.damaged_bytes;
   log.records = extent.records;
   return log;
+}
+
+bool LacksSynced(const LogState& log, std::span<const LogState> newer, uint64_t synced) {
+  if (log.resumed_sequence != 0 && log.resumed_sequence <= synced) return true;
+  if (log.sound_bytes == log.bytes) return false;
+  return std::any_of(newer.begin(), newer.end(), [&](const LogState& other) {
+    return other.records > 0 && other.first_sequence <= synced;
+  });
+}
+
+std::string LogsThatLackSynced(rocksdb::Env* env, const std::string& shard_path) {
+  // Before the logs: a running engine goes on.
+  const std::optional<uint64_t> synced = ReadSyncedSequence(env, shard_path);
+  const std::optional<Inventory> noted = ReadInventory(env, shard_path);
+  if (!synced || !noted || !IsCurrent(env, shard_path, *noted)) return {};
+  std::vector<LogState> logs;
+  for (const uint64_t number : noted->logs) {
+    const Result<LogState> log = CheckLog(env, shard_path, number);
+    if (log.ok()) logs.push_back(*log);
+  }
+  std::string text;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    if (!LacksSynced(logs[i], std::span(logs).subspan(i + 1), *synced)) continue;
+    text += (text.empty() ? "" : ", ") + LogName(logs[i].number) + " is damaged behind byte " +
+            std::to_string(logs[i].sound_bytes);
+  }
+  return text;
 }
 
 std::optional<FileDamage> CheckTable(rocksdb::Env* env, const std::string& path, uint64_t bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct ShardIdentity {
   uint32_t shard = 0, shards = 0;
 
   static std::optional<ShardIdentity> FromJson(std::string_view json);
+  std::string ToJson() const;
 };
 
 /// A shard's log on disk.
@@ -33,6 +35,7 @@ struct LogState {
   uint64_t damaged_bytes = 0;  ///< in front of a sound record
   uint64_t records = 0;
   uint64_t first_sequence = 0, last_sequence = 0;  ///< RocksDB's; 0: no record
+  uint64_t resumed_sequence = 0;                   ///< of the first record behind damage; 0: none
 };
 
 /// What CheckShard found. Files are named without the shard's folder.
@@ -51,6 +54,15 @@ Result<ShardFindings> CheckShard(rocksdb::Env* env, const std::string& path);
 
 /// A shard's log as it reads. kIOError: it does not.
 Result<LogState> CheckLog(rocksdb::Env* env, const std::string& shard_path, uint64_t number);
+
+/// Whether what can't be read of `log` was synced: a record that was is behind it, there or in one
+/// of `newer`. RocksDB may pass over such bytes without a word. `synced` is the sequence up to
+/// which all was.
+bool LacksSynced(const LogState& log, std::span<const LogState> newer, uint64_t synced);
+
+/// The names of those of the shard's live logs that lack something synced, with what is wrong with
+/// them, as text; empty: none, or it is not known which logs are live.
+std::string LogsThatLackSynced(rocksdb::Env* env, const std::string& shard_path);
 
 /// What is wrong with a table of `bytes` (0: not known); nothing where it is sound. Reads it all.
 std::optional<FileDamage> CheckTable(rocksdb::Env* env, const std::string& path, uint64_t bytes);

@@ -5,8 +5,6 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
 #include "format/user_codec.h"
@@ -22,17 +20,17 @@
 namespace seendb {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr size_t kBatchBytes = 1 << 20;
 constexpr int kEpochShift = 40;
-
 SharedResources Shared(rocksdb::Env* env) {
   SharedResources shared;
   shared.env = env;
   shared.counters = std::make_shared<MergeCounters>();
   return shared;
 }
+
+constexpr char kUsersForgotten[] =
+    ": erasures, clears, pauses, active days may be forgotten; what was erased stays so";
 
 class Rebuilder final : public rocksdb::WriteBatch::Handler {
  public:
@@ -123,9 +121,8 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   }
   Status MakeFamily(const std::string& name) {
     if (name == rocksdb::kDefaultColumnFamilyName || handles_.contains(name)) return {};
-    if (ParseFamilyName(name).kind == FamilyName::kUnknown) {
-      return Status::Incompatible("unknown column family " + name);
-    }
+    const bool unknown = ParseFamilyName(name).kind == FamilyName::kUnknown;
+    if (unknown) return Status::Incompatible("unknown column family " + name);
     rocksdb::ColumnFamilyHandle* handle = nullptr;
     const rocksdb::Status made =
         db_->CreateColumnFamily(OptionsOfFamily(input_.env, name), name, &handle);
@@ -317,28 +314,28 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
             const std::vector<UserRange>& ranges) {
     const FamilyName name = ParseFamilyName(family);
     const std::string reason = table + " was damaged";
+    Losses lost{input_.now_ms, reason, ranges};
     switch (name.kind) {
       case FamilyName::kSeen:
-        losses_[LostKey(name.collection, name.bucket)].Absorb({input_.now_ms, reason, ranges});
+        losses_[LostKey(name.collection, name.bucket)].Absorb(lost);
         break;
       case FamilyName::kImpressions:
-        losses_[LostKey(name.collection, kImpressionsLabel)].Absorb(
-            {input_.now_ms, reason, ranges});
+        losses_[LostKey(name.collection, kImpressionsLabel)].Absorb(lost);
         break;
       case FamilyName::kHistory:
       case FamilyName::kTimeline:  // keys of both begin with a size: nobody's in particular
-        losses_[LostHistoryKey(name.collection, name.bucket)].Absorb({input_.now_ms, reason, {}});
+        lost.users.clear();
+        losses_[LostHistoryKey(name.collection, name.bucket)].Absorb(lost);
         break;
       case FamilyName::kRing:
         LoseLog(reason + ", with staged plays");
         break;
       case FamilyName::kUsers:
-        out_->notes.push_back(reason +
-                              ": erasures of users may be forgotten; plays and "
-                              "impressions that were erased stay so; a first play of the day "
-                              "may be told again");
+        forget_whole_ = true;
+        out_->notes.push_back(reason + kUsersForgotten);
         break;
       case FamilyName::kDefault:
+        forget_whole_ = true;
         if (input_.repaired_before) LoseLog(reason + ", with what an earlier repair noted as lost");
         break;
       case FamilyName::kUnknown:
@@ -443,12 +440,13 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       const rocksdb::Status put = batch_.Put(meta, key, losses.ToJson());
       if (!put.ok()) return FromRocks(put, "repair");
     }
-    rocksdb::Status put = batch_.Put(meta, kIdentityKey,
-                                     Json{{"format", kFormatVersion},
-                                          {"id", input_.identity.id},
-                                          {"shard", input_.identity.shard},
-                                          {"shards", input_.identity.shards}}
-                                         .dump());
+    rocksdb::Status put;
+    for (const auto& [name, policy] : policies_) {
+      if (forget_whole_ && put.ok()) put = batch_.Delete(meta, UnwatchedKey(name));
+    }
+    const ShardIdentity identity{kFormatVersion, input_.identity.id, input_.identity.shard,
+                                 input_.identity.shards};
+    if (put.ok()) put = batch_.Put(meta, kIdentityKey, identity.ToJson());
     if (put.ok()) put = batch_.Put(meta, kRingKey, RingState(epoch_));
     return put.ok() ? Flush() : FromRocks(put, "repair");
   }
@@ -474,6 +472,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   std::set<std::string> replayed_erasures_;
   std::map<std::string, Losses> losses_;  // by the marker's key
   Losses log_loss_;
+  bool forget_whole_ = false;  // what clears and pauses kept from history: it is not whole any more
   uint64_t epoch_ = 0;
   uint64_t unknown_records_ = 0;
   Status failed_;

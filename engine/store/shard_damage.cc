@@ -7,6 +7,7 @@
 #include "format/day_key.h"
 #include "store/inventory.h"
 #include "store/meta_keys.h"
+#include "store/repair_check.h"
 #include "store/scan.h"
 #include "store/shard_store.h"
 #include "store/stand_in.h"
@@ -66,8 +67,8 @@ Status ShardStore::CheckFiles() {
   if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kRestore);
   const Result<std::vector<LogShortage>> logs = LogShortages(env, options_.path);
   if (!logs.ok()) return logs.status();
-  if (logs->empty()) return {};
-  log_loss_ = TextOf(*logs);
+  log_loss_ = logs->empty() ? LogsThatLackSynced(env, options_.path) : TextOf(*logs);
+  if (log_loss_.empty()) return {};
   return options_.open_damaged ? Status() : Status::Corruption(log_loss_ + kGoOn);
 }
 

@@ -9,6 +9,7 @@
 
 #include "store/log_tail.h"
 #include "store/meta_keys.h"
+#include "store/repair_check.h"
 #include "store/shard_store.h"
 #include "store/status.h"
 
@@ -138,17 +139,19 @@ Status ShardStore::CheckSynced() {
   return {};
 }
 
-Status ShardStore::KeepLogLoss() { return log_loss_.empty() ? Status() : MarkLogLost(log_loss_); }
+// What the logs still hold goes into tables, so that the next opening does not meet them again.
+Status ShardStore::KeepLogLoss() {
+  if (log_loss_.empty()) return {};
+  const Status marked = MarkLogLost(log_loss_);
+  return marked.ok() && !options_.read_only ? FlushAll() : marked;
+}
 
 Status ShardStore::CheckShardIdentity() {
   std::string stored;
   const rocksdb::Status got = db_->Get({}, meta(), kIdentityKey, &stored);
   if (got.IsNotFound() && options_.create && !options_.read_only) {
-    return PutMeta(kIdentityKey, Json{{"format", kFormatVersion},
-                                      {"id", options_.database_id},
-                                      {"shard", options_.shard},
-                                      {"shards", options_.shards}}
-                                     .dump());
+    const ShardIdentity mine{kFormatVersion, options_.database_id, options_.shard, options_.shards};
+    return PutMeta(kIdentityKey, mine.ToJson());
   }
   if (!got.ok()) return FromRocks(got, "read the shard's identity");
   const Json parsed = Json::parse(stored, nullptr, false);

@@ -143,6 +143,10 @@ class RotFixture : public EngineTest {
     Drain();
     PlayEverywhere("e", 10, kStartMs);
     for (int i = 0; i < kUsers; ++i) NoteServed("feed", UserName(i), {"feed served"});
+    KeepSound();
+  }
+  // What is at Path() is the sound database, and which families its tables are of is known.
+  void KeepSound() {
     ASSERT_TRUE(engine_->Sync().ok());
     ASSERT_TRUE(engine_->Close().ok());
     engine_.reset();
