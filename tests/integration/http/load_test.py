@@ -254,8 +254,11 @@ class LoadTest(unittest.TestCase):
                           post(b"/plays", b"5\r\n{", b"Transfer-Encoding: chunked"), b""][i % 4])
         stream = threading.Thread(target=self.swallow, args=("/plays",))
         stream.start()
-        time.sleep(1)
         all_neighbours = more + [self.neighbour]
+        until = time.monotonic() + 60
+        while (min(len(one.acknowledged) for one in all_neighbours) <= 20
+               and time.monotonic() < until):
+            time.sleep(0.05)
         for one in all_neighbours:
             one.leaving.set()
         # Half requests hold it for shutdown_ms, no longer.
