@@ -153,8 +153,8 @@ Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<I
   return status;
 }
 
-void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer,
-                       UnseenForm form, http::Response* response) {
+void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer, UnseenForm form,
+                       http::Response* response) {
   std::string& body = response->body;
   const size_t count = answer.unseen.size();
   if (form == UnseenForm::kIndexes) {

@@ -38,10 +38,10 @@ bool IsBinaryFilterParameter(std::string_view name);
 Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* items);
 
 /// Puts the answer to `request` into `*response`: the body, its type and the headers SeenDB-Seen
-/// (items seen), SeenDB-Degraded (parts that could not be read; 0: whole), where verifying was asked
-/// for SeenDB-Refuted (items that filters falsely called seen) and, where there are any,
+/// (items seen), SeenDB-Degraded (parts that could not be read; 0: whole), where verifying was
+/// asked for SeenDB-Refuted (items that filters falsely called seen) and, where there are any,
 /// SeenDB-Missing (the names of the parts).
-void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer,
-                       UnseenForm form, http::Response* response);
+void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer, UnseenForm form,
+                       http::Response* response);
 
 }  // namespace seendb::api

@@ -121,8 +121,7 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
   EXPECT_EQ(topic(R"("topic":"t","kind":"impressions","day":"d")"), "/kafka/topics/0/day");
   EXPECT_EQ(topic(R"("topic":"t","kind":"impressions","first_of_day_topic":"f")"),
             "/kafka/topics/0/first_of_day_topic");
-  EXPECT_EQ(topic(R"("topic":"t","first_of_day_topic":"t")"),
-            "/kafka/topics/0/first_of_day_topic");
+  EXPECT_EQ(topic(R"("topic":"t","first_of_day_topic":"t")"), "/kafka/topics/0/first_of_day_topic");
   EXPECT_EQ(topic(R"("topic":"t","first_of_day_topic":"")"), "/kafka/topics/0/first_of_day_topic");
 }
 
