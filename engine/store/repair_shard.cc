@@ -22,15 +22,15 @@ namespace {
 
 constexpr size_t kBatchBytes = 1 << 20;
 constexpr int kEpochShift = 40;
+constexpr char kUsersForgotten[] =
+    ": erasures, clears, pauses, active days may be forgotten; what was erased stays so";
+
 SharedResources Shared(rocksdb::Env* env) {
   SharedResources shared;
   shared.env = env;
   shared.counters = std::make_shared<MergeCounters>();
   return shared;
 }
-
-constexpr char kUsersForgotten[] =
-    ": erasures, clears, pauses, active days may be forgotten; what was erased stays so";
 
 class Rebuilder final : public rocksdb::WriteBatch::Handler {
  public:

@@ -276,12 +276,7 @@ TEST_P(HistoryRotTest, IsRepaired) {
   EXPECT_GT(degraded_, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, HistoryRotTest,
-                         ::testing::Values(Damage::kFlip, Damage::kFlipAgain, Damage::kZeroBlock,
-                                           Damage::kHalf, Damage::kEmpty, Damage::kRemoved),
-                         [](const auto& one) {
-                           return kDamageNames[static_cast<size_t>(one.param)];
-                         });
+INSTANTIATE_TEST_SUITE_P(Every, HistoryRotTest, EveryDamage(), DamageName);
 
 }  // namespace
 }  // namespace seendb

@@ -108,12 +108,7 @@ TEST_P(RepairTest, IsTheWayBack) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, RepairTest,
-                         ::testing::Values(Damage::kFlip, Damage::kFlipAgain, Damage::kZeroBlock,
-                                           Damage::kHalf, Damage::kEmpty, Damage::kRemoved),
-                         [](const auto& one) {
-                           return kDamageNames[static_cast<size_t>(one.param)];
-                         });
+INSTANTIATE_TEST_SUITE_P(Every, RepairTest, EveryDamage(), DamageName);
 
 TEST_F(RepairTest, RefusesWhatIsInUseOrNoDatabase) {
   EXPECT_EQ(Run().status().code(), StatusCode::kNotFound);

@@ -25,6 +25,15 @@ enum class Damage { kFlip, kFlipAgain, kZeroBlock, kHalf, kEmpty, kRemoved };
 inline constexpr std::array<const char*, 6> kDamageNames{"Flip", "FlipAgain", "ZeroBlock",
                                                          "Half", "Empty",     "Removed"};
 
+// Every kind, for parametrised suites, and what a case is called.
+inline auto EveryDamage() {
+  return ::testing::Values(Damage::kFlip, Damage::kFlipAgain, Damage::kZeroBlock, Damage::kHalf,
+                           Damage::kEmpty, Damage::kRemoved);
+}
+inline std::string DamageName(const ::testing::TestParamInfo<Damage>& one) {
+  return kDamageNames[static_cast<size_t>(one.param)];
+}
+
 inline constexpr int kUsers = 8;
 inline constexpr char kErased[] = "erased";
 
