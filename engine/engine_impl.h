@@ -91,7 +91,7 @@ class EngineImpl final : public Engine {
                        HistoryLookup* found) override;
   Status DeleteHistory(IdRef user, std::string_view collection,
                        std::span<const IdRef> items) override;
-  Status ClearHistory(IdRef user, std::span<const std::string_view> collections) override;
+  Status ClearHistory(IdRef user, std::span<const std::string_view> named) override;
   Status SetRecording(IdRef user, bool paused) override;
   Result<Recording> GetRecording(IdRef user) override;
   Status PutCollection(std::string_view name, const PolicyPatch& patch) override;

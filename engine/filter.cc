@@ -414,7 +414,9 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
     FingerprintsOf(request.items.subspan(begin, end - begin), scratch.fingerprints.data() + begin);
     ProbeRange(scratch, begin, end);
     if (reader.overrides() != nullptr) LiftOverrides(scratch, *reader.overrides(), begin, end);
-    if (check && !reader.TimeIsUp()) check->Run(request.items, begin, end, scratch);
+    // Nothing is refuted where a source is missing: it may be the one that was right.
+    if (check && !response->degraded && !reader.TimeIsUp())
+      check->Run(request.items, begin, end, scratch);
     if (Collect(scratch, request, begin, end, response)) break;
   }
   for (size_t i = 0; i < scratch.source_count; ++i) scratch.sources[i]->value.Reset();

@@ -127,14 +127,20 @@ int64_t EngineImpl::OldestAccepted(int64_t now_ms) const {
   return oldest_ms;
 }
 
-// First the synced word that nothing up to a time counts; then the rows go.
-Status EngineImpl::ClearHistory(IdRef user, std::span<const std::string_view> collections) {
+// First the synced word that nothing up to a time counts; then the rows go. Where no collection is
+// named, those whose history is off are cleared too: they may keep entries of before.
+Status EngineImpl::ClearHistory(IdRef user, std::span<const std::string_view> named) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status valid = user.Validate();
   if (!valid.ok()) return UserFault(valid);
-  const Result<std::vector<Collection>> wanted = HistoryCollections(collections);
+  Result<std::vector<Collection>> wanted = HistoryCollections(named);
   if (!wanted.ok()) return wanted.status();
+  if (named.empty()) {
+    const std::shared_ptr<const CollectionMap> all = collections();
+    wanted->clear();
+    for (const auto& [of, collection] : *all) wanted->push_back(collection);
+  }
   const std::string name = user.ToString();
   Shard& shard = shards_[ShardOf(user)];
   const Gate::Scope inside(*shard.use);

@@ -148,7 +148,7 @@ void HistoryDeed::AccountWrite() {
     for (const auto& [name, policy] : model().policies()) {
       const bool wanted =
           operation_.of.empty() || std::count(operation_.of.begin(), operation_.of.end(), name) > 0;
-      if (!policy.history.enabled || !wanted) continue;
+      if (!wanted) continue;
       model().history().Clear(name, user, ok);
       any = true;
       if (ok) ++world_.expected.history_cleared;

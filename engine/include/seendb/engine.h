@@ -119,8 +119,8 @@ class Engine {
   /// filter goes on saying seen is the policy's deleted_items.
   virtual Status DeleteHistory(IdRef user, std::string_view collection,
                                std::span<const IdRef> items) = 0;
-  /// Deletes everything in the same sense from the history of these collections, or of all that
-  /// keep one; filters stay as they are. Synced.
+  /// Deletes everything in the same sense from the history of these collections, or of all, also
+  /// of those that keep none at present; filters stay as they are. Synced.
   virtual Status ClearHistory(IdRef user, std::span<const std::string_view> collections = {}) = 0;
   /// Pauses or resumes the user's history from now on, synced. A play whose time lies in a pause
   /// never enters history, however late it comes; the filter goes by the policy's when_paused.

@@ -174,6 +174,30 @@ TEST_F(HistoryTest, WithoutTheSwitchNothingIsKept) {
   EXPECT_EQ(All(), Items{"v2"});
 }
 
+// What was kept before the switch went off does not come back with it.
+TEST_F(HistoryTest, ClearedWhileOffStaysCleared) {
+  OpenWithHistory();
+  for (const bool drained : {false, true}) {
+    WatchItem("v1", clock_.NowMs());
+    if (drained) Drain();
+    patch_.history.enabled = false;
+    Put("video", patch_);
+    ASSERT_TRUE(engine_->ClearHistory(IdRef("u")).ok());
+    patch_.history.enabled = true;
+    Put("video", patch_);
+    EXPECT_EQ(All(), Items{}) << drained;
+    Drain();
+    EXPECT_EQ(All(), Items{}) << drained;
+    EXPECT_TRUE(FamiliesWith("history/").empty()) << "rows";
+    EXPECT_EQ(Unseen("u", {"v1"}, "video"), Items{});
+    clock_.Advance(1);
+    WatchItem("v2", clock_.NowMs());
+    EXPECT_EQ(All(), Items{"v2"});
+    ASSERT_TRUE(engine_->ClearHistory(IdRef("u")).ok());
+    clock_.Advance(1);
+  }
+}
+
 TEST_F(HistoryTest, BucketsComeAndGoWithDaysNotWithRetention) {
   patch_.bucket = BucketSpec{BucketKind::kDays, 1};
   patch_.window = patch_.retention = 2;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "support/engine_fixture.h"
+#include "support/raw_shard.h"
 
 namespace seendb {
 namespace {
@@ -275,6 +276,23 @@ TEST_F(VerifyTest, NothingIsRefutedBeyondTheDaysKept) {
   patch.history.days = 90;  // brings nothing back
   Put("c", patch);
   ExpectUnchecked();
+}
+
+TEST_F(VerifyTest, NothingIsRefutedWhereAFilterCannotBeRead) {
+  Start(Wrong(2));
+  PlaySome(kPlayed);
+  clock_.Advance(kDayMs);
+  PlaySome(Numbered("other", 300), clock_.NowMs());
+  const uint32_t shard_of_u = engine_->ShardOf(IdRef("u"));
+  engine_.reset();
+  {
+    RawShard shard(Path(), shard_of_u);
+    shard.Put("seen/c/2026-03-10", "u", "noise");
+  }
+  Open();
+  ExpectUnchecked();
+  EXPECT_TRUE(answer_.degraded);
+  EXPECT_LT(Without(Ask(true)).size(), kItems.size());
 }
 
 TEST_F(VerifyTest, WithoutHistoryNothingIsChecked) {
