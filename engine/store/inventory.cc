@@ -178,7 +178,8 @@ Status WriteInventory(rocksdb::Env* env, const std::string& shard_path,
   return ReplaceFile(env, shard_path + "/FILES", inventory.ToText(), false);
 }
 
-Status CheckManifest(rocksdb::Env* env, const std::string& shard_path) {
+Status CheckManifest(rocksdb::Env* env, const std::string& shard_path,
+                     const std::optional<Inventory>& noted) {
   const std::string current_path = shard_path + "/CURRENT";
   std::string current;
   const rocksdb::Status read = rocksdb::ReadFileToString(env, current_path, &current);
@@ -189,7 +190,6 @@ Status CheckManifest(rocksdb::Env* env, const std::string& shard_path) {
     return Status::Corruption("CURRENT is damaged: it names no MANIFEST");
   }
   current.pop_back();
-  const std::optional<Inventory> noted = ReadInventory(env, shard_path);
   // Where another one was noted nothing is known of this one: RocksDB goes on with a new MANIFEST
   // even where it failed to make CURRENT name it.
   LogExtent extent;
@@ -214,28 +214,6 @@ bool IsCurrent(rocksdb::Env* env, const std::string& shard_path, const Inventory
          current == noted.manifest + "\n" &&
          env->GetFileSize(shard_path + "/" + noted.manifest, &bytes).ok() &&
          bytes == noted.manifest_bytes;
-}
-
-Result<std::vector<LogShortage>> LogShortages(rocksdb::Env* env, const std::string& shard_path) {
-  std::vector<LogShortage> shortages;
-  const std::optional<Inventory> noted = ReadInventory(env, shard_path);
-  if (!noted) return shortages;
-  const Result<std::vector<uint64_t>> found = LogNumbers(env, shard_path);
-  if (!found.ok()) return found.status();
-  for (const auto& [log, bytes_was] : noted->log_bytes) {
-    uint64_t bytes = 0;
-    if (env->GetFileSize(shard_path + "/" + LogName(log), &bytes).ok() && bytes < bytes_was) {
-      shortages.push_back({log, false, bytes, bytes_was});
-    }
-  }
-  // Read after the logs were listed: a running engine may let some go meanwhile.
-  if (!IsCurrent(env, shard_path, *noted)) return shortages;
-  for (const uint64_t log : noted->logs) {
-    if (std::binary_search(found->begin(), found->end(), log)) continue;
-    const auto was = noted->log_bytes.find(log);
-    shortages.push_back({log, true, 0, was == noted->log_bytes.end() ? 0 : was->second});
-  }
-  return shortages;
 }
 
 }  // namespace seendb

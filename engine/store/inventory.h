@@ -43,17 +43,10 @@ bool IsCurrent(rocksdb::Env* env, const std::string& shard_path, const Inventory
 /// Replaces `<shard>/FILES`, not synced.
 Status WriteInventory(rocksdb::Env* env, const std::string& shard_path, const Inventory& inventory);
 
-/// Checks a shard's CURRENT and MANIFEST before RocksDB sees them. kCorruption names the file.
-Status CheckManifest(rocksdb::Env* env, const std::string& shard_path);
-/// A log that is gone, or shorter than it was.
-struct LogShortage {
-  uint64_t number = 0;
-  bool missing = false;    ///< else shortened
-  uint64_t bytes = 0;      ///< there are
-  uint64_t bytes_was = 0;  ///< noted; 0: unknown
-};
-/// The logs that are gone and can't have been let go, or are shorter than noted.
-Result<std::vector<LogShortage>> LogShortages(rocksdb::Env* env, const std::string& shard_path);
+/// Checks a shard's CURRENT and MANIFEST before RocksDB sees them, against what FILES says.
+/// kCorruption names the file.
+Status CheckManifest(rocksdb::Env* env, const std::string& shard_path,
+                     const std::optional<Inventory>& noted);
 
 /// Numbers of the shard's *.log, ascending.
 Result<std::vector<uint64_t>> LogNumbers(rocksdb::Env* env, const std::string& shard_path);

@@ -67,8 +67,7 @@ class ShardChecker {
   ShardChecker(rocksdb::Env* env, std::string path) : env_(env), path_(std::move(path)) {}
 
   Result<ShardFindings> Run() {
-    synced_ = ReadSyncedSequence(env_, path_);  // before the logs: a running engine goes on
-    noted_ = ReadInventory(env_, path_);
+    logs_ = ReadLogNotes(env_, path_);
     const rocksdb::Status listed = env_->GetChildren(path_, &names_);
     if (!listed.ok()) return FromRocks(listed, "list " + path_);
     std::sort(names_.begin(), names_.end());
@@ -88,7 +87,8 @@ class ShardChecker {
     CheckIdentityFile();
     if (!found_.manifest.empty()) OpenLeniently();
     CheckTables();
-    CheckLogs();
+    const Status logs = CheckLogs();
+    if (!logs.ok()) return logs;
     return std::move(found_);
   }
 
@@ -103,7 +103,8 @@ class ShardChecker {
     const Status read = ReadLogFile(
         env_, path_ + "/" + name, [](std::string_view) {}, &extent);
     if (!read.ok()) return Damage(name, Has(name) ? "unreadable" : "missing", "");
-    const uint64_t was = noted_ && noted_->manifest == name ? noted_->manifest_bytes : 0;
+    const uint64_t was =
+        logs_.noted && logs_.noted->manifest == name ? logs_.noted->manifest_bytes : 0;
     if (extent.damaged_bytes == 0 && extent.records > 0 && extent.sound_bytes >= was) return {};
     const uint64_t wanted = std::max(extent.bytes, was);
     return Damage(
@@ -144,7 +145,7 @@ class ShardChecker {
     }
     found_.manifest = FindManifest();
     if (!found_.manifest.empty()) return;
-    name = noted_ ? noted_->manifest : "MANIFEST";
+    name = logs_.noted ? logs_.noted->manifest : "MANIFEST";
     if (!others) return Add(Damage(name, "missing", ""));
     for (const std::string& other : names_) {
       if (!other.starts_with("MANIFEST-")) continue;
@@ -162,8 +163,8 @@ class ShardChecker {
         Add(Damage(name, "missing", ""));
       }
     };
-    check("SYNCED", synced_.has_value(), "FILES");
-    check("FILES", noted_.has_value(), "SYNCED");
+    check("SYNCED", logs_.synced.has_value(), "FILES");
+    check("FILES", logs_.noted.has_value(), "SYNCED");
   }
 
   bool IsAsNoted(const std::string& name, uint64_t sum) const {
@@ -174,9 +175,9 @@ class ShardChecker {
 
   // RocksDB keeps the newest two.
   void CheckOptions() {
-    if (!noted_) return;
+    if (!logs_.noted) return;
     std::vector<std::string> noted;
-    for (const auto& [name, sum] : noted_->sums) {
+    for (const auto& [name, sum] : logs_.noted->sums) {
       if (!name.starts_with("OPTIONS-")) continue;
       noted.push_back(name);
       if (Has(name) && !IsAsNoted(name, sum))
@@ -192,10 +193,10 @@ class ShardChecker {
   }
 
   void CheckIdentityFile() {
-    if (noted_ && noted_->sums.contains("IDENTITY")) {
+    if (logs_.noted && logs_.noted->sums.contains("IDENTITY")) {
       if (!Has("IDENTITY")) {
         Add(Damage("IDENTITY", "missing", ""));
-      } else if (!IsAsNoted("IDENTITY", noted_->sums.at("IDENTITY"))) {
+      } else if (!IsAsNoted("IDENTITY", logs_.noted->sums.at("IDENTITY"))) {
         Add(Damage("IDENTITY", "damaged", "its checksum is another"));
       }
       return;
@@ -281,10 +282,11 @@ class ShardChecker {
     }
   }
 
-  void CheckLogs() {
+  Status CheckLogs() {
+    const Status read = ReadLogs(env_, path_, &logs_);
+    if (!read.ok()) return read;
     std::vector<uint64_t> named;
-    const Result<std::vector<LogShortage>> shortages = LogShortages(env_, path_);
-    for (const LogShortage& log : shortages.ok() ? *shortages : std::vector<LogShortage>{}) {
+    for (const LogShortage& log : ShortagesOf(logs_)) {
       named.push_back(log.number);
       Add(Damage(LogName(log.number), log.missing ? "missing" : "shortened",
                  log.missing ? ""
@@ -292,14 +294,12 @@ class ShardChecker {
                                    std::to_string(log.bytes_was) + " bytes",
                  log.missing ? std::optional<uint64_t>() : log.bytes));
     }
-    const Result<std::vector<uint64_t>> numbers = LogNumbers(env_, path_);
-    for (const uint64_t number : numbers.ok() ? *numbers : std::vector<uint64_t>{}) {
-      Result<LogState> log = CheckLog(env_, path_, number);
-      if (!log.ok()) {
-        Add(Damage(LogName(number), "unreadable", std::string(log.status().message())));
-        continue;
+    for (const LogState& log : logs_.all) {
+      if (log.read.ok()) {
+        found_.logs.push_back(log);
+      } else {
+        Add(Damage(LogName(log.number), "unreadable", std::string(log.read.message())));
       }
-      found_.logs.push_back(*log);
     }
     uint64_t last = 0;
     bool told = false;  // a gap in front of the next record is another log's
@@ -308,11 +308,11 @@ class ShardChecker {
       const auto newer = std::span(found_.logs).subspan(i + 1);
       const LogState* const next = newer.empty() ? nullptr : newer.data();
       last = std::max(last, log.last_sequence);
-      const bool lacks = synced_ && LacksSynced(log, newer, *synced_);
+      const bool lacks = logs_.synced && LacksSynced(log, newer, *logs_.synced);
       const bool gap = next != nullptr && last != 0 && !told && next->first_sequence > last + 1;
       told = next != nullptr && next->records == 0 && (told || lacks);
-      const bool short_of_synced = next == nullptr && named.empty() && found_.opens && synced_ &&
-                                   std::max(last, recovered_) < *synced_;
+      const bool short_of_synced = next == nullptr && named.empty() && found_.opens &&
+                                   logs_.synced && std::max(last, recovered_) < *logs_.synced;
       if (std::find(named.begin(), named.end(), log.number) != named.end()) continue;
       if (log.damaged_bytes == 0 && !lacks && !gap && !short_of_synced) continue;
       const bool shortened = log.damaged_bytes == 0 && log.sound_bytes == log.bytes;
@@ -323,16 +323,17 @@ class ShardChecker {
       Add(Damage(LogName(log.number), shortened ? "shortened" : "damaged", std::move(detail),
                  log.sound_bytes));
     }
-    if (found_.logs.empty() && named.empty() && found_.opens && synced_ && recovered_ < *synced_) {
+    if (found_.logs.empty() && named.empty() && found_.opens && logs_.synced &&
+        recovered_ < *logs_.synced) {
       Add(Damage("*.log", "missing", "what was synced is in no table"));
     }
+    return {};
   }
 
   rocksdb::Env* const env_;
   const std::string path_;
   std::vector<std::string> names_;
-  std::optional<uint64_t> synced_;
-  std::optional<Inventory> noted_;
+  ShardLogs logs_;
   uint64_t recovered_ = 0;
   ShardFindings found_;
 };
@@ -353,58 +354,6 @@ std::string ShardIdentity::ToJson() const {
   return nlohmann::ordered_json{
       {"format", format}, {"id", id}, {"shard", shard}, {"shards", shards}}
       .dump();
-}
-
-Result<LogState> CheckLog(rocksdb::Env* env, const std::string& shard_path, uint64_t number) {
-  LogState log;
-  log.number = number;
-  LogExtent extent;
-  const Status read = ReadLogFile(
-      env, shard_path + "/" + LogName(number),
-      [&](std::string_view record) {  // sequence, count, entries
-        Reader in(record);
-        const uint64_t sequence = in.U64();
-        uint64_t count = 0;
-        for (int byte = 0; byte < 4; ++byte) count |= uint64_t{in.U8()} << (8 * byte);
-        if (!in.ok()) return;
-        if (log.first_sequence == 0) log.first_sequence = sequence;
-        if (extent.damaged_bytes > 0 && log.resumed_sequence == 0) log.resumed_sequence = sequence;
-        log.last_sequence = std::max(log.last_sequence, sequence + count - 1);
-      },
-      &extent);
-  if (!read.ok()) return read;
-  log.bytes = extent.bytes;
-  log.sound_bytes = extent.sound_bytes;
-  log.damaged_bytes = extent.damaged_bytes;
-  log.records = extent.records;
-  return log;
-}
-
-bool LacksSynced(const LogState& log, std::span<const LogState> newer, uint64_t synced) {
-  if (log.resumed_sequence != 0 && log.resumed_sequence <= synced) return true;
-  if (log.sound_bytes == log.bytes) return false;
-  return std::any_of(newer.begin(), newer.end(), [&](const LogState& other) {
-    return other.records > 0 && other.first_sequence <= synced;
-  });
-}
-
-std::string LogsThatLackSynced(rocksdb::Env* env, const std::string& shard_path) {
-  // Before the logs: a running engine goes on.
-  const std::optional<uint64_t> synced = ReadSyncedSequence(env, shard_path);
-  const std::optional<Inventory> noted = ReadInventory(env, shard_path);
-  if (!synced || !noted || !IsCurrent(env, shard_path, *noted)) return {};
-  std::vector<LogState> logs;
-  for (const uint64_t number : noted->logs) {
-    const Result<LogState> log = CheckLog(env, shard_path, number);
-    if (log.ok()) logs.push_back(*log);
-  }
-  std::string text;
-  for (size_t i = 0; i < logs.size(); ++i) {
-    if (!LacksSynced(logs[i], std::span(logs).subspan(i + 1), *synced)) continue;
-    text += (text.empty() ? "" : ", ") + LogName(logs[i].number) + " is damaged behind byte " +
-            std::to_string(logs[i].sound_bytes);
-  }
-  return text;
 }
 
 std::optional<FileDamage> CheckTable(rocksdb::Env* env, const std::string& path, uint64_t bytes) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,8 @@
 
 #include "seendb/repair.h"
 #include "seendb/status.h"
-#include "store/inventory.h"
 #include "store/ldb_options.h"
+#include "store/shard_logs.h"
 
 namespace seendb {
 
@@ -27,17 +26,6 @@ struct ShardIdentity {
   std::string ToJson() const;
 };
 
-/// A shard's log on disk.
-struct LogState {
-  uint64_t number = 0;
-  uint64_t bytes = 0;
-  uint64_t sound_bytes = 0;    ///< before the first damage
-  uint64_t damaged_bytes = 0;  ///< in front of a sound record
-  uint64_t records = 0;
-  uint64_t first_sequence = 0, last_sequence = 0;  ///< RocksDB's; 0: no record
-  uint64_t resumed_sequence = 0;                   ///< of the first record behind damage; 0: none
-};
-
 /// What CheckShard found. Files are named without the shard's folder.
 struct ShardFindings {
   uint64_t files = 0, bytes = 0;
@@ -45,24 +33,12 @@ struct ShardFindings {
   std::string manifest;                           ///< the one to go by; empty: none can be
   bool opens = false;                             ///< with that MANIFEST, tables apart
   std::vector<rocksdb::LiveFileMetaData> tables;  ///< where it opens
-  std::vector<LogState> logs;                     ///< by number
+  std::vector<LogState> logs;                     ///< those that read, by number
   std::optional<ShardIdentity> identity;          ///< where it could be read
 };
 
 /// Reads every file of the shard in `path`. kIOError: the folder can't be listed.
 Result<ShardFindings> CheckShard(rocksdb::Env* env, const std::string& path);
-
-/// A shard's log as it reads. kIOError: it does not.
-Result<LogState> CheckLog(rocksdb::Env* env, const std::string& shard_path, uint64_t number);
-
-/// Whether what can't be read of `log` was synced: a record that was is behind it, there or in one
-/// of `newer`. RocksDB may pass over such bytes without a word. `synced` is the sequence up to
-/// which all was.
-bool LacksSynced(const LogState& log, std::span<const LogState> newer, uint64_t synced);
-
-/// The names of those of the shard's live logs that lack something synced, with what is wrong with
-/// them, as text; empty: none, or it is not known which logs are live.
-std::string LogsThatLackSynced(rocksdb::Env* env, const std::string& shard_path);
 
 /// What is wrong with a table of `bytes` (0: not known); nothing where it is sound. Reads it all.
 std::optional<FileDamage> CheckTable(rocksdb::Env* env, const std::string& path, uint64_t bytes);

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "format/day_key.h"
-#include "store/inventory.h"
 #include "store/meta_keys.h"
-#include "store/repair_check.h"
 #include "store/scan.h"
 #include "store/shard_store.h"
 #include "store/stand_in.h"
@@ -59,15 +57,17 @@ std::string TextOf(const DamagedTable& table) {
 // name.
 Status ShardStore::CheckFiles() {
   rocksdb::Env* env = shared_->env;
+  logs_ = ReadLogNotes(env, options_.path);
   if (options_.create && !env->FileExists(options_.path + "/CURRENT").ok()) return {};
   if (!options_.repairing && env->FileExists(options_.path + "/" + kRepairName).ok()) {
     return Status::Corruption("a repair was begun and not finished; run: seendb repair");
   }
-  const Status manifest = CheckManifest(env, options_.path);
+  const Status manifest = CheckManifest(env, options_.path, logs_.noted);
   if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kRestore);
-  const Result<std::vector<LogShortage>> logs = LogShortages(env, options_.path);
-  if (!logs.ok()) return logs.status();
-  log_loss_ = logs->empty() ? LogsThatLackSynced(env, options_.path) : TextOf(*logs);
+  const Status read = ReadLogs(env, options_.path, &logs_);
+  if (!read.ok()) return read;
+  const std::vector<LogShortage> shortages = ShortagesOf(logs_);
+  log_loss_ = shortages.empty() ? LackSyncedText(logs_) : TextOf(shortages);
   if (log_loss_.empty()) return {};
   return options_.open_damaged ? Status() : Status::Corruption(log_loss_ + kGoOn);
 }

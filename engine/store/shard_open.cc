@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "store/log_tail.h"
 #include "store/meta_keys.h"
 #include "store/repair_check.h"
 #include "store/shard_store.h"
@@ -67,7 +66,6 @@ Status ShardStore::OpenDatabase() {
     const rocksdb::Status made = shared_->env->CreateDirIfMissing(options_.path);
     if (!made.ok()) return FromRocks(made, "make the folder");
   }
-  synced_before_ = ReadSyncedSequence(shared_->env, options_.path);
   std::vector<std::string> names;
   const rocksdb::Status listed = rocksdb::DB::ListColumnFamilies(db_options, options_.path, &names);
   if (!listed.ok()) {
@@ -97,7 +95,7 @@ Status ShardStore::OpenDatabase() {
   }
   if (!options_.read_only) {
     Status sound = SyncLogs(shared_->env, options_.path);
-    if (sound.ok()) sound = CutTornTails(shared_->env, options_.path, synced_before_);
+    if (sound.ok()) sound = CutTornTails(shared_->env, options_.path, logs_);
     if (!sound.ok()) return sound;
   }
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
@@ -125,7 +123,7 @@ Status ShardStore::OpenDatabase() {
 // Damage in the middle of a synced log makes RocksDB stop early without a word; what SYNCED says
 // tells that from a torn tail. It was read before the log was: a running engine may have gone on.
 Status ShardStore::CheckSynced() {
-  const std::optional<uint64_t> synced = synced_before_;
+  const std::optional<uint64_t> synced = logs_.synced;
   const uint64_t recovered = db_->GetLatestSequenceNumber();
   if (!synced || recovered >= *synced) return {};
   const std::string text = "the log (*.log in " + options_.path + ") is damaged: synced up to " +

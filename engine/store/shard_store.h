@@ -18,8 +18,8 @@
 #include "seendb/report.h"
 #include "store/families.h"
 #include "store/files.h"
-#include "store/inventory.h"
 #include "store/problem_list.h"
+#include "store/shard_logs.h"
 
 namespace seendb {
 
@@ -187,7 +187,7 @@ class ShardStore {
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<Opened> opened_;
   std::map<std::string, Policy> policies_;  // only while opening
-  std::optional<uint64_t> synced_before_;   // what SYNCED said before the database was opened
+  ShardLogs logs_;                          // as they were before the database was opened
 
   std::shared_ptr<Family> meta_, users_;
   mutable std::shared_mutex mutex_;  // guards families_ and ring_

@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 
-#include "store/log_tail.h"
 #include "store/ordered_files.h"
+#include "store/shard_logs.h"
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
 
@@ -63,9 +63,15 @@ class LogTailTest : public ::testing::Test {
     log_ = logs[0];
     ASSERT_TRUE(disk_.Read(log_, &sound_));
   }
+  Status Cut(const std::string& folder, std::optional<uint64_t> synced) {
+    ShardLogs logs;
+    logs.synced = synced;
+    const Status read = ReadLogs(disk_.env(), folder, &logs);
+    return read.ok() ? CutTornTails(disk_.env(), folder, logs) : read;
+  }
   std::string AfterCut(const std::string& bytes, std::optional<uint64_t> synced) {
     EXPECT_TRUE(disk_.Write(log_, bytes));
-    const Status cut = CutTornTails(disk_.env(), "/s", synced);
+    const Status cut = Cut("/s", synced);
     EXPECT_TRUE(cut.ok()) << cut.ToString();
     std::string after;
     EXPECT_TRUE(disk_.Read(log_, &after));
@@ -121,15 +127,15 @@ TEST_F(LogTailTest, TheEndOfAnOlderLogStays) {
 
 TEST_F(LogTailTest, WithoutLogsThereIsNothingToCut) {
   ASSERT_TRUE(disk_.Remove(log_));
-  EXPECT_TRUE(CutTornTails(disk_.env(), "/s", 7).ok());
-  EXPECT_FALSE(CutTornTails(disk_.env(), "/nowhere", 7).ok());
+  EXPECT_TRUE(Cut("/s", 7).ok());
+  EXPECT_FALSE(Cut("/nowhere", 7).ok());
 }
 
 TEST_F(LogTailTest, AFailureToCutIsTold) {
   disk_.Fail(MemDisk::kTruncate, log_, rocksdb::IOStatus::IOError("injected"));
   const std::string torn = sound_ + sound_.substr(0, 60);
   ASSERT_TRUE(disk_.Write(log_, torn));
-  const Status cut = CutTornTails(disk_.env(), "/s", {});
+  const Status cut = Cut("/s", {});
   EXPECT_EQ(cut.code(), StatusCode::kIOError);
   EXPECT_NE(cut.message().find(log_), std::string::npos) << cut.ToString();
 }

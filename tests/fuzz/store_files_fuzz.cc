@@ -68,7 +68,7 @@ void CheckOpening(const std::string& text, bool with_sum) {
   Write("CURRENT", text.substr(0, half));
   Write("FILES", with_sum ? WithSum(text.substr(half)) : text.substr(half));
   Write("MANIFEST-000001", "no log");
-  const Status status = CheckManifest(Disk(), kShard);
+  const Status status = CheckManifest(Disk(), kShard, ReadInventory(Disk(), kShard));
   Check(status.code() == StatusCode::kCorruption);
   Check(status.message().find("CURRENT") != std::string_view::npos ||
         status.message().find("MANIFEST") != std::string_view::npos);
