@@ -174,10 +174,8 @@ Status EngineImpl::WriteBatches(const Gate::Scope& inside, Shard& shard,
                                 const Collection& collection, ShardBatch* taken,
                                 rocksdb::WriteBatch* batch) {
   const bool sync = collection.policy.durability == Durability::kSync;
-  if (!taken->plays().empty()) {
-    return shard.ring->Record(
-        inside, {collection.name, collection.id, taken->plays(), taken->watched(), batch, sync});
-  }
+  const RingBatch plays = taken->ForRing(collection.id, batch, sync);
+  if (!plays.empty()) return shard.ring->Record(inside, plays);
   if (batch->Count() == 0) return {};
   rocksdb::WriteOptions options;
   options.sync = sync;
@@ -203,7 +201,7 @@ Status EngineImpl::WriteShard(const Gate::Scope& inside, Shard& shard, const Sha
   if (!status.ok()) return status;
   taken.Commit();
   if (collection.policy.history.enabled) {
-    counters_.history_recorded.fetch_add(taken.watched().size(), std::memory_order_relaxed);
+    counters_.history_recorded.fetch_add(taken.watched(), std::memory_order_relaxed);
     counters_.history_paused.fetch_add(taken.paused(), std::memory_order_relaxed);
   }
   return {};

@@ -25,9 +25,10 @@ void WatchedPlays::Clear() {
   bytes_.clear();
   places_.clear();
   plays_.clear();
+  staged_.clear();
 }
 
-void WatchedPlays::Add(std::string_view user, const Play& play, int64_t at_ms, bool ids_only) {
+void WatchedPlays::Add(const ShardEvent& event, const Play& play, bool ids_only) {
   Place place;
   place.item = bytes_.size();
   play.item.AppendTo(&bytes_);
@@ -40,7 +41,8 @@ void WatchedPlays::Add(std::string_view user, const Play& play, int64_t at_ms, b
   PutPayload(&bytes_, payload);
   place.end = bytes_.size();
   places_.push_back(place);
-  plays_.push_back({user, {}, at_ms, {}});
+  plays_.push_back({event.play.user, {}, event.at_ms, {}});
+  staged_.push_back(event.play);
 }
 
 std::span<const WatchedPlay> WatchedPlays::Finish() {
@@ -99,14 +101,15 @@ void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, const Po
 void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
   if (listed_) list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item});
   if (history_ && verdict != Verdict::kBoth) ++paused_;
-  if (verdict == Verdict::kBoth) {
-    watched_.Add(event.play.user, given_.PlayOf(event), event.at_ms, policy_.history.ids_only);
-  }
   if (!staged_ || verdict == Verdict::kNothing) return;
   if (firsts_ != nullptr && !firsts_->KnowsToday(given_.PlayOf(event))) {
     firsts_->Take(event.play.user, event.index);
   }
-  plays_.push_back(event.play);
+  if (verdict == Verdict::kBoth) {
+    watched_.Add(event, given_.PlayOf(event), policy_.history.ids_only);
+  } else {
+    plays_.push_back(event.play);
+  }
   if (settings_ == nullptr) return;
   const Override* deleted = settings_->FindOverride(family_->name, event.play.item);
   if (deleted == nullptr || event.at_ms <= deleted->at_ms) return;
@@ -163,6 +166,10 @@ Status ShardBatch::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) {
   }
   if (!status.ok() || firsts_ == nullptr) return FromRocks(status, "record");
   return firsts_->AddTo(batch, store);
+}
+
+RingBatch ShardBatch::ForRing(uint16_t collection_id, rocksdb::WriteBatch* also, bool sync) {
+  return {family_->name, collection_id, plays_, watched_.Finish(), watched_.staged(), also, sync};
 }
 
 void ShardBatch::Commit() {

@@ -38,13 +38,14 @@ Verdict Judge(const UserRecord* settings, const ShardEvent& event, const Policy&
 void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, const Policy& policy,
                      const GivenEvents& given, FirstPlays* firsts);
 
-/// Plays that enter history, with the bytes they point into.
+/// Plays that enter history and the filters, with the bytes they point into.
 class WatchedPlays {
  public:
   void Clear();
-  void Add(std::string_view user, const Play& play, int64_t at_ms, bool ids_only);
-  /// The plays added, good until the next change.
+  void Add(const ShardEvent& event, const Play& play, bool ids_only);
+  /// The plays added, good until the next change; as history and as the filters take them.
   std::span<const WatchedPlay> Finish();
+  std::span<const StagedPlay> staged() const { return staged_; }
 
  private:
   struct Place {
@@ -53,6 +54,7 @@ class WatchedPlays {
   std::string bytes_;
   std::vector<Place> places_;
   std::vector<WatchedPlay> plays_;
+  std::vector<StagedPlay> staged_;
 };
 
 /// See the head of this file.
@@ -69,8 +71,9 @@ class ShardBatch {
   /// It has been written.
   void Commit();
 
-  std::span<const StagedPlay> plays() const { return plays_; }
-  std::span<const WatchedPlay> watched() { return watched_.Finish(); }
+  /// What the ring takes, good until the next change.
+  RingBatch ForRing(uint16_t collection_id, rocksdb::WriteBatch* also, bool sync);
+  size_t watched() const { return watched_.staged().size(); }
   uint64_t accepted() const { return accepted_; }
   uint64_t paused() const { return paused_; }
 

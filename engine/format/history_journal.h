@@ -1,5 +1,5 @@
-// format/history_journal.h: what of an accepted batch of plays enters history (format.md, "History
-// journal record"). It stands beside the batch's journal record, under the next sequence.
+// format/history_journal.h: the plays of an accepted batch that enter history, and the filters with
+// it (format.md, "History journal record"). Those for the filters alone are in a journal record.
 
 #pragma once
 

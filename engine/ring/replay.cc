@@ -40,17 +40,23 @@ Status Ring::LoadSettings() {
   return FromRocks(it->status(), "read the user records");
 }
 
-// As ReplayRecord.
-bool Ring::ReplayHistory(uint64_t sequence, std::string_view record, HistoryStaging* staging) {
+// As ReplayRecord; the filters take what enters history.
+bool Ring::ReplayHistory(uint64_t sequence, std::string_view record, Staging* staging,
+                         HistoryStaging* history) {
   HistoryJournalDecoder decoder;
   if (!decoder.Begin(record)) return false;
   const std::shared_ptr<const FamilySet> families = store_->families();
-  if (families->Find(decoder.collection()) == nullptr) return false;
+  const CollectionFamilies* family = families->Find(decoder.collection());
+  if (family == nullptr) return false;
   const uint16_t collection = names_->Intern(decoder.collection());
   WatchedPlay play;
   while (decoder.Next(&play)) {
     if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
-    if (!ErasedBy(settings_, play.user, sequence)) staging->Add(collection, play);
+    if (ErasedBy(settings_, play.user, sequence)) continue;
+    const int64_t bucket = BucketIndexOf(family->policy, play.at_ms);
+    staging->Add(collection, {play.user, bucket, FingerprintOf(IdRef(play.item))});
+    history->Add(collection, play);
+    counters_->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }
   return decoder.ok();
 }
@@ -95,8 +101,9 @@ Status Ring::ReplayFamily(uint32_t position) {
     counters_->replayed_records.fetch_add(1, std::memory_order_relaxed);
     const std::string_view record = it->value().ToStringView();
     if (ParseSequenceKey(it->key().ToStringView(), &sequence) &&
-        (HistoryJournalDecoder::IsOne(record) ? ReplayHistory(sequence, record, history.get())
-                                              : ReplayRecord(sequence, record, staging.get()))) {
+        (HistoryJournalDecoder::IsOne(record)
+             ? ReplayHistory(sequence, record, staging.get(), history.get())
+             : ReplayRecord(sequence, record, staging.get()))) {
       continue;
     }
     if (!NewerText(record).empty()) continue;

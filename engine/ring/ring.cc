@@ -48,23 +48,26 @@ Status Ring::Record(const Gate::Scope&, const RingBatch& batch) {
     history = current_->history;
     position = current_->position;
   }
-  thread_local JournalEncoder encoder;
-  encoder.Begin(batch.collection, batch.plays.empty() ? 0 : batch.plays.front().bucket);
-  for (const StagedPlay& play : batch.plays) encoder.Add(play.user, play.bucket, play.item);
   const std::shared_ptr<Family> journal = store_->ring_family(position);
   rocksdb::WriteBatch own;
   rocksdb::WriteBatch& writes = batch.also != nullptr ? *batch.also : own;
-  const std::string_view record = encoder.Finish();
-  const uint64_t sequence = NextSequence();
-  rocksdb::Status status =
-      writes.Put(journal->get(), SequenceKey(sequence), {record.data(), record.size()});
+  rocksdb::Status status;
+  uint64_t sequence = 0;
+  const auto put = [&](std::string_view record) {
+    sequence = NextSequence();
+    status = writes.Put(journal->get(), SequenceKey(sequence), {record.data(), record.size()});
+  };
+  if (!batch.plays.empty()) {
+    thread_local JournalEncoder encoder;
+    encoder.Begin(batch.collection, batch.plays.front().bucket);
+    for (const StagedPlay& play : batch.plays) encoder.Add(play.user, play.bucket, play.item);
+    put(encoder.Finish());
+  }
   if (status.ok() && !batch.watched.empty()) {
-    thread_local HistoryJournalEncoder watched;
-    watched.Begin(batch.collection, batch.watched.front().at_ms);
-    for (const WatchedPlay& play : batch.watched) watched.Add(play);
-    const std::string_view second = watched.Finish();
-    status =
-        writes.Put(journal->get(), SequenceKey(NextSequence()), {second.data(), second.size()});
+    thread_local HistoryJournalEncoder encoder;
+    encoder.Begin(batch.collection, batch.watched.front().at_ms);
+    for (const WatchedPlay& play : batch.watched) encoder.Add(play);
+    put(encoder.Finish());
   }
   rocksdb::WriteOptions options;
   options.sync = batch.sync;
@@ -72,9 +75,10 @@ Status Ring::Record(const Gate::Scope&, const RingBatch& batch) {
   if (status.ok()) status = store_->db()->Write(options, &writes);
   if (!status.ok()) return FromRocks(status, "journal");
   for (const StagedPlay& play : batch.plays) staging->Add(batch.collection_id, play);
+  for (const StagedPlay& play : batch.watched_staged) staging->Add(batch.collection_id, play);
   for (const WatchedPlay& play : batch.watched) history->Add(batch.collection_id, play);
   // Summing the stripes costs more than a small batch: it is done now and then.
-  const bool look = batch.plays.size() >= 256 || sequence % 64 == 0;
+  const bool look = batch.plays.size() + batch.watched.size() >= 256 || sequence % 64 == 0;
   if (look && staging->bytes() + history->bytes() >= options_.slot_bytes_max)
     full_.store(true, std::memory_order_relaxed);
   return {};

@@ -60,10 +60,13 @@ struct RingCounters {
 struct RingBatch {
   std::string_view collection;
   uint16_t collection_id = 0;
-  std::span<const StagedPlay> plays;     ///< for the filters
-  std::span<const WatchedPlay> watched;  ///< of those, what enters history
-  rocksdb::WriteBatch* also = nullptr;   ///< further writes for the same batch, or null
+  std::span<const StagedPlay> plays;           ///< for the filters alone
+  std::span<const WatchedPlay> watched;        ///< for history and the filters
+  std::span<const StagedPlay> watched_staged;  ///< the same plays again, as the filters take them
+  rocksdb::WriteBatch* also = nullptr;         ///< further writes for the same batch, or null
   bool sync = false;
+
+  bool empty() const { return plays.empty() && watched.empty(); }
 };
 
 /// The greatest staged state of each item of a user.
@@ -151,7 +154,8 @@ class Ring {
   Status LoadSettings();
   Status ReplayFamily(uint32_t position);
   bool ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging);
-  bool ReplayHistory(uint64_t sequence, std::string_view record, HistoryStaging* staging);
+  bool ReplayHistory(uint64_t sequence, std::string_view record, Staging* staging,
+                     HistoryStaging* history);
   void OpenNext();
   void Turn();
   Status DrainSlot(uint32_t position);

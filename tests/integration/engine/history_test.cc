@@ -174,6 +174,32 @@ TEST_F(HistoryTest, WithoutTheSwitchNothingIsKept) {
   EXPECT_EQ(All(), Items{"v2"});
 }
 
+// A play is journalled once: with what history needs where it enters, else for the filter alone.
+TEST_F(HistoryTest, APlayIsJournalledOnce) {
+  OpenWithHistory();
+  ASSERT_TRUE(engine_->SetRecording(IdRef("p"), true).ok());
+  const seendb::Play plays[] = {{IdRef("u"), IdRef("v1"), kStartMs},
+                                {IdRef("p"), IdRef("v2"), kStartMs},
+                                {IdRef("u"), IdRef(uint64_t{42}), kStartMs}};
+  ASSERT_TRUE(engine_->RecordPlays(plays, {.collection = "video"}).ok());
+  WatchItem("v3", kStartMs + 1);
+  Items journalled;
+  const auto row = [&](const ScanRow& scanned) {
+    journalled.push_back(scanned.value);
+    return true;
+  };
+  ASSERT_TRUE(engine_->Scan("ring/", row).ok());
+  EXPECT_EQ(journalled, (Items{"collection=video plays=1", "collection=video history=2",
+                               "collection=video history=1"}));
+  for (const char* when : {"staged", "replayed", "drained"}) {
+    EXPECT_EQ(Unseen("u", {"v1", "v2", "v3", "42"}, "video"), Items{"v2"}) << when;
+    EXPECT_EQ(Unseen("p", {"v1", "v2"}, "video"), Items{"v1"}) << when;
+    EXPECT_EQ(All(), (Items{"v3", "42", "v1"})) << when;
+    if (when != std::string("staged")) Drain();
+    Reopen();
+  }
+}
+
 // What was kept before the switch went off does not come back with it.
 TEST_F(HistoryTest, ClearedWhileOffStaysCleared) {
   OpenWithHistory();
