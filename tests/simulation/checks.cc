@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simulation/calendar.h"
+#include "simulation/checks_verify.h"
 
 namespace seendb::simulation {
 namespace {
@@ -45,6 +46,7 @@ class Examination {
       const std::string& item = question_.filter.items[at];
       CheckItem(item, unseen[at], question_.filter.explain ? &answer_.reasons[at] : nullptr);
     }
+    CheckVerified(model_, question_, answer_, expected_, excused_, tally_);
   }
 
  private:
@@ -106,7 +108,7 @@ class Examination {
       case ReasonKind::kUnseen:
         Fail(item + " is not returned, and the reason is that it is");
       case ReasonKind::kRefuted:
-        Fail(item + " is refuted by history, which was not asked for");
+        Fail(item + " is not returned, and the reason is that history refutes it");
       case ReasonKind::kExcluded:
         return;
       case ReasonKind::kImpression:
@@ -138,7 +140,10 @@ class Examination {
         excluded || expected_.served_maybe.contains(item) || expected_.played_maybe.contains(item);
     if (unseen) {
       if (excluded) Fail(item + " is excluded and was returned");
-      if (reason != nullptr && reason->kind != ReasonKind::kUnseen) Fail(item + ": reason");
+      if (reason != nullptr && reason->kind != ReasonKind::kUnseen &&
+          reason->kind != ReasonKind::kRefuted) {
+        Fail(item + ": reason");
+      }
       CheckForgotten(item);
     } else {
       if (!possible && expected_.lifted.contains(item)) {
@@ -151,6 +156,7 @@ class Examination {
       if (reason != nullptr) CheckReason(item, *reason);
     }
     if (possible || !plays_ || policy_.representation == Representation::kExact) return;
+    if (question_.filter.verify) return;  // the budget is the filters' alone
     if (item[0] == 'f') {
       ++tally_->fresh;
       if (!unseen) ++tally_->wrong;

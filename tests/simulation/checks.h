@@ -12,6 +12,7 @@ namespace seendb::simulation {
 struct Question {
   std::string collection, user;
   ScriptFilter filter;
+  bool beside = false;  ///< something else went on meanwhile
 };
 
 /// Throws a Violation where `answer` breaks a promise. `engine` is asked about ceilings; `excused`

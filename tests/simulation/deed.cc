@@ -41,8 +41,8 @@ Status Deed::Account(bool alone) {
   if (operation_.verb == Verb::kPut) return AccountPut();
   if (!Knows()) return {};
   if (operation_.verb == Verb::kFilter) {
-    world_->Examine({operation_.collection, operation_.user, operation_.filter}, status_, answer_,
-                    alone);
+    world_->Examine({operation_.collection, operation_.user, operation_.filter, !alone}, status_,
+                    answer_, alone);
     return status_.code() == StatusCode::kUnavailable ? Status() : status_;
   }
   return AccountRecord(alone);

@@ -9,6 +9,7 @@
 #include "simulation/calendar.h"
 #include "simulation/dice.h"
 #include "simulation/generate_history.h"
+#include "simulation/generate_verify.h"
 #include "support/mem_disk.h"
 
 namespace seendb::simulation {
@@ -339,6 +340,7 @@ class Generator {
 
 Script Generate(uint64_t seed, const Scale& scale) {
   Script script = Generator(seed, scale).Run();
+  AddVerify(seed, &script);
   AddHistory(seed, &script);
   return script;
 }

@@ -103,7 +103,7 @@ class Decorator {
       }
       if (dice_.Chance(80)) event.watch = Watch();
       known_[event.user].push_back(event.item);
-      users_.push_back(event.user);
+      if (users_.empty() || users_.back() != event.user) users_.push_back(event.user);
       events.push_back(event);
       while (dice_.Chance(15)) {  // a heartbeat, of any time
         events.push_back(event);

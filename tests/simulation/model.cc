@@ -12,6 +12,8 @@ void Model::SetTime(int64_t at_ms) {
 }
 
 void Model::SetPolicy(const std::string& collection, const Policy& policy) {
+  const auto before = policies_.find(collection);
+  if (before != policies_.end()) history_.Change(collection, before->second, policy);
   policies_[collection] = policy;
   history_.Age(collection, policy);
   const uint64_t ceiling = EffectiveMaxFilterBytes(policy);

@@ -79,6 +79,9 @@ class HistoryModel {
   void Evict(bool sure);
   /// Time went on, or the policy changed: what is too old now may be gone for good.
   void Age(const std::string& collection, const Policy& policy);
+  /// A policy was changed; or maybe.
+  void Change(const std::string& collection, const Policy& before, const Policy& after);
+  void Distrust(const std::string& collection);
 
   /// What a look-up may answer now.
   Outlook Expect(const std::string& collection, const std::string& user,
@@ -92,6 +95,12 @@ class HistoryModel {
   /// Null where the item was never deleted so.
   const Lift* LiftOf(const std::string& collection, const std::string& user,
                      const std::string& item) const;
+  /// Whether it is certain that all that filters were told of plays in the window and later is here
+  /// too.
+  bool IsWhole(const std::string& collection, const std::string& user) const;
+  /// Whether there may be anything of an item in that bucket or later, a deletion included.
+  bool MayKnow(const std::string& collection, const std::string& user, const std::string& item,
+               int64_t bucket) const;
   /// Items with any state, users with any item.
   std::vector<std::string> ItemsOf(const std::string& collection, const std::string& user) const;
   std::vector<std::string> UsersOf(const std::string& collection) const;
@@ -132,7 +141,9 @@ class HistoryModel {
   const Model& model_;
   std::map<std::string, std::map<std::string, Of>> of_;                   // collection, user
   std::map<std::string, std::vector<std::pair<int64_t, bool>>> toggles_;  // user
-  std::map<std::string, int64_t> lost_below_;    // collection: buckets that were too old once
+  std::map<std::string, int64_t> lost_below_;  // collection: buckets that were too old once
+  std::map<std::string, int64_t>
+      unwatched_to_;  // collection: plays up to then may have been missed
   std::map<uint32_t, std::set<OpenItem>> open_;  // shard
 };
 

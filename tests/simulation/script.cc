@@ -136,6 +136,7 @@ std::string FilterText(const ScriptFilter& filter) {
       << " record=" << filter.record << " strict=" << filter.strict << " late=" << filter.late
       << " items=" << Joined(filter.items);
   if (!filter.exclude.empty()) out << " exclude=" << Joined(filter.exclude);
+  if (filter.verify) out << " verify=1";
   return out.str();
 }
 
@@ -149,6 +150,7 @@ ScriptFilter ReadFilter(const Fields& fields) {
   filter.record = fields.at("record") == "1";
   filter.strict = fields.at("strict") == "1";
   filter.late = fields.at("late") == "1";
+  filter.verify = fields.contains("verify");
   return filter;
 }
 

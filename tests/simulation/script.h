@@ -85,6 +85,7 @@ struct ScriptFilter {
   bool record = false;
   bool strict = false;  ///< on_error = kFail
   bool late = false;    ///< a deadline that may have passed
+  bool verify = false;  ///< hits of filters are checked against history
 };
 
 /// One operation; which fields count depends on the verb.

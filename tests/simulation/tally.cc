@@ -32,6 +32,9 @@ void Tally::Add(const Tally& other) {
   past_allowed += other.past_allowed;
   explained += other.explained;
   misnamed += other.misnamed;
+  verified += other.verified;
+  refuted += other.refuted;
+  vouched += other.vouched;
 }
 
 bool Tally::WithinBudget() const {
@@ -51,7 +54,8 @@ std::string Tally::ToText() const {
       << wrong << " (the budgets allow " << allowed
       << "); expired, erased or of another collection " << past << ", called seen " << past_wrong
       << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket " << misnamed
-      << "\n ";
+      << "\n  verified answers " << verified << ", refuted " << refuted
+      << ", never seen where history is whole " << vouched << "\n ";
   for (size_t i = 0; i < kVerbs; ++i) {
     out << " " << NameOf(static_cast<Verb>(i)) << " " << done[i];
   }

@@ -34,6 +34,9 @@ struct Tally {
   double past_allowed = 0;
   /// Seen items, and those whose reason named a bucket they were not played in.
   uint64_t explained = 0, misnamed = 0;
+  /// Answers that history was asked about, items it refuted, and those that can't be called seen
+  /// since history is whole.
+  uint64_t verified = 0, refuted = 0, vouched = 0;
 
   void Add(const Tally& other);
   /// Whether the false positives fit the budget, with room for chance (five standard deviations,

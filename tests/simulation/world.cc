@@ -146,6 +146,7 @@ void World::Recover(const Status& status) {
 void World::Doubt(const std::string& user, int64_t at_ms) { doubted_erasures_[user] = at_ms; }
 void World::Doubt(const std::string& collection, const Policy& policy) {
   doubted_policies_[collection] = policy;
+  model_.history().Distrust(collection);
 }
 
 void World::SettlePolicies() {
@@ -261,6 +262,7 @@ Status World::Answer(Engine* engine, const Question& question, FilterResponse* a
   request.facts = static_cast<uint8_t>(filter.facts);
   request.limit = filter.limit;
   request.explain = filter.explain;
+  request.verify = filter.verify;
   request.record = filter.record;
   request.on_error = filter.strict ? OnError::kFail : OnError::kDegrade;
   request.deadline_us = filter.late ? 1 : 0;
@@ -328,6 +330,7 @@ void World::Sweep(Engine* engine, bool excused, const Operation* but) {
       question.collection = collection;
       question.user = user;
       question.filter.explain = true;
+      question.filter.verify = true;
       for (const auto& [item, buckets] : all.played_maybe) question.filter.items.push_back(item);
       for (const std::string& item : all.served_maybe) question.filter.items.push_back(item);
       FilterResponse answer;
