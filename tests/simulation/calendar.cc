@@ -57,4 +57,10 @@ std::string NameOf(const Policy& policy, int64_t bucket) {
   return name;
 }
 
+std::string DayNameAt(const Policy& policy, int64_t at_ms) {
+  Policy daily = policy;
+  daily.bucket = {BucketKind::kDays, 1};
+  return NameOf(daily, BucketAt(daily, at_ms));
+}
+
 }  // namespace seendb::simulation

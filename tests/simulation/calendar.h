@@ -16,5 +16,7 @@ int64_t BucketAt(const Policy& policy, int64_t at_ms);
 int64_t FirstMsOf(const Policy& policy, int64_t bucket);
 /// "2026-11" or "2026-11-20".
 std::string NameOf(const Policy& policy, int64_t bucket);
+/// The day a time falls into, "2026-11-20".
+std::string DayNameAt(const Policy& policy, int64_t at_ms);
 
 }  // namespace seendb::simulation

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulation/checks_days.h"
+
 namespace seendb::simulation {
 
 bool Deed::Is(Verb verb) {
@@ -58,6 +60,7 @@ Result<RecordResult> Deed::Record() {
   for (const ScriptEvent& event : operation_.events) {
     given.push_back({IdRef(event.user), IdRef(event.item), event.at_ms});
     if constexpr (std::is_same_v<Given, Play>) {
+      given.back().day = event.day;
       if (!event.watch) continue;
       const ScriptWatch& watch = *event.watch;
       watches.push_back({watch.progress_s, watch.duration_s, watch.device, watch.fields});
@@ -85,7 +88,7 @@ Status Deed::AccountRecord(bool alone) {
   std::vector<uint32_t> refused;
   for (const ScriptEvent& event : operation_.events) {
     sent.push_back({event.user, event.item, event.at_ms == kNowMs ? model().now_ms : event.at_ms,
-                    event.watch.value_or(ScriptWatch{})});
+                    event.watch.value_or(ScriptWatch{}), event.day});
     if (!model().Takes(collection, sent.back())) {
       refused.push_back(static_cast<uint32_t>(sent.size() - 1));
     }
@@ -98,7 +101,13 @@ Status Deed::AccountRecord(bool alone) {
     return status_;
   }
   if (ok) CheckRefusals(sent.size(), refused);
-  if (ok && plays) CountVerdicts(sent);
+  if (ok && plays) {
+    CountVerdicts(sent);
+    CheckFirstPlays(model(), collection, sent, recorded_, world_->ReadsFail(), &world_->tally());
+    for (const uint32_t index : recorded_.first_today) {
+      if (alone) world_->Note(index);
+    }
+  }
   if (!ok) world_->CheckExcused("record", status_);
   plays ? model().Play(collection, sent, ok) : model().Serve(collection, sent, ok);
   if (ok) {

@@ -8,6 +8,7 @@
 #include "seendb/events.h"
 #include "simulation/calendar.h"
 #include "simulation/dice.h"
+#include "simulation/generate_days.h"
 #include "simulation/generate_history.h"
 #include "simulation/generate_verify.h"
 #include "support/mem_disk.h"
@@ -342,6 +343,7 @@ Script Generate(uint64_t seed, const Scale& scale) {
   Script script = Generator(seed, scale).Run();
   AddVerify(seed, &script);
   AddHistory(seed, &script);
+  AddDays(seed, &script);
   return script;
 }
 

@@ -67,6 +67,7 @@ void Model::AddPlay(const std::string& collection, const Sent& sent, bool acknow
 
 void Model::Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged) {
   ++call_;
+  days_.Play(collection, sent, acknowledged, call_);
   for (const Sent& one : sent) {
     if (!Takes(collection, one)) continue;
     const HistoryModel::Verdict verdict = history_.Judge(collection, one.user, one.at_ms);
@@ -131,6 +132,7 @@ void Model::Erase(const std::string& user, int64_t at_ms) {
   int64_t& at = erased_[user];
   at = std::max(at, at_ms);
   history_.Erase(user);
+  days_.Erase(user);
   Synced(shard_of_(user));
 }
 
@@ -225,6 +227,7 @@ void Model::Synced(uint32_t shard) {
   // What failed stays open: the next opening tells.
   std::erase_if(open_calls_[shard], [](const OpenCall& call) { return call.acknowledged; });
   history_.Synced(shard);
+  days_.Synced(shard);
 }
 
 void Model::AllSynced() {
@@ -232,8 +235,11 @@ void Model::AllSynced() {
 }
 
 void Model::Drained() {
-  // What entered history was played, and is synced with what was drained.
-  for (uint32_t shard = 0; shard < shards(); ++shard) history_.Synced(shard);
+  // What entered history or was told as first was played, and is synced with what was drained.
+  for (uint32_t shard = 0; shard < shards(); ++shard) {
+    history_.Synced(shard);
+    days_.Synced(shard);
+  }
   for (std::vector<OpenCall>& calls : open_calls_) {
     uint64_t last_play = 0;
     for (const OpenCall& call : calls) {
@@ -284,6 +290,7 @@ void Model::Settle(uint32_t shard, uint64_t kept, const std::set<uint64_t>& foun
     }
   }
   open_calls_[shard].clear();
+  days_.Settle(shard, kept);
 }
 
 void Model::Gone(const OpenPlay& play) {

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "seendb/policy.h"
+#include "simulation/model_days.h"
 #include "simulation/model_history.h"
 
 namespace seendb::simulation {
@@ -30,6 +31,7 @@ struct Sent {
   std::string item;
   int64_t at_ms = 0;
   ScriptWatch watch = {};
+  std::string day = {};
 };
 
 /// What a filter request of one user has to go by.
@@ -56,7 +58,7 @@ struct OpenCall {
 class Model {
  public:
   Model(uint32_t shards, std::function<uint32_t(const std::string&)> shard_of)
-      : shard_of_(std::move(shard_of)), open_calls_(shards), history_(this) {}
+      : shard_of_(std::move(shard_of)), open_calls_(shards), history_(this), days_(this) {}
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -66,6 +68,7 @@ class Model {
   /// The exact side.
   HistoryModel& history() { return history_; }
   const HistoryModel& history() const { return history_; }
+  const DaysModel& days() const { return days_; }
 
   /// A collection is made or its policy changed.
   void SetPolicy(const std::string& collection, const Policy& policy);
@@ -152,6 +155,7 @@ class Model {
   uint64_t call_ = 0;
   std::vector<std::vector<OpenCall>> open_calls_;
   HistoryModel history_;
+  DaysModel days_;
 };
 
 }  // namespace seendb::simulation

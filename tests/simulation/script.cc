@@ -78,6 +78,7 @@ std::string PatchText(const PolicyPatch& patch) {
   if (history.max_entries) out << " max_entries=" << *history.max_entries;
   if (history.deleted_items) out << " again=" << static_cast<int>(*history.deleted_items);
   if (history.when_paused) out << " ignores=" << static_cast<int>(*history.when_paused);
+  if (patch.first_of_day) out << " first_of_day=" << *patch.first_of_day;
   return out.str();
 }
 
@@ -108,6 +109,7 @@ PolicyPatch ReadPatch(const Fields& fields) {
       if (name == "max_entries") history.max_entries = static_cast<uint32_t>(value);
       if (name == "again") history.deleted_items = static_cast<DeletedItems>(value);
       if (name == "ignores") history.when_paused = static_cast<WhenPaused>(value);
+      if (name == "first_of_day") patch.first_of_day = value != 0;
     }
   }
   return patch;
@@ -158,7 +160,8 @@ std::string EventsText(const std::vector<ScriptEvent>& events) {
   std::string text;
   for (const ScriptEvent& event : events) {
     text += " " + event.user + ":" + event.item + "@" +
-            (event.at_ms == kNowMs ? "now" : std::to_string(event.at_ms));
+            (event.at_ms == kNowMs ? "now" : std::to_string(event.at_ms)) +
+            (event.day.empty() ? "" : "!" + event.day);
     if (!event.watch) continue;
     const ScriptWatch& watch = *event.watch;
     text += "~" + std::to_string(watch.progress_s) + "~" + std::to_string(watch.duration_s) + "~" +
@@ -174,8 +177,10 @@ ScriptEvent ReadEvent(const std::string& text) {
     throw std::invalid_argument("no event: " + text);
   }
   const std::vector<std::string> rest = Split(text.substr(at + 1), '~');
+  const std::vector<std::string> time = Split(rest.at(0), '!');
   ScriptEvent event = {text.substr(0, colon), text.substr(colon + 1, at - colon - 1),
-                       rest.at(0) == "now" ? kNowMs : ToNumber(rest[0])};
+                       time.at(0) == "now" ? kNowMs : ToNumber(time[0])};
+  if (time.size() > 1) event.day = time[1];
   if (rest.size() > 2) {
     event.watch = {static_cast<int32_t>(ToNumber(rest[1])), static_cast<int32_t>(ToNumber(rest[2])),
                    rest.size() > 3 ? rest[3] : "", rest.size() > 4 ? rest[4] : ""};

@@ -3,7 +3,7 @@
 //   options shards=2 ring_slots=3 slot_ms=86400000 ...
 //   clock 1773144000000
 //   put video bucket=month window=2
-//   play video u1:v7@1773144000000 u1:v8@now~95~240~tv~fields
+//   play video u1:v7@1773144000000 u1:v8@now~95~240~tv~fields u1:v9@now!2026-03-10
 //   filter video u1 facts=3 limit=0 explain=1 items=v7,v8,f1
 //
 // A seed makes a script (generate.h), a failing one is made smaller (minimise.h), and a text is
@@ -34,6 +34,7 @@ struct ScriptEvent {
   std::string user, item;
   int64_t at_ms = 0;
   std::optional<ScriptWatch> watch = {};
+  std::string day = {};  ///< that the client was told; empty: none
 };
 
 /// What is done.

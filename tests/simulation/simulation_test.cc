@@ -1,6 +1,8 @@
 // That the simulation would notice: engines that forget a play or lie about one are caught and the
 // script made small; and that a seed repeats itself.
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "simulation/generate.h"
@@ -171,6 +173,60 @@ class Confused final : public Passing {
   }
 };
 
+// Refutes one item more than history does.
+class Refuting final : public Passing {
+ public:
+  using Passing::Passing;
+  Status Filter(const FilterRequest& request, FilterResponse* response) override {
+    const Status status = inner_->Filter(request, response);
+    std::vector<uint32_t>& unseen = response->unseen;
+    if (request.explain || response->refuted == 0 || response->seen == 0) return status;
+    uint32_t seen = 0;  // the first one
+    while (std::binary_search(unseen.begin(), unseen.end(), seen)) ++seen;
+    unseen.insert(std::lower_bound(unseen.begin(), unseen.end(), seen), seen);
+    --response->seen;
+    ++response->refuted;
+    return status;
+  }
+};
+
+// Never asks history.
+class Gullible final : public Passing {
+ public:
+  using Passing::Passing;
+  Status Filter(const FilterRequest& request, FilterResponse* response) override {
+    FilterRequest unverified = request;
+    unverified.verify = false;
+    return inner_->Filter(unverified, response);
+  }
+};
+
+// Tells a first play of the day in every call.
+class Repeating final : public Passing {
+ public:
+  using Passing::Passing;
+  Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                   const RecordOptions& options) override {
+    Result<RecordResult> result = inner_->RecordPlays(plays, options);
+    if (result.ok() && !result->day.empty() && result->first_today.empty()) {
+      result->first_today = {0};
+    }
+    return result;
+  }
+};
+
+// Tells of one first play of the day a call.
+class Reticent final : public Passing {
+ public:
+  using Passing::Passing;
+  Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                   const RecordOptions& options) override {
+    Result<RecordResult> result = inner_->RecordPlays(plays, options);
+    if (result.ok() && result->first_today.size() > 1) result->first_today.resize(1);
+    return result;
+  }
+};
+
 template <typename Wrapped>
 Result<std::unique_ptr<Engine>> OpenWrapped(const std::string& path, const Options& options,
                                             const Seams& seams) {
@@ -205,6 +261,11 @@ TEST(SimulationTest, CatchesAnEngineThatDoesNotPause) { ExpectCaught<Recorder>()
 TEST(SimulationTest, CatchesAnEngineThatSkipsAnEntry) { ExpectCaught<Skipping>(); }
 TEST(SimulationTest, CatchesAnEngineThatConfusesStates) { ExpectCaught<Confused>(); }
 
+TEST(SimulationTest, CatchesAnEngineThatRefutesAPlay) { ExpectCaught<Refuting>(); }
+TEST(SimulationTest, CatchesAnEngineThatNeverRefutes) { ExpectCaught<Gullible>(); }
+TEST(SimulationTest, CatchesAnEngineThatTellsADayTwice) { ExpectCaught<Repeating>(); }
+TEST(SimulationTest, CatchesAnEngineThatTellsNotOfADay) { ExpectCaught<Reticent>(); }
+
 TEST(SimulationTest, ASeedRepeatsItself) {
   for (const uint64_t seed : {3, 4, 5}) {
     const Script script = Generate(seed, kSmall);
@@ -237,16 +298,22 @@ TEST(SimulationTest, SomethingIsDoneInTheMiddle) {
 }
 
 TEST(SimulationTest, AScriptIsItsText) {
-  bool history = false;
+  bool history = false, verify = false, days = false;
   for (uint64_t seed = 7; seed < 17; ++seed) {
     const Script script = Generate(seed, kSmall);
     std::string error;
     const std::optional<Script> again = Parse(ToText(script), &error);
     ASSERT_TRUE(again) << error;
     EXPECT_EQ(ToText(*again), ToText(script));
-    for (const Operation& one : again->operations) history = history || one.verb == Verb::kDelete;
+    for (const Operation& one : again->operations) {
+      history = history || one.verb == Verb::kDelete;
+      verify = verify || one.filter.verify;
+      days = days || (!one.events.empty() && !one.events[0].day.empty());
+    }
   }
   EXPECT_TRUE(history);
+  EXPECT_TRUE(verify);
+  EXPECT_TRUE(days);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "simulation/checks_days.h"
 #include "simulation/upkeep.h"
 
 namespace seendb::simulation {
@@ -91,6 +92,7 @@ class Simulator {
     const Result<UserReport> report = engine().Inspect(IdRef(user));
     if (!report.ok()) return world_.CheckExcused("inspect", report.status());
     CheckReport(model(), *report);
+    if (!world_.ReadsFail()) CheckDays(model(), *report);
   }
 
   // Everything is looked at once more, before and after a last opening.

@@ -35,6 +35,7 @@ void Tally::Add(const Tally& other) {
   verified += other.verified;
   refuted += other.refuted;
   vouched += other.vouched;
+  first_plays += other.first_plays;
 }
 
 bool Tally::WithinBudget() const {
@@ -55,7 +56,8 @@ std::string Tally::ToText() const {
       << "); expired, erased or of another collection " << past << ", called seen " << past_wrong
       << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket " << misnamed
       << "\n  verified answers " << verified << ", refuted " << refuted
-      << ", never seen where history is whole " << vouched << "\n ";
+      << ", never seen where history is whole " << vouched << "; first plays of a day "
+      << first_plays << "\n ";
   for (size_t i = 0; i < kVerbs; ++i) {
     out << " " << NameOf(static_cast<Verb>(i)) << " " << done[i];
   }

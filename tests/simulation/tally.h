@@ -37,6 +37,7 @@ struct Tally {
   /// Answers that history was asked about, items it refuted, and those that can't be called seen
   /// since history is whole.
   uint64_t verified = 0, refuted = 0, vouched = 0;
+  uint64_t first_plays = 0;  ///< of a day, told
 
   void Add(const Tally& other);
   /// Whether the false positives fit the budget, with room for chance (five standard deviations,

@@ -279,6 +279,8 @@ Status World::Answer(Engine* engine, const Question& question, FilterResponse* a
 void World::Examine(const Question& question, const Status& status, const FilterResponse& answer,
                     bool note) {
   note = note && !question.filter.late;
+  // How compactions group what they merge, and so which filters are wrong, is left to chance.
+  const bool blurred = model_.PolicyOf(question.collection).fpr > 0.2;
   if (note) Note(status);
   const ScriptFilter& filter = question.filter;
   const bool busy = status.code() == StatusCode::kBusy && filter.record;
@@ -289,7 +291,7 @@ void World::Examine(const Question& question, const Status& status, const Filter
   // What was to be recorded: the answer stands whether that worked or not.
   if (!status.ok() && status.code() == StatusCode::kUnavailable) return;
   CheckAnswer(model_, question, answer, engine_.get(), ReadsFail(), tally_);
-  if (note && !answer.degraded) {
+  if (note && !answer.degraded && !blurred) {
     for (const uint32_t at : answer.unseen) Note(at);
     for (const Reason& reason : answer.reasons) {
       // Whether a play in the middle of a drain came before or after it is left to chance.
