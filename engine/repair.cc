@@ -12,6 +12,7 @@
 #include "seams.h"
 #include "store/copy_file.h"
 #include "store/meta_keys.h"
+#include "store/rebuilt_shard.h"
 #include "store/repair_log.h"
 #include "store/repair_shard.h"
 #include "store/shard_store.h"

@@ -44,9 +44,4 @@ struct RebuildOutcome {
 /// in `from` is only read. On failure `into` may be left half made.
 Status RebuildShard(const RebuildInput& input, RebuildOutcome* outcome);
 
-/// RocksDB's options of a family by its name, for reading tables.
-rocksdb::ColumnFamilyOptions OptionsOfFamily(rocksdb::Env* env, const std::string& name);
-/// Options of a shard's database for a repair.
-rocksdb::DBOptions OptionsOfDatabase(rocksdb::Env* env);
-
 }  // namespace seendb

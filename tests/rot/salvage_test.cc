@@ -10,8 +10,8 @@
 
 #include "rot/rot_fixture.h"
 #include "store/log_file.h"
+#include "store/rebuilt_shard.h"
 #include "store/repair_log.h"
-#include "store/repair_shard.h"
 #include "store/repair_table.h"
 
 namespace seendb {
