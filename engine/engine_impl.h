@@ -157,6 +157,10 @@ class EngineImpl final : public Engine {
               const RecordResult& result);
   /// kBusy, counted, where no slot takes plays. Precondition: inside the ring's gate.
   Status CheckRoom(size_t shard);
+  /// Claims, shard by shard, the users whose first play of the day may be among the events; empty
+  /// where none are to be told.
+  std::vector<FirstPlays> ClaimFirsts(const EventsByShard& by_shard, const Collection& collection,
+                                      const GivenEvents& given);
   Status WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                      const GivenEvents& given, RecordResult* result);
   /// One shard's events, with how far their sources were read and who may play first today; either
@@ -182,8 +186,7 @@ class EngineImpl final : public Engine {
   };
   Status WriteSteps(const IngestBatch& batch, const Collection& collection, SortedEvents* sorted,
                     IngestResult* result);
-  Status TellFirsts(const IngestBatch& batch, const Collection& collection,
-                    const SortedEvents& sorted, std::vector<FirstPlays>* firsts);
+  EventsByShard FreshEvents(const IngestBatch& batch, const SortedEvents& sorted);
   Status WriteStep(const Gate::Scope& inside, size_t shard, const IngestBatch& batch,
                    const Collection& collection, SortedEvents* sorted, FirstPlays* firsts,
                    IngestResult* result);

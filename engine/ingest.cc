@@ -52,6 +52,16 @@ Status CheckOrigins(const IngestBatch& batch) {
   return {};
 }
 
+Status TellFirsts(const IngestBatch& batch, const Collection& collection, std::string_view day,
+                  const std::vector<FirstPlays>& firsts) {
+  std::vector<FirstOfDay> told;
+  for (const FirstPlays& first : firsts) {
+    for (const std::string_view user : first.Users()) told.push_back({user, collection.name, day});
+  }
+  if (told.empty() || !batch.tell_first) return {};
+  return batch.tell_first(told);
+}
+
 }  // namespace
 
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
@@ -85,28 +95,16 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   return result;
 }
 
-// Claims the users whose first plays of the day the batch may hold, and tells of them.
-Status EngineImpl::TellFirsts(const IngestBatch& batch, const Collection& collection,
-                              const SortedEvents& sorted, std::vector<FirstPlays>* firsts) {
-  const GivenEvents given{false, batch.plays, &*sorted.today};
-  std::vector<FirstOfDay> told;
-  firsts->reserve(shards_.size());
+// Of the events those that count now, as far as one can tell before the ring is entered.
+EventsByShard EngineImpl::FreshEvents(const IngestBatch& batch, const SortedEvents& sorted) {
+  EventsByShard fresh = sorted.accepted;
   for (size_t i = 0; i < shards_.size(); ++i) {
-    std::vector<ShardEvent> events = sorted.accepted[i];
-    {
-      seendb::Sources& sources = *shards_[i].sources;
-      const std::lock_guard lock(sources.mutex());
-      const SourceChange change(batch, &sources, false);
-      std::erase_if(events, [&](const ShardEvent& event) { return change.Repeated(event.index); });
-    }
-    firsts->emplace_back(&shards_[i].ring->days(), collection.name, &*sorted.today);
-    ClaimFirstPlays(shards_[i].ring.get(), events, collection.policy, given, &firsts->back());
-    for (const std::string_view user : firsts->back().Users()) {
-      told.push_back({user, collection.name, sorted.today->text});
-    }
+    seendb::Sources& sources = *shards_[i].sources;
+    const std::lock_guard lock(sources.mutex());
+    const SourceChange change(batch, &sources, false);
+    std::erase_if(fresh[i], [&](const ShardEvent& event) { return change.Repeated(event.index); });
   }
-  if (told.empty() || !batch.tell_first) return {};
-  return batch.tell_first(told);
+  return fresh;
 }
 
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
@@ -118,9 +116,11 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
     if (!writable.ok()) return writable;
     if (shard.recovering) return Status::Busy("a shard comes back from a failure of its disk");
   }
-  std::vector<FirstPlays> firsts;  // by shard
+  std::vector<FirstPlays> firsts;
   if (sorted->today) {
-    const Status told = TellFirsts(batch, collection, *sorted, &firsts);
+    firsts = ClaimFirsts(FreshEvents(batch, *sorted), collection,
+                         {batch.impressions, batch.plays, &*sorted->today});
+    const Status told = TellFirsts(batch, collection, sorted->today->text, firsts);
     if (!told.ok()) return told;
   }
   std::vector<Gate::Scope> inside;

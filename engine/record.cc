@@ -132,6 +132,20 @@ Status EngineImpl::CheckRoom(size_t shard) {
                       " is full: every slot waits to be drained");
 }
 
+std::vector<FirstPlays> EngineImpl::ClaimFirsts(const EventsByShard& by_shard,
+                                                const Collection& collection,
+                                                const GivenEvents& given) {
+  std::vector<FirstPlays> firsts;
+  if (given.today == nullptr) return firsts;
+  firsts.reserve(by_shard.size());
+  for (size_t i = 0; i < by_shard.size(); ++i) {
+    class Ring* const ring = shards_[i].ring.get();
+    FirstPlays& first = firsts.emplace_back(&ring->days(), collection.name, given.today);
+    ClaimFirstPlays(ring, by_shard[i], collection.policy, given, &first);
+  }
+  return firsts;
+}
+
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                                const GivenEvents& given, RecordResult* result) {
   const bool staged = !given.impressions || collection.policy.served_is_seen;
@@ -142,14 +156,7 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
     const Status writable = shards_[i].store->CheckWritable();
     if (!writable.ok()) return writable;
   }
-  std::vector<FirstPlays> firsts;  // by shard
-  if (given.today != nullptr) {
-    firsts.reserve(by_shard.size());
-    for (size_t i = 0; i < by_shard.size(); ++i) {
-      firsts.emplace_back(&shards_[i].ring->days(), collection.name, given.today);
-      ClaimFirstPlays(shards_[i].ring.get(), by_shard[i], collection.policy, given, &firsts[i]);
-    }
-  }
+  std::vector<FirstPlays> firsts = ClaimFirsts(by_shard, collection, given);
   std::vector<std::pair<size_t, Gate::Scope>> inside;
   for (size_t i = 0; i < by_shard.size(); ++i) {
     if (by_shard[i].empty()) continue;
