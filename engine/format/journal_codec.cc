@@ -2,20 +2,20 @@
 
 namespace seendb {
 
-void JournalEncoder::Begin(std::string_view collection, int64_t base_bucket) {
+void JournalWriter::BeginRecord(Tag tag, std::string_view collection, int64_t base) {
   bytes_.clear();
   plays_.clear();
   last_user_.clear();
-  base_bucket_ = base_bucket;
+  base_ = base;
   count_ = 0;
-  bytes_.push_back(static_cast<char>(Tag::kJournal));
+  bytes_.push_back(static_cast<char>(tag));
   bytes_.push_back('\0');
   PutVarint(&bytes_, collection.size());
   bytes_.append(collection);
-  PutZigzag(&bytes_, base_bucket);
+  PutZigzag(&bytes_, base);
 }
 
-void JournalEncoder::Add(std::string_view user, int64_t bucket, Fingerprint item) {
+std::string* JournalWriter::AddUser(std::string_view user) {
   if (user == last_user_) {
     plays_.push_back('\0');
   } else {
@@ -23,26 +23,30 @@ void JournalEncoder::Add(std::string_view user, int64_t bucket, Fingerprint item
     plays_.append(user);
     last_user_.assign(user);
   }
-  PutZigzag(&plays_, bucket - base_bucket_);
-  PutFingerprint(&plays_, item);
   ++count_;
+  return &plays_;
 }
 
-std::string_view JournalEncoder::Finish() {
+void JournalWriter::AddRelative(int64_t number) {
+  PutZigzag(&plays_,
+            static_cast<int64_t>(static_cast<uint64_t>(number) - static_cast<uint64_t>(base_)));
+}
+
+std::string_view JournalWriter::Finish() {
   PutVarint(&bytes_, count_);
   bytes_.append(plays_);
   Seal32(&bytes_);
   return bytes_;
 }
 
-bool JournalDecoder::Begin(std::string_view record) {
+bool JournalReader::BeginRecord(Tag tag, std::string_view record) {
   std::string_view body;
-  ok_ = Open32(record, Tag::kJournal, &body);
+  ok_ = Open32(record, tag, &body);
   if (!ok_) return false;
   in_ = Reader(body);
   const uint8_t flags = in_.U8();
   collection_ = in_.Bytes(in_.Varint());
-  base_bucket_ = in_.Zigzag();
+  base_ = in_.Zigzag();
   count_ = in_.Varint32();
   user_ = {};
   read_ = 0;
@@ -50,22 +54,39 @@ bool JournalDecoder::Begin(std::string_view record) {
   return ok_;
 }
 
-bool JournalDecoder::Next(std::string_view* user, int64_t* bucket, Fingerprint* item) {
+bool JournalReader::NextUser(std::string_view* user) {
   if (!ok_ || read_ == count_) {
     ok_ = ok_ && in_.remaining() == 0;
     return false;
   }
   const uint8_t user_bytes = in_.U8();
   if (user_bytes != 0) user_ = in_.Bytes(user_bytes);
-  // Unsigned, so that hostile bytes can't overflow.
-  *bucket = static_cast<int64_t>(static_cast<uint64_t>(base_bucket_) +
-                                 static_cast<uint64_t>(in_.Zigzag()));
-  *item = in_.Packed();
-  ok_ = in_.ok() && !user_.empty();
-  if (!ok_) return false;
   *user = user_;
   ++read_;
   return true;
+}
+
+// Unsigned, so that hostile bytes can't overflow.
+int64_t JournalReader::ReadRelative() {
+  return static_cast<int64_t>(static_cast<uint64_t>(base_) + static_cast<uint64_t>(in_.Zigzag()));
+}
+
+bool JournalReader::EndPlay(bool sound) {
+  ok_ = sound && in_.ok() && !user_.empty();
+  return ok_;
+}
+
+void JournalEncoder::Add(std::string_view user, int64_t bucket, Fingerprint item) {
+  std::string* const play = AddUser(user);
+  AddRelative(bucket);
+  PutFingerprint(play, item);
+}
+
+bool JournalDecoder::Next(std::string_view* user, int64_t* bucket, Fingerprint* item) {
+  if (!NextUser(user)) return false;
+  *bucket = ReadRelative();
+  *item = in()->Packed();
+  return EndPlay(true);
 }
 
 std::string SequenceKey(uint64_t sequence) {
