@@ -86,6 +86,8 @@ Result<std::vector<std::string>> CrowdedUsers(const ShardStore& store,
 }  // namespace
 
 // The newest entry beyond the cap and all not after it leave: the word of it is synced first.
+// Entries of the very time of the last within the cap stay with it: what leaves is told by its time
+// alone.
 Status EngineImpl::TrimUser(Shard& shard, const Collection& of, const std::string& user) {
   UserRecord record;
   uint64_t evicted = 0;
@@ -95,10 +97,13 @@ Status EngineImpl::TrimUser(Shard& shard, const Collection& of, const std::strin
     HistoryReader reader(shard, of, user, clock_->NowMs(), &lacks);
     HistoryWalk walk(&reader, {}, kAhead);
     uint64_t met = 0;
+    int64_t kept_ms = 0;
     int64_t& evicted_at_ms = record.marks[of.name].evicted_at_ms;
     for (; const WalkedEntry* entry = walk.Peek(); walk.Pop()) {
-      if (++met <= of.policy.history.max_entries) continue;
-      if (evicted++ == 0) evicted_at_ms = entry->state.at_ms;
+      const int64_t at_ms = entry->state.at_ms;
+      if (++met <= of.policy.history.max_entries) kept_ms = at_ms;
+      if (at_ms == kept_ms) continue;
+      if (evicted++ == 0) evicted_at_ms = at_ms;
     }
     // What can't be read might count: nothing is evicted for lack of it.
     if (evicted == 0 || lacks.degraded) return {};

@@ -99,7 +99,7 @@ class HistoryModel {
     const int64_t last = user.toggles.empty() ? now_ms : user.toggles.back().first;
     user.toggles.emplace_back(std::max(now_ms, last), paused);
   }
-  /// What lies beyond the cap leaves.
+  /// What lies beyond the cap leaves, but for what is of the time of the last within it.
   void Trim() {
     for (auto& [name, user] : users_) {
       for (auto& [collection, of] : user.of) {
@@ -107,7 +107,12 @@ class HistoryModel {
         if (!policy.history.enabled) continue;
         const std::vector<HistoryEntry> all = Entries(name, collection, false);
         const size_t most = policy.history.max_entries;
-        if (all.size() > most) of.evicted_ms = std::max(of.evicted_ms, all[most].at_ms);
+        const auto older = [&](const HistoryEntry& entry) {
+          return entry.at_ms < all[most - 1].at_ms;
+        };
+        if (all.size() <= most) continue;
+        const auto first = std::find_if(all.begin(), all.end(), older);
+        if (first != all.end()) of.evicted_ms = std::max(of.evicted_ms, first->at_ms);
       }
     }
   }

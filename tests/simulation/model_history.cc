@@ -293,7 +293,8 @@ void HistoryModel::Evict(bool sure) {
   }
 }
 
-// Of each item the latest that it may be: no list of a possible world is later.
+// Of each item the latest that it may be: no list of a possible world is later. Entries of the time
+// of the last within the cap stay; in another possible world that may be a later one.
 void HistoryModel::EvictOf(const std::string& collection, Of* of, bool sure) {
   std::vector<int64_t> times;
   for (const auto& [item, states] : of->items) {
@@ -309,8 +310,15 @@ void HistoryModel::EvictOf(const std::string& collection, Of* of, bool sure) {
   const size_t most = model_.PolicyOf(collection).history.max_entries;
   if (times.size() <= most) return;
   std::sort(times.begin(), times.end(), std::greater<>());
-  of->covered_maybe_ms = std::max(of->covered_maybe_ms, times[most]);
-  if (sure) of->covered_sure_ms = std::max(of->covered_sure_ms, times[most]);
+  if (!sure) {
+    of->covered_maybe_ms = std::max(of->covered_maybe_ms, times[most]);
+    return;
+  }
+  const auto older =
+      std::upper_bound(times.begin(), times.end(), times[most - 1], std::greater<>());
+  if (older == times.end()) return;
+  of->covered_maybe_ms = std::max(of->covered_maybe_ms, *older);
+  of->covered_sure_ms = std::max(of->covered_sure_ms, *older);
 }
 
 }  // namespace seendb::simulation

@@ -275,6 +275,28 @@ TEST_F(HistoryTest, MaintenanceDropsAndTrims) {
   EXPECT_TRUE(FamiliesWith("history/video").empty());
 }
 
+// What was brought in with one time for all is no reason to lose what the cap keeps.
+TEST_F(HistoryTest, EntriesOfOneTimeAreNotEvictedTogether) {
+  patch_.history.max_entries = 3;
+  OpenWithHistory();
+  for (int i = 0; i < 5; ++i) WatchItem("v" + std::to_string(i), kStartMs - 9);
+  Drain();
+  clock_.Set(kStartMs + 13 * kHourMs);
+  RunDue();
+  EXPECT_EQ(engine_->Stats().history_evicted, 0u);
+  EXPECT_EQ(All(), Numbered("v", 3));
+  for (int i = 0; i < 2; ++i) WatchItem("w" + std::to_string(i), kStartMs - 8);
+  for (int i = 0; i < 4; ++i) WatchItem("x" + std::to_string(i), kStartMs - 10);
+  Drain();
+  clock_.Set(kStartMs + 37 * kHourMs);
+  RunDue();
+  EXPECT_EQ(engine_->Stats().history_evicted, 4u) << "those older than what the cap keeps";
+  EXPECT_EQ(All(), (Items{"w0", "w1", "v0"}));
+  patch_.history.max_entries = 10;
+  Put("video", patch_);
+  EXPECT_EQ(All(), (Items{"w0", "w1", "v0", "v1", "v2", "v3", "v4"}));
+}
+
 TEST_F(HistoryTest, ACollectionThatNeedsTooManyFamiliesIsRefused) {
   options_.max_column_families = 60;
   Open();
