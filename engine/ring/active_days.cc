@@ -57,6 +57,7 @@ std::optional<int64_t> ActiveDays::LastDay(const std::string& key) const {
 std::vector<std::string> ActiveDays::Claim(const std::vector<std::string>& keys, int64_t day) {
   std::vector<std::string> mine;
   std::vector<bool> untold;
+  uint64_t forgets = 0;
   {
     std::unique_lock lock(mutex_);
     const auto elsewhere = [&](const std::string& key) {
@@ -70,6 +71,7 @@ std::vector<std::string> ActiveDays::Claim(const std::vector<std::string>& keys,
       untold.push_back(at != untold_.end() && at->second == day);
       mine.push_back(key);
     }
+    forgets = forgets_;
   }
   if (mine.empty()) return mine;
   const std::vector<bool> active = LookUp(mine, day);
@@ -77,13 +79,20 @@ std::vector<std::string> ActiveDays::Claim(const std::vector<std::string>& keys,
   for (size_t i = 0; i < mine.size(); ++i) {
     (active[i] && !untold[i] ? others : first).push_back(std::move(mine[i]));
   }
-  End(others, day, ClaimEnd::kWritten);
+  const std::lock_guard lock(mutex_);
+  // What was erased meanwhile may be what was found.
+  EndLocked(others, day, forgets == forgets_ ? ClaimEnd::kWritten : ClaimEnd::kUnused);
   return first;
 }
 
 void ActiveDays::End(const std::vector<std::string>& keys, int64_t day, ClaimEnd end) {
-  if (keys.empty()) return;
   const std::lock_guard lock(mutex_);
+  EndLocked(keys, day, end);
+}
+
+// Precondition: mutex_ held.
+void ActiveDays::EndLocked(const std::vector<std::string>& keys, int64_t day, ClaimEnd end) {
+  if (keys.empty()) return;
   for (const std::string& key : keys) {
     claimed_.erase(key);
     if (end == ClaimEnd::kWritten) Note(key, day);
@@ -94,6 +103,7 @@ void ActiveDays::End(const std::vector<std::string>& keys, int64_t day, ClaimEnd
 
 void ActiveDays::Forget(const std::vector<std::string>& keys) {
   const std::lock_guard lock(mutex_);
+  ++forgets_;
   for (const std::string& key : keys) {
     known_.erase(key);
     untold_.erase(key);

@@ -59,11 +59,13 @@ class ActiveDays {
   bool Known(const std::string& key, int64_t day) const;
   void Note(const std::string& key, int64_t day);
   void NoteUntold(const std::string& key, int64_t day);
+  void EndLocked(const std::vector<std::string>& keys, int64_t day, ClaimEnd end);
   std::vector<bool> LookUp(const std::vector<std::string>& keys, int64_t day) const;
 
   const ShardStore* const store_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable ended_;
+  uint64_t forgets_ = 0;  // calls of Forget
   std::unordered_set<std::string> claimed_;
   std::unordered_map<std::string, int64_t> known_;   // the last day
   std::unordered_map<std::string, int64_t> untold_;  // the day that is maybe stored

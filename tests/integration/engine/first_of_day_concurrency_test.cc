@@ -2,6 +2,7 @@
 // told once, whoever tells it.
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "support/engine_fixture.h"
@@ -76,6 +77,40 @@ TEST_F(FirstOfDayConcurrencyTest, ExactlyOneTellsIt) {
   }
   for (std::thread& thread : threads) thread.join();
   for (int user = 0; user < kRounds * kUsers; ++user) EXPECT_EQ(told_[user], 1) << user;
+}
+
+// A look-up that read the day just before the erasure took it must not be remembered.
+TEST_F(FirstOfDayConcurrencyTest, AnErasureAmidALookUpForgetsTheDay) {
+  constexpr int kMany = 4'000, kErasures = 16;
+  const std::string erased = "u" + std::to_string(kMany / 2);
+  std::vector<std::string> names;
+  std::vector<seendb::Play> plays;
+  for (int i = 0; i < kMany; ++i) names.push_back("u" + std::to_string(i));
+  for (const std::string& name : names) plays.push_back({IdRef(name), IdRef(1)});
+  using SteadyClock = std::chrono::steady_clock;
+  SteadyClock::duration took{};
+  for (int round = 0; round < kErasures; ++round) {
+    ASSERT_TRUE(engine_->RecordPlays(plays).ok());
+    Drain();
+    Reopen();  // what was known in memory is to be looked up again
+    std::atomic<bool> begun{false};
+    std::thread looks_up([&] {
+      begun = true;
+      const auto begin = SteadyClock::now();
+      EXPECT_TRUE(engine_->RecordPlays(plays).ok());
+      took = SteadyClock::now() - begin;
+    });
+    while (!begun) std::this_thread::yield();
+    // From its beginning to its end, as long as the last one took.
+    std::this_thread::sleep_for(took * round / kErasures);
+    EXPECT_TRUE(engine_->EraseUser(IdRef(erased)).ok());
+    looks_up.join();
+    clock_.Advance(1);
+    const seendb::Play again{IdRef(erased), IdRef(1)};
+    const auto recorded = engine_->RecordPlays({&again, 1});
+    ASSERT_TRUE(recorded.ok()) << recorded.status().ToString();
+    EXPECT_EQ(recorded->first_today, std::vector<uint32_t>{0}) << round;
+  }
 }
 
 }  // namespace
