@@ -141,8 +141,9 @@ Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* cha
     if (!accepted) {
       Refuse(result, event.index,
              Status::InvalidArgument("at " + std::to_string(event.at_ms) +
-                                     " is not after the user's erasure at " +
-                                     std::to_string(settings_->erased_at_ms)));
+                                         " is not after the user's erasure at " +
+                                         std::to_string(settings_->erased_at_ms),
+                                     "/at"));
       continue;
     }
     ++accepted_;

@@ -36,11 +36,13 @@ class TimeCheck {
     if (at_ms >= oldest_ms_ && at_ms <= newest_ms_) return at_ms;
     return at_ms < oldest_ms_
                ? Status::InvalidArgument("at " + std::to_string(at_ms) +
-                                         " is older than retention, which begins at " +
-                                         std::to_string(oldest_ms_))
+                                             " is older than retention, which begins at " +
+                                             std::to_string(oldest_ms_),
+                                         "/at")
                : Status::InvalidArgument("at " + std::to_string(at_ms) +
-                                         " is beyond max_future, which ends at " +
-                                         std::to_string(newest_ms_));
+                                             " is beyond max_future, which ends at " +
+                                             std::to_string(newest_ms_),
+                                         "/at");
   }
 
   // Consecutive events mostly share a bucket.

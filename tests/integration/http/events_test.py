@@ -39,6 +39,7 @@ class EventsTest(unittest.TestCase):
         self.assertEqual((said["accepted"], said["refused"]), (3, 2))
         self.assertEqual([r["index"] for r in said["refusals"]], [2, 4])
         self.assertEqual(said["refusals"][0]["error"]["code"], "invalid_argument")
+        self.assertEqual({one["error"]["field"] for one in said["refusals"]}, {"/at"})
         self.assertEqual(self.unseen("t", ["now", "then", "ancient", "soon", "late"]),
                          ["ancient", "late"])
 
