@@ -196,7 +196,8 @@ class EngineImpl final : public Engine {
 
   // history.cc
   Result<Collection> FindHistory(std::string_view name) const;
-  Result<std::vector<Collection>> HistoryCollections(std::span<const std::string_view> names) const;
+  Result<std::vector<Collection>> HistoryCollections(std::span<const std::string_view> names,
+                                                     bool switched_off) const;
 
   // history_write.cc
   Status WriteDeletions(Shard& shard, const Collection& of, const std::string& user,

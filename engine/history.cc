@@ -112,9 +112,9 @@ Result<Collection> EngineImpl::FindHistory(std::string_view name) const {
   return found;
 }
 
-// Those named, each once, by name; or all that keep history.
+// Those named, each once, by name; or all that keep history; or, `switched_off`, all.
 Result<std::vector<Collection>> EngineImpl::HistoryCollections(
-    std::span<const std::string_view> names) const {
+    std::span<const std::string_view> names, bool switched_off) const {
   std::map<std::string, Collection, std::less<>> wanted;
   for (size_t i = 0; i < names.size(); ++i) {
     Result<Collection> found = FindHistory(names[i]);
@@ -127,7 +127,7 @@ Result<std::vector<Collection>> EngineImpl::HistoryCollections(
   if (names.empty()) {
     const std::shared_ptr<const CollectionMap> all = collections();
     for (const auto& [name, collection] : *all) {
-      if (collection.policy.history.enabled) wanted.emplace(name, collection);
+      if (switched_off || collection.policy.history.enabled) wanted.emplace(name, collection);
     }
   }
   std::vector<Collection> list;
@@ -153,7 +153,8 @@ Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page)
   if (continued && !cursor.FromText(request.cursor)) {
     return Status::InvalidArgument("is no cursor of a page of history", "/cursor");
   }
-  const Result<std::vector<Collection>> wanted = HistoryCollections(request.collections);
+  const Result<std::vector<Collection>> wanted =
+      HistoryCollections(request.collections, request.switched_off);
   if (!wanted.ok()) return wanted.status();
   const std::string user = request.user.ToString();
   const int64_t now = clock_->NowMs();

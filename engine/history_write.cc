@@ -134,13 +134,8 @@ Status EngineImpl::ClearHistory(IdRef user, std::span<const std::string_view> na
   if (!writable.ok()) return writable;
   const Status valid = user.Validate();
   if (!valid.ok()) return UserFault(valid);
-  Result<std::vector<Collection>> wanted = HistoryCollections(named);
+  const Result<std::vector<Collection>> wanted = HistoryCollections(named, true);
   if (!wanted.ok()) return wanted.status();
-  if (named.empty()) {
-    const std::shared_ptr<const CollectionMap> all = collections();
-    wanted->clear();
-    for (const auto& [of, collection] : *all) wanted->push_back(collection);
-  }
   const std::string name = user.ToString();
   Shard& shard = shards_[ShardOf(user)];
   const Gate::Scope inside(*shard.use);

@@ -66,10 +66,7 @@ class ExportStream final : public http::BodyStream {
 
   Status Collection(std::string* out) {
     if (next_ == collections_.size()) {
-      const bool any =
-          std::any_of(collections_.begin(), collections_.end(),
-                      [](const CollectionInfo& info) { return info.policy.history.enabled; });
-      part_ = any ? Part::kHistory : Part::kEnd;
+      part_ = Part::kHistory;
       return Status::Ok();
     }
     const std::string& name = collections_[next_++].name;
@@ -83,8 +80,10 @@ class ExportStream final : public http::BodyStream {
 
   Status Page(std::string* out) {
     HistoryPage page;
-    const HistoryRequest request{
-        .user = IdRef(user_), .limit = kPageEntries, .cursor = std::string_view(cursor_)};
+    const HistoryRequest request{.user = IdRef(user_),
+                                 .limit = kPageEntries,
+                                 .cursor = std::string_view(cursor_),
+                                 .switched_off = true};
     if (Status status = engine_.ReadHistory(request, &page); !status.ok()) return status;
     for (const HistoryEntry& entry : page.entries) {
       out->append("{\"type\":\"history\",");

@@ -1,7 +1,6 @@
 // seendb export USER: everything held about a user as NDJSON, the lines of GET
-// /users/{user}/export.
+// /users/{user}/export: a server is asked for them, of a folder they are made here.
 
-#include <algorithm>
 #include <memory>
 #include <set>
 #include <string>
@@ -45,6 +44,7 @@ Status PrintCollection(Database& database, const std::string& user, const std::s
 Status PrintHistory(Database& database, const std::string& user, Json* end) {
   PageQuery query;
   query.limit = kPageEntries;
+  query.switched_off = true;
   uint64_t entries = 0;
   bool degraded = false;
   std::set<std::string> missing;
@@ -74,11 +74,22 @@ Status PrintAll(Database& database, const std::string& user) {
     if (status.ok()) status = PrintCollection(database, user, TextOf(collection, "name"));
   }
   Json end = {{"collections", collections.size()}, {"entries", 0}, {"degraded", false}};
-  const bool any = std::any_of(collections.begin(), collections.end(), [](const Json& collection) {
-    return FlagOf(collection.value("history", Json::object()), "enabled");
-  });
-  if (status.ok() && any) status = PrintHistory(database, user, &end);
+  if (status.ok()) status = PrintHistory(database, user, &end);
   return status.ok() ? PrintLine("end", end) : status;
+}
+
+/// What the server sends, and whether that is all of it.
+Status PrintServed(HttpClient& server, const std::string& user) {
+  auto answer = server.Send({.target = "/users/" + PercentEncode(user) + "/export"});
+  if (!answer.ok()) return answer.status();
+  if (answer->status != 200) return StatusOfAnswer(*answer);
+  if (Status status = Print(answer->body); !status.ok()) return status;
+  while (!answer->body.empty() && answer->body.back() == '\n') answer->body.pop_back();
+  answer->body.erase(0, answer->body.rfind('\n') + 1);
+  const Json last = Json::parse(answer->body, nullptr, false);
+  if (last.is_object() && last.contains("error")) return StatusOfAnswer(*answer);
+  if (last.is_object() && TextOf(last, "type") == "end") return {};
+  return Status::Unavailable("the export broke off");
 }
 
 Status Run(const Session& session, const std::string& user) {
@@ -87,7 +98,9 @@ Status Run(const Session& session, const std::string& user) {
   }
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
-  return (*database)->Close(PrintAll(**database, user));
+  HttpClient* const server = (*database)->server();
+  return (*database)->Close(server != nullptr ? PrintServed(*server, user)
+                                              : PrintAll(**database, user));
 }
 
 }  // namespace

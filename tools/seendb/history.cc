@@ -163,7 +163,8 @@ void AddHistory(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::Range(uint32_t{1}, kMaxHistoryLimit));
   command.add_option("--cursor", call->page.cursor, "The page that follows another")
-      ->type_name("CURSOR");
+      ->type_name("CURSOR")
+      ->check(NotEmpty());
   command.add_flag("--delete", call->erase, "Delete the items from the history");
   command.add_flag("--clear", call->clear, "Delete everything from the history");
   command.add_flag("--pause", call->pause, "Keep plays out of the history from now on");

@@ -7,12 +7,19 @@
 
 namespace seendb::tool {
 
+CLI::Validator NotEmpty() {
+  const auto check = [](const std::string& text) { return text.empty() ? "is empty" : ""; };
+  return CLI::Validator(check, "");
+}
+
 void AddCommonFlags(CLI::App& command, Session& session, Takes takes) {
   command.add_flag("--json", session.json, "Machine-readable output");
   if (takes == Takes::kNothing) return;
   if (takes != Takes::kServer) {
     command.add_option("--db", session.db, "The database's folder")->type_name("DIR");
-    command.add_option("--collection", session.collection, "The collection")->type_name("NAME");
+    command.add_option("--collection", session.collection, "The collection")
+        ->type_name("NAME")
+        ->check(NotEmpty());
     command
         .add_option("--clock", session.clock,
                     "With --db: take the present to be that many ms since 1970")

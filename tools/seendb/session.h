@@ -32,6 +32,10 @@ enum class Takes {
   kServer,          ///< --json, --url
 };
 
+/// Refuses an option given as "", which an unset variable of a script becomes, as if it were left
+/// out.
+CLI::Validator NotEmpty();
+
 /// Adds the common flags to `command`, bound to `session`.
 void AddCommonFlags(CLI::App& command, Session& session, Takes takes);
 

@@ -61,9 +61,12 @@ Result<Json> ReadHistoryPage(Database& database, const std::string& user, const 
   }
   const std::vector<std::string_view> names(query.collections.begin(), query.collections.end());
   HistoryPage page;
-  const Status status = database.engine()->ReadHistory(
-      {.user = IdRef(user), .collections = names, .limit = query.limit, .cursor = query.cursor},
-      &page);
+  const Status status = database.engine()->ReadHistory({.user = IdRef(user),
+                                                        .collections = names,
+                                                        .limit = query.limit,
+                                                        .cursor = query.cursor,
+                                                        .switched_off = query.switched_off},
+                                                       &page);
   if (!status.ok()) return status;
   Json json = {{"entries", Json::array()}};
   for (const HistoryEntry& entry : page.entries) json["entries"].push_back(EntryJson(entry));

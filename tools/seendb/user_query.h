@@ -15,7 +15,8 @@ namespace seendb::tool {
 struct PageQuery {
   std::vector<std::string> collections;  ///< empty: all that keep history
   uint32_t limit = 20;
-  std::string cursor;  ///< empty: the newest
+  std::string cursor;         ///< empty: the newest
+  bool switched_off = false;  ///< of a folder: HistoryRequest::switched_off
 };
 
 /// Everything held about `user`, in one collection or (empty name) in all.

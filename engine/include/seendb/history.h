@@ -63,6 +63,8 @@ struct HistoryRequest {
   std::span<const std::string_view> collections = {};  ///< merged; empty: all that keep history
   uint32_t limit = 20;                                 ///< entries, 1-kMaxHistoryLimit
   std::string_view cursor = {};                        ///< HistoryPage::cursor; empty: the newest
+  /// Where no collection is named: also what those keep still whose history was switched off.
+  bool switched_off = false;
 };
 
 /// The answer. Each item of a collection appears once over all pages, by its newest `at`; plays

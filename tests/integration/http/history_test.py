@@ -140,6 +140,39 @@ class ReadingTest(HistoryCase):
         both = self.items("u", "?collection=comic,video&limit=1000")
         self.assertEqual(len(both), 60 + pages)
 
+    def test_a_cursor_is_a_place_whatever_became_of_its_entry(self):
+        self.play(*[(user, "v%d" % i, NOW - i) for i in range(8) for user in ("u", "w")])
+        self.play(*[("u", "k%d" % i, NOW - i) for i in range(8)], collection="comic")
+        cursor = self.page("u", "?limit=5")["cursor"]  # k0 v0 k1 v1 k2
+
+        def behind(user="u", query=""):
+            return self.items(user, "?limit=2&cursor=" + cursor + query)
+
+        self.assertEqual(behind(), ["v2", "k3"])
+        self.assertEqual(behind("w"), ["v2", "v3"], "another user's place is one as well")
+        self.assertEqual(behind(query="&collection=comic"), ["k3", "k4"])
+        self.assertEqual(behind(query="&collection=video,video"), ["v2", "v3"])
+        for broken in (cursor[:-1], cursor[:-2], cursor + "00", cursor.upper(), " " + cursor):
+            answer = self.server.get("/users/u/history?cursor=" + urllib.parse.quote(broken))
+            self.assertEqual((answer.status, answer.error["field"]), (400, "/cursor"), broken)
+        self.server.post("/users/u/history/delete", {"collection": "comic", "items": ["k2", "k3"]})
+        self.assertEqual(behind(), ["v2", "v3"])
+        self.server.post("/users/u/history/clear", {"collections": ["video"]})
+        self.assertEqual(behind(), ["k4", "k5"])
+        self.server.delete("/users/u")
+        self.assertEqual(behind(), [])
+
+    def test_an_id_is_one_however_it_is_written(self):
+        self.play({"user": 7, "item": 42, "progress_s": 5, "at": NOW - 9},
+                  {"user": "7", "item": "42", "progress_s": 6, "at": NOW - 8})
+        self.assertEqual(self.items("7"), ["42"])
+        asked = {"collection": "video", "items": ["42", 42, "042", "no", 42]}
+        found = self.server.post("/users/7/history/lookup", asked).json["entries"]
+        self.assertEqual([(e["item"], e["progress_s"]) for e in found], [("42", 6)] * 3)
+        self.assertEqual(self.found("7", []), {})
+        self.server.post("/users/7/history/delete", {"collection": "video", "items": [42]})
+        self.assertEqual(self.items("7"), [])
+
     def test_an_item_watched_again_moves_up(self):
         self.play(("u", "a", NOW - 40 * DAY), ("u", "b", NOW - 30 * DAY), ("u", "c", NOW - 20 * DAY))
         self.drain()
@@ -361,6 +394,25 @@ class ExportTest(HistoryCase):
         self.assertEqual(entries[:1000], self.page("a/b", "?limit=1000")["entries"])
         self.assertEqual(lines[-1], {"type": "end", "collections": 3, "entries": 3_001,
                                      "degraded": False})
+
+    def test_what_is_kept_of_a_history_switched_off_is_in_it(self):
+        self.play(("u", "a", NOW - 9))
+        self.drain()
+        self.play(("u", "b", NOW - 8))
+        self.play(("u", "k", NOW - 7), collection="comic")
+        answer = self.server.put("/collections/video", {"history": {"enabled": False}})
+        self.assertEqual(answer.status, 200, answer)
+        self.assertEqual(self.items("u"), ["k"])
+
+        def check(place):
+            lines = self.server.get("/users/u/export").lines
+            self.assertEqual([line["item"] for line in lines if line["type"] == "history"],
+                             ["k", "b", "a"], place)
+            self.assertEqual(lines[-1]["entries"], 3, place)
+
+        self.at_each_place(check)
+        self.assertEqual(self.server.delete("/users/u").status, 200)
+        self.assertEqual(self.server.get("/users/u/export").lines[-1]["entries"], 0)
 
     def test_head_and_the_connection_afterwards(self):
         client = self.server.client()

@@ -131,6 +131,8 @@ class HistoryTest(ToolCase):
     def test_refusals(self):
         for flags in (self.folder_flags, self.url_flags):
             for args in (["--delete"], ["--clear", "--pause"], ["v1", "--clear"],
+                         # An empty variable of a script is not every collection, nor the first page.
+                         ["--clear", "--collection", ""], ["--collection="], ["--cursor", ""],
                          ["--limit", "0"], ["--limit", "1001"], ["--cursor", "nonsense"]):
                 self.tool("history", "u/1", *args, *flags, code=USAGE)
             self.tool("history", "x" * 256, *flags, code=USAGE)
@@ -146,6 +148,9 @@ class HistoryTest(ToolCase):
         rows = [{"user": "u/1", "item": i, "at": NOW_MS - 1_000 - i} for i in range(250)]
         self.server.ndjson("/plays?collection=comic", rows)
         self.assertEqual(self.server.post("/admin/drain").status, 200)
+        # What it keeps is part of it still.
+        self.assertEqual(self.server.put("/collections/comic",
+                                         {"history": {"enabled": False}}).status, 200)
         served = self.server.get("/users/u%2F1/export").lines
         by_server = [json.loads(line) for line in
                      self.tool("export", "u/1", *self.url_flags).out.splitlines()]
