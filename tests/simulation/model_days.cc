@@ -1,7 +1,5 @@
 #include "simulation/model_days.h"
 
-#include <set>
-
 #include "simulation/calendar.h"
 #include "simulation/model.h"
 
@@ -16,6 +14,12 @@ const DaysModel::Latest* DaysModel::LatestOf(const std::string& collection,
                                              const std::string& user) const {
   const auto at = latest_.find({collection, user});
   return at == latest_.end() ? nullptr : &at->second;
+}
+
+std::set<std::string> DaysModel::Users() const {
+  std::set<std::string> users;
+  for (const auto& [key, latest] : latest_) users.insert(key.second);
+  return users;
 }
 
 std::map<uint32_t, FirstPlay> DaysModel::Expect(const std::string& collection,

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,8 @@ class DaysModel {
     bool told = false;
     uint64_t call = 0;  ///< a power cut that takes this call takes it too; 0: it is on the disk
   };
+  /// Everybody that has one in any collection.
+  std::set<std::string> Users() const;
   /// Null where there is none.
   const Latest* LatestOf(const std::string& collection, const std::string& user) const;
 

@@ -343,6 +343,7 @@ void World::Sweep(Engine* engine, bool excused, const Operation* but) {
       CheckAnswer(model_, question, answer, engine, excused, tally_);
     }
   }
+  if (!excused) SweepDays(engine, but);
   SweepHistory(engine, excused, but);
 }
 

@@ -98,6 +98,8 @@ class World {
   void SettlePauses();
   void SettleHistory(uint32_t shard, uint64_t kept);
   void SweepHistory(Engine* engine, bool excused, const Operation* but);
+  void SweepDays(Engine* engine, const Operation* but);
+  bool Skips(const Operation* but, const std::string& user) const;
   void CheckRecording(Engine* engine, const std::string& user);
   void SettleCalls(uint32_t shard);
   Observed Observe(const OpenPlay& play, uint64_t call, const std::vector<OpenCall>& calls);

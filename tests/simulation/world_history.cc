@@ -1,8 +1,9 @@
-// What an opening tells of history, and the look at all of it.
+// What an opening tells of history, and the look at all of it and of the days.
 
 #include <algorithm>
 #include <utility>
 
+#include "simulation/checks_days.h"
 #include "simulation/world.h"
 
 namespace seendb::simulation {
@@ -47,20 +48,31 @@ void World::SettleHistory(uint32_t shard, uint64_t kept) {
       });
 }
 
+// Whose state is open just now, or changed by `but`.
+bool World::Skips(const Operation* but, const std::string& user) const {
+  if (doubted_erasures_.contains(user)) return true;
+  return but != nullptr && (but->user == user || std::any_of(but->events.begin(), but->events.end(),
+                                                             [&](const ScriptEvent& event) {
+                                                               return event.user == user;
+                                                             }));
+}
+
+void World::SweepDays(Engine* engine, const Operation* but) {
+  for (const std::string& user : model_.days().Users()) {
+    if (Skips(but, user)) continue;
+    const Result<UserReport> report = engine->Inspect(IdRef(user));
+    if (!report.ok()) throw Violation("inspect " + user + ": " + report.status().ToString());
+    CheckDays(model_, *report);
+  }
+}
+
 void World::SweepHistory(Engine* engine, bool excused, const Operation* but) {
   if (!doubted_policies_.empty()) return;
-  const auto skipped = [&](const std::string& user) {
-    if (doubted_erasures_.contains(user)) return true;
-    return but != nullptr &&
-           (but->user == user ||
-            std::any_of(but->events.begin(), but->events.end(),
-                        [&](const ScriptEvent& event) { return event.user == user; }));
-  };
   std::set<std::string> users;
   for (const auto& [collection, policy] : model_.policies()) {
     if (!policy.history.enabled) continue;
     for (const std::string& user : model_.history().UsersOf(collection)) {
-      if (skipped(user)) continue;
+      if (Skips(but, user)) continue;
       users.insert(user);
       const std::vector<std::string> all = model_.history().ItemsOf(collection, user);
       for (size_t at = 0; at < all.size(); at += kMaxHistoryItems) {
@@ -87,7 +99,7 @@ void World::SweepHistory(Engine* engine, bool excused, const Operation* but) {
     } while (!reading.cursor.empty());
   }
   for (const std::string& user : model_.history().PausedUsers()) {
-    if (!skipped(user) && !doubted_pauses_.contains(user)) CheckRecording(engine, user);
+    if (!Skips(but, user) && !doubted_pauses_.contains(user)) CheckRecording(engine, user);
   }
 }
 
