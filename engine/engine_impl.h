@@ -243,8 +243,10 @@ class EngineImpl final : public Engine {
   Status SealWhere(const std::function<bool(const Collection&, const Bucket&)>& wanted);
   void NoteSeal(const Shard& shard, const std::string& collection, Bucket* bucket,
                 const Status& sealed);
-  Status DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
-  Status DropHistoryWhere(const std::function<int64_t(const Collection&)>& oldest_kept);
+  /// Drops, everywhere, those of a collection's `buckets` that are below the oldest kept.
+  template <typename OneBucket>
+  Status DropWhere(BucketsOf<OneBucket> CollectionFamilies::*buckets,
+                   const std::function<int64_t(const Collection&)>& oldest_kept);
   int64_t NextMaintenance(int64_t from_ms, const Policy& policy) const;
 
   // heal.cc

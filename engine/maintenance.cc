@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <type_traits>
 
 #include "engine_impl.h"
 
@@ -124,51 +125,40 @@ Status EngineImpl::DropExpired() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const int64_t now = clock_->NowMs();
-  Status first = DropWhere([&](const Collection& collection) {
+  Status first = DropWhere(&CollectionFamilies::buckets, [&](const Collection& collection) {
     return BucketIndexOf(collection.policy, now) -
            static_cast<int64_t>(collection.policy.retention) + 1;
   });
-  Status history = DropHistoryWhere(
-      [&](const Collection& collection) { return OldestHistoryBucket(collection.policy, now); });
+  Status history = DropWhere(&CollectionFamilies::history, [&](const Collection& collection) {
+    return OldestHistoryBucket(collection.policy, now);
+  });
   return first.ok() ? history : first;
 }
 
-Status EngineImpl::DropWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
+template <typename OneBucket>
+Status EngineImpl::DropWhere(BucketsOf<OneBucket> CollectionFamilies::*buckets,
+                             const std::function<int64_t(const Collection&)>& oldest_kept) {
   return InEachFamily(
       [&](const Collection& collection, Shard& shard, const CollectionFamilies& family) -> Status {
         const int64_t oldest = oldest_kept(collection);
-        if (family.buckets.empty() || family.buckets.rbegin()->first >= oldest) return {};
+        if ((family.*buckets).empty() || (family.*buckets).rbegin()->first >= oldest) return {};
         Status writable = shard.store->CheckWritable();
         if (!writable.ok()) return writable;
-        std::vector<std::shared_ptr<Bucket>> expired;
+        std::vector<std::shared_ptr<OneBucket>> expired;
         {
           const Gate::Exclusive alone(shard.ring->gate());
-          expired = shard.store->Unpublish(collection.name, oldest);
-        }
-        for (const auto& bucket : expired) {
-          shard.store->ClearProblems(SealProblem(collection.name, *bucket));
+          expired = shard.store->Unpublish(buckets, collection.name, oldest);
         }
         Status dropped = shard.store->Drop(collection.name, expired);
-        if (dropped.ok()) {
-          counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
+        if constexpr (std::is_same_v<OneBucket, Bucket>) {  // history's have no seals, nor a count
+          for (const auto& bucket : expired) {
+            shard.store->ClearProblems(SealProblem(collection.name, *bucket));
+          }
+          if (dropped.ok()) {
+            counters_.buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
+          }
         }
         return dropped;
-      });
-}
-
-Status EngineImpl::DropHistoryWhere(const std::function<int64_t(const Collection&)>& oldest_kept) {
-  return InEachFamily(
-      [&](const Collection& collection, Shard& shard, const CollectionFamilies& family) -> Status {
-        const int64_t oldest = oldest_kept(collection);
-        if (family.history.empty() || family.history.rbegin()->first >= oldest) return {};
-        Status writable = shard.store->CheckWritable();
-        if (!writable.ok()) return writable;
-        std::vector<std::shared_ptr<HistoryBucket>> expired;
-        {
-          const Gate::Exclusive alone(shard.ring->gate());
-          expired = shard.store->UnpublishHistory(collection.name, oldest);
-        }
-        return shard.store->DropHistory(collection.name, expired);
       });
 }
 
@@ -247,7 +237,7 @@ int64_t EngineImpl::NextMaintenance(int64_t from_ms, const Policy& policy) const
 // Buckets whose history has expired are dropped, and once a day, within the window, what lies
 // beyond the cap. Precondition: due_mutex_ held.
 Status EngineImpl::MaintainHistory(int64_t now, const MaintenanceDue& due) {
-  const Status dropped = DropHistoryWhere([&](const Collection& collection) {
+  const Status dropped = DropWhere(&CollectionFamilies::history, [&](const Collection& collection) {
     const Policy& policy = collection.policy;
     int64_t oldest = OldestHistoryBucket(policy, now);
     const int64_t days_ms = policy.history.days * kDayMs;
@@ -288,7 +278,7 @@ Status EngineImpl::RunMaintenance() {
     return !bucket.sealed || bucket.late_items >= 1'000;
   });
   if (first.ok()) first = sealed;
-  const Status dropped = DropWhere([&](const Collection& collection) {
+  const Status dropped = DropWhere(&CollectionFamilies::buckets, [&](const Collection& collection) {
     const int64_t current = BucketIndexOf(collection.policy, now);
     const auto retention = static_cast<int64_t>(collection.policy.retention);
     int64_t oldest = current - retention + 1;

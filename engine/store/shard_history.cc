@@ -85,27 +85,16 @@ Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::stri
   return bucket;
 }
 
-std::vector<std::shared_ptr<HistoryBucket>> ShardStore::UnpublishHistory(
-    std::string_view collection, int64_t oldest_kept) {
-  const std::lock_guard change(change_mutex_);
-  return UnpublishOf(&CollectionFamilies::history, collection, oldest_kept);
-}
-
-Status ShardStore::DropHistory(std::string_view collection,
-                               const std::vector<std::shared_ptr<HistoryBucket>>& buckets) {
-  if (buckets.empty()) return {};
-  const std::lock_guard change(change_mutex_);
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+Status ShardStore::Drop(std::string_view collection,
+                        const std::vector<std::shared_ptr<HistoryBucket>>& buckets) {
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
   std::vector<std::string> markers;
   for (const auto& bucket : buckets) {
-    handles.push_back(bucket->states->get());
-    handles.push_back(bucket->timeline->get());
+    families.push_back(bucket->states->get());
+    families.push_back(bucket->timeline->get());
     markers.push_back(LostHistoryKey(collection, bucket->label));
   }
-  const rocksdb::Status status = db_->DropColumnFamilies(handles);
-  if (!status.ok()) return InDoubt(status, "drop history");
-  family_count_ -= static_cast<uint32_t>(handles.size());
-  return ForgetMarkers(markers);
+  return DropFamilies(families, markers);
 }
 
 }  // namespace seendb

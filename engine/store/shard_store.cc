@@ -153,28 +153,26 @@ Status ShardStore::ForgetMarkers(const std::vector<std::string>& keys) {
   return FromRocks(db_->Write(Synced(), &stale), "forget markers");
 }
 
-std::vector<std::shared_ptr<Bucket>> ShardStore::Unpublish(std::string_view collection,
-                                                           int64_t oldest_kept) {
-  const std::lock_guard change(change_mutex_);
-  return UnpublishOf(&CollectionFamilies::buckets, collection, oldest_kept);
-}
-
 Status ShardStore::Drop(std::string_view collection,
                         const std::vector<std::shared_ptr<Bucket>>& buckets) {
-  if (buckets.empty()) return {};
-  const std::lock_guard change(change_mutex_);
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::WriteBatch markers;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  std::vector<std::string> markers;
   for (const auto& bucket : buckets) {
-    handles.push_back(bucket->family->get());
-    rocksdb::Status s = markers.Delete(meta(), SealedKey(collection, bucket->label));
-    if (s.ok() && bucket->lost) s = markers.Delete(meta(), LostKey(collection, bucket->label));
-    if (!s.ok()) return FromRocks(s, "drop");
+    families.push_back(bucket->family->get());
+    markers.push_back(SealedKey(collection, bucket->label));
+    markers.push_back(LostKey(collection, bucket->label));
   }
-  rocksdb::Status status = db_->DropColumnFamilies(handles);
+  return DropFamilies(families, markers);
+}
+
+Status ShardStore::DropFamilies(const std::vector<rocksdb::ColumnFamilyHandle*>& families,
+                                const std::vector<std::string>& markers) {
+  if (families.empty()) return {};
+  const std::lock_guard change(change_mutex_);
+  const rocksdb::Status status = db_->DropColumnFamilies(families);
   if (!status.ok()) return InDoubt(status, "drop buckets");
-  family_count_ -= static_cast<uint32_t>(handles.size());
-  return FromRocks(db_->Write(Synced(), &markers), "drop buckets");
+  family_count_ -= static_cast<uint32_t>(families.size());
+  return ForgetMarkers(markers);
 }
 
 Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket) {

@@ -69,18 +69,19 @@ class ShardStore {
   Status PutCollection(const std::string& name, const Policy& policy, int64_t unwatched_up_to_ms);
   /// The bucket, made if it is not there yet.
   Result<std::shared_ptr<Bucket>> EnsureBucket(std::string_view collection, int64_t index);
-  /// Takes the buckets of a collection below `oldest_kept` out of the family set: no later write
-  /// or read finds them. Fast.
-  std::vector<std::shared_ptr<Bucket>> Unpublish(std::string_view collection, int64_t oldest_kept);
-  /// Drops the families of unpublished buckets. Up to some 100 ms where families are many.
-  Status Drop(std::string_view collection, const std::vector<std::shared_ptr<Bucket>>& buckets);
   /// The same for a bucket's history.
   Result<std::shared_ptr<HistoryBucket>> EnsureHistoryBucket(std::string_view collection,
                                                              int64_t index);
-  std::vector<std::shared_ptr<HistoryBucket>> UnpublishHistory(std::string_view collection,
-                                                               int64_t oldest_kept);
-  Status DropHistory(std::string_view collection,
-                     const std::vector<std::shared_ptr<HistoryBucket>>& buckets);
+  /// Takes a collection's `buckets`, of filters or of history, below `oldest_kept` out of the
+  /// family set: no later write or read finds them. Fast.
+  template <typename OneBucket>
+  std::vector<std::shared_ptr<OneBucket>> Unpublish(
+      BucketsOf<OneBucket> CollectionFamilies::*buckets, std::string_view collection,
+      int64_t oldest_kept);
+  /// Drops the families of unpublished buckets. Up to some 100 ms where families are many.
+  Status Drop(std::string_view collection, const std::vector<std::shared_ptr<Bucket>>& buckets);
+  Status Drop(std::string_view collection,
+              const std::vector<std::shared_ptr<HistoryBucket>>& buckets);
   /// Collapses and re-encodes a bucket. Needs about the bucket's size of free disk.
   Status Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket);
   /// Drops and remakes a journal family.
@@ -161,11 +162,8 @@ class ShardStore {
   Status EnsureImpressions(CollectionFamilies* families);
   void BindRules(const Policy& policy, Bucket* bucket) const;
   void Publish(std::shared_ptr<const FamilySet> families);
-  /// Takes out the collection's `buckets` below `oldest_kept`. Precondition: change_mutex_ held.
-  template <typename OneBucket>
-  std::vector<std::shared_ptr<OneBucket>> UnpublishOf(
-      BucketsOf<OneBucket> CollectionFamilies::*buckets, std::string_view collection,
-      int64_t oldest_kept);
+  Status DropFamilies(const std::vector<rocksdb::ColumnFamilyHandle*>& families,
+                      const std::vector<std::string>& markers);
   void NameFamilies(Inventory* files) const;
   Status PutMeta(const std::string& key, const std::string& value);
 
@@ -205,9 +203,10 @@ class ShardStore {
 };
 
 template <typename OneBucket>
-std::vector<std::shared_ptr<OneBucket>> ShardStore::UnpublishOf(
+std::vector<std::shared_ptr<OneBucket>> ShardStore::Unpublish(
     BucketsOf<OneBucket> CollectionFamilies::*buckets, std::string_view collection,
     int64_t oldest_kept) {
+  const std::lock_guard change(change_mutex_);
   std::vector<std::shared_ptr<OneBucket>> taken;
   auto set = std::make_shared<FamilySet>(*families());
   const auto at = set->collections.find(collection);
