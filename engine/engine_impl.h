@@ -259,6 +259,9 @@ class EngineImpl final : public Engine {
   Status CheckCopy(const Identity& identity, const std::string& folder, bool checksums) const;
 
   // report.cc
+  /// Runs `work(shard, name, family)` for every family of every shard, until one fails.
+  template <typename Work>
+  Status InEveryFamily(const Work& work);
   BucketReport ReportBucket(Shard& shard, const Policy& policy, const std::string& collection,
                             const Bucket& bucket, std::string_view user, bool* found);
 

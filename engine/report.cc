@@ -304,72 +304,76 @@ EngineStats EngineImpl::Stats() {
   return stats;
 }
 
-Result<VerifyReport> EngineImpl::Verify() {
+template <typename Work>
+Status EngineImpl::InEveryFamily(const Work& work) {
   const Status open = CheckOpen();
   if (!open.ok()) return open;
-  VerifyReport report;
-  rocksdb::ReadOptions options;
-  options.verify_checksums = true;
-  options.fill_cache = false;
   for (Shard& shard : shards_) {
     const Gate::Scope inside(*shard.use);
     if (!shard.store->readable()) return Unreadable(shard);
     const std::shared_ptr<const FamilySet> set = shard.store->families();
     std::vector<std::shared_ptr<Family>> keep;
     for (const auto& [name, handle] : AllFamilies(*shard.store, *set, &keep)) {
-      const FamilyName family = ParseFamilyName(name);
-      const auto note = [&, &named = name](std::string key, ValueFault fault) {
-        ++(fault.newer ? report.newer : report.damaged);
-        if (report.damages.size() >= kDamagesNamed) return;
-        report.damages.push_back(
-            {shard.store->shard(), named, std::move(key), std::move(fault.reason), fault.newer});
-      };
-      const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
-      for (it->SeekToFirst(); it->Valid(); it->Next()) {
-        if (shard.store->giving_up()) return Unreadable(shard);
-        ++report.keys;
-        report.bytes += it->value().size();
-        ValueFault fault =
-            FaultOf(family.kind, it->key().ToStringView(), it->value().ToStringView());
-        if (!fault.reason.empty()) {
-          note(KeyText(family, it->key().ToStringView()), std::move(fault));
-        }
-      }
-      if (!it->status().ok()) note("", {it->status().ToString()});
+      const Status done = work(shard, name, handle);
+      if (!done.ok()) return done;
     }
   }
+  return {};
+}
+
+Result<VerifyReport> EngineImpl::Verify() {
+  VerifyReport report;
+  rocksdb::ReadOptions options;
+  options.verify_checksums = true;
+  options.fill_cache = false;
+  const Status read = InEveryFamily([&](const Shard& shard, const std::string& name,
+                                        rocksdb::ColumnFamilyHandle* handle) -> Status {
+    const FamilyName family = ParseFamilyName(name);
+    const auto note = [&](std::string key, ValueFault fault) {
+      ++(fault.newer ? report.newer : report.damaged);
+      if (report.damages.size() >= kDamagesNamed) return;
+      report.damages.push_back(
+          {shard.store->shard(), name, std::move(key), std::move(fault.reason), fault.newer});
+    };
+    const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      if (shard.store->giving_up()) return Unreadable(shard);
+      ++report.keys;
+      report.bytes += it->value().size();
+      const std::string_view key = it->key().ToStringView();
+      ValueFault fault = FaultOf(family.kind, key, it->value().ToStringView());
+      if (!fault.reason.empty()) note(KeyText(family, key), std::move(fault));
+    }
+    if (!it->status().ok()) note("", {it->status().ToString()});
+    return {};
+  });
+  if (!read.ok()) return read;
   return report;
 }
 
 Status EngineImpl::Scan(std::string_view family_prefix,
                         const std::function<bool(const ScanRow&)>& visit) {
-  const Status open = CheckOpen();
-  if (!open.ok()) return open;
   rocksdb::ReadOptions options;
   options.fill_cache = false;
-  for (Shard& shard : shards_) {
-    const Gate::Scope inside(*shard.use);
-    if (!shard.store->readable()) return Unreadable(shard);
-    const std::shared_ptr<const FamilySet> set = shard.store->families();
-    std::vector<std::shared_ptr<Family>> keep;
-    for (const auto& [name, handle] : AllFamilies(*shard.store, *set, &keep)) {
-      if (!name.starts_with(family_prefix)) continue;
-      const FamilyName family = ParseFamilyName(name);
-      const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
-      for (it->SeekToFirst(); it->Valid(); it->Next()) {
-        if (shard.store->giving_up()) return Unreadable(shard);
-        ScanRow row;
-        row.shard = shard.store->shard();
-        row.family = name;
-        row.key = KeyText(family, it->key().ToStringView());
-        row.value = ValueText(family, it->value().ToStringView());
-        row.bytes = it->value().size();
-        if (!visit(row)) return {};
-      }
-      if (!it->status().ok()) return FromRocks(it->status(), "scan " + name);
+  bool enough = false;
+  return InEveryFamily([&](const Shard& shard, const std::string& name,
+                           rocksdb::ColumnFamilyHandle* handle) -> Status {
+    if (enough || !name.starts_with(family_prefix)) return {};
+    const FamilyName family = ParseFamilyName(name);
+    const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      if (shard.store->giving_up()) return Unreadable(shard);
+      ScanRow row;
+      row.shard = shard.store->shard();
+      row.family = name;
+      row.key = KeyText(family, it->key().ToStringView());
+      row.value = ValueText(family, it->value().ToStringView());
+      row.bytes = it->value().size();
+      enough = !visit(row);
+      if (enough) return {};
     }
-  }
-  return {};
+    return FromRocks(it->status(), "scan " + name);
+  });
 }
 
 }  // namespace seendb

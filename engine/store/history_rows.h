@@ -2,12 +2,19 @@
 
 #pragma once
 
+#include <functional>
 #include <string_view>
 
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
 namespace seendb {
+
+/// Calls `row(key, value)` for every key of the user in a family history/... or timeline/..., until
+/// one fails.
+rocksdb::Status ForEachHistoryRow(
+    std::string_view user, rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
+    const std::function<rocksdb::Status(std::string_view, std::string_view)>& row);
 
 /// Adds to `*batch` the deletion of every key of the user in a family history/... or timeline/...
 rocksdb::Status DeleteHistoryOf(std::string_view user, rocksdb::DB* db,

@@ -64,25 +64,14 @@ Status ShardStore::CompleteHistory(CollectionFamilies* families) {
 
 Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::string_view collection,
                                                                        int64_t index) {
-  const auto find = [&](const FamilySet& set) {
-    return set.FindBucket(&CollectionFamilies::history, collection, index);
+  const auto make = [&](const CollectionFamilies& known) -> Result<std::shared_ptr<HistoryBucket>> {
+    auto bucket = NewHistoryBucket(known.policy, index);
+    Status made = ForgetMarkers({LostHistoryKey(collection, bucket->label)});
+    if (made.ok()) made = AddHistoryFamilies(collection, bucket.get());
+    if (!made.ok()) return made;
+    return bucket;
   };
-  if (auto bucket = find(*families())) return bucket;
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const std::lock_guard change(change_mutex_);
-  const std::shared_ptr<const FamilySet> current = families();
-  if (auto bucket = find(*current)) return bucket;
-  const CollectionFamilies* known = current->Find(collection);
-  if (known == nullptr) return Status::NotFound("no collection " + std::string(collection));
-  auto bucket = NewHistoryBucket(known->policy, index);
-  Status made = ForgetMarkers({LostHistoryKey(collection, bucket->label)});
-  if (made.ok()) made = AddHistoryFamilies(collection, bucket.get());
-  if (!made.ok()) return made;
-  auto set = std::make_shared<FamilySet>(*current);
-  set->collections.find(collection)->second.history[index] = bucket;
-  Publish(std::move(set));
-  return bucket;
+  return EnsureIn(&CollectionFamilies::history, collection, index, make);
 }
 
 Status ShardStore::Drop(std::string_view collection,

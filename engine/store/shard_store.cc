@@ -106,37 +106,25 @@ Status ShardStore::PutCollection(const std::string& name, const Policy& policy,
 
 Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collection,
                                                          int64_t index) {
-  const auto find = [&](const FamilySet& set) {
-    return set.FindBucket(&CollectionFamilies::buckets, collection, index);
+  const auto make = [&](const CollectionFamilies& known) -> Result<std::shared_ptr<Bucket>> {
+    auto bucket = std::make_shared<Bucket>();
+    bucket->index = index;
+    bucket->label = BucketLabel(known.policy, index);
+    bucket->begin_ms = BucketBeginMs(known.policy, index);
+    bucket->end_ms = BucketBeginMs(known.policy, index + 1);
+    bucket->rules = std::make_shared<SeenRules>();
+    bucket->rules->counters = shared_->counters;
+    BindRules(known.policy, bucket.get());
+    const Status forgotten =
+        ForgetMarkers({SealedKey(collection, bucket->label), LostKey(collection, bucket->label)});
+    if (!forgotten.ok()) return forgotten;
+    auto made = CreateFamily(SeenFamilyName(collection, bucket->label),
+                             FamilyOptions(*shared_, FamilyName::kSeen, bucket->rules, nullptr));
+    if (!made.ok()) return made.status();
+    bucket->family = *made;
+    return bucket;
   };
-  if (auto bucket = find(*families())) return bucket;
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const std::lock_guard change(change_mutex_);
-  const std::shared_ptr<const FamilySet> current = families();
-  if (auto bucket = find(*current)) return bucket;
-  const CollectionFamilies* known = current->Find(collection);
-  if (known == nullptr) return Status::NotFound("no collection " + std::string(collection));
-
-  auto bucket = std::make_shared<Bucket>();
-  bucket->index = index;
-  bucket->label = BucketLabel(known->policy, index);
-  bucket->begin_ms = BucketBeginMs(known->policy, index);
-  bucket->end_ms = BucketBeginMs(known->policy, index + 1);
-  bucket->rules = std::make_shared<SeenRules>();
-  bucket->rules->counters = shared_->counters;
-  BindRules(known->policy, bucket.get());
-  const Status forgotten =
-      ForgetMarkers({SealedKey(collection, bucket->label), LostKey(collection, bucket->label)});
-  if (!forgotten.ok()) return forgotten;
-  auto made = CreateFamily(SeenFamilyName(collection, bucket->label),
-                           FamilyOptions(*shared_, FamilyName::kSeen, bucket->rules, nullptr));
-  if (!made.ok()) return made.status();
-  bucket->family = *made;
-  auto set = std::make_shared<FamilySet>(*current);
-  set->collections.find(collection)->second.buckets[index] = bucket;
-  Publish(std::move(set));
-  return bucket;
+  return EnsureIn(&CollectionFamilies::buckets, collection, index, make);
 }
 
 // Of a bucket that is dropped; or was, with a crash or a failure before its markers went.

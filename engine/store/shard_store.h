@@ -159,6 +159,11 @@ class ShardStore {
   Result<std::shared_ptr<Family>> CreateFamily(const std::string& name,
                                                const rocksdb::ColumnFamilyOptions& options);
   Status ForgetMarkers(const std::vector<std::string>& keys);
+  /// The bucket of the collection's `buckets`, or what `make(families)` gives, published.
+  template <typename OneBucket, typename Make>
+  Result<std::shared_ptr<OneBucket>> EnsureIn(BucketsOf<OneBucket> CollectionFamilies::*buckets,
+                                              std::string_view collection, int64_t index,
+                                              const Make& make);
   Status EnsureImpressions(CollectionFamilies* families);
   void BindRules(const Policy& policy, Bucket* bucket) const;
   void Publish(std::shared_ptr<const FamilySet> families);
@@ -201,6 +206,26 @@ class ShardStore {
   std::atomic<uint32_t> family_count_{0};
   std::atomic<bool> giving_up_{false};
 };
+
+template <typename OneBucket, typename Make>
+Result<std::shared_ptr<OneBucket>> ShardStore::EnsureIn(
+    BucketsOf<OneBucket> CollectionFamilies::*buckets, std::string_view collection, int64_t index,
+    const Make& make) {
+  if (auto bucket = families()->FindBucket(buckets, collection, index)) return bucket;
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const std::lock_guard change(change_mutex_);
+  const std::shared_ptr<const FamilySet> current = families();
+  if (auto bucket = current->FindBucket(buckets, collection, index)) return bucket;
+  const CollectionFamilies* known = current->Find(collection);
+  if (known == nullptr) return Status::NotFound("no collection " + std::string(collection));
+  Result<std::shared_ptr<OneBucket>> made = make(*known);
+  if (!made.ok()) return made;
+  auto set = std::make_shared<FamilySet>(*current);
+  (set->collections.find(collection)->second.*buckets)[index] = *made;
+  Publish(std::move(set));
+  return made;
+}
 
 template <typename OneBucket>
 std::vector<std::shared_ptr<OneBucket>> ShardStore::Unpublish(
