@@ -236,7 +236,8 @@ TEST_F(VerifyTest, NothingIsRefutedWhereEntriesWereEvicted) {
   PolicyPatch patch = Wrong();
   patch.history.max_entries = 100;
   Start(patch);
-  PlaySome(kPlayed);
+  PlaySome({kPlayed.begin(), kPlayed.begin() + 150}, kStartMs - 1);
+  PlaySome({kPlayed.begin() + 150, kPlayed.end()}, kStartMs);
   ExpectExact(kPlayed);  // beyond the cap, but there
   patch = {};
   clock_.Advance(kDayMs);
