@@ -25,7 +25,8 @@ class HitCheck {
 
   /// Goes over the verdicts of items [begin, end) that rest on Bloom filters alone. One that
   /// history refutes in every bucket becomes 0 and is noted in `scratch.refuted`; one that it
-  /// refutes in the newer buckets only becomes that of the newest that is left. Cost: a second
+  /// refutes in the newer buckets only becomes that of the newest that is left. Where a source that
+  /// can't be checked proves the item, the verdict stays, newer bucket or not. Cost: a second
   /// probe of the hits, and one batched read a bucket of history for those not found in a newer
   /// one.
   void Run(std::span<const IdRef> items, size_t begin, size_t end, FilterScratch& scratch);
