@@ -29,10 +29,7 @@ class Decorator {
       if (operation.verb == Verb::kPlay) Know(&operation);
       made_.push_back(operation);
       if (i == 0) Default();
-      // What is done in the middle of the next one belongs to it.
-      const bool held =
-          operation.verb == Verb::kMiddle || (i > 0 && given_[i - 1].verb == Verb::kMiddle);
-      if (!held && dice_.Chance(8)) Repeat();
+      if (!HoldsNext(given_, i) && dice_.Chance(8)) Repeat();
     }
     return std::move(made_);
   }

@@ -27,10 +27,7 @@ class Blur {
     for (size_t i = 0; i < given_.size(); ++i) {
       made_.push_back(given_[i]);
       if (i == 0) Make();
-      // What is done in the middle of the next one belongs to it.
-      const bool held =
-          given_[i].verb == Verb::kMiddle || (i > 0 && given_[i - 1].verb == Verb::kMiddle);
-      if (!held && dice_.Chance(percent)) Burst();
+      if (!HoldsNext(given_, i) && dice_.Chance(percent)) Burst();
     }
     return std::move(made_);
   }

@@ -270,6 +270,10 @@ Operation ReadOperation(const std::vector<std::string>& words) {
 
 const char* NameOf(Verb verb) { return kNames[static_cast<size_t>(verb)]; }
 
+bool HoldsNext(const std::vector<Operation>& operations, size_t i) {
+  return operations[i].verb == Verb::kMiddle || (i > 0 && operations[i - 1].verb == Verb::kMiddle);
+}
+
 std::string ToText(const Operation& operation) {
   std::string text = NameOf(operation.verb);
   switch (operation.verb) {

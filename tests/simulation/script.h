@@ -95,7 +95,7 @@ struct Operation {
   std::string collection;
   std::string user;
   std::vector<ScriptEvent> events;
-  std::vector<std::string> of;  ///< collections; none: all that keep history
+  std::vector<std::string> of;  ///< collections; none: all that keep history, of a clear all
   ScriptFilter filter;
   PolicyPatch patch;
   int64_t number = 0;
@@ -111,6 +111,9 @@ struct Script {
   bool options_files = true;  ///< RocksDB may keep them: see quick_env.h
   std::vector<Operation> operations;
 };
+
+/// Whether the next operation belongs to the one at `i`, so that nothing may be put between them.
+bool HoldsNext(const std::vector<Operation>& operations, size_t i);
 
 /// One line, without its end.
 std::string ToText(const Operation& operation);
