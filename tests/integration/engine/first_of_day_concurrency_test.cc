@@ -93,6 +93,8 @@ TEST_F(FirstOfDayConcurrencyTest, AnErasureAmidALookUpForgetsTheDay) {
     ASSERT_TRUE(engine_->RecordPlays(plays).ok());
     Drain();
     Reopen();  // what was known in memory is to be looked up again
+    // From the look-up's beginning to its end, as long as the last one took.
+    const SteadyClock::duration wait = took * round / kErasures;
     std::atomic<bool> begun{false};
     std::thread looks_up([&] {
       begun = true;
@@ -101,8 +103,7 @@ TEST_F(FirstOfDayConcurrencyTest, AnErasureAmidALookUpForgetsTheDay) {
       took = SteadyClock::now() - begin;
     });
     while (!begun) std::this_thread::yield();
-    // From its beginning to its end, as long as the last one took.
-    std::this_thread::sleep_for(took * round / kErasures);
+    std::this_thread::sleep_for(wait);
     EXPECT_TRUE(engine_->EraseUser(IdRef(erased)).ok());
     looks_up.join();
     clock_.Advance(1);
