@@ -67,6 +67,11 @@ struct EngineCounters {
   std::atomic<uint64_t> history_evicted{0};
 };
 
+/// kInvalidArgument ("/user") for an ill-formed id.
+inline Status CheckUser(IdRef user) {
+  const Status valid = user.Validate();
+  return valid.ok() ? valid : Status(valid.code(), std::string(valid.message()), "/user");
+}
 /// kInvalidArgument for too many items, or the first ill-formed one ("/items/3").
 Status CheckHistoryItems(std::span<const IdRef> items);
 
@@ -91,7 +96,7 @@ class EngineImpl final : public Engine {
                        HistoryLookup* found) override;
   Status DeleteHistory(IdRef user, std::string_view collection,
                        std::span<const IdRef> items) override;
-  Status ClearHistory(IdRef user, std::span<const std::string_view> named) override;
+  Status ClearHistory(IdRef user, const HistoryClear& clear) override;
   Status SetRecording(IdRef user, bool paused) override;
   Result<Recording> GetRecording(IdRef user) override;
   Status PutCollection(std::string_view name, const PolicyPatch& patch) override;
@@ -196,17 +201,28 @@ class EngineImpl final : public Engine {
 
   // history.cc
   Result<Collection> FindHistory(std::string_view name) const;
+  /// What becomes of collections that keep no history: refused where they are named, and not among
+  /// all; among all; taken.
+  enum class Without : uint8_t { kRefused, kAmongAll, kTaken };
   Result<std::vector<Collection>> HistoryCollections(std::span<const std::string_view> names,
-                                                     bool switched_off) const;
+                                                     Without without) const;
+
+  // history_clear.cc
+  UserRecord ClearMarks(Shard& shard, const std::vector<Collection>& wanted,
+                        const std::string& user, int64_t now_ms);
+  Result<UserRecord> MarkCleared(Shard& shard, const std::vector<Collection>& wanted,
+                                 const std::string& user);
+  Result<UserRecord> ForgetAndClear(Shard& shard, const std::vector<Collection>& wanted,
+                                    const std::string& user);
+  Status DeleteHistoryRows(Shard& shard, const std::string& collection, const std::string& user,
+                           int64_t up_to_ms);
+  Status DeleteSomeRows(Shard& shard, const std::string& collection, int64_t index, bool timeline,
+                        const std::string& user, int64_t up_to_ms, std::string* from);
 
   // history_write.cc
   Status WriteDeletions(Shard& shard, const Collection& of, const std::string& user,
                         std::span<const IdRef> items);
   int64_t OldestAccepted(int64_t now_ms) const;
-  Status DeleteHistoryRows(Shard& shard, const std::string& collection, const std::string& user,
-                           int64_t up_to_ms);
-  Status DeleteSomeRows(Shard& shard, const std::string& collection, int64_t index, bool timeline,
-                        const std::string& user, int64_t up_to_ms, std::string* from);
 
   // history_trim.cc
   Status TrimUser(Shard& shard, const Collection& of, const std::string& user);

@@ -182,8 +182,8 @@ Status CheckLengths(std::span<const IdRef> ids, const char* list) {
 }
 
 Status CheckRequest(const FilterRequest& request, const Options& options) {
-  const Status user = request.user.Validate();
-  if (!user.ok()) return Status(user.code(), std::string(user.message()), "/user");
+  const Status user = CheckUser(request.user);
+  if (!user.ok()) return user;
   const auto too_many = [&](std::string_view what) {
     return Status::InvalidArgument("at most " + std::to_string(options.max_candidates) + " ids",
                                    std::string(what));

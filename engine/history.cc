@@ -112,12 +112,13 @@ Result<Collection> EngineImpl::FindHistory(std::string_view name) const {
   return found;
 }
 
-// Those named, each once, by name; or all that keep history; or, `switched_off`, all.
+// Those named, each once, by name; or, where none is, all.
 Result<std::vector<Collection>> EngineImpl::HistoryCollections(
-    std::span<const std::string_view> names, bool switched_off) const {
+    std::span<const std::string_view> names, Without without) const {
   std::map<std::string, Collection, std::less<>> wanted;
   for (size_t i = 0; i < names.size(); ++i) {
-    Result<Collection> found = FindHistory(names[i]);
+    Result<Collection> found =
+        without == Without::kTaken ? FindCollection(names[i]) : FindHistory(names[i]);
     if (!found.ok()) {
       return Status(found.status().code(), std::string(found.status().message()),
                     "/collections/" + std::to_string(i));
@@ -127,7 +128,8 @@ Result<std::vector<Collection>> EngineImpl::HistoryCollections(
   if (names.empty()) {
     const std::shared_ptr<const CollectionMap> all = collections();
     for (const auto& [name, collection] : *all) {
-      if (switched_off || collection.policy.history.enabled) wanted.emplace(name, collection);
+      const bool keeps = collection.policy.history.enabled;
+      if (keeps || without != Without::kRefused) wanted.emplace(name, collection);
     }
   }
   std::vector<Collection> list;
@@ -140,10 +142,8 @@ Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page)
   *page = {};
   const Status open = CheckOpen();
   if (!open.ok()) return open;
-  const Status user_valid = request.user.Validate();
-  if (!user_valid.ok()) {
-    return Status(user_valid.code(), std::string(user_valid.message()), "/user");
-  }
+  const Status user_valid = CheckUser(request.user);
+  if (!user_valid.ok()) return user_valid;
   if (request.limit < 1 || request.limit > kMaxHistoryLimit) {
     return Status::InvalidArgument("must be from 1 to " + std::to_string(kMaxHistoryLimit),
                                    "/limit");
@@ -153,8 +153,8 @@ Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page)
   if (continued && !cursor.FromText(request.cursor)) {
     return Status::InvalidArgument("is no cursor of a page of history", "/cursor");
   }
-  const Result<std::vector<Collection>> wanted =
-      HistoryCollections(request.collections, request.switched_off);
+  const Result<std::vector<Collection>> wanted = HistoryCollections(
+      request.collections, request.switched_off ? Without::kAmongAll : Without::kRefused);
   if (!wanted.ok()) return wanted.status();
   const std::string user = request.user.ToString();
   const int64_t now = clock_->NowMs();
@@ -179,8 +179,8 @@ Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
   *found = {};
   const Status open = CheckOpen();
   if (!open.ok()) return open;
-  Status valid = user.Validate();
-  if (!valid.ok()) return Status(valid.code(), std::string(valid.message()), "/user");
+  Status valid = CheckUser(user);
+  if (!valid.ok()) return valid;
   valid = CheckHistoryItems(items);
   if (!valid.ok()) return valid;
   const Result<Collection> of = FindHistory(collection);

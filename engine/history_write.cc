@@ -1,4 +1,4 @@
-// Changing history otherwise than by plays: items deleted, everything cleared, recording paused.
+// Changing history otherwise than by plays: items deleted, recording paused.
 
 #include <algorithm>
 #include <memory>
@@ -14,12 +14,6 @@ namespace {
 
 // Changes of a pause kept within retention, a user.
 constexpr size_t kMaxToggles = 4'096;
-// Rows deleted at a time, alone in the gate.
-constexpr size_t kRowsAtOnce = 1'000;
-
-Status UserFault(const Status& fault) {
-  return Status(fault.code(), std::string(fault.message()), "/user");
-}
 
 // What is known of an item, and what can't be read of it but may be there, is covered; what does
 // not count any more is as if it were not known.
@@ -39,8 +33,8 @@ Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
                                  std::span<const IdRef> items) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  Status valid = user.Validate();
-  if (!valid.ok()) return UserFault(valid);
+  Status valid = CheckUser(user);
+  if (!valid.ok()) return valid;
   valid = CheckHistoryItems(items);
   if (!valid.ok()) return valid;
   const Result<Collection> of = FindHistory(collection);
@@ -127,117 +121,13 @@ int64_t EngineImpl::OldestAccepted(int64_t now_ms) const {
   return oldest_ms;
 }
 
-// First the synced word that nothing up to a time counts; then the rows go. Where no collection is
-// named, those whose history is off are cleared too: they may keep entries of before.
-Status EngineImpl::ClearHistory(IdRef user, std::span<const std::string_view> named) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const Status valid = user.Validate();
-  if (!valid.ok()) return UserFault(valid);
-  const Result<std::vector<Collection>> wanted = HistoryCollections(named, true);
-  if (!wanted.ok()) return wanted.status();
-  const std::string name = user.ToString();
-  Shard& shard = shards_[ShardOf(user)];
-  const Gate::Scope inside(*shard.use);
-  UserRecord record;
-  {
-    const Gate::Scope in_ring(shard.ring->gate());
-    const int64_t now = clock_->NowMs();
-    for (const Collection& of : *wanted) {
-      Lacks lacks;
-      HistoryReader reader(shard, of, name, now, &lacks);
-      const int64_t newest_ms = reader.NewestMs(now + of.policy.max_future_ms);
-      record.marks[of.name].cleared_at_ms = std::max(now, newest_ms);
-    }
-    if (record.marks.empty()) return {};
-    const Status cleared = shard.ring->ChangeSettings(
-        in_ring, name, [&](const UserRecord*) { return std::optional<UserRecord>(record); });
-    if (!cleared.ok()) return cleared;
-  }
-  counters_.history_cleared.fetch_add(record.marks.size(), std::memory_order_relaxed);
-  for (const auto& [collection, marks] : record.marks) {
-    const Status gone = DeleteHistoryRows(shard, collection, name, marks.cleared_at_ms);
-    if (!gone.ok()) return gone;
-  }
-  return {};
-}
-
-// Deletes what does not count any more, a piece at a time: alone in the gate, so that no drain
-// merges a newer state between the look and the deletion. Precondition: inside the shard, outside
-// its ring's gate.
-Status EngineImpl::DeleteHistoryRows(Shard& shard, const std::string& collection,
-                                     const std::string& user, int64_t up_to_ms) {
-  std::vector<int64_t> buckets;
-  {
-    const std::shared_ptr<const FamilySet> families = shard.store->families();
-    const CollectionFamilies* family = families->Find(collection);
-    if (family == nullptr) return Status::Unavailable("the shard is being closed");
-    for (const auto& [index, bucket] : family->history) {
-      if (bucket->begin_ms <= up_to_ms) buckets.push_back(index);
-    }
-  }
-  // The oldest first: who reads meanwhile meets no older state of what is gone.
-  std::reverse(buckets.begin(), buckets.end());
-  for (const int64_t index : buckets) {
-    for (const bool timeline : {true, false}) {
-      std::string from = timeline ? TimelineKey(user, up_to_ms, {}) : HistoryPrefix(user);
-      while (!from.empty()) {
-        const Status status =
-            DeleteSomeRows(shard, collection, index, timeline, user, up_to_ms, &from);
-        if (!status.ok()) return status;
-      }
-    }
-  }
-  return {};
-}
-
-// Goes on from `*from`, which is empty at the end.
-Status EngineImpl::DeleteSomeRows(Shard& shard, const std::string& collection, int64_t index,
-                                  bool timeline, const std::string& user, int64_t up_to_ms,
-                                  std::string* from) {
-  const Gate::Exclusive alone(shard.ring->gate());
-  const Status writable = shard.store->CheckWritable();
-  if (!writable.ok()) return writable;
-  const std::shared_ptr<const FamilySet> families = shard.store->families();
-  const CollectionFamilies* family = families->Find(collection);
-  const auto bucket =
-      family == nullptr ? decltype(family->history)::const_iterator() : family->history.find(index);
-  const std::string first = std::exchange(*from, {});
-  if (family == nullptr || bucket == family->history.end()) return {};  // dropped since
-  rocksdb::ColumnFamilyHandle* const handle =
-      (timeline ? bucket->second->timeline : bucket->second->states)->get();
-  const std::string end = HistoryPrefixEnd(user);
-  const rocksdb::Slice bound(end);
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &bound;
-  const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator(options, handle));
-  rocksdb::WriteBatch batch;
-  size_t looked_at = 0;
-  for (it->Seek(first); it->Valid() && looked_at < kRowsAtOnce; it->Next(), ++looked_at) {
-    HistoryValue value;
-    const bool readable = timeline || value.Parse(it->value().ToStringView());
-    const int64_t newest_ms = !readable  ? bucket->second->end_ms - 1
-                              : timeline ? up_to_ms
-                                         : value.state.at_ms;
-    if (newest_ms > up_to_ms) continue;
-    const rocksdb::Status status = batch.Delete(handle, it->key());
-    if (!status.ok()) return FromRocks(status, "delete history");
-  }
-  if (it->Valid()) *from = it->key().ToString();
-  if (!it->status().ok()) return FromRocks(it->status(), "delete history");
-  if (batch.Count() == 0) return {};
-  rocksdb::WriteOptions writes;
-  writes.ignore_missing_column_families = true;
-  return FromRocks(shard.store->db()->Write(writes, &batch), "delete history");
-}
-
 // ---- Pause and resume ----
 
 Status EngineImpl::SetRecording(IdRef user, bool paused) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const Status valid = user.Validate();
-  if (!valid.ok()) return UserFault(valid);
+  const Status valid = CheckUser(user);
+  if (!valid.ok()) return valid;
   Shard& shard = shards_[ShardOf(user)];
   const Gate::Scope inside(*shard.use);
   const Gate::Scope in_ring(shard.ring->gate());
@@ -266,8 +156,8 @@ Status EngineImpl::SetRecording(IdRef user, bool paused) {
 Result<Recording> EngineImpl::GetRecording(IdRef user) {
   const Status open = CheckOpen();
   if (!open.ok()) return open;
-  const Status valid = user.Validate();
-  if (!valid.ok()) return UserFault(valid);
+  const Status valid = CheckUser(user);
+  if (!valid.ok()) return valid;
   const Shard& shard = shards_[ShardOf(user)];
   const Gate::Scope inside(*shard.use);
   const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user.ToString());

@@ -141,7 +141,7 @@ std::vector<FirstPlays> EngineImpl::ClaimFirsts(const EventsByShard& by_shard,
   for (size_t i = 0; i < by_shard.size(); ++i) {
     class Ring* const ring = shards_[i].ring.get();
     FirstPlays& first = firsts.emplace_back(&ring->days(), collection.name, given.today);
-    ClaimFirstPlays(ring, by_shard[i], collection.policy, given, &first);
+    ClaimFirstPlays(ring, by_shard[i], collection.name, collection.policy, given, &first);
   }
   return firsts;
 }
@@ -217,8 +217,8 @@ Status EngineImpl::WriteShard(const Gate::Scope& inside, Shard& shard, const Sha
 Status EngineImpl::EraseUser(IdRef user) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  Status valid = user.Validate();
-  if (!valid.ok()) return Status(valid.code(), std::string(valid.message()), "/user");
+  const Status valid = CheckUser(user);
+  if (!valid.ok()) return valid;
   const Shard& shard = shards_[ShardOf(user)];
   const Gate::Scope inside(*shard.use);
   const Status erased = shard.ring->Erase(user.ToString(), clock_->NowMs());

@@ -87,6 +87,13 @@ std::vector<std::pair<std::string, rocksdb::ColumnFamilyHandle*>> AllFamilies(
   return all;
 }
 
+void ReportForgotten(const UserRecord& settings, std::string_view only, UserReport* report) {
+  for (const auto& [collection, marks] : settings.marks) {
+    if (marks.forgotten.seq == 0 || (!only.empty() && collection != only)) continue;
+    report->forgotten_at_ms.emplace_back(collection, marks.forgotten.at_ms);
+  }
+}
+
 }  // namespace
 
 BucketReport EngineImpl::ReportBucket(Shard& shard, const Policy&, const std::string& collection,
@@ -116,8 +123,8 @@ BucketReport EngineImpl::ReportBucket(Shard& shard, const Policy&, const std::st
 Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   const Status open = CheckOpen();
   if (!open.ok()) return open;
-  const Status valid = user.Validate();
-  if (!valid.ok()) return Status(valid.code(), std::string(valid.message()), "/user");
+  const Status valid = CheckUser(user);
+  if (!valid.ok()) return valid;
   if (!only.empty()) {
     const Result<Collection> known = FindCollection(only);
     if (!known.ok()) return known.status();
@@ -135,6 +142,7 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   if (settings != nullptr && settings->erased_seq != 0) {
     report.erased_at_ms = settings->erased_at_ms;
   }
+  if (settings != nullptr) ReportForgotten(*settings, only, &report);
   report.paused =
       settings != nullptr && !settings->toggles.empty() && settings->toggles.back().paused;
   const std::shared_ptr<const FamilySet> families = shard.store->families();

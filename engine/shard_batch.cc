@@ -19,6 +19,14 @@ WatchedPlays& WatchedOfThread() {
   return watched;
 }
 
+std::string RefusalText(const UserRecord& settings, std::string_view collection, int64_t at_ms) {
+  const int64_t forgotten_ms = settings.ForgottenIn(collection).at_ms;
+  const bool erased = settings.erased_seq != 0 && settings.erased_at_ms == forgotten_ms;
+  return "at " + std::to_string(at_ms) + " is not after " +
+         (erased ? "the user's erasure" : "the clearing of the user's filter") + " at " +
+         std::to_string(forgotten_ms);
+}
+
 }  // namespace
 
 void WatchedPlays::Clear() {
@@ -68,13 +76,11 @@ ShardBatch::ShardBatch(Ring* ring, const CollectionFamilies* family, const Polic
       plays_(PlaysOfThread()),
       watched_(WatchedOfThread()) {}
 
-Verdict Judge(const UserRecord* settings, const ShardEvent& event, const Policy& policy,
-              bool history) {
-  const bool erased =
-      settings != nullptr && settings->erased_seq != 0 && event.at_ms <= settings->erased_at_ms;
-  if (erased) return Verdict::kRefused;
+Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_view collection,
+              const Policy& policy, bool history) {
+  if (settings == nullptr) return history ? Verdict::kBoth : Verdict::kFilter;
+  if (event.at_ms <= settings->ForgottenIn(collection).at_ms) return Verdict::kRefused;
   if (!history) return Verdict::kFilter;
-  if (settings == nullptr) return Verdict::kBoth;
   // A setting that can't be read may be a pause.
   if (settings->damaged) return Verdict::kFilter;
   if (!settings->PausedAt(event.at_ms)) return Verdict::kBoth;
@@ -82,8 +88,8 @@ Verdict Judge(const UserRecord* settings, const ShardEvent& event, const Policy&
                                                                   : Verdict::kFilter;
 }
 
-void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, const Policy& policy,
-                     const GivenEvents& given, FirstPlays* firsts) {
+void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, std::string_view collection,
+                     const Policy& policy, const GivenEvents& given, FirstPlays* firsts) {
   std::string_view user;
   std::shared_ptr<const UserRecord> settings;
   for (const ShardEvent& event : events) {
@@ -92,7 +98,8 @@ void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, const Po
       user = event.play.user;
       settings = ring->settings().Find(user);
     }
-    const Verdict verdict = Judge(settings.get(), event, policy, policy.history.enabled);
+    const Verdict verdict =
+        Judge(settings.get(), event, collection, policy, policy.history.enabled);
     if (verdict == Verdict::kFilter || verdict == Verdict::kBoth) firsts->Add(user);
   }
   firsts->Claim();
@@ -135,15 +142,12 @@ Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* cha
       user_ = event.play.user;
       settings_ = ring_->settings().Find(user_);
     }
-    const Verdict verdict = Judge(settings_.get(), event, policy_, history_);
+    const Verdict verdict = Judge(settings_.get(), event, family_->name, policy_, history_);
     const bool accepted = verdict != Verdict::kRefused;
     if (change != nullptr) change->Count(event.index, accepted);
     if (!accepted) {
       Refuse(result, event.index,
-             Status::InvalidArgument("at " + std::to_string(event.at_ms) +
-                                         " is not after the user's erasure at " +
-                                         std::to_string(settings_->erased_at_ms),
-                                     "/at"));
+             Status::InvalidArgument(RefusalText(*settings_, family_->name, event.at_ms), "/at"));
       continue;
     }
     ++accepted_;

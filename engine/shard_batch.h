@@ -31,12 +31,12 @@ struct GivenEvents {
 /// What becomes of an event.
 enum class Verdict : uint8_t { kRefused, kNothing, kFilter, kBoth };
 /// Decides by the settings of its user, which may be null; `history`: it may enter history.
-Verdict Judge(const UserRecord* settings, const ShardEvent& event, const Policy& policy,
-              bool history);
+Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_view collection,
+              const Policy& policy, bool history);
 
 /// The users among `events` whose first play of the day may be there, claimed.
-void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, const Policy& policy,
-                     const GivenEvents& given, FirstPlays* firsts);
+void ClaimFirstPlays(Ring* ring, const std::vector<ShardEvent>& events, std::string_view collection,
+                     const Policy& policy, const GivenEvents& given, FirstPlays* firsts);
 
 /// Plays that enter history and the filters, with the bytes they point into.
 class WatchedPlays {

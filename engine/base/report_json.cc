@@ -97,6 +97,9 @@ Json ToJson(const HistoryReport& history) {
 Json ToJson(const UserReport& report) {
   Json json = {{"user", report.user}, {"shard", report.shard}};
   if (report.erased_at_ms) json["erased_at_ms"] = *report.erased_at_ms;
+  for (const auto& [collection, at_ms] : report.forgotten_at_ms) {
+    json["forgotten_at_ms"][collection] = at_ms;
+  }
   json["buckets"] = Json::array();
   for (const BucketReport& bucket : report.buckets) json["buckets"].push_back(ToJson(bucket));
   json["ring"] = Json::array();

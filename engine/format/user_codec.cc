@@ -20,6 +20,7 @@ enum Field : uint8_t {
 
 constexpr uint8_t kClearedFlag = 1;
 constexpr uint8_t kEvictedFlag = 2;
+constexpr uint8_t kForgottenFlag = 4;
 
 // A time and what was decided then: an override or a toggle.
 void PutDecision(int64_t at_ms, uint64_t seq, bool yes, std::string* out) {
@@ -40,9 +41,15 @@ std::string MarksBytes(std::string_view collection, const CollectionMarks& marks
   PutVarint(&bytes, collection.size());
   bytes.append(collection);
   const bool cleared = marks.cleared_at_ms != kNeverMs, evicted = marks.evicted_at_ms != kNeverMs;
-  bytes.push_back(static_cast<char>((cleared ? kClearedFlag : 0) | (evicted ? kEvictedFlag : 0)));
+  const bool forgotten = marks.forgotten.seq != 0;
+  bytes.push_back(static_cast<char>((cleared ? kClearedFlag : 0) | (evicted ? kEvictedFlag : 0) |
+                                    (forgotten ? kForgottenFlag : 0)));
   if (cleared) PutZigzag(&bytes, marks.cleared_at_ms);
   if (evicted) PutZigzag(&bytes, marks.evicted_at_ms);
+  if (forgotten) {
+    PutVarint(&bytes, marks.forgotten.seq);
+    PutZigzag(&bytes, marks.forgotten.at_ms);
+  }
   PutVarint(&bytes, marks.overrides.size());
   for (const auto& [item, override] : marks.overrides) {
     PutFingerprint(&bytes, item);
@@ -55,11 +62,17 @@ bool ReadMarks(std::string_view bytes, UserRecord* record) {
   Reader in(bytes);
   const std::string_view collection = in.Bytes(in.Varint());
   const uint8_t flags = in.U8();
-  if (!in.ok() || collection.empty() || (flags & ~(kClearedFlag | kEvictedFlag)) != 0) return false;
+  constexpr uint8_t kKnown = kClearedFlag | kEvictedFlag | kForgottenFlag;
+  if (!in.ok() || collection.empty() || (flags & ~kKnown) != 0) return false;
   if (!record->marks.empty() && record->marks.rbegin()->first >= collection) return false;
   CollectionMarks& marks = record->marks[std::string(collection)];
   if ((flags & kClearedFlag) != 0) marks.cleared_at_ms = in.Zigzag();
   if ((flags & kEvictedFlag) != 0) marks.evicted_at_ms = in.Zigzag();
+  if ((flags & kForgottenFlag) != 0) {
+    marks.forgotten.seq = in.Varint();
+    marks.forgotten.at_ms = in.Zigzag();
+    if (marks.forgotten.seq == 0) return false;
+  }
   const uint64_t count = in.Varint();
   for (uint64_t i = 0; in.ok() && i < count; ++i) {
     const Fingerprint item = in.Packed();
@@ -175,6 +188,7 @@ void UserRecord::Absorb(const UserRecord& other) {
     CollectionMarks& mine = marks[collection];
     mine.cleared_at_ms = std::max(mine.cleared_at_ms, of.cleared_at_ms);
     mine.evicted_at_ms = std::max(mine.evicted_at_ms, of.evicted_at_ms);
+    mine.forgotten.Absorb(of.forgotten);
     for (const auto& [item, override] : of.overrides) {
       Override& known = mine.overrides[item];
       if (override.Beats(known)) known = override;
@@ -197,8 +211,9 @@ void UserRecord::Forget() {
     std::erase_if(toggles, [&](const PauseToggle& one) { return is_old(one) && one != kept; });
   }
   for (auto& [collection, of] : marks) {
+    const uint64_t gone_seq = std::max(erased_seq, of.forgotten.seq);
     std::erase_if(of.overrides, [&](const auto& one) {
-      return one.second.seq <= erased_seq || one.second.at_ms < forget_before_ms;
+      return one.second.seq <= gone_seq || one.second.at_ms < forget_before_ms;
     });
     Bound(&of.overrides);
   }
@@ -215,6 +230,7 @@ void UserRecord::AbsorbUnread(std::string_view value) {
 uint64_t UserRecord::LastSequence() const {
   uint64_t last = toggles.empty() ? erased_seq : std::max(erased_seq, toggles.back().seq);
   for (const auto& [collection, of] : marks) {
+    last = std::max(last, of.forgotten.seq);
     for (const auto& [item, override] : of.overrides) last = std::max(last, override.seq);
   }
   return last;
@@ -225,6 +241,15 @@ bool UserRecord::PausedAt(int64_t at_ms) const {
       std::find_if(toggles.rbegin(), toggles.rend(),
                    [at_ms](const PauseToggle& toggle) { return toggle.at_ms <= at_ms; });
   return after != toggles.rend() && after->paused;
+}
+
+Forgotten UserRecord::ForgottenIn(std::string_view collection) const {
+  Forgotten forgotten;
+  if (erased_seq != 0) forgotten = {erased_seq, erased_at_ms};
+  if (const auto at = marks.find(collection); at != marks.end()) {
+    forgotten.Absorb(at->second.forgotten);
+  }
+  return forgotten;
 }
 
 int64_t UserRecord::Watermark(std::string_view collection) const {

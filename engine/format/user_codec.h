@@ -1,14 +1,15 @@
 // format/user_codec.h: what the family `users` keeps of a user (format.md, "User record"), as
-// stored value and as merge operand: when the user was erased, what was cleared from history, when
-// it was paused, which deleted items may be recommended again; under a key of its own, when it was
-// last active.
+// stored value and as merge operand: when the user was erased, what was cleared from history and
+// filters, when it was paused, which deleted items may be recommended again; under a key of its
+// own, when it was last active.
 //
 // Records are united: the maximum of numbers and times, of each item's override the one
-// written last, of toggles all. What an erasure covers, and what is older than `forget_before_ms`,
-// leaves. All of it is associative, commutative and idempotent.
+// written last, of toggles all. What is erased or forgotten, and what is older than
+// `forget_before_ms`, leaves. All of it is associative, commutative and idempotent.
 
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <limits>
@@ -47,10 +48,23 @@ struct Override {
   friend bool operator==(const Override&, const Override&) = default;
 };
 
+/// Plays and impressions of before were forgotten: none are where `seq` is 0.
+struct Forgotten {
+  uint64_t seq = 0;          ///< journal records at or below it no longer count
+  int64_t at_ms = kNeverMs;  ///< plays not after it are refused
+
+  void Absorb(const Forgotten& other) {
+    seq = std::max(seq, other.seq);
+    at_ms = std::max(at_ms, other.at_ms);
+  }
+  friend bool operator==(const Forgotten&, const Forgotten&) = default;
+};
+
 /// What holds for a user in one collection.
 struct CollectionMarks {
   int64_t cleared_at_ms = kNeverMs;  ///< history up to it is gone
   int64_t evicted_at_ms = kNeverMs;  ///< likewise, beyond the policy's max_entries
+  Forgotten forgotten{};             ///< filters and impressions were cleared, too
   std::map<Fingerprint, Override> overrides{};
 
   /// The override of an item that is in force; null where there is none.
@@ -98,6 +112,8 @@ struct UserRecord {
   uint64_t LastSequence() const;
   /// Whether a time lies in a pause.
   bool PausedAt(int64_t at_ms) const;
+  /// What no longer counts for the filters of a collection: forgotten there, or erased.
+  Forgotten ForgottenIn(std::string_view collection) const;
   /// History of a collection up to this time does not count: cleared, evicted or erased.
   int64_t Watermark(std::string_view collection) const;
   /// The override of an item that is in force; null where there is none.

@@ -13,10 +13,18 @@
 namespace seendb {
 namespace {
 
-bool ErasedBy(const UserSettings& settings, std::string_view user, uint64_t sequence) {
-  const std::shared_ptr<const UserRecord> known = settings.Find(user);
-  return known != nullptr && sequence <= known->erased_seq;
-}
+// What of a journalled play an erasure, or the clearing of its collection, left standing.
+struct Standing {
+  bool history = true, filter = true;
+
+  Standing(const UserSettings& settings, std::string_view user, std::string_view collection,
+           uint64_t sequence) {
+    const std::shared_ptr<const UserRecord> known = settings.Find(user);
+    if (known == nullptr) return;
+    history = sequence > known->erased_seq;
+    filter = sequence > known->ForgottenIn(collection).seq;
+  }
+};
 
 }  // namespace
 
@@ -52,17 +60,20 @@ bool Ring::ReplayHistory(uint64_t sequence, std::string_view record, Staging* st
   WatchedPlay play;
   while (decoder.Next(&play)) {
     if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
-    if (ErasedBy(settings_, play.user, sequence)) continue;
+    const Standing stands(settings_, play.user, decoder.collection(), sequence);
+    if (!stands.history) continue;
     const int64_t bucket = BucketIndexOf(family->policy, play.at_ms);
-    staging->Add(collection, {play.user, bucket, FingerprintOf(IdRef(play.item))});
+    if (stands.filter) {
+      staging->Add(collection, {play.user, bucket, FingerprintOf(IdRef(play.item))});
+    }
     history->Add(collection, play);
     counters_->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }
   return decoder.ok();
 }
 
-// A record that is not above its user's erasure is skipped; false where the bytes are damaged or
-// name a bucket of no calendar, whose family could not be opened again.
+// Plays that are not above what made them be forgotten are skipped; false where the bytes are
+// damaged or name a bucket of no calendar, whose family could not be opened again.
 bool Ring::ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging) {
   JournalDecoder decoder;
   if (!decoder.Begin(record)) return false;
@@ -79,7 +90,7 @@ bool Ring::ReplayRecord(uint64_t sequence, std::string_view record, Staging* sta
       if (!index.ok() || *index != play.bucket) return false;
       known = play.bucket;
     }
-    if (ErasedBy(settings_, play.user, sequence)) continue;
+    if (!Standing(settings_, play.user, decoder.collection(), sequence).filter) continue;
     staging->Add(collection, play);
     counters_->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }

@@ -122,6 +122,10 @@ class Ring {
 
   /// Forgets a user: database, slots and short-term store, synced.
   Status Erase(std::string_view user, int64_t at_ms);
+  /// Unites the user's record with `record`, and forgets the user's plays and impressions in the
+  /// collections it has marks of, as an erasure at `at_ms` would; synced, all or nothing.
+  Status Forget(const Gate::Exclusive& alone, std::string_view user, int64_t at_ms,
+                UserRecord record);
   /// Unites the user's record with what `change(known)` makes of it, synced; nothing is written
   /// where it makes nothing. One at a time; `known` may be null. Precondition: inside the gate.
   Status ChangeSettings(
@@ -156,6 +160,7 @@ class Ring {
   bool ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging);
   bool ReplayHistory(uint64_t sequence, std::string_view record, Staging* staging,
                      HistoryStaging* history);
+  void EraseStaged(std::string_view collection, std::string_view user, bool history);
   void OpenNext();
   void Turn();
   Status DrainSlot(uint32_t position);

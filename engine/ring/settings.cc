@@ -27,6 +27,17 @@ rocksdb::Status DeleteDaysOf(std::string_view user, const ShardStore& store,
   return it->status();
 }
 
+// Adds to `*batch` the deletion of what filters and impressions of a collection hold of the user.
+rocksdb::Status DeleteFilters(const rocksdb::Slice& user, const CollectionFamilies& collection,
+                              rocksdb::WriteBatch* batch) {
+  rocksdb::Status status;
+  if (collection.impressions) status = batch->Delete(collection.impressions->get(), user);
+  for (const auto& [index, bucket] : collection.buckets) {
+    if (status.ok()) status = batch->Delete(bucket->family->get(), user);
+  }
+  return status;
+}
+
 }  // namespace
 
 Status Ring::Erase(std::string_view user, int64_t at_ms) {
@@ -45,12 +56,7 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
   std::vector<std::string> days;
   if (status.ok()) status = DeleteDaysOf(user, *store_, &batch, &days);
   for (const auto& [name, collection] : families->collections) {
-    if (status.ok() && collection.impressions) {
-      status = batch.Delete(collection.impressions->get(), key);
-    }
-    for (const auto& [index, bucket] : collection.buckets) {
-      if (status.ok()) status = batch.Delete(bucket->family->get(), key);
-    }
+    if (status.ok()) status = DeleteFilters(key, collection, &batch);
     for (const auto& [index, bucket] : collection.history) {
       for (const auto& family : {bucket->states, bucket->timeline}) {
         if (status.ok()) status = DeleteHistoryOf(user, store_->db(), family->get(), &batch);
@@ -66,14 +72,41 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
   if (!status.ok()) return FromRocks(status, "erase");
   settings_.Put(user, record);
   days_.Forget(days);
+  for (const auto& [name, collection] : families->collections) EraseStaged(name, user, true);
+  return {};
+}
+
+Status Ring::Forget(const Gate::Exclusive&, std::string_view user, int64_t at_ms,
+                    UserRecord record) {
+  const Status writable = store_->CheckWritable();
+  if (!writable.ok()) return writable;
+  const std::shared_ptr<const FamilySet> families = store_->families();
+  const rocksdb::Slice key(user.data(), user.size());
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status;
+  for (auto& [name, marks] : record.marks) {
+    marks.forgotten = {NextSequence(), at_ms};
+    const CollectionFamilies* const family = families->Find(name);
+    if (family == nullptr) return Status::Unavailable("the shard is being closed");
+    if (status.ok()) status = DeleteFilters(key, *family, &batch);
+  }
+  std::string encoded;
+  record.Encode(&encoded);
+  if (status.ok()) status = batch.Merge(store_->users(), key, encoded);
+  if (status.ok()) status = store_->db()->Write(Synced(), &batch);
+  if (!status.ok()) return FromRocks(status, "forget");
+  settings_.Put(user, record);
+  for (const auto& [name, marks] : record.marks) EraseStaged(name, user, false);
+  return {};
+}
+
+void Ring::EraseStaged(std::string_view collection, std::string_view user, bool history) {
+  const uint16_t id = names_->Intern(collection);
   const std::shared_lock lock(mutex_);
   for (const Slot& slot : slots_) {
-    for (const auto& [name, collection] : families->collections) {
-      if (slot.staging != nullptr) slot.staging->Erase(names_->Intern(name), user);
-      if (slot.history != nullptr) slot.history->Erase(names_->Intern(name), user);
-    }
+    if (slot.staging != nullptr) slot.staging->Erase(id, user);
+    if (history && slot.history != nullptr) slot.history->Erase(id, user);
   }
-  return {};
 }
 
 Status Ring::ChangeSettings(

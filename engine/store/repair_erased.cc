@@ -12,72 +12,113 @@
 namespace seendb {
 namespace {
 
-struct ErasedUser {
-  std::string name;
-  UserRecord record;
-};
-
-// Impressions have stamps, by which those that came later are told.
-Status ForgetServed(const ErasedUser& user, rocksdb::ColumnFamilyHandle* family,
-                    RebuiltShard* shard) {
-  std::string value;
-  ImpressionList list;
-  if (!shard->db()->Get({}, family, user.name, &value).ok()) return {};
-  rocksdb::Status status = shard->batch()->Delete(family, user.name);
-  if (!status.ok() || !list.Parse(value)) return FromRocks(status, "repair");
-  std::erase_if(list.entries, [&](const ImpressionEntry& entry) {
-    return entry.stamp <= user.record.erased_seq;
-  });
-  list.Encode(&value);
-  if (!list.entries.empty()) status = shard->batch()->Merge(family, user.name, value);
-  return FromRocks(status, "repair");
+// What of a family's rows an erasure or a cleared filter covers.
+Forgotten GoneOf(const UserRecord& record, const FamilyName& of) {
+  switch (of.kind) {
+    case FamilyName::kSeen:
+    case FamilyName::kImpressions:
+      return record.ForgottenIn(of.collection);
+    case FamilyName::kHistory:
+    case FamilyName::kTimeline:
+      // Those that were cleared don't count by their time, which the record says.
+      return record.erased_seq == 0 ? Forgotten()
+                                    : Forgotten{record.erased_seq, record.erased_at_ms};
+    default:
+      return {};
+  }
 }
 
-Status ForgetBucket(const ErasedUser& user, const FamilyName& name, const Policy& policy,
-                    rocksdb::ColumnFamilyHandle* family, RebuiltShard* shard,
-                    RepairLosses* losses) {
-  const Result<int64_t> index = BucketIndexOfLabel(policy, name.bucket);
-  if (!index.ok()) return index.status();
-  const int64_t erased_at_ms = user.record.erased_at_ms;
-  if (BucketBeginMs(policy, *index) > erased_at_ms + policy.max_future_ms) return {};
-  rocksdb::WriteBatch* const batch = shard->batch();
-  const auto before = batch->Count();
-  rocksdb::Status gone;
-  if (name.kind != FamilyName::kSeen) {
-    gone = DeleteHistoryOf(user.name, shard->db(), family, batch);
-  } else {
+class Eraser {
+ public:
+  Eraser(const std::map<std::string, Policy>& policies, RebuiltShard* shard, RepairLosses* losses)
+      : policies_(policies), shard_(shard), losses_(losses) {}
+
+  Status Erase(const std::string& user, const UserRecord& record, const UserRecord* replayed) {
+    for (const auto& [name, family] : shard_->families()) {
+      const FamilyName of = ParseFamilyName(name);
+      const Forgotten gone = GoneOf(record, of);
+      if (gone.seq == 0) continue;
+      if (replayed != nullptr && gone.seq <= GoneOf(*replayed, of).seq) continue;
+      const Status status = of.kind == FamilyName::kImpressions
+                                ? EraseServed(user, gone, family)
+                                : EraseBucket(user, gone, of, family);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+ private:
+  // Impressions have stamps, by which those that came later are told.
+  Status EraseServed(const std::string& user, const Forgotten& gone,
+                     rocksdb::ColumnFamilyHandle* family) {
     std::string value;
-    if (!shard->db()->Get({}, family, user.name, &value).ok()) return {};
-    gone = batch->Delete(family, user.name);
+    ImpressionList list;
+    if (!shard_->db()->Get({}, family, user, &value).ok()) return {};
+    rocksdb::Status status = shard_->batch()->Delete(family, user);
+    if (!status.ok() || !list.Parse(value)) return FromRocks(status, "repair");
+    std::erase_if(list.entries,
+                  [&](const ImpressionEntry& entry) { return entry.stamp <= gone.seq; });
+    list.Encode(&value);
+    if (!list.entries.empty()) status = shard_->batch()->Merge(family, user, value);
+    return FromRocks(status, "repair");
   }
-  if (batch->Count() > before && BucketBeginMs(policy, *index + 1) > erased_at_ms) {
-    losses->LoseUser(name, user.name, "a user was erased in its time");
+
+  Status EraseBucket(const std::string& user, const Forgotten& gone, const FamilyName& name,
+                     rocksdb::ColumnFamilyHandle* family) {
+    const Policy& policy = policies_.at(name.collection);
+    const Result<int64_t> index = BucketIndexOfLabel(policy, name.bucket);
+    if (!index.ok()) return index.status();
+    if (BucketBeginMs(policy, *index) > gone.at_ms + policy.max_future_ms) return {};
+    rocksdb::WriteBatch* const batch = shard_->batch();
+    const auto before = batch->Count();
+    rocksdb::Status deleted;
+    if (name.kind != FamilyName::kSeen) {
+      deleted = DeleteHistoryOf(user, shard_->db(), family, batch);
+    } else {
+      std::string value;
+      if (!shard_->db()->Get({}, family, user, &value).ok()) return {};
+      deleted = batch->Delete(family, user);
+    }
+    if (batch->Count() > before && BucketBeginMs(policy, *index + 1) > gone.at_ms) {
+      losses_->LoseUser(name, user, "a user was erased in its time");
+    }
+    return FromRocks(deleted, "repair");
   }
-  return FromRocks(gone, "repair");
-}
+
+  const std::map<std::string, Policy>& policies_;
+  RebuiltShard* const shard_;
+  RepairLosses* const losses_;
+};
 
 }  // namespace
 
-Status ForgetErased(const std::map<std::string, Policy>& policies,
-                    const std::set<std::string>& replayed, RebuiltShard* shard,
-                    RepairLosses* losses) {
+void ReplayedErasures::Note(std::string_view user, std::string_view value) {
+  UserRecord record;
+  if (!record.Parse(value)) return;
+  UserRecord noted;
+  noted.erased_seq = record.erased_seq;
+  for (const auto& [collection, marks] : record.marks) {
+    if (marks.forgotten.seq != 0) noted.marks[collection].forgotten = marks.forgotten;
+  }
+  if (noted != UserRecord()) records_[std::string(user)].Absorb(noted);
+}
+
+const UserRecord* ReplayedErasures::Find(std::string_view user) const {
+  const auto at = records_.find(user);
+  return at == records_.end() ? nullptr : &at->second;
+}
+
+Status ForgetErased(const std::map<std::string, Policy>& policies, const ReplayedErasures& replayed,
+                    RebuiltShard* shard, RepairLosses* losses) {
+  Eraser eraser(policies, shard, losses);
   const std::unique_ptr<rocksdb::Iterator> it(
       shard->db()->NewIterator({}, shard->families().at(kUsersFamilyName)));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
-    ErasedUser user{it->key().ToString(), {}};
-    if (!user.record.Parse(it->value().ToStringView()) || user.record.erased_seq == 0) continue;
-    if (replayed.contains(user.name)) continue;
-    for (const auto& [name, family] : shard->families()) {
-      const FamilyName of = ParseFamilyName(name);
-      Status status;
-      if (of.kind == FamilyName::kImpressions) {
-        status = ForgetServed(user, family, shard);
-      } else if (of.kind == FamilyName::kSeen || of.kind == FamilyName::kHistory ||
-                 of.kind == FamilyName::kTimeline) {
-        status = ForgetBucket(user, of, policies.at(of.collection), family, shard, losses);
-      }
-      if (!status.ok()) return status;
-    }
+    UserRecord record;
+    if (!record.Parse(it->value().ToStringView())) continue;
+    const std::string user = it->key().ToString();
+    const Status status = eraser.Erase(user, record, replayed.Find(user));
+    if (!status.ok()) return status;
   }
   return shard->Flush();
 }

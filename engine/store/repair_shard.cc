@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "store/families.h"
@@ -41,18 +40,17 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
 
   rocksdb::Status PutCF(uint32_t number, const rocksdb::Slice& key,
                         const rocksdb::Slice& value) override {
-    return Replay(number, [&](const std::string& name) { return shard_.Take(name, key, value); });
+    return Replay(number, [&](const std::string& name) {
+      if (name == kUsersFamilyName) erasures_.Note(key.ToStringView(), value.ToStringView());
+      return shard_.Take(name, key, value);
+    });
   }
   rocksdb::Status MergeCF(uint32_t number, const rocksdb::Slice& key,
                           const rocksdb::Slice& value) override {
     return PutCF(number, key, value);
   }
   rocksdb::Status DeleteCF(uint32_t number, const rocksdb::Slice& key) override {
-    return Replay(number, [&](const std::string& name) {
-      const FamilyName::Kind kind = ParseFamilyName(name).kind;
-      if (kind == FamilyName::kSeen) replayed_erasures_.insert(key.ToString());
-      return shard_.Delete(name, key);
-    });
+    return Replay(number, [&](const std::string& name) { return shard_.Delete(name, key); });
   }
   rocksdb::Status SingleDeleteCF(uint32_t number, const rocksdb::Slice& key) override {
     return DeleteCF(number, key);
@@ -229,7 +227,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
     return status;
   }
 
-  Status Forget() { return ForgetErased(policies_, replayed_erasures_, &shard_, &losses_); }
+  Status Forget() { return ForgetErased(policies_, erasures_, &shard_, &losses_); }
 
   Status WriteMeta() {
     Status put = losses_.Write(policies_, &shard_, &out_->losses);
@@ -249,7 +247,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
   // Of families, by the old shard's numbers.
   std::map<uint32_t, std::string> names_{{0, rocksdb::kDefaultColumnFamilyName}};
   std::map<std::string, Policy> policies_;
-  std::set<std::string> replayed_erasures_;
+  ReplayedErasures erasures_;
   uint64_t unknown_records_ = 0;
   Status failed_;
 };

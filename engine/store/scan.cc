@@ -125,6 +125,10 @@ std::string UserText(std::string_view value) {
     if (marks.evicted_at_ms != kNeverMs) {
       text += " evicted(" + collection + ")=" + std::to_string(marks.evicted_at_ms);
     }
+    if (marks.forgotten.seq != 0) {
+      text += " forgotten_seq(" + collection + ")=" + std::to_string(marks.forgotten.seq) +
+              " forgotten_at(" + collection + ")=" + std::to_string(marks.forgotten.at_ms);
+    }
     if (!marks.overrides.empty()) {
       text += " overrides(" + collection + ")=" + std::to_string(marks.overrides.size());
     }

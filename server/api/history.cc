@@ -112,10 +112,13 @@ Status AnswerDelete(Call& call) {
 Status AnswerClear(Call& call) {
   IdRef user;
   JsonDocument document;
-  std::vector<std::string_view> collections;
+  ClearCall clear;
   Status status = PathId(call.plan, 0, "/user", &user);
-  if (status.ok()) status = ParseClear(call.request.body, &document, &collections);
-  if (status.ok()) status = call.engine().ClearHistory(user, collections);
+  if (status.ok()) status = ParseClear(call.request.body, &document, &clear);
+  if (status.ok()) {
+    status = call.engine().ClearHistory(user,
+                                        {.collections = clear.collections, .filter = clear.filter});
+  }
   if (status.ok()) call.response.body = "{\"cleared\":true}";
   return status;
 }

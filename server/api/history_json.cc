@@ -12,7 +12,8 @@ namespace {
 
 enum ItemsField : size_t { kItems, kCollection };
 constexpr std::array<std::string_view, 2> kItemsFields = {"items", "collection"};
-constexpr std::array<std::string_view, 1> kClearFields = {"collections"};
+enum ClearField : size_t { kClearCollections, kClearFilter };
+constexpr std::array<std::string_view, 2> kClearFields = {"collections", "filter"};
 constexpr std::array<std::string_view, 1> kRecordingFields = {"paused"};
 
 void AppendFields(std::string_view fields, std::string* out) {
@@ -45,16 +46,16 @@ Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call
   return status.ok() ? fields.Require(kItems) : status;
 }
 
-Status ParseClear(std::string_view body, JsonDocument* document,
-                  std::vector<std::string_view>* collections) {
+Status ParseClear(std::string_view body, JsonDocument* document, ClearCall* call) {
   if (body.empty()) return Status::Ok();
   FieldSet fields(kClearFields);
-  return ReadObject(body, document, &fields, [&](size_t, ondemand::value value) {
+  return ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
+    if (field == kClearFilter) return ReadBool(value, &call->filter);
     Status status = ReadElements(value, SIZE_MAX, "collections", [&](size_t, ondemand::value name) {
-      return ReadText(name, &collections->emplace_back());
+      return ReadText(name, &call->collections.emplace_back());
     });
     // The engine takes none for all.
-    if (!status.ok() || !collections->empty()) return status;
+    if (!status.ok() || !call->collections.empty()) return status;
     return Status::InvalidArgument("names none; leave it out to clear all");
   });
 }

@@ -19,9 +19,13 @@ struct ItemsCall {
 
 /// Readers of bodies; views are good until `document` goes.
 Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call);
-/// `{"collections":[...]}`, or an empty body or object, which means all: no collections.
-Status ParseClear(std::string_view body, JsonDocument* document,
-                  std::vector<std::string_view>* collections);
+/// What a clear says, read out of a document's body.
+struct ClearCall {
+  std::vector<std::string_view> collections;  ///< none: all
+  bool filter = false;
+};
+/// `{"collections":[...],"filter":true}`; an empty body is an empty object.
+Status ParseClear(std::string_view body, JsonDocument* document, ClearCall* call);
 /// `{"paused":true}`.
 Status ParseRecording(std::string_view body, JsonDocument* document, bool* paused);
 

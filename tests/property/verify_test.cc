@@ -90,7 +90,7 @@ class VerifyPropertyTest : public EngineTest {
       const std::vector<IdRef> ids(items.begin(), items.end());
       Check(engine_->DeleteHistory(IdRef(user), "c", ids));
     } else if (dice < 55 && policy_.history.enabled) {
-      Check(engine_->ClearHistory(IdRef(user), {}));
+      Check(engine_->ClearHistory(IdRef(user)));
     } else if (dice < 57) {
       Check(engine_->SetRecording(IdRef(user), Chance(25)));
     } else if (dice < 58) {

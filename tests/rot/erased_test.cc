@@ -1,5 +1,6 @@
-// A shard made anew out of its tables and logs forgets who was erased nothing less: whatever of the
-// erasure lies in a log, and whatever in tables whose order nobody knows any more.
+// A shard made anew out of its tables and logs forgets who was erased nothing less, nor filters
+// that were cleared: whatever of that lies in a log, and whatever in tables whose order nobody
+// knows any more.
 
 #include "rot/rot_fixture.h"
 #include "seendb/repair.h"
@@ -78,6 +79,63 @@ TEST_F(ErasedTest, AnErasureInATable) {
   LoseManifestAndRepair();
   ExpectKeptAndErased();
   EXPECT_EQ(answer_.missing, Items{"2026-03"}) << "plays after the erasure may be among them";
+}
+
+class ClearedTest : public ErasedTest {
+ protected:
+  // As MakeAndErase, in two collections, one of which is cleared with its filter.
+  void MakeAndClear() {
+    Open();
+    Put("video", {});
+    for (const char* collection : {"video", "default"}) {
+      Play(kErased, Numbered("mar", 20), kNowMs, collection);
+      Serve(kErased, {"served"}, kNowMs, collection);
+    }
+    Drain();
+    FlushAll();
+    clock_.Advance(1000);
+    const std::string_view video[] = {"video"};
+    ASSERT_TRUE(engine_->ClearHistory(IdRef(kErased), {.collections = video, .filter = true}).ok());
+    clock_.Advance(1000);
+    Serve(kErased, {"again"}, kNowMs, "video");
+  }
+  void ExpectCleared() {
+    EXPECT_EQ(Unseen(kErased, Numbered("mar", 21)), Items{"mar20"}) << "of the other collection";
+    EXPECT_EQ(Unseen(kErased, {"served", "again"}), Items{"again"});
+    EXPECT_FALSE(answer_.degraded);
+    EXPECT_EQ(Unseen(kErased, Numbered("mar", 20), "video").size(), 20u);
+    EXPECT_EQ(Unseen(kErased, {"served", "again", "new"}, "video"), (Items{"served", "new"}));
+    EXPECT_EQ(Play(kErased, {"late"}, kStartMs, "video"), 0u) << "not after the clearing";
+    EXPECT_EQ(Play(kErased, {"late"}, kStartMs), 1u);
+  }
+};
+
+TEST_F(ClearedTest, AClearingInTheLog) {
+  MakeAndClear();
+  LoseManifestAndRepair();
+  ExpectCleared();
+  EXPECT_FALSE(answer_.degraded) << "the log tells the order";
+}
+
+TEST_F(ClearedTest, AClearingInATable) {
+  MakeAndClear();
+  FlushAll();
+  LoseManifestAndRepair();
+  ExpectCleared();
+}
+
+// What the log tells of one collection says nothing of another's, whose clearing is older.
+TEST_F(ClearedTest, AClearingInTheLogBesideAnErasureInATable) {
+  MakeAndErase();
+  FlushAll();
+  const std::string_view other[] = {"default"};
+  Put("video", {});
+  Play(kErased, {"a"}, kNowMs, "video");
+  ASSERT_TRUE(engine_->ClearHistory(IdRef("kept"), {.collections = other, .filter = true}).ok());
+  LoseManifestAndRepair();
+  EXPECT_EQ(Unseen("kept", Numbered("jan", 20)).size(), 20u);
+  EXPECT_EQ(Unseen(kErased, Numbered("jan", 20)).size(), 20u);
+  EXPECT_EQ(Unseen(kErased, {"a"}, "video"), Items{});
 }
 
 }  // namespace

@@ -223,6 +223,16 @@ void CheckReport(const Model& model, const UserReport& report) {
   if (report.erased_at_ms != model.ErasedAt(report.user)) {
     throw Violation("inspect " + report.user + ": erased at another time or not");
   }
+  const std::map<std::string, int64_t> forgotten(report.forgotten_at_ms.begin(),
+                                                 report.forgotten_at_ms.end());
+  for (const auto& [collection, policy] : model.policies()) {
+    const auto at = forgotten.find(collection);
+    const auto known = at == forgotten.end() ? std::nullopt : std::optional(at->second);
+    if (known != model.ForgottenAt(collection, report.user)) {
+      throw Violation("inspect " + report.user + ": " + collection +
+                      " forgotten at another time or not");
+    }
+  }
   for (const ImpressionsReport& row : report.impressions) {
     CheckImpressions(model, report.user, row);
   }

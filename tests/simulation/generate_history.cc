@@ -192,6 +192,7 @@ class Decorator {
     if (kind < 6) {
       Operation& operation = New(Verb::kClear);
       operation.of = Some();
+      operation.number = dice_.Chance(40) ? 1 : 0;
     } else {
       New(dice_.Chance(50) ? Verb::kPause : Verb::kResume);
     }

@@ -47,9 +47,11 @@ void HistoryDeed::Call() {
     case Verb::kDelete:
       status_ = engine.DeleteHistory(user, operation_.collection, Ids(operation_.filter.items));
       return;
-    case Verb::kClear:
-      status_ = engine.ClearHistory(user, Views(operation_.of));
+    case Verb::kClear: {
+      const std::vector<std::string_view> of = Views(operation_.of);
+      status_ = engine.ClearHistory(user, {.collections = of, .filter = Forgets()});
       return;
+    }
     default:
       status_ = engine.SetRecording(user, operation_.verb == Verb::kPause);
   }
@@ -70,10 +72,20 @@ Status HistoryDeed::CallPages(Reading reading, int64_t pages) {
   return {};
 }
 
+// Of a clear: the filters too. Then it is for all collections that there are.
+bool HistoryDeed::Forgets() const { return operation_.number != 0; }
+
+bool HistoryDeed::Known(const std::vector<std::string>& collections) {
+  return std::all_of(collections.begin(), collections.end(),
+                     [&](const std::string& name) { return model().policies().contains(name); });
+}
+
 bool HistoryDeed::Answerable() {
   switch (operation_.verb) {
-    case Verb::kHistory:
     case Verb::kClear:
+      if (Forgets()) return Known(operation_.of);
+      [[fallthrough]];
+    case Verb::kHistory:
       return KeepsHistory(model(), operation_.of);
     case Verb::kMore:
       return KeepsHistory(model(), world_.readings[operation_.user].of);
@@ -150,6 +162,8 @@ void HistoryDeed::AccountWrite() {
           operation_.of.empty() || std::count(operation_.of.begin(), operation_.of.end(), name) > 0;
       if (!wanted) continue;
       model().history().Clear(name, user, ok);
+      if (Forgets() && ok) model().Forget(name, user, model().now_ms);
+      if (Forgets() && !ok) world_.DoubtForgotten(name, user, model().now_ms);
       any = true;
       if (ok) ++world_.expected.history_cleared;
     }

@@ -24,6 +24,8 @@ class HistoryDeed {
  private:
   Model& model() { return world_.model(); }
   bool Writes() const;
+  bool Forgets() const;
+  bool Known(const std::vector<std::string>& collections);
   bool Answerable();
   Status CallPages(Reading reading, int64_t pages);
   void AccountPages(bool alone);

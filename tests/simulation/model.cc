@@ -44,8 +44,10 @@ bool Model::Takes(const std::string& collection, const Sent& sent) const {
     return false;
   }
   if (sent.at_ms > now_ms + policy.max_future_ms) return false;
-  const auto erased = erased_.find(sent.user);
-  return erased == erased_.end() || sent.at_ms > erased->second;
+  const std::optional<int64_t> gone[] = {ErasedAt(sent.user), ForgottenAt(collection, sent.user)};
+  return std::all_of(std::begin(gone), std::end(gone), [&](const std::optional<int64_t>& up_to_ms) {
+    return !up_to_ms || sent.at_ms > *up_to_ms;
+  });
 }
 
 OpenCall& Model::CallOf(const std::string& user, bool acknowledged) {
@@ -139,6 +141,20 @@ void Model::Erase(const std::string& user, int64_t at_ms) {
 std::optional<int64_t> Model::ErasedAt(const std::string& user) const {
   const auto at = erased_.find(user);
   return at == erased_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void Model::Forget(const std::string& collection, const std::string& user, int64_t at_ms) {
+  facts_[collection].erase(user);
+  int64_t& at = forgotten_.try_emplace({collection, user}, at_ms).first->second;
+  at = std::max(at, at_ms);
+  history_.EndLifts(collection, user);
+  Synced(shard_of_(user));
+}
+
+std::optional<int64_t> Model::ForgottenAt(const std::string& collection,
+                                          const std::string& user) const {
+  const auto at = forgotten_.find({collection, user});
+  return at == forgotten_.end() ? std::nullopt : std::optional(at->second);
 }
 
 Expected Model::Expect(const std::string& collection, const std::string& user) const {

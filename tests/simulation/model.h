@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "seendb/policy.h"
@@ -88,6 +89,9 @@ class Model {
   /// Forgets a user.
   void Erase(const std::string& user, int64_t at_ms);
   std::optional<int64_t> ErasedAt(const std::string& user) const;
+  /// Forgets a user's plays and impressions in one collection.
+  void Forget(const std::string& collection, const std::string& user, int64_t at_ms);
+  std::optional<int64_t> ForgottenAt(const std::string& collection, const std::string& user) const;
 
   /// What of a user counts now in a collection.
   Expected Expect(const std::string& collection, const std::string& user) const;
@@ -151,7 +155,8 @@ class Model {
   std::map<std::string, uint64_t> ceilings_;
   std::map<std::string, std::map<std::string, Facts>> facts_;  // collection, user
   std::map<std::string, int64_t> erased_;
-  std::map<std::string, std::set<std::string>> sent_;  // user: every item
+  std::map<std::pair<std::string, std::string>, int64_t> forgotten_;  // collection, user
+  std::map<std::string, std::set<std::string>> sent_;                 // user: every item
   uint64_t call_ = 0;
   std::vector<std::vector<OpenCall>> open_calls_;
   HistoryModel history_;

@@ -155,6 +155,10 @@ void HistoryModel::Pause(const std::string& user, bool paused) {
   Synced(model_.ShardOf(user));
 }
 
+void HistoryModel::EndLifts(const std::string& collection, const std::string& user) {
+  of_[collection][user].lifts.clear();
+}
+
 void HistoryModel::Erase(const std::string& user) {
   if (const auto toggles = toggles_.find(user); toggles != toggles_.end()) toggles->second.clear();
   for (auto& [collection, users] : of_) {

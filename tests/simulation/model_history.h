@@ -74,6 +74,8 @@ class HistoryModel {
               const std::vector<std::string>& items, bool acknowledged);
   void Clear(const std::string& collection, const std::string& user, bool acknowledged);
   void Pause(const std::string& user, bool paused);
+  /// The filters have forgotten what was lifted from them.
+  void EndLifts(const std::string& collection, const std::string& user);
   void Erase(const std::string& user);
   /// Entries beyond the cap may have left; `sure`: they have.
   void Evict(bool sure);

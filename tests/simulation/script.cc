@@ -240,6 +240,7 @@ Operation ReadOperation(const std::vector<std::string>& words) {
         operation.filter.limit = static_cast<uint32_t>(ToNumber(fields.at("limit")));
       }
       if (fields.contains("pages")) operation.number = ToNumber(fields.at("pages"));
+      if (fields.contains("filter")) operation.number = ToNumber(fields.at("filter"));
       break;
     case Verb::kLookup:
     case Verb::kDelete:
@@ -301,7 +302,8 @@ std::string ToText(const Operation& operation) {
     case Verb::kMore:
       return text + " " + operation.user + " pages=" + std::to_string(operation.number);
     case Verb::kClear:
-      return text + " " + operation.user + OfText(operation.of);
+      return text + " " + operation.user + OfText(operation.of) +
+             (operation.number == 0 ? "" : " filter=1");
     case Verb::kLookup:
     case Verb::kDelete:
       return text + " " + operation.collection + " " + operation.user +

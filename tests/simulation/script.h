@@ -69,7 +69,7 @@ enum class Verb : uint8_t {
   kMore,        ///< the next page after that; `number`: so many, 0: all that are left
   kLookup,      ///< `collection`, `user`, filter.items
   kDelete,      ///< the same
-  kClear,       ///< `user`, `of`
+  kClear,       ///< `user`, `of`; `number` 1: the filters too
   kPause,       ///< `user`
   kResume,      ///< `user`
 };

@@ -45,8 +45,8 @@ class Passing : public Engine {
                        std::span<const IdRef> items) override {
     return inner_->DeleteHistory(user, collection, items);
   }
-  Status ClearHistory(IdRef user, std::span<const std::string_view> collections) override {
-    return inner_->ClearHistory(user, collections);
+  Status ClearHistory(IdRef user, const HistoryClear& clear) override {
+    return inner_->ClearHistory(user, clear);
   }
   Status SetRecording(IdRef user, bool paused) override {
     return inner_->SetRecording(user, paused);
@@ -136,7 +136,25 @@ class Sparing final : public Passing {
 class Hoarding final : public Passing {
  public:
   using Passing::Passing;
-  Status ClearHistory(IdRef, std::span<const std::string_view>) override { return {}; }
+  Status ClearHistory(IdRef, const HistoryClear&) override { return {}; }
+};
+
+// Clears filters though nobody asked for it.
+class Oblivious final : public Passing {
+ public:
+  using Passing::Passing;
+  Status ClearHistory(IdRef user, const HistoryClear& clear) override {
+    return inner_->ClearHistory(user, {.collections = clear.collections, .filter = true});
+  }
+};
+
+// Clears history alone, whatever it is asked.
+class Resentful final : public Passing {
+ public:
+  using Passing::Passing;
+  Status ClearHistory(IdRef user, const HistoryClear& clear) override {
+    return inner_->ClearHistory(user, {.collections = clear.collections});
+  }
 };
 
 // Says that it paused, and goes on.
@@ -257,6 +275,8 @@ TEST(SimulationTest, CatchesAnEngineThatLies) { ExpectCaught<Lying>(); }
 
 TEST(SimulationTest, CatchesAnEngineThatSparesAnItem) { ExpectCaught<Sparing>(); }
 TEST(SimulationTest, CatchesAnEngineThatDoesNotClear) { ExpectCaught<Hoarding>(); }
+TEST(SimulationTest, CatchesAnEngineThatForgetsUnasked) { ExpectCaught<Oblivious>(); }
+TEST(SimulationTest, CatchesAnEngineThatForgetsNotWhenAsked) { ExpectCaught<Resentful>(); }
 TEST(SimulationTest, CatchesAnEngineThatDoesNotPause) { ExpectCaught<Recorder>(); }
 TEST(SimulationTest, CatchesAnEngineThatSkipsAnEntry) { ExpectCaught<Skipping>(); }
 TEST(SimulationTest, CatchesAnEngineThatConfusesStates) { ExpectCaught<Confused>(); }

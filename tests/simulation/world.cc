@@ -172,6 +172,14 @@ void World::SettleErasures() {
     if (!report.ok()) throw Violation("inspect " + user + ": " + report.status().ToString());
     if (report->erased_at_ms == at_ms) model_.Erase(user, at_ms);
   }
+  for (const auto& [of, at_ms] : std::exchange(doubted_forgotten_, {})) {
+    const auto& [user, collection] = of;
+    const Result<UserReport> report = engine_->Inspect(IdRef(user), collection);
+    if (!report.ok()) throw Violation("inspect " + user + ": " + report.status().ToString());
+    for (const auto& [name, forgotten_ms] : report->forgotten_at_ms) {
+      if (forgotten_ms == at_ms) model_.Forget(name, user, at_ms);
+    }
+  }
 }
 
 World::Observed World::Observe(const OpenPlay& play, uint64_t call,
@@ -326,7 +334,7 @@ void World::Sweep(Engine* engine, bool excused, const Operation* but) {
   for (const auto& [collection, policy] : model_.policies()) {
     if (doubted_policies_.contains(collection)) continue;
     for (const std::string& user : model_.UsersOf(collection)) {
-      if ((but != nullptr && user == but->user) || doubted_erasures_.contains(user)) continue;
+      if ((but != nullptr && user == but->user) || Doubts(user)) continue;
       const Expected all = model_.Expect(collection, user);
       Question question;
       question.collection = collection;

@@ -75,6 +75,9 @@ class World {
   /// The outcome of an erasure or of a policy is open until the next opening.
   void Doubt(const std::string& user, int64_t at_ms);
   void Doubt(const std::string& collection, const Policy& policy);
+  void DoubtForgotten(const std::string& collection, const std::string& user, int64_t at_ms) {
+    doubted_forgotten_[{user, collection}] = at_ms;
+  }
   void DoubtPause(const std::string& user, bool paused) { doubted_pauses_[user] = paused; }
   /// Notes something of the answers, for the digest.
   void Note(uint64_t value);
@@ -99,6 +102,7 @@ class World {
   void SettleHistory(uint32_t shard, uint64_t kept);
   void SweepHistory(Engine* engine, bool excused, const Operation* but);
   void SweepDays(Engine* engine, const Operation* but);
+  bool Doubts(const std::string& user) const;
   bool Skips(const Operation* but, const std::string& user) const;
   void CheckRecording(Engine* engine, const std::string& user);
   void SettleCalls(uint32_t shard);
@@ -119,6 +123,7 @@ class World {
   bool power_was_cut_ = false;
   std::optional<uint64_t> armed_cut_;  // the next death takes the power with it
   std::map<std::string, int64_t> doubted_erasures_;
+  std::map<std::pair<std::string, std::string>, int64_t> doubted_forgotten_;  // user, collection
   std::map<std::string, Policy> doubted_policies_;
   std::map<std::string, bool> doubted_pauses_;
   uint64_t digest_ = 14'695'981'039'346'656'037ULL;

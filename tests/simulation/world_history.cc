@@ -48,9 +48,15 @@ void World::SettleHistory(uint32_t shard, uint64_t kept) {
       });
 }
 
+bool World::Doubts(const std::string& user) const {
+  const auto forgotten = doubted_forgotten_.lower_bound({user, ""});
+  return doubted_erasures_.contains(user) ||
+         (forgotten != doubted_forgotten_.end() && forgotten->first.first == user);
+}
+
 // Whose state is open just now, or changed by `but`.
 bool World::Skips(const Operation* but, const std::string& user) const {
-  if (doubted_erasures_.contains(user)) return true;
+  if (Doubts(user)) return true;
   return but != nullptr && (but->user == user || std::any_of(but->events.begin(), but->events.end(),
                                                              [&](const ScriptEvent& event) {
                                                                return event.user == user;

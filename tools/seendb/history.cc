@@ -22,6 +22,7 @@ struct HistoryCall {
   std::vector<std::string> items;
   PageQuery page;
   bool erase = false, clear = false, pause = false, resume = false, recording = false;
+  bool filter = false;  // of a clear
 };
 
 /// --collection a,b.
@@ -110,16 +111,20 @@ Status Delete(const Session& session, const HistoryCall& call) {
 
 Status Clear(const Session& session, const HistoryCall& call) {
   const std::vector<std::string> names = Names(session.collection);
-  const std::string body = names.empty() ? "{}" : OneLine({{"collections", names}});
+  Json body = Json::object();
+  if (!names.empty()) body["collections"] = names;
+  if (call.filter) body["filter"] = true;
   const std::string target = "/users/" + PercentEncode(call.user) + "/history/clear";
-  return Perform(session, {.request = {.method = "POST", .target = target, .body = body},
-                           .engine =
-                               [&](Engine& engine) {
-                                 const std::vector<std::string_view> views(names.begin(),
-                                                                           names.end());
-                                 return engine.ClearHistory(IdRef(call.user), views);
-                               },
-                           .done = "cleared the history of " + Printable(call.user)});
+  return Perform(session,
+                 {.request = {.method = "POST", .target = target, .body = OneLine(body)},
+                  .engine =
+                      [&](Engine& engine) {
+                        const std::vector<std::string_view> views(names.begin(), names.end());
+                        return engine.ClearHistory(IdRef(call.user),
+                                                   {.collections = views, .filter = call.filter});
+                      },
+                  .done = std::string("cleared the history ") +
+                          (call.filter ? "and the filter " : "") + "of " + Printable(call.user)});
 }
 
 Status SetPaused(const Session& session, const HistoryCall& call, bool paused) {
@@ -166,7 +171,13 @@ void AddHistory(CLI::App& app, Session& session) {
       ->type_name("CURSOR")
       ->check(NotEmpty());
   command.add_flag("--delete", call->erase, "Delete the items from the history");
-  command.add_flag("--clear", call->clear, "Delete everything from the history");
+  CLI::Option* const clear =
+      command.add_flag("--clear", call->clear, "Delete everything from the history");
+  command
+      .add_flag(
+          "--filter", call->filter,
+          "With --clear: forget plays and impressions too, so that the items are unseen again")
+      ->needs(clear);
   command.add_flag("--pause", call->pause, "Keep plays out of the history from now on");
   command.add_flag("--resume", call->resume, "Let plays into the history again");
   command.add_flag("--recording", call->recording, "Tell whether the history is paused");

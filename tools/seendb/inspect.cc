@@ -134,6 +134,10 @@ std::string UserText(const Json& report) {
   if (report.contains("erased_at_ms") && !report["erased_at_ms"].is_null()) {
     out += ", erased " + FormatTimeMs(TimeOf(report, "erased_at_ms"));
   }
+  const Json forgotten = report.value("forgotten_at_ms", Json::object());
+  for (const auto& [collection, at] : forgotten.items()) {
+    out += ", filter of " + collection + " cleared " + FormatTimeMs(TimeOf(forgotten, collection));
+  }
   if (FlagOf(report, "paused")) out += ", history paused";
   const Json days = report.value("last_active_day", Json::object());
   for (const auto& [collection, day] : days.items()) {

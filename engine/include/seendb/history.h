@@ -83,6 +83,15 @@ struct HistoryLookup {
   std::vector<std::string> missing;                  ///< as in HistoryPage
 };
 
+/// What a clear takes.
+struct HistoryClear {
+  /// Empty: all, also those that keep no history at present.
+  std::span<const std::string_view> collections = {};
+  /// Also what the filters know: plays and impressions up to now. A collection named then need not
+  /// keep history.
+  bool filter = false;
+};
+
 /// Whether plays enter a user's history.
 struct Recording {
   bool paused = false;

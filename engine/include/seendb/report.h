@@ -94,6 +94,8 @@ struct UserReport {
   std::string user;    ///< canonical text
   uint32_t shard = 0;  ///< that owns the user
   std::optional<int64_t> erased_at_ms;
+  /// Collections whose filters were cleared since, and when.
+  std::vector<std::pair<std::string, int64_t>> forgotten_at_ms;
   std::vector<BucketReport> buckets;  ///< newest first within a collection
   std::vector<StagedReport> ring;
   std::vector<ImpressionsReport> impressions;

@@ -72,7 +72,7 @@ class HistoryConcurrencyTest : public EngineTest {
         Report(user, item, at_ms, round + 1000);  // late
       }
       if (round % 37 == 0) {
-        ASSERT_TRUE(engine_->ClearHistory(IdRef(user), {}).ok());
+        ASSERT_TRUE(engine_->ClearHistory(IdRef(user)).ok());
         told.clear();
       }
       ASSERT_EQ(ProgressOf(user), told) << user << ", after round " << round;

@@ -132,7 +132,7 @@ TEST_F(HistoryTest, RefusalsNameTheField) {
   EXPECT_EQ(engine_->LookupHistory(IdRef("u"), "default", {}, &found).field(), "/collection");
   EXPECT_EQ(engine_->DeleteHistory(IdRef("u"), "video", ill).field(), "/items/1");
   EXPECT_EQ(engine_->DeleteHistory(IdRef("u"), "video", many).field(), "/items");
-  EXPECT_EQ(engine_->ClearHistory(IdRef("u"), unknown).field(), "/collections/1");
+  EXPECT_EQ(engine_->ClearHistory(IdRef("u"), {unknown}).field(), "/collections/1");
   EXPECT_EQ(engine_->SetRecording(IdRef(""), true).field(), "/user");
   EXPECT_EQ(engine_->GetRecording(IdRef("")).status().field(), "/user");
 }
@@ -339,7 +339,7 @@ TEST_F(HistoryTest, NothingDeletedComesBackAfterPowerLoss) {
   ASSERT_TRUE(engine_->Sync().ok());
   Delete({"deleted"});
   const std::string_view books[] = {"books"};
-  ASSERT_TRUE(engine_->ClearHistory(IdRef("u"), books).ok());
+  ASSERT_TRUE(engine_->ClearHistory(IdRef("u"), {books}).ok());
   ASSERT_TRUE(engine_->SetRecording(IdRef("u"), true).ok());
   disk.Crash();
   engine_.reset();
@@ -384,7 +384,7 @@ TEST_F(HistoryTest, AReadOnlyOpeningReadsAndChangesNothing) {
   EXPECT_EQ(All(), (Items{"staged", "drained"}));
   const IdRef item("staged");
   EXPECT_FALSE(engine_->DeleteHistory(IdRef("u"), "video", {&item, 1}).ok());
-  EXPECT_FALSE(engine_->ClearHistory(IdRef("u"), {}).ok());
+  EXPECT_FALSE(engine_->ClearHistory(IdRef("u")).ok());
   EXPECT_FALSE(engine_->SetRecording(IdRef("u"), true).ok());
   EXPECT_EQ(All(), (Items{"staged", "drained"}));
 }
@@ -467,7 +467,7 @@ TEST_F(HistoryTest, WhatIsToComeIsClearedHoweverFar) {
     Put("video", patch_);
     Delete({"farther"});
     EXPECT_EQ(All(), Items{"far"});
-    ASSERT_TRUE(engine_->ClearHistory(IdRef("u"), {}).ok());
+    ASSERT_TRUE(engine_->ClearHistory(IdRef("u")).ok());
     EXPECT_EQ(All(), Items{});
     Drain();
     EXPECT_EQ(All(), Items{});

@@ -307,6 +307,41 @@ class DeletingTest(HistoryCase):
         self.play(("u", "a", NOW + 51))
         self.assertEqual(self.items("u"), ["a"])
 
+    def test_cleared_with_its_filter(self):
+        """What the filter knew is unseen again, for that user and collection alone."""
+        items = ["a", "b", "served", "z"]
+        for collection in ("video", "comic"):
+            self.play(("u", "a", NOW - 9), ("w", "a", NOW - 9), collection=collection)
+        self.drain()
+        self.play(("u", "b", NOW + 50))
+        self.server.post("/impressions", {"collection": "video", "user": "u", "items": ["served"]})
+        self.assertEqual(self.unseen(items), ["z"])
+        answer = self.server.post("/users/u/history/clear",
+                                  {"collections": ["video"], "filter": True})
+        self.assertEqual((answer.status, answer.json), (200, {"cleared": True}))
+        late = self.server.post("/plays", {"collection": "video", "events": [
+            {"user": "u", "item": "a", "at": NOW}, {"user": "w", "item": "z", "at": NOW}]})
+        self.assertEqual((late.json["accepted"], late.json["refused"]), (1, 1), late)
+
+        def check(place):
+            self.assertEqual(self.unseen(items), items, place)
+            self.assertEqual(self.items("u"), ["a"], place)
+            self.assertEqual(self.server.get("/users/u").json["forgotten_at_ms"],
+                             {"video": NOW}, place)
+            others = self.server.post("/filter", {"user": "w", "items": items,
+                                                  "collection": "video"}).json["unseen"]
+            self.assertEqual(others, ["b", "served"], place)
+
+        self.at_each_place(check)
+        self.play(("u", "a", NOW + 1))
+        self.assertEqual(self.unseen(items), items[1:])
+        # A collection that keeps no history has a filter, too.
+        self.server.put("/collections/plain", {})
+        plain = {"collections": ["plain"]}
+        self.assertEqual(self.server.post("/users/u/history/clear", plain).status, 404)
+        plain["filter"] = True
+        self.assertEqual(self.server.post("/users/u/history/clear", plain).status, 200)
+
     def test_erasing_a_user_takes_the_history(self):
         self.play(("u", "a", NOW - 9), ("w", "a", NOW - 9))
         self.drain()

@@ -84,6 +84,14 @@ class HistoryTest(ToolCase):
         self.assertEqual(self.items(), ["v2"])
         self.tool("history", "u/1", "--clear", *self.url_flags)
         self.assertEqual(self.items(), [])
+        inspect = ["inspect", "u/1", *self.url_flags]
+        self.assertNotIn("forgotten_at_ms", self.tool(*inspect, "--json").json)
+        done = self.tool("history", "u/1", "--clear", "--filter", "--collection", "video",
+                         *self.url_flags)
+        self.assertRegex(done.out, "^cleared the history and the filter of u/1 in ")
+        self.assertEqual(list(self.tool(*inspect, "--json").json["forgotten_at_ms"]), ["video"])
+        self.assertIn(", filter of video cleared 2023-11-14 22:13:20",
+                      self.tool(*inspect).out)
 
     def test_writes_in_the_folder(self):
         for args in (["--clear"], ["--pause"], ["--resume"],
@@ -101,6 +109,10 @@ class HistoryTest(ToolCase):
         self.tool("history", "u/1", "--resume", *self.folder_flags)
         self.tool("history", "u/1", "--clear", "--collection", "video", *self.folder_flags)
         self.assertEqual([e["item"] for e in self.tool(*read).json["entries"]], ["k"])
+        self.tool("history", "u/1", "--clear", "--filter", "--collection", "video",
+                  *self.folder_flags)
+        self.assertEqual(list(self.tool("inspect", "u/1", "--json",
+                                        *self.folder_flags).json["forgotten_at_ms"]), ["video"])
         self.server.start()
         self.assertEqual([e["item"] for e in
                           self.server.get("/users/u%2F1/history").json["entries"]], ["k"])
@@ -130,7 +142,8 @@ class HistoryTest(ToolCase):
 
     def test_refusals(self):
         for flags in (self.folder_flags, self.url_flags):
-            for args in (["--delete"], ["--clear", "--pause"], ["v1", "--clear"],
+            for args in (["--delete"], ["--clear", "--pause"], ["v1", "--clear"], ["--filter"],
+                         ["--pause", "--filter"],
                          # An empty variable of a script is not every collection, nor the first page.
                          ["--clear", "--collection", ""], ["--collection="], ["--cursor", ""],
                          ["--limit", "0"], ["--limit", "1001"], ["--cursor", "nonsense"]):

@@ -173,12 +173,16 @@ std::vector<UserCase> UserCases() {
   newer = Newer(newer);
   UserRecord day;
   day.last_day = 20'522;
+  UserRecord forgotten;
+  forgotten.marks["video"] = {kOneMs, kNeverMs, {kEpoch + 8, kOneMs}, {}};
   return {
       {"user_erased", "erased at 13:00, by the shard's sequence 1:4", {kEpoch + 4, kOneMs, false}},
       {"user_damaged", "the same after a damaged operand", {kEpoch + 4, kOneMs, true}},
       {"user_newer", "the same beside a record of version 2", {kEpoch + 4, kOneMs, false, {newer}}},
       {"user_history", "video cleared at 12:00, history paused at 12:00 and resumed at 13:00",
        WithSettings()},
+      {"user_forgotten", "video cleared at 13:00, with its filter, by the shard's sequence 1:8",
+       forgotten},
       {"user_day", "last active on 2026-03-10", day}};
 }
 

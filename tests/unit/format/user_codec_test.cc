@@ -91,6 +91,7 @@ UserRecord WithHistory() {
   UserRecord record;
   record.erased_seq = 3;
   record.marks["books"].evicted_at_ms = -7;
+  record.marks["books"].forgotten = {9, 55};
   record.marks["video"].cleared_at_ms = 1'773'144'000'000;
   record.marks["video"].overrides = {{1, {50, 4, false}}, {kFingerprintMask, {60, 5, true}}};
   record.toggles = {{10, 6, true}, {20, 7, false}, {20, 8, true}};
@@ -130,7 +131,9 @@ TEST(UserCodec, TheLastActiveDayIsTheLatest) {
 TEST(UserCodec, MalformedSettingsAreRefused) {
   using test::FromHex;
   EXPECT_TRUE(Sound(Sealed(FromHex("05 04 01 61 00 00"))));
-  EXPECT_FALSE(Sound(Sealed(FromHex("05 04 01 61 04 00")))) << "an unknown flag";
+  EXPECT_FALSE(Sound(Sealed(FromHex("05 04 01 61 08 00")))) << "an unknown flag";
+  EXPECT_TRUE(Sound(Sealed(FromHex("05 06 01 61 04 01 02 00"))));
+  EXPECT_FALSE(Sound(Sealed(FromHex("05 06 01 61 04 00 02 00")))) << "forgotten by no sequence";
   EXPECT_FALSE(Sound(Sealed(FromHex("05 03 00 00 00")))) << "no collection";
   EXPECT_FALSE(Sound(Sealed(FromHex("05 04 01 61 00 01")))) << "an override short";
   EXPECT_FALSE(Sound(Sealed(FromHex("05 04 01 62 00 00 05 04 01 61 00 00")))) << "out of order";
@@ -147,6 +150,23 @@ TEST(UserCodec, PausesHoldFromTheirTimeToTheNext) {
   EXPECT_TRUE(record.PausedAt(19));
   EXPECT_TRUE(record.PausedAt(20)) << "of two at one time the later written counts";
   EXPECT_FALSE(UserRecord().PausedAt(INT64_MAX));
+}
+
+TEST(UserCodec, AClearedFilterIsTheLatestAndEndsOverrides) {
+  UserRecord record = WithHistory();
+  EXPECT_EQ(record.LastSequence(), 9u);
+  EXPECT_EQ(record.ForgottenIn("books"), (Forgotten{9, 55}));
+  EXPECT_EQ(record.ForgottenIn("video"), (Forgotten{3, 0})) << "the erasure";
+  EXPECT_EQ(UserRecord().ForgottenIn("video"), Forgotten());
+  UserRecord other;
+  other.marks["video"].forgotten = {4, 30};
+  other.marks["books"].forgotten = {8, 60};
+  record.Absorb(other);
+  other.Absorb(WithHistory());
+  EXPECT_EQ(record, other);
+  EXPECT_EQ(record.ForgottenIn("books"), (Forgotten{9, 60}));
+  EXPECT_EQ(record.FindOverride("video", 1), nullptr) << "written before";
+  EXPECT_EQ(record.marks["video"].overrides.count(kFingerprintMask), 1u) << "written after";
 }
 
 TEST(UserCodec, WhatWasForgottenLeavesTheStateItEndedIn) {

@@ -24,7 +24,8 @@ class FakeEngine : public Engine {
 
   // What a test may set. `fail` is answered by every call that can fail, until reset.
   Status fail;
-  Status recording_fail;  ///< of GetRecording alone
+  bool cleared_filter = false;  ///< by the last clear
+  Status recording_fail;        ///< of GetRecording alone
   int64_t now_ms = 1'700'000'000'000;
   bool degraded = false;
   uint32_t refuted = 0;                  // said of each verified filter
@@ -198,10 +199,12 @@ class FakeEngine : public Engine {
     return Status::Ok();
   }
 
-  Status ClearHistory(IdRef user, std::span<const std::string_view> collections) override {
+  Status ClearHistory(IdRef user, const HistoryClear& clear) override {
     const std::lock_guard lock(mutex_);
     if (!fail.ok()) return fail;
+    const std::span<const std::string_view> collections = clear.collections;
     if (Status status = CheckHistories(collections); !status.ok()) return status;
+    cleared_filter = clear.filter;
     std::erase_if(history_, [&](const auto& entry) {
       return entry.first.second == user.ToString() &&
              (collections.empty() || std::find(collections.begin(), collections.end(),

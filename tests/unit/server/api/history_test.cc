@@ -241,6 +241,8 @@ TEST_F(HistoryTest, DeletesItemsAndClears) {
       {R"({"collections":["video",7]})", "/collections/1"},
       {R"({"collection":"video"})", "/collection"},
       {R"({"collections":["video","nope"]})", "/collections/1"},
+      {R"({"filter":1})", "/filter"},
+      {R"({"filter":true,"filter":true})", "/filter"},
   };
   for (const auto& [body, field] : cases) {
     EXPECT_EQ(Ask(Method::kPost, "/users/u/history/clear", body).field(), field) << body;
@@ -249,6 +251,9 @@ TEST_F(HistoryTest, DeletesItemsAndClears) {
   EXPECT_EQ(Ask(Method::kPost, "/users/u/history/clear", "{}").status, 200u);
   EXPECT_EQ(Items("/users/u/history"), Strings());
   EXPECT_EQ(Ask(Method::kPost, "/users/u/history/clear", "").status, 200u);
+  EXPECT_FALSE(engine_.cleared_filter);
+  EXPECT_EQ(Ask(Method::kPost, "/users/u/history/clear", R"({"filter":true})").status, 200u);
+  EXPECT_TRUE(engine_.cleared_filter);
 }
 
 TEST_F(HistoryTest, PausesAndResumes) {
