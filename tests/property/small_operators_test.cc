@@ -140,6 +140,9 @@ UserRecord RandomRecord(Random& random) {
     if (Below(random, 2) == 0) continue;
     CollectionMarks& marks = record.marks[collection];
     marks.cleared_at_ms = static_cast<int64_t>(Below(random, 20));
+    if (Below(random, 4) == 0) {
+      marks.forgotten = {1 + Below(random, 20), static_cast<int64_t>(Below(random, 20))};
+    }
     // Times grow as they are written.
     const size_t seq = Below(random, 40);
     marks.overrides[Below(random, 4)] = {static_cast<int64_t>(seq / 2), seq, Below(random, 2) == 0};
