@@ -21,13 +21,17 @@ def progress_of(at_ms):
 
 class Watcher:
     """One user. `states`: (collection, item) -> at_ms; `covered`: (collection, item) -> the least
-    and the most time up to which it was deleted; `toggles`: (since_ms, paused)."""
+    and the most time up to which it was deleted; `toggles`: (since_ms, paused); `sent`: whatever
+    was played since the filter was cleared last, `refused`: collection -> the most time up to which
+    plays may be refused since."""
 
     def __init__(self, user):
         self.user = user
         self.states = {}
         self.covered = {}
         self.toggles = []
+        self.sent = set()
+        self.refused = {}
         self.top = NEVER  # no play, no cover lies after it
         self.doubt = None  # what was asked for and not answered: (deed, arguments)
 
@@ -66,6 +70,11 @@ class Watcher:
             for item in ITEMS:
                 self.cover((name, item), max(done_ms, newest), max(target_ms, self.top))
 
+    def forget(self, names, target_ms):
+        """The filters were cleared, too."""
+        self.sent = {key for key in self.sent if key[0] not in names}
+        self.refused.update(dict.fromkeys(names, target_ms))
+
     def settle(self, listed, recording, target_ms):
         """Takes what is listed for what happened; what can't have happened."""
         wrong = []
@@ -81,6 +90,8 @@ class Watcher:
                     if key not in self.states:
                         optional.add(key)
         elif doubt and doubt[0] in ("delete", "clear"):
+            if doubt[0] == "clear":  # perhaps of filters, too
+                self.refused.update((name, target_ms) for name, _ in doubt[1])
             keys = [key for key in doubt[1] if key in self.states]
             gone = {key not in found for key in keys}
             if len(gone) > 1:
@@ -142,13 +153,14 @@ class Viewer(Worker):
             at_ms = max(one.top, self.clock.target) + self.chance.randint(1, 2000)
             if self.chance.random() < 0.4:
                 at_ms = self.clock.done - self.chance.randint(0, HOUR_MS)
-            if one.takes(key, at_ms) is not None:
+            if one.takes(key, at_ms) is not None and at_ms > one.refused.get(name, NEVER):
                 events.append((key, at_ms))
         if not events:
             return
         events += self.chance.sample(events, self.chance.randint(0, len(events)))
         rows = [{"user": one.user, "item": key[1], "at": at_ms, "progress_s": progress_of(at_ms)}
                 for key, at_ms in events]
+        one.sent.update(key for key, _ in events)
         answer = self.ask(one, "play", events, "POST", "/plays", {"collection": name,
                                                                   "events": rows})
         if answer is None:
@@ -188,11 +200,18 @@ class Viewer(Worker):
         names = self.chance.sample(list(COLLECTIONS), self.chance.randint(0, len(COLLECTIONS)))
         keys = [(name, item) for name in names or COLLECTIONS for item in ITEMS]
         done_ms = self.clock.done
+        body = {"collections": names} if names else {}
+        if self.chance.random() < 0.5:
+            body["filter"] = True
         if self.ask(one, "clear", keys, "POST", "/users/%s/history/clear" % one.user,
-                    {"collections": names} if names else {}) is None:
+                    body) is None:
             return
-        one.clear(names or COLLECTIONS, done_ms, self.clock.target)
+        target_ms = self.clock.target
+        one.clear(names or COLLECTIONS, done_ms, target_ms)
         self.model.count("clears")
+        if "filter" in body:
+            one.forget(names or COLLECTIONS, target_ms)
+            self.model.count("cleared filters")
 
     def pause(self, one):
         paused = not one.is_paused() if self.chance.random() < 0.8 else one.is_paused()

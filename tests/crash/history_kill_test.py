@@ -1,5 +1,5 @@
-"""Watch history under kill -9: what was deleted, cleared or played in a pause never comes back, and
-nothing acknowledged is missing.
+"""Watch history under kill -9: what was deleted, cleared (from filters too, where that was asked)
+or played in a pause never comes back, and nothing acknowledged is missing.
 
 Viewers play, resume, report late, delete, clear, pause and look at their lists, each at users of
 its own, while the ring drains, buckets are sealed and dropped and the clock crosses months. Of what
@@ -23,7 +23,9 @@ from kill_workers import Admin  # noqa: E402
 from seendb_client import Server  # noqa: E402
 
 KILLS = int(os.environ.get("SEENDB_KILLS", "26"))
+# Exact filters: what is called seen was played.
 POLICY = {"window": 2, "retention": 4, "durability": "interval", "max_future": "2400h",
+          "representation": "exact",
           "history": {"enabled": True, "days": 1000}}
 
 
@@ -40,7 +42,8 @@ class Keeper(Admin):
 
 class HistoryKillTest(KillRounds):
 
-    NEEDED = ("plays", "deletions", "clears", "pauses", "drain", "checked entries")
+    NEEDED = ("plays", "deletions", "clears", "pauses", "drain", "checked entries",
+              "checked filters")
 
     def test_history(self):
         self.model = Model(ManualClock(BEGIN_MS))
@@ -80,6 +83,12 @@ class HistoryKillTest(KillRounds):
                 self.assertEqual({one["item"]: (one["at"], one["progress_s"]) for one in found},
                                  listed[name], where)
                 self.model.count("checked entries", len(found))
+                unseen = self.server.post("/filter", {"user": watcher.user, "collection": name,
+                                                      "items": ITEMS}).json["unseen"]
+                gone = [item for item in ITEMS if (name, item) not in watcher.sent]
+                self.assertEqual([item for item in gone if item not in unseen], [],
+                                 where + ": cleared from the filter of " + name)
+                self.model.count("checked filters", len(gone))
 
     def pages(self, user, limit):
         """All entries; they come in order."""
