@@ -70,7 +70,7 @@ Result<UserRecord> EngineImpl::ForgetAndClear(Shard& shard, const std::vector<Co
   const Gate::Exclusive alone(shard.ring->gate());
   const int64_t now = clock_->NowMs();
   UserRecord record = ClearMarks(shard, wanted, user, now);
-  const Status forgotten = shard.ring->Forget(alone, user, now, record);
+  const Status forgotten = shard.ring->Forget(alone, user, now, &record);
   if (!forgotten.ok()) return forgotten;
   return record;
 }

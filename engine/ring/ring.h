@@ -122,10 +122,11 @@ class Ring {
 
   /// Forgets a user: database, slots and short-term store, synced.
   Status Erase(std::string_view user, int64_t at_ms);
-  /// Unites the user's record with `record`, and forgets the user's plays and impressions in the
-  /// collections it has marks of, as an erasure at `at_ms` would; synced, all or nothing.
+  /// Forgets the user's plays and impressions in the collections that `*record` has marks of, as
+  /// an erasure at `at_ms` would; notes so there, and unites the user's record with it. Synced, all
+  /// or nothing.
   Status Forget(const Gate::Exclusive& alone, std::string_view user, int64_t at_ms,
-                UserRecord record);
+                UserRecord* record);
   /// Unites the user's record with what `change(known)` makes of it, synced; nothing is written
   /// where it makes nothing. One at a time; `known` may be null. Precondition: inside the gate.
   Status ChangeSettings(

@@ -77,26 +77,26 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
 }
 
 Status Ring::Forget(const Gate::Exclusive&, std::string_view user, int64_t at_ms,
-                    UserRecord record) {
+                    UserRecord* record) {
   const Status writable = store_->CheckWritable();
   if (!writable.ok()) return writable;
   const std::shared_ptr<const FamilySet> families = store_->families();
   const rocksdb::Slice key(user.data(), user.size());
   rocksdb::WriteBatch batch;
   rocksdb::Status status;
-  for (auto& [name, marks] : record.marks) {
+  for (auto& [name, marks] : record->marks) {
     marks.forgotten = {NextSequence(), at_ms};
     const CollectionFamilies* const family = families->Find(name);
     if (family == nullptr) return Status::Unavailable("the shard is being closed");
     if (status.ok()) status = DeleteFilters(key, *family, &batch);
   }
   std::string encoded;
-  record.Encode(&encoded);
+  record->Encode(&encoded);
   if (status.ok()) status = batch.Merge(store_->users(), key, encoded);
   if (status.ok()) status = store_->db()->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "forget");
-  settings_.Put(user, record);
-  for (const auto& [name, marks] : record.marks) EraseStaged(name, user, false);
+  settings_.Put(user, *record);
+  for (const auto& [name, marks] : record->marks) EraseStaged(name, user, false);
   return {};
 }
 
