@@ -80,7 +80,7 @@ class Eraser {
       deleted = batch->Delete(family, user);
     }
     if (batch->Count() > before && BucketBeginMs(policy, *index + 1) > gone.at_ms) {
-      losses_->LoseUser(name, user, "a user was erased in its time");
+      losses_->LoseUser(name, user, "a user was erased or cleared in its time");
     }
     return FromRocks(deleted, "repair");
   }

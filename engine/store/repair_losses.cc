@@ -7,7 +7,7 @@ namespace seendb {
 namespace {
 
 constexpr char kUsersForgotten[] =
-    ": erasures, clears, pauses, active days may be forgotten; what was erased stays so";
+    ": erasures, clears, pauses, active days may be forgotten, and what they took come back";
 
 // Of the marker of a family seen/..., impressions/..., history/... or timeline/...
 std::string KeyOf(const FamilyName& family) {

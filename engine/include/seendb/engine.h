@@ -58,9 +58,9 @@ class Engine {
 
   /// Records a batch of plays of one collection. An ill-formed id anywhere: kInvalidArgument
   /// with field "/<index>/user" or "/<index>/item", nothing changed. A play outside retention,
-  /// beyond max_future or not after its user's erasure is refused and counted. kBusy: the ring
-  /// is full, nothing changed (of a batch of more than 65,536, a first part
-  /// may be recorded). kIOError: part may be recorded. Repeating a batch is harmless.
+  /// beyond max_future or not after its user's erasure, or the clearing of the user's filter, is
+  /// refused and counted. kBusy: the ring is full, nothing changed (of a batch of more than 65,536,
+  /// a first part may be recorded). kIOError: part may be recorded. Repeating a batch is harmless.
   /// Where the policy says first_of_day a malformed Play::day is kInvalidArgument too
   /// ("/<index>/day"). Cost: one log write a shard touched; no reads, but with first_of_day one
   /// point read a user whose plays don't carry today and who is not known to be active.

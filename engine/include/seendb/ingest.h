@@ -73,7 +73,7 @@ struct IngestBatch {
 /// What became of a batch: accepted + refused + repeated == its events.
 struct IngestResult {
   uint64_t accepted = 0;  ///< recorded by this call
-  uint64_t refused = 0;   ///< too old, in the future, or of an erased user
+  uint64_t refused = 0;   ///< too old, in the future, erased or cleared
   uint64_t repeated = 0;  ///< recorded or refused by an earlier call
 };
 
