@@ -1,5 +1,6 @@
 // History beside drains, deletions and clears: what a player was told is recorded is read back at
-// once, never older than told, and what was deleted stays gone.
+// once, never older than told, and what was deleted stays gone; filters cleared in the middle of
+// plays forget those of before, and none of after.
 
 #include <atomic>
 #include <map>
@@ -78,8 +79,56 @@ class HistoryConcurrencyTest : public EngineTest {
       ASSERT_EQ(ProgressOf(user), told) << user << ", after round " << round;
     }
   }
+  static Items Both(const std::string& item) { return {"seen " + item, "watched " + item}; }
+  // What is known of the user and `items`: "seen v0", "watched v0".
+  Items Known(const std::string& user, const Items& items) {
+    const std::vector<IdRef> ids(items.begin(), items.end());
+    FilterRequest request;
+    request.collection = "video";
+    request.user = IdRef(user);
+    request.items = ids;
+    FilterResponse answer;
+    HistoryLookup found;
+    EXPECT_TRUE(engine_->Filter(request, &answer).ok());
+    EXPECT_TRUE(engine_->LookupHistory(IdRef(user), "video", ids, &found).ok());
+    std::vector<bool> seen(items.size(), true);
+    for (const uint32_t at : answer.unseen) seen[at] = false;
+    Items known;
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (seen[i]) known.push_back("seen " + items[i]);
+      if (found.entries[i]) known.push_back("watched " + items[i]);
+    }
+    return known;
+  }
+  // New items, one after the other; known wherever no clear lay beside.
+  void PlayOn(const Items& items) {
+    for (size_t n = 0; n < items.size() && !HasFailure(); ++n) {
+      const int begun = begun_;
+      const bool idle = ended_ == begun;
+      Report("u0", items[n], kStartMs + 1 + static_cast<int64_t>(n), 1);
+      const Items known = Known("u0", {items[n]});
+      if (idle && begun_ == begun) {
+        EXPECT_EQ(known, Both(items[n])) << "after " << begun << " clears";
+      }
+      played_ = n + 1;
+    }
+  }
+  // Clears, and lets some plays pass, until there are no more.
+  void ClearOn(const Items& items) {
+    while (!done_ && !HasFailure()) {
+      const size_t before = played_;
+      ++begun_;
+      ASSERT_TRUE(engine_->ClearHistory(IdRef("u0"), {.filter = true}).ok());
+      EXPECT_EQ(Known("u0", {items.begin(), items.begin() + static_cast<int64_t>(before)}),
+                Items{});
+      ++ended_;
+      for (const size_t after = played_; !done_ && played_ < after + 3;) std::this_thread::yield();
+    }
+  }
 
   std::atomic<bool> done_{false};
+  std::atomic<int> begun_{0}, ended_{0};  // clears
+  std::atomic<size_t> played_{0};
   std::vector<std::thread> beside_;
 };
 
@@ -97,6 +146,28 @@ TEST_F(HistoryConcurrencyTest, PlayersReadWhatTheyWereTold) {
   for (std::thread& player : players) player.join();
   done_ = true;
   for (std::thread& thread : beside_) thread.join();
+}
+
+TEST_F(HistoryConcurrencyTest, FiltersAreClearedInTheMiddleOfPlays) {
+  const Items items = Numbered("v", kRounds);
+  Report("other", "v0", kStartMs, 1);
+  StartBeside([this] { EXPECT_TRUE(engine_->Drain().ok()); });
+  StartBeside([this] { EXPECT_TRUE(engine_->SealClosed().ok()); });
+  beside_.emplace_back([&] { ClearOn(items); });
+  PlayOn(items);
+  done_ = true;
+  for (std::thread& thread : beside_) thread.join();
+  Report("u0", "last", kStartMs + kHourMs, 1);
+  EXPECT_EQ(Known("u0", {"last"}), Both("last"));
+  const Items left = Known("u0", items);
+  EXPECT_EQ(Known("other", items), Both("v0"));
+  Reopen();
+  EXPECT_EQ(Known("u0", items), left) << "replayed";
+  EXPECT_EQ(Known("u0", {"last"}), Both("last"));
+  ASSERT_TRUE(engine_->ClearHistory(IdRef("u0"), {.filter = true}).ok());
+  Reopen();
+  EXPECT_EQ(Known("u0", items), Items{});
+  EXPECT_EQ(Known("other", items), Both("v0"));
 }
 
 }  // namespace
