@@ -125,7 +125,7 @@ Status ReadLogFile(rocksdb::Env* env, const std::string& path,
   std::unique_ptr<rocksdb::SequentialFile> file;
   rocksdb::Status status = env->NewSequentialFile(path, &file, rocksdb::EnvOptions());
   Assembler assembler(record, extent);
-  const auto buffer = std::make_unique<char[]>(kBlockBytes);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kBlockBytes);
   while (status.ok()) {
     // A read may give less than there is.
     std::string block;

@@ -249,7 +249,7 @@ class ShardChecker {
     if (checksum == nullptr || table.file_checksum_func_name != checksum->Name()) return {};
     std::unique_ptr<rocksdb::SequentialFile> file;
     rocksdb::Status status = env_->NewSequentialFile(path_ + table.name, &file, {});
-    const auto buffer = std::make_unique<char[]>(kReadBytes);
+    const auto buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
     rocksdb::Slice piece;
     do {
       if (status.ok()) status = file->Read(kReadBytes, &piece, buffer.get());

@@ -21,9 +21,10 @@ from kill_model import POLICIES, Acknowledged, MachineClock, ManualClock, Model 
 from kill_rounds import BEGIN_MS, SEED, SMALL, KillRounds  # noqa: E402
 from kill_workers import crew  # noqa: E402
 import play_logs  # noqa: E402
+from sample import sampled  # noqa: E402
 from seendb_client import Server, eventually  # noqa: E402
 
-KILLS = int(os.environ.get("SEENDB_KILLS", "54"))
+KILLS = int(os.environ.get("SEENDB_KILLS") or sampled(54, 27))
 # The machine's clock: background threads turn the ring all the time, seal and drop at any hour.
 BACKGROUND = dict(SMALL, slot_ms=150, maintenance="00:00-00:00")
 

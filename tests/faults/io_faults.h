@@ -13,6 +13,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/sample.h"
 
 namespace seendb {
 
@@ -22,7 +23,8 @@ inline const std::string kPath = "/data/db";
 inline const std::string kCopy = "/data/copy";
 
 inline int NextStep(int step) {
-  return std::getenv("SEENDB_EVERY_IO") != nullptr ? step + 1 : step + 1 + step / 6;
+  if (std::getenv("SEENDB_EVERY_IO") != nullptr) return step + 1;
+  return step + 1 + step * static_cast<int>(test::SampleEvery()) / 6;
 }
 
 class IoFaultTest : public ::testing::Test {

@@ -7,6 +7,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/sample.h"
 
 namespace seendb {
 namespace {
@@ -56,7 +57,7 @@ class PowerOrderTest : public ::testing::Test {
   }
   // Whatever the dice take of what was not synced.
   void ExpectOpensAfterCuts(MemDisk* dead, size_t collections) {
-    for (uint64_t seed = 0; seed < kCuts; ++seed) {
+    for (uint64_t seed = 0; seed < test::SampledOf(kCuts); ++seed) {
       const std::unique_ptr<MemDisk> cut = dead->Clone();
       cut->PowerCut(seed);
       const Status opened = Open(cut.get());

@@ -52,22 +52,23 @@ TEST_P(RotTest, IsRefusedOrSaid) {
   options_.open_damaged = open_damaged;
   std::set<std::string> kinds;
   for (const fs::path& file : Files()) {
+    kinds.insert(file.extension().empty() ? file.filename().string().substr(0, 7)
+                                          : file.extension().string());
+    if (!Tried(static_cast<size_t>(damage) + (open_damaged ? 1 : 0))) continue;
     fs::copy(dir_ + "/sound", Path(), fs::copy_options::recursive);
     Apply(fs::path(Path()) / file, damage, &random_);
     Check(file);
     engine_.reset();
     fs::remove_all(Path());
-    kinds.insert(file.extension().empty() ? file.filename().string().substr(0, 7)
-                                          : file.extension().string());
   }
   for (const char* kind :
        {".sst", ".log", "MANIFES", "CURRENT", "OPTIONS", "IDENTIT", "SYNCED", "FILES", "SEENDB"}) {
     EXPECT_TRUE(kinds.contains(kind)) << kind;
   }
-  EXPECT_GT(refused_, 0);
-  EXPECT_GT(opened_, 0);
-  if (damage >= Damage::kHalf) {
-    EXPECT_GT(degraded_, 0);
+  if (AllTried()) {
+    EXPECT_GT(refused_, 0);
+    EXPECT_GT(opened_, 0);
+    EXPECT_TRUE(damage < Damage::kHalf || degraded_ > 0);
   }
   std::printf("refused %d, opened %d, degraded answers %d\n", refused_, opened_, degraded_);
 }

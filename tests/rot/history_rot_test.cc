@@ -90,7 +90,7 @@ class HistoryRotTest : public RotFixture, public ::testing::WithParamInterface<D
     const std::string cleared = UserName(kClearedUser);
     ASSERT_TRUE(engine_->ClearHistory(IdRef(cleared)).ok());
     shown_[kClearedUser].clear();
-    for (const char* family : {"users", "history/", "timeline/"}) FlushRaw(family);
+    FlushRaw({"users", "history/", "timeline/"});
     clock_.Advance(kWeekMs);
     WatchedByAll("c", 0, 60, kStartMs + 3 * kWeekMs);
     DeletedByAll("b", 50, 55);
@@ -99,7 +99,7 @@ class HistoryRotTest : public RotFixture, public ::testing::WithParamInterface<D
     ASSERT_TRUE(engine_->Compact().ok());
     WatchedByAll("d", 0, 20, kStartMs + 3 * kWeekMs);
     Drain();
-    for (const char* family : {"history/", "timeline/"}) FlushRaw(family);
+    FlushRaw({"history/", "timeline/"});
     WatchedByAll("e", 0, 10, kStartMs + 3 * kWeekMs);
     ASSERT_NO_FATAL_FAILURE(CheckAll("", true));
     EXPECT_GT(refuted_, 0) << "a sound history refutes";
@@ -213,28 +213,35 @@ class HistoryRotTest : public RotFixture, public ::testing::WithParamInterface<D
   bool repaired_ = false;
 };
 
-TEST_P(HistoryRotTest, IsRefusedOrSaid) {
+// Every kind of damage in one test: making the database takes longer than the cases.
+TEST_F(HistoryRotTest, IsRefusedOrSaid) {
   ASSERT_NO_FATAL_FAILURE(MakeWatched());
-  int opened = 0;
-  degraded_ = 0;
+  std::array<int, kDamageNames.size()> opened{}, degraded{};
   for (const fs::path& file : Files()) {
     const std::string family = FamilyOf(file);
     if (!family.starts_with("history/") && !family.starts_with("timeline/")) continue;
-    SCOPED_TRACE(file.string() + " " + family);
-    CopySound();
-    Apply(fs::path(Path()) / file, GetParam(), &random_);
-    Status refused;
-    if (!TryOpen(&refused)) {
-      EXPECT_NE(refused.message().find(file.filename().string()), std::string::npos)
-          << refused.ToString();
-      continue;
+    const size_t begun = files_begun_++;
+    for (size_t kind = 0; kind < kDamageNames.size(); ++kind) {
+      if (!test::Sampled(begun + kind)) continue;
+      SCOPED_TRACE(file.string() + " " + family + " " + kDamageNames[kind]);
+      CopySound();
+      Apply(fs::path(Path()) / file, static_cast<Damage>(kind), &random_);
+      Status refused;
+      if (!TryOpen(&refused)) {
+        EXPECT_NE(refused.message().find(file.filename().string()), std::string::npos)
+            << refused.ToString();
+        continue;
+      }
+      ++opened[kind];
+      degraded_ = 0;
+      ASSERT_NO_FATAL_FAILURE(CheckAll(file, true));
+      degraded[kind] += degraded_;
     }
-    ++opened;
-    ASSERT_NO_FATAL_FAILURE(CheckAll(file, true));
   }
-  EXPECT_GT(opened, 0);
-  if (GetParam() >= Damage::kHalf) {
-    EXPECT_GT(degraded_, 0);
+  for (size_t kind = 0; AllTried() && kind < kDamageNames.size(); ++kind) {
+    SCOPED_TRACE(kDamageNames[kind]);
+    EXPECT_GT(opened[kind], 0);
+    EXPECT_TRUE(static_cast<Damage>(kind) < Damage::kHalf || degraded[kind] > 0);
   }
 }
 
@@ -251,6 +258,7 @@ TEST_P(HistoryRotTest, IsRepaired) {
     if (!kTold.contains(kind) && file.extension() != ".log") continue;
     SCOPED_TRACE(file.string() + " " + family);
     kinds.insert(kind);
+    if (!Tried(static_cast<size_t>(GetParam()))) continue;
     CopySound();
     Apply(fs::path(Path()) / file, GetParam(), &random_);
     Seams seams;
@@ -273,7 +281,7 @@ TEST_P(HistoryRotTest, IsRepaired) {
   }
   for (const std::string& kind : kTold) EXPECT_TRUE(kinds.contains(kind)) << kind;
   EXPECT_TRUE(kinds.contains("")) << "logs";
-  EXPECT_GT(degraded_, 0);
+  EXPECT_TRUE(degraded_ > 0 || !AllTried());
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, HistoryRotTest, EveryDamage(), DamageName);

@@ -79,7 +79,7 @@ TEST_P(RepairTest, IsTheWayBack) {
   Make();
   int salvaged = 0;
   for (const fs::path& file : Files()) {
-    if (IsDiary(file)) continue;
+    if (IsDiary(file) || !Tried(static_cast<size_t>(GetParam()))) continue;
     SCOPED_TRACE(file.string() + (families_.contains(file) ? " " + families_[file] : ""));
     CopySound();
     const fs::path path = fs::path(Path()) / file;
@@ -103,7 +103,7 @@ TEST_P(RepairTest, IsTheWayBack) {
     EXPECT_TRUE(sound->damages.empty()) << sound->damages[0].file << sound->damages[0].detail;
     ASSERT_NO_FATAL_FAILURE(ExpectWorks(file));
   }
-  if (GetParam() <= Damage::kZeroBlock) {
+  if (GetParam() <= Damage::kZeroBlock && AllTried()) {
     EXPECT_GT(salvaged, 0);
   }
 }

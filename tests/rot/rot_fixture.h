@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <map>
 #include <random>
 #include <set>
@@ -15,6 +16,7 @@
 #include "store/files.h"
 #include "support/engine_fixture.h"
 #include "support/raw_shard.h"
+#include "support/sample.h"
 #include "support/seed.h"
 
 namespace seendb {
@@ -118,12 +120,15 @@ class RotFixture : public EngineTest {
       Note("default", UserName(i), Numbered("r" + std::to_string(round) + "-", 20), kStartMs);
     }
   }
-  void FlushRaw(const std::string& family_prefix) {
+  // The families whose names begin so, flushed while the engine is closed.
+  void FlushRaw(std::initializer_list<const char*> prefixes) {
     engine_.reset();
     for (uint32_t shard = 0; shard < 2; ++shard) {
       RawShard raw(Path(), shard);
       for (const std::string& family : raw.families()) {
-        if (family.starts_with(family_prefix)) raw.Flush(family);
+        for (const char* prefix : prefixes) {
+          if (family.starts_with(prefix)) raw.Flush(family);
+        }
       }
     }
     Open();
@@ -148,7 +153,7 @@ class RotFixture : public EngineTest {
     ASSERT_TRUE(engine_->EraseUser(IdRef(kErased)).ok());
     ASSERT_TRUE(engine_->Compact().ok());
     PlayEverywhere("d", 10, kStartMs);
-    FlushRaw("ring/");
+    FlushRaw({"ring/"});
     Drain();
     PlayEverywhere("e", 10, kStartMs);
     for (int i = 0; i < kUsers; ++i) NoteServed("feed", UserName(i), {"feed served"});
@@ -185,6 +190,12 @@ class RotFixture : public EngineTest {
     std::sort(files.begin(), files.end());
     return files;
   }
+
+  // Is this case of all files times all `ways` to be tried? A file is left out of some ways, no
+  // file of all of them.
+  bool Tried(size_t way) { return test::Sampled(files_begun_++ + way); }
+  // Only then something of everything must have come about.
+  static bool AllTried() { return test::SampleEvery() == 1; }
 
   // No recorded item unseen in an answer that doesn't say so, and nobody suffers for another.
   void ExpectNothingHidden(const fs::path& damaged) {
@@ -231,6 +242,7 @@ class RotFixture : public EngineTest {
   Recorded recorded_;
   std::map<fs::path, std::string> families_;  // of tables
   int degraded_ = 0;                          // answers
+  size_t files_begun_ = 0;                    // by Tried()
   std::mt19937_64 random_{test::Seed(7)};
 };
 

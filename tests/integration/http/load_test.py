@@ -2,7 +2,8 @@
 stays within a stated bound, a neighbour is answered, and a SIGTERM in the middle of it loses
 nothing acknowledged.
 
-SEENDB_NDJSON_MB: the length of the streams, 64 unless told (1,024 with SEENDB_LONG).
+SEENDB_NDJSON_MB: the length of the streams, 64 unless told (1,024 with SEENDB_LONG, 16 where a
+sample is asked for).
 """
 
 import itertools
@@ -16,9 +17,11 @@ import unittest
 import support_path  # noqa: F401  pylint: disable=unused-import
 from neighbour import Memory, Neighbour
 from openapi_check import CheckedServer
+from sample import sampled
 
 MB = 1 << 20
-STREAM_MB = int(os.environ.get("SEENDB_NDJSON_MB") or (1024 if os.environ.get("SEENDB_LONG") else 64))
+STREAM_MB = int(os.environ.get("SEENDB_NDJSON_MB") or
+                (1024 if os.environ.get("SEENDB_LONG") else sampled(64, 16)))
 NDJSON = {"Content-Type": "application/x-ndjson"}
 CONFIG = {"limits": {"inflight_bytes": 32 * MB, "connections": 200, "transfer_ms": 30_000},
           "engine": {"shards": 2, "slot_ms": 500, "slot_bytes": 4 * MB, "short_term_bytes": MB,

@@ -285,7 +285,10 @@ class RealLogTest(ToolCase):
             at, user, item, played, duration = line.split(",", 5)[:5]
             states.setdefault(user, {}).setdefault(item, []).append(
                 (int(at), int(played) // 1000, int(duration) // 1000))
-        for user in sorted(states)[::500]:
+        for number, user in enumerate(sorted(states)[::500]):
+            if number == 2:  # the first from the log alone, which each opening reads again
+                for command in ("drain", "compact"):
+                    self.tool(command, "--db", self.db, *clock)
             page = self.tool("history", user, "--limit", "1000", "--json", "--db", self.db, *clock)
             found = {entry["item"]: (entry["at"], entry["progress_s"], entry["duration_s"])
                      for entry in page.json["entries"]}

@@ -40,10 +40,10 @@ class RepairTest(ToolCase):
             file.seek(at)
             file.write(bytes([byte ^ 0x10]))
 
-    def expect_right_answers(self):
+    def expect_right_answers(self, users=USERS):
         """Nothing seen is unseen, unless it says so; how many said so."""
         degraded = 0
-        for user in USERS:
+        for user in users:
             answer = self.in_db("check", user, *ITEMS, "--json").json
             degraded += answer["degraded"]
             if not answer["degraded"]:
@@ -85,7 +85,8 @@ class RepairTest(ToolCase):
         self.assertEqual(listing(self.db), repaired)
 
     def test_what_costs_nothing(self):
-        for pattern in ("CURRENT", "MANIFEST-*", "OPTIONS-*", "IDENTITY", "SYNCED", "FILES"):
+        for turn, pattern in enumerate(
+                ("CURRENT", "MANIFEST-*", "OPTIONS-*", "IDENTITY", "SYNCED", "FILES")):
             with self.subTest(pattern):
                 path = self.files(pattern)[-1]
                 name = os.path.relpath(path, self.db)
@@ -93,11 +94,11 @@ class RepairTest(ToolCase):
                 self.assertIn(name, self.in_db("verify", code=DAMAGE).out)
                 self.assertIn(name, self.in_db("repair").out)
                 self.in_db("verify")
-                self.assertEqual(self.expect_right_answers(), 0)
+                self.assertEqual(self.expect_right_answers(USERS[turn % 3::3]), 0)
 
     def test_the_identity(self):
         path = os.path.join(self.db, "SEENDB")
-        for text in ("", "{", '{"format":1}'):
+        for turn, text in enumerate(("", "{", '{"format":1}')):
             with open(path, "w", encoding="ascii") as file:
                 file.write(text)
             refused = self.in_db("stats", code=DAMAGE)
@@ -107,7 +108,7 @@ class RepairTest(ToolCase):
             self.in_db("repair")
             with open(path, encoding="ascii") as file:
                 self.assertEqual(json.load(file)["shards"], 4)
-            self.assertEqual(self.expect_right_answers(), 0)
+            self.assertEqual(self.expect_right_answers(USERS[turn::3]), 0)
 
     def test_a_log(self):
         self.load_plays([(u, "late%d" % i, NOW_MS) for u in USERS for i in range(50)])

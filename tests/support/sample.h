@@ -1,0 +1,26 @@
+// tests/support/sample.h: which cases of an exhaustive campaign are tried.
+//
+// SEENDB_SAMPLE=N takes every N-th; all of them unless told. Sanitized builds are told so by ctest
+// (tests/cmake/discover.cmake): what they look for is in the code, not in which file's bit flipped.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace seendb::test {
+
+/// One in how many; at least 1.
+inline size_t SampleEvery() {
+  const char* const text = std::getenv("SEENDB_SAMPLE");
+  const size_t every = text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
+  return every == 0 ? 1 : every;
+}
+
+/// Is the case with this number among the sample?
+inline bool Sampled(size_t number) { return number % SampleEvery() == 0; }
+
+/// How many of `count` rounds that differ by their dice alone; rounded up.
+inline size_t SampledOf(size_t count) { return (count + SampleEvery() - 1) / SampleEvery(); }
+
+}  // namespace seendb::test
