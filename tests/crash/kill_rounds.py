@@ -25,7 +25,8 @@ SMALL = {"shards": 2, "ring_slots": 3, "slot_ms": 600_000, "slot_bytes": 48 << 1
 
 class KillRounds(unittest.TestCase):
     """A test sets `model` and says: `prepare()`, what is made in a fresh database; `crew(ends,
-    number)`, the workers of a round; `check(when, number)`, what must hold after it."""
+    number)`, the workers of a round; `check(when, number)`, what must hold after it; NEEDED, what
+    its counts must have at the end."""
 
     def setUp(self):
         self.chance = random.Random("%d/main" % SEED)
@@ -35,13 +36,14 @@ class KillRounds(unittest.TestCase):
         self.copies = os.path.join(folder.name, "copies")
 
     def run_rounds(self, kills, server):
-        """Rounds until the server was killed `kills` times."""
+        """Rounds until the server was killed `kills` times and everything NEEDED came up: on a busy
+        machine a round has few of the rare deeds."""
         rounds = 0
         begin_ms = self.model.clock.target
         with server as self.server:
             self.prepare()
             try:
-                while self.kills < kills:
+                while self.kills < kills or (self.lacking() and self.kills < 20 * kills):
                     self.one_round(rounds, ENDS[rounds % len(ENDS)])
                     rounds += 1
             except BaseException:
@@ -53,6 +55,10 @@ class KillRounds(unittest.TestCase):
                                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             self.assertEqual(verify.returncode, 0, verify.stdout.decode())
         self.report(rounds, self.model.clock.target - begin_ms)
+
+    def lacking(self):
+        """What of NEEDED was not done yet."""
+        return [needed for needed in self.NEEDED if not self.model.counts.get(needed)]
 
     def one_round(self, number, end):
         leaving, over = threading.Event(), threading.Event()
@@ -115,5 +121,4 @@ class KillRounds(unittest.TestCase):
         print("start to ready: median %.2f s, at most %.2f s; SIGTERM to exit: at most %.2f s" %
               (statistics.median(self.opening_s), max(self.opening_s),
                max(self.leaving_s, default=0)))
-        for needed in self.NEEDED:
-            self.assertGreater(counts.get(needed, 0), 0, "no " + needed)
+        self.assertEqual(self.lacking(), [])
