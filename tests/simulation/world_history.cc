@@ -89,7 +89,9 @@ void World::SweepHistory(Engine* engine, bool excused, const Operation* but) {
         const Status status = engine->LookupHistory(
             IdRef(user), collection, std::vector<IdRef>(items.begin(), items.end()), &found);
         if (!status.ok()) throw Violation("lookup " + user + ": " + status.ToString());
-        CheckLookup(&model_, collection, user, items, found, excused, engine == engine_.get());
+        // What a failed write meant to take may be shown still, and gone at the next opening.
+        const bool learn = engine == engine_.get() && !excused;
+        CheckLookup(&model_, collection, user, items, found, excused, learn);
       }
     }
   }
