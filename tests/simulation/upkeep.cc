@@ -31,6 +31,9 @@ void Upkeep::Do(const Operation& operation, Middle* middle) {
   world_.CheckExcused(NameOf(operation.verb), status);
   if (middle_ != nullptr) {
     const Status other = std::exchange(middle_, nullptr)->Account();
+    // What it played may have been evicted already.
+    const bool evicts = operation.verb == Verb::kDue || operation.verb == Verb::kSealClosed;
+    if (evicts) model().history().Evict(false);
     if (status.ok()) status = other;
   }
   world_.Recover(status);
