@@ -12,6 +12,17 @@
 namespace seendb {
 namespace {
 
+// Of a user's record what it says of erasures and cleared filters; empty where there was none.
+UserRecord ErasuresOf(const UserRecord& record) {
+  UserRecord erasures;
+  erasures.erased_seq = record.erased_seq;
+  erasures.erased_at_ms = record.erased_at_ms;
+  for (const auto& [collection, marks] : record.marks) {
+    if (marks.forgotten.seq != 0) erasures.marks[collection].forgotten = marks.forgotten;
+  }
+  return erasures;
+}
+
 // What of a family's rows an erasure or a cleared filter covers.
 Forgotten GoneOf(const UserRecord& record, const FamilyName& of) {
   switch (of.kind) {
@@ -95,12 +106,8 @@ class Eraser {
 void ReplayedErasures::Note(std::string_view user, std::string_view value) {
   UserRecord record;
   if (!record.Parse(value)) return;
-  UserRecord noted;
-  noted.erased_seq = record.erased_seq;
-  for (const auto& [collection, marks] : record.marks) {
-    if (marks.forgotten.seq != 0) noted.marks[collection].forgotten = marks.forgotten;
-  }
-  if (noted != UserRecord()) records_[std::string(user)].Absorb(noted);
+  const UserRecord erasures = ErasuresOf(record);
+  if (erasures != UserRecord()) records_[std::string(user)].Absorb(erasures);
 }
 
 const UserRecord* ReplayedErasures::Find(std::string_view user) const {
@@ -116,8 +123,10 @@ Status ForgetErased(const std::map<std::string, Policy>& policies, const Replaye
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     UserRecord record;
     if (!record.Parse(it->value().ToStringView())) continue;
+    const UserRecord erasures = ErasuresOf(record);
+    if (erasures == UserRecord()) continue;  // nearly all: pauses, active days
     const std::string user = it->key().ToString();
-    const Status status = eraser.Erase(user, record, replayed.Find(user));
+    const Status status = eraser.Erase(user, erasures, replayed.Find(user));
     if (!status.ok()) return status;
   }
   return shard->Flush();

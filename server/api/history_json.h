@@ -17,13 +17,14 @@ struct ItemsCall {
   std::string_view collection = "default";
 };
 
-/// Readers of bodies; views are good until `document` goes.
-Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call);
-/// What a clear says, read out of a document's body.
+/// What a clear says.
 struct ClearCall {
   std::vector<std::string_view> collections;  ///< none: all
-  bool filter = false;
+  bool filter = false;                        ///< the filters too
 };
+
+/// Readers of bodies; views are good until `document` goes.
+Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call);
 /// `{"collections":[...],"filter":true}`; an empty body is an empty object.
 Status ParseClear(std::string_view body, JsonDocument* document, ClearCall* call);
 /// `{"paused":true}`.
