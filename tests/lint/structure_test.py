@@ -38,9 +38,11 @@ class StructureTest(unittest.TestCase):
         self.write("engine/include/seendb/engine.h", "#pragma once\n#include \"seendb/id.h\"\n")
         self.write("engine/seams.h", '#include "base/clock.h"\n')
         self.write("engine/base/clock.h", "#include <cstdint>\n")
-        for room in ("filter", "format", "merge", "store", "ring"):
+        for room in ("filter", "format", "query", "merge", "tables", "store", "ring"):
             self.write(f"engine/{room}/a.h", '#include "base/clock.h"\n#include "seendb/id.h"\n')
         self.write("engine/merge/b.cc", "#include <rocksdb/merge_operator.h>\n#include \"format/a.h\"\n")
+        self.write("engine/recovery/a.h", '#include "seams.h"\n#include "store/a.h"\n')
+        self.write("engine/recovery/b.cc", '#include "recovery/a.h"\n#include <rocksdb/db.h>\n')
         self.write("engine/engine.cc", '#include "seendb/engine.h"\n#include "ring/a.h"\n')
         self.write("server/http/listener.h", "#include <boost/asio.hpp>\n")
         self.write("server/ops/log.h", "#include <spdlog/spdlog.h>\n")
@@ -99,8 +101,30 @@ class StructureTest(unittest.TestCase):
     def test_merge_includes_store(self):
         self.expect("engine/merge/x.cc", '#include "store/a.h"\n', "lies below engine/store")
 
+    def test_tables_include_store(self):
+        self.expect("engine/tables/x.cc", '#include "store/a.h"\n', "lies below engine/store")
+
     def test_store_includes_ring(self):
         self.expect("engine/store/x.cc", '#include "ring/a.h"\n', "lies below engine/ring")
+
+    def test_engine_includes_recovery(self):
+        self.expect("engine/x.cc", '#include "recovery/a.h"\n', "works without engine/recovery")
+
+    def test_engine_includes_repair(self):
+        self.write("engine/include/seendb/repair.h", "#pragma once\n")
+        self.expect("engine/x.cc", '#include "seendb/repair.h"\n', "works without seendb/repair.h")
+
+    def test_store_includes_recovery(self):
+        self.expect("engine/store/x.cc", '#include "recovery/a.h"\n', "works without")
+
+    def test_recovery_includes_ring(self):
+        self.expect("engine/recovery/x.cc", '#include "ring/a.h"\n', "may not include engine/ring")
+
+    def test_recovery_includes_engine(self):
+        self.expect("engine/recovery/x.cc", '#include "seendb/engine.h"\n', "lies below")
+
+    def test_tools_include_recovery(self):
+        self.expect("tools/seendb/x.cc", '#include "recovery/a.h"\n', "tools may not include")
 
     def test_ring_includes_engine(self):
         self.expect("engine/ring/x.cc", '#include "seendb/engine.h"\n', "lies below seendb/engine.h")
@@ -144,6 +168,9 @@ class StructureTest(unittest.TestCase):
 
     def test_files_in_filter(self):
         self.expect("engine/filter/x.cc", "#include <fstream>\n", "does not belong")
+
+    def test_locks_that_nobody_checks(self):
+        self.expect("server/http/x.cc", "#include <mutex>\n", "the locks are those of base/sync.h")
 
     def test_unknown_third_party(self):
         self.expect("server/api/x.cc", "#include <drogon/drogon.h>\n", "unknown third-party")

@@ -42,7 +42,15 @@ def check_engine(room, target_house, target_room, target):
     if target_room == "public":
         if target == rooms.COMPOSITION_HEADER and room not in ("engine", "seams"):
             return f"engine/{room} lies below {rooms.COMPOSITION_HEADER}"
+        if target == rooms.RECOVERY_HEADER and room != rooms.RECOVERY_ROOM:
+            return f"engine/{room} works without {rooms.RECOVERY_HEADER}"
         return None
+    if room == rooms.RECOVERY_ROOM:
+        if target_room in rooms.RECOVERY_ROOMS:
+            return None
+        return f"engine/recovery may not include engine/{target_room}"
+    if target_room == rooms.RECOVERY_ROOM:
+        return f"engine/{room} works without engine/recovery"
     if room == "seams":
         return None if target_room == "base" else f"seams.h may include base/ only, not {target}"
     if target_room == "seams":
@@ -56,7 +64,7 @@ def check_engine(room, target_house, target_room, target):
 
 def check_server(room, target_house, target_room, target):
     if target_house == "engine":
-        if room in rooms.SERVER_ENGINE_FREE:
+        if room in rooms.SERVER_ENGINE_FREE and target != rooms.LOCK_HEADER:
             return f"server/{room} knows nothing of the engine"
         if target_room != "public" and target_room not in rooms.SERVER_ENGINE_ROOMS:
             return f"the server keeps to the engine's API, {target} is inside"
@@ -134,6 +142,9 @@ def check_file(root, path, text):
             why = f'"{target}" names no header of the project'
         else:
             why = check_foreign(house, room, target)
+            if target in rooms.LOCKS_STD and house in rooms.LOCK_HOUSES:
+                if path != "engine/" + rooms.LOCK_HEADER:
+                    why = f"the locks are those of {rooms.LOCK_HEADER}, not <{target}>"
         if why:
             messages.append(f"{path}:{number}: {why}")
     return messages

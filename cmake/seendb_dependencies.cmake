@@ -1,0 +1,37 @@
+# The libraries that SeenDB links, as imported targets. One that is missing is named together with
+# the Debian package that has it.
+
+list(PREPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR}/modules)
+
+# seendb_find(PACKAGE DEBIAN ...): find_package(PACKAGE ...), visible to whoever adds the project.
+macro(seendb_find package debian)
+  find_package(${package} ${ARGN} QUIET GLOBAL)
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "SeenDB needs ${package}, which CMake did not find. On Debian: "
+      "apt-get install ${debian}; tools/setup installs everything that is needed.")
+  endif()
+endmacro()
+
+# The engine links the first three, and reads JSON by the fourth, which is headers alone.
+seendb_find(RocksDB librocksdb-dev CONFIG)
+seendb_find(xxHash libxxhash-dev)
+seendb_find(Threads libc6-dev)
+seendb_find(nlohmann_json nlohmann-json3-dev CONFIG)
+if(SEENDB_SERVER OR SEENDB_TOOLS)
+  seendb_find(Boost libboost-dev 1.74)
+  seendb_find(CLI11 libcli11-dev CONFIG)
+  seendb_find(RdKafka librdkafka-dev)
+endif()
+if(SEENDB_SERVER)
+  seendb_find(prometheus-cpp prometheus-cpp-dev CONFIG)
+  seendb_find(simdjson libsimdjson-dev CONFIG)
+  seendb_find(spdlog libspdlog-dev CONFIG)
+endif()
+if(SEENDB_TOOLS)
+  seendb_find(zstd libzstd-dev CONFIG)
+  seendb_find(ZLIB zlib1g-dev)
+endif()
+if(SEENDB_TESTS)
+  seendb_find(GTest "libgtest-dev libgmock-dev")
+  seendb_find(CLI11 libcli11-dev CONFIG)  # of the simulation
+endif()

@@ -1,0 +1,129 @@
+"""Declares every test to ctest, each with the labels of the folder it lies in.
+
+    declare.py --tests FOLDER --output FILE --programs FOLDER --part NAME ... [--set NAME=VALUE ...]
+
+A test lies in tests/PART/KIND/, or in tests/PART/ where a part has one kind only. NAME_test.cc is
+compiled into the part's program PART_tests, whose cases are PART.Suite.Case. NAME_test.py runs by
+itself, finds the programs by SEENDB_SERVER and SEENDB_TOOL, exits with 77 to be skipped, and is
+PART.NAME.py. ctest runs this script whenever it starts; a program that is not built has no cases.
+"""
+
+import argparse
+import concurrent.futures
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+# The folder below a part: its labels, and the seconds after which a test in it has failed.
+KINDS = {
+    "unit": (["unit"], 300),
+    "property": (["property"], 300),
+    "integration": (["integration"], 600),
+    "faults": (["crash"], 600),  # of disks: operations that fail, power that goes away
+    "rot": (["rot"], 600),
+    "crash": (["crash"], 600),
+    "kafka": (["integration", "real_kafka"], 600),
+    "replay": (["integration", "real_log"], 600),
+    "lint": ([], 120),
+    "simulation": ([], 300),
+}
+
+# The label of what only `tools/test --all` runs.
+LONG = "long"
+
+# What takes more than some seconds in a dev build, by the beginning of its name. ctest starts these
+# first, so that none is left to run alone at the end.
+SECONDS = {
+    "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
+    "server.retail.py": 43, "ingest.broker.py": 47, "server.history_kill.py": 40,
+    "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
+    "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
+    "http.protocol.py": 11, "api.schemathesis.py": 20, "api.history.py": 15,
+    "api.export_memory.py": 15, "api.pages.py": 30, "engine.PagesConcurrencyTest": 15, "server.process.py": 10, "ingest.IngestMock": 12,
+    "engine.Every/HistoryRotTest": 20, "engine.HistoryRotTest": 20, "recovery.VerifyFilesTest": 20,
+    "engine.PowerCutTest": 20, "recovery.Every/RepairTest": 16, "engine.PowerOrderTest": 15,
+    "engine.IngestFaults": 10, "engine.Every/RotTest": 7, "engine.Each/HealTest": 5,
+    "engine.Each/EveryIoTest": 5,
+}
+
+# Tests in which the processors mostly wait: for a broker, a deadline, a disk, slow peers. ctest gives
+# them one place, those that compute two (`-j` is three times the processors).
+WAITING = ("ingest.", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
+           "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
+           "tool.load.py", "tool.produce.py", "http.HTTP", "http.Listener")
+
+# What only `tools/test --all` runs, by the beginning of its name.
+ONLY_ALL = ("ingest.kills.py", "server.retail.py", "server.kuairand_history.py")
+
+
+class Declared:
+    """Labels, time limit and expected cost of the tests of one source of a part."""
+
+    def __init__(self, part, source):  # a compiler may have been given `source` as a relative path
+        folder, name = source.split(os.sep)[-2:]
+        labels, self.timeout_s = KINDS[folder]
+        self.labels = [part] + [label for label in labels if label != part]
+        if "concurrency" in name:
+            self.labels.append("tsan")
+
+    def lines(self, name, command, environment, working_folder):
+        cost_s = next((time for begin, time in SECONDS.items() if name.startswith(begin)), 0)
+        labels = self.labels + ([LONG] if name.startswith(ONLY_ALL) else [])
+        return ["add_test([==[%s]==] %s)" % (name, " ".join("[==[%s]==]" % a for a in command)),
+                "set_tests_properties([==[%s]==] PROPERTIES LABELS [==[%s]==] TIMEOUT %d COST %d "
+                "PROCESSORS %d SKIP_RETURN_CODE 77 WORKING_DIRECTORY [==[%s]==] "
+                "ENVIRONMENT [==[%s]==])" %
+                (name, ";".join(labels), self.timeout_s, cost_s,
+                 1 if name.startswith(WAITING) else 2, working_folder, ";".join(environment))]
+
+
+def cases_of(program):
+    """(name, source) of each case of a GoogleTest program."""
+    if not os.path.exists(program):
+        return []
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "tests.json")
+        subprocess.run([program, "--gtest_list_tests", "--gtest_output=json:" + path],
+                       stdout=subprocess.DEVNULL, check=True, timeout=60)
+        with open(path, encoding="utf-8") as file:
+            suites = json.load(file)["testsuites"]
+    return [(suite["name"] + "." + case["name"], case["file"])
+            for suite in suites for case in suite["testsuite"]]
+
+
+def declare(given):
+    lines = []
+    programs = {part: os.path.join(given.programs, part + "_tests") for part in given.part}
+    home = os.path.dirname(given.tests)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for part, cases in zip(programs, pool.map(cases_of, programs.values())):
+            for name, source in cases:
+                command = [programs[part], "--gtest_filter=" + name]
+                lines += Declared(part, source).lines(part + "." + name, command, given.set, home)
+    for part in given.part:
+        scripts = glob.glob(os.path.join(given.tests, part, "**", "*_test.py"), recursive=True)
+        for script in sorted(scripts):
+            name = "%s.%s.py" % (part, os.path.basename(script)[:-len("_test.py")])
+            lines += Declared(part, script).lines(name, [sys.executable, "-B", script], given.set,
+                                                home)
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--tests", required=True)
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--part", action="append", default=[])
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE")
+    given = parser.parse_args()
+    text = "\n".join(declare(given)) + "\n"
+    with open(given.output, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    main()
