@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "engine_impl.h"
-#include "history_whole.h"
 
 namespace seendb {
 namespace {
@@ -23,25 +22,60 @@ uint64_t FamiliesOf(const Policy& policy) {
 
 }  // namespace
 
+std::shared_ptr<const CollectionMap> EngineImpl::collections() const {
+  const ReaderLock lock(collections_mutex_);
+  return collections_;
+}
+
+Result<CollectionPtr> EngineImpl::FindCollection(std::string_view name) const {
+  const ReaderLock lock(collections_mutex_);
+  const auto at = collections_->find(name);
+  if (at != collections_->end()) return at->second;
+  return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
+}
+
+void EngineImpl::Publish(std::shared_ptr<const CollectionMap> collections) {
+  const WriterLock lock(collections_mutex_);
+  collections_ = std::move(collections);
+}
+
+// The first shard is written first when a policy changes, so what it says holds; a crash may have
+// kept the others from hearing of it.
+Status EngineImpl::ReconcileCollections(bool fresh) {
+  const auto stored = shards_.front()->Policies();
+  if (!stored) return {};  // what is known of the policies stays
+  auto map = std::make_shared<CollectionMap>();
+  for (const auto& [name, policy] : *stored) {
+    (*map)[name] = std::make_shared<Collection>(Collection{name, names_.Intern(name), policy});
+  }
+  for (size_t i = 1; i < shards_.size() && !options_.read_only; ++i) {
+    for (const auto& [name, collection] : *map) {
+      const Status adopted = shards_[i]->AdoptPolicy(*collection);
+      if (!adopted.ok()) return adopted;
+    }
+  }
+  Publish(std::move(map));
+  const bool has_default = stored->contains("default");
+  return fresh && !has_default ? StoreCollection("default", Policy{}) : Status();
+}
+
 Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status named = ValidateCollectionName(name);
   if (!named.ok()) return named;
-  const std::lock_guard change(admin_mutex_);
+  const MutexLock change(admin_mutex_);
   const std::shared_ptr<const CollectionMap> current = collections();
   // The first shard's word holds also where the others did not hear of it: a creation that failed
   // half way may have made families already.
+  const Status takes = shards_.front()->CheckWritable();
+  if (!takes.ok()) return takes;
   Policy policy;
-  {
-    const Gate::Scope inside(*shards_[0].use);
-    const Status stored_to = shards_[0].store->CheckWritable();
-    if (!stored_to.ok()) return stored_to;
-    const std::shared_ptr<const FamilySet> stored = shards_[0].store->families();
-    if (const CollectionFamilies* known = stored->Find(name)) {
-      const Status fixed = CheckFixedFields(known->policy, patch);
+  if (const auto stored = shards_.front()->Policies()) {
+    if (const auto known = stored->find(std::string(name)); known != stored->end()) {
+      const Status fixed = CheckFixedFields(known->second, patch);
       if (!fixed.ok()) return fixed;
-      policy = known->policy;
+      policy = known->second;
     }
   }
   policy = ApplyPatch(policy, patch);
@@ -50,7 +84,7 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
 
   uint64_t families = options_.ring_slots + 2 + FamiliesOf(policy);
   for (const auto& [other, collection] : *current) {
-    if (other != name) families += FamiliesOf(collection.policy);
+    if (other != name) families += FamiliesOf(collection->policy);
   }
   if (families > options_.max_column_families) {
     return Status::Busy("the collections would need " + std::to_string(families) +
@@ -60,58 +94,31 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
   return StoreCollection(std::string(name), policy);
 }
 
-// Each shard's CollectionFamilies::unwatched_up_to_ms, as it is and as it will be.
-std::vector<EngineImpl::Unwatched> EngineImpl::UnwatchedUnder(const std::string& name,
-                                                              const Policy& policy) {
-  const int64_t now = clock_->NowMs();
-  // Plays go by this one until all shards know the other: they differ where a change failed.
-  const Result<Collection> recorded = FindCollection(name);
-  std::vector<Unwatched> all(shards_.size());
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    const Gate::Scope inside(*shards_[i].use);
-    const std::shared_ptr<const FamilySet> families = shards_[i].store->families();
-    const CollectionFamilies* known = families->Find(name);
-    if (known == nullptr) continue;
-    const int64_t before = known->unwatched_up_to_ms;
-    int64_t after = before == INT64_MAX ? UnwatchedUpToMs(now) : before;
-    after = std::max(after, UnwatchedUpToMs(known->policy, policy, now));
-    if (recorded.ok()) after = std::max(after, UnwatchedUpToMs(recorded->policy, policy, now));
-    all[i] = {before, after};
-  }
-  return all;
-}
-
-// Where history lacks more for the change, it is not trusted at all until plays go by it.
+// A shard whose history lacks more for the change does not trust it until plays go by the policy.
 Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy) {
   const Status believed = CheckClock();
   if (!believed.ok()) return believed;
-  const std::vector<Unwatched> unwatched = UnwatchedUnder(name, policy);
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    Shard& shard = shards_[i];
-    const Gate::Scope inside(*shard.use);
-    const auto [before, after] = unwatched[i];
-    const Status stored =
-        shard.store->PutCollection(name, policy, before == after ? before : INT64_MAX);
-    if (!stored.ok()) return stored;
-    const Result<std::shared_ptr<Bucket>> bucket =
-        shard.store->EnsureBucket(name, BucketIndexOf(policy, clock_->NowMs()));
-    if (!bucket.ok()) return bucket.status();
-    if (!policy.history.enabled) continue;
-    const Result<std::shared_ptr<HistoryBucket>> history =
-        shard.store->EnsureHistoryBucket(name, BucketIndexOf(policy, clock_->NowMs()));
-    if (!history.ok()) return history.status();
-  }
-  {
-    auto map = std::make_shared<CollectionMap>(*collections());
-    (*map)[name] = {name, names_.Intern(name), policy};
-    const std::unique_lock lock(collections_mutex_);
-    collections_ = std::move(map);
+  const auto wanted =
+      std::make_shared<const Collection>(Collection{name, names_.Intern(name), policy});
+  const std::shared_ptr<const CollectionMap> current = collections();
+  const auto recorded = current->find(name);
+  const Policy* const recorded_by =
+      recorded == current->end() ? nullptr : &recorded->second->policy;
+  const int64_t now_ms = clock_->NowMs();
+  std::vector<HistoryIncomplete> incomplete;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    incomplete.push_back(shard->HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
   }
   for (size_t i = 0; i < shards_.size(); ++i) {
-    if (unwatched[i].before == unwatched[i].after) continue;
-    const Gate::Scope inside(*shards_[i].use);
-    const Status stored = shards_[i].store->PutCollection(name, policy, unwatched[i].after);
-    if (!stored.ok()) return stored;
+    const Status announced = shards_[i]->AnnouncePolicy(*wanted, incomplete[i]);
+    if (!announced.ok()) return announced;
+  }
+  auto map = std::make_shared<CollectionMap>(*current);
+  (*map)[name] = wanted;
+  Publish(std::move(map));
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    const Status confirmed = shards_[i]->ConfirmPolicy(*wanted, incomplete[i]);
+    if (!confirmed.ok()) return confirmed;
   }
   return {};
 }
@@ -120,8 +127,8 @@ std::vector<CollectionInfo> EngineImpl::Collections() {
   std::vector<CollectionInfo> infos;
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
-    CollectionInfo info{name, collection.policy};
-    info.policy.max_filter_bytes = EffectiveMaxFilterBytes(collection.policy);
+    CollectionInfo info{name, collection->policy};
+    info.policy.max_filter_bytes = EffectiveMaxFilterBytes(collection->policy);
     infos.push_back(std::move(info));
   }
   return infos;

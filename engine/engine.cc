@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <future>
+#include <optional>
 #include <utility>
 
 #include "engine_impl.h"
 #include "filter/hash.h"
 #include "store/copy_file.h"
 #include "store/ordered_files.h"
+#include "store/real_disk.h"
 #include "store/status.h"
 
 namespace seendb {
 namespace {
+
+constexpr int64_t kLongestJumpMs = 36'600LL * 86'400'000;
 
 Status CheckOptions(const Options& options) {
   if (options.shards > 1024) return Status::InvalidArgument("at most 1024 shards", "/shards");
@@ -35,6 +39,9 @@ Status CheckOptions(const Options& options) {
   if (!is_minute(options.maintenance_end_minute)) {
     return Status::InvalidArgument("must be a minute of the day, 0-1440",
                                    "/maintenance_end_minute");
+  }
+  if (options.clock_jump_ms < 0 || options.clock_jump_ms > kLongestJumpMs) {
+    return Status::InvalidArgument("clock_jump_ms must be 0 to 36,600 days", "/clock_jump_ms");
   }
   if (options.sync_interval_ms < 1) {
     return Status::InvalidArgument("sync_interval_ms must be positive", "/sync_interval_ms");
@@ -65,6 +72,19 @@ Status MakeFolders(rocksdb::Env* env, const std::string& path) {
     static_cast<void>(synced);
   }
   return SyncFolder(env, FolderOf(path));
+}
+
+// What RocksDB reserves for an empty shard: 4.4 MB for its log, 4 MB for its MANIFEST.
+constexpr uint64_t kEmptyShardBytes = 9ULL << 20;
+
+// Whether the disk takes a new database. One that is full half way would leave it half made.
+Status CheckRoomFor(rocksdb::Env* env, const std::string& path, uint32_t shards) {
+  const uint64_t needed = shards * kEmptyShardBytes;
+  uint64_t free = 0;
+  if (!env->GetFreeSpace(path, &free).ok() || free >= needed) return {};
+  return Status::IOError("a new database of " + std::to_string(shards) + " shards needs " +
+                         std::to_string(needed >> 20) + " MB, " + std::to_string(free >> 20) +
+                         " MB are free in " + path);
 }
 
 // Runs `work` for every shard at once; the first failure by shard number.
@@ -101,18 +121,19 @@ EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& se
     : path_(std::move(path)),
       options_(options),
       seams_(seams),
-      clock_(seams.clock != nullptr ? seams.clock : SystemClock()),
-      env_(NewOrderedEnv(seams.env != nullptr ? seams.env : rocksdb::Env::Default())),
+      guard_(seams.clock, seams.machine, options.clock_jump_ms),
+      env_(NewOrderedEnv(seams.env != nullptr ? seams.env : rocksdb::Env::Default(), logs_)),
       shared_(std::make_shared<SharedResources>()),
       collections_(std::make_shared<CollectionMap>()) {
   shared_->env = env_.get();
+  shared_->logs = logs_;
   shared_->block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, -1, false, 0.2);
   shared_->write_buffers =
       std::make_shared<rocksdb::WriteBufferManager>(options.write_buffer_bytes);
   shared_->write_buffer_bytes = options.write_buffer_bytes;
   shared_->statistics = rocksdb::CreateDBStatistics();
   shared_->statistics->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
-  shared_->counters = std::make_shared<MergeCounters>();
+  shared_->counters = counters_;
   shared_->background_threads = options.background_threads;
   shared_->ring_slots = options.ring_slots;
   shared_->list_limit = options.list_limit;
@@ -129,21 +150,27 @@ Status EngineImpl::OpenAll() {
   Status status = OpenIdentity(&identity);
   const bool fresh = !identity.ready;
   if (status.ok()) status = OpenShards(identity);
+  if (status.ok()) BeginClock();
   if (status.ok()) status = ReconcileCollections(fresh);
   if (status.ok() && fresh) status = SyncFolder(shared_->env, path_);  // the shards' names first
   if (status.ok() && fresh) {
     identity.ready = true;
     status = WriteIdentity(shared_->env, path_, identity);
   }
-  if (status.ok()) status = ReplayRings();
+  if (status.ok()) {
+    status = ForAllShards(shards_.size(), [this](size_t i) { return shards_[i]->Replay(); });
+  }
   if (!status.ok()) {
     const Status closed = Close();
     static_cast<void>(closed);  // the failure to report is the first
     return WithWayBack(std::move(status));
   }
-  maintained_to_ms_ = clock_->NowMs();
+  {
+    const MutexLock one(due_mutex_);
+    maintained_to_ms_ = clock_->NowMs();
+  }
   if (!options_.read_only) {
-    status = EnsureBuckets();
+    if (!clock_->Look().in_doubt) status = EnsureBuckets(/*opening=*/true);
     if (!status.ok()) return status;
     if (options_.background) StartBackground();
   }
@@ -160,8 +187,18 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                !env->FileExists(ShardPath(path_, 0)).ok()) {
       return Status::NotFound("there is no database in " + path_);
     }
-    const Status locked = LockDatabase(env, path_, &lock_);
-    if (!locked.ok()) return locked;
+  }
+  // One spelling for all that follows, and one that a change of the current folder leaves alone.
+  Result<std::string> canonical = CanonicalPath(env, path_);
+  if (canonical.ok()) {
+    path_ = std::move(canonical).value();
+  } else if (canonical.status().code() != StatusCode::kNotFound) {
+    return canonical.status();
+  }
+  if (!options_.read_only) {
+    Result<std::unique_ptr<DatabaseLock>> locked = DatabaseLock::Take(env, path_);
+    if (!locked.ok()) return locked.status();
+    lock_ = std::move(locked).value();
   }
   Result<std::optional<Identity>> read = ReadIdentity(env, path_);
   if (!read.ok()) return read.status();
@@ -182,9 +219,12 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   if (options_.read_only || !options_.create_if_missing) {
     return Status::NotFound("there is no database in " + path_);
   }
+  const uint32_t shards = options_.shards != 0 ? options_.shards : 4;
+  const Status room = CheckRoomFor(env, path_, shards);
+  if (!room.ok()) return room;
   identity->id = env->GenerateUniqueId();
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();
-  identity->shards = options_.shards != 0 ? options_.shards : 4;
+  identity->shards = shards;
   identity->hash = kHashVersion;
   return WriteIdentity(env, path_, *identity);
 }
@@ -192,6 +232,7 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
 Status EngineImpl::OpenShards(const Identity& identity) {
   shards_.resize(identity.shards);
   shard_count_ = identity.shards;
+  const ShardContext context{&options_, clock_, counters_.get(), &names_, shared_};
   return ForAllShards(shards_.size(), [&](size_t i) {
     ShardStoreOptions shard_options;
     shard_options.path = ShardPath(path_, static_cast<uint32_t>(i));
@@ -202,55 +243,20 @@ Status EngineImpl::OpenShards(const Identity& identity) {
     shard_options.read_only = options_.read_only;
     shard_options.open_damaged = options_.open_damaged;
     shard_options.now_ms = clock_->NowMs();
-    Result<std::unique_ptr<ShardStore>> store = ShardStore::Open(shard_options, shared_);
-    if (!store.ok()) return store.status();
-    shards_[i].store = std::move(store).value();
+    Result<std::unique_ptr<Shard>> shard = Shard::Open(shard_options, context);
+    if (!shard.ok()) return shard.status();
+    shards_[i] = std::move(shard).value();
     return Status();
   });
 }
 
-// Shard 0 is written first when a policy changes, so what it says holds; a crash may have kept
-// the others from hearing of it.
-Status EngineImpl::ReconcileCollections(bool fresh) {
-  auto map = std::make_shared<CollectionMap>();
-  bool has_default = false;
-  {
-    const Gate::Scope in_first(*shards_[0].use);
-    if (!shards_[0].store->readable()) return {};  // what is known of the policies stays
-    const std::shared_ptr<const FamilySet> truth = shards_[0].store->families();
-    has_default = truth->Find("default") != nullptr;
-    for (const auto& [name, families] : truth->collections) {
-      (*map)[name] = {name, names_.Intern(name), families.policy};
-      for (size_t i = 1; i < shards_.size() && !options_.read_only; ++i) {
-        const Gate::Scope inside(*shards_[i].use);
-        const std::shared_ptr<const FamilySet> other = shards_[i].store->families();
-        const CollectionFamilies* known = other->Find(name);
-        if (known != nullptr && known->policy == families.policy) continue;
-        const Status stored = shards_[i].store->PutCollection(
-            name, families.policy, known == nullptr ? kNeverMs : INT64_MAX);
-        if (!stored.ok()) return stored;
-      }
-    }
+void EngineImpl::BeginClock() {
+  std::optional<int64_t> noted_ms;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const std::optional<int64_t> of_shard = shard->noted_ms();
+    if (of_shard) noted_ms = std::max(noted_ms.value_or(*of_shard), *of_shard);
   }
-  {
-    const std::unique_lock lock(collections_mutex_);
-    collections_ = std::move(map);
-  }
-  return fresh && !has_default ? StoreCollection("default", Policy{}) : Status();
-}
-
-Status EngineImpl::ReplayRings() {
-  RingOptions ring_options;
-  ring_options.slots = options_.ring_slots;
-  ring_options.slot_ms = options_.slot_ms;
-  ring_options.slot_bytes_max = options_.slot_bytes_max;
-  ring_options.short_term_bytes = options_.short_term_bytes;
-  return ForAllShards(shards_.size(), [&](size_t i) {
-    shards_[i].ring = std::make_unique<seendb::Ring>(shards_[i].store.get(), ring_options, clock_,
-                                                     &names_, &ring_counters_);
-    const Status replayed = shards_[i].ring->Replay();
-    return replayed.ok() ? shards_[i].sources->Load(shards_[i].store.get()) : replayed;
-  });
+  guard_.Begin(noted_ms, options_.confirm_clock);
 }
 
 Status EngineImpl::CheckOpen() const { return closed_ ? Status::Closed() : Status(); }
@@ -261,43 +267,64 @@ Status EngineImpl::CheckWritable() const {
   return {};
 }
 
-std::shared_ptr<const CollectionMap> EngineImpl::collections() const {
-  const std::shared_lock lock(collections_mutex_);
-  return collections_;
-}
-
-Result<Collection> EngineImpl::FindCollection(std::string_view name) const {
-  const std::shared_lock lock(collections_mutex_);
-  const auto at = collections_->find(name);
-  if (at != collections_->end()) return at->second;
-  return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
-}
-
 uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, shard_count_); }
 
 Status EngineImpl::Sync() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  return InEachShard([](Shard& shard) { return shard.store->SyncWal(); });
+  Status noted = NoteClockIfDue();
+  std::vector<Shard*> last;  // those that are being opened anew: the others don't wait for them
+  Status first = InEachShard([&](Shard& shard) {
+    bool passed_over = false;
+    Status synced = shard.Sync(&passed_over);
+    if (passed_over) last.push_back(&shard);
+    return synced;
+  });
+  for (Shard* const shard : last) {
+    Status synced = shard->Sync(nullptr);
+    if (first.ok()) first = std::move(synced);
+  }
+  return first.ok() ? noted : first;
+}
+
+Status EngineImpl::NoteClockIfDue() {
+  const std::optional<int64_t> now_ms = guard_.TimeToNote(false);
+  return now_ms ? NoteClock(*now_ms) : Status();
+}
+
+Status EngineImpl::NoteClock(int64_t now_ms) {
+  return InEachShard([&](Shard& shard) { return shard.NoteClock(now_ms); });
+}
+
+Result<int64_t> EngineImpl::ConfirmClock() {
+  Status status = CheckWritable();
+  if (status.ok()) status = CheckClock();
+  if (!status.ok()) return status;
+  const int64_t now_ms = guard_.Confirm();
+  const std::optional<int64_t> to_note = guard_.TimeToNote(true);
+  if (to_note) status = NoteClock(*to_note);
+  if (status.ok()) status = Sync();
+  if (!status.ok()) return status;
+  return now_ms;
 }
 
 Status EngineImpl::Close() {
   if (closed_.exchange(true)) return {};
-  for (Shard& shard : shards_) {
-    const Gate::Scope inside(*shard.use);
-    if (shard.store != nullptr) shard.store->GiveUp();  // no long seal is waited for
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    if (shard != nullptr) shard->GiveUp();  // no long seal is waited for
   }
   StopBackground();
   Status first;
-  for (Shard& shard : shards_) {
-    if (shard.store == nullptr) continue;
-    Status synced = shard.store->SyncWal();
-    if (first.ok() && !synced.ok()) first = std::move(synced);
+  const std::optional<int64_t> now_ms = guard_.TimeToNote(true);
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    if (shard == nullptr) continue;
+    Status closed = shard->Close(now_ms);
+    if (first.ok() && !closed.ok()) first = std::move(closed);
   }
   shards_.clear();
   if (lock_ != nullptr) {
-    const rocksdb::Status unlocked = shared_->env->UnlockFile(std::exchange(lock_, nullptr));
-    if (first.ok()) first = FromRocks(unlocked, "unlock");
+    const Status unlocked = lock_->Release();
+    if (first.ok()) first = unlocked;
   }
   return first;
 }

@@ -2,7 +2,7 @@
 // was read, and leaves out what it has.
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
 #include "engine_impl.h"
 
@@ -24,6 +24,13 @@ Status CheckSteps(std::span<const SourceStep> steps) {
         (!step.dead_letters.empty() && step.dead_letters.back() >= step.next_offset)) {
       return Status::InvalidArgument("must ascend below next_offset", field + "/dead_letters");
     }
+    if (step.last && (step.last->offset < 0 || step.last->offset >= step.next_offset ||
+                      step.last->time_ms < 0)) {
+      return Status::InvalidArgument("must lie below next_offset", field + "/last");
+    }
+    if (step.from && (*step.from < 0 || *step.from > step.next_offset)) {
+      return Status::InvalidArgument("must not lie behind next_offset", field + "/from");
+    }
     for (size_t before = 0; before < i; ++before) {
       if (steps[before].topic == step.topic && steps[before].partition == step.partition) {
         return Status::InvalidArgument("a source is named twice", field);
@@ -44,7 +51,8 @@ Status CheckOrigins(const IngestBatch& batch) {
   for (size_t i = 0; i < batch.origins.size(); ++i) {
     const Origin& origin = batch.origins[i];
     if (origin.source >= batch.sources.size() || origin.offset < 0 ||
-        origin.offset >= batch.sources[origin.source].next_offset) {
+        origin.offset >= batch.sources[origin.source].next_offset ||
+        batch.sources[origin.source].held) {
       return Status::InvalidArgument("lies outside its source's step",
                                      "/origins/" + std::to_string(i));
     }
@@ -59,6 +67,7 @@ Status TellFirsts(const IngestBatch& batch, const Collection& collection, std::s
     for (const std::string_view user : first.Users()) told.push_back({user, collection.name, day});
   }
   if (told.empty() || !batch.tell_first) return {};
+  AssertMayBlock();
   return batch.tell_first(told);
 }
 
@@ -67,133 +76,82 @@ Status TellFirsts(const IngestBatch& batch, const Collection& collection, std::s
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   Status status = CheckWritable();
   if (!status.ok()) return status;
-  const Result<Collection> collection = FindCollection(batch.collection);
-  if (!collection.ok()) return collection.status();
+  const Result<CollectionPtr> found = FindCollection(batch.collection);
+  if (!found.ok()) return found.status();
+  const Collection& collection = **found;
   status = CheckSteps(batch.sources);
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
-  if (status.ok() && collection->policy.history.enabled) status = CheckWatches(batch.plays);
+  if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
   SortedEvents sorted;
-  sorted.today = TodayOf(*collection, batch.impressions);
+  sorted.today = TodayOf(collection, batch.impressions);
   if (status.ok() && sorted.today) status = CheckDays(batch.plays);
+  const Present now = clock_->Look();
+  const TimeCheck times(collection.policy, now.ms);
+  if (status.ok() && now.in_doubt) status = times.CheckNoneTooOld(batch.plays);
   if (!status.ok()) return status;
   std::string numbers;
   sorted.refused.resize(shard_count_);
-  sorted.accepted =
-      SortByShard(batch.plays, 0, TimeCheck(collection->policy, clock_->NowMs()), shard_count_,
-                  &numbers, [&](uint32_t shard, uint32_t index, const Status&) {
-                    sorted.refused[shard].push_back(index);
-                  });
+  sorted.accepted = SortByShard(batch.plays, 0, times, shard_count_, &numbers,
+                                [&](uint32_t shard, uint32_t index, const Status&) {
+                                  sorted.refused[shard].push_back(index);
+                                });
   IngestResult result;
-  status = WriteSteps(batch, *collection, &sorted, &result);
-  counters_.ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
-  auto& accepted = batch.impressions ? counters_.impressions_accepted : counters_.plays_accepted;
-  auto& rejected = batch.impressions ? counters_.impressions_refused : counters_.plays_refused;
+  status = WriteSteps(batch, collection, sorted, &result);
+  counters_->ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
+  auto& accepted = batch.impressions ? counters_->impressions_accepted : counters_->plays_accepted;
+  auto& rejected = batch.impressions ? counters_->impressions_refused : counters_->plays_refused;
   accepted.fetch_add(result.accepted, std::memory_order_relaxed);
   rejected.fetch_add(result.refused, std::memory_order_relaxed);
   if (!status.ok()) return status;
   return result;
 }
 
-// Of the events those that count now, as far as one can tell before the ring is entered.
-EventsByShard EngineImpl::FreshEvents(const IngestBatch& batch, const SortedEvents& sorted) {
-  EventsByShard fresh = sorted.accepted;
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    seendb::Sources& sources = *shards_[i].sources;
-    const std::lock_guard lock(sources.mutex());
-    const SourceChange change(batch, &sources, false);
-    std::erase_if(fresh[i], [&](const ShardEvent& event) { return change.Repeated(event.index); });
-  }
-  return fresh;
-}
-
+// Each shard is entered on its own, all of them first to see that none refuses: what one has had is
+// left out when the batch comes again.
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
-                              SortedEvents* sorted, IngestResult* result) {
-  std::vector<Gate::Scope> used;
-  for (Shard& shard : shards_) {
-    used.emplace_back(*shard.use);
-    const Status writable = shard.store->CheckWritable();
-    if (!writable.ok()) return writable;
-    if (shard.recovering) return Status::Busy("a shard comes back from a failure of its disk");
-  }
+                              const SortedEvents& sorted, IngestResult* result) {
+  Status status = InEachShard([&](Shard& shard) { return shard.CheckLog(batch); });
+  if (!status.ok()) return status;
+  const GivenEvents given{batch.impressions, batch.plays, sorted.today ? &*sorted.today : nullptr};
   std::vector<FirstPlays> firsts;
-  if (sorted->today) {
-    firsts = ClaimFirsts(FreshEvents(batch, *sorted), collection,
-                         {batch.impressions, batch.plays, &*sorted->today});
-    const Status told = TellFirsts(batch, collection, sorted->today->text, firsts);
-    if (!told.ok()) return told;
+  if (sorted.today) {
+    EventsByShard fresh = sorted.accepted;
+    for (size_t i = 0; i < shards_.size(); ++i) shards_[i]->RemoveRepeated(batch, &fresh[i]);
+    status = ClaimFirsts(fresh, collection, given, &firsts);
+    if (status.ok()) status = TellFirsts(batch, collection, sorted.today->text, firsts);
+    if (!status.ok()) return status;
   }
-  std::vector<Gate::Scope> inside;
-  const bool staged = !batch.impressions || collection.policy.served_is_seen;
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    inside.emplace_back(shards_[i].ring->gate());
-    const Status room = staged && !sorted->accepted[i].empty() ? CheckRoom(i) : Status();
-    if (!room.ok()) return room;
-  }
-  for (size_t i = 0; i < shards_.size(); ++i) {
+  std::vector<std::optional<SlotPin>> pins;
+  status = PinAll(sorted.accepted, collection, given, &pins);
+  for (size_t i = 0; status.ok() && i < shards_.size(); ++i) {
+    const std::vector<ShardEvent>& events = sorted.accepted[i];
+    const std::vector<uint32_t>& refused = sorted.refused[i];
+    const LogPart log{batch, refused, /*counts_dead_letters=*/i == 0};
     FirstPlays* const first = firsts.empty() ? nullptr : &firsts[i];
-    const Status written = WriteStep(inside[i], i, batch, collection, sorted, first, result);
-    if (!written.ok()) return written;
+    RecordResult recorded;
+    status = shards_[i]->Apply({collection, given, events, first, &log},
+                               pins[i] ? &*pins[i] : nullptr, &recorded);
+    if (!status.ok()) return FailureOf(std::move(status), i > 0);
+    result->accepted += recorded.accepted;
+    result->refused += recorded.refused;
+    result->repeated += events.size() + refused.size() - recorded.accepted - recorded.refused;
   }
-  inside.clear();
-  for (Shard& shard : shards_) {
-    if (shard.ring->Full()) shard.ring->RotateIfDue();
-  }
-  return {};
-}
-
-Status EngineImpl::WriteStep(const Gate::Scope& inside, size_t shard, const IngestBatch& batch,
-                             const Collection& collection, SortedEvents* sorted, FirstPlays* firsts,
-                             IngestResult* result) {
-  seendb::Sources& sources = *shards_[shard].sources;
-  std::vector<ShardEvent>& events = sorted->accepted[shard];
-  const std::vector<uint32_t>& refused = sorted->refused[shard];
-  const std::lock_guard lock(sources.mutex());
-  SourceChange change(batch, &sources, shard == 0);
-  const size_t given = events.size() + refused.size();
-  std::erase_if(events, [&](const ShardEvent& event) { return change.Repeated(event.index); });
-  RecordResult recorded;
-  for (const uint32_t event : refused) {
-    if (change.Repeated(event)) continue;
-    change.Count(event, false);
-    ++recorded.refused;
-  }
-  if (!change.nothing_new()) {
-    const Today* const today = sorted->today ? &*sorted->today : nullptr;
-    const Status written = WriteShard(inside, shards_[shard], {events, &change, firsts}, collection,
-                                      {batch.impressions, batch.plays, today}, &recorded);
-    if (!written.ok()) return written;
-    change.Commit();
-  }
-  result->accepted += recorded.accepted;
-  result->refused += recorded.refused;
-  result->repeated += given - recorded.accepted - recorded.refused;
-  return {};
+  return status;
 }
 
 std::vector<SourceInfo> EngineImpl::Sources() {
   std::vector<SourceInfo> infos;
   if (!CheckOpen().ok()) return infos;
-  struct Known {
-    SourceInfo info;
-    uint32_t shards = 0;
-  };
-  std::map<seendb::Sources::Key, Known> all;
-  for (Shard& shard : shards_) {
-    const Gate::Scope inside(*shard.use);
-    const std::lock_guard lock(shard.sources->mutex());
-    for (const auto& [key, record] : shard.sources->records()) {
-      Known& known = all[key];
-      std::optional<int64_t>& lowest = known.info.next_offset;
-      lowest = std::min(lowest.value_or(record.next_offset), record.next_offset);
-      known.info.counts += record.counts;
-      ++known.shards;
-    }
-  }
+  KnownSources all;
+  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddSources(&all);
   for (auto& [key, known] : all) {
     known.info.topic = key.first;
     known.info.partition = key.second;
-    if (known.shards < shard_count_) known.info.next_offset.reset();
+    if (known.shards < shard_count_) {
+      known.info.next_offset.reset();
+      known.info.last.reset();
+    }
     infos.push_back(std::move(known.info));
   }
   return infos;
@@ -207,12 +165,8 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
   if (std::none_of(known.begin(), known.end(), named)) {
     return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
   }
-  for (Shard& shard : shards_) {
-    const Gate::Scope inside(*shard.use);
-    const Status takes = shard.store->CheckWritable();
-    if (!takes.ok()) return takes;
-    const std::lock_guard lock(shard.sources->mutex());
-    const Status forgotten = shard.sources->Forget(shard.store.get(), topic);
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const Status forgotten = shard->ForgetTopic(topic);
     if (!forgotten.ok()) return forgotten;
   }
   return {};

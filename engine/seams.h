@@ -12,8 +12,9 @@ namespace seendb {
 
 /// Injected parts; null means the real one. Borrowed: they must outlive the Engine.
 struct Seams {
-  const Clock* clock = nullptr;
+  const Clock* clock = nullptr;  ///< believed, whatever it shows (base/clock_guard.h)
   rocksdb::Env* env = nullptr;
+  const MachineClock* machine = nullptr;  ///< in place of the machine's, where `clock` is null
 };
 
 }  // namespace seendb

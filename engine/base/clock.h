@@ -14,7 +14,14 @@ class Clock {
   virtual int64_t NowMs() const = 0;
 };
 
-/// The clock of the machine.
-const Clock* SystemClock();
+/// The clocks of a machine: the time of day, which may be set wrongly, and the time since its boot.
+class MachineClock : public Clock {
+ public:
+  /// Milliseconds since the boot, suspensions included (CLOCK_BOOTTIME). Nobody sets it.
+  virtual int64_t BootMs() const = 0;
+};
+
+/// Those of this machine.
+const MachineClock* SystemClock();
 
 }  // namespace seendb

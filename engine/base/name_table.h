@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/sync.h"
 
 namespace seendb {
 
@@ -16,7 +17,7 @@ class NameTable {
  public:
   /// The name's number, given on first sight.
   uint16_t Intern(std::string_view name) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto at = numbers_.find(name);
     if (at != numbers_.end()) return at->second;
     const auto number = static_cast<uint16_t>(names_.size());
@@ -26,14 +27,14 @@ class NameTable {
   }
   /// The name of a number given before.
   std::string Name(uint16_t number) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return names_[number];
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::deque<std::string> names_;
-  std::map<std::string, uint16_t, std::less<>> numbers_;
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::deque<std::string> names_ GUARDED_BY(mutex_);
+  std::map<std::string, uint16_t, std::less<>> numbers_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seendb

@@ -131,60 +131,28 @@ Json ToJson(const SourceCounts& counts) {
 }
 
 Json ToJson(const EngineStats& s) {
-  return {{"plays_accepted", s.plays_accepted},
-          {"plays_refused", s.plays_refused},
-          {"impressions_accepted", s.impressions_accepted},
-          {"impressions_refused", s.impressions_refused},
-          {"ingested", ToJson(s.ingested)},
-          {"ingest_repeated", s.ingest_repeated},
-          {"filters", s.filters},
-          {"filters_degraded", s.filters_degraded},
-          {"candidates", s.candidates},
-          {"candidates_seen", s.candidates_seen},
-          {"drained_plays", s.drained_plays},
-          {"drained_records", s.drained_records},
-          {"drain_failures", s.drain_failures},
-          {"drains", s.drains},
-          {"drain_us", s.drain_us},
-          {"replayed_records", s.replayed_records},
-          {"replayed_plays", s.replayed_plays},
-          {"busy", s.busy},
-          {"users_erased", s.users_erased},
-          {"merges_full", s.merges_full},
-          {"merges_partial", s.merges_partial},
-          {"merge_operands", s.merge_operands},
-          {"reads", s.reads},
-          {"read_operands", s.read_operands},
-          {"layers_created", s.layers_created},
-          {"layers_dropped", s.layers_dropped},
-          {"damaged", s.damaged},
-          {"buckets_sealed", s.buckets_sealed},
-          {"buckets_dropped", s.buckets_dropped},
-          {"seal_failures", s.seal_failures},
-          {"background_errors", s.background_errors},
-          {"history_recorded", s.history_recorded},
-          {"history_paused", s.history_paused},
-          {"history_drained", s.history_drained},
-          {"history_pages", s.history_pages},
-          {"history_lookups", s.history_lookups},
-          {"history_deleted", s.history_deleted},
-          {"history_cleared", s.history_cleared},
-          {"history_evicted", s.history_evicted},
-          {"ring_bytes", s.ring_bytes},
-          {"ring_plays", s.ring_plays},
-          {"short_term_bytes", s.short_term_bytes},
-          {"ring_oldest_ms", s.ring_oldest_ms},
-          {"disk_bytes", s.disk_bytes},
-          {"memtable_bytes", s.memtable_bytes},
-          {"block_cache_bytes", s.block_cache_bytes},
-          {"pending_compaction_bytes", s.pending_compaction_bytes},
-          {"wal_bytes_written", s.wal_bytes_written},
-          {"flush_bytes_written", s.flush_bytes_written},
-          {"compaction_bytes_written", s.compaction_bytes_written},
-          {"shards", s.shards},
-          {"column_families", s.column_families},
-          {"degraded", s.degraded},
-          {"problems", s.problems}};
+  Json json;
+#define SEENDB_COUNTER(name, metric, help) json[#name] = s.name;
+#include "seendb/counters.def"
+#undef SEENDB_COUNTER
+  json["ingested"] = ToJson(s.ingested);
+  json["ring_bytes"] = s.ring_bytes;
+  json["ring_plays"] = s.ring_plays;
+  json["short_term_bytes"] = s.short_term_bytes;
+  json["ring_oldest_ms"] = s.ring_oldest_ms;
+  json["disk_bytes"] = s.disk_bytes;
+  json["memtable_bytes"] = s.memtable_bytes;
+  json["block_cache_bytes"] = s.block_cache_bytes;
+  json["pending_compaction_bytes"] = s.pending_compaction_bytes;
+  json["wal_bytes_written"] = s.wal_bytes_written;
+  json["flush_bytes_written"] = s.flush_bytes_written;
+  json["compaction_bytes_written"] = s.compaction_bytes_written;
+  json["shards"] = s.shards;
+  json["column_families"] = s.column_families;
+  json["clock_in_doubt"] = s.clock_in_doubt;
+  json["degraded"] = s.degraded;
+  json["problems"] = s.problems;
+  return json;
 }
 
 Json ToJson(const BucketInfo& bucket) {

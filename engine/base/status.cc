@@ -1,5 +1,9 @@
 #include "seendb/status.h"
 
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+
 namespace seendb {
 
 std::string_view StatusCodeName(StatusCode code) noexcept {
@@ -22,12 +26,16 @@ std::string_view StatusCodeName(StatusCode code) noexcept {
       return "unavailable";
     case StatusCode::kClosed:
       return "closed";
+    case StatusCode::kIncomplete:
+      return "incomplete";
   }
   return "unknown";
 }
 
 Status::Status(StatusCode code, std::string message, std::string field)
-    : rep_(std::make_unique<Rep>(Rep{code, std::move(message), std::move(field)})) {}
+    : rep_(std::make_unique<Rep>(Rep{code, std::move(message), std::move(field)})) {
+  assert(code != StatusCode::kOk);
+}
 
 Status::Status(const Status& other)
     : rep_(other.rep_ ? std::make_unique<Rep>(*other.rep_) : nullptr) {}
@@ -76,6 +84,11 @@ Status Status::WithFieldPrefix(std::string_view prefix) const {
   Status prefixed(*this);
   if (prefixed.rep_) prefixed.rep_->field.insert(0, prefix);
   return prefixed;
+}
+
+void internal::AbortWithoutValue(const Status& failure) noexcept {
+  std::fprintf(stderr, "seendb: value() of a Result that failed: %s\n", failure.ToString().c_str());
+  std::abort();
 }
 
 }  // namespace seendb

@@ -1,5 +1,6 @@
 #include "filter/block_bloom.h"
 
+#include <cassert>
 #include <cstring>
 
 #include "filter/block_kernels.h"
@@ -91,16 +92,19 @@ void InsertMany(uint8_t* bits, uint64_t blocks, const Fingerprint* fps, size_t n
 
 void ProbeMany(const BlockFilter* filters, size_t count, const Fingerprint* fps, size_t n,
                uint8_t* hits) noexcept {
+  assert(count >= 1 && count <= kProbedAtOnce);
   Fastest().probe_many[count - 1](filters, fps, n, hits);
 }
 
 void InsertMany(InstructionSet set, uint8_t* bits, uint64_t blocks, const Fingerprint* fps,
                 size_t n) noexcept {
+  assert(Supported(set));
   KernelsFor(set).insert_many(bits, blocks, fps, n);
 }
 
 void ProbeMany(InstructionSet set, const BlockFilter* filters, size_t count, const Fingerprint* fps,
                size_t n, uint8_t* hits) noexcept {
+  assert(Supported(set) && count >= 1 && count <= kProbedAtOnce);
   KernelsFor(set).probe_many[count - 1](filters, fps, n, hits);
 }
 
@@ -131,6 +135,7 @@ void OrBlocks(const uint8_t* from, uint64_t blocks, uint8_t* to) noexcept {
 }
 
 void Fold(const uint8_t* from, uint64_t blocks, uint64_t factor, uint8_t* to) noexcept {
+  assert(factor != 0 && blocks % factor == 0);
   const uint64_t folded = blocks / factor;
   std::memset(to, 0, folded * kBlockBytes);
   for (uint64_t b = 0; b < folded; ++b) {

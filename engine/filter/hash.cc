@@ -1,6 +1,7 @@
 #include "filter/hash.h"
 
 #include <bit>
+#include <cassert>
 #include <charconv>
 
 #define XXH_INLINE_ALL
@@ -74,6 +75,7 @@ int32_t KafkaMurmur2(std::string_view key) noexcept {
 }
 
 uint32_t ShardOf(std::string_view user_text, uint32_t shards) noexcept {
+  assert(shards > 0);
   return (static_cast<uint32_t>(KafkaMurmur2(user_text)) & 0x7FFF'FFFFU) % shards;
 }
 

@@ -51,7 +51,7 @@ void DamageSet::Add(std::string_view bytes) {
   Insert({HashBytes(bytes), bytes.size(), std::string(bytes.substr(0, kDamageBytes))});
 }
 
-void DamageSet::Absorb(const DamageSet& other) {
+void DamageSet::Join(const DamageSet& other) {
   overflow = overflow || other.overflow;
   for (const DamageEntry& entry : other.entries) Insert(entry);
   for (const std::string& value : other.newer) InsertOnce(&newer, value);

@@ -45,7 +45,7 @@ struct DamageSet {
   /// Sets `bytes` aside.
   void Add(std::string_view bytes);
   /// Takes in all of `other`.
-  void Absorb(const DamageSet& other);
+  void Join(const DamageSet& other);
   /// Appends the section's bytes.
   void AppendTo(std::string* out) const;
   /// Reads a section; false where it is malformed.

@@ -1,8 +1,11 @@
 #include "format/day_key.h"
 
+#include <cassert>
+
 namespace seendb {
 
 std::string DayKeyPrefix(std::string_view user) {
+  assert(!user.empty() && user.size() <= 255);
   std::string key{kDayKeys, static_cast<char>(user.size())};
   return key.append(user);
 }

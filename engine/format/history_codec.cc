@@ -1,5 +1,7 @@
 #include "format/history_codec.h"
 
+#include <cassert>
+
 #include "format/damage.h"
 #include "seendb/history.h"
 #include "seendb/id.h"
@@ -47,7 +49,7 @@ std::string_view ReadPayload(Reader* in, PayloadView* payload) {
   return all.substr(0, all.size() - in->remaining());
 }
 
-bool HistoryView::Beats(const HistoryView& other) const {
+bool HistoryView::Supersedes(const HistoryView& other) const {
   if (at_ms != other.at_ms) return at_ms > other.at_ms;
   if (tombstone != other.tombstone) return tombstone;
   return payload > other.payload;
@@ -89,6 +91,7 @@ PayloadView HistoryValue::payload() const {
   PayloadView view;
   Reader in(state.payload);
   ReadPayload(&in, &view);
+  assert(in.ok() || state.payload.empty());
   return view;
 }
 

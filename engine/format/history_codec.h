@@ -40,7 +40,7 @@ struct HistoryView {
   std::string_view payload;
 
   /// Whether this state is the greater one.
-  bool Beats(const HistoryView& other) const;
+  bool Supersedes(const HistoryView& other) const;
 };
 
 /// What is stored under a key: a state, and what merges could not read.

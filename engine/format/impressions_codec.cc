@@ -67,4 +67,8 @@ void ImpressionList::Normalize(size_t limit) {
   });
 }
 
+size_t ImpressionList::ForgetUpTo(uint64_t seq) {
+  return std::erase_if(entries, [seq](const ImpressionEntry& e) { return e.stamp <= seq; });
+}
+
 }  // namespace seendb

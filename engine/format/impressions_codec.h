@@ -40,6 +40,8 @@ struct ImpressionList {
   void Encode(std::string* out) const;
   /// Sorts newest first, keeps each item's newest entry and the newest `limit`.
   void Normalize(size_t limit);
+  /// Leaves out what had arrived up to the stamp `seq`; how many entries that were.
+  size_t ForgetUpTo(uint64_t seq);
 };
 
 }  // namespace seendb

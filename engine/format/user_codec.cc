@@ -177,7 +177,7 @@ void UserRecord::Encode(std::string* out) const {
   Seal32(out);
 }
 
-void UserRecord::Absorb(const UserRecord& other) {
+void UserRecord::Join(const UserRecord& other) {
   erased_seq = std::max(erased_seq, other.erased_seq);
   erased_at_ms = std::max(erased_at_ms, other.erased_at_ms);
   damaged = damaged || other.damaged;
@@ -188,10 +188,10 @@ void UserRecord::Absorb(const UserRecord& other) {
     CollectionMarks& mine = marks[collection];
     mine.cleared_at_ms = std::max(mine.cleared_at_ms, of.cleared_at_ms);
     mine.evicted_at_ms = std::max(mine.evicted_at_ms, of.evicted_at_ms);
-    mine.forgotten.Absorb(of.forgotten);
+    mine.forgotten.Join(of.forgotten);
     for (const auto& [item, override] : of.overrides) {
       Override& known = mine.overrides[item];
-      if (override.Beats(known)) known = override;
+      if (override.Supersedes(known)) known = override;
     }
   }
   const size_t known = toggles.size();
@@ -219,7 +219,7 @@ void UserRecord::Forget() {
   }
 }
 
-void UserRecord::AbsorbUnread(std::string_view value) {
+void UserRecord::JoinUnread(std::string_view value) {
   if (NewerText(value).empty()) {
     damaged = true;
   } else {
@@ -247,7 +247,7 @@ Forgotten UserRecord::ForgottenIn(std::string_view collection) const {
   Forgotten forgotten;
   if (erased_seq != 0) forgotten = {erased_seq, erased_at_ms};
   if (const auto at = marks.find(collection); at != marks.end()) {
-    forgotten.Absorb(at->second.forgotten);
+    forgotten.Join(at->second.forgotten);
   }
   return forgotten;
 }

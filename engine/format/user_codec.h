@@ -40,7 +40,7 @@ struct Override {
   bool cancelled = false;
 
   /// Whether this one counts and not `other`: the one written later.
-  bool Beats(const Override& other) const {
+  bool Supersedes(const Override& other) const {
     if (seq != other.seq) return seq > other.seq;
     if (at_ms != other.at_ms) return at_ms > other.at_ms;
     return cancelled && !other.cancelled;
@@ -53,7 +53,7 @@ struct Forgotten {
   uint64_t seq = 0;          ///< journal records at or below it no longer count
   int64_t at_ms = kNeverMs;  ///< plays not after it are refused
 
-  void Absorb(const Forgotten& other) {
+  void Join(const Forgotten& other) {
     seq = std::max(seq, other.seq);
     at_ms = std::max(at_ms, other.at_ms);
   }
@@ -104,9 +104,9 @@ struct UserRecord {
   /// Writes the value into `*out` (cleared first).
   void Encode(std::string* out) const;
   /// Unites with `other`.
-  void Absorb(const UserRecord& other);
+  void Join(const UserRecord& other);
   /// Takes in a value that Parse refuses.
-  void AbsorbUnread(std::string_view value);
+  void JoinUnread(std::string_view value);
 
   /// The largest of the shard's sequences in it.
   uint64_t LastSequence() const;

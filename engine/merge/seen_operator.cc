@@ -23,7 +23,7 @@ struct Gathered {
   int64_t as_of_ms = 0;
   uint32_t dropped_layers = 0;  // of dense operands, beyond what a filter may have
 
-  void Take(std::string_view operand, MergeCounters& counters) {
+  void Take(std::string_view operand, Counters& counters) {
     FilterView view;
     DamageSet carried;
     if (!view.Parse(operand) || !view.ListIsSorted() ||
@@ -32,7 +32,7 @@ struct Gathered {
       counters.damaged.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    damage.Absorb(carried);
+    damage.Join(carried);
     as_of_ms = std::max(as_of_ms, view.as_of_ms);
     if (view.list_count > 0) {
       view.AppendListTo(&items);
@@ -95,9 +95,9 @@ class SeenOperator final : public rocksdb::MergeOperator {
   const char* Name() const override { return kSeenOperatorName; }
 
   bool FullMergeV2(const MergeOperationInput& in, MergeOperationOutput* out) const override {
-    MergeCounters& counters = *rules_->counters;
-    counters.full.fetch_add(1, std::memory_order_relaxed);
-    counters.operands.fetch_add(in.operand_list.size(), std::memory_order_relaxed);
+    Counters& counters = *rules_->counters;
+    counters.merges_full.fetch_add(1, std::memory_order_relaxed);
+    counters.merge_operands.fetch_add(in.operand_list.size(), std::memory_order_relaxed);
     OperandsMergedOnThisThread() += in.operand_list.size();
     out->new_value.clear();
 
@@ -106,7 +106,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
     if (in.existing_value != nullptr) ReadBase(View(*in.existing_value), &filter, &damage);
     Gathered gathered;
     for (const rocksdb::Slice& operand : in.operand_list) gathered.Take(View(operand), counters);
-    damage.Absorb(gathered.damage);
+    damage.Join(gathered.damage);
 
     const FilterRules rules = rules_->Current();
     const size_t layers_before = filter.layers.size();
@@ -136,7 +136,7 @@ class SeenOperator final : public rocksdb::MergeOperator {
     }
     if (!SeenFilter::FitALayer(gathered.items.size(), rules_->Current())) return false;
     gathered.Finish();
-    rules_->counters->partial.fetch_add(1, std::memory_order_relaxed);
+    rules_->counters->merges_partial.fetch_add(1, std::memory_order_relaxed);
     SeenFilter delta;
     delta.as_of_ms = gathered.as_of_ms;
     delta.layers = std::move(gathered.dense);

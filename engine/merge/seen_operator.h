@@ -15,8 +15,9 @@
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/merge_operator.h>
 
+#include "base/counters.h"
 #include "filter/seen_filter.h"
-#include "merge/counters.h"
+#include "merge/operands_merged.h"
 
 namespace seendb {
 
@@ -27,9 +28,9 @@ inline constexpr char kSeenOperatorName[] = "seendb.seen.v1";
 /// the database that is just being opened) everything is kept as exact lists, which later merges
 /// re-encode. The ceiling and the sealing flag may change while they run.
 struct SeenRules {
-  std::atomic<uint64_t> bytes_max{0};       ///< the policy's ceiling
-  std::atomic<bool> sealing{false};         ///< a seal is running
-  std::shared_ptr<MergeCounters> counters;  ///< never null
+  std::atomic<uint64_t> bytes_max{0};  ///< the policy's ceiling
+  std::atomic<bool> sealing{false};    ///< a seal is running
+  std::shared_ptr<Counters> counters;  ///< never null
 
   /// Sets everything but the ceiling, once.
   void Bind(const FilterRules& rules) {

@@ -57,7 +57,7 @@ class ImpressionsOperator final : public FoldOperator {
     for (const rocksdb::Slice& value : values) {
       if (one.Parse(View(value))) {
         all.entries.insert(all.entries.end(), one.entries.begin(), one.entries.end());
-        all.damage.Absorb(one.damage);
+        all.damage.Join(one.damage);
       } else {
         all.damage.Add(View(value));
         rules_->counters->damaged.fetch_add(1, std::memory_order_relaxed);
@@ -73,8 +73,7 @@ class ImpressionsOperator final : public FoldOperator {
 
 class HistoryOperator final : public FoldOperator {
  public:
-  explicit HistoryOperator(std::shared_ptr<MergeCounters> counters)
-      : counters_(std::move(counters)) {}
+  explicit HistoryOperator(std::shared_ptr<Counters> counters) : counters_(std::move(counters)) {}
 
   const char* Name() const override { return kHistoryOperatorName; }
 
@@ -83,7 +82,7 @@ class HistoryOperator final : public FoldOperator {
     HistoryValue all, one;
     for (const rocksdb::Slice& value : values) {
       if (one.Parse(View(value))) {
-        if (one.state.Beats(all.state)) all.state = one.state;
+        if (one.state.Supersedes(all.state)) all.state = one.state;
         all.damaged = all.damaged || one.damaged;
         for (const std::string& newer : one.newer) InsertOnce(&all.newer, newer);
         continue;
@@ -99,13 +98,12 @@ class HistoryOperator final : public FoldOperator {
   }
 
  private:
-  const std::shared_ptr<MergeCounters> counters_;
+  const std::shared_ptr<Counters> counters_;
 };
 
 class UsersOperator final : public FoldOperator {
  public:
-  explicit UsersOperator(std::shared_ptr<MergeCounters> counters)
-      : counters_(std::move(counters)) {}
+  explicit UsersOperator(std::shared_ptr<Counters> counters) : counters_(std::move(counters)) {}
 
   const char* Name() const override { return kUsersOperatorName; }
 
@@ -114,9 +112,9 @@ class UsersOperator final : public FoldOperator {
     UserRecord all, one;
     for (const rocksdb::Slice& value : values) {
       if (one.Parse(View(value))) {
-        all.Absorb(one);
+        all.Join(one);
       } else {
-        all.AbsorbUnread(View(value));
+        all.JoinUnread(View(value));
         counters_->damaged.fetch_add(1, std::memory_order_relaxed);
       }
     }
@@ -124,7 +122,7 @@ class UsersOperator final : public FoldOperator {
   }
 
  private:
-  const std::shared_ptr<MergeCounters> counters_;
+  const std::shared_ptr<Counters> counters_;
 };
 
 }  // namespace
@@ -134,12 +132,11 @@ std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
   return std::make_shared<ImpressionsOperator>(std::move(rules));
 }
 
-std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(
-    std::shared_ptr<MergeCounters> counters) {
+std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(std::shared_ptr<Counters> counters) {
   return std::make_shared<HistoryOperator>(std::move(counters));
 }
 
-std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<MergeCounters> counters) {
+std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<Counters> counters) {
   return std::make_shared<UsersOperator>(std::move(counters));
 }
 

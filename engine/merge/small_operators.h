@@ -9,7 +9,8 @@
 
 #include <rocksdb/merge_operator.h>
 
-#include "merge/counters.h"
+#include "base/counters.h"
+#include "merge/operands_merged.h"
 
 namespace seendb {
 
@@ -20,8 +21,8 @@ inline constexpr char kHistoryOperatorName[] = "seendb.history.v1";
 
 /// What a collection's impressions operator goes by.
 struct ImpressionRules {
-  std::atomic<uint32_t> limit{100};         ///< newest entries kept
-  std::shared_ptr<MergeCounters> counters;  ///< never null
+  std::atomic<uint32_t> limit{100};    ///< newest entries kept
+  std::shared_ptr<Counters> counters;  ///< never null
 };
 
 /// Union keeping each item's newest time, then the newest `limit`.
@@ -29,9 +30,9 @@ std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
     std::shared_ptr<const ImpressionRules> rules);
 
 /// The greatest state of an item (history_codec.h).
-std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(std::shared_ptr<MergeCounters> counters);
+std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(std::shared_ptr<Counters> counters);
 
 /// Union of user records (user_codec.h).
-std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<MergeCounters> counters);
+std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<Counters> counters);
 
 }  // namespace seendb

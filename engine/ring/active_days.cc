@@ -7,7 +7,6 @@
 
 namespace seendb {
 
-// Precondition: mutex_ held, as for the next two.
 bool ActiveDays::Known(const std::string& key, int64_t day) const {
   const auto at = known_.find(key);
   return at != known_.end() && at->second >= day;
@@ -17,21 +16,22 @@ void ActiveDays::Note(const std::string& key, int64_t day) {
   if (known_.size() >= kKnownMost && !known_.contains(key)) known_.clear();
   int64_t& last = known_.try_emplace(key, day).first->second;
   last = std::max(last, day);
-  untold_.erase(key);
+  not_told_.erase(key);
 }
 
-void ActiveDays::NoteUntold(const std::string& key, int64_t day) {
-  if (untold_.size() >= kKnownMost) untold_.clear();
-  untold_[key] = day;
+void ActiveDays::NoteNotTold(const std::string& key, int64_t day) {
+  if (not_told_.size() >= kKnownMost) not_told_.clear();
+  not_told_[key] = day;
   known_.erase(key);
 }
 
-void ActiveDays::Untell(const std::string& key, int64_t day) {
-  const std::lock_guard lock(mutex_);
-  NoteUntold(key, day);
+void ActiveDays::MarkNotTold(const std::string& key, int64_t day) {
+  const MutexLock lock(mutex_);
+  NoteNotTold(key, day);
 }
 
 std::vector<bool> ActiveDays::LookUp(const std::vector<std::string>& keys, int64_t day) const {
+  if (!store_->readable()) return std::vector<bool>(keys.size(), false);
   std::vector<rocksdb::Slice> slices(keys.begin(), keys.end());
   std::vector<rocksdb::PinnableSlice> values(keys.size());
   std::vector<rocksdb::Status> statuses(keys.size());
@@ -54,59 +54,62 @@ std::optional<int64_t> ActiveDays::LastDay(const std::string& key) const {
   return record.last_day;
 }
 
-std::vector<std::string> ActiveDays::Claim(const std::vector<std::string>& keys, int64_t day) {
-  std::vector<std::string> mine;
-  std::vector<bool> untold;
-  uint64_t forgets = 0;
-  {
-    std::unique_lock lock(mutex_);
-    const auto elsewhere = [&](const std::string& key) {
-      return !Known(key, day) && claimed_.contains(key);
-    };
-    ended_.wait(lock, [&] { return std::none_of(keys.begin(), keys.end(), elsewhere); });
-    for (const std::string& key : keys) {
-      if (Known(key, day)) continue;
-      claimed_.insert(key);
-      const auto at = untold_.find(key);
-      untold.push_back(at != untold_.end() && at->second == day);
-      mine.push_back(key);
-    }
-    forgets = forgets_;
+bool ActiveDays::AnyClaimed(const std::vector<std::string>& keys, int64_t day) const {
+  for (const std::string& key : keys) {
+    if (!Known(key, day) && claimed_.contains(key)) return true;
   }
-  if (mine.empty()) return mine;
-  const std::vector<bool> active = LookUp(mine, day);
+  return false;
+}
+
+ActiveDays::Claimed ActiveDays::Claim(const std::vector<std::string>& keys, int64_t day) {
+  Claimed mine;
+  const MutexLock lock(mutex_);
+  while (AnyClaimed(keys, day)) ended_.Wait(mutex_);
+  for (const std::string& key : keys) {
+    if (Known(key, day)) continue;
+    claimed_.insert(key);
+    const auto at = not_told_.find(key);
+    mine.not_told.push_back(at != not_told_.end() && at->second == day);
+    mine.keys.push_back(key);
+  }
+  mine.forgets = forgets_;
+  return mine;
+}
+
+std::vector<std::string> ActiveDays::KeepFirst(Claimed claimed, int64_t day) {
+  if (claimed.keys.empty()) return {};
+  const std::vector<bool> active = LookUp(claimed.keys, day);
   std::vector<std::string> first, others;
-  for (size_t i = 0; i < mine.size(); ++i) {
-    (active[i] && !untold[i] ? others : first).push_back(std::move(mine[i]));
+  for (size_t i = 0; i < claimed.keys.size(); ++i) {
+    (active[i] && !claimed.not_told[i] ? others : first).push_back(std::move(claimed.keys[i]));
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // What was erased meanwhile may be what was found.
-  EndLocked(others, day, forgets == forgets_ ? ClaimEnd::kWritten : ClaimEnd::kUnused);
+  EndLocked(others, day, claimed.forgets == forgets_ ? ClaimEnd::kWritten : ClaimEnd::kUnused);
   return first;
 }
 
 void ActiveDays::End(const std::vector<std::string>& keys, int64_t day, ClaimEnd end) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   EndLocked(keys, day, end);
 }
 
-// Precondition: mutex_ held.
 void ActiveDays::EndLocked(const std::vector<std::string>& keys, int64_t day, ClaimEnd end) {
   if (keys.empty()) return;
   for (const std::string& key : keys) {
     claimed_.erase(key);
     if (end == ClaimEnd::kWritten) Note(key, day);
-    if (end == ClaimEnd::kFailed) NoteUntold(key, day);
+    if (end == ClaimEnd::kFailed) NoteNotTold(key, day);
   }
-  ended_.notify_all();
+  ended_.NotifyAll();
 }
 
 void ActiveDays::Forget(const std::vector<std::string>& keys) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++forgets_;
   for (const std::string& key : keys) {
     known_.erase(key);
-    untold_.erase(key);
+    not_told_.erase(key);
   }
 }
 

@@ -4,17 +4,15 @@
 // The truth is the family `users`, under day keys (format/day_key.h). Whoever may have met a first
 // play claims its key, so that of callers at once one looks it up and writes it while the others
 // wait for what becomes of it: known from then on, or free again. A caller claims all its keys of a
-// shard together and asks shards in ascending order, so that no two wait for each other. In memory
-// are the keys known to be active, kKnownMost at most (about 150 bytes each); beyond that they are
-// forgotten, and looked up again.
+// shard together, asks shards in ascending order, and holds no lock of a shard where it waits, so
+// that no two wait for each other. In memory are the keys known to be active, kKnownMost at most
+// (about 150 bytes each); beyond that they are forgotten, and looked up again.
 //
 // Threads: any.
 
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +20,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/sync.h"
 #include "store/shard_store.h"
 
 namespace seendb {
@@ -40,14 +39,23 @@ class ActiveDays {
 
   explicit ActiveDays(const ShardStore* store) : store_(store) {}
 
-  /// Of `keys`, each once, those not active on `day` or later, which are the caller's until it ends
-  /// the claim. What can't be read counts as not active. Precondition: the caller holds no claim of
-  /// this shard or a higher one.
-  std::vector<std::string> Claim(const std::vector<std::string>& keys, int64_t day);
+  /// Keys that are their caller's until it ends the claim.
+  struct Claimed {
+    std::vector<std::string> keys;
+    std::vector<bool> not_told;  // of each: it may be stored, and nobody was told
+    uint64_t forgets = 0;        // calls of Forget before
+  };
+  /// Claims those of `keys`, each once, that are not known to be active on `day` or later; waits
+  /// while others hold one. Reads no disk. Precondition: the caller holds no claim of this shard or
+  /// a higher one, and no lock.
+  Claimed Claim(const std::vector<std::string>& keys, int64_t day);
+  /// Looks the keys up: ends the claims of those that are active on `day` or later, and returns the
+  /// others. What can't be read counts as not active.
+  std::vector<std::string> KeepFirst(Claimed claimed, int64_t day);
   void End(const std::vector<std::string>& keys, int64_t day, ClaimEnd end);
 
   /// It is stored, but whoever was to be told of it was not: it counts as not there.
-  void Untell(const std::string& key, int64_t day);
+  void MarkNotTold(const std::string& key, int64_t day);
 
   /// The last day of a key as stored; nothing where there is none or it can't be read.
   std::optional<int64_t> LastDay(const std::string& key) const;
@@ -56,19 +64,21 @@ class ActiveDays {
   void Forget(const std::vector<std::string>& keys);
 
  private:
-  bool Known(const std::string& key, int64_t day) const;
-  void Note(const std::string& key, int64_t day);
-  void NoteUntold(const std::string& key, int64_t day);
-  void EndLocked(const std::vector<std::string>& keys, int64_t day, ClaimEnd end);
+  bool Known(const std::string& key, int64_t day) const REQUIRES(mutex_);
+  void Note(const std::string& key, int64_t day) REQUIRES(mutex_);
+  void NoteNotTold(const std::string& key, int64_t day) REQUIRES(mutex_);
+  /// Whether another call has claimed one of the keys.
+  bool AnyClaimed(const std::vector<std::string>& keys, int64_t day) const REQUIRES(mutex_);
+  void EndLocked(const std::vector<std::string>& keys, int64_t day, ClaimEnd end) REQUIRES(mutex_);
   std::vector<bool> LookUp(const std::vector<std::string>& keys, int64_t day) const;
 
   const ShardStore* const store_;
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable ended_;
-  uint64_t forgets_ = 0;  // calls of Forget
-  std::unordered_set<std::string> claimed_;
-  std::unordered_map<std::string, int64_t> known_;   // the last day
-  std::unordered_map<std::string, int64_t> untold_;  // the day that is maybe stored
+  Mutex mutex_{LockRank::kLeaf};
+  CondVar ended_;
+  uint64_t forgets_ GUARDED_BY(mutex_) = 0;  // calls of Forget
+  std::unordered_set<std::string> claimed_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, int64_t> known_ GUARDED_BY(mutex_);     // the last day
+  std::unordered_map<std::string, int64_t> not_told_ GUARDED_BY(mutex_);  // the day maybe stored
 };
 
 }  // namespace seendb

@@ -1,6 +1,9 @@
 // Draining a closed slot's history: of each item one merge of its state and one row of the
 // timeline, in key order, in batches like those of the filters.
 
+#include <limits>
+
+#include "base/pause_point.h"
 #include "ring/ring.h"
 #include "store/status.h"
 
@@ -14,7 +17,7 @@ constexpr size_t kBatchRecords = 2048;
 struct Target {
   std::string name;
   const CollectionFamilies* collection = nullptr;  // of the set below
-  int64_t oldest = 0;                              // bucket still kept
+  int64_t oldest = 0;                              // bucket still kept; all, in a clock's doubt
   std::shared_ptr<HistoryBucket> bucket;
 };
 
@@ -23,18 +26,18 @@ struct Target {
 Status Ring::WriteHistory(const HistoryStaging& staging) {
   const std::vector<const HistoryStaging::Entry*> entries = staging.Entries();
   std::string value;
-  rocksdb::WriteOptions options;
-  options.ignore_missing_column_families = true;
+  SEENDB_PAUSE_POINT("drain: before history");
   for (size_t at = 0; at < entries.size();) {
     Pace();
     // Inside, no user is erased and no bucket dropped; both may happen between batches.
-    const Gate::Scope inside(gate_);
+    const SharedLock::Shared inside(apply_lock_);
     const std::shared_ptr<const FamilySet> families = store_->families();
     rocksdb::WriteBatch batch;
     Target to;
     const HistoryStaging::User* user = nullptr;
     int64_t up_to_ms = kNoTimeMs;
     uint64_t records = 0;
+    std::vector<std::pair<std::string, const HistoryStaging::User*>> written;  // with collections
     for (; at < entries.size() && batch.GetDataSize() < kBatchBytes && records < kBatchRecords;
          ++at) {
       const HistoryStaging::Entry& entry = *entries[at];
@@ -43,7 +46,9 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
         to = {names_->Name(entry.user->collection), nullptr, 0, nullptr};
         to.collection = families->Find(to.name);
         if (to.collection == nullptr) return Status::Unavailable("the shard is being closed");
-        to.oldest = OldestHistoryBucket(to.collection->policy, clock_->NowMs());
+        const Present now = clock_->Look();
+        to.oldest = now.in_doubt ? std::numeric_limits<int64_t>::min()
+                                 : OldestHistoryBucket(to.collection->policy, now.ms);
       }
       if (user != entry.user) {
         user = entry.user;
@@ -54,7 +59,12 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
       if (to.bucket == nullptr || entry.at_ms < to.bucket->begin_ms ||
           entry.at_ms >= to.bucket->end_ms) {
         const int64_t index = BucketIndexOf(to.collection->policy, entry.at_ms);
-        if (index < to.oldest) continue;
+        if (index < to.oldest) {
+          const int64_t end_ms = BucketBeginMs(to.collection->policy, index + 1);
+          const Status noted = store_->NoteHistoryGone(to.name, end_ms - 1);
+          if (!noted.ok()) return noted;
+          continue;
+        }
         Result<std::shared_ptr<HistoryBucket>> found = store_->EnsureHistoryBucket(to.name, index);
         if (!found.ok()) return found.status();
         to.bucket = *found;
@@ -68,9 +78,12 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
       }
       if (!status.ok()) return FromRocks(status, "drain history");
       ++records;
+      if (written.empty() || written.back().second != user) written.emplace_back(to.name, user);
     }
     if (records == 0) continue;
-    const rocksdb::Status status = store_->db()->Write(options, &batch);
+    const rocksdb::Status status = store_->db()->Write(NotSynced(), &batch);
+    NoteRowWrite();
+    for (const auto& [collection, of] : written) written_users_.Add(collection, of->name);
     if (!status.ok()) return FromRocks(status, "drain history");
     counters_->history_drained.fetch_add(records, std::memory_order_relaxed);
   }

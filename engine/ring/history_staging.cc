@@ -1,6 +1,8 @@
 #include "ring/history_staging.h"
 
 #include <algorithm>
+#include <bit>
+#include <cassert>
 #include <tuple>
 
 namespace seendb {
@@ -25,6 +27,7 @@ void MakeRoom(std::vector<uint32_t>* table, size_t used, const HashAt& hash_of) 
 // a free one.
 template <typename IsIt>
 size_t PlaceOf(const std::vector<uint32_t>& table, uint64_t hash, const IsIt& is_it) {
+  assert(std::has_single_bit(table.size()));
   const size_t mask = table.size() - 1;
   size_t at = hash & mask;
   while (table[at] != 0 && !is_it(table[at] - 1)) at = (at + 1) & mask;
@@ -43,6 +46,7 @@ const HistoryStaging::User* HistoryStaging::Stripe::FindUser(uint64_t hash, uint
                                                              std::string_view user) const {
   if (user_table.empty()) return nullptr;
   const size_t place = PlaceOf(user_table, hash, [&](uint32_t index) {
+    mutex.AssertHeld();
     const User& one = users[index];
     return one.hash == hash && one.collection == collection && one.name == user;
   });
@@ -52,7 +56,10 @@ const HistoryStaging::User* HistoryStaging::Stripe::FindUser(uint64_t hash, uint
 HistoryStaging::User& HistoryStaging::Stripe::UserOf(uint64_t hash, uint16_t collection,
                                                      std::string_view user) {
   if (const User* known = FindUser(hash, collection, user)) return const_cast<User&>(*known);
-  MakeRoom(&user_table, users.size(), [&](uint32_t index) { return users[index].hash; });
+  MakeRoom(&user_table, users.size(), [&](uint32_t index) {
+    mutex.AssertHeld();
+    return users[index].hash;
+  });
   User& fresh = users.emplace_back(User{hash, std::string(user), 0, collection});
   text_bytes += OutsideBytes(fresh.name);
   const size_t place = PlaceOf(user_table, hash, [](uint32_t) { return false; });
@@ -62,8 +69,12 @@ HistoryStaging::User& HistoryStaging::Stripe::UserOf(uint64_t hash, uint16_t col
 
 HistoryStaging::Entry& HistoryStaging::Stripe::EntryOf(uint64_t hash, User& user,
                                                        std::string_view item) {
-  MakeRoom(&entry_table, entries.size(), [&](uint32_t index) { return entries[index].hash; });
+  MakeRoom(&entry_table, entries.size(), [&](uint32_t index) {
+    mutex.AssertHeld();
+    return entries[index].hash;
+  });
   const size_t place = PlaceOf(entry_table, hash, [&](uint32_t index) {
+    mutex.AssertHeld();
     const Entry& one = entries[index];
     return one.hash == hash && one.user == &user && one.item == item;
   });
@@ -82,10 +93,10 @@ void HistoryStaging::Add(uint16_t collection, const WatchedPlay& play) {
   const uint64_t hash = HashOfUser(collection, play.user);
   const uint64_t item_hash = HashBytes(play.item) + hash * 0x9E37'79B9'7F4A'7C15ULL;
   Stripe& stripe = stripes_[UserStripeOf(hash)];
-  const std::lock_guard lock(stripe.mutex);
+  const MutexLock lock(stripe.mutex);
   User& user = stripe.UserOf(hash, collection, play.user);
   Entry& entry = stripe.EntryOf(item_hash, user, play.item);
-  if (!HistoryView{play.at_ms, false, play.payload}.Beats(entry.state())) return;
+  if (!HistoryView{play.at_ms, false, play.payload}.Supersedes(entry.state())) return;
   stripe.text_bytes -= OutsideBytes(entry.payload);
   entry.at_ms = play.at_ms;
   entry.payload.assign(play.payload);
@@ -95,7 +106,7 @@ void HistoryStaging::Add(uint16_t collection, const WatchedPlay& play) {
 void HistoryStaging::Erase(uint16_t collection, std::string_view user) {
   const uint64_t hash = HashOfUser(collection, user);
   Stripe& stripe = stripes_[UserStripeOf(hash)];
-  const std::lock_guard lock(stripe.mutex);
+  const MutexLock lock(stripe.mutex);
   const User* known = stripe.FindUser(hash, collection, user);
   if (known == nullptr) return;
   for (uint32_t at = known->first; at != 0; at = stripe.entries[at - 1].next) {
@@ -108,7 +119,7 @@ std::vector<const HistoryStaging::Entry*> HistoryStaging::Entries() const {
   std::vector<const Entry*> all;
   all.reserve(entries());
   for (const Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
+    const MutexLock lock(stripe.mutex);
     for (const Entry& entry : stripe.entries) {
       if (entry.at_ms != kNoTimeMs) all.push_back(&entry);
     }
@@ -125,7 +136,7 @@ std::vector<const HistoryStaging::Entry*> HistoryStaging::Entries() const {
 uint64_t HistoryStaging::entries() const {
   uint64_t sum = 0;
   for (const Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
+    const MutexLock lock(stripe.mutex);
     sum += stripe.entries.size();
   }
   return sum;
@@ -134,7 +145,7 @@ uint64_t HistoryStaging::entries() const {
 uint64_t HistoryStaging::bytes() const {
   uint64_t sum = 0;
   for (const Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
+    const MutexLock lock(stripe.mutex);
     sum += (stripe.user_table.size() + stripe.entry_table.size()) * sizeof(uint32_t) +
            stripe.users.size() * sizeof(User) + stripe.entries.size() * sizeof(Entry) +
            stripe.text_bytes;

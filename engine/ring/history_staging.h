@@ -12,11 +12,11 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/sync.h"
 #include "format/history_journal.h"
 #include "ring/user_stripe.h"
 
@@ -61,15 +61,16 @@ class HistoryStaging {
  private:
   using Table = std::vector<uint32_t>;  // 1 + index; 0: free
   struct Stripe {
-    mutable std::mutex mutex;
-    Table user_table, entry_table;
-    std::deque<User> users;
-    std::deque<Entry> entries;
-    uint64_t text_bytes = 0;  // of strings, outside the entries
+    mutable Mutex mutex{LockRank::kStripe};
+    Table user_table GUARDED_BY(mutex), entry_table GUARDED_BY(mutex);
+    std::deque<User> users GUARDED_BY(mutex);
+    std::deque<Entry> entries GUARDED_BY(mutex);
+    uint64_t text_bytes GUARDED_BY(mutex) = 0;  // of strings, outside the entries
 
-    const User* FindUser(uint64_t hash, uint16_t collection, std::string_view user) const;
-    User& UserOf(uint64_t hash, uint16_t collection, std::string_view user);
-    Entry& EntryOf(uint64_t hash, User& user, std::string_view item);
+    const User* FindUser(uint64_t hash, uint16_t collection, std::string_view user) const
+        REQUIRES(mutex);
+    User& UserOf(uint64_t hash, uint16_t collection, std::string_view user) REQUIRES(mutex);
+    Entry& EntryOf(uint64_t hash, User& user, std::string_view item) REQUIRES(mutex);
   };
   std::array<Stripe, kUserStripes> stripes_;
 };
@@ -78,7 +79,7 @@ template <typename Visit>
 void HistoryStaging::ForUser(uint16_t collection, std::string_view user, const Visit& visit) const {
   const uint64_t hash = HashOfUser(collection, user);
   const Stripe& stripe = stripes_[UserStripeOf(hash)];
-  const std::lock_guard lock(stripe.mutex);
+  const MutexLock lock(stripe.mutex);
   const User* known = stripe.FindUser(hash, collection, user);
   if (known == nullptr) return;
   for (uint32_t at = known->first; at != 0; at = stripe.entries[at - 1].next) {

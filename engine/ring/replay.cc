@@ -2,12 +2,12 @@
 // (ShardStore::CheckNewer): what is left of it here is only looked past.
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 
 #include "format/day_key.h"
 #include "format/journal_codec.h"
 #include "ring/ring.h"
-#include "store/scan.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -29,19 +29,20 @@ struct Standing {
 }  // namespace
 
 Status Ring::LoadSettings() {
+  const Table& kind = *ParseFamilyName(kUsersFamilyName).kind;
   const rocksdb::Slice end(&kDayKeys, 1);
   rocksdb::ReadOptions options;
   options.iterate_upper_bound = &end;
   const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator(options, store_->users()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
-    if (!NewerReason(FamilyName::kUsers, it->value().ToStringView()).empty()) continue;
+    if (!kind.newer_reason(it->value().ToStringView()).empty()) continue;
     UserRecord record;
     // What a poisoned record still says holds: an erasure is not forgotten for it. Of one that says
     // nothing it is known that history fails closed.
     if (!record.Parse(it->value().ToStringView())) record = UserRecord{.damaged = true};
     if (record.damaged) {
       store_->AddProblem("the user record of " + it->key().ToString() + " is damaged");
-      counters_->damaged_records.fetch_add(1, std::memory_order_relaxed);
+      counters_->damaged.fetch_add(1, std::memory_order_relaxed);
     }
     settings_.Put(it->key().ToStringView(), record);
   }
@@ -97,8 +98,8 @@ bool Ring::ReplayRecord(uint64_t sequence, std::string_view record, Staging* sta
   return decoder.ok();
 }
 
-Status Ring::ReplayFamily(uint32_t position) {
-  Slot& slot = slots_[position];
+Status Ring::ReplayFamily(Slot* slot) {
+  const uint32_t position = slot->position;
   const std::shared_ptr<Family> family = store_->ring_family(position);
   if (family == nullptr) return {};
   const std::unique_ptr<rocksdb::Iterator> it(store_->db()->NewIterator({}, family->get()));
@@ -118,7 +119,7 @@ Status Ring::ReplayFamily(uint32_t position) {
       continue;
     }
     if (!NewerText(record).empty()) continue;
-    counters_->damaged_records.fetch_add(1, std::memory_order_relaxed);
+    counters_->damaged.fetch_add(1, std::memory_order_relaxed);
     const std::string name = RingFamilyName(position) + "/" + it->key().ToString(true);
     if (damaged.empty()) damaged = name;
     store_->KeepDamaged(name, record);
@@ -129,24 +130,27 @@ Status Ring::ReplayFamily(uint32_t position) {
     if (!marked.ok()) return marked;
   }
   if (!any) return {};
-  slot.state = State::kClosed;
-  slot.opened_ms = slot.closed_ms = clock_->NowMs();
-  slot.closed_order = ++closings_;
-  slot.staging = std::move(staging);
-  slot.history = std::move(history);
+  slot->state = State::kClosed;
+  slot->opened_ms = slot->closed_ms = clock_->NowMs();
+  slot->closed_order = position + 1;
+  slot->staging = std::move(staging);
+  slot->history = std::move(history);
   return {};
 }
 
 Status Ring::Replay() {
   const Status loaded = LoadSettings();
   if (!loaded.ok()) return loaded;
-  const std::unique_lock lock(mutex_);
-  slots_.resize(std::max(options_.slots, store_->ring_families()));
-  for (uint32_t position = 0; position < slots_.size(); ++position) {
-    slots_[position].position = position;
-    const Status replayed = ReplayFamily(position);
+  std::vector<Slot> slots(std::max(options_.slots, store_->ring_families()));
+  for (uint32_t position = 0; position < slots.size(); ++position) {
+    slots[position].position = position;
+    const Status replayed = ReplayFamily(&slots[position]);
     if (!replayed.ok()) return replayed;
   }
+  const WriterLock lock(mutex_);
+  assert(slots_.empty());
+  slots_ = std::move(slots);
+  closings_ = slots_.size();
   if (!store_->read_only()) OpenNext();
   return {};
 }

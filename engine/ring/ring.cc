@@ -1,19 +1,22 @@
 #include "ring/ring.h"
 
 #include <algorithm>
+#include <cassert>
 
+#include "base/pause_point.h"
 #include "format/journal_codec.h"
 #include "store/status.h"
 
 namespace seendb {
 
-Ring::Ring(ShardStore* store, const RingOptions& options, const Clock* clock, NameTable* names,
-           RingCounters* counters)
+Ring::Ring(ShardStore* store, const RingOptions& options, const ClockGuard* clock, NameTable* names,
+           Counters* counters)
     : store_(store),
       options_(options),
       clock_(clock),
       names_(names),
       counters_(counters),
+      apply_lock_(LockRank::kApply, store->shard()),
       days_(store),
       sequence_(store->epoch() << 40) {}
 
@@ -33,22 +36,20 @@ const char* Ring::StateName(State state) {
   return "";
 }
 
-bool Ring::HasCurrent() const {
-  const std::shared_lock lock(mutex_);
-  return current_ != nullptr;
+std::optional<SlotPin> Ring::Pin() {
+  const ReaderLock lock(mutex_);
+  if (current_ == nullptr) return {};
+  Presence::Inside inside = current_->writers->presence.TryEnter();
+  assert(inside);  // it is closed when it is current no more
+  return SlotPin(current_->writers, std::move(inside), current_->position, current_->staging,
+                 current_->history);
 }
 
-Status Ring::Record(const Gate::Scope&, const RingBatch& batch) {
-  std::shared_ptr<Staging> staging;
-  std::shared_ptr<HistoryStaging> history;
-  uint32_t position = 0;
-  {
-    const std::shared_lock lock(mutex_);
-    staging = current_->staging;
-    history = current_->history;
-    position = current_->position;
-  }
-  const std::shared_ptr<Family> journal = store_->ring_family(position);
+Status Ring::Record(const RingBatch& batch, const SlotPin& pin) {
+  apply_lock_.AssertHeldShared();
+  Staging* const staging = pin.staging_.get();
+  HistoryStaging* const history = pin.history_.get();
+  const std::shared_ptr<Family> journal = store_->ring_family(pin.position_);
   rocksdb::WriteBatch own;
   rocksdb::WriteBatch& writes = batch.also != nullptr ? *batch.also : own;
   rocksdb::Status status;
@@ -69,10 +70,9 @@ Status Ring::Record(const Gate::Scope&, const RingBatch& batch) {
     for (const WatchedPlay& play : batch.watched) encoder.Add(play);
     put(encoder.Finish());
   }
-  rocksdb::WriteOptions options;
-  options.sync = batch.sync;
-  options.ignore_missing_column_families = true;
-  if (status.ok()) status = store_->db()->Write(options, &writes);
+  if (status.ok()) {
+    status = store_->db()->Write(batch.sync ? Synced() : NotSynced(), &writes);
+  }
   if (!status.ok()) return FromRocks(status, "journal");
   for (const StagedPlay& play : batch.plays) staging->Add(batch.collection_id, play);
   for (const StagedPlay& play : batch.watched_staged) staging->Add(batch.collection_id, play);
@@ -80,17 +80,18 @@ Status Ring::Record(const Gate::Scope&, const RingBatch& batch) {
   // Summing the stripes costs more than a small batch: it is done now and then.
   const bool look = batch.plays.size() + batch.watched.size() >= 256 || sequence % 64 == 0;
   if (look && staging->bytes() + history->bytes() >= options_.slot_bytes_max)
-    full_.store(true, std::memory_order_relaxed);
+    pin.writers_->full.store(true, std::memory_order_relaxed);
   return {};
 }
 
 void Ring::CollectHistory(uint16_t collection, std::string_view user, StagedStates* states) const {
-  const std::shared_lock lock(mutex_);
+  SEENDB_PAUSE_POINT("ring: collect history");
+  const ReaderLock lock(mutex_);
   for (const Slot& slot : slots_) {
     if (slot.history == nullptr) continue;
     slot.history->ForUser(collection, user, [&](std::string_view item, const HistoryView& state) {
       StagedState& known = (*states)[std::string(item)];
-      if (!state.Beats(known.state())) return;
+      if (!state.Supersedes(known.state())) return;
       known.at_ms = state.at_ms;
       known.payload.assign(state.payload);
     });
@@ -99,14 +100,31 @@ void Ring::CollectHistory(uint16_t collection, std::string_view user, StagedStat
 
 void Ring::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
                    std::vector<Fingerprint>* items) const {
-  const std::shared_lock lock(mutex_);
+  SEENDB_PAUSE_POINT("ring: collect");
+  const ReaderLock lock(mutex_);
   for (const Slot& slot : slots_) {
     if (slot.staging == nullptr || (slot.state == State::kDrained) != drained) continue;
     slot.staging->Collect(collection, user, oldest_bucket, items);
   }
 }
 
-// Precondition: mutex_ held alone.
+std::optional<int64_t> Ring::NewestStagedBucket(uint16_t collection, std::string_view user) const {
+  std::optional<int64_t> newest;
+  const auto meet = [&newest](int64_t bucket) {
+    newest = std::max(newest.value_or(bucket), bucket);
+  };
+  const ReaderLock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (slot.staging == nullptr || slot.state == State::kDrained) continue;
+    if (!user.empty()) {
+      slot.staging->ForUser(collection, user, [&](int64_t bucket, uint32_t) { meet(bucket); });
+    } else if (const auto of_slot = slot.staging->NewestBucket(collection)) {
+      meet(*of_slot);
+    }
+  }
+  return newest;
+}
+
 void Ring::OpenNext() {
   current_ = nullptr;
   for (uint32_t tried = 0; tried < options_.slots; ++tried) {
@@ -118,20 +136,20 @@ void Ring::OpenNext() {
     slot.closed_ms = 0;
     slot.staging = std::make_shared<Staging>();
     slot.history = std::make_shared<HistoryStaging>();
+    slot.writers = std::make_shared<SlotWriters>();
     turn_ = (slot.position + 1) % options_.slots;
     current_ = &slot;
     return;
   }
 }
 
-// Precondition: alone in the gate, mutex_ held alone.
 void Ring::Turn() {
-  full_.store(false, std::memory_order_relaxed);
   if (current_ == nullptr) {
     OpenNext();
   } else if (current_->staging->entries() == 0) {
     current_->opened_ms = clock_->NowMs();
   } else {
+    current_->writers->presence.Close();
     current_->state = State::kClosed;
     current_->closed_ms = clock_->NowMs();
     current_->closed_order = ++closings_;
@@ -140,36 +158,34 @@ void Ring::Turn() {
 }
 
 void Ring::Rotate() {
-  const Gate::Exclusive alone(gate_);
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   Turn();
 }
 
+bool Ring::RotationIsDue(int64_t now_ms) const {
+  return current_ == nullptr || current_->writers->full ||
+         current_->opened_ms / options_.slot_ms != now_ms / options_.slot_ms;
+}
+
 void Ring::RotateIfDue() {
-  const int64_t now = clock_->NowMs();
-  // Precondition: mutex_ held.
-  const auto due = [&] {
-    return Full() || current_ == nullptr ||
-           current_->opened_ms / options_.slot_ms != now / options_.slot_ms;
-  };
+  const int64_t now_ms = clock_->NowMs();
   {
-    const std::shared_lock lock(mutex_);
-    if (!due()) return;
+    const ReaderLock lock(mutex_);
+    if (!RotationIsDue(now_ms)) return;
   }
-  const Gate::Exclusive alone(gate_);
-  const std::unique_lock lock(mutex_);
-  if (due()) Turn();  // of many who saw it, one turns
+  const WriterLock lock(mutex_);
+  if (RotationIsDue(now_ms)) Turn();  // of many who saw it, one turns
 }
 
 uint32_t Ring::ClosedSlots() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return static_cast<uint32_t>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) {
     return slot.state == State::kClosed || slot.state == State::kDraining;
   }));
 }
 
 std::vector<SlotInfo> Ring::Slots() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   std::vector<SlotInfo> infos;
   for (const Slot& slot : slots_) {
     SlotInfo info;
@@ -191,7 +207,7 @@ std::vector<SlotInfo> Ring::Slots() const {
 
 std::vector<StagedReport> Ring::Inspect(std::string_view user) const {
   const std::shared_ptr<const FamilySet> families = store_->families();
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   std::vector<StagedReport> reports;
   for (const Slot& slot : slots_) {
     if (slot.staging == nullptr) continue;
@@ -209,7 +225,7 @@ std::vector<StagedReport> Ring::Inspect(std::string_view user) const {
 }
 
 void Ring::AddTo(EngineStats* stats) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   for (const Slot& slot : slots_) {
     if (slot.staging == nullptr) continue;
     if (slot.state == State::kDrained) {

@@ -1,16 +1,17 @@
 // ring/ring.h: the time ring of one shard: plays are journalled and staged in the current slot,
 // closed slots are drained into the seen filters, drained ones stay readable for a while.
 //
-// Only the current slot takes plays, by arrival; a closed one takes no more, so the drain and the
-// writers never meet. A position still undrained when its turn comes is skipped; with none free
-// there is no current slot and plays get kBusy.
+// Only the current slot takes plays, by arrival. Who records pins it first (SlotPin): it journals
+// and stages in that slot, closed meanwhile or not, and the drain of a closed slot waits until
+// nobody has it pinned, so the drain and the writers never meet. A position still undrained when
+// its turn comes is skipped; with none free there is no current slot and plays get kBusy.
 //
 // A journal record goes to the family of the slot that stages it, under the shard's next
 // sequence; the family is dropped once the slot's merges are synced. Replaying or draining twice
 // changes nothing.
 //
-// Threads: any. Who records passes the gate first and stays inside for verdict, journal and
-// staging (see gate.h).
+// Threads: any. Who records pins a slot, then shares the apply lock for verdict, journal and
+// staging (see base/sync.h).
 
 #pragma once
 
@@ -18,9 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,13 +27,16 @@
 
 #include <rocksdb/write_batch.h>
 
-#include "base/clock.h"
+#include "base/clock_guard.h"
+#include "base/counters.h"
 #include "base/name_table.h"
+#include "base/presence.h"
+#include "base/sync.h"
 #include "ring/active_days.h"
-#include "ring/gate.h"
 #include "ring/history_staging.h"
 #include "ring/staging.h"
 #include "ring/user_settings.h"
+#include "ring/written_users.h"
 #include "seendb/report.h"
 #include "store/shard_store.h"
 
@@ -46,14 +48,6 @@ struct RingOptions {
   int64_t slot_ms = 3'600'000;
   uint64_t slot_bytes_max = 256ULL << 20;
   uint64_t short_term_bytes = 64ULL << 20;
-};
-
-/// What the rings of an engine count; relaxed.
-struct RingCounters {
-  std::atomic<uint64_t> drained_plays{0}, drained_records{0}, drained_expired{0}, drains{0};
-  std::atomic<uint64_t> drain_failures{0}, drain_us{0};
-  std::atomic<uint64_t> replayed_records{0}, replayed_plays{0}, damaged_records{0};
-  std::atomic<uint64_t> history_drained{0};
 };
 
 /// What one write adds to a shard's ring.
@@ -77,11 +71,42 @@ struct StagedState {
 };
 using StagedStates = std::map<std::string, StagedState, std::less<>>;
 
+/// Those who write into one slot.
+struct SlotWriters {
+  Presence presence;
+  std::atomic<bool> full{false};  ///< the slot has reached its limit of bytes
+};
+
+/// Room for plays: the slot that was current, which is not drained while this lives. Excludes
+/// nobody. Threads: one at a time.
+class SlotPin {
+ public:
+  SlotPin(SlotPin&&) = default;
+  SlotPin& operator=(SlotPin&&) = delete;
+  /// Whether the slot has reached its limit of bytes: the ring is to be turned.
+  bool full() const { return writers_->full.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Ring;
+  SlotPin(std::shared_ptr<SlotWriters> writers, Presence::Inside inside, uint32_t position,
+          std::shared_ptr<Staging> staging, std::shared_ptr<HistoryStaging> history)
+      : writers_(std::move(writers)),
+        inside_(std::move(inside)),
+        position_(position),
+        staging_(std::move(staging)),
+        history_(std::move(history)) {}
+  std::shared_ptr<SlotWriters> writers_;
+  Presence::Inside inside_;  // of writers_, which goes after it
+  uint32_t position_;
+  std::shared_ptr<Staging> staging_;
+  std::shared_ptr<HistoryStaging> history_;
+};
+
 /// See the head of this file.
 class Ring {
  public:
-  Ring(ShardStore* store, const RingOptions& options, const Clock* clock, NameTable* names,
-       RingCounters* counters);
+  Ring(ShardStore* store, const RingOptions& options, const ClockGuard* clock, NameTable* names,
+       Counters* counters);
 
   /// Stages every record of every journal family again. Once, before anything else.
   Status Replay();
@@ -89,22 +114,27 @@ class Ring {
   /// The store was opened anew: what is staged stays, an erasure that failed may hold now.
   Status Reopened() { return LoadSettings(); }
 
-  Gate& gate() { return gate_; }
+  SharedLock& apply_lock() LOCK_RETURNED(apply_lock_) { return apply_lock_; }
   const UserSettings& settings() const { return settings_; }
   ActiveDays& days() { return days_; }
+  WrittenUsers& written_users() { return written_users_; }
 
-  /// Whether a slot takes plays now. Decided for as long as the caller is inside the gate.
-  bool HasCurrent() const;
+  /// The current slot; nothing where every slot waits to be drained.
+  std::optional<SlotPin> Pin();
   /// The shard's next sequence.
   uint64_t NextSequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  /// Journals and stages accepted plays. Precondition: inside the gate, HasCurrent().
-  Status Record(const Gate::Scope& inside, const RingBatch& batch);
+  /// Journals and stages accepted plays in a slot.
+  Status Record(const RingBatch& batch, const SlotPin& pin) REQUIRES_SHARED(apply_lock_);
 
   /// Appends the user's undrained items of buckets from `oldest_bucket` on; with `drained`, those
   /// of the short-term store instead.
   void Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
                std::vector<Fingerprint>* items) const;
+
+  /// The newest bucket of a collection with undrained plays, of the user or, where that is empty,
+  /// of anybody.
+  std::optional<int64_t> NewestStagedBucket(uint16_t collection, std::string_view user) const;
 
   /// The user's undrained history of a collection.
   void CollectHistory(uint16_t collection, std::string_view user, StagedStates* states) const;
@@ -113,27 +143,47 @@ class Ring {
   void Rotate();
   /// Rotates if the current slot's time has passed or it has grown too large.
   void RotateIfDue();
-  /// Drains every closed slot, oldest first; stops at the first failure, to be tried again.
-  Status DrainClosed();
+  /// Drains every closed slot, oldest first; stops at the first failure, to be tried again. kBusy
+  /// where calls that have a slot pinned don't end for kLongestPin: nothing has failed then.
+  Status DrainClosed() EXCLUDES(apply_lock_);
   /// Undrained slots besides the current one.
   uint32_t ClosedSlots() const;
-  /// Whether the current slot has reached its limit of bytes.
-  bool Full() const { return full_.load(std::memory_order_relaxed); }
 
-  /// Forgets a user: database, slots and short-term store, synced.
-  Status Erase(std::string_view user, int64_t at_ms);
+  /// Forgets a user: database, slots and short-term store, synced. Of history the rows up to
+  /// `at_ms` stay, and do not count: the caller deletes them, as the key erasing/<user> says. That
+  /// key is written where there are tables of history, in the batch of the erasure.
+  Status Erase(std::string_view user, int64_t at_ms) EXCLUDES(apply_lock_);
   /// Forgets the user's plays and impressions in the collections that `*record` has marks of, as
-  /// an erasure at `at_ms` would; notes so there, and unites the user's record with it. Synced, all
-  /// or nothing.
-  Status Forget(const Gate::Exclusive& alone, std::string_view user, int64_t at_ms,
-                UserRecord* record);
-  /// Unites the user's record with what `change(known)` makes of it, synced; nothing is written
-  /// where it makes nothing. One at a time; `known` may be null. Precondition: inside the gate.
+  /// an erasure at `at_ms` would; notes so there, and unites the user's record with it. All or
+  /// nothing; the caller syncs the log once it has released the apply
+  /// lock.
+  Status Forget(std::string_view user, int64_t at_ms, UserRecord* record) REQUIRES(apply_lock_);
+  /// Unites the user's record with what `change(known)` makes of it; nothing is written where it
+  /// makes nothing. One at a time; `known` may be null. The caller syncs the log once it has
+  /// released the apply lock, whether anything was written or not: what made it unnecessary may not
+  /// be synced yet.
   Status ChangeSettings(
-      const Gate::Scope& inside, std::string_view user,
-      const std::function<Result<std::optional<UserRecord>>(const UserRecord* known)>& change);
+      std::string_view user,
+      const std::function<Result<std::optional<UserRecord>>(const UserRecord* known)>& change)
+      REQUIRES_SHARED(apply_lock_);
   /// For writes that carry a user's record themselves, once they have been made.
-  void Settle(std::string_view user, const UserRecord& record) { settings_.Put(user, record); }
+  void Settle(std::string_view user, const UserRecord& record) {
+    settings_.Put(user, record);
+    users_changed_.store(true);
+  }
+  /// Writes the user records into a table, if any changed since: no damage of a log takes them
+  /// then.
+  Status FlushUsers() EXCLUDES(apply_lock_);
+
+  /// Grows after each write that may add rows of history, before the writer releases the apply
+  /// lock. Who looks rows up without the lock notes it before: what was found is all there is, as
+  /// long as it has not grown once the looker holds the lock alone.
+  uint64_t row_writes() const { return row_writes_.load(); }
+  /// The write has ended, whatever came of it.
+  void NoteRowWrite() REQUIRES_SHARED(apply_lock_) {
+    apply_lock_.AssertHeldShared();
+    row_writes_.fetch_add(1);
+  }
 
   /// One report a slot.
   std::vector<SlotInfo> Slots() const;
@@ -153,42 +203,55 @@ class Ring {
     int64_t closed_ms = 0;
     std::shared_ptr<Staging> staging;         // null while free or evicted
     std::shared_ptr<HistoryStaging> history;  // null unless current or closed, or before any
+    std::shared_ptr<SlotWriters> writers;     // null before any
   };
 
   static const char* StateName(State state);
   Status LoadSettings();
-  Status ReplayFamily(uint32_t position);
+  Status ReplayFamily(Slot* slot);
   bool ReplayRecord(uint64_t sequence, std::string_view record, Staging* staging);
   bool ReplayHistory(uint64_t sequence, std::string_view record, Staging* staging,
                      HistoryStaging* history);
-  void EraseStaged(std::string_view collection, std::string_view user, bool history);
-  void OpenNext();
-  void Turn();
-  Status DrainSlot(uint32_t position);
-  Status WriteMerges(const Staging& staging, int64_t as_of_ms);
-  Status WriteHistory(const HistoryStaging& staging);
-  void EvictShortTerm();
+  struct LaterRow;
+  Status FindLaterRows(std::string_view user, int64_t at_ms, std::vector<LaterRow>* rows) const;
+  Status WriteErasure(std::string_view user, int64_t at_ms, const std::vector<LaterRow>& later,
+                      const std::vector<std::string>& damaged) REQUIRES(apply_lock_);
+  void EraseStaged(std::string_view collection, std::string_view user, bool history)
+      REQUIRES(apply_lock_);
+  bool RotationIsDue(int64_t now_ms) const REQUIRES_SHARED(mutex_);
+  void OpenNext() REQUIRES(mutex_);
+  void Turn() REQUIRES(mutex_);
+  Slot* OldestClosed() REQUIRES_SHARED(mutex_);
+  /// Waits until nobody has the oldest closed slot pinned, and says which it is.
+  Result<uint32_t> BeginDrain() REQUIRES(drain_mutex_);
+  Status EndDrain(uint32_t position, const Status& drained) REQUIRES(drain_mutex_);
+  Status DrainSlot(uint32_t position) REQUIRES(drain_mutex_);
+  Status WriteMerges(const Staging& staging, int64_t as_of_ms) REQUIRES(drain_mutex_);
+  Status WriteHistory(const HistoryStaging& staging) REQUIRES(drain_mutex_);
+  void EvictShortTerm() REQUIRES(mutex_);
   void Pace() const;
 
   ShardStore* const store_;
   const RingOptions options_;
-  const Clock* const clock_;
+  const ClockGuard* const clock_;
   NameTable* const names_;
-  RingCounters* const counters_;
+  Counters* const counters_;
 
-  Gate gate_;
+  SharedLock apply_lock_;
   UserSettings settings_;
   ActiveDays days_;
-  std::mutex settings_mutex_;  // one change of a setting at a time
+  WrittenUsers written_users_;
+  Mutex settings_mutex_{LockRank::kUserRecords};  // one change of a setting at a time
   std::atomic<uint64_t> sequence_;
-  std::atomic<bool> full_{false};
-  std::mutex drain_mutex_;  // one drain at a time
+  std::atomic<uint64_t> row_writes_{0};
+  std::atomic<bool> users_changed_{false};  // since they were written into a table
+  Mutex drain_mutex_{LockRank::kDrain};     // one drain at a time
 
-  mutable std::shared_mutex mutex_;  // guards what follows
-  std::vector<Slot> slots_;
-  Slot* current_ = nullptr;
-  uint32_t turn_ = 0;  // position to try next
-  uint64_t closings_ = 0;
+  mutable ReadWriteMutex mutex_{LockRank::kSlots};
+  std::vector<Slot> slots_ GUARDED_BY(mutex_);
+  Slot* current_ GUARDED_BY(mutex_) = nullptr;
+  uint32_t turn_ GUARDED_BY(mutex_) = 0;  // position to try next
+  uint64_t closings_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace seendb

@@ -4,44 +4,97 @@
 #include <utility>
 
 #include "format/day_key.h"
+#include "format/history_codec.h"
 #include "ring/ring.h"
-#include "store/history_rows.h"
 #include "store/status.h"
+#include "tables/meta_keys.h"
 
 namespace seendb {
 namespace {
 
-// Adds to `*batch` the deletion of the user's last active days, and their keys to `*keys`.
-rocksdb::Status DeleteDaysOf(std::string_view user, const ShardStore& store,
-                             rocksdb::WriteBatch* batch, std::vector<std::string>* keys) {
-  const std::string end = DayKeyEnd(user);
-  const rocksdb::Slice bound(end);
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &bound;
-  const std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, store.users()));
-  for (it->Seek(DayKeyPrefix(user)); it->Valid(); it->Next()) {
-    rocksdb::Status status = batch->Delete(store.users(), it->key());
-    if (!status.ok()) return status;
-    keys->push_back(it->key().ToString());
-  }
-  return it->status();
-}
+// Looks at rows without the apply lock, while others write some, before one is done while holding
+// it alone.
+constexpr int kLooksOutside = 4;
 
-// Adds to `*batch` the deletion of what filters and impressions of a collection hold of the user.
-rocksdb::Status DeleteFilters(const rocksdb::Slice& user, const CollectionFamilies& collection,
-                              rocksdb::WriteBatch* batch) {
+// Adds to `*batch` the deletion of the user's key in those families of a collection whose kind
+// `has` the deletion.
+template <typename Has>
+rocksdb::Status DeleteUser(const rocksdb::Slice& user, const CollectionFamilies& collection,
+                           const Has& has, rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
-  if (collection.impressions) status = batch->Delete(collection.impressions->get(), user);
-  for (const auto& [index, bucket] : collection.buckets) {
-    if (status.ok()) status = batch->Delete(bucket->family->get(), user);
-  }
+  collection.ForEachFamily([&](const std::shared_ptr<Family>& family) {
+    if (status.ok() && has(family->kind())) status = batch->Delete(family->get(), user);
+  });
   return status;
 }
 
+bool ErasedByUser(const Table& kind) { return kind.erase == Table::Erase::kDeleteUser; }
+bool ClearedWithFilter(const Table& kind) { return kind.clear == Table::Clear::kFilter; }
+
 }  // namespace
 
+// A row of history dated after an erasure: by its time alone it would count.
+struct Ring::LaterRow {
+  std::string collection;
+  std::shared_ptr<HistoryBucket> bucket;
+  std::string timeline_key, state_key;  // the second is empty where the first can't be read
+};
+
+// The timeline has the latest rows first: few are read.
+Status Ring::FindLaterRows(std::string_view user, int64_t at_ms,
+                           std::vector<LaterRow>* rows) const {
+  rows->clear();
+  const std::string end = HistoryPrefixEnd(user);
+  const rocksdb::Slice bound(end);
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &bound;
+  const std::shared_ptr<const FamilySet> families = store_->families();
+  for (const auto& [name, collection] : families->collections) {
+    for (const auto& [index, bucket] : collection.history) {
+      if (bucket->end_ms - 1 <= at_ms) break;
+      const std::unique_ptr<rocksdb::Iterator> it(
+          store_->db()->NewIterator(options, bucket->timeline->get()));
+      for (it->Seek(HistoryPrefix(user)); it->Valid(); it->Next()) {
+        std::string_view of, item;
+        int64_t row_at_ms = 0;
+        const std::string_view key = it->key().ToStringView();
+        const bool readable = ParseTimelineKey(key, &of, &row_at_ms, &item);
+        if (readable && row_at_ms <= at_ms) break;
+        rows->push_back(
+            {name, bucket, std::string(key), readable ? HistoryKey(user, item) : std::string()});
+      }
+      if (!it->status().ok()) return FromRocks(it->status(), "erase");
+    }
+  }
+  return {};
+}
+
 Status Ring::Erase(std::string_view user, int64_t at_ms) {
-  const Gate::Exclusive alone(gate_);
+  std::vector<LaterRow> later;
+  std::vector<std::string> damaged;  // journal records set aside that name the user
+  for (int looks = 1;; ++looks) {
+    Status status = store_->CheckWritable();
+    if (!status.ok()) return status;
+    const uint64_t row_writes_before = row_writes();
+    status = FindLaterRows(user, at_ms, &later);
+    if (!status.ok()) return status;
+    if (looks == 1) store_->FindDamagedOf(user, &damaged);  // only openings add any
+    const SharedLock::Exclusive alone(apply_lock_);
+    if (row_writes() != row_writes_before) {
+      if (looks < kLooksOutside) continue;
+      status = FindLaterRows(user, at_ms, &later);
+    }
+    if (status.ok()) status = WriteErasure(user, at_ms, later, damaged);
+    if (!status.ok()) return status;
+    break;
+  }
+  // Nobody waits for the disk but the caller: what is written meanwhile is on it later, or not.
+  return store_->SyncWal();
+}
+
+Status Ring::WriteErasure(std::string_view user, int64_t at_ms, const std::vector<LaterRow>& later,
+                          const std::vector<std::string>& damaged) {
+  apply_lock_.AssertHeld();
   const Status writable = store_->CheckWritable();
   if (!writable.ok()) return writable;
   UserRecord record;
@@ -54,30 +107,40 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
   rocksdb::WriteBatch batch;
   rocksdb::Status status = batch.Merge(store_->users(), key, encoded);
   std::vector<std::string> days;
-  if (status.ok()) status = DeleteDaysOf(user, *store_, &batch, &days);
+  bool with_rows = false;
   for (const auto& [name, collection] : families->collections) {
-    if (status.ok()) status = DeleteFilters(key, collection, &batch);
-    for (const auto& [index, bucket] : collection.history) {
-      for (const auto& family : {bucket->states, bucket->timeline}) {
-        if (status.ok()) status = DeleteHistoryOf(user, store_->db(), family->get(), &batch);
-      }
-    }
+    days.push_back(DayKey(user, name));
+    if (status.ok()) status = batch.Delete(store_->users(), days.back());
+    if (status.ok()) status = DeleteUser(key, collection, ErasedByUser, &batch);
+    collection.ForEachFamily([&](const std::shared_ptr<Family>& family) {
+      with_rows = with_rows || family->kind().erase == Table::Erase::kRows;
+    });
   }
-  std::vector<std::string> damaged;  // journal records set aside that name the user
-  store_->FindDamagedOf(user, &damaged);
+  for (const LaterRow& row : later) {
+    const int64_t index = row.bucket->index;
+    if (families->FindBucket(&CollectionFamilies::history, row.collection, index) != row.bucket) {
+      continue;  // dropped since
+    }
+    if (status.ok()) status = batch.Delete(row.bucket->timeline->get(), row.timeline_key);
+    if (!status.ok() || row.state_key.empty()) continue;
+    status = batch.Delete(row.bucket->states->get(), row.state_key);
+  }
   for (const std::string& copy : damaged) {
     if (status.ok()) status = batch.Delete(store_->meta(), copy);
   }
-  if (status.ok()) status = store_->db()->Write(Synced(), &batch);
+  if (status.ok() && with_rows) {
+    status = batch.Put(store_->meta(), ErasingKey(user), ErasingState(at_ms));
+  }
+  if (status.ok()) status = store_->db()->Write(NotSynced(), &batch);
   if (!status.ok()) return FromRocks(status, "erase");
-  settings_.Put(user, record);
+  Settle(user, record);
   days_.Forget(days);
   for (const auto& [name, collection] : families->collections) EraseStaged(name, user, true);
   return {};
 }
 
-Status Ring::Forget(const Gate::Exclusive&, std::string_view user, int64_t at_ms,
-                    UserRecord* record) {
+Status Ring::Forget(std::string_view user, int64_t at_ms, UserRecord* record) {
+  apply_lock_.AssertHeld();
   const Status writable = store_->CheckWritable();
   if (!writable.ok()) return writable;
   const std::shared_ptr<const FamilySet> families = store_->families();
@@ -88,21 +151,22 @@ Status Ring::Forget(const Gate::Exclusive&, std::string_view user, int64_t at_ms
     marks.forgotten = {NextSequence(), at_ms};
     const CollectionFamilies* const family = families->Find(name);
     if (family == nullptr) return Status::Unavailable("the shard is being closed");
-    if (status.ok()) status = DeleteFilters(key, *family, &batch);
+    if (status.ok()) status = DeleteUser(key, *family, ClearedWithFilter, &batch);
   }
   std::string encoded;
   record->Encode(&encoded);
   if (status.ok()) status = batch.Merge(store_->users(), key, encoded);
-  if (status.ok()) status = store_->db()->Write(Synced(), &batch);
+  if (status.ok()) status = store_->db()->Write(NotSynced(), &batch);
   if (!status.ok()) return FromRocks(status, "forget");
-  settings_.Put(user, *record);
+  Settle(user, *record);
   for (const auto& [name, marks] : record->marks) EraseStaged(name, user, false);
   return {};
 }
 
 void Ring::EraseStaged(std::string_view collection, std::string_view user, bool history) {
+  apply_lock_.AssertHeld();
   const uint16_t id = names_->Intern(collection);
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   for (const Slot& slot : slots_) {
     if (slot.staging != nullptr) slot.staging->Erase(id, user);
     if (history && slot.history != nullptr) slot.history->Erase(id, user);
@@ -110,9 +174,10 @@ void Ring::EraseStaged(std::string_view collection, std::string_view user, bool 
 }
 
 Status Ring::ChangeSettings(
-    const Gate::Scope&, std::string_view user,
+    std::string_view user,
     const std::function<Result<std::optional<UserRecord>>(const UserRecord* known)>& change) {
-  const std::lock_guard one(settings_mutex_);
+  apply_lock_.AssertHeldShared();
+  const MutexLock one(settings_mutex_);
   const Status writable = store_->CheckWritable();
   if (!writable.ok()) return writable;
   const std::shared_ptr<const UserRecord> known = settings_.Find(user);
@@ -122,10 +187,17 @@ Status Ring::ChangeSettings(
   std::string encoded;
   (*record)->Encode(&encoded);
   const rocksdb::Status merged =
-      store_->db()->Merge(Synced(), store_->users(), {user.data(), user.size()}, encoded);
+      store_->db()->Merge({}, store_->users(), {user.data(), user.size()}, encoded);
   if (!merged.ok()) return FromRocks(merged, "write a user's settings");
-  settings_.Put(user, **record);
+  Settle(user, **record);
   return {};
+}
+
+Status Ring::FlushUsers() {
+  if (!store_->CheckWritable().ok() || !users_changed_.exchange(false)) return {};
+  Status flushed = store_->FlushUsers();
+  if (!flushed.ok()) users_changed_.store(true);
+  return flushed;
 }
 
 }  // namespace seendb

@@ -132,7 +132,7 @@ void Staging::Stripe::Grow(Entry* entry) {
 void Staging::Add(uint16_t collection, const StagedPlay& play) {
   const uint64_t hash = HashOfUser(collection, play.user);
   Stripe& stripe = stripes_[UserStripeOf(hash)];
-  const std::lock_guard lock(stripe.mutex);
+  const MutexLock lock(stripe.mutex);
   Entry* entry = stripe.Find(hash, collection, play.user);
   while (entry != nullptr && entry->bucket != play.bucket) {
     entry = entry->next == 0 ? nullptr : &stripe.entries[entry->next - 1];
@@ -147,7 +147,7 @@ void Staging::Collect(uint16_t collection, std::string_view user, int64_t oldest
                       std::vector<Fingerprint>* items) const {
   const uint64_t hash = HashOfUser(collection, user);
   const Stripe& stripe = stripes_[UserStripeOf(hash)];
-  const std::lock_guard lock(stripe.mutex);
+  const MutexLock lock(stripe.mutex);
   const Entry* entry = stripe.Find(hash, collection, user);
   while (entry != nullptr) {
     if (entry->bucket >= oldest_bucket) {
@@ -157,10 +157,22 @@ void Staging::Collect(uint16_t collection, std::string_view user, int64_t oldest
   }
 }
 
+std::optional<int64_t> Staging::NewestBucket(uint16_t collection) const {
+  std::optional<int64_t> newest;
+  for (const Stripe& stripe : stripes_) {
+    const MutexLock lock(stripe.mutex);
+    for (const Entry& entry : stripe.entries) {
+      if (entry.collection != collection || entry.count == 0) continue;
+      newest = std::max(newest.value_or(entry.bucket), entry.bucket);
+    }
+  }
+  return newest;
+}
+
 void Staging::Erase(uint16_t collection, std::string_view user) {
   const uint64_t hash = HashOfUser(collection, user);
   Stripe& stripe = stripes_[UserStripeOf(hash)];
-  const std::lock_guard lock(stripe.mutex);
+  const MutexLock lock(stripe.mutex);
   Entry* entry = stripe.Find(hash, collection, user);
   while (entry != nullptr) {
     stripe.plays -= std::min<uint64_t>(stripe.plays, entry->count);
@@ -173,7 +185,7 @@ std::vector<const Staging::Entry*> Staging::Entries() const {
   std::vector<const Entry*> all;
   all.reserve(entries());
   for (const Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
+    const MutexLock lock(stripe.mutex);
     for (const Entry& entry : stripe.entries) {
       if (entry.count > 0) all.push_back(&entry);
     }
@@ -189,7 +201,7 @@ std::vector<const Staging::Entry*> Staging::Entries() const {
 uint64_t Staging::plays() const {
   uint64_t sum = 0;
   for (const Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
+    const MutexLock lock(stripe.mutex);
     sum += stripe.plays;
   }
   return sum;
@@ -198,7 +210,7 @@ uint64_t Staging::plays() const {
 uint64_t Staging::entries() const {
   uint64_t sum = 0;
   for (const Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
+    const MutexLock lock(stripe.mutex);
     sum += stripe.entries.size();
   }
   return sum;
@@ -207,7 +219,7 @@ uint64_t Staging::entries() const {
 uint64_t Staging::bytes() const {
   uint64_t sum = 0;
   for (const Stripe& stripe : stripes_) {
-    const std::lock_guard lock(stripe.mutex);
+    const MutexLock lock(stripe.mutex);
     sum += stripe.arena_bytes + stripe.table.size() * sizeof(Place) +
            stripe.entries.size() * sizeof(Entry);
   }

@@ -12,10 +12,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/sync.h"
 #include "filter/hash.h"
 #include "ring/user_stripe.h"
 
@@ -56,6 +57,8 @@ class Staging {
   /// Calls `visit(bucket, count)` for each of the user's entries.
   template <typename Visit>
   void ForUser(uint16_t collection, std::string_view user, const Visit& visit) const;
+  /// The newest bucket of the collection that anybody has plays in. Cost: a look at every entry.
+  std::optional<int64_t> NewestBucket(uint16_t collection) const;
   /// Forgets the user's plays in a collection.
   void Erase(uint16_t collection, std::string_view user);
   /// Every entry, in the order a drain writes: collection, bucket, user.
@@ -74,25 +77,27 @@ class Staging {
     uint32_t index = 0;  // 1 + that of the entry; 0: free
   };
   struct Stripe {
-    mutable std::mutex mutex;
-    std::vector<Place> table;
-    std::deque<Entry> entries;
-    size_t heads = 0;  // entries in the table (the others hang on `next`)
-    std::vector<std::unique_ptr<char[]>> blocks;
-    char* free = nullptr;
-    size_t free_bytes = 0;
-    uint64_t arena_bytes = 0;
-    uint64_t plays = 0;
-    std::array<Fingerprint*, 32> reusable{};  // by log2 of capacity, linked through the first word
+    mutable Mutex mutex{LockRank::kStripe};
+    std::vector<Place> table GUARDED_BY(mutex);
+    std::deque<Entry> entries GUARDED_BY(mutex);
+    size_t heads GUARDED_BY(mutex) = 0;  // entries in the table (the others hang on `next`)
+    std::vector<std::unique_ptr<char[]>> blocks GUARDED_BY(mutex);
+    char* free GUARDED_BY(mutex) = nullptr;
+    size_t free_bytes GUARDED_BY(mutex) = 0;
+    uint64_t arena_bytes GUARDED_BY(mutex) = 0;
+    uint64_t plays GUARDED_BY(mutex) = 0;
+    // By log2 of capacity, linked through the first word.
+    std::array<Fingerprint*, 32> reusable GUARDED_BY(mutex){};
 
-    char* Allocate(size_t bytes, size_t alignment);
-    Fingerprint* AllocateItems(uint32_t capacity);
-    void Recycle(Fingerprint* items, uint32_t capacity);
-    Entry* Find(uint64_t hash, uint16_t collection, std::string_view user);
-    const Entry* Find(uint64_t hash, uint16_t collection, std::string_view user) const;
-    Entry* Insert(uint64_t hash, uint16_t collection, const StagedPlay& play);
-    void Rehash();
-    void Grow(Entry* entry);
+    char* Allocate(size_t bytes, size_t alignment) REQUIRES(mutex);
+    Fingerprint* AllocateItems(uint32_t capacity) REQUIRES(mutex);
+    void Recycle(Fingerprint* items, uint32_t capacity) REQUIRES(mutex);
+    Entry* Find(uint64_t hash, uint16_t collection, std::string_view user) REQUIRES(mutex);
+    const Entry* Find(uint64_t hash, uint16_t collection, std::string_view user) const
+        REQUIRES(mutex);
+    Entry* Insert(uint64_t hash, uint16_t collection, const StagedPlay& play) REQUIRES(mutex);
+    void Rehash() REQUIRES(mutex);
+    void Grow(Entry* entry) REQUIRES(mutex);
   };
   std::array<Stripe, kUserStripes> stripes_;
 };
@@ -101,7 +106,7 @@ template <typename Visit>
 void Staging::ForUser(uint16_t collection, std::string_view user, const Visit& visit) const {
   const uint64_t hash = HashOfUser(collection, user);
   const Stripe& stripe = stripes_[UserStripeOf(hash)];
-  const std::lock_guard lock(stripe.mutex);
+  const MutexLock lock(stripe.mutex);
   const Entry* entry = stripe.Find(hash, collection, user);
   while (entry != nullptr) {
     if (entry->count > 0) visit(entry->bucket, entry->count);

@@ -9,12 +9,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/sync.h"
 #include "format/user_codec.h"
 
 namespace seendb {
@@ -24,17 +23,17 @@ class UserSettings {
  public:
   /// Unites the user's record with `record`.
   void Put(std::string_view user, const UserRecord& record) {
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     std::shared_ptr<const UserRecord>& known = records_[std::string(user)];
     auto united = known ? std::make_shared<UserRecord>(*known) : std::make_shared<UserRecord>();
-    united->Absorb(record);
+    united->Join(record);
     known = std::move(united);
     any_.store(true, std::memory_order_release);
   }
   /// The user's record as of now; null where there is none.
   std::shared_ptr<const UserRecord> Find(std::string_view user) const {
     if (!any_.load(std::memory_order_acquire)) return nullptr;
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     const auto at = records_.find(user);
     return at == records_.end() ? nullptr : at->second;
   }
@@ -44,10 +43,10 @@ class UserSettings {
     using is_transparent = void;
     size_t operator()(std::string_view text) const { return HashBytes(text); }
   };
-  mutable std::shared_mutex mutex_;
+  mutable ReadWriteMutex mutex_{LockRank::kLeaf};
   std::atomic<bool> any_{false};
-  std::unordered_map<std::string, std::shared_ptr<const UserRecord>, Hash, std::equal_to<>>
-      records_;
+  std::unordered_map<std::string, std::shared_ptr<const UserRecord>, Hash, std::equal_to<>> records_
+      GUARDED_BY(mutex_);
 };
 
 }  // namespace seendb

@@ -38,21 +38,6 @@ int64_t WholeNumber(const Json& json, const char* name) {
 
 }  // namespace
 
-// RocksDB answers with the same code whether the file can't be made or is locked: its words differ
-// ("While lock file", "lock hold by current process" against "While open a file for lock").
-Status LockDatabase(rocksdb::Env* env, const std::string& root, rocksdb::FileLock** lock) {
-  const std::string path = root + "/LOCK";
-  const rocksdb::Status locked = env->LockFile(path, lock);
-  if (locked.ok()) return {};
-  *lock = nullptr;
-  const std::string text = locked.ToString();
-  for (const char* held : {"While lock file", "lock hold by", "already held"}) {
-    if (text.find(held) == std::string::npos) continue;
-    return Status::Busy(root + " is open in another process (" + text + ")");
-  }
-  return Status::IOError("the database can't be locked, " + path + " can't be opened: " + text);
-}
-
 Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes,
                    bool sync) {
   const std::string fresh = path + ".tmp";

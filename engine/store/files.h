@@ -35,10 +35,6 @@ struct Identity {
   static Result<Identity> FromJson(const std::string& json);
 };
 
-/// Takes the lock of the database in `root`, its file `LOCK`. kBusy: another process, or another
-/// engine of this one, has it; kIOError: the file system refused.
-Status LockDatabase(rocksdb::Env* env, const std::string& root, rocksdb::FileLock** lock);
-
 /// Writes `bytes` under another name and renames that to `path`; with `sync`, both synced.
 Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync);
 

@@ -22,11 +22,4 @@ rocksdb::Status ForEachHistoryRow(
   return it->status();
 }
 
-rocksdb::Status DeleteHistoryOf(std::string_view user, rocksdb::DB* db,
-                                rocksdb::ColumnFamilyHandle* family, rocksdb::WriteBatch* batch) {
-  return ForEachHistoryRow(user, db, family, [&](std::string_view key, std::string_view) {
-    return batch->Delete(family, {key.data(), key.size()});
-  });
-}
-
 }  // namespace seendb

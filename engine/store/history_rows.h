@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <rocksdb/db.h>
-#include <rocksdb/write_batch.h>
 
 namespace seendb {
 
@@ -15,9 +14,5 @@ namespace seendb {
 rocksdb::Status ForEachHistoryRow(
     std::string_view user, rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
     const std::function<rocksdb::Status(std::string_view, std::string_view)>& row);
-
-/// Adds to `*batch` the deletion of every key of the user in a family history/... or timeline/...
-rocksdb::Status DeleteHistoryOf(std::string_view user, rocksdb::DB* db,
-                                rocksdb::ColumnFamilyHandle* family, rocksdb::WriteBatch* batch);
 
 }  // namespace seendb

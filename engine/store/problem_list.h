@@ -7,13 +7,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <rocksdb/listener.h>
+
+#include "base/sync.h"
 
 namespace seendb {
 
@@ -29,8 +30,6 @@ class ProblemList final : public rocksdb::EventListener {
       *status = rocksdb::Status::OK();
       return;
     }
-    // A flush syncs older logs, a switch of memtables writes out the current one.
-    if (reason != rocksdb::BackgroundErrorReason::kCompaction) log_failed_ = true;
     Add("RocksDB: " + status->ToString());
     if (status->severity() >= rocksdb::Status::Severity::kHardError) Stop(status->ToString());
   }
@@ -44,52 +43,49 @@ class ProblemList final : public rocksdb::EventListener {
   }
   /// RocksDB takes no writes until it is opened anew.
   void Stop(std::string why) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (why_stopped_.empty()) why_stopped_ = std::move(why);
     stopped_ = true;
   }
   bool stopped() const { return stopped_; }
   std::string why_stopped() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return why_stopped_;
   }
   /// RocksDB works again.
   void Begin() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       why_stopped_.clear();
     }
-    stopped_ = log_failed_ = false;
+    stopped_ = false;
     Clear("RocksDB: ");
   }
-  /// Whether a log may have failed and RocksDB has not recovered: to sync a failed one
-  /// breaks an assertion of RocksDB.
-  bool log_failed() const { return log_failed_; }
   /// Forgets the problems that begin with `prefix`.
   void Clear(std::string_view prefix) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     std::erase_if(problems_, [&](const std::string& p) { return p.starts_with(prefix); });
   }
   /// Notes a problem, once.
   void Add(std::string text) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (problems_.size() < kProblemsKept &&
         std::find(problems_.begin(), problems_.end(), text) == problems_.end()) {
       problems_.push_back(std::move(text));
     }
   }
   std::vector<std::string> problems() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return problems_;
   }
 
  private:
   static constexpr size_t kProblemsKept = 20;
 
-  std::atomic<bool> log_failed_{false}, stopped_{false};
-  mutable std::mutex mutex_;
-  std::vector<std::string> problems_;
-  std::string why_stopped_;
+  std::atomic<bool> stopped_{false};
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::vector<std::string> problems_ GUARDED_BY(mutex_);
+  std::string why_stopped_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seendb

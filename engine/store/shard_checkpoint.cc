@@ -64,6 +64,7 @@ Inventory InventoryOf(const std::vector<rocksdb::LiveFileStorageInfo>& files,
 // might be gone. So the listing, which is short, holds off changes of the families, and the
 // copying, which may be long, does not.
 Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* report) {
+  AssertMayBlock();
   Status status = SyncWal();  // logs that are only linked must not depend on a later sync
   if (!status.ok()) return status;
   rocksdb::Env* const env = shared_->env;
@@ -75,12 +76,12 @@ Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* repor
   uint64_t sequence = 0;
   Inventory noted;
   {
-    const std::lock_guard lock(sync_mutex_);
+    const MutexLock lock(sync_mutex_);
     noted = noted_files_;
   }
   NameFamilies(&noted);
   {
-    const std::lock_guard change(change_mutex_);
+    const MutexLock change(change_mutex_);
     sequence = db_->GetLatestSequenceNumber();
     rocksdb::LiveFilesStorageInfoOptions options;
     options.wal_size_for_flush = UINT64_MAX;  // logs are taken as they are: nothing is flushed

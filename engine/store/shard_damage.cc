@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/day_key.h"
-#include "store/meta_keys.h"
-#include "store/scan.h"
+#include "store/copy_file.h"
+#include "store/placeholder.h"
 #include "store/shard_store.h"
-#include "store/stand_in.h"
 #include "store/status.h"
+#include "tables/meta_keys.h"
 
 namespace seendb {
 namespace {
@@ -32,19 +31,23 @@ std::string TextOf(const std::vector<LogShortage>& shortages) {
   return missing + (missing.empty() || text.empty() ? "" : "; ") + text;
 }
 
-bool CanStandIn(std::string_view family) {
-  const FamilyName::Kind kind = ParseFamilyName(family).kind;
-  return kind == FamilyName::kSeen || kind == FamilyName::kImpressions ||
-         kind == FamilyName::kHistory || kind == FamilyName::kTimeline;
+bool CanPlaceholder(std::string_view family) {
+  const Table* const kind = ParseFamilyName(family).kind;
+  return kind != nullptr && kind->may_be_missing;
 }
 
-// Where the losses of the bucket of that label stand; null where there is none.
 template <typename Buckets>
-std::shared_ptr<const Losses>* LostOf(const Buckets& buckets, std::string_view label) {
-  for (const auto& [index, bucket] : buckets) {
-    if (bucket->label == label) return &bucket->lost;
-  }
-  return nullptr;
+bool HasBucket(const Buckets& buckets, std::string_view label) {
+  return std::any_of(buckets.begin(), buckets.end(),
+                     [&](const auto& bucket) { return bucket.second->label == label; });
+}
+
+// Whether the collection still has what that part of a DataLossSet is about.
+bool HasPart(const CollectionFamilies& of, std::string_view part) {
+  if (part == DataLossSet::kLog || part == kImpressionsLabel) return true;
+  constexpr std::string_view kHistory = kHistoryLabelPrefix;
+  return part.starts_with(kHistory) ? HasBucket(of.history, part.substr(kHistory.size()))
+                                    : HasBucket(of.buckets, part);
 }
 
 std::string TextOf(const DamagedTable& table) {
@@ -78,24 +81,22 @@ Status ShardStore::CheckFiles() {
 Status ShardStore::CheckNewer() {
   if (options_.repairing) return {};
   for (const Opened& opened : opened_) {
-    const FamilyName::Kind kind = opened.name.kind;
-    if (kind != FamilyName::kRing && kind != FamilyName::kUsers) continue;
-    const rocksdb::Slice end(&kDayKeys, 1);  // a day of newer versions is none, which harms nobody
+    const Table& kind = *opened.name.kind;
+    if (kind.newer_reason == nullptr) continue;
+    const rocksdb::Slice end(kind.newer_end.data(), kind.newer_end.size());
     rocksdb::ReadOptions options;
-    if (kind == FamilyName::kUsers) options.iterate_upper_bound = &end;
+    if (!end.empty()) options.iterate_upper_bound = &end;
     const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, opened.family->get()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const std::string_view key = it->key().ToStringView();
-      const std::string reason = NewerReason(kind, it->value().ToStringView());
+      const std::string reason = kind.newer_reason(it->value().ToStringView());
       if (reason.empty()) continue;
-      const std::string text =
-          opened.family->get()->GetName() + ", " + KeyText(opened.name, key) + ": " + reason;
+      const std::string text = opened.family->name() + ", " + kind.key_text(key) + ": " + reason;
       if (!options_.read_only || !options_.open_damaged) return Status::Incompatible(text);
       log_loss_ += (log_loss_.empty() ? "" : "; ") + text;
       break;
     }
-    if (!it->status().ok())
-      return FromRocks(it->status(), "read " + opened.family->get()->GetName());
+    if (!it->status().ok()) return FromRocks(it->status(), "read " + opened.family->name());
   }
   return {};
 }
@@ -109,14 +110,19 @@ rocksdb::Status ShardStore::OpenRocks(const rocksdb::DBOptions& db_options,
           ? rocksdb::DB::OpenForReadOnly(db_options, options_.path, families, handles, &db)
           : rocksdb::DB::Open(db_options, options_.path, families, handles, &db);
   if (status.ok()) db_.reset(db);
+  if (status.ok() && !options_.read_only) {
+    log_sync_ = std::make_unique<LogSync>(FolderOf(options_.path + "/" + LogName(0)), shared_->logs,
+                                          [db] { return db->GetLatestSequenceNumber(); });
+  }
   return status;
 }
 
 // A table that can't be opened keeps only its bucket from being read: it is tried again with
-// stand-ins for those. What a shard can't do without is not stood in for.
-Status ShardStore::OpenWithStandIns(rocksdb::DBOptions db_options, const rocksdb::Status& refused,
-                                    const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
-                                    std::vector<rocksdb::ColumnFamilyHandle*>* handles) {
+// placeholders for those. What a shard can't do without gets no placeholder.
+Status ShardStore::OpenWithPlaceholders(
+    rocksdb::DBOptions db_options, const rocksdb::Status& refused,
+    const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+    std::vector<rocksdb::ColumnFamilyHandle*>* handles) {
   Status failed = FromRocks(refused, "open");
   if (!refused.IsCorruption() && !refused.IsIOError()) return failed;
   Result<std::vector<DamagedTable>> tables = FindDamagedTables(db_options, options_.path, families);
@@ -124,12 +130,12 @@ Status ShardStore::OpenWithStandIns(rocksdb::DBOptions db_options, const rocksdb
     return Status(failed.code(), std::string(failed.message()) + kRestore);
   }
   for (const DamagedTable& table : *tables) {
-    if (!CanStandIn(table.family)) return Status::Corruption(TextOf(table) + kRestore);
+    if (!CanPlaceholder(table.family)) return Status::Corruption(TextOf(table) + kRestore);
   }
-  Result<std::unique_ptr<rocksdb::Env>> env = NewStandInEnv(shared_->env, *tables);
+  Result<std::unique_ptr<rocksdb::Env>> env = NewPlaceholderEnv(shared_->env, *tables);
   if (!env.ok()) return env.status();
-  stand_in_ = std::move(env).value();
-  db_options.env = stand_in_.get();
+  placeholders_ = std::move(env).value();
+  db_options.env = placeholders_.get();
   db_options.verify_sst_unique_id_in_manifest = false;
   const rocksdb::Status status = OpenRocks(db_options, families, handles);
   if (!status.ok()) return FromRocks(status, TextOf(tables->front()) + "; open without");
@@ -142,26 +148,15 @@ Status ShardStore::LoadLosses(FamilySet* set) {
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
   for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
     const std::string name = it->key().ToString().substr(sizeof(kLostPrefix) - 1);
-    std::optional<Losses> read = Losses::FromJson(it->value().ToStringView());
-    if (!read) read = Losses{options_.now_ms, "the marker is damaged", {}};
+    std::optional<DataLoss> read = DataLoss::FromJson(it->value().ToStringView());
+    if (!read) read = DataLoss{options_.now_ms, "the marker is damaged", {}};
     const size_t slash = name.find('/');
     const auto at = set->collections.find(name.substr(0, slash));
     if (at == set->collections.end()) continue;
-    CollectionFamilies& families = at->second;
-    std::shared_ptr<const Losses>* losses = &families.losses;
-    if (slash != std::string::npos) {
-      const std::string what = name.substr(slash + 1);
-      if (what == kImpressionsLabel) {
-        losses = &families.impressions_lost;
-      } else if (what.starts_with(kHistoryLabelPrefix)) {
-        losses = LostOf(families.history, what.substr(sizeof(kHistoryLabelPrefix) - 1));
-      } else {
-        losses = LostOf(families.buckets, what);
-      }
-      if (losses == nullptr) continue;
-    }
+    const std::string part = slash == std::string::npos ? "" : name.substr(slash + 1);
+    if (!HasPart(at->second, part)) continue;
     AddProblem("lost: " + name + ": " + read->reason);
-    *losses = std::make_shared<const Losses>(*std::move(read));
+    at->second.losses.Add(part, *read);
   }
   return FromRocks(it->status(), "read what was lost");
 }
@@ -170,13 +165,11 @@ Status ShardStore::LoadLosses(FamilySet* set) {
 // that could take plays.
 Status ShardStore::MarkLogLost(const std::string& reason) {
   AddProblem(reason);
-  const std::lock_guard change(change_mutex_);
+  const MutexLock change(change_mutex_);
   auto set = std::make_shared<FamilySet>(*families());
   for (auto& [name, collection] : set->collections) {
-    Losses losses;
-    if (collection.losses) losses = *collection.losses;
-    losses.Absorb({options_.now_ms, reason, {}});
-    collection.losses = std::make_shared<const Losses>(losses);
+    const DataLoss& losses =
+        collection.losses.Add(DataLossSet::kLog, {options_.now_ms, reason, {}});
     if (options_.read_only) continue;
     const Status stored = PutMeta(LostKey(name), losses.ToJson());
     if (!stored.ok()) return stored;
@@ -186,15 +179,32 @@ Status ShardStore::MarkLogLost(const std::string& reason) {
 }
 
 // Tables may have kept offsets whose plays were in the log: what a queue still has is read again
-// from its beginning.
+// from its beginning. That there were some is kept: else a queue of which no shard knows anything
+// would be taken for a new one, and be read from where the settings say.
 Status ShardStore::ForgetSources() {
   rocksdb::WriteBatch batch;
+  std::vector<std::string> topics;
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
-  for (it->Seek(kSourcePrefix); it->Valid() && it->key().starts_with(kSourcePrefix); it->Next()) {
-    const rocksdb::Status gone = batch.Delete(meta(), it->key());
-    if (!gone.ok()) return FromRocks(gone, "forget the offsets");
+  for (const MetaKey& kind : kMetaKeys) {
+    if (!kind.lost_with_log) continue;
+    const rocksdb::Slice prefix(kind.key.data(), kind.key.size());
+    for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
+      std::string_view name = it->key().ToStringView();
+      if (kind.key == kSourcePrefix) {
+        name.remove_prefix(kind.key.size());
+        topics.push_back(std::string(kTopicPrefix).append(name));
+      } else if (SaysForgotten(it->value().ToStringView())) {
+        continue;
+      }
+      const rocksdb::Status gone = batch.Delete(meta(), it->key());
+      if (!gone.ok()) return FromRocks(gone, "forget the offsets");
+    }
+    if (!it->status().ok()) return FromRocks(it->status(), "read the offsets");
   }
-  if (!it->status().ok()) return FromRocks(it->status(), "read the offsets");
+  for (const std::string& topic : topics) {
+    const rocksdb::Status kept = batch.Put(meta(), topic, ForgottenTopicState());
+    if (!kept.ok()) return FromRocks(kept, "forget the offsets");
+  }
   if (batch.Count() == 0) return {};
   return FromRocks(db_->Write(Synced(), &batch), "forget the offsets");
 }

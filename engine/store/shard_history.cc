@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "store/meta_keys.h"
 #include "store/shard_store.h"
 #include "store/status.h"
 
@@ -23,18 +22,15 @@ std::shared_ptr<HistoryBucket> NewHistoryBucket(const Policy& policy, int64_t in
 // Whichever of the two a crash kept from being made, or dropped first, the other is empty or no
 // longer needed.
 Status ShardStore::AddHistoryFamilies(std::string_view collection, HistoryBucket* bucket) {
-  const auto make = [&](const std::string& name, FamilyName::Kind kind,
-                        std::shared_ptr<Family>* family) -> Status {
+  const auto make = [&](const std::string& name, std::shared_ptr<Family>* family) -> Status {
     if (*family) return {};
-    auto made = CreateFamily(name, FamilyOptions(*shared_, kind, nullptr, nullptr));
+    auto made = CreateFamily(name, NewRules());
     if (made.ok()) *family = *made;
     return made.status();
   };
-  const Status made =
-      make(HistoryFamilyName(collection, bucket->label), FamilyName::kHistory, &bucket->states);
+  const Status made = make(HistoryFamilyName(collection, bucket->label), &bucket->states);
   if (!made.ok()) return made;
-  return make(TimelineFamilyName(collection, bucket->label), FamilyName::kTimeline,
-              &bucket->timeline);
+  return make(TimelineFamilyName(collection, bucket->label), &bucket->timeline);
 }
 
 Status ShardStore::AdoptHistory(const Opened& opened, CollectionFamilies* families) {
@@ -42,7 +38,7 @@ Status ShardStore::AdoptHistory(const Opened& opened, CollectionFamilies* famili
   if (!index.ok()) return Status::Corruption("bucket label " + opened.name.bucket);
   std::shared_ptr<HistoryBucket>& bucket = families->history[*index];
   if (!bucket) bucket = NewHistoryBucket(families->policy, *index);
-  (opened.name.kind == FamilyName::kHistory ? bucket->states : bucket->timeline) = opened.family;
+  (opened.name.Is(kHistoryTables) ? bucket->states : bucket->timeline) = opened.family;
   return {};
 }
 
@@ -65,8 +61,10 @@ Status ShardStore::CompleteHistory(CollectionFamilies* families) {
 Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::string_view collection,
                                                                        int64_t index) {
   const auto make = [&](const CollectionFamilies& known) -> Result<std::shared_ptr<HistoryBucket>> {
+    change_mutex_.AssertHeld();
     auto bucket = NewHistoryBucket(known.policy, index);
-    Status made = ForgetMarkers({LostHistoryKey(collection, bucket->label)});
+    const std::string name = HistoryFamilyName(collection, bucket->label);
+    Status made = ForgetMarkers(MarkersOf(ParseFamilyName(name)));
     if (made.ok()) made = AddHistoryFamilies(collection, bucket.get());
     if (!made.ok()) return made;
     return bucket;
@@ -77,13 +75,13 @@ Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::stri
 Status ShardStore::Drop(std::string_view collection,
                         const std::vector<std::shared_ptr<HistoryBucket>>& buckets) {
   std::vector<rocksdb::ColumnFamilyHandle*> families;
-  std::vector<std::string> markers;
+  std::vector<std::string> names;
   for (const auto& bucket : buckets) {
+    names.push_back(HistoryFamilyName(collection, bucket->label));
     families.push_back(bucket->states->get());
     families.push_back(bucket->timeline->get());
-    markers.push_back(LostHistoryKey(collection, bucket->label));
   }
-  return DropFamilies(families, markers);
+  return DropBuckets(names, families);
 }
 
 }  // namespace seendb

@@ -7,10 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "store/meta_keys.h"
-#include "store/repair_check.h"
+#include "store/files.h"
+#include "store/shard_identity.h"
 #include "store/shard_store.h"
 #include "store/status.h"
+#include "tables/meta_keys.h"
 
 namespace seendb {
 namespace {
@@ -78,19 +79,12 @@ Status ShardStore::OpenDatabase() {
   for (const std::string& name : names) {
     Opened opened;
     opened.name = ParseFamilyName(name);
-    if (opened.name.kind == FamilyName::kUnknown) {
+    if (opened.name.kind == nullptr) {
       return Status::Incompatible("unknown column family " + name);
     }
-    if (opened.name.kind == FamilyName::kSeen) {
-      opened.seen = std::make_shared<SeenRules>();
-      opened.seen->counters = shared_->counters;
-    } else if (opened.name.kind == FamilyName::kImpressions) {
-      opened.impressions = std::make_shared<ImpressionRules>();
-      opened.impressions->counters = shared_->counters;
-      opened.impressions->limit = UINT32_MAX;
-    }
-    descriptors.emplace_back(
-        name, FamilyOptions(*shared_, opened.name.kind, opened.seen, opened.impressions));
+    opened.rules = NewRules();
+    descriptors.emplace_back(name,
+                             FamilyOptions(*opened.name.kind, opened.rules, shared_->block_cache));
     opened_.push_back(std::move(opened));
   }
   if (!options_.read_only) {
@@ -101,18 +95,18 @@ Status ShardStore::OpenDatabase() {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   const rocksdb::Status status = OpenRocks(db_options, descriptors, &handles);
   if (!status.ok()) {
-    const Status tried = OpenWithStandIns(db_options, status, descriptors, &handles);
+    const Status tried = OpenWithPlaceholders(db_options, status, descriptors, &handles);
     if (!tried.ok()) return tried;
   }
   for (size_t i = 0; i < handles.size(); ++i) {
-    opened_[i].family = std::make_shared<Family>(db_.get(), handles[i]);
-    if (opened_[i].name.kind == FamilyName::kDefault) meta_ = opened_[i].family;
-    if (opened_[i].name.kind == FamilyName::kUsers) users_ = opened_[i].family;
+    const FamilyName& name = opened_[i].name;
+    opened_[i].family = std::make_shared<Family>(db_.get(), handles[i], *name.kind);
+    if (name.Is(kMetaTable)) meta_ = opened_[i].family;
+    if (name.Is(kUsersTable)) users_ = opened_[i].family;
   }
   family_count_ = static_cast<uint32_t>(handles.size());
   if (!users_ && !options_.read_only) {
-    auto made = CreateFamily(kUsersFamilyName,
-                             FamilyOptions(*shared_, FamilyName::kUsers, nullptr, nullptr));
+    auto made = CreateFamily(kUsersFamilyName, NewRules());
     if (!made.ok()) return made.status();
     users_ = *made;
   }
@@ -140,7 +134,10 @@ Status ShardStore::CheckSynced() {
 // What the logs still hold goes into tables, so that the next opening does not meet them again.
 Status ShardStore::KeepLogLoss() {
   if (log_loss_.empty()) return {};
-  const Status marked = MarkLogLost(log_loss_);
+  uint64_t users = 0;
+  const Status repeated = options_.read_only ? Status() : RepeatErasures(&users);
+  if (!repeated.ok()) return repeated;
+  const Status marked = MarkLogLost(log_loss_ + kForgottenWithLog);
   return marked.ok() && !options_.read_only ? FlushAll() : marked;
 }
 
@@ -195,7 +192,7 @@ Status ShardStore::LoadPolicies() {
 }
 
 // Without it, or where it is damaged, history is not trusted to be whole.
-Status ShardStore::LoadUnwatched(CollectionFamilies* families) const {
+Status ShardStore::LoadHistoryIncomplete(CollectionFamilies* families) const {
   std::string text;
   const rocksdb::Status status = db_->Get({}, meta(), UnwatchedKey(families->name), &text);
   if (status.IsNotFound()) return {};
@@ -203,7 +200,7 @@ Status ShardStore::LoadUnwatched(CollectionFamilies* families) const {
   int64_t at_ms = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), at_ms);
   if (error == std::errc() && end == text.data() + text.size()) {
-    families->unwatched_up_to_ms = at_ms;
+    families->history_incomplete_up_to_ms = at_ms;
   }
   return {};
 }
@@ -219,18 +216,34 @@ void ShardStore::BindRules(const Policy& policy, Bucket* bucket) const {
   bucket->rules->Bind(rules);
 }
 
+// Whether the bucket was sealed, and what was merged into it since. Where the marker, of older
+// software, does not say how much was counted before that seal, all of it counts: one seal too
+// many.
+void ShardStore::LoadGrowth(std::string_view collection, Bucket* bucket) const {
+  std::string marker, late;
+  bucket->sealed = db_->Get({}, meta(), SealedKey(collection, bucket->label), &marker).ok();
+  if (!db_->Get({}, meta(), LateKey(collection, bucket->label), &late).ok()) return;
+  uint64_t total = 0;
+  const auto [end, error] = std::from_chars(late.data(), late.data() + late.size(), total);
+  if (error != std::errc() || end != late.data() + late.size()) return;
+  bucket->late_total = total;
+  bucket->late_items = total - std::min(total, ParseSealedState(marker).value_or(0));
+}
+
 Status ShardStore::PublishOpened() {
   auto set = std::make_shared<FamilySet>();
   for (const auto& [name, policy] : policies_) {
     CollectionFamilies& families = set->collections[name];
     families.name = name;
     families.policy = policy;
-    const Status loaded = LoadUnwatched(&families);
+    Status loaded = LoadHistoryIncomplete(&families);
+    if (loaded.ok()) loaded = LoadDropped(&families);
     if (!loaded.ok()) return loaded;
   }
   for (Opened& opened : opened_) {
-    if (opened.name.kind == FamilyName::kRing) {
+    if (opened.name.Is(kRingTables)) {
       if (opened.name.slot >= 1024) return Status::Incompatible("unknown column family ring/...");
+      const WriterLock lock(mutex_);
       ring_.resize(std::max<size_t>(ring_.size(), opened.name.slot + 1));
       ring_[opened.name.slot] = opened.family;
       continue;
@@ -241,13 +254,13 @@ Status ShardStore::PublishOpened() {
       return Status::Corruption("no policy for the families of " + opened.name.collection);
     }
     CollectionFamilies& families = at->second;
-    if (opened.name.kind == FamilyName::kImpressions) {
+    if (opened.name.Is(kImpressionsTables)) {
       families.impressions = opened.family;
-      families.impression_rules = opened.impressions;
+      families.impression_rules = opened.rules.impressions;
       families.impression_rules->limit = families.policy.impressions;
       continue;
     }
-    if (opened.name.kind != FamilyName::kSeen) {
+    if (!opened.name.Is(kSeenTables)) {
       const Status adopted = AdoptHistory(opened, &families);
       if (!adopted.ok()) return adopted;
       continue;
@@ -260,10 +273,9 @@ Status ShardStore::PublishOpened() {
     bucket->begin_ms = BucketBeginMs(families.policy, *index);
     bucket->end_ms = BucketBeginMs(families.policy, *index + 1);
     bucket->family = opened.family;
-    bucket->rules = opened.seen;
+    bucket->rules = opened.rules.seen;
     BindRules(families.policy, bucket.get());
-    std::string marker;
-    bucket->sealed = db_->Get({}, meta(), SealedKey(families.name, bucket->label), &marker).ok();
+    LoadGrowth(families.name, bucket.get());
     families.buckets[*index] = std::move(bucket);
   }
   for (auto& [name, families] : set->collections) {
@@ -291,25 +303,33 @@ Status ShardStore::BumpEpoch() {
     const std::optional<uint64_t> epoch = ParseRingState(stored);
     if (!epoch) return Status::Corruption("ring state is unreadable");
     epoch_ = *epoch;
+    const Status noted = LoadClockNote();
+    if (!noted.ok()) return noted;
   } else if (!got.IsNotFound()) {
     return FromRocks(got, "read the ring state");
   }
   if (options_.read_only) return {};
   // A log that lost a part may have lost openings: no sequence is given twice.
   epoch_ += log_loss_.empty() && !options_.repairing ? 1 : kEpochsLost;
-  return PutMeta(kRingKey, RingState(epoch_));
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status = batch.Put(meta(), kRingKey, RingState(epoch_));
+  if (status.ok()) status = batch.Put(meta(), kClockKey, ClockNote{epoch_, noted_ms()}.ToJson());
+  if (status.ok()) status = db_->Write(Synced(), &batch);
+  return FromRocks(status, "begin an epoch");
 }
 
 Status ShardStore::MakeRingFamilies() {
   if (options_.read_only) return {};
-  ring_.resize(std::max<size_t>(ring_.size(), shared_->ring_slots));
-  for (uint32_t slot = 0; slot < ring_.size(); ++slot) {
-    if (ring_[slot]) continue;
-    auto made = CreateFamily(RingFamilyName(slot),
-                             FamilyOptions(*shared_, FamilyName::kRing, nullptr, nullptr));
+  std::vector<std::shared_ptr<Family>> ring(std::max<size_t>(ring_families(), shared_->ring_slots));
+  for (uint32_t slot = 0; slot < ring.size(); ++slot) {
+    ring[slot] = ring_family(slot);
+    if (ring[slot]) continue;
+    auto made = CreateFamily(RingFamilyName(slot), NewRules());
     if (!made.ok()) return made.status();
-    ring_[slot] = *made;
+    ring[slot] = *made;
   }
+  const WriterLock lock(mutex_);
+  ring_ = std::move(ring);
   return {};
 }
 

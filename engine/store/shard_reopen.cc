@@ -25,7 +25,8 @@ Status ShardStore::CheckWritable() const {
 }
 
 // A family that failed to be made may be there, without a handle; one that failed to be dropped may
-// be gone. What holds is found by opening the shard anew.
+// be gone; a log that failed to be synced may lack anything. What holds is found by opening the
+// shard anew.
 Status ShardStore::InDoubt(const rocksdb::Status& status, std::string_view what) {
   Status failed = FromRocks(status, what);
   problems_->Stop(failed.ToString());
@@ -62,24 +63,34 @@ void ShardStore::GiveUp() {
 void ShardStore::CloseDatabase() {
   Publish(std::make_shared<FamilySet>());
   {
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     ring_.clear();
   }
   opened_.clear();
   users_.reset();
   meta_.reset();
+  log_sync_.reset();
+  {
+    const MutexLock change(change_mutex_);
+    dropping_.clear();
+  }
   if (db_) db_->Close().PermitUncheckedError();
   db_.reset();
-  stand_in_.reset();
+  placeholders_.reset();
   policies_.clear();
-  noted_sequence_ = 0;
-  noted_files_ = {};
+  {
+    const MutexLock lock(sync_mutex_);
+    noted_sequence_ = 0;
+    noted_files_ = {};
+  }
   log_loss_.clear();
   family_count_ = 0;
 }
 
-Status ShardStore::Reopen() {
+Status ShardStore::Reopen(int64_t now_ms) {
+  AssertMayBlock();
   CloseDatabase();
+  options_.now_ms = now_ms;
   giving_up_ = false;
   options_.create = options_.read_only = false;
   problems_->Begin();
@@ -97,14 +108,17 @@ Status ShardStore::Reopen() {
 }
 
 Status ShardStore::FlushAll() {
-  std::vector<std::shared_ptr<Family>> all = DataFamilies();
-  for (uint32_t slot = 0; slot < ring_families(); ++slot) {
-    if (std::shared_ptr<Family> family = ring_family(slot)) all.push_back(std::move(family));
-  }
+  AssertMayBlock();
+  const std::vector<std::shared_ptr<Family>> all = OpenTables();
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   handles.reserve(all.size());
   for (const std::shared_ptr<Family>& family : all) handles.push_back(family->get());
   return FromRocks(db_->Flush(rocksdb::FlushOptions(), handles), "flush");
+}
+
+Status ShardStore::FlushUsers() {
+  AssertMayBlock();
+  return FromRocks(db_->Flush(rocksdb::FlushOptions(), users()), "flush the user records");
 }
 
 }  // namespace seendb

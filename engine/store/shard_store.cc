@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "format/bytes.h"
-#include "store/meta_keys.h"
 #include "store/status.h"
+#include "tables/meta_keys.h"
 
 namespace seendb {
 namespace {
@@ -14,10 +14,15 @@ constexpr int kDamagedKept = 100;
 
 }  // namespace
 
-rocksdb::WriteOptions Synced() {
+rocksdb::WriteOptions NotSynced() {
   rocksdb::WriteOptions options;
-  options.sync = true;
   options.ignore_missing_column_families = true;
+  return options;
+}
+
+rocksdb::WriteOptions Synced() {
+  rocksdb::WriteOptions options = NotSynced();
+  options.sync = true;
   return options;
 }
 
@@ -30,22 +35,22 @@ ShardStore::ShardStore(ShardStoreOptions options, std::shared_ptr<SharedResource
 ShardStore::~ShardStore() { CloseDatabase(); }
 
 std::shared_ptr<const FamilySet> ShardStore::families() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return families_;
 }
 
 void ShardStore::Publish(std::shared_ptr<const FamilySet> families) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   families_.swap(families);
 }
 
 std::shared_ptr<Family> ShardStore::ring_family(uint32_t slot) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return slot < ring_.size() ? ring_[slot] : nullptr;
 }
 
 uint32_t ShardStore::ring_families() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return static_cast<uint32_t>(ring_.size());
 }
 
@@ -55,45 +60,48 @@ Status ShardStore::PutMeta(const std::string& key, const std::string& value) {
   return FromRocks(db_->Put(Synced(), meta(), key, value), "write " + key);
 }
 
-Result<std::shared_ptr<Family>> ShardStore::CreateFamily(
-    const std::string& name, const rocksdb::ColumnFamilyOptions& options) {
+Result<std::shared_ptr<Family>> ShardStore::CreateFamily(const std::string& name,
+                                                         const TableRules& rules) {
+  const Table& kind = *ParseFamilyName(name).kind;
   rocksdb::ColumnFamilyHandle* handle = nullptr;
-  const rocksdb::Status status = db_->CreateColumnFamily(options, name, &handle);
+  const rocksdb::Status status =
+      db_->CreateColumnFamily(FamilyOptions(kind, rules, shared_->block_cache), name, &handle);
   if (!status.ok()) return InDoubt(status, "make the family " + name);
   ++family_count_;
-  return std::make_shared<Family>(db_.get(), handle);
+  return std::make_shared<Family>(db_.get(), handle, kind);
 }
 
 Status ShardStore::EnsureImpressions(CollectionFamilies* families) {
   if (families->impressions) return {};
-  families->impression_rules = std::make_shared<ImpressionRules>();
-  families->impression_rules->counters = shared_->counters;
+  const TableRules rules = NewRules();
+  families->impression_rules = rules.impressions;
   families->impression_rules->limit = families->policy.impressions;
-  auto made = CreateFamily(
-      ImpressionsFamilyName(families->name),
-      FamilyOptions(*shared_, FamilyName::kImpressions, nullptr, families->impression_rules));
+  auto made = CreateFamily(ImpressionsFamilyName(families->name), rules);
   if (!made.ok()) return made.status();
   families->impressions = *made;
   return {};
 }
 
 Status ShardStore::PutCollection(const std::string& name, const Policy& policy,
-                                 int64_t unwatched_up_to_ms) {
+                                 int64_t history_incomplete_up_to_ms) {
+  AssertMayBlock();
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const std::lock_guard change(change_mutex_);
+  const MutexLock change(change_mutex_);
+  auto set = std::make_shared<FamilySet>(*families());
+  CollectionFamilies& families = set->collections[name];
+  history_incomplete_up_to_ms =
+      std::max(history_incomplete_up_to_ms, families.history_gone_up_to_ms);
   rocksdb::WriteBatch batch;
   rocksdb::Status status = batch.Put(meta(), kCollectionPrefix + name, PolicyToJson(policy));
   if (status.ok()) {
-    status = batch.Put(meta(), UnwatchedKey(name), std::to_string(unwatched_up_to_ms));
+    status = batch.Put(meta(), UnwatchedKey(name), std::to_string(history_incomplete_up_to_ms));
   }
   if (status.ok()) status = db_->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "store a policy");
-  auto set = std::make_shared<FamilySet>(*families());
-  CollectionFamilies& families = set->collections[name];
   families.name = name;
   families.policy = policy;
-  families.unwatched_up_to_ms = unwatched_up_to_ms;
+  families.history_incomplete_up_to_ms = history_incomplete_up_to_ms;
   const Status made = EnsureImpressions(&families);
   if (!made.ok()) return made;
   families.impression_rules->limit = policy.impressions;
@@ -107,19 +115,19 @@ Status ShardStore::PutCollection(const std::string& name, const Policy& policy,
 Result<std::shared_ptr<Bucket>> ShardStore::EnsureBucket(std::string_view collection,
                                                          int64_t index) {
   const auto make = [&](const CollectionFamilies& known) -> Result<std::shared_ptr<Bucket>> {
+    change_mutex_.AssertHeld();
     auto bucket = std::make_shared<Bucket>();
     bucket->index = index;
     bucket->label = BucketLabel(known.policy, index);
     bucket->begin_ms = BucketBeginMs(known.policy, index);
     bucket->end_ms = BucketBeginMs(known.policy, index + 1);
-    bucket->rules = std::make_shared<SeenRules>();
-    bucket->rules->counters = shared_->counters;
+    const TableRules rules = NewRules();
+    bucket->rules = rules.seen;
     BindRules(known.policy, bucket.get());
-    const Status forgotten =
-        ForgetMarkers({SealedKey(collection, bucket->label), LostKey(collection, bucket->label)});
+    const std::string name = SeenFamilyName(collection, bucket->label);
+    const Status forgotten = ForgetMarkers(MarkersOf(ParseFamilyName(name)));
     if (!forgotten.ok()) return forgotten;
-    auto made = CreateFamily(SeenFamilyName(collection, bucket->label),
-                             FamilyOptions(*shared_, FamilyName::kSeen, bucket->rules, nullptr));
+    auto made = CreateFamily(name, rules);
     if (!made.ok()) return made.status();
     bucket->family = *made;
     return bucket;
@@ -144,29 +152,41 @@ Status ShardStore::ForgetMarkers(const std::vector<std::string>& keys) {
 Status ShardStore::Drop(std::string_view collection,
                         const std::vector<std::shared_ptr<Bucket>>& buckets) {
   std::vector<rocksdb::ColumnFamilyHandle*> families;
-  std::vector<std::string> markers;
+  std::vector<std::string> names;
   for (const auto& bucket : buckets) {
+    names.push_back(SeenFamilyName(collection, bucket->label));
     families.push_back(bucket->family->get());
-    markers.push_back(SealedKey(collection, bucket->label));
-    markers.push_back(LostKey(collection, bucket->label));
   }
-  return DropFamilies(families, markers);
+  return DropBuckets(names, families);
 }
 
-Status ShardStore::DropFamilies(const std::vector<rocksdb::ColumnFamilyHandle*>& families,
-                                const std::vector<std::string>& markers) {
+Status ShardStore::DropBuckets(const std::vector<std::string>& names,
+                               const std::vector<rocksdb::ColumnFamilyHandle*>& families) {
   if (families.empty()) return {};
-  const std::lock_guard change(change_mutex_);
+  AssertMayBlock();
+  std::vector<std::string> markers;
+  for (const std::string& name : names) {
+    std::ranges::move(MarkersOf(ParseFamilyName(name)), std::back_inserter(markers));
+  }
+  const MutexLock change(change_mutex_);
+  Status dropped;
   const rocksdb::Status status = db_->DropColumnFamilies(families);
-  if (!status.ok()) return InDoubt(status, "drop buckets");
-  family_count_ -= static_cast<uint32_t>(families.size());
-  return ForgetMarkers(markers);
+  if (status.ok()) {
+    family_count_ -= static_cast<uint32_t>(families.size());
+    dropped = ForgetMarkers(markers);
+  } else {
+    dropped = InDoubt(status, "drop buckets");
+  }
+  for (const std::string& name : names) dropping_.erase(name);
+  dropped_.NotifyAll();
+  return dropped;
 }
 
 Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const std::lock_guard one(seal_mutex_);
+  AssertMayBlock();
+  const MutexLock one(seal_mutex_);
   rocksdb::ColumnFamilyHandle* handle = bucket->family->get();
   rocksdb::Status status = db_->Flush(rocksdb::FlushOptions(), handle);
   if (status.IsColumnFamilyDropped()) return {};  // dropped meanwhile: nothing left to seal
@@ -177,6 +197,8 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
     return Status::IOError("sealing " + bucket->label + " needs " + std::to_string(needed) +
                            " bytes of free disk, there are " + std::to_string(free));
   }
+  // Not fewer than the compaction takes in: what is drained meanwhile counts as late.
+  const uint64_t total_before = bucket->late_total.load();
   const uint64_t late_before = bucket->late_items.load();
   bucket->rules->sealing = true;
   rocksdb::CompactRangeOptions compact;
@@ -187,8 +209,8 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
   if (status.IsColumnFamilyDropped()) return {};
   if (status.IsCorruption()) bucket->unreadable = true;
   if (!status.ok()) return FromRocks(status, "seal " + bucket->label);
-  const std::lock_guard change(change_mutex_);  // no checkpoint has the marker without the files
-  const Status marked = PutMeta(SealedKey(collection, bucket->label), "{}");
+  const MutexLock change(change_mutex_);  // no checkpoint has the marker without the files
+  const Status marked = PutMeta(SealedKey(collection, bucket->label), SealedState(total_before));
   if (!marked.ok()) return marked;
   bucket->late_items -= late_before;
   bucket->sealed = true;
@@ -196,68 +218,58 @@ Status ShardStore::Seal(const std::string& collection, const std::shared_ptr<Buc
 }
 
 Status ShardStore::ResetRingFamily(uint32_t slot) {
-  const std::lock_guard change(change_mutex_);
+  AssertMayBlock();
+  const MutexLock change(change_mutex_);
   if (const std::shared_ptr<Family> old = ring_family(slot)) {
     const rocksdb::Status dropped = db_->DropColumnFamily(old->get());
     if (!dropped.ok()) {
       return InDoubt(dropped, "drop the journal of slot " + std::to_string(slot));
     }
     --family_count_;
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     ring_[slot] = nullptr;
   }
-  auto made = CreateFamily(RingFamilyName(slot),
-                           FamilyOptions(*shared_, FamilyName::kRing, nullptr, nullptr));
+  auto made = CreateFamily(RingFamilyName(slot), NewRules());
   if (!made.ok()) return made.status();
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   ring_[slot] = *made;
   return {};
 }
 
-std::vector<std::shared_ptr<Family>> ShardStore::DataFamilies() const {
+std::vector<std::shared_ptr<Family>> ShardStore::OpenTables() const {
   std::vector<std::shared_ptr<Family>> all{meta_, users_};
-  const std::shared_ptr<const FamilySet> set = families();
-  for (const auto& [name, families] : set->collections) {
-    if (families.impressions) all.push_back(families.impressions);
-    for (const auto& [index, bucket] : families.buckets) all.push_back(bucket->family);
-    for (const auto& [index, bucket] : families.history) {
-      all.push_back(bucket->states);
-      all.push_back(bucket->timeline);
-    }
+  const ReaderLock lock(mutex_);
+  for (const std::shared_ptr<Family>& family : ring_) {
+    if (family) all.push_back(family);
   }
+  const auto add = [&all](const std::shared_ptr<Family>& family) { all.push_back(family); };
+  for (const auto& [name, families] : families_->collections) families.ForEachFamily(add);
   return all;
 }
 
 Status ShardStore::CompactAll() {
+  AssertMayBlock();
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   rocksdb::CompactRangeOptions compact;
   compact.exclusive_manual_compaction = false;
   compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForceOptimized;
-  for (const auto& family : DataFamilies()) {
+  for (const auto& family : OpenTables()) {
+    if (!family->kind().compacted) continue;
     const rocksdb::Status status = db_->CompactRange(compact, family->get(), nullptr, nullptr);
     if (status.IsColumnFamilyDropped()) continue;  // dropped meanwhile
-    if (!status.ok()) return FromRocks(status, "compact " + family->get()->GetName());
+    if (!status.ok()) return FromRocks(status, "compact " + family->name());
   }
   return {};
 }
 
 void ShardStore::NameFamilies(Inventory* files) const {
-  const auto add = [files](const std::shared_ptr<Family>& family) {
-    if (family) files->families[family->get()->GetID()] = family->get()->GetName();
-  };
-  add(meta_);
-  add(users_);
-  const std::shared_lock lock(mutex_);
-  for (const std::shared_ptr<Family>& family : ring_) add(family);
-  for (const auto& [name, families] : families_->collections) {
-    add(families.impressions);
-    files->policies[name] = PolicyToJson(families.policy);
-    for (const auto& [index, bucket] : families.buckets) add(bucket->family);
-    for (const auto& [index, bucket] : families.history) {
-      add(bucket->states);
-      add(bucket->timeline);
-    }
+  for (const std::shared_ptr<Family>& family : OpenTables()) {
+    files->families[family->get()->GetID()] = family->name();
+  }
+  const std::shared_ptr<const FamilySet> set = families();
+  for (const auto& [name, of] : set->collections) {
+    files->policies[name] = PolicyToJson(of.policy);
   }
 }
 
@@ -265,14 +277,13 @@ Status ShardStore::SyncWal() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   if (options_.read_only) return {};
-  const std::lock_guard lock(sync_mutex_);
+  const MutexLock lock(sync_mutex_);
   Inventory files = TakeInventory(db_.get(), noted_files_);
   NameFamilies(&files);
   const uint64_t sequence = db_->GetLatestSequenceNumber();
   if (sequence == noted_sequence_ && files == noted_files_) return {};
-  if (problems_->log_failed()) return Status::IOError("the log can't be written");
-  const rocksdb::Status status = db_->SyncWAL();
-  if (!status.ok()) return FromRocks(status, "sync the log");
+  const rocksdb::Status status = log_sync_->SyncTo(sequence);
+  if (!status.ok()) return InDoubt(status, "sync the log");
   // The folder is synced too by now: no log is noted that a power loss could take.
   const Status noted = WriteSyncedSequence(shared_->env, options_.path, sequence);
   if (!noted.ok()) return noted;

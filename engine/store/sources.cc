@@ -1,12 +1,13 @@
 #include "store/sources.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 
 #include <nlohmann/json.hpp>
 
-#include "store/meta_keys.h"
 #include "store/status.h"
+#include "tables/meta_keys.h"
 
 namespace seendb {
 namespace {
@@ -34,8 +35,41 @@ std::optional<Sources::Key> ParseKey(std::string_view name) {
   return Sources::Key(name.substr(0, slash), partition);
 }
 
-Status ReadRecords(ShardStore* store, Sources::Records* records) {
+// What only bars the way to what was read already is not told of as damage.
+Status ReadMarks(ShardStore* store, Sources::Records* records, std::set<Sources::Key>* forgotten) {
+  const std::unique_ptr<rocksdb::Iterator> it(store->db()->NewIterator({}, store->meta()));
+  for (it->Seek(kTopicPrefix); it->Valid() && it->key().starts_with(kTopicPrefix); it->Next()) {
+    const std::string name = it->key().ToString().substr(sizeof(kTopicPrefix) - 1);
+    const std::optional<Sources::Key> key = ParseKey(name);
+    const auto known = key ? records->find(*key) : records->end();
+    if (known != records->end()) {
+      known->second.TakeMark(it->value().ToStringView());
+    } else if (key && SaysForgotten(it->value().ToStringView())) {
+      forgotten->insert(*key);
+    }
+  }
+  return FromRocks(it->status(), "read the marks of the logs");
+}
+
+Status PutRecord(const Sources::Key& key, const SourceRecord& record, const ShardStore& store,
+                 rocksdb::WriteBatch* batch) {
+  rocksdb::Status put = batch->Put(store.meta(), SourceKey(key.first, key.second), record.ToJson());
+  if (put.ok() && record.has_mark()) {
+    put = batch->Put(store.meta(), TopicKey(key.first, key.second), record.MarkToJson());
+  }
+  return FromRocks(put, "offsets");
+}
+
+Status DeleteRecord(const Sources::Key& key, const ShardStore& store, rocksdb::WriteBatch* batch) {
+  rocksdb::Status gone = batch->Delete(store.meta(), SourceKey(key.first, key.second));
+  if (gone.ok()) gone = batch->Delete(store.meta(), TopicKey(key.first, key.second));
+  return FromRocks(gone, "offsets");
+}
+
+Status ReadRecords(ShardStore* store, Sources::Records* records,
+                   std::set<Sources::Key>* forgotten) {
   records->clear();
+  forgotten->clear();
   const std::unique_ptr<rocksdb::Iterator> it(store->db()->NewIterator({}, store->meta()));
   for (it->Seek(kSourcePrefix); it->Valid() && it->key().starts_with(kSourcePrefix); it->Next()) {
     const std::string name = it->key().ToString().substr(sizeof(kSourcePrefix) - 1);
@@ -45,9 +79,11 @@ Status ReadRecords(ShardStore* store, Sources::Records* records) {
       (*records)[*key] = *record;
     } else {
       store->AddProblem("the offset of " + name + " is damaged: it is read from its beginning");
+      if (key) forgotten->insert(*key);
     }
   }
-  return FromRocks(it->status(), "read the offsets");
+  if (!it->status().ok()) return FromRocks(it->status(), "read the offsets");
+  return ReadMarks(store, records, forgotten);
 }
 
 }  // namespace
@@ -78,25 +114,57 @@ std::optional<SourceRecord> SourceRecord::FromJson(std::string_view text) {
   return record;
 }
 
-Status Sources::Load(ShardStore* store) { return ReadRecords(store, &records_); }
+std::string SourceRecord::MarkToJson() const {
+  Json json = {{"next_offset", next_offset}};
+  if (last) json["offset"] = last->offset;
+  if (last) json["time_ms"] = last->time_ms;
+  if (held) json["held"] = true;
+  return json.dump();
+}
+
+void SourceRecord::TakeMark(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return;
+  const auto number = [&](const char* name) -> std::optional<int64_t> {
+    const auto at = json.find(name);
+    if (at == json.end() || !at->is_number_unsigned()) return {};
+    if (at->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX)) return {};
+    return at->get<int64_t>();
+  };
+  if (number("next_offset") != next_offset) return;
+  const std::optional<int64_t> offset = number("offset"), time_ms = number("time_ms");
+  if (offset && time_ms && *offset < next_offset) last = SourceMark{*offset, *time_ms};
+  const auto is_held = json.find("held");
+  held = is_held != json.end() && is_held->is_boolean() && is_held->get<bool>();
+}
+
+Status Sources::Load(ShardStore* store) {
+  const MutexLock lock(mutex_);
+  return ReadRecords(store, &records_, &forgotten_);
+}
 
 // A write that failed may be there all the same, its journal record too: but the slot in memory,
 // which is drained and whose journal goes then, does not have its events.
 Status Sources::Settle(ShardStore* store) {
+  const MutexLock lock(mutex_);
   Records stored;
-  Status status = ReadRecords(store, &stored);
+  std::set<Key> lost;
+  Status status = ReadRecords(store, &stored, &lost);
   if (!status.ok()) return status;
   rocksdb::WriteBatch batch;
-  rocksdb::Status put;
   for (const auto& [key, record] : stored) {
     const auto known = records_.find(key);
-    const std::string name = SourceKey(key.first, key.second);
     if (known == records_.end()) {
-      put = batch.Delete(store->meta(), name);
+      status = DeleteRecord(key, *store, &batch);
+      if (status.ok() && forgotten_.contains(key)) {
+        status = FromRocks(
+            batch.Put(store->meta(), TopicKey(key.first, key.second), ForgottenTopicState()),
+            "offsets");
+      }
     } else if (known->second.next_offset < record.next_offset) {
-      put = batch.Put(store->meta(), name, known->second.ToJson());
+      status = PutRecord(key, known->second, *store, &batch);
     }
-    if (!put.ok()) return FromRocks(put, "offsets");
+    if (!status.ok()) return status;
   }
   if (batch.Count() == 0) return {};
   return FromRocks(store->db()->Write(Synced(), &batch), "write the offsets");
@@ -104,20 +172,26 @@ Status Sources::Settle(ShardStore* store) {
 
 Status Sources::Forget(ShardStore* store, std::string_view topic) {
   rocksdb::WriteBatch batch;
-  for (const auto& [key, record] : records_) {
+  std::set<Key> keys = forgotten_;
+  for (const auto& [key, record] : records_) keys.insert(key);
+  for (const Key& key : keys) {
     if (key.first != topic) continue;
-    const rocksdb::Status gone = batch.Delete(store->meta(), SourceKey(key.first, key.second));
-    if (!gone.ok()) return FromRocks(gone, "offsets");
+    const Status gone = DeleteRecord(key, *store, &batch);
+    if (!gone.ok()) return gone;
   }
   if (batch.Count() == 0) return {};
   const Status written = FromRocks(store->db()->Write(Synced(), &batch), "forget the offsets");
-  if (written.ok())
-    std::erase_if(records_, [&](const auto& one) { return one.first.first == topic; });
-  return written;
+  if (!written.ok()) return written;
+  std::erase_if(records_, [&](const auto& one) { return one.first.first == topic; });
+  std::erase_if(forgotten_, [&](const Key& key) { return key.first == topic; });
+  return {};
 }
 
 void Sources::Commit(const Records& written) {
-  for (const auto& [key, record] : written) records_[key] = record;
+  for (const auto& [key, record] : written) {
+    records_[key] = record;
+    forgotten_.erase(key);
+  }
 }
 
 SourceChange::SourceChange(const IngestBatch& batch, Sources* sources, bool first_shard)
@@ -130,6 +204,12 @@ SourceChange::SourceChange(const IngestBatch& batch, Sources* sources, bool firs
     if (!fresh) record = known->second;
     from_.push_back(fresh ? 0 : record.next_offset);
     changed_.push_back(nullptr);
+    if (step.held) {
+      if (fresh || record.held) continue;
+      record.held = true;
+      changed_.back() = &(records_[key] = record);
+      continue;
+    }
     if (!fresh && record.next_offset >= step.next_offset) continue;
     if (first_shard) {
       const auto begin =
@@ -137,6 +217,8 @@ SourceChange::SourceChange(const IngestBatch& batch, Sources* sources, bool firs
       record.counts.dead_letters += static_cast<uint64_t>(step.dead_letters.end() - begin);
     }
     record.next_offset = step.next_offset;
+    record.held = false;
+    if (step.last) record.last = step.last;
     changed_.back() = &(records_[key] = record);
   }
 }
@@ -149,6 +231,7 @@ bool SourceChange::Repeated(uint32_t event) const {
 // Precondition of the batch: origins lie below their step's next offset, so that an event which is
 // not repeated belongs to a source that changes.
 void SourceChange::Count(uint32_t event, bool accepted) {
+  assert(!Repeated(event) && changed_[batch_.origins[event].source] != nullptr);
   SourceCounts& counts = changed_[batch_.origins[event].source]->counts;
   uint64_t& count = batch_.impressions
                         ? (accepted ? counts.impressions_accepted : counts.impressions_refused)
@@ -158,9 +241,8 @@ void SourceChange::Count(uint32_t event, bool accepted) {
 
 Status SourceChange::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) const {
   for (const auto& [key, record] : records_) {
-    const rocksdb::Status put =
-        batch->Put(store.meta(), SourceKey(key.first, key.second), record.ToJson());
-    if (!put.ok()) return FromRocks(put, "offsets");
+    const Status put = PutRecord(key, record, store, batch);
+    if (!put.ok()) return put;
   }
   return {};
 }

@@ -1,23 +1,26 @@
 // store/sources.h: how far one shard has applied each source (a partition of a log), and what it
-// counted: records of the family `default` (format.md, "Names"), kept in memory as well.
+// counted: records of the family `default` (format.md, "Names"), kept in memory as well. A record
+// has two keys: versions before the mark know the first alone, and take one with another member for
+// damage. Where a record was lost, the second key may be left alone and say so.
 //
 // The records are written in the batch of the events they cover. Memory holds what was written
 // with success; after a failed write the database may hold more, or after a failed sync less.
 //
-// Threads: all calls but Load and Settle hold mutex(); those two need nobody else in the shard.
+// Threads: any; Load and Settle need nobody else in the shard.
 
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <rocksdb/write_batch.h>
 
+#include "base/sync.h"
 #include "seendb/ingest.h"
 #include "seendb/status.h"
 #include "store/shard_store.h"
@@ -28,11 +31,20 @@ namespace seendb {
 struct SourceRecord {
   int64_t next_offset = 0;
   SourceCounts counts;
+  std::optional<SourceMark> last;  ///< a message below next_offset
+  bool held = false;               ///< not to be read on
 
-  /// As stored.
+  /// As stored under SourceKey.
   std::string ToJson() const;
   /// Nothing where the text is damaged.
   static std::optional<SourceRecord> FromJson(std::string_view json);
+
+  /// As stored under TopicKey: last and held, with the next offset that they belong to.
+  std::string MarkToJson() const;
+  /// Takes last and held from there; nothing where the text is damaged, or belongs to another next
+  /// offset: an older version went on without it.
+  void TakeMark(std::string_view json);
+  bool has_mark() const { return last.has_value() || held; }
 };
 
 /// See the head of this file.
@@ -41,22 +53,25 @@ class Sources {
   using Key = std::pair<std::string, uint32_t>;  // topic, partition
   using Records = std::map<Key, SourceRecord>;
 
-  std::mutex& mutex() { return mutex_; }
-  const Records& records() const { return records_; }
+  Mutex& mutex() LOCK_RETURNED(mutex_) { return mutex_; }
+  const Records& records() const REQUIRES(mutex_) { return records_; }
+  /// Those without a record whose offset was lost: they are to be read from the beginning.
+  const std::set<Key>& forgotten() const REQUIRES(mutex_) { return forgotten_; }
 
   /// Reads all records; a damaged one is named in the store's problems, and not known.
-  Status Load(ShardStore* store);
+  Status Load(ShardStore* store) EXCLUDES(mutex_);
   /// After the store was opened anew: a record that ran ahead of the events in memory is set back
   /// to what memory says, synced.
-  Status Settle(ShardStore* store);
-  /// Removes a topic's records, synced; nothing where there are none.
-  Status Forget(ShardStore* store, std::string_view topic);
+  Status Settle(ShardStore* store) EXCLUDES(mutex_);
+  /// Removes a topic's records and marks, synced; nothing where there are none.
+  Status Forget(ShardStore* store, std::string_view topic) REQUIRES(mutex_);
   /// Takes in records that were written.
-  void Commit(const Records& written);
+  void Commit(const Records& written) REQUIRES(mutex_);
 
  private:
-  std::mutex mutex_;
-  Records records_;
+  Mutex mutex_{LockRank::kOffsets};
+  Records records_ GUARDED_BY(mutex_);
+  std::set<Key> forgotten_ GUARDED_BY(mutex_);
 };
 
 /// What one batch does to the sources of one shard. Precondition: the sources' mutex is held as
@@ -64,7 +79,8 @@ class Sources {
 class SourceChange {
  public:
   /// `first_shard`: the one that counts dead letters, which have no user.
-  SourceChange(const IngestBatch& batch, Sources* sources, bool first_shard);
+  SourceChange(const IngestBatch& batch, Sources* sources, bool first_shard)
+      REQUIRES(sources->mutex());
 
   /// Whether the shard has nothing of the batch to apply.
   bool nothing_new() const { return records_.empty(); }
@@ -75,7 +91,10 @@ class SourceChange {
   /// Adds the new records to the batch that holds the events.
   Status AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) const;
   /// It is written.
-  void Commit() { sources_->Commit(records_); }
+  void Commit() {
+    sources_->mutex().AssertHeld();
+    sources_->Commit(records_);
+  }
 
  private:
   const IngestBatch& batch_;

@@ -18,7 +18,10 @@
 // user's ceiling was reached. False positives stay within the policy's fpr over the window.
 //
 // Threads: every member function may be called from any thread at once; Close and the destructor
-// only when no other call runs. Errors: each function's Status; kClosed after Close.
+// only when no other call runs. Errors: each function's Status; kClosed after Close. A shard whose
+// disk failed is closed and opened anew: calls for its users wait for 250 ms, and answer
+// kUnavailable then, with nothing written in that shard; Filter is answered from memory,
+// `degraded`.
 
 #pragma once
 
@@ -30,6 +33,7 @@
 #include <string_view>
 #include <vector>
 
+#include "seendb/cxx20.h"
 #include "seendb/events.h"
 #include "seendb/history.h"
 #include "seendb/ingest.h"
@@ -59,9 +63,10 @@ class Engine {
   /// Records a batch of plays of one collection. An ill-formed id anywhere: kInvalidArgument
   /// with field "/<index>/user" or "/<index>/item", nothing changed. A play outside retention,
   /// beyond max_future or not after its user's erasure, or the clearing of the user's filter, is
-  /// refused and counted. kBusy: the ring is full, nothing changed (of a batch of more than 65,536,
-  /// a first part may be recorded). kIOError: part may be recorded. Repeating a batch is harmless.
-  /// Where the policy says first_of_day a malformed Play::day is kInvalidArgument too
+  /// refused and counted. kUnavailable: a play is older than retention by a clock in doubt
+  /// (ConfirmClock), nothing changed. kBusy: the ring is full, nothing changed (of a batch of more
+  /// than 65,536, a first part may be recorded). kIOError: part may be recorded. Repeating a batch
+  /// is harmless. Where the policy says first_of_day a malformed Play::day is kInvalidArgument too
   /// ("/<index>/day"). Cost: one log write a shard touched; no reads, but with first_of_day one
   /// point read a user whose plays don't carry today and who is not known to be active.
   virtual Result<RecordResult> RecordPlays(std::span<const Play> plays,
@@ -76,9 +81,12 @@ class Engine {
   /// Records events out of a log and how far it was read: each shard in one write, leaving out
   /// what it has (see ingest.h). kInvalidArgument: an ill-formed id or step, too many events,
   /// nothing changed. kBusy: the ring is full or a shard comes back from a failure, nothing
-  /// changed. kIOError: some shards may have it. After any failure repeating the same call, in
-  /// this process or after a restart, counts nothing twice. Durability as RecordPlays: after a
-  /// power loss a shard has a prefix of its calls, offsets included. Cost: one log write a shard.
+  /// changed. kIncompatible (field "/sources/<index>/from"): a shard stored less than
+  /// SourceStep::from, nothing changed; read again from what Sources() says. kUnavailable: an event
+  /// is too old by a clock in doubt, nothing changed. kIOError: some shards may have it. After any
+  /// failure repeating the same call, in this process or after a restart, counts nothing twice.
+  /// Durability as RecordPlays: after a power loss a shard has a prefix of its calls, offsets
+  /// included. Cost: one log write a shard.
   virtual Result<IngestResult> Ingest(const IngestBatch& batch) = 0;
   /// Every source known, by topic and partition.
   virtual std::vector<SourceInfo> Sources() = 0;
@@ -88,22 +96,28 @@ class Engine {
 
   /// Answers which of request.items are unseen, into `*response` (cleared first).
   /// kInvalidArgument: an empty or over-long id (field "/items/3"), too many items, no facts.
-  /// kUnavailable: on_error is kFail and something could not be read in time.
-  /// Candidates are checked for length only: bytes that are not UTF-8 can't have been recorded.
-  /// Cost: one point read a bucket of the window, one for impressions; then 2-10 ns a candidate
-  /// and bucket. With `verify`, items that only Bloom filters call seen are looked up in the
-  /// collection's history; one that is in none of the buckets that say so is unseen. That counts
-  /// only in buckets where the user's history is whole (consistency.md, "Verified answers"): no
-  /// seen item is called unseen for it. Cost: one batched read of those items a bucket of history,
-  /// about as many point reads as items are seen; none once the deadline has passed.
+  /// kUnavailable: on_error is kFail and something could not be read in time. With `record`: waits
+  /// for other recording requests of the same user, up to the deadline; where that ends before the
+  /// turn came the answer is that of a deadline, and nothing is recorded. Where recording fails
+  /// (the ring is full, or the disk fails) the answer stands and `recorded` is false: part of it
+  /// may be recorded. kBusy: 64 of the user (or 4,096 of the shard) wait. Candidates are checked
+  /// for length only: bytes that are not UTF-8 can't have been recorded. Cost: one point read a
+  /// bucket of the window, one for impressions; then 2-10 ns a candidate and bucket. With `verify`,
+  /// items that only Bloom filters call seen are looked up in the collection's history; one that is
+  /// in none of the buckets that say so is unseen. That counts only in buckets where the user's
+  /// history is whole (consistency.md, "Verified answers"): no seen item is called unseen for it.
+  /// Cost: one batched read of those items a bucket of history, about as many point reads as items
+  /// are seen; none once the deadline has passed.
   virtual Status Filter(const FilterRequest& request, FilterResponse* response) = 0;
 
   /// Everything held about a user, in one collection or (empty name) in all.
   virtual Result<UserReport> Inspect(IdRef user, std::string_view collection = {}) = 0;
 
   /// Forgets a user everywhere, ring included, synced before it returns. Plays whose time is not
-  /// after the erasure are refused from then on.
-  virtual Status EraseUser(IdRef user) = 0;
+  /// after the erasure are refused from then on; where some that are known lie ahead of the clock,
+  /// those not after the newest of them, which is at most the longest max_future ahead. `*until_ms`
+  /// (may be null) is that time.
+  virtual Status EraseUser(IdRef user, int64_t* until_ms = nullptr) = 0;
 
   /// What the user watched, newest first, merged over collections, into `*page` (cleared first).
   /// kInvalidArgument: limit, cursor (field "/limit", "/cursor"). kNotFound: an unknown collection,
@@ -137,35 +151,42 @@ class Engine {
   /// All collections by name.
   virtual std::vector<CollectionInfo> Collections() = 0;
 
-  /// Closes the current slots and drains everything staged into the seen filters.
+  /// Closes the current slots and drains everything staged into the seen filters. kBusy: a call
+  /// that writes into one of them has not ended for 2 s; nothing is lost, drain again.
   virtual Status Drain() = 0;
   /// Drains, then re-encodes a bucket (label) compactly; the current one included. Late plays
   /// still go in. kNotFound: unknown collection or bucket. kIOError: too little free disk.
   virtual Status Seal(std::string_view collection, std::string_view bucket) = 0;
   /// Seals every closed bucket that is not sealed yet or has grown since.
   virtual Status SealClosed() = 0;
-  /// Drops every bucket past retention, whatever the maintenance window says.
+  /// Drops every bucket past retention, whatever the maintenance window says. kUnavailable: the
+  /// clock is in doubt.
   virtual Status DropExpired() = 0;
   /// Compacts every family; erased users' bytes are gone afterwards.
   virtual Status Compact() = 0;
   /// Makes everything acknowledged so far survive power loss.
   virtual Status Sync() = 0;
+  /// The machine's clock is right: ends its doubt, if it is in doubt (consistency.md, "A clock in
+  /// doubt"), and notes the present, synced. The present.
+  virtual Result<int64_t> ConfirmClock() = 0;
   /// Makes in the new folder `dir` a database that can be opened, of everything acknowledged
   /// before the call (what comes during it may be in it): all shards, policies, journals. Writes
   /// and reads go on; files are hard-linked where `dir` is on the same file system. The copy is
   /// opened and checked before it gets its name, and survives power loss. kInvalidArgument: `dir`
-  /// is there already, lies inside the database, or in no folder. Restore: open it. Cost: a sync
-  /// and a copy of the live log (up to twice write_buffer_bytes a shard).
+  /// is there already, lies inside the database, or in no folder. kIncompatible: `<dir>.tmp`,
+  /// where the copy is made, is there and was not begun by a checkpoint. Restore: open it. Cost: a
+  /// sync and a copy of the live log (up to twice write_buffer_bytes a shard).
   virtual Result<CheckpointReport> Checkpoint(const std::string& dir) = 0;
   /// Runs everything that fell due up to the clock's present: rotation, drain, bucket creation,
   /// seal, drop. Answers when it has run.
   virtual Status RunDue() = 0;
 
-  /// Counters and gauges. Cost: some RocksDB properties a family; not for a hot path.
+  /// Counters and gauges. Waits for no shard: one that is being opened anew is a problem, and not
+  /// in the gauges. Cost: some RocksDB properties per family; not for a hot path.
   virtual EngineStats Stats() = 0;
-  /// Every bucket, newest first within a collection.
+  /// Every bucket, newest first within a collection; without the shards being opened anew.
   virtual std::vector<BucketInfo> Buckets() = 0;
-  /// Every slot of every shard.
+  /// Every slot of every shard that is not being opened anew.
   virtual std::vector<SlotInfo> Ring() = 0;
   /// Reads, decodes and checks every value.
   virtual Result<VerifyReport> Verify() = 0;

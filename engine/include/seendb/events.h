@@ -6,12 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "seendb/cxx20.h"
 #include "seendb/history.h"
 #include "seendb/id.h"
 #include "seendb/status.h"
@@ -80,6 +83,13 @@ enum class OnError : uint8_t {
   kFail,     ///< kUnavailable
 };
 
+/// A user's turn: of the filter requests with `record` of one user only the one that has it reads
+/// and records. It ends with its last copy.
+using FilterTurn = std::shared_ptr<void>;
+/// Takes a turn that came. Called on the thread that ended the turn before: it must be quick, and
+/// call nothing of the engine.
+using FilterOnTurn = std::function<void(FilterTurn)>;
+
 /// Which of `items` has `user` not seen? At most Options::max_candidates items and as many
 /// excluded ids.
 struct FilterRequest {
@@ -91,9 +101,22 @@ struct FilterRequest {
   uint32_t limit = 0;                       ///< stop after that many unseen; 0: no limit
   bool explain = false;                     ///< fill FilterResponse::reasons
   bool verify = false;                      ///< see Engine::Filter
-  bool record = false;                      ///< the returned items become impressions, now
-  OnError on_error = OnError::kDegrade;     ///< unreadable bucket or deadline
-  int64_t deadline_us = 0;                  ///< from the call on; 0: none
+  /// The returned items become impressions, now: check and record are one step against other such
+  /// requests of the user, so that none of them is answered the same items.
+  bool record = false;
+  OnError on_error = OnError::kDegrade;  ///< unreadable bucket or deadline
+  int64_t deadline_us = 0;               ///< from the call on; 0: none
+  /// Asks memory alone: where the answer would wait for a disk or for a shard that is being opened
+  /// anew, Filter records nothing, answers kIncomplete and sets FilterResponse::needs_disk; with
+  /// `verify`, which reads history, always. For threads that must not wait: another one asks again
+  /// without it. What is answered is recorded as ever: where durability is `sync`, that waits.
+  bool memory_only = false;
+  /// With `record`: the turn that `on_turn` was given, borrowed; null: Filter takes the turn.
+  const FilterTurn* turn = nullptr;
+  /// With `record`, where another such request of the user is under way: Filter does nothing,
+  /// answers kIncomplete, and this is called once with the turn (after the deadline maybe
+  /// never); copied. Null: Filter waits for the turn on the caller's thread.
+  const FilterOnTurn* on_turn = nullptr;
 };
 
 /// Why an item of a filter request was not returned.
@@ -115,14 +138,17 @@ struct Reason {
 /// The answer. Reuse one object across calls to save its allocations.
 /// seen + excluded + unseen.size() == examined, the length of the prefix of `items` decided.
 struct FilterResponse {
-  std::vector<uint32_t> unseen;      ///< positions in `items`, ascending
-  uint32_t seen = 0;                 ///< of the examined
-  uint32_t excluded = 0;             ///< of the examined
-  uint32_t examined = 0;             ///< items.size() unless `limit` stopped earlier
-  uint32_t refuted = 0;              ///< of the unseen: what `verify` found falsely called seen
-  bool degraded = false;             ///< something could not be read; unseen may hold seen items
-  std::vector<std::string> missing;  ///< unread buckets' labels, "impressions", "deadline", "log"
-  std::vector<Reason> reasons;       ///< one an examined item, if asked for
+  std::vector<uint32_t> unseen;  ///< positions in `items`, ascending
+  uint32_t seen = 0;             ///< of the examined
+  uint32_t excluded = 0;         ///< of the examined
+  uint32_t examined = 0;         ///< items.size() unless `limit` stopped earlier
+  uint32_t refuted = 0;          ///< of the unseen: what `verify` found falsely called seen
+  bool recorded = false;         ///< with `record`: false where the turn came too late
+  bool needs_disk = false;       ///< with kIncomplete: memory alone could not tell
+  bool degraded = false;         ///< something could not be read; unseen may hold seen items
+  std::vector<std::string>
+      missing;  ///< unread buckets' labels, "impressions", "deadline", "log", "clock", "shard"
+  std::vector<Reason> reasons;  ///< one an examined item, if asked for
 };
 
 }  // namespace seendb

@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "seendb/cxx20.h"
 #include "seendb/id.h"
 
 namespace seendb {
@@ -73,7 +74,8 @@ struct HistoryPage {
   std::vector<HistoryEntry> entries;  ///< the latest first; of one time by collection, item
   std::string cursor;                 ///< of the next page; empty: this was the last
   bool degraded = false;              ///< something could not be read; entries may be missing
-  std::vector<std::string> missing;   ///< "<collection>/<bucket>", "<collection>/log", "shard"
+  std::vector<std::string>
+      missing;  ///< "<collection>/<bucket>", "<collection>/log", "shard", "clock"
 };
 
 /// The states of several items: one for each item asked about, in that order.

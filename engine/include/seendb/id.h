@@ -10,11 +10,13 @@
 
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "seendb/cxx20.h"
 #include "seendb/status.h"
 
 namespace seendb {
@@ -46,8 +48,11 @@ class IdRef {
   /// True for an integer id (given as one, or as canonical decimal text).
   constexpr bool is_number() const noexcept { return is_number_; }
   /// The integer. Precondition: is_number().
-  constexpr uint64_t number() const noexcept { return number_; }
-  /// The borrowed text. Precondition: !is_number().
+  constexpr uint64_t number() const noexcept {
+    assert(is_number_);
+    return number_;
+  }
+  /// The borrowed text; empty for an integer id.
   constexpr std::string_view text() const noexcept { return {data_, size_}; }
   /// kInvalidArgument for an empty or over-long id or one that is not UTF-8.
   Status Validate() const;

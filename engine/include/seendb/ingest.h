@@ -25,6 +25,7 @@
 #include <string>
 #include <string_view>
 
+#include "seendb/cxx20.h"
 #include "seendb/events.h"
 
 namespace seendb {
@@ -34,12 +35,30 @@ inline constexpr size_t kMaxIngestEvents = 65'536;
 /// Longest name of a topic, in bytes; it has no '/'.
 inline constexpr size_t kMaxTopicBytes = 249;
 
+/// A message of a source and the time that the log says of it. It tells a log from another one of
+/// the same name: where the log still has a message at `offset`, its time is the same.
+struct SourceMark {
+  int64_t offset = 0;
+  int64_t time_ms = 0;  ///< since 1970
+
+  bool operator==(const SourceMark&) const = default;  ///< both members
+};
+
 /// How far a batch takes one source.
 struct SourceStep {
   std::string_view topic;                      ///< 1-kMaxTopicBytes bytes, no '/'
   uint32_t partition = 0;                      ///< of the topic
   int64_t next_offset = 0;                     ///< to read once the batch is applied, >= 0
   std::span<const int64_t> dead_letters = {};  ///< offsets of messages that held no event
+  /// The newest message below next_offset that has a time; nothing: the one known before stays.
+  std::optional<SourceMark> last = {};
+  /// Notes, instead of a step, that nothing is read of the source any more until
+  /// Engine::ForgetTopic: its log is not the one that was read. Nothing else changes.
+  bool held = false;
+  /// The offset that the caller takes for stored in every shard: the batch has all that the log has
+  /// from there on. A shard that stored less, or forgot the source, lacks what lies before: the
+  /// call is refused. Nothing: reading begins with this step, and nothing is checked.
+  std::optional<int64_t> from = {};
 };
 
 /// Where an event comes from.
@@ -98,8 +117,12 @@ struct SourceCounts {
 struct SourceInfo {
   std::string topic;
   uint32_t partition = 0;
-  std::optional<int64_t> next_offset;  ///< to read next; nothing where a shard does not know it
+  /// To read next. Nothing where a shard does not know it, or lost it: the source is to be read
+  /// from where its log begins.
+  std::optional<int64_t> next_offset;
   SourceCounts counts;
+  std::optional<SourceMark> last = {};  ///< the newest known message before next_offset
+  bool held = false;                    ///< SourceStep::held was noted
 };
 
 }  // namespace seendb

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "seendb/cxx20.h"
+
 namespace seendb {
 
 /// Settings of one open Engine. Only `shards` is stored with the database; everything else may
@@ -47,6 +49,11 @@ struct Options {
   uint32_t max_candidates = 100'000;
   /// For Durability::kInterval: the longest time an acknowledged play stays unsynced.
   int64_t sync_interval_ms = 1'000;
+  /// The machine's clock is in doubt where an opening finds it so much later than the newest time
+  /// that the database noted: nothing expires until it is confirmed (Engine::ConfirmClock).
+  int64_t clock_jump_ms = 3 * 86'400'000;
+  /// The clock is right, whatever was noted.
+  bool confirm_clock = false;
   /// Minutes of the day, policy time zone, in which buckets are sealed and dropped. May wrap
   /// around midnight; equal values mean the whole day.
   int32_t maintenance_begin_minute = 0;

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "seendb/cxx20.h"
 #include "seendb/status.h"
 
 namespace seendb {

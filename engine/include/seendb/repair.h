@@ -1,5 +1,6 @@
 // seendb/repair.h: the way back from damaged files. VerifyFiles says which files of a database are
-// damaged, Repair makes a database of what can still be read (doc/repair.md).
+// damaged, Repair makes a database of what can still be read (doc/repair.md). Library:
+// seendb::recovery, which links seendb::engine.
 //
 //   auto found = seendb::VerifyFiles("/var/lib/seendb").value();
 //   if (!found.damages.empty()) auto done = seendb::Repair("/var/lib/seendb", {});
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "seendb/cxx20.h"
 #include "seendb/status.h"
 
 namespace seendb {
@@ -62,7 +64,8 @@ struct RepairedFile {
 struct RepairReport {
   bool dry_run = false;
   std::vector<RepairedFile> files;
-  std::vector<std::string> losses;  ///< for people: what answers say `degraded` over from now on
+  std::vector<std::string> losses;  ///< for people: what answers say `degraded` over from now on,
+                                    ///< and that erasures may be forgotten with a lost log
   std::vector<std::string> notes;   ///< for people: what was decided on the way
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "seendb/cxx20.h"
 #include "seendb/ingest.h"
 #include "seendb/policy.h"
 
@@ -141,35 +142,20 @@ struct SlotInfo {
 /// Counters since Open (monotonic) and gauges, over all shards. `ingested` alone is stored: it
 /// counts each message of a log once, over all openings.
 struct EngineStats {
-  uint64_t plays_accepted = 0, plays_refused = 0;
-  uint64_t impressions_accepted = 0, impressions_refused = 0;
-  SourceCounts ingested;         ///< the sum over all sources
-  uint64_t ingest_repeated = 0;  ///< events of a log left out, as their shard had them
-  uint64_t filters = 0, filters_degraded = 0, candidates = 0, candidates_seen = 0;
-  uint64_t drained_plays = 0, drained_records = 0, drain_failures = 0, drains = 0;
-  uint64_t drain_us = 0;  ///< time spent draining
-  uint64_t replayed_records = 0, replayed_plays = 0;
-  uint64_t busy = 0;  ///< batches refused because the ring was full
-  uint64_t users_erased = 0;
-  uint64_t merges_full = 0, merges_partial = 0, merge_operands = 0;
-  uint64_t reads = 0, read_operands = 0;  ///< filter values read; operands merged to read them
-  uint64_t layers_created = 0, layers_dropped = 0;  ///< dropped: at the ceiling
-  uint64_t damaged = 0;                             ///< operands and values set aside
-  uint64_t buckets_sealed = 0, buckets_dropped = 0;
-  uint64_t seal_failures = 0;  ///< tried again after a pause, an hour at the most
-  uint64_t background_errors = 0;
-  uint64_t history_recorded = 0;  ///< plays that entered history
-  uint64_t history_paused = 0;    ///< plays that did not: within a pause, or it can't be read
-  uint64_t history_drained = 0;   ///< states written; heartbeats of one item in a slot are one
-  uint64_t history_pages = 0, history_lookups = 0;  ///< pages read; items looked up
-  uint64_t history_deleted = 0, history_cleared = 0, history_evicted = 0;  ///< beyond max_entries
-  uint64_t ring_bytes = 0, ring_plays = 0;                                 ///< staged and undrained
+  // The counters: counters.def says what each counts.
+#define SEENDB_COUNTER(name, metric, help) uint64_t name = 0;
+#include "seendb/counters.def"
+#undef SEENDB_COUNTER
+
+  SourceCounts ingested;                    ///< the sum over all sources
+  uint64_t ring_bytes = 0, ring_plays = 0;  ///< staged and undrained
   uint64_t short_term_bytes = 0;
   int64_t ring_oldest_ms = 0;  ///< opening time of the oldest undrained slot with plays; 0: none
   uint64_t disk_bytes = 0;     ///< live SST files
   uint64_t memtable_bytes = 0, block_cache_bytes = 0, pending_compaction_bytes = 0;
   uint64_t wal_bytes_written = 0, flush_bytes_written = 0, compaction_bytes_written = 0;
   uint32_t shards = 0, column_families = 0;
+  bool clock_in_doubt = false;        ///< it jumped, and nobody has confirmed it yet
   bool degraded = false;              ///< some shard can't read or write everything
   std::vector<std::string> problems;  ///< what, for people
 };

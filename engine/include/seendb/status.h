@@ -10,12 +10,15 @@
 
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+
+#include "seendb/cxx20.h"
 
 namespace seendb {
 
@@ -40,6 +43,8 @@ enum class StatusCode : uint8_t {
   kUnavailable = 7,
   /// The engine is closed or closing.
   kClosed = 8,
+  /// The call would have to wait, and the caller asked that it does not. Nothing was changed.
+  kIncomplete = 9,
 };
 
 /// The code's stable lower-case name, as used in JSON and logs ("invalid_argument").
@@ -95,23 +100,40 @@ class [[nodiscard]] Status {
   std::unique_ptr<Rep> rep_;
 };
 
-/// A value, or the failure that kept it from being made.
+namespace internal {
+/// Prints `failure` to standard error and aborts the process.
+[[noreturn]] void AbortWithoutValue(const Status& failure) noexcept;
+}  // namespace internal
+
+/// A value, or the failure that kept it from being made. To ask a failure for its value is a
+/// programmer's mistake: in every build it prints the failure and aborts.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   /// A success holding `value`.
   Result(T value) : held_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
   /// A failure. Precondition: !status.ok().
-  Result(Status status) : held_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
+  Result(Status status) : held_(std::move(status)) {  // NOLINT(google-explicit-constructor)
+    assert(!std::get<0>(held_).ok());
+  }
 
   /// True when a value is held.
   bool ok() const noexcept { return held_.index() == 1; }
   /// The failure, or a success when a value is held.
   Status status() const { return ok() ? Status() : std::get<0>(held_); }
   /// The value. Precondition: ok().
-  T& value() & { return std::get<1>(held_); }
-  const T& value() const& { return std::get<1>(held_); }
-  T&& value() && { return std::get<1>(std::move(held_)); }
+  T& value() & {
+    if (!ok()) internal::AbortWithoutValue(std::get<0>(held_));
+    return *std::get_if<1>(&held_);
+  }
+  const T& value() const& {
+    if (!ok()) internal::AbortWithoutValue(std::get<0>(held_));
+    return *std::get_if<1>(&held_);
+  }
+  T&& value() && {
+    if (!ok()) internal::AbortWithoutValue(std::get<0>(held_));
+    return std::move(*std::get_if<1>(&held_));
+  }
   /// The value, as through a pointer. Precondition: ok().
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }

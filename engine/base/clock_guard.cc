@@ -1,0 +1,66 @@
+#include "base/clock_guard.h"
+
+#include <limits>
+#include <utility>
+
+namespace seendb {
+namespace {
+
+constexpr int64_t kMinuteMs = 60'000;
+// A running clock may be set ahead by so much, in all.
+constexpr int64_t kStepMs = 3'600'000;
+
+}  // namespace
+
+ClockGuard::ClockGuard(const Clock* owned, const MachineClock* machine, int64_t jump_ms)
+    : clock_(owned != nullptr ? owned : (machine != nullptr ? machine : SystemClock())),
+      machine_(owned != nullptr ? nullptr : (machine != nullptr ? machine : SystemClock())),
+      jump_ms_(jump_ms),
+      ahead_max_(std::numeric_limits<int64_t>::max()) {}
+
+int64_t ClockGuard::NowMs() const { return clock_->NowMs(); }
+
+Present ClockGuard::Look() const {
+  const int64_t now_ms = clock_->NowMs();
+  if (machine_ == nullptr) return {now_ms, false};
+  return {now_ms, Ahead(now_ms) > ahead_max_.load(std::memory_order_relaxed)};
+}
+
+Status ClockGuard::Check(const Present& now) {
+  if (!now.in_doubt) return {};
+  return Status::Unavailable(
+      "the clock is in doubt: it is far ahead of what it showed before; set it right, or confirm "
+      "it");
+}
+
+void ClockGuard::Begin(std::optional<int64_t> noted_ms, bool confirmed) {
+  if (machine_ == nullptr) return;
+  const MutexLock lock(mutex_);
+  const int64_t now_ms = clock_->NowMs();
+  begun_ = true;
+  jumped_ = noted_ms && !confirmed && *noted_ms < now_ms - jump_ms_;
+  ahead_max_ = Ahead(jumped_ ? *noted_ms + jump_ms_ : now_ms + kStepMs);
+}
+
+int64_t ClockGuard::Confirm() {
+  const int64_t now_ms = clock_->NowMs();
+  if (machine_ == nullptr) return now_ms;
+  const MutexLock lock(mutex_);
+  jumped_ = false;
+  ahead_max_ = Ahead(now_ms + kStepMs);
+  return now_ms;
+}
+
+std::optional<int64_t> ClockGuard::TimeToNote(bool closing) {
+  if (machine_ == nullptr) return {};
+  const MutexLock lock(mutex_);
+  const Present now = Look();
+  if (now.in_doubt || !begun_) return {};
+  if (std::exchange(jumped_, false)) ahead_max_ = Ahead(now.ms + kStepMs);  // it came back
+  const int64_t boot_ms = machine_->BootMs();
+  if (!closing && noted_at_boot_ms_ && boot_ms - *noted_at_boot_ms_ < kMinuteMs) return {};
+  noted_at_boot_ms_ = boot_ms;
+  return now.ms;
+}
+
+}  // namespace seendb

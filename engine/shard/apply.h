@@ -1,0 +1,44 @@
+// shard/apply.h: one shard's part of a call is written: verdict, journal, the other writes and how
+// far a log was read in one batch; then it is staged.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "seendb/ingest.h"
+#include "shard/batch.h"
+#include "shard/events.h"
+#include "shard/parts.h"
+
+namespace seendb {
+
+/// How far a write takes its sources; stored in the same batch.
+struct LogPart {
+  const IngestBatch& batch;
+  std::span<const uint32_t> refused;  ///< events of the shard's users with a time that is refused
+  bool counts_dead_letters = false;   ///< they have no user: one shard counts them
+};
+
+/// One shard's part of a call.
+struct ShardWrite {
+  const Collection& collection;
+  const GivenEvents& given;
+  const std::vector<ShardEvent>& events;
+  FirstPlays* firsts = nullptr;  ///< who may play first today, claimed; null: nobody is told
+  const LogPart* log = nullptr;  ///< null: not out of a log
+};
+
+/// Whether the shard would take a batch of a log: it is sound, and has stored no less of each
+/// source than the batch goes on from. kIncompatible names the source. Offsets go only while the
+/// shard is opened anew.
+Status CheckLog(ShardParts& shard, const IngestBatch& batch) REQUIRES_SHARED(shard.use);
+
+/// Writes it. On return it is visible to every read, and on disk as the policy's durability says.
+/// `pin`: room for what is staged, null where nothing is. Adds to `*result`; of a log, an event
+/// that the shard has had is in none of its numbers. kIOError: the outcome is open.
+Status Apply(ShardParts& shard, const ShardWrite& write, const SlotPin* pin, RecordResult* result)
+    REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
+
+}  // namespace seendb

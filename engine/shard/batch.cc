@@ -1,0 +1,184 @@
+#include "shard/batch.h"
+
+#include <utility>
+
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+// Kept by the thread for their allocations.
+std::vector<StagedPlay>& PlaysOfThread() {
+  thread_local std::vector<StagedPlay> plays;
+  plays.clear();
+  return plays;
+}
+WatchedPlays& WatchedOfThread() {
+  thread_local WatchedPlays watched;
+  watched.Clear();
+  return watched;
+}
+
+std::string RefusalText(const UserRecord& settings, std::string_view collection, int64_t at_ms) {
+  const int64_t forgotten_ms = settings.ForgottenIn(collection).at_ms;
+  const bool erased = settings.erased_seq != 0 && settings.erased_at_ms == forgotten_ms;
+  return "at " + std::to_string(at_ms) + " is not after " +
+         (erased ? "the user's erasure" : "the clearing of the user's filter") + " at " +
+         std::to_string(forgotten_ms);
+}
+
+}  // namespace
+
+void WatchedPlays::Clear() {
+  bytes_.clear();
+  places_.clear();
+  plays_.clear();
+  staged_.clear();
+}
+
+void WatchedPlays::Add(const ShardEvent& event, const Play& play, bool ids_only) {
+  Place place;
+  place.item = bytes_.size();
+  play.item.AppendTo(&bytes_);
+  place.payload = bytes_.size();
+  PayloadView payload;
+  if (play.watch != nullptr && !ids_only) {
+    const Watch& watch = *play.watch;
+    payload = {watch.progress_s, watch.duration_s, watch.device, watch.fields};
+  }
+  PutPayload(&bytes_, payload);
+  place.end = bytes_.size();
+  places_.push_back(place);
+  plays_.push_back({event.play.user, {}, event.at_ms, {}});
+  staged_.push_back(event.play);
+}
+
+std::span<const WatchedPlay> WatchedPlays::Finish() {
+  const std::string_view bytes = bytes_;
+  for (size_t i = 0; i < plays_.size(); ++i) {
+    const Place& place = places_[i];
+    plays_[i].item = bytes.substr(place.item, place.payload - place.item);
+    plays_[i].payload = bytes.substr(place.payload, place.end - place.payload);
+  }
+  return plays_;
+}
+
+ShardBatch::ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
+                       const GivenEvents& given, FirstPlays* firsts)
+    : ring_(ring),
+      family_(family),
+      policy_(policy),
+      given_(given),
+      firsts_(firsts),
+      listed_(given.impressions && policy.impressions > 0),
+      staged_(!given.impressions || policy.served_is_seen),
+      history_(!given.impressions && policy.history.enabled),
+      plays_(PlaysOfThread()),
+      watched_(WatchedOfThread()) {}
+
+Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_view collection,
+              const Policy& policy, bool history) {
+  if (settings == nullptr) return history ? Verdict::kBoth : Verdict::kFilter;
+  if (event.at_ms <= settings->ForgottenIn(collection).at_ms) return Verdict::kRefused;
+  if (!history) return Verdict::kFilter;
+  // A setting that can't be read may be a pause.
+  if (settings->damaged) return Verdict::kFilter;
+  if (!settings->PausedAt(event.at_ms)) return Verdict::kBoth;
+  return policy.history.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
+                                                                  : Verdict::kFilter;
+}
+
+void AddFirstPlays(const Ring& ring, const std::vector<ShardEvent>& events,
+                   std::string_view collection, const Policy& policy, const GivenEvents& given,
+                   FirstPlays* firsts) {
+  std::string_view user;
+  std::shared_ptr<const UserRecord> settings;
+  for (const ShardEvent& event : events) {
+    if (firsts->KnowsToday(given.PlayOf(event))) continue;
+    if (event.play.user != user) {
+      user = event.play.user;
+      settings = ring.settings().Find(user);
+    }
+    const Verdict verdict =
+        Judge(settings.get(), event, collection, policy, policy.history.enabled);
+    if (verdict == Verdict::kFilter || verdict == Verdict::kBoth) firsts->Add(user);
+  }
+}
+
+void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
+  if (listed_) list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item});
+  if (history_ && verdict != Verdict::kBoth) ++paused_;
+  if (!staged_ || verdict == Verdict::kNothing) return;
+  if (firsts_ != nullptr && !firsts_->KnowsToday(given_.PlayOf(event))) {
+    firsts_->Take(event.play.user, event.index);
+  }
+  if (verdict == Verdict::kBoth) {
+    watched_.Add(event, given_.PlayOf(event), policy_.history.ids_only);
+  } else {
+    plays_.push_back(event.play);
+  }
+  if (settings_ == nullptr) return;
+  const Override* deleted = settings_->FindOverride(family_->name, event.play.item);
+  if (deleted == nullptr || event.at_ms <= deleted->at_ms) return;
+  Override& ended =
+      ended_[std::string(event.play.user)].marks[family_->name].overrides[event.play.item];
+  const Override played{event.at_ms, ring_->NextSequence(), true};
+  if (played.Supersedes(ended)) ended = played;
+}
+
+void ShardBatch::FlushList() {
+  if (list_.entries.empty()) return;
+  list_.Normalize(policy_.impressions);
+  list_.Encode(&lists_.emplace_back(user_, std::string()).second);
+  list_.entries.clear();
+}
+
+Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* change,
+                        RecordResult* result) {
+  if (listed_) stamp_ = ring_->NextSequence();
+  for (const ShardEvent& event : events) {
+    if (event.play.user != user_) {
+      FlushList();
+      user_ = event.play.user;
+      settings_ = ring_->settings().Find(user_);
+    }
+    const Verdict verdict = Judge(settings_.get(), event, family_->name, policy_, history_);
+    const bool accepted = verdict != Verdict::kRefused;
+    if (change != nullptr) change->Count(event.index, accepted);
+    if (!accepted) {
+      Refuse(result, event.index,
+             Status::InvalidArgument(RefusalText(*settings_, family_->name, event.at_ms), "/at"));
+      continue;
+    }
+    ++accepted_;
+    Accept(event, verdict);
+  }
+  FlushList();
+  return {};
+}
+
+Status ShardBatch::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) {
+  rocksdb::Status status;
+  for (const auto& [user, list] : lists_) {
+    if (status.ok()) {
+      status = batch->Merge(family_->impressions->get(), {user.data(), user.size()}, list);
+    }
+  }
+  std::string encoded;
+  for (const auto& [user, record] : ended_) {
+    record.Encode(&encoded);
+    if (status.ok()) status = batch->Merge(store.users(), user, encoded);
+  }
+  if (!status.ok() || firsts_ == nullptr) return FromRocks(status, "record");
+  return firsts_->AddTo(batch, store);
+}
+
+RingBatch ShardBatch::ForRing(uint16_t collection_id, rocksdb::WriteBatch* also, bool sync) {
+  return {family_->name, collection_id, plays_, watched_.Finish(), watched_.staged(), also, sync};
+}
+
+void ShardBatch::Commit() {
+  for (const auto& [user, record] : ended_) ring_->Settle(user, record);
+}
+
+}  // namespace seendb

@@ -1,0 +1,105 @@
+// shard/batch.h: one shard's part of a call: the verdict on each of its events, and what is
+// written of those accepted: plays for the filters, entries of history, impressions, overrides
+// that a play ends.
+
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/impressions_codec.h"
+#include "ring/ring.h"
+#include "shard/events.h"
+#include "shard/first_plays.h"
+#include "store/sources.h"
+
+namespace seendb {
+
+/// Events as the caller gave them.
+struct GivenEvents {
+  bool impressions = false;
+  std::span<const Play> plays = {};  ///< empty for impressions that are no plays
+  const Today* today = nullptr;      ///< where first plays of the day are to be told
+
+  const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
+};
+
+/// What becomes of an event.
+enum class Verdict : uint8_t { kRefused, kNothing, kFilter, kBoth };
+/// Decides by the settings of its user, which may be null; `history`: it may enter history.
+Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_view collection,
+              const Policy& policy, bool history);
+
+/// Adds the users among `events` whose first play of the day may be there.
+void AddFirstPlays(const Ring& ring, const std::vector<ShardEvent>& events,
+                   std::string_view collection, const Policy& policy, const GivenEvents& given,
+                   FirstPlays* firsts);
+
+/// Plays that enter history and the filters, with the bytes they point into.
+class WatchedPlays {
+ public:
+  void Clear();
+  void Add(const ShardEvent& event, const Play& play, bool ids_only);
+  /// The plays added, good until the next change; as history and as the filters take them.
+  std::span<const WatchedPlay> Finish();
+  std::span<const StagedPlay> staged() const { return staged_; }
+
+ private:
+  struct Place {
+    size_t item = 0, payload = 0, end = 0;  // in bytes_
+  };
+  std::string bytes_;
+  std::vector<Place> places_;
+  std::vector<WatchedPlay> plays_;
+  std::vector<StagedPlay> staged_;
+};
+
+/// See the head of this file.
+class ShardBatch {
+ public:
+  /// `firsts` may be null.
+  ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
+             const GivenEvents& given, FirstPlays* firsts);
+
+  /// Decides about every event, counting in `*change` (may be null) and `*result`.
+  Status Take(const std::vector<ShardEvent>& events, SourceChange* change, RecordResult* result);
+  /// Adds what is written besides the journal.
+  Status AddTo(rocksdb::WriteBatch* batch, const ShardStore& store);
+  /// It has been written.
+  void Commit();
+
+  /// What the ring takes, good until the next change.
+  RingBatch ForRing(uint16_t collection_id, rocksdb::WriteBatch* also, bool sync);
+  size_t watched() const { return watched_.staged().size(); }
+  uint64_t accepted() const { return accepted_; }
+  uint64_t paused() const { return paused_; }
+
+ private:
+  void Accept(const ShardEvent& event, Verdict verdict);
+  void FlushList();
+
+  Ring* const ring_;
+  const CollectionFamilies* const family_;
+  const Policy& policy_;
+  const GivenEvents& given_;
+  FirstPlays* const firsts_;
+  const bool listed_;   // impressions are kept
+  const bool staged_;   // the filters learn
+  const bool history_;  // history may
+  std::vector<StagedPlay>& plays_;
+  WatchedPlays& watched_;
+
+  std::string_view user_;
+  std::shared_ptr<const UserRecord> settings_;  // of that user, or null
+  uint64_t stamp_ = 0;
+  ImpressionList list_;  // of that user
+  std::vector<std::pair<std::string_view, std::string>> lists_;
+  std::map<std::string, UserRecord, std::less<>> ended_;  // overrides, by user
+  uint64_t accepted_ = 0, paused_ = 0;
+};
+
+}  // namespace seendb

@@ -1,0 +1,157 @@
+#include "shard/erase.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "format/impressions_codec.h"
+#include "shard/history_clear.h"
+#include "shard/history_reader.h"
+#include "store/status.h"
+#include "tables/meta_keys.h"
+
+namespace seendb {
+namespace {
+
+// From one failure to go on with an erasure to the next try: twice as long each time.
+constexpr int64_t kFirstPauseMs = 1'000;
+constexpr int64_t kLongestPauseMs = 3'600'000;
+
+uint64_t ErasedSeq(const ShardParts& shard, const std::string& user) {
+  const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user);
+  return known == nullptr ? 0 : known->erased_seq;
+}
+
+// The keys erasing/<user>.
+Status ListErasures(const ShardStore& store, std::map<std::string, int64_t>* users) {
+  const std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator({}, store.meta()));
+  const rocksdb::Slice prefix(kErasingPrefix);
+  for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
+    rocksdb::Slice user = it->key();
+    user.remove_prefix(prefix.size());
+    // Where the value can't be read, the user's record says until when.
+    (*users)[user.ToString()] = ParseErasingState(it->value().ToStringView()).value_or(kNeverMs);
+  }
+  return FromRocks(it->status(), "look for erasures");
+}
+
+// The newest time of what a collection has, or had, of a user, where it is known: history, what
+// cleared it, and impressions keep times; where there is no history, a bucket that has not begun
+// has plays up to its end.
+int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::string& user,
+                      int64_t now_ms) {
+  const int64_t reach_ms = now_ms + of.policy.max_future_ms;
+  ReadGaps gaps;
+  HistoryReader reader(shard, of, user, now_ms, &gaps);
+  int64_t newest_ms = reader.NewestMs(reach_ms);
+  if (const auto settings = shard.ring->settings().Find(user)) {
+    const auto marks = settings->marks.find(of.name);
+    if (marks != settings->marks.end()) {
+      newest_ms = std::max(newest_ms, marks->second.cleared_at_ms);
+    }
+  }
+  if (reader.family() == nullptr) return std::min(newest_ms, reach_ms);
+  std::string value;
+  const auto has = [&](const std::shared_ptr<Family>& family) {
+    return family != nullptr && shard.store->db()->Get({}, family->get(), user, &value).ok();
+  };
+  ImpressionList list;
+  if (has(reader.family()->impressions) && list.Parse(value)) {
+    for (const ImpressionEntry& entry : list.entries) {
+      newest_ms = std::max(newest_ms, entry.at_ms);
+    }
+  }
+  if (of.policy.history.enabled) return std::min(newest_ms, reach_ms);
+  const int64_t next = BucketIndexOf(of.policy, now_ms) + 1;
+  std::vector<Fingerprint> staged;
+  shard.ring->Collect(of.id, user, next, false, &staged);
+  if (!staged.empty()) return reach_ms;
+  for (const auto& [index, bucket] : reader.family()->buckets) {
+    if (index < next) break;
+    if (has(bucket->family)) newest_ms = std::max(newest_ms, bucket->end_ms - 1);
+  }
+  return std::min(newest_ms, reach_ms);
+}
+
+// Deletes the rows of an erasure that is on disk. Where it fails, it is gone on with later: nothing
+// up to the erasure counts meanwhile.
+Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
+    REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock()) {
+  shard.use.AssertHeldShared();
+  const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user);
+  const uint64_t seq = known == nullptr ? 0 : known->erased_seq;
+  const int64_t up_to_ms = seq == 0 ? at_ms : std::max(at_ms, known->erased_at_ms);
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  Status first;
+  for (const auto& [name, collection] : families->collections) {
+    if (collection.history.empty()) continue;
+    Status gone = DeleteHistoryRows(shard, {name, user, up_to_ms, true});
+    if (first.ok()) first = std::move(gone);
+  }
+  if (first.ok()) {
+    // An erasure holds the apply lock alone: here there is none of the user between its look and
+    // its end.
+    const SharedLock::Shared in_ring(shard.ring->apply_lock());
+    if (ErasedSeq(shard, user) != seq) return {};  // a later one has rows of its own to delete
+    first = FromRocks(shard.store->db()->Delete(NotSynced(), shard.store->meta(), ErasingKey(user)),
+                      "end an erasure");
+  }
+  if (!first.ok()) {
+    const MutexLock lock(shard.erasures.mutex);
+    shard.erasures.users[user] = up_to_ms;
+  }
+  return first;
+}
+
+}  // namespace
+
+// A known time ahead of the clock stays erased as well: its event may be delivered again.
+Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap& collections,
+                 int64_t* until_ms) {
+  shard.use.AssertHeldShared();
+  const int64_t now_ms = shard.clock->NowMs();
+  int64_t at_ms = now_ms;
+  for (const auto& [name, collection] : collections) {
+    at_ms = std::max(at_ms, NewestKnownMs(shard, *collection, user, now_ms));
+  }
+  Status erased = shard.ring->Erase(user, at_ms);
+  if (erased.ok()) erased = EraseRows(shard, user, at_ms);
+  if (!erased.ok()) return erased;
+  shard.counters->users_erased.fetch_add(1, std::memory_order_relaxed);
+  if (until_ms == nullptr) return {};
+  const auto settings = shard.ring->settings().Find(user);  // an earlier one may reach further
+  *until_ms = settings == nullptr ? at_ms : std::max(at_ms, settings->erased_at_ms);
+  return {};
+}
+
+Status ResumeErasures(ShardParts& shard) {
+  shard.use.AssertHeldShared();
+  if (!shard.store->CheckWritable().ok()) return {};  // it is opened anew first
+  UnfinishedErasures& left = shard.erasures;
+  std::map<std::string, int64_t> users;
+  {
+    const MutexLock lock(left.mutex);
+    if (left.epoch != shard.store->epoch()) {
+      const Status listed = ListErasures(*shard.store, &left.users);
+      if (!listed.ok()) return listed;
+      left.epoch = shard.store->epoch();
+    }
+    const bool rests = shard.options.background && std::chrono::steady_clock::now() < left.next;
+    if (left.users.empty() || rests) return {};
+    users.swap(left.users);
+  }
+  Status first;
+  for (const auto& [user, at_ms] : users) {
+    Status erased = EraseRows(shard, user, at_ms);
+    if (first.ok()) first = std::move(erased);
+  }
+  const MutexLock lock(left.mutex);
+  left.tries = first.ok() ? 0 : left.tries + 1;
+  const int64_t pause_ms =
+      std::min(kFirstPauseMs << std::min(std::max(left.tries - 1, 0), 20), kLongestPauseMs);
+  left.next =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(first.ok() ? 0 : pause_ms);
+  return first.code() == StatusCode::kUnavailable ? Status() : first;
+}
+
+}  // namespace seendb

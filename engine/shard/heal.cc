@@ -1,0 +1,106 @@
+#include "shard/heal.h"
+
+#include <algorithm>
+
+#include "shard/buckets.h"
+
+namespace seendb {
+namespace {
+
+constexpr int64_t kFirstPauseMs = 250;
+constexpr int64_t kLongestPauseMs = 8'000;
+
+enum class Health : uint8_t { kSound, kStopped, kRecovering };
+
+// What is staged stays staged: it holds every acknowledged play that is not drained, whatever the
+// failed disk kept of the journal. Draining it, and writing the logs' contents into tables, leaves
+// nothing that depends on bytes a failed sync may have lost. Until then nothing of a log is
+// ingested: the shard would store offsets beyond plays that only memory has.
+Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex)
+    EXCLUDES(shard.use) {
+  {
+    const SharedLock::Exclusive alone(shard.use);
+    const Status reopened = reopen ? shard.store->Reopen(shard.clock->NowMs()) : Status();
+    if (!reopened.ok()) return reopened;
+    shard.store->ClearProblems(kSealProblem);  // its buckets are looked at anew
+    shard.recovering = true;
+    const Status known = shard.ring->Reopened();
+    if (!known.ok()) return known;
+    // Offsets that are no longer stored are forgotten: the plays they covered are to be read again.
+    Status settled = shard.sources.Settle(shard.store.get());
+    if (settled.ok()) settled = shard.sources.Load(shard.store.get());
+    if (!settled.ok()) return settled;
+  }
+  {
+    const SharedLock::Shared inside(shard.use);
+    const Status flushed = shard.store->FlushAll();
+    if (!flushed.ok()) return flushed;
+    shard.ring->Rotate();
+    const Status drained = shard.ring->DrainClosed();
+    if (!drained.ok()) return drained;
+  }
+  const SharedLock::Exclusive alone(shard.use);
+  shard.recovering = false;
+  return {};
+}
+
+Status HealShard(ShardParts& shard) REQUIRES(shard.healing.mutex) EXCLUDES(shard.use) {
+  {
+    const SharedLock::Shared inside(shard.use);
+    const Status tried = shard.store->TryDisk();
+    if (!tried.ok()) return tried;
+    shard.store->GiveUp();  // or a long seal would keep everybody waiting
+  }
+  return RecoverShard(shard, true);
+}
+
+Health HealthOf(const ShardParts& shard) REQUIRES_SHARED(shard.use) {
+  shard.use.AssertHeldShared();
+  if (!shard.store->CheckWritable().ok()) return Health::kStopped;
+  return shard.recovering ? Health::kRecovering : Health::kSound;
+}
+
+bool HealIsDue(const ShardParts& shard) REQUIRES(shard.healing.mutex) {
+  shard.healing.mutex.AssertHeld();
+  return !shard.options.background || shard.healing.tries == 0 ||
+         std::chrono::steady_clock::now() >= shard.healing.next;
+}
+
+}  // namespace
+
+bool WantsHealing(ShardParts& shard) {
+  if (!shard.healing.mutex.TryLock()) return false;  // it is being healed by hand
+  const MutexLock one(shard.healing.mutex, MutexLock::Adopt());
+  const auto inside = SharedLock::Shared::Try(shard.use);
+  if (!inside) return false;  // looked at again soon
+  shard.use.AssertHeldShared();
+  if (HealthOf(shard) != Health::kSound) return HealIsDue(shard);
+  shard.healing.tries = 0;
+  return false;
+}
+
+Status HealIfDue(ShardParts& shard, bool* healed) {
+  const MutexLock one(shard.healing.mutex);
+  Health health = Health::kSound;
+  {
+    const SharedLock::Shared inside(shard.use);
+    health = HealthOf(shard);
+  }
+  if (health == Health::kSound) {
+    shard.healing.tries = 0;
+    return {};
+  }
+  if (!HealIsDue(shard)) return {};
+  const auto begin = std::chrono::steady_clock::now();
+  shard.healing.running = true;
+  Status status = health == Health::kStopped ? HealShard(shard) : RecoverShard(shard, false);
+  shard.healing.running = false;
+  *healed = *healed || status.ok();
+  const int64_t pause_ms =
+      std::min(kFirstPauseMs << std::min(shard.healing.tries, 10), kLongestPauseMs);
+  ++shard.healing.tries;
+  shard.healing.next = begin + std::chrono::milliseconds(pause_ms);
+  return status;
+}
+
+}  // namespace seendb

@@ -1,0 +1,191 @@
+#include "shard/history_edit.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "shard/history_reader.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+// Changes of a pause kept within retention, a user.
+constexpr size_t kMaxToggles = 4'096;
+
+// What is known of an item, and what can't be read of it but may be there, is covered; what does
+// not count any more is as if it were not known.
+int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t now_ms) {
+  const int64_t reach_ms = now_ms + reader.collection().policy.max_future_ms;
+  const int64_t known_ms = reader.Reaches(found.at_ms) ? found.at_ms : now_ms;
+  return std::max({now_ms, known_ms, std::min(found.unread_to_ms, reach_ms)});
+}
+
+Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string& user,
+                      std::span<const IdRef> items, int64_t oldest_ms)
+    REQUIRES_SHARED(shard.ring->apply_lock()) {
+  shard.ring->apply_lock().AssertHeldShared();
+  const Status takes = shard.store->CheckWritable();
+  if (!takes.ok()) return takes;
+  const int64_t now = shard.clock->NowMs();
+  std::vector<std::string> texts;
+  for (const IdRef& item : items) texts.push_back(item.ToString());
+  ReadGaps gaps;
+  HistoryReader reader(shard, of, user, now, &gaps);
+  const std::vector<FoundState> found =
+      reader.Find(std::vector<std::string_view>(texts.begin(), texts.end()));
+  const bool again = of.policy.history.deleted_items == DeletedItems::kRecommendAgain;
+  const std::shared_ptr<const UserRecord> settings = shard.ring->settings().Find(user);
+  UserRecord record;
+  std::string value;
+  rocksdb::WriteBatch batch;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    int64_t at_ms = CoverOf(reader, found[i], now);
+    const Fingerprint fp = FingerprintOf(items[i]);
+    if (again && settings != nullptr) {
+      // A play that ended an override need not be in history.
+      const auto marks = settings->marks.find(of.name);
+      if (marks != settings->marks.end()) {
+        const auto known = marks->second.overrides.find(fp);
+        if (known != marks->second.overrides.end()) {
+          at_ms = std::max(at_ms, known->second.at_ms);
+        }
+      }
+    }
+    const Result<std::shared_ptr<HistoryBucket>> bucket =
+        shard.store->EnsureHistoryBucket(of.name, BucketIndexOf(of.policy, at_ms));
+    if (!bucket.ok()) return bucket.status();
+    EncodeHistory({at_ms, true, {}}, &value);
+    const rocksdb::Status merged =
+        batch.Merge((*bucket)->states->get(), HistoryKey(user, texts[i]), value);
+    if (!merged.ok()) return FromRocks(merged, "delete from history");
+    // A play after the present ends it, even one before a known time that lies ahead.
+    if (again) record.marks[of.name].overrides[fp] = {now, shard.ring->NextSequence(), false};
+  }
+  if (again && !items.empty()) {
+    record.forget_before_ms = oldest_ms;
+    record.Encode(&value);
+    const rocksdb::Status merged = batch.Merge(shard.store->users(), user, value);
+    if (!merged.ok()) return FromRocks(merged, "delete from history");
+  }
+  if (batch.Count() == 0) return {};
+  const Status written =
+      FromRocks(shard.store->db()->Write(NotSynced(), &batch), "delete from history");
+  shard.ring->NoteRowWrite();
+  if (written.ok() && again) shard.ring->Settle(user, record);
+  return written;
+}
+
+// A pause ends by a clock that was set back: plays of the user that lie ahead of it may have come
+// in the pause, and are not in history. What is known of buckets up to `max_future` after the end
+// of a pause counts so anyway (history_whole.cc); up to the newest of those plays, the collection's
+// history is not trusted to be whole from now on.
+Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user,
+                           const CollectionMap& collections) REQUIRES_SHARED(shard.use) {
+  shard.use.AssertHeldShared();
+  const Result<Recording> recording = GetRecording(shard, user);
+  if (!recording.ok() || !recording->paused) return recording.status();
+  const int64_t now_ms = shard.clock->NowMs();
+  for (const auto& [name, of] : collections) {
+    const int64_t newest_ms = NewestAheadMs(shard, *of, user, now_ms);
+    if (newest_ms == kNeverMs) continue;
+    const Status noted = shard.store->NoteHistoryGone(name, newest_ms);
+    if (!noted.ok()) return noted;
+  }
+  return {};
+}
+
+// Writes the change, which is not synced yet.
+Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, int64_t oldest_ms)
+    EXCLUDES(shard.ring->apply_lock()) {
+  const SharedLock::Shared in_ring(shard.ring->apply_lock());
+  shard.ring->apply_lock().AssertHeldShared();
+  const int64_t now = shard.clock->NowMs();
+  using Change = Result<std::optional<UserRecord>>;
+  return shard.ring->ChangeSettings(user, [&](const UserRecord* known) -> Change {
+    if (known != nullptr && known->damaged) {
+      return Status::Corruption("the user's settings can't be read");
+    }
+    const PauseToggle* last =
+        known == nullptr || known->toggles.empty() ? nullptr : &known->toggles.back();
+    if ((last != nullptr && last->paused) == paused) return std::optional<UserRecord>();
+    if (last != nullptr && known->toggles.size() >= kMaxToggles) {
+      return Status::Busy("paused and resumed too often");
+    }
+    UserRecord record;
+    record.forget_before_ms = oldest_ms;
+    // A clock that went back changes nothing of what was said before.
+    const int64_t at_ms = last == nullptr ? now : std::max(now, last->at_ms);
+    record.toggles.push_back({at_ms, shard.ring->NextSequence(), paused});
+    return std::optional<UserRecord>(std::move(record));
+  });
+}
+
+}  // namespace
+
+// A play that comes meanwhile is older than a deletion and covered, or newer and stays; but it
+// could miss the override that it ends, so these are written alone.
+Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
+                   std::span<const IdRef> items, int64_t oldest_ms) {
+  // Mostly the bucket that is needed: no family is made while others are kept out.
+  const int64_t current = BucketIndexOf(of.policy, shard.clock->NowMs());
+  Status deleted = shard.store->EnsureHistoryBucket(of.name, current).status();
+  if (!deleted.ok()) return deleted;
+  if (of.policy.history.deleted_items == DeletedItems::kRecommendAgain) {
+    const SharedLock::Exclusive alone(shard.ring->apply_lock());
+    deleted = WriteDeletions(shard, of, user, items, oldest_ms);
+  } else {
+    const SharedLock::Shared together(shard.ring->apply_lock());
+    deleted = WriteDeletions(shard, of, user, items, oldest_ms);
+  }
+  if (deleted.ok()) deleted = shard.store->SyncWal();
+  if (!deleted.ok()) return deleted;
+  shard.counters->history_deleted.fetch_add(items.size(), std::memory_order_relaxed);
+  return {};
+}
+
+// The ring first: plays that a drain moves meanwhile are found in their bucket.
+int64_t NewestAheadMs(const ShardParts& shard, const Collection& of, std::string_view user,
+                      int64_t now_ms) {
+  shard.use.AssertHeldShared();
+  const int64_t first = BucketIndexOf(of.policy, now_ms + of.policy.max_future_ms) + 1;
+  std::optional<int64_t> newest = shard.ring->NewestStagedBucket(of.id, user);
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  const CollectionFamilies* const family = families->Find(of.name);
+  if (family == nullptr) return kNeverMs;
+  for (const auto& [index, bucket] : family->buckets) {
+    if (index < first || (newest && index <= *newest)) break;
+    bool has_plays = false;  // what can't be read may be one
+    if (user.empty()) {
+      const std::unique_ptr<rocksdb::Iterator> it(
+          shard.store->db()->NewIterator({}, bucket->family->get()));
+      it->SeekToFirst();
+      has_plays = it->Valid() || !it->status().ok();
+    } else {
+      rocksdb::PinnableSlice value;
+      has_plays = !shard.store->db()
+                       ->Get({}, bucket->family->get(), {user.data(), user.size()}, &value)
+                       .IsNotFound();
+    }
+    if (has_plays) newest = index;
+  }
+  return newest && *newest >= first ? BucketBeginMs(of.policy, *newest + 1) - 1 : kNeverMs;
+}
+
+Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
+                    const CollectionMap& collections, int64_t oldest_ms) {
+  Status changed = paused ? Status() : NoteIncompleteAhead(shard, user, collections);
+  if (changed.ok()) changed = ChangeRecording(shard, user, paused, oldest_ms);
+  return changed.ok() ? shard.store->SyncWal() : changed;
+}
+
+Result<Recording> GetRecording(const ShardParts& shard, const std::string& user) {
+  const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user);
+  if (known == nullptr) return Recording{};
+  if (known->damaged) return Status::Corruption("the user's settings can't be read");
+  if (known->toggles.empty()) return Recording{};
+  return Recording{known->toggles.back().paused, known->toggles.back().at_ms};
+}
+
+}  // namespace seendb

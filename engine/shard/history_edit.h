@@ -1,0 +1,39 @@
+// shard/history_edit.h: a user's history changed otherwise than by plays: items deleted, recording
+// paused and resumed; and how far plays lie ahead of the clock.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "seendb/history.h"
+#include "shard/parts.h"
+
+namespace seendb {
+
+/// Deletes items from a user's history, in one synced batch: a deletion of each that covers all
+/// that is known of it, and, where the policy lets it be recommended again, its override. What the
+/// user's record says of the time before `oldest_ms` is forgotten.
+Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
+                   std::span<const IdRef> items, int64_t oldest_ms) REQUIRES_SHARED(shard.use)
+    EXCLUDES(shard.ring->apply_lock());
+
+/// Pauses or resumes the recording of a user's history, synced; nothing where it is so already.
+/// `collections` are all of the database; `oldest_ms` as above.
+Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
+                    const CollectionMap& collections, int64_t oldest_ms) REQUIRES_SHARED(shard.use)
+    EXCLUDES(shard.ring->apply_lock());
+
+/// Whether recording is paused, and since when. kCorruption where that can't be read.
+Result<Recording> GetRecording(const ShardParts& shard, const std::string& user)
+    REQUIRES_SHARED(shard.use);
+
+/// A clock that was set back may lie before plays that were recorded: returns the end of the newest
+/// bucket with such plays, of the user, or of anybody where `user` is empty; kNeverMs where there is
+/// none. Buckets up to that of `max_future` after `now_ms` don't count.
+int64_t NewestAheadMs(const ShardParts& shard, const Collection& of, std::string_view user,
+                      int64_t now_ms) REQUIRES_SHARED(shard.use);
+
+}  // namespace seendb

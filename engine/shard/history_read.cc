@@ -1,0 +1,129 @@
+#include "shard/history_read.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "shard/history_cursor.h"
+#include "shard/history_reader.h"
+
+namespace seendb {
+namespace {
+
+// Behind all items of one time: ids are UTF-8.
+constexpr char kBehindItems[] = "\xff";
+
+HistoryEntry EntryOf(const std::string& collection, std::string_view item,
+                     const FoundState& found) {
+  PayloadView payload;
+  Reader in(found.payload);
+  ReadPayload(&in, &payload);
+  return {collection,
+          std::string(item),
+          found.at_ms,
+          payload.progress_s,
+          payload.duration_s,
+          std::string(payload.device),
+          std::string(payload.fields)};
+}
+
+// One collection of a page.
+struct PageSource {
+  PageSource(const ShardParts& shard, const Collection& of, std::string_view user, int64_t now_ms,
+             const HistoryCursor* cursor, size_t ahead, ReadGaps* gaps)
+      : collection(of),
+        reader(shard, collection, user, now_ms, gaps),
+        walk(&reader, From(cursor), ahead) {
+    if (cursor == nullptr) return;
+    const auto at = cursor->shown.find(collection.name);
+    if (at != cursor->shown.end()) shown = at->second;
+  }
+
+  // Entries of one time are ordered by collection, then item.
+  TimelinePlace From(const HistoryCursor* cursor) const {
+    if (cursor == nullptr) return {};
+    if (cursor->collection == collection.name) return {cursor->at_ms, cursor->item};
+    return {cursor->at_ms, collection.name < cursor->collection ? kBehindItems : ""};
+  }
+  const WalkedEntry* Peek() {
+    return shown < collection.policy.history.max_entries ? walk.Peek() : nullptr;
+  }
+
+  const Collection& collection;
+  HistoryReader reader;
+  HistoryWalk walk;
+  uint64_t shown = 0;
+};
+
+using PageSources = std::vector<std::unique_ptr<PageSource>>;
+
+// The source of the next entry of all; null at the end.
+PageSource* NextOf(const PageSources& sources) {
+  PageSource* next = nullptr;
+  for (const auto& source : sources) {
+    const WalkedEntry* entry = source->Peek();
+    if (entry == nullptr) continue;
+    if (next == nullptr || entry->state.at_ms > next->Peek()->state.at_ms) next = source.get();
+  }
+  return next;
+}
+
+void FillPage(const PageSources& sources, uint32_t limit, HistoryCursor* last, HistoryPage* page) {
+  while (PageSource* next = NextOf(sources)) {
+    if (page->entries.size() == limit) {
+      for (const auto& source : sources) last->shown[source->collection.name] = source->shown;
+      page->cursor = last->ToText();
+      return;
+    }
+    const WalkedEntry& entry = *next->Peek();
+    page->entries.push_back(EntryOf(next->collection.name, entry.item, entry.state));
+    last->at_ms = entry.state.at_ms;
+    last->collection = next->collection.name;
+    last->item = entry.item;
+    ++next->shown;
+    next->walk.Pop();
+  }
+}
+
+}  // namespace
+
+Status ReadHistory(const ShardParts& shard, const HistoryRequest& request,
+                   std::span<const CollectionPtr> wanted, const HistoryCursor* cursor,
+                   HistoryPage* page) {
+  const std::string user = request.user.ToString();
+  const Present now = shard.clock->Look();
+  ReadGaps gaps;
+  if (now.in_doubt) gaps.Add("clock");  // older entries may be kept
+  PageSources sources;
+  for (const CollectionPtr& collection : wanted) {
+    sources.push_back(std::make_unique<PageSource>(shard, *collection, user, now.ms, cursor,
+                                                   size_t{request.limit} + 1, &gaps));
+  }
+  HistoryCursor last = cursor == nullptr ? HistoryCursor() : *cursor;
+  FillPage(sources, request.limit, &last, page);
+  page->degraded = gaps.degraded;
+  page->missing = std::move(gaps.missing);
+  shard.counters->history_pages.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+Status LookupHistory(const ShardParts& shard, const Collection& of, const std::string& user,
+                     std::span<const IdRef> items, HistoryLookup* found) {
+  std::vector<std::string> texts;
+  for (const IdRef& item : items) texts.push_back(item.ToString());
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  ReadGaps gaps;
+  const Present now = shard.clock->Look();
+  if (now.in_doubt) gaps.Add("clock");  // as above
+  HistoryReader reader(shard, of, user, now.ms, &gaps);
+  const std::vector<FoundState> states = reader.Find(views);
+  found->entries.resize(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (reader.Shows(states[i])) found->entries[i] = EntryOf(of.name, texts[i], states[i]);
+  }
+  found->degraded = gaps.degraded;
+  found->missing = std::move(gaps.missing);
+  shard.counters->history_lookups.fetch_add(items.size(), std::memory_order_relaxed);
+  return {};
+}
+
+}  // namespace seendb

@@ -1,0 +1,238 @@
+#include "shard/history_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/pause_point.h"
+
+namespace seendb {
+
+void ReadGaps::Add(std::string what) {
+  degraded = true;
+  if (std::find(missing.begin(), missing.end(), what) == missing.end()) {
+    missing.push_back(std::move(what));
+  }
+}
+
+void FoundState::Take(const HistoryView& other) {
+  if (!other.Supersedes(state())) return;
+  at_ms = other.at_ms;
+  tombstone = other.tombstone;
+  payload.assign(other.payload);
+}
+
+HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collection,
+                             std::string_view user, int64_t now_ms, ReadGaps* gaps)
+    : shard_(shard),
+      collection_(collection),
+      user_(user),
+      gaps_(gaps),
+      oldest_bucket_(OldestHistoryBucket(collection.policy, now_ms)),
+      oldest_ms_(BucketBeginMs(collection.policy, oldest_bucket_)) {
+  shard.ring->CollectHistory(collection.id, user, &staged_);
+  if (const auto settings = shard.ring->settings().Find(user)) {
+    up_to_ms_ = settings->Watermark(collection.name);
+  }
+  SEENDB_PAUSE_POINT("history: ring read");
+  families_ = shard.store->families();
+  family_ = families_->Find(collection.name);
+  if (!shard.store->readable()) {
+    family_ = nullptr;
+    gaps_->Add("shard");
+  }
+  if (family_ != nullptr) CheckLosses();
+}
+
+// What was lost may be this user's, and of buckets that are still read.
+void HistoryReader::CheckLosses() {
+  const DataLossSet& losses = family_->losses;
+  if (losses.CoversLog(user_, collection_.policy, oldest_bucket_)) {
+    gaps_->Add(collection_.name + "/log");
+  }
+  for (const auto& [index, bucket] : family_->history) {
+    if (index < oldest_bucket_) break;
+    if (losses.CoversHistory(user_, bucket->label)) MarkMissing(bucket->label);
+  }
+}
+
+void HistoryReader::MarkMissing(std::string_view bucket) {
+  gaps_->Add(std::string(collection_.name).append("/").append(bucket));
+}
+
+std::vector<FoundState> HistoryReader::Find(std::span<const std::string_view> items) {
+  std::vector<FoundState> found(items.size());
+  std::vector<size_t> pending(items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    pending[i] = i;
+    const auto staged = staged_.find(items[i]);
+    if (staged != staged_.end()) found[i].Take(staged->second.state());
+  }
+  if (family_ == nullptr) return found;
+  for (const auto& [index, bucket] : family_->history) {
+    if (index < oldest_bucket_) break;
+    // What is staged of a newer bucket can't be superseded any more.
+    std::erase_if(pending, [&, &of = bucket](size_t i) { return found[i].at_ms >= of->end_ms; });
+    if (pending.empty()) break;
+    ReadBucket(*bucket, items, &pending, &found);
+  }
+  return found;
+}
+
+void HistoryReader::ReadBucket(const HistoryBucket& bucket, std::span<const std::string_view> items,
+                               std::vector<size_t>* pending, std::vector<FoundState>* found) {
+  const size_t count = pending->size();
+  std::vector<std::string> keys(count);
+  std::vector<rocksdb::Slice> slices(count);
+  std::vector<rocksdb::PinnableSlice> values(count);
+  std::vector<rocksdb::Status> statuses(count);
+  for (size_t i = 0; i < count; ++i) {
+    keys[i] = HistoryKey(user_, items[(*pending)[i]]);
+    slices[i] = keys[i];
+  }
+  shard_.store->db()->MultiGet({}, bucket.states->get(), count, slices.data(), values.data(),
+                               statuses.data());
+  std::vector<size_t> left;
+  for (size_t i = 0; i < count; ++i) {
+    const size_t item = (*pending)[i];
+    if (statuses[i].IsNotFound()) {
+      left.push_back(item);
+      continue;
+    }
+    HistoryValue value;
+    const bool readable = statuses[i].ok() && value.Parse(values[i].ToStringView());
+    if (readable) (*found)[item].Take(value.state);
+    if (readable && !value.damaged && value.newer.empty()) continue;
+    (*found)[item].unread_to_ms = bucket.end_ms - 1;
+    MarkMissing(bucket.label);
+  }
+  *pending = std::move(left);
+}
+
+int64_t HistoryReader::NewestMs(int64_t reach_ms) {
+  int64_t newest_ms = kNoTimeMs;
+  for (const auto& [item, state] : staged_) newest_ms = std::max(newest_ms, state.at_ms);
+  if (family_ == nullptr) return newest_ms;
+  const std::string prefix = HistoryPrefix(user_);
+  for (const auto& [index, bucket] : family_->history) {
+    if (bucket->end_ms <= newest_ms) break;
+    const std::unique_ptr<rocksdb::Iterator> it(
+        shard_.store->db()->NewIterator({}, bucket->timeline->get()));
+    it->Seek(prefix);
+    std::string_view user, item;
+    int64_t at_ms = 0;
+    if (!it->status().ok()) return std::max(newest_ms, std::min(bucket->end_ms - 1, reach_ms));
+    if (it->Valid() && ParseTimelineKey(it->key().ToStringView(), &user, &at_ms, &item) &&
+        user == user_) {
+      return std::max(newest_ms, at_ms);
+    }
+  }
+  return newest_ms;
+}
+
+// ---- The walk ----
+
+HistoryWalk::HistoryWalk(HistoryReader* reader, TimelinePlace from, size_t ahead)
+    : reader_(reader),
+      place_(std::move(from)),
+      ahead_(ahead),
+      end_(HistoryPrefixEnd(reader->user())),
+      end_slice_(end_) {
+  for (const auto& [item, state] : reader->staged()) {
+    if (reader->Reaches(state.at_ms) && place_.IsBefore(state.at_ms, item)) {
+      staged_.push_back({state.at_ms, item});
+    }
+  }
+  std::sort(staged_.begin(), staged_.end(), [](const Row& a, const Row& b) {
+    return a.at_ms != b.at_ms ? a.at_ms > b.at_ms : a.item < b.item;
+  });
+  if (reader->family() == nullptr) return;
+  bucket_ = reader->family()->history.begin();
+  ReadTimeline();
+}
+
+// Opens the next bucket that may have rows behind the place, at its first.
+bool HistoryWalk::OpenBucket() {
+  const auto& buckets = reader_->family()->history;
+  while (bucket_ != buckets.end() && bucket_->second->begin_ms > place_.at_ms) ++bucket_;
+  if (bucket_ == buckets.end() || !reader_->Reaches(bucket_->second->end_ms - 1)) return false;
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &end_slice_;
+  it_.reset(reader_->store().db()->NewIterator(options, bucket_->second->timeline->get()));
+  const int64_t from_ms = std::min(place_.at_ms, bucket_->second->end_ms - 1);
+  it_->Seek(
+      TimelineKey(reader_->user(), from_ms,
+                  from_ms == place_.at_ms ? std::string_view(place_.item) : std::string_view()));
+  return true;
+}
+
+// Sets timeline_ to the next row behind the place, going on to older buckets.
+void HistoryWalk::ReadTimeline() {
+  timeline_.reset();
+  while (it_ != nullptr || OpenBucket()) {
+    for (; it_->Valid(); it_->Next()) {
+      std::string_view user, item;
+      int64_t at_ms = 0;
+      if (!ParseTimelineKey(it_->key().ToStringView(), &user, &at_ms, &item)) {
+        reader_->MarkMissing(bucket_->second->label);
+        continue;
+      }
+      if (!reader_->Reaches(at_ms)) break;
+      if (!place_.IsBefore(at_ms, item)) continue;
+      timeline_ = Row{at_ms, std::string(item)};
+      return;
+    }
+    if (!it_->status().ok()) reader_->MarkMissing(bucket_->second->label);
+    it_.reset();
+    ++bucket_;
+  }
+}
+
+std::optional<HistoryWalk::Row> HistoryWalk::StagedRow() const {
+  if (staged_at_ == staged_.size()) return {};
+  return staged_[staged_at_];
+}
+
+// The next row of either; one that is in both comes once.
+std::optional<HistoryWalk::Row> HistoryWalk::NextRow() {
+  std::optional<Row> row = StagedRow();
+  const bool from_timeline =
+      timeline_ &&
+      (!row || TimelinePlace{timeline_->at_ms, timeline_->item}.IsBefore(row->at_ms, row->item));
+  if (from_timeline) row = timeline_;
+  if (!row) return {};
+  place_ = {row->at_ms, row->item};
+  while (staged_at_ < staged_.size() &&
+         !place_.IsBefore(staged_[staged_at_].at_ms, staged_[staged_at_].item)) {
+    ++staged_at_;
+  }
+  if (timeline_ && !place_.IsBefore(timeline_->at_ms, timeline_->item)) ReadTimeline();
+  return row;
+}
+
+// Looks up the next rows and keeps those that are their item's state.
+bool HistoryWalk::Fill() {
+  std::vector<Row> rows;
+  std::vector<std::string_view> items;
+  while (rows.size() < ahead_) {
+    std::optional<Row> row = NextRow();
+    if (!row) break;
+    rows.push_back(*std::move(row));
+  }
+  items.reserve(rows.size());
+  for (const Row& row : rows) items.push_back(row.item);
+  std::vector<FoundState> found = reader_->Find(items);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (found[i].at_ms != rows[i].at_ms || !reader_->Shows(found[i])) continue;
+    ready_.push_back({std::move(rows[i].item), std::move(found[i])});
+  }
+  return !rows.empty();
+}
+
+const WalkedEntry* HistoryWalk::Peek() {
+  while (ready_.empty()) {
+    if (!Fill()) return nullptr;
+  }
+  return &ready_.front();
+}
+
+}  // namespace seendb

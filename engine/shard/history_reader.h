@@ -1,0 +1,135 @@
+// shard/history_reader.h: one user's history in one collection: look-ups and the walk from the
+// newest entry down.
+//
+// The order is that of every read: the ring first, then the family set, then RocksDB; what a drain
+// is just moving is found in one or the other. Buckets partition time, deletions included, so the
+// newest bucket that has an item has its greatest state.
+
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shard/parts.h"
+
+namespace seendb {
+
+/// What an answer may lack.
+struct ReadGaps {
+  bool degraded = false;
+  std::vector<std::string> missing;
+  void Add(std::string what);
+};
+
+/// The greatest known state of one item.
+struct FoundState {
+  int64_t at_ms = kNoTimeMs;
+  bool tombstone = false;
+  std::string payload;
+  /// A state up to this time may be there and can't be read; kNoTimeMs: all was read.
+  int64_t unread_to_ms = kNoTimeMs;
+
+  HistoryView state() const { return {at_ms, tombstone, payload}; }
+  void Take(const HistoryView& other);
+};
+
+/// See the head of this file. Everything passed to it must outlive it.
+class HistoryReader {
+ public:
+  HistoryReader(const ShardParts& shard, const Collection& collection, std::string_view user,
+                int64_t now_ms, ReadGaps* gaps);
+
+  const Collection& collection() const { return collection_; }
+  std::string_view user() const { return user_; }
+  ShardStore& store() const { return *shard_.store; }
+  const StagedStates& staged() const { return staged_; }
+  /// Null where the shard can't be read.
+  const CollectionFamilies* family() const { return family_; }
+
+  /// The states of many items, deleted and expired ones too. Cost: one batched read a bucket.
+  std::vector<FoundState> Find(std::span<const std::string_view> items);
+  /// Whether an entry of this state is there for the user.
+  bool Shows(const FoundState& found) const {
+    return !found.tombstone && found.at_ms > up_to_ms_ && found.at_ms >= oldest_ms_;
+  }
+  /// Whether rows of that time may be shown at all.
+  bool Reaches(int64_t at_ms) const { return at_ms > up_to_ms_ && at_ms >= oldest_ms_; }
+  /// The latest time of any row; where some can't be read, the latest that may be: no later than
+  /// `reach_ms`.
+  int64_t NewestMs(int64_t reach_ms);
+  void MarkMissing(std::string_view bucket);
+
+ private:
+  void CheckLosses();
+  void ReadBucket(const HistoryBucket& bucket, std::span<const std::string_view> items,
+                  std::vector<size_t>* pending, std::vector<FoundState>* found);
+
+  const ShardParts& shard_;
+  const Collection& collection_;
+  const std::string_view user_;
+  ReadGaps* const gaps_;
+  const int64_t oldest_bucket_;
+  const int64_t oldest_ms_;
+  int64_t up_to_ms_ = kNoTimeMs;  // it was cleared, evicted or erased
+  StagedStates staged_;
+  std::shared_ptr<const FamilySet> families_;
+  const CollectionFamilies* family_ = nullptr;
+};
+
+/// A place in a user's timeline of one collection: what comes behind it is older, or of the same
+/// time and a later item.
+struct TimelinePlace {
+  int64_t at_ms = INT64_MAX;
+  std::string item;
+
+  /// Whether a row comes behind this place.
+  bool IsBefore(int64_t row_at_ms, std::string_view row_item) const {
+    return row_at_ms != at_ms ? row_at_ms < at_ms : row_item > item;
+  }
+};
+
+/// An entry that is shown.
+struct WalkedEntry {
+  std::string item;
+  FoundState state;
+};
+
+/// Walks the shown entries of a reader's user, behind a place, the newest first.
+class HistoryWalk {
+ public:
+  /// Looks up `ahead` rows at a time.
+  HistoryWalk(HistoryReader* reader, TimelinePlace from, size_t ahead);
+  /// The next entry, good until Pop; null at the end.
+  const WalkedEntry* Peek();
+  void Pop() { ready_.pop_front(); }
+
+ private:
+  struct Row {
+    int64_t at_ms;
+    std::string item;
+  };
+  bool Fill();
+  std::optional<Row> NextRow();
+  std::optional<Row> StagedRow() const;
+  bool OpenBucket();
+  void ReadTimeline();
+
+  HistoryReader* const reader_;
+  TimelinePlace place_;
+  const size_t ahead_;
+  std::vector<Row> staged_;  // in order
+  size_t staged_at_ = 0;
+  BucketsOf<HistoryBucket>::const_iterator bucket_;
+  std::string end_;  // behind the user's keys
+  rocksdb::Slice end_slice_;
+  std::unique_ptr<rocksdb::Iterator> it_;
+  std::optional<Row> timeline_;  // its next row
+  std::deque<WalkedEntry> ready_;
+};
+
+}  // namespace seendb

@@ -1,0 +1,82 @@
+// shard/parts.h: what a shard consists of, with its locks. Shard (shard.h) enters it; the functions
+// of this room, one matter a file, do the work on it.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/clock_guard.h"
+#include "base/counters.h"
+#include "base/name_table.h"
+#include "base/sync.h"
+#include "ring/ring.h"
+#include "seendb/options.h"
+#include "shard/collection.h"
+#include "shard/user_turns.h"
+#include "store/shard_store.h"
+#include "store/sources.h"
+
+namespace seendb {
+
+/// What the shards of a database share. All of it outlives them.
+struct ShardContext {
+  const Options* options = nullptr;
+  const ClockGuard* clock = nullptr;
+  Counters* counters = nullptr;
+  NameTable* names = nullptr;
+  std::shared_ptr<SharedResources> resources;
+};
+
+/// Users of a shard whose erasure has rows of history left to be deleted: it was interrupted.
+struct UnfinishedErasures {
+  Mutex mutex{LockRank::kErasures};
+  uint64_t epoch GUARDED_BY(mutex) = 0;  // of the opening whose keys are among `users`
+  std::map<std::string, int64_t> users GUARDED_BY(mutex);  // and up to when their history goes
+  int tries GUARDED_BY(mutex) = 0;                         // that failed, one after the other
+  std::chrono::steady_clock::time_point next GUARDED_BY(mutex);
+};
+
+/// See the head of this file. Whoever uses the database or the ring is inside `use` meanwhile,
+/// together with others; alone there, a shard whose disk failed is closed and opened anew. `use`
+/// comes before the ring's apply lock.
+struct ShardParts {
+  ShardParts(const ShardContext& context, std::unique_ptr<ShardStore> opened)
+      : options(*context.options),
+        clock(context.clock),
+        counters(context.counters),
+        names(context.names),
+        use(LockRank::kShard, opened->shard()),
+        store(std::move(opened)),
+        ring(std::make_unique<Ring>(store.get(),
+                                    RingOptions{options.ring_slots, options.slot_ms,
+                                                options.slot_bytes_max, options.short_term_bytes},
+                                    clock, names, counters)) {}
+
+  const Options& options;
+  const ClockGuard* const clock;
+  Counters* const counters;
+  NameTable* const names;
+
+  SharedLock use;
+  const std::unique_ptr<ShardStore> store;
+  const std::unique_ptr<Ring> ring;
+  Sources sources;
+  // Of filter requests that record; taken before `use`.
+  const std::shared_ptr<UserTurns> turns = std::make_shared<UserTurns>();
+  UnfinishedErasures erasures;
+  // Opened anew and not drained yet: what memory has may not be on disk. Changed alone in `use`.
+  bool recovering GUARDED_BY(use) = false;
+  struct Healing {
+    Mutex mutex{LockRank::kHealing};   // of whoever opens the shard anew
+    std::atomic<bool> running{false};  // read by anybody: others keep away meanwhile
+    int tries GUARDED_BY(mutex) = 0;   // since it failed
+    std::chrono::steady_clock::time_point next GUARDED_BY(mutex);
+  } healing;
+};
+
+}  // namespace seendb

@@ -1,0 +1,50 @@
+#include "shard/policies.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "shard/history_edit.h"
+
+namespace seendb {
+HistoryIncomplete HistoryIncompleteUnder(const ShardParts& shard, const Collection& wanted,
+                                         const Policy* recorded_by, int64_t now_ms) {
+  shard.use.AssertHeldShared();
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  const CollectionFamilies* const known = families->Find(wanted.name);
+  if (known == nullptr) return {};
+  const int64_t before = known->history_incomplete_up_to_ms;
+  int64_t after = before == INT64_MAX ? HistoryIncompleteUpToMs(now_ms) : before;
+  const int64_t newest = NewestAheadMs(shard, wanted, {}, now_ms);
+  after = std::max(after, HistoryIncompleteUpToMs(known->policy, wanted.policy, now_ms, newest));
+  if (recorded_by != nullptr) {
+    after = std::max(after, HistoryIncompleteUpToMs(*recorded_by, wanted.policy, now_ms, newest));
+  }
+  return {before, after};
+}
+
+Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
+                      const HistoryIncomplete& incomplete) {
+  const Status stored = shard.store->PutCollection(
+      wanted.name, wanted.policy, incomplete.changes() ? INT64_MAX : incomplete.before);
+  if (!stored.ok()) return stored;
+  const int64_t current = BucketIndexOf(wanted.policy, shard.clock->NowMs());
+  const Status bucket = shard.store->EnsureBucket(wanted.name, current).status();
+  if (!bucket.ok() || !wanted.policy.history.enabled) return bucket;
+  return shard.store->EnsureHistoryBucket(wanted.name, current).status();
+}
+
+Status ConfirmPolicy(const ShardParts& shard, const Collection& wanted,
+                     const HistoryIncomplete& incomplete) {
+  if (!incomplete.changes()) return {};
+  return shard.store->PutCollection(wanted.name, wanted.policy, incomplete.after);
+}
+
+Status AdoptPolicy(const ShardParts& shard, const Collection& known) {
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  const CollectionFamilies* const own = families->Find(known.name);
+  if (own != nullptr && own->policy == known.policy) return {};
+  return shard.store->PutCollection(known.name, known.policy,
+                                    own == nullptr ? kNeverMs : INT64_MAX);
+}
+
+}  // namespace seendb

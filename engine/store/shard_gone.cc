@@ -1,0 +1,114 @@
+// What a shard remembers of what is gone for its age, and of the clock that said so.
+
+#include <algorithm>
+#include <utility>
+
+#include "store/shard_store.h"
+#include "store/status.h"
+#include "tables/meta_keys.h"
+
+namespace seendb {
+
+Status ShardStore::NoteFiltersGone(std::string_view collection, int64_t bucket) {
+  const auto known = [&](const CollectionFamilies* of) {
+    return of == nullptr || (of->dropped && *of->dropped >= bucket);
+  };
+  if (known(families()->Find(collection))) return {};
+  AssertMayBlock();
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const MutexLock change(change_mutex_);
+  auto set = std::make_shared<FamilySet>(*families());
+  if (known(set->Find(collection))) return {};
+  CollectionFamilies& of = set->collections.find(collection)->second;
+  const Status noted =
+      PutMeta(DroppedKey(collection), DroppedValue(BucketLabel(of.policy, bucket)));
+  if (!noted.ok()) return noted;
+  of.dropped = bucket;
+  Publish(std::move(set));
+  return {};
+}
+
+Status ShardStore::NoteHistoryGone(std::string_view collection, int64_t up_to_ms) {
+  const auto known = [&](const CollectionFamilies* of) {
+    return of == nullptr || of->history_gone_up_to_ms >= up_to_ms;
+  };
+  if (known(families()->Find(collection))) return {};
+  AssertMayBlock();
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const MutexLock change(change_mutex_);
+  auto set = std::make_shared<FamilySet>(*families());
+  if (known(set->Find(collection))) return {};
+  CollectionFamilies& of = set->collections.find(collection)->second;
+  if (of.history_incomplete_up_to_ms < up_to_ms) {
+    const Status noted = PutMeta(UnwatchedKey(collection), std::to_string(up_to_ms));
+    if (!noted.ok()) return noted;
+    of.history_incomplete_up_to_ms = up_to_ms;
+  }
+  of.history_gone_up_to_ms = up_to_ms;
+  Publish(std::move(set));
+  return {};
+}
+
+// A marker that can't be read may name any bucket that is past.
+Status ShardStore::LoadDropped(CollectionFamilies* families) {
+  const std::string key = DroppedKey(families->name);
+  std::string text;
+  const rocksdb::Status status = db_->Get({}, meta(), key, &text);
+  if (status.IsNotFound()) return {};
+  if (!status.ok()) return FromRocks(status, "read which buckets were dropped");
+  const Result<int64_t> index =
+      BucketIndexOfLabel(families->policy, ParseDropped(text).value_or(""));
+  families->dropped = index.ok() ? *index : BucketIndexOf(families->policy, options_.now_ms);
+  if (!index.ok()) AddProblem(key + " is damaged");
+  return {};
+}
+
+// Precondition: epoch_ is that of the opening before.
+Status ShardStore::LoadClockNote() {
+  std::string text;
+  const rocksdb::Status status = db_->Get({}, meta(), kClockKey, &text);
+  if (!status.ok() && !status.IsNotFound()) return FromRocks(status, "read the time noted");
+  const std::optional<ClockNote> note = ClockNote::FromJson(text);
+  if (note && note->noted_ms) noted_ms_ = std::max<int64_t>(noted_ms_, *note->noted_ms);
+  return note && note->epoch == epoch_ ? Status() : DistrustEarlierDrops();
+}
+
+// The last opening was one of software that noted neither the time nor its drops: history may have
+// been dropped, and the oldest bucket made anew since.
+Status ShardStore::DistrustEarlierDrops() {
+  const MutexLock change(change_mutex_);
+  auto set = std::make_shared<FamilySet>(*families());
+  for (auto& [name, of] : set->collections) {
+    if (of.history.empty() && !of.policy.history.enabled) continue;
+    const int64_t oldest =
+        of.history.empty() ? BucketIndexOf(of.policy, options_.now_ms) : of.history.rbegin()->first;
+    const int64_t up_to_ms = BucketBeginMs(of.policy, oldest);
+    if (of.history_incomplete_up_to_ms >= up_to_ms) continue;
+    of.history_incomplete_up_to_ms = up_to_ms;
+    if (options_.read_only) continue;
+    const Status noted = PutMeta(UnwatchedKey(name), std::to_string(up_to_ms));
+    if (!noted.ok()) return noted;
+  }
+  Publish(std::move(set));
+  return {};
+}
+
+Status ShardStore::NoteClock(int64_t now_ms) {
+  const Status writable = CheckWritable();
+  if (!writable.ok() || options_.read_only) return writable;
+  if (now_ms <= noted_ms_) return {};
+  const ClockNote note{epoch_, now_ms};
+  const rocksdb::Status written = db_->Put({}, meta(), kClockKey, note.ToJson());
+  if (!written.ok()) return FromRocks(written, "note the time");
+  noted_ms_ = now_ms;
+  return {};
+}
+
+std::optional<int64_t> ShardStore::noted_ms() const {
+  const int64_t noted_ms = noted_ms_;
+  return noted_ms == kNeverNoted ? std::nullopt : std::optional<int64_t>(noted_ms);
+}
+
+}  // namespace seendb
