@@ -28,6 +28,7 @@
 #include "ops/config.h"
 #include "ops/exit_codes.h"
 #include "ops/log.h"
+#include "ops/periodic.h"
 #include "ops/problem_log.h"
 #include "seams.h"
 #include "seendb/engine.h"
@@ -39,6 +40,8 @@ using ops::Log;
 using ops::LogLevel;
 
 constexpr std::chrono::seconds kWatchEvery{5};
+/// How often the users that /metrics tells of are inspected.
+constexpr std::chrono::seconds kSampleEvery{1};
 
 size_t ThreadsOf(const ops::Config& config) {
   return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -66,6 +69,7 @@ class App {
         sync_timer_(control_),
         watch_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
+    context_.samples_in_background = !clock_;
     if (config_.kafka) {
       consumer_.emplace(*config_.kafka);
       context_.ingest_state = [this] { return consumer_->State(); };
@@ -154,7 +158,11 @@ class App {
          {"problems", stats.problems}});
     std::printf("listening on http://%s\n", listener_.address().c_str());
     std::fflush(stdout);
-    if (clock_) SyncLater();
+    if (clock_) {
+      SyncLater();
+    } else {
+      sampling_.Start(kSampleEvery, [this] { context_.sampler.Sample(engine_.get()); });
+    }
     if (consumer_) consumer_->Start(engine_.get());
     static_cast<void>(problems_.Look(stats.problems));  // in the line above
     WatchLater();
@@ -206,7 +214,7 @@ class App {
     }
     if (consumer_) consumer_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
-    if (!listener_.StopWorkers(grace_ms)) {
+    if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
       Log(LogLevel::kWarn, "work_cut_off");
       _exit(engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
@@ -248,6 +256,7 @@ class App {
   boost::asio::io_context control_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer sync_timer_, watch_timer_;
+  ops::Periodic sampling_;    // stopped before the engine goes
   ops::ProblemLog problems_;  // on the control thread
   std::future<void> opened_;
   bool stopping_ = false;

@@ -116,13 +116,20 @@ void HandleClock(Call& call) {
   if (const Status status = ParseClock(call.request.body, &now_ms); !status.ok()) {
     return call.Refuse(status);
   }
-  const std::lock_guard lock(call.context.clock_mutex);
+  const MutexLock lock(call.context.clock_mutex);
   if (!clock->MoveTo(now_ms)) {
     return call.Refuse(Status::InvalidArgument(
         "the clock stands at " + std::to_string(clock->NowMs()) + " already", "/now_ms"));
   }
   if (const Status status = call.engine().RunDue(); !status.ok()) return call.Refuse(status);
   call.response.body = "{\"now_ms\":" + std::to_string(now_ms) + "}";
+}
+
+void HandleConfirmClock(Call& call) {
+  if (const Status status = NothingIn(call.request.body); !status.ok()) return call.Refuse(status);
+  const Result<int64_t> now_ms = call.engine().ConfirmClock();
+  if (!now_ms.ok()) return call.Refuse(now_ms.status());
+  call.response.body = "{\"confirmed\":true,\"now_ms\":" + std::to_string(*now_ms) + "}";
 }
 
 }  // namespace seendb::api

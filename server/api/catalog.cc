@@ -11,7 +11,7 @@ Catalog::Catalog(ops::Metrics* metrics)
     : metrics_(metrics), id_(next_id.fetch_add(1)), entries_(std::make_shared<Entries>()) {}
 
 void Catalog::Renew(Engine* engine) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto entries = std::make_shared<Entries>();
   bool may_wait = false;
   for (const CollectionInfo& info : engine->Collections()) {
@@ -31,7 +31,7 @@ std::shared_ptr<const Catalog::Entries> Catalog::Current() const {
   thread_local Cached cached;
   const uint64_t version = version_.load(std::memory_order_acquire);
   if (cached.id != id_ || cached.version != version) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     cached = {id_, version_.load(std::memory_order_relaxed), entries_};
   }
   return cached.entries;

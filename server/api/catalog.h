@@ -6,10 +6,10 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "base/sync.h"
 #include "ops/metrics.h"
 #include "seendb/engine.h"
 
@@ -42,8 +42,8 @@ class Catalog {
   const uint64_t id_;  // tells catalogs apart in thread-local caches
   std::atomic<uint64_t> version_{0};
   std::atomic<bool> may_wait_{false};
-  mutable std::mutex mutex_;
-  std::shared_ptr<const Entries> entries_;
+  mutable Mutex mutex_{LockRank::kCatalog};
+  std::shared_ptr<const Entries> entries_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seendb::api

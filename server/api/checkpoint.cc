@@ -4,12 +4,12 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
-#include <mutex>
 
 #include <nlohmann/json.hpp>
 
 #include "api/json_read.h"
 #include "api/routes.h"
+#include "api/status_http.h"
 
 namespace seendb::api {
 namespace {
@@ -43,6 +43,30 @@ Status ParseName(std::string_view body, std::string* name) {
       "must be 1-64 of A-Z a-z 0-9 . _ -, not begin with a dot, not end with .tmp", "/name");
 }
 
+/// Makes the copy and its answer. `began`: when it was asked for.
+Status Make(const Context& context, const std::string& name,
+            std::chrono::steady_clock::time_point began, std::string* body) {
+  const std::string target = (std::filesystem::path(context.checkpoints) / name).string();
+  std::error_code error;
+  if (std::filesystem::symlink_status(target, error).type() !=
+      std::filesystem::file_type::not_found) {
+    return Status::Incompatible("\"" + name + "\" is there already", "/name");
+  }
+  Engine& engine = *context.engine.load(std::memory_order_acquire);
+  const Result<CheckpointReport> report = engine.Checkpoint(target);
+  if (!report.ok()) {
+    const Status refused = report.status();  // its field is the engine's: the folder
+    const char* const field = refused.field().empty() ? "" : "/name";
+    return Status(refused.code(), std::string(refused.message()), field);
+  }
+  const auto took = std::chrono::steady_clock::now() - began;
+  nlohmann::ordered_json json = {{"ok", true}, {"name", name}};
+  json.update(nlohmann::ordered_json::parse(ReportToJson(*report)));
+  json["took_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  *body = json.dump();
+  return Status::Ok();
+}
+
 }  // namespace
 
 void HandleCheckpoint(Call& call) {
@@ -50,26 +74,17 @@ void HandleCheckpoint(Call& call) {
   if (const Status status = ParseName(call.request.body, &name); !status.ok()) {
     return call.Refuse(status);
   }
-  const std::string& folder = call.context.checkpoints;
-  if (folder.empty()) {
+  if (call.context.checkpoints.empty()) {
     return call.Refuse(
         Status::NotFound("no folder for checkpoints; name one by the setting \"checkpoints\""));
   }
-  const auto began = std::chrono::steady_clock::now();
-  const std::lock_guard one(call.context.checkpoint_mutex);  // two of one name: the second is told
-  const std::string target = (std::filesystem::path(folder) / name).string();
-  std::error_code error;
-  if (std::filesystem::symlink_status(target, error).type() !=
-      std::filesystem::file_type::not_found) {
-    return call.Refuse(Status::Incompatible("\"" + name + "\" is there already", "/name"));
-  }
-  const Result<CheckpointReport> report = call.engine().Checkpoint(target);
-  if (!report.ok()) return call.Refuse(report.status());
-  const auto took = std::chrono::steady_clock::now() - began;
-  nlohmann::ordered_json json = {{"ok", true}, {"name", name}};
-  json.update(nlohmann::ordered_json::parse(ReportToJson(*report)));
-  json["took_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
-  call.response.body = json.dump();
+  // One at a time: of two of one name the second is told that it is there already.
+  call.context.checkpointing.Run(
+      call, [&context = call.context, name,
+             began = std::chrono::steady_clock::now()](http::Response* response) {
+        const Status status = Make(context, name, began, &response->body);
+        if (!status.ok()) http::WriteError(ToHttpError(status), response);
+      });
 }
 
 }  // namespace seendb::api

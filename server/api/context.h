@@ -3,15 +3,17 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "api/catalog.h"
 #include "api/fill_sampler.h"
+#include "api/one_at_a_time.h"
+#include "base/sync.h"
 #include "http/limits.h"
 #include "http/service.h"
 #include "ops/health.h"
@@ -30,7 +32,8 @@ struct Context {
         health(the_health),
         metrics(the_metrics),
         clock(the_clock),
-        catalog(the_metrics) {}
+        catalog(the_metrics),
+        checkpointing(the_limits.queue) {}
 
   const http::Limits limits;
   const size_t max_candidates;
@@ -39,10 +42,11 @@ struct Context {
   ops::ManualClock* const clock;  ///< null: the machine's time
   Catalog catalog;
   FillSampler sampler;
-  std::mutex clock_mutex;                ///< one move of the clock at a time
-  std::string checkpoints;               ///< the folder for them; empty: none. Set before serving
-  std::mutex checkpoint_mutex;           ///< one at a time
-  std::atomic<Engine*> engine{nullptr};  ///< set once it is open
+  bool samples_in_background = false;        ///< false: each scrape samples. Set before serving
+  Mutex clock_mutex{LockRank::kServerCall};  ///< one move of the clock at a time
+  std::string checkpoints;                   ///< their folder; empty: none. Set before serving
+  OneAtATime checkpointing;                  ///< the requests for checkpoints
+  std::atomic<Engine*> engine{nullptr};      ///< set once it is open
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
 };
@@ -55,11 +59,21 @@ struct Call {
   http::Response& response;
 
   /// Precondition: the route needs the engine (then it is open).
-  Engine& engine() const { return *context.engine.load(std::memory_order_acquire); }
+  Engine& engine() const {
+    Engine* const open = context.engine.load(std::memory_order_acquire);
+    assert(open != nullptr);
+    return *open;
+  }
   /// The query parameter's value, or nothing.
   std::optional<std::string_view> Query(std::string_view name) const;
   /// Answers with a failure.
   void Refuse(const Status& status) const;
+  /// The Reply answers the call, maybe after the handler has returned. Precondition: a connection
+  /// made the call.
+  http::Reply Defer() const {
+    assert(request.reply_to != nullptr);
+    return request.reply_to->Defer();
+  }
 };
 
 }  // namespace seendb::api

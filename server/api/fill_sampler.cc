@@ -37,14 +37,14 @@ void Add(const UserReport& report, const Policy& policy, int64_t now_ms, Sums* s
 void FillSampler::Mention(std::string_view collection, IdRef user) {
   thread_local unsigned count = 0;
   if (count++ % kOneOf != 0) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   kept_[next_++ % kept_.size()] = {std::string(collection), user.ToString()};
 }
 
-std::vector<ops::FillSample> FillSampler::Look(Engine* engine) const {
+void FillSampler::Sample(Engine* engine) {
   std::set<std::pair<std::string, std::string>> users;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Sampled& sampled : kept_) {
       if (!sampled.user.empty()) users.emplace(sampled.collection, sampled.user);
     }
@@ -63,7 +63,13 @@ std::vector<ops::FillSample> FillSampler::Look(Engine* engine) const {
     const double fill = sums.layers == 0 ? 0 : sums.fill / static_cast<double>(sums.layers);
     samples.push_back({collection, fill, sums.fpr / static_cast<double>(sums.users)});
   }
-  return samples;
+  const MutexLock lock(mutex_);
+  samples_ = std::move(samples);
+}
+
+std::vector<ops::FillSample> FillSampler::Samples() const {
+  const MutexLock lock(mutex_);
+  return samples_;
 }
 
 }  // namespace seendb::api

@@ -1,5 +1,8 @@
 #include "api/filter.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "api/filter_binary.h"
 #include "api/filter_json.h"
 #include "api/media_type.h"
@@ -32,6 +35,23 @@ Status Ask(Context& context, const FilterRequest& request, const EntryPtr& entry
   return Status::Ok();
 }
 
+/// Asks while no other recording request of the user is under way: waits for the turn without a
+/// thread. The deadline goes on meanwhile.
+Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry, FilterWait* wait,
+                 FilterResponse* response) {
+  http::Waiting::Came came = wait->waiting->Take();
+  if (request->deadline_us > 0) {
+    request->deadline_us = std::max<int64_t>(1, request->deadline_us - came.waited_us);
+  }
+  const FilterOnTurn on_turn = wait->waiting->Resume();
+  request->turn = came.given == nullptr ? nullptr : &came.given;
+  request->on_turn = &on_turn;
+  wait->later_us = request->deadline_us;
+  Status asked = Ask(context, *request, entry, response);
+  if (response->needs_disk) wait->waiting->GiveBack(std::move(came));  // its turn stays its own
+  return asked;
+}
+
 void HandleBinaryFilter(Call& call) {
   thread_local std::vector<IdRef> items;
   thread_local FilterRequest request;
@@ -46,14 +66,19 @@ void HandleBinaryFilter(Call& call) {
   EntryPtr entry;
   Status status = ParseBinaryFilter(call, &request, &items);
   if (status.ok()) status = FindEntry(call.context, request, &entry);
+  request.memory_only = call.plan.executor == http::Executor::kInline;
   if (status.ok()) status = Ask(call.context, request, entry, &response);
+  if (status.code() == StatusCode::kIncomplete) {
+    call.response.move_to_worker = true;
+    return;
+  }
   if (!status.ok()) return call.Refuse(status);
   WriteBinaryAnswer(request, response, *form, &call.response);
 }
 
 }  // namespace
 
-Status AnswerFilter(Context& context, std::string_view json, bool* must_wait, std::string* out) {
+Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out) {
   thread_local FilterCall call;
   thread_local FilterResponse response;
   JsonDocument document;
@@ -61,13 +86,19 @@ Status AnswerFilter(Context& context, std::string_view json, bool* must_wait, st
   Status status = ParseFilter(json, context.max_candidates, &document, &call);
   if (status.ok()) status = FindEntry(context, call.request, &entry);
   if (!status.ok()) return status;
-  if (must_wait != nullptr && call.request.record &&
+  if (wait->for_disk != nullptr && call.request.record &&
       entry->policy.durability == Durability::kSync) {
-    *must_wait = true;
+    *wait->for_disk = true;
     return status;
   }
-  status = Ask(context, call.request, entry, &response);
+  call.request.memory_only = wait->for_disk != nullptr;
+  if (call.request.record && wait->waiting != nullptr) {
+    status = AskInTurn(context, &call.request, entry, wait, &response);
+  } else {
+    status = Ask(context, call.request, entry, &response);
+  }
   if (status.ok()) AppendFilterAnswer(call, response, entry->policy, out);
+  if (status.code() == StatusCode::kIncomplete && response.needs_disk) *wait->for_disk = true;
   return status;
 }
 
@@ -75,11 +106,17 @@ void HandleFilter(Call& call) {
   if (ParseMediaType(call.request.head.content_type) == MediaType::kBinary) {
     return HandleBinaryFilter(call);
   }
-  bool* const must_wait =
-      call.plan.place == http::Place::kHere ? &call.response.move_to_worker : nullptr;
-  const Status status =
-      AnswerFilter(call.context, call.request.body, must_wait, &call.response.body);
-  if (!status.ok()) call.Refuse(status);
+  FilterWait wait;
+  wait.waiting = call.request.waiting;
+  if (call.plan.executor == http::Executor::kInline) wait.for_disk = &call.response.move_to_worker;
+  const Status status = AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
+  if (call.response.move_to_worker) return;
+  if (status.code() == StatusCode::kIncomplete) {
+    call.response.later = true;
+    call.response.later_us = wait.later_us;
+  } else if (!status.ok()) {
+    call.Refuse(status);
+  }
 }
 
 }  // namespace seendb::api

@@ -6,12 +6,22 @@
 #include <string_view>
 
 #include "api/context.h"
+#include "http/message.h"
 
 namespace seendb::api {
 
+/// How a filter request waits, where it has to.
+struct FilterWait {
+  bool* for_disk = nullptr;          ///< null: waits on this thread; else set instead
+  http::Waiting* waiting = nullptr;  ///< for its user's turn; null: waits on this thread
+  int64_t later_us = 0;              ///< of kIncomplete: its deadline; 0: none
+};
+
 /// Answers the request in `json` (followed by http::kBodyPadding readable bytes), appending to
-/// `*out`; on failure nothing is appended. Where `must_wait` is not null and the request would
-/// sync to disk, it is set instead, and nothing is done.
-Status AnswerFilter(Context& context, std::string_view json, bool* must_wait, std::string* out);
+/// `*out`; on failure nothing is appended. Where the request would sync to disk, or memory
+/// alone can't tell the answer (kIncomplete), and `wait->for_disk` is not null, that is set, and
+/// nothing is done. kIncomplete without it: another recording request of its user is under way;
+/// nothing was done, `wait->waiting` is resumed with the turn.
+Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out);
 
 }  // namespace seendb::api

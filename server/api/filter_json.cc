@@ -210,6 +210,7 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
     }
     out->push_back(']');
   }
+  if (call.request.record && !response.recorded) out->append(",\"recorded\":false");
   if (call.request.explain) AppendReasons(call, response, policy, out);
   out->push_back('}');
 }

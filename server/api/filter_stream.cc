@@ -18,10 +18,14 @@ class FilterStream final : public http::BodyStream {
  public:
   explicit FilterStream(Context& context) : context_(context), lines_(context.limits.body_bytes) {}
 
+  void Attend(http::Waiting* waiting) override { wait_.waiting = waiting; }
+
   size_t Take(std::string_view bytes, bool last, std::string* out) override {
     size_t taken = 0;
     std::string_view line;
+    waits_ = false;
     while (true) {
+      const size_t begin = taken;
       switch (lines_.Next(bytes, last, &taken, &line)) {
         case LineCutter::Found::kNeedsMore:
           return taken;
@@ -29,7 +33,9 @@ class FilterStream final : public http::BodyStream {
           AppendError({413, "too_large", "line over the limit"}, out);
           break;
         case LineCutter::Found::kLine:
-          if (!IsBlank(line)) Answer(line, out);
+          if (IsBlank(line)) break;
+          Answer(line, out);
+          if (waits_) return begin;  // the line comes again
           break;
       }
     }
@@ -37,11 +43,17 @@ class FilterStream final : public http::BodyStream {
 
   bool AnswersAsItGoes() const override { return true; }
   bool Failed() const override { return false; }
+  bool Later(int64_t* later_us) const override {
+    *later_us = wait_.later_us;
+    return waits_;
+  }
   void Finish(http::Response*) override {}
 
  private:
   void Answer(std::string_view line, std::string* out) {
-    const Status status = AnswerFilter(context_, line, nullptr, out);
+    const Status status = AnswerFilter(context_, line, &wait_, out);
+    waits_ = status.code() == StatusCode::kIncomplete;
+    if (waits_) return;
     if (!status.ok()) return AppendError(ToHttpError(status), out);
     out->push_back('\n');
   }
@@ -54,6 +66,8 @@ class FilterStream final : public http::BodyStream {
 
   Context& context_;
   LineCutter lines_;
+  FilterWait wait_;
+  bool waits_ = false;  // for the turn of the user of the next line
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ struct Route {
   std::span<const std::string_view> query = {};  ///< parameters allowed, besides the binary ones
   bool streams_answer = false;                   ///< `stream` answers, whatever comes as a body
   bool needs_engine = true;                      ///< 503 until the database is open
-  http::Place place = http::Place::kHere;
+  http::Executor executor = http::Executor::kInline;
   bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
 };
 
@@ -82,6 +82,7 @@ void HandleCompact(Call& call);
 void HandleDropExpired(Call& call);
 void HandleCheckpoint(Call& call);
 void HandleClock(Call& call);
+void HandleConfirmClock(Call& call);
 void HandleStats(Call& call);  // state.cc
 void HandleBuckets(Call& call);
 void HandleRing(Call& call);

@@ -112,12 +112,12 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);
-  plan.place = route.place;
+  plan.executor = route.executor;
   const bool may_wait = context_.catalog.RecordingMayWait();
-  if (may_wait && plan.body == http::BodyMode::kStream) plan.place = http::Place::kQuick;
+  if (may_wait && plan.body == http::BodyMode::kStream) plan.executor = http::Executor::kEngine;
   if (route.may_sync) {
-    if (may_wait) plan.place = http::Place::kQuick;
-    plan.large_place = http::Place::kQuick;
+    if (may_wait) plan.executor = http::Executor::kEngine;
+    plan.large_executor = http::Executor::kEngine;
     plan.large_bytes = plan.body == http::BodyMode::kWhole ? kLargeBody : SIZE_MAX;
   }
   if (status.ok() && plan.body == http::BodyMode::kStream) {

@@ -35,7 +35,8 @@ void HandleMetrics(Call& call) {
     snapshot.engine = engine->Stats();
     snapshot.ring = engine->Ring();
     snapshot.buckets = engine->Buckets();
-    snapshot.fill = call.context.sampler.Look(engine);
+    if (!call.context.samples_in_background) call.context.sampler.Sample(engine);
+    snapshot.fill = call.context.sampler.Samples();
     snapshot.now_ms = engine->NowMs();
     if (call.context.ingest_state) snapshot.ingest = call.context.ingest_state();
   }

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <cassert>
+
 #include "http/error.h"
 #include "seendb/status.h"
 
@@ -24,6 +26,7 @@ constexpr unsigned HttpStatusOf(StatusCode code) noexcept {
     case StatusCode::kIOError:
     case StatusCode::kUnavailable:
     case StatusCode::kClosed:
+    case StatusCode::kIncomplete:
       return 503;
   }
   return 500;
@@ -31,6 +34,7 @@ constexpr unsigned HttpStatusOf(StatusCode code) noexcept {
 
 /// The error answer for a failure. Precondition: !status.ok().
 inline http::Error ToHttpError(const Status& status) {
+  assert(!status.ok());
   return {HttpStatusOf(status.code()), StatusCodeName(status.code()), std::string(status.message()),
           std::string(status.field())};
 }

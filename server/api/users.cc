@@ -20,9 +20,10 @@ void HandleInspect(Call& call) {
 void HandleErase(Call& call) {
   IdRef user;
   Status status = PathId(call.plan, 0, "/user", &user);
-  if (status.ok()) status = call.engine().EraseUser(user);
+  int64_t until_ms = 0;
+  if (status.ok()) status = call.engine().EraseUser(user, &until_ms);
   if (!status.ok()) return call.Refuse(status);
-  call.response.body = "{\"erased\":true}";
+  call.response.body = "{\"erased\":true,\"until_ms\":" + std::to_string(until_ms) + "}";
 }
 
 }  // namespace seendb::api

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,7 +33,10 @@ class ChunkDecoder {
   Progress Put(Bytes* in, Bytes* body, size_t limit);
 
   /// Why the body was refused. Precondition: kBroken.
-  const Error& error() const { return *error_; }
+  const Error& error() const {
+    assert(error_.has_value());
+    return *error_;
+  }
 
  private:
   enum class State : uint8_t { kHead, kData, kDataEnd, kTrailer, kDone };

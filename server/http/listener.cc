@@ -39,8 +39,7 @@ std::string ToText(const tcp::endpoint& endpoint) {
 }  // namespace
 
 Listener::Listener(Service* service, const ListenerOptions& options)
-    : options_(options),
-      shared_(service, options.limits, options.quick_threads, options.slow_threads) {
+    : options_(options), shared_(service, options.limits, options.workers) {
   for (size_t i = 0; i < std::max<size_t>(1, options.threads); ++i) {
     io_threads_.push_back(std::make_unique<IoThread>(&shared_));
     io_threads_.back()->date = HttpDate();
@@ -144,8 +143,14 @@ bool Listener::WaitIdle(int64_t timeout_ms) {
 }
 
 bool Listener::StopWorkers(int64_t timeout_ms) {
-  const bool quick = shared_.quick.Stop(timeout_ms);
-  return shared_.slow.Stop(timeout_ms) && quick;
+  const auto until = Session::Clock::now() + std::chrono::milliseconds(timeout_ms);
+  bool all = true;
+  for (WorkerPool* const pool : {&shared_.engine, &shared_.slow, &shared_.probe}) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(until - Session::Clock::now());
+    all = pool->Stop(std::max<int64_t>(0, left.count())) && all;
+  }
+  return all;
 }
 
 void Listener::Stop() {

@@ -33,9 +33,8 @@ namespace seendb::http {
 /// How a Listener runs.
 struct ListenerOptions {
   Limits limits;
-  size_t threads = 1;        ///< I/O threads
-  size_t quick_threads = 8;  ///< workers for what may wait for a disk
-  size_t slow_threads = 2;   ///< workers for what may take minutes
+  size_t threads = 1;  ///< I/O threads
+  Workers workers = {};
 };
 
 /// See the head of this file.

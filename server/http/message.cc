@@ -53,6 +53,8 @@ void Response::Clear() {
   headers.clear();
   close = false;
   move_to_worker = false;
+  later = false;
+  later_us = 0;
 }
 
 }  // namespace seendb::http

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,10 +43,35 @@ struct RequestHead {
 /// Bytes that may be read (not used) behind every body handed to a handler.
 inline constexpr size_t kBodyPadding = 64;
 
+/// How a request waits for something without holding a thread. Owned by its connection. Threads:
+/// used by the handler alone; the function of Resume may be called from any thread.
+class Waiting {
+ public:
+  /// What a wait brought.
+  struct Came {
+    std::shared_ptr<void> given;  ///< null: the wait came to its end before
+    int64_t waited_us = 0;        ///< 0: there was no wait
+  };
+  /// A function that ends the wait and hands something over; after the first call, and where there
+  /// is no wait any more, what it is given is dropped. Makes those of before void.
+  virtual std::function<void(std::shared_ptr<void>)> Resume() = 0;
+  /// What the last wait of this request brought; once, unless it is given back.
+  virtual Came Take() = 0;
+  /// For a handler that does nothing with it, as another thread is to run the request.
+  virtual void GiveBack(Came came) = 0;
+
+ protected:
+  ~Waiting() = default;
+};
+
+class ReplyTo;
+
 /// A request whose body has arrived. Views are borrowed for the call.
 struct Request {
   const RequestHead& head;
-  std::string_view body;  ///< followed by kBodyPadding readable bytes
+  std::string_view body;        ///< followed by kBodyPadding readable bytes
+  Waiting* waiting = nullptr;   ///< null: the handler waits on its thread
+  ReplyTo* reply_to = nullptr;  ///< for a handler that answers after it has returned (reply.h)
 };
 
 /// An answer. Reuse one object across requests to save its allocations.
@@ -57,8 +84,12 @@ struct Response {
   std::string headers;    ///< more of them, each as "\r\nName: value"; must be clean
   bool close = false;     ///< close the connection afterwards
   /// Nothing was done: it turned out that this request may wait for a disk. Run it again, with
-  /// the plan's place set to Place::kQuick.
+  /// the plan's executor set to Executor::kEngine.
   bool move_to_worker = false;
+  /// Nothing was done: run it again, on its executor, once the function of Waiting::Resume was
+  /// called, and after later_us at the latest (0: no limit).
+  bool later = false;
+  int64_t later_us = 0;
 
   /// Back to an empty 200; the body keeps its memory.
   void Clear();

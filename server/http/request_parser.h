@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <cassert>
 #include <optional>
 #include <string_view>
 
@@ -37,7 +38,10 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   /// True from the first byte of the request line on.
   bool started() const { return got_some(); }
   /// Why the request was refused. Precondition: kBroken.
-  const Error& error() const { return *error_; }
+  const Error& error() const {
+    assert(error_.has_value());
+    return *error_;
+  }
 
  private:
   using ErrorCode = boost::beast::error_code;

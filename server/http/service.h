@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "http/error.h"
+#include "http/executor.h"
 #include "http/message.h"
+#include "http/reply.h"
 
 namespace seendb::http {
 
@@ -21,13 +23,6 @@ enum class BodyMode : uint8_t {
   kDiscard,  ///< read and dropped
   kWhole,    ///< collected, up to the limit, then handled
   kStream,   ///< handed on as it comes
-};
-
-/// Which threads run the handler.
-enum class Place : uint8_t {
-  kHere,   ///< the connection's own I/O thread: short, never waiting for a disk
-  kQuick,  ///< the workers for what may wait for a disk
-  kSlow,   ///< the workers for what may take minutes
 };
 
 /// Takes a body of any length piece by piece. Calls never overlap; threads may differ.
@@ -47,6 +42,12 @@ class BodyStream {
   /// After the last bytes: more of the answer is to come. Take is called again, without bytes, once
   /// what it made was written. Only where AnswersAsItGoes.
   virtual bool HasMore() const { return false; }
+  /// Called once, before Take: how it may wait for something without holding a thread.
+  virtual void Attend(Waiting*) {}
+  /// After Take: the rest waits. Take is called again, with the bytes not taken and nothing more,
+  /// once the function of Waiting::Resume was called, and after `*later_us` at the latest (0: no
+  /// limit). Only where AnswersAsItGoes.
+  virtual bool Later(int64_t* /*later_us*/) const { return false; }
   /// Bytes it holds until more come.
   virtual size_t HeldBytes() const { return 0; }
   /// The answer, after the last Take.
@@ -57,8 +58,8 @@ class BodyStream {
 struct Plan {
   int route = -1;  ///< the application's own; -1: none
   BodyMode body = BodyMode::kDiscard;
-  Place place = Place::kHere;
-  Place large_place = Place::kHere;  ///< instead of `place`, for bodies above large_bytes
+  Executor executor = Executor::kInline;        ///< runs the handler
+  Executor large_executor = Executor::kInline;  ///< instead, for bodies above large_bytes
   size_t large_bytes = SIZE_MAX;
   bool refused = false;  ///< `refusal` is the answer
   Error refusal;
@@ -74,7 +75,8 @@ class Service {
   virtual ~Service() = default;
   /// A head has arrived. Quick: runs on the I/O thread.
   virtual Plan Begin(const RequestHead& head) = 0;
-  /// The body has arrived; answer it. `*response` is clear.
+  /// The body has arrived; answer it in `*response`, which is clear, or by a Reply
+  /// (`request.reply_to->Defer()`), maybe after the return.
   virtual void Handle(const Plan& plan, const Request& request, Response* response) = 0;
   /// An answer was made, `took` after its head had arrived. Route -1: none was found.
   virtual void Done(int route, unsigned status, std::chrono::nanoseconds took) = 0;

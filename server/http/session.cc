@@ -95,6 +95,7 @@ void Session::BeginRequest() {
   in_request_ = true;
   shared_->counters.in_flight.fetch_add(1, std::memory_order_relaxed);
   plan_ = shared_->service->Begin(head_);
+  if (plan_.stream) plan_.stream->Attend(this);
   phase_ = Phase::kBody;
   body_complete_ = stream_head_sent_ = false;
   fed_ = 0;
@@ -162,10 +163,11 @@ void Session::BodyDone() {
     return Respond();
   }
   if (plan_.stream) return AnswerHead();
-  RunAt(
-      PlaceNow(),
+  deferred_ = false;
+  RunOn(
+      ExecutorNow(),
       [this] {
-        shared_->service->Handle(plan_, Request{head_, body_.view()}, &response_);
+        shared_->service->Handle(plan_, Request{head_, body_.view(), this, this}, &response_);
       },
       &Session::Answered);
 }
@@ -175,8 +177,10 @@ void Session::Answered() {
     response_.Clear();
     WriteError({500, "internal", "the request could not be handled"}, &response_);
   }
-  if (response_.move_to_worker && plan_.place == Place::kHere) {
-    plan_.place = Place::kQuick;
+  if (deferred_ && !job_failed_) return Wait(0, &Session::Replied);
+  if (response_.later) return Wait(response_.later_us, &Session::BodyDone);
+  if (response_.move_to_worker && plan_.executor == Executor::kInline) {
+    plan_.executor = Executor::kEngine;
     return BodyDone();
   }
   Respond();
@@ -195,8 +199,12 @@ void Session::AnswerHead() {
 
 void Session::FeedStream() {
   stream_out_.clear();
-  RunAt(
-      PlaceNow(),
+  FeedOn();
+}
+
+void Session::FeedOn() {
+  RunOn(
+      ExecutorNow(),
       [this] { stream_taken_ = plan_.stream->Take(body_.view(), body_complete_, &stream_out_); },
       &Session::StreamFed);
 }
@@ -207,6 +215,9 @@ void Session::StreamFed() {
   fed_ = body_.size();
   if (stream_taken_ > 0 || body_.empty()) transfer_until_ = After(shared_->limits.transfer_ms);
   Charge();
+  if (int64_t limit_us = 0; plan_.stream->Later(&limit_us)) {
+    return Wait(limit_us, &Session::FeedOn);
+  }
   const bool end = (body_complete_ && !plan_.stream->HasMore()) || plan_.stream->Failed();
   if (!body_complete_ && end) broken_input_ = true;
   phase_ = Phase::kBody;
@@ -238,13 +249,13 @@ void Session::StreamFed() {
   Write();
 }
 
-Place Session::PlaceNow() const {
-  return body_.size() > plan_.large_bytes ? plan_.large_place : plan_.place;
+Executor Session::ExecutorNow() const {
+  return body_.size() > plan_.large_bytes ? plan_.large_executor : plan_.executor;
 }
 
-/// Runs `job` where `place` says, then `then` on this thread.
+/// Runs `job` on `executor`, then `then` on this thread.
 template <typename Job>
-void Session::RunAt(Place place, Job job, void (Session::*then)()) {
+void Session::RunOn(Executor executor, Job job, void (Session::*then)()) {
   job_failed_ = false;
   const auto guarded = [this, job] {
     try {
@@ -253,21 +264,21 @@ void Session::RunAt(Place place, Job job, void (Session::*then)()) {
       job_failed_ = true;
     }
   };
-  if (place == Place::kHere) {
+  if (executor == Executor::kInline) {
     guarded();
     return (this->*then)();
   }
   phase_ = Phase::kWork;
-  WorkerPool& pool = place == Place::kQuick ? shared_->quick : shared_->slow;
-  const bool taken = pool.Post([self = shared_from_this(), guarded, then]() mutable {
-    guarded();
-    const auto executor = self->socket_.get_executor();
-    boost::asio::post(executor, [session = std::move(self), then] {
-      if (session->phase_ == Phase::kDone) return;
-      (session.get()->*then)();
-      session->Pump();
-    });
-  });
+  const bool taken =
+      shared_->PoolOf(executor).Post([self = shared_from_this(), guarded, then]() mutable {
+        guarded();
+        const auto io = self->socket_.get_executor();
+        boost::asio::post(io, [session = std::move(self), then] {
+          if (session->phase_ == Phase::kDone) return;
+          (session.get()->*then)();
+          session->Pump();
+        });
+      });
   if (!taken) Fail({503, "busy", "too much work in flight"});
 }
 

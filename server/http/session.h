@@ -6,12 +6,15 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "http/bytes.h"
 #include "http/request_parser.h"
@@ -20,7 +23,9 @@
 namespace seendb::http {
 
 /// See the head of this file.
-class Session : public std::enable_shared_from_this<Session> {
+class Session final : public std::enable_shared_from_this<Session>,
+                      private Waiting,
+                      private ReplyTo {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -50,13 +55,27 @@ class Session : public std::enable_shared_from_this<Session> {
   void BodyDone();
   void Answered();
   void FeedStream();
+  void FeedOn();
   void StreamFed();
   void AnswerHead();
   void Fail(const Error& error);
   void Break();
-  Place PlaceNow() const;
+  Executor ExecutorNow() const;
   template <typename Job>
-  void RunAt(Place place, Job job, void (Session::*then)());
+  void RunOn(Executor executor, Job job, void (Session::*then)());
+
+  // session_wait.cc: waits without a thread.
+  std::function<void(std::shared_ptr<void>)> Resume() override;
+  Came Take() override;
+  void GiveBack(Came came) override;
+  void Wait(int64_t limit_us, void (Session::*again)());
+  void Resumed(uint64_t number, std::shared_ptr<void> given);
+  void EndWait();
+  void ForgetWaits();
+  Reply Defer() override;
+  void Answer(std::shared_ptr<ReplyTo> self, uint64_t number, Response response) override;
+  bool Post(Executor executor, std::function<void()> job) override;
+  void Replied();
 
   // session_io.cc: sockets and answers.
   void Fill();
@@ -101,6 +120,15 @@ class Session : public std::enable_shared_from_this<Session> {
   bool stream_head_sent_ = false, stream_keep_ = false;
   std::string stream_out_;  // made by a stream, not framed yet
   bool job_failed_ = false;
+
+  std::atomic<uint64_t> wait_number_{0};  // counts what Resume and Defer made
+  bool deferred_ = false;                 // the handler took a Reply
+  bool waits_ = false, resumed_ = false;
+  Came came_;
+  Clock::time_point waits_since_;
+  void (Session::*after_wait_)() = nullptr;
+  std::optional<boost::asio::steady_timer> wait_limit_;
+  std::shared_ptr<Session> self_;  // while it waits: nothing else owns it
 
   Response response_;
   std::string out_;        // to be written: heads and small bodies

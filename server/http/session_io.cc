@@ -106,6 +106,7 @@ void Session::EndRequest(unsigned status) {
   shared_->service->Done(plan_.route, status, Clock::now() - began_);
   if (in_request_) ++unwritten_;
   in_request_ = false;
+  ForgetWaits();
   plan_.stream.reset();
   parser_.reset();
   if (reading_) return;  // a read that timed out still holds the buffers
@@ -213,6 +214,9 @@ void Session::Charge() {
 void Session::Close() {
   if (phase_ == Phase::kDone) return;
   phase_ = Phase::kDone;
+  const std::shared_ptr<Session> self = std::move(self_);  // it may be the last owner
+  came_ = {};
+  wait_limit_.reset();
   boost::system::error_code ignored;
   socket_.close(ignored);
   shared_->counters.in_flight.fetch_sub(unwritten_ + (in_request_ ? 1 : 0),

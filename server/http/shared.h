@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cassert>
 #include <cstdint>
 #include <string>
 #include <unordered_set>
@@ -31,13 +32,21 @@ struct ListenerCounters {
 
 /// Shared by all threads.
 struct Shared {
-  Shared(Service* the_service, const Limits& the_limits, size_t quick_threads, size_t slow_threads)
+  Shared(Service* the_service, const Limits& the_limits, const Workers& workers)
       : service(the_service),
         limits(the_limits),
         budget(the_limits.inflight_bytes),
         unlimited(SIZE_MAX / 2),
-        quick(quick_threads, the_limits.queue),
-        slow(slow_threads, the_limits.queue) {}
+        engine(workers.engine, the_limits.queue),
+        slow(workers.slow, the_limits.queue),
+        probe(workers.probe, the_limits.queue) {}
+
+  /// The workers of `executor`. Precondition: it is not kInline, which has none.
+  WorkerPool& PoolOf(Executor executor) {
+    assert(executor != Executor::kInline);
+    if (executor == Executor::kProbe) return probe;
+    return executor == Executor::kSlow ? slow : engine;
+  }
 
   Service* const service;
   const Limits limits;
@@ -45,7 +54,7 @@ struct Shared {
   MemoryBudget unlimited;  ///< of read buffers, bounded by the number of connections
   ListenerCounters counters;
   std::atomic<bool> draining{false};  ///< answers close their connections
-  WorkerPool quick, slow;
+  WorkerPool engine, slow, probe;     ///< see Executor
 };
 
 /// One I/O thread and the sessions pinned to it. Touched by its own thread only.

@@ -1,5 +1,6 @@
 #include "http/worker_pool.h"
 
+#include <cassert>
 #include <chrono>
 #include <utility>
 
@@ -12,45 +13,55 @@ WorkerPool::WorkerPool(size_t threads, size_t queue) : queue_limit_(queue) {
 
 WorkerPool::~WorkerPool() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
-  work_.notify_all();
+  work_.NotifyAll();
   for (std::thread& thread : threads_) thread.join();
 }
 
 bool WorkerPool::Post(std::function<void()> job) {
+  assert(job != nullptr);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (stopping_ || jobs_.size() >= queue_limit_) return false;
     jobs_.push_back(std::move(job));
   }
-  work_.notify_one();
+  work_.NotifyOne();
   return true;
 }
 
 bool WorkerPool::Stop(int64_t timeout_ms) {
-  std::unique_lock lock(mutex_);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  const MutexLock lock(mutex_);
   stopping_ = true;
-  work_.notify_all();
-  return idle_.wait_for(lock, std::chrono::milliseconds(timeout_ms),
-                        [this] { return jobs_.empty() && running_ == 0; });
+  work_.NotifyAll();
+  bool in_time = true;
+  while (in_time && (!jobs_.empty() || running_ != 0)) in_time = idle_.WaitUntil(mutex_, end);
+  return jobs_.empty() && running_ == 0;
+}
+
+std::function<void()> WorkerPool::Take() {
+  const MutexLock lock(mutex_);
+  while (!stopping_ && jobs_.empty()) work_.Wait(mutex_);
+  if (jobs_.empty()) return nullptr;
+  std::function<void()> job = std::move(jobs_.front());
+  jobs_.pop_front();
+  ++running_;
+  return job;
+}
+
+void WorkerPool::Ran() {
+  const MutexLock lock(mutex_);
+  --running_;
+  if (jobs_.empty() && running_ == 0) idle_.NotifyAll();
 }
 
 void WorkerPool::Run() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    work_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
-    if (jobs_.empty()) return;
-    std::function<void()> job = std::move(jobs_.front());
-    jobs_.pop_front();
-    ++running_;
-    lock.unlock();
+  while (std::function<void()> job = Take()) {
     job();
-    job = nullptr;
-    lock.lock();
-    --running_;
-    if (jobs_.empty() && running_ == 0) idle_.notify_all();
+    job = nullptr;  // ended with what it owns before it counts as run
+    Ran();
   }
 }
 

@@ -2,13 +2,13 @@
 
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/sync.h"
 
 namespace seendb::http {
 
@@ -30,13 +30,16 @@ class WorkerPool {
 
  private:
   void Run();
+  /// The next job; empty once the pool has stopped and all have run.
+  std::function<void()> Take();
+  void Ran();
 
   const size_t queue_limit_;
-  std::mutex mutex_;
-  std::condition_variable work_, idle_;
-  std::deque<std::function<void()>> jobs_;
-  size_t running_ = 0;
-  bool stopping_ = false;
+  Mutex mutex_{LockRank::kLeaf};
+  CondVar work_, idle_;
+  std::deque<std::function<void()>> jobs_ GUARDED_BY(mutex_);
+  size_t running_ GUARDED_BY(mutex_) = 0;
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

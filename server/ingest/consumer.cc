@@ -1,6 +1,7 @@
 #include "ingest/consumer.h"
 
 #include <algorithm>
+#include <cassert>
 
 #include "ingest/kafka.h"
 #include "ingest/session.h"
@@ -27,6 +28,7 @@ Status Consumer::Prepare() {
 }
 
 void Consumer::Start(Engine* engine) {
+  assert(dead_letters_ != nullptr && !thread_.joinable());
   engine_ = engine;
   thread_ = std::thread([this, engine] { Run(engine); });
 }

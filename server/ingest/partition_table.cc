@@ -38,17 +38,17 @@ const SourceInfo* FindSource(const std::vector<SourceInfo>& sources, const std::
 PartitionTable::PartitionTable(const ops::KafkaConfig& config) : config_(config) {}
 
 void PartitionTable::Appear(const std::string& topic, int32_t partition) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rows_[{topic, partition}].shown.partition = partition;
 }
 
 void PartitionTable::SetHeld(const std::string& topic, int32_t partition, std::string reason) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rows_[{topic, partition}].shown.held = std::move(reason);
 }
 
 bool PartitionTable::Raise(const std::string& topic, int32_t partition, const std::string& alarm) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<std::string>& alarms = rows_[{topic, partition}].shown.alarms;
   if (std::find(alarms.begin(), alarms.end(), alarm) != alarms.end()) return false;
   alarms.push_back(alarm);
@@ -56,29 +56,29 @@ bool PartitionTable::Raise(const std::string& topic, int32_t partition, const st
 }
 
 void PartitionTable::AddLost(const std::string& topic, int32_t partition, int64_t messages) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rows_[{topic, partition}].shown.lost += static_cast<uint64_t>(messages);
 }
 
 void PartitionTable::AddMessages(const std::string& topic, int32_t partition, uint64_t messages) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Row& row = rows_[{topic, partition}];
   row.shown.messages += messages;
   row.rate.Add(messages, Rate::Clock::now());
 }
 
 void PartitionTable::SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rows_[{topic, partition}].shown.high_watermark = offset;
 }
 
 void PartitionTable::CountError() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++errors_;
 }
 
 void PartitionTable::CountPutOff() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++put_off_;
 }
 
@@ -86,7 +86,7 @@ ops::IngestState PartitionTable::Snapshot(const std::vector<SourceInfo>& sources
   ops::IngestState state;
   state.configured = true;
   const auto now = Rate::Clock::now();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   state.errors = errors_;
   state.put_off = put_off_;
   for (const ops::KafkaTopic& topic : config_.topics) {

@@ -7,11 +7,11 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/sync.h"
 #include "ops/ingest_state.h"
 #include "ops/kafka_config.h"
 #include "seendb/ingest.h"
@@ -66,9 +66,9 @@ class PartitionTable {
   using Key = std::pair<std::string, int32_t>;
 
   const ops::KafkaConfig& config_;
-  mutable std::mutex mutex_;
-  std::map<Key, Row> rows_;
-  uint64_t errors_ = 0, put_off_ = 0;
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::map<Key, Row> rows_ GUARDED_BY(mutex_);
+  uint64_t errors_ GUARDED_BY(mutex_) = 0, put_off_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace seendb::ingest

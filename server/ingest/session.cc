@@ -84,8 +84,9 @@ Status Session::Assign() {
     if (!status.ok()) return status;
     if (!reader->batch.empty() && !Apply(reader.get())) return Status::Ok();
     for (const auto& [partition, next] : reader->next) {
+      const auto check = reader->checks.find(partition);
       rd_kafka_topic_partition_list_add(list.get(), reader->topic.topic.c_str(), partition)
-          ->offset = next;
+          ->offset = check == reader->checks.end() ? next : check->second.offset;
     }
   }
   const auto now = Clock::now();
@@ -99,11 +100,19 @@ Status Session::Assign() {
   return Status::Ok();
 }
 
+// A call for a batch returns early only when the batch is full. So the first message is waited for
+// alone, and the batch is what has come by then.
 void Session::Poll() {
-  const ssize_t count = rd_kafka_consume_batch_queue(
-      queue_.get(), static_cast<int>(config_.batch_ms), polled_.data(), polled_.size());
-  for (ssize_t i = 0; i < count; ++i) {
-    rd_kafka_message_t* const message = polled_[static_cast<size_t>(i)];
+  polled_[0] = rd_kafka_consume_queue(queue_.get(), static_cast<int>(config_.batch_ms));
+  if (polled_[0] == nullptr) return;
+  size_t count = 1;
+  if (polled_.size() > 1) {
+    const ssize_t more = rd_kafka_consume_batch_queue(queue_.get(), /*timeout_ms=*/0,
+                                                      polled_.data() + 1, polled_.size() - 1);
+    count += more > 0 ? static_cast<size_t>(more) : 0;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    rd_kafka_message_t* const message = polled_[i];
     if (!changed_ && !stop_->stopped()) Take(*message);
     rd_kafka_message_destroy(message);
   }
@@ -119,20 +128,40 @@ Session::Reader* Session::ReaderOf(const rd_kafka_topic_t* topic) {
   return nullptr;
 }
 
+namespace {
+
+/// The time that the log says of a message; kNowMs where it says none.
+int64_t TimeOf(const rd_kafka_message_t& message) {
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const int64_t at_ms = rd_kafka_message_timestamp(&message, &type);
+  return type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && at_ms >= 0 ? at_ms : kNowMs;
+}
+
+}  // namespace
+
+// Where the log has the message no more (compaction), or says no time of it, nothing is known.
+bool Session::IsOfAnotherLog(Reader* reader, const rd_kafka_message_t& message) {
+  const auto check = reader->checks.find(message.partition);
+  if (check == reader->checks.end() || message.offset < check->second.offset) return false;
+  const SourceMark expected = check->second;
+  reader->checks.erase(check);
+  const int64_t at_ms = TimeOf(message);
+  return message.offset == expected.offset && at_ms != kNowMs && at_ms != expected.time_ms;
+}
+
 void Session::Take(const rd_kafka_message_t& message) {
   Reader* const reader = message.rkt == nullptr ? nullptr : ReaderOf(message.rkt);
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return TakeError(message);
   if (reader == nullptr) return;
   const auto next = reader->next.find(message.partition);
-  if (next == reader->next.end() || message.offset < next->second) return;
+  if (next == reader->next.end()) return;
+  if (IsOfAnotherLog(reader, message)) return Hold(reader, message.partition, next->second);
+  if (message.offset < next->second) return;
   if (message.offset > next->second) SkipTo(reader, message.partition, message.offset);
   if (reader->batch.full() && !Apply(reader)) return;
-  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
-  const int64_t at_ms = rd_kafka_message_timestamp(&message, &type);
-  const bool timed = type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && at_ms >= 0;
   reader->batch.Add({message.partition,
                      message.offset,
-                     timed ? at_ms : kNowMs,
+                     TimeOf(message),
                      {static_cast<const char*>(message.key), message.key_len},
                      {static_cast<const char*>(message.payload), message.len}});
   next->second = message.offset + 1;
@@ -207,21 +236,35 @@ Status Session::TellFirsts(const std::string& topic, std::span<const FirstOfDay>
   return outlets_.firsts->Write(topic, messages);
 }
 
+// A shard that lost a part of its log lacks what lies before the batch: where to go on is looked up
+// again.
+bool Session::InsistOnIngest(const IngestBatch& batch) {
+  bool refused = false;
+  const bool ended = Insist("ingest_put_off", [&] {
+    Status done = engine_->Ingest(batch).status();
+    refused = done.code() == StatusCode::kIncompatible;
+    if (!refused) return done;
+    ops::Log(ops::LogLevel::kWarn, "ingest_read_again", {{"error", done.ToString()}});
+    return Status::Ok();
+  });
+  changed_ = changed_ || refused;
+  return ended && !refused;
+}
+
 bool Session::Apply(Reader* reader) {
   TopicBatch& batch = reader->batch;
   const std::string& topic = reader->topic.topic;
   const bool buried = batch.dead_letters().empty() || Insist("dead_letters_put_off", [&] {
                         return outlets_.dead_letters->Write(topic, batch.dead_letters());
                       });
-  IngestBatch view = batch.View();
+  IngestBatch view = batch.View(reader->applied);
   if (const std::string& told = reader->topic.first_of_day_topic; !told.empty()) {
     view.tell_first = [&](std::span<const FirstOfDay> firsts) { return TellFirsts(told, firsts); };
   }
-  if (!buried || !Insist("ingest_put_off", [&] { return engine_->Ingest(view).status(); })) {
-    return false;
-  }
+  if (!buried || !InsistOnIngest(view)) return false;
   for (const auto& [partition, progress] : batch.partitions()) {
     table_->AddMessages(topic, partition, progress.messages);
+    if (!progress.held) reader->applied[partition] = progress.next_offset;
   }
   batch.Clear();
   return true;

@@ -3,7 +3,12 @@
 // Partitions are assigned once, with explicit offsets; there is no seek, pause or rebalance, which
 // this library's batch polling does not go with. Back-pressure is not polling. One thread does all:
 // poll a batch, decode it, apply it with its offsets, poll the next. The session ends where
-// anything about its partitions changes: a new one, a lost range, one that can be read again.
+// anything about its partitions changes: a new one, a lost range, one that can be read again, a
+// shard of the database that lost what it had of one.
+//
+// A topic that was deleted and made anew has the name and the offsets of the old one. So a
+// partition is read from the newest applied message on: if the log gives it another time, the
+// partition is held, and that is noted in the database.
 
 #pragma once
 
@@ -57,6 +62,11 @@ class Session {
     TopicBatch batch;
     std::vector<int32_t> partitions;  ///< there are, and owned here
     std::map<int32_t, int64_t> next;  ///< of those that are read: the next offset
+    /// Of those that are read, once the decision where to begin is stored: what all shards have, as
+    /// far as is known here.
+    std::map<int32_t, int64_t> applied;
+    /// Of those that are read from an applied message on, to see whether it is still the same.
+    std::map<int32_t, SourceMark> checks;
   };
 
   Status Open();
@@ -65,17 +75,21 @@ class Session {
   Status BeginPartition(Reader* reader, int32_t partition, const std::vector<SourceInfo>& sources);
   Result<StartPoint> Choose(const Reader& reader, int32_t partition,
                             const std::vector<SourceInfo>& sources, int ask_ms);
+  void Hold(Reader* reader, int32_t partition, int64_t stored);
   bool HasCollection(const std::string& name) const;
+  static bool Forgot(const Reader& reader, const std::vector<SourceInfo>& sources);
   bool AnythingChanged();
   // session.cc: reading
   Status Assign();
   void Poll();
   void Take(const rd_kafka_message_t& message);
+  bool IsOfAnotherLog(Reader* reader, const rd_kafka_message_t& message);
   void TakeError(const rd_kafka_message_t& message);
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
   Status TellFirsts(const std::string& topic, std::span<const FirstOfDay> firsts);
   bool Insist(const char* what, const std::function<Status()>& work);
+  bool InsistOnIngest(const IngestBatch& batch);
   void Tick();
   void CommitToGroup();
   void Alarm(const Reader& reader, int32_t partition, const std::string& alarm,

@@ -48,6 +48,8 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
   if (const SourceInfo* known = FindSource(sources, topic, partition)) {
     facts.known = true;
     facts.stored = known->next_offset;
+    facts.last = known->last;
+    facts.held = known->held;
   }
   facts.topic_known = late_topics_->contains(topic) ||
                       std::any_of(sources.begin(), sources.end(),
@@ -77,16 +79,34 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
           point->lost > 0 ? std::to_string(point->lost) + " messages are gone" : point->held);
   }
   if (point->lost > 0) table_->AddLost(topic, partition, point->lost);
+  const SourceInfo* known = FindSource(sources, topic, partition);
   if (!point->offset) {
     held_ = true;
+    const bool note = point->alarm == kBeyondEnd && !known->held;
+    if (note) reader->batch.Hold(partition, *known->next_offset);
     return Status::Ok();
   }
   reader->next[partition] = *point->offset;
-  const SourceInfo* known = FindSource(sources, topic, partition);
+  if (point->check) reader->checks[partition] = *point->check;
   if (known == nullptr || known->next_offset != point->offset) {
     reader->batch.Step(partition, *point->offset);
+  } else {
+    reader->applied[partition] = *point->offset;
   }
   return Status::Ok();
+}
+
+// Its messages come on until the session ends, which is at once.
+void Session::Hold(Reader* reader, int32_t partition, int64_t stored) {
+  const std::string why = "the log is not the one that was read up to the stored offset " +
+                          std::to_string(stored) + ": its message before that has another time";
+  reader->batch.Hold(partition, stored);
+  reader->next.erase(partition);
+  reader->applied.erase(partition);
+  table_->SetHeld(reader->topic.topic, partition, why);
+  Alarm(*reader, partition, kBeyondEnd, why);
+  held_ = true;
+  changed_ = true;
 }
 
 bool Session::HasCollection(const std::string& name) const {
@@ -95,10 +115,25 @@ bool Session::HasCollection(const std::string& name) const {
                      [&](const CollectionInfo& one) { return one.name == name; });
 }
 
+// Whether some shard has less of a partition than was applied here: it lost a part of its log.
+bool Session::Forgot(const Reader& reader, const std::vector<SourceInfo>& sources) {
+  for (const auto& [partition, applied] : reader.applied) {
+    const SourceInfo* const known = FindSource(sources, reader.topic.topic, partition);
+    if (known != nullptr && known->next_offset && *known->next_offset >= applied) continue;
+    ops::Log(ops::LogLevel::kWarn, "ingest_read_again",
+             {{"error", "a shard lost how far it was read"},
+              {"topic", reader.topic.topic},
+              {"partition", partition}});
+    return true;
+  }
+  return false;
+}
+
 bool Session::AnythingChanged() {
-  const std::vector<SourceInfo> sources = held_ ? engine_->Sources() : std::vector<SourceInfo>();
+  const std::vector<SourceInfo> sources = engine_->Sources();
   int unanswered = 0;
   for (const auto& reader : readers_) {
+    if (Forgot(*reader, sources)) return true;
     const std::vector<int32_t> before = reader->partitions;
     if (!FindPartitions(reader.get()).ok()) {
       reader->partitions = before;

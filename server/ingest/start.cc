@@ -4,9 +4,12 @@ namespace seendb::ingest {
 
 StartPoint ChooseStart(const PartitionFacts& facts, ops::KafkaStart start) {
   StartPoint point;
-  if (facts.stored) {
+  if (facts.held) {
+    point.alarm = kBeyondEnd;
+    point.held = "the log is not the one that was read: forget the topic to read it";
+  } else if (facts.stored) {
     if (*facts.stored > facts.high) {
-      point.alarm = "beyond_end";
+      point.alarm = kBeyondEnd;
       point.held = "the stored offset " + std::to_string(*facts.stored) +
                    " is beyond the log's end, " + std::to_string(facts.high);
     } else if (*facts.stored < facts.low) {
@@ -15,6 +18,7 @@ StartPoint ChooseStart(const PartitionFacts& facts, ops::KafkaStart start) {
       point.offset = facts.low;
     } else {
       point.offset = *facts.stored;
+      if (facts.last && facts.last->offset >= facts.low) point.check = facts.last;
     }
   } else if (facts.known || facts.topic_known || start == ops::KafkaStart::kEarliest) {
     point.offset = facts.low;

@@ -4,8 +4,8 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
+
+#include "base/sync.h"
 
 namespace seendb::ingest {
 
@@ -14,21 +14,23 @@ class StopSignal {
  public:
   void Stop() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopped_ = true;
     }
-    wake_.notify_all();
+    wake_.NotifyAll();
   }
   bool stopped() const { return stopped_; }
   /// Waits; false as soon as it is stopped.
   bool Wait(std::chrono::milliseconds time) {
-    std::unique_lock lock(mutex_);
-    return !wake_.wait_for(lock, time, [this] { return stopped_.load(); });
+    const auto end = std::chrono::steady_clock::now() + time;
+    const MutexLock lock(mutex_);
+    while (!stopped_ && wake_.WaitUntil(mutex_, end)) continue;
+    return !stopped_;
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable wake_;
+  Mutex mutex_{LockRank::kLeaf};
+  CondVar wake_;
   std::atomic<bool> stopped_{false};
 };
 

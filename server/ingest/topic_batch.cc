@@ -1,6 +1,7 @@
 #include "ingest/topic_batch.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace seendb::ingest {
 namespace {
@@ -20,9 +21,11 @@ TopicBatch::Progress& TopicBatch::Of(int32_t partition) {
 }
 
 void TopicBatch::Add(const Message& message) {
+  assert(!full());
   Progress& progress = Of(message.partition);
   progress.next_offset = message.offset + 1;
   ++progress.messages;
+  if (message.at_ms != kNowMs) progress.last = SourceMark{message.offset, message.at_ms};
   Status status = decoder_.Decode(message.payload, message.at_ms, &arena_, &events_, &watches_);
   if (status.ok()) {
     origins_.resize(events_.size(), {progress.source, message.offset});
@@ -38,11 +41,20 @@ void TopicBatch::Step(int32_t partition, int64_t next_offset) {
   progress.next_offset = std::max(progress.next_offset, next_offset);
 }
 
-IngestBatch TopicBatch::View() {
+void TopicBatch::Hold(int32_t partition, int64_t next_offset) {
+  assert(!partitions_.contains(partition) || partitions_.at(partition).messages == 0);
+  Step(partition, next_offset);
+  Of(partition).held = true;
+}
+
+IngestBatch TopicBatch::View(const std::map<int32_t, int64_t>& applied) {
   steps_.resize(partitions_.size());
   for (const auto& [partition, progress] : partitions_) {
-    steps_[progress.source] = {topic_.topic, static_cast<uint32_t>(partition), progress.next_offset,
-                               progress.dead_letters};
+    steps_[progress.source] = {topic_.topic,         static_cast<uint32_t>(partition),
+                               progress.next_offset, progress.dead_letters,
+                               progress.last,        progress.held};
+    const auto known = applied.find(partition);
+    if (known != applied.end()) steps_[progress.source].from = known->second;
   }
   return {topic_.collection, topic_.impressions, steps_, events_, origins_};
 }

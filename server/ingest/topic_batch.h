@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,19 +42,25 @@ class TopicBatch {
   void Add(const Message& message);
   /// Takes a partition to `next_offset` without a message.
   void Step(int32_t partition, int64_t next_offset);
+  /// Notes that a partition, applied up to `next_offset`, is not to be read on. Precondition:
+  /// nothing was added of it.
+  void Hold(int32_t partition, int64_t next_offset);
 
   bool empty() const { return partitions_.empty(); }
   /// To be applied before anything is added.
   bool full() const { return events_.size() > kMaxIngestEvents - kMaxMessageEvents; }
   const std::vector<DeadLetter>& dead_letters() const { return dead_letters_; }
-  /// For the engine; good until the batch changes.
-  IngestBatch View();
+  /// For the engine; good until the batch changes. `applied`: by partition, the offset that all
+  /// shards are taken to have; one that is not in it begins with this batch.
+  IngestBatch View(const std::map<int32_t, int64_t>& applied = {});
   /// Where each partition gets, and of how many messages.
   struct Progress {
     int64_t next_offset = 0;
     uint64_t messages = 0;
     uint32_t source = 0;  ///< position in View().sources
     std::vector<int64_t> dead_letters;
+    std::optional<SourceMark> last;
+    bool held = false;
   };
   const std::map<int32_t, Progress>& partitions() const { return partitions_; }
   /// Applied: begins anew.

@@ -1,5 +1,7 @@
 #include "ingest/topic_writer.h"
 
+#include "ops/log.h"
+
 namespace seendb::ingest {
 namespace {
 
@@ -12,12 +14,20 @@ Status Failed(const std::string& topic, rd_kafka_resp_err_t error) {
 }  // namespace
 
 Result<std::unique_ptr<TopicWriter>> TopicWriter::New(const ops::KafkaConfig& config) {
-  Result<KafkaConf> conf = ProducerConf(config);
+  std::unique_ptr<TopicWriter> writer(new TopicWriter(config));
+  const Status connected = writer->Connect();
+  if (!connected.ok()) return connected;
+  return writer;
+}
+
+Status TopicWriter::Connect() {
+  Result<KafkaConf> conf = ProducerConf(config_);
   if (!conf.ok()) return conf.status();
   rd_kafka_conf_set_dr_msg_cb(conf->get(), Delivered);
   Result<KafkaHandle> producer = NewKafka(RD_KAFKA_PRODUCER, std::move(conf).value());
   if (!producer.ok()) return producer.status();
-  return std::unique_ptr<TopicWriter>(new TopicWriter(std::move(producer).value()));
+  producer_ = std::move(producer).value();
+  return Status::Ok();
 }
 
 // Told of each message's fate, within Write.
@@ -26,7 +36,20 @@ void TopicWriter::Delivered(rd_kafka_t*, const rd_kafka_message_t* message, void
   if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) *failure = message->err;
 }
 
+// After a fatal error the producer takes no message any more, and what it had is not delivered.
 Status TopicWriter::Write(const std::string& topic, const std::vector<OutMessage>& messages) {
+  Status written = WriteOnce(topic, messages);
+  if (written.ok()) return written;
+  char why[256] = "";
+  const rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(producer_.get(), why, sizeof(why));
+  if (fatal == RD_KAFKA_RESP_ERR_NO_ERROR) return written;
+  ops::Log(ops::LogLevel::kWarn, "kafka_producer_replaced",
+           {{"error", rd_kafka_err2name(fatal)}, {"reason", why}});
+  if (const Status connected = Connect(); !connected.ok()) return written;
+  return WriteOnce(topic, messages);
+}
+
+Status TopicWriter::WriteOnce(const std::string& topic, const std::vector<OutMessage>& messages) {
   failure_ = RD_KAFKA_RESP_ERR_NO_ERROR;
   for (const OutMessage& message : messages) {
     Status sent = Send(topic, message);

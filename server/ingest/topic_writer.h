@@ -22,22 +22,27 @@ struct OutMessage {
   std::vector<std::pair<const char*, std::string>> headers;
 };
 
-/// See the head of this file. Threads: one at a time.
+/// See the head of this file. A producer that librdkafka declares broken for good (a fatal error:
+/// of an idempotent producer, whose place in the log is in doubt) is replaced by a new one.
+/// Threads: one at a time.
 class TopicWriter {
  public:
   static Result<std::unique_ptr<TopicWriter>> New(const ops::KafkaConfig& config);
 
   /// Writes all of them, at least once each; blocks for seconds where the cluster does not answer.
-  /// Any failure (kUnavailable): repeat the call.
+  /// Any failure (kUnavailable): repeat the call; what was written of it may be there twice then.
   Status Write(const std::string& topic, const std::vector<OutMessage>& messages);
 
  private:
-  explicit TopicWriter(KafkaHandle producer) : producer_(std::move(producer)) {}
+  explicit TopicWriter(const ops::KafkaConfig& config) : config_(config) {}
+  Status Connect();
+  Status WriteOnce(const std::string& topic, const std::vector<OutMessage>& messages);
   static void Delivered(rd_kafka_t*, const rd_kafka_message_t* message, void*);
   Status Send(const std::string& topic, const OutMessage& message);
 
+  const ops::KafkaConfig config_;
   rd_kafka_resp_err_t failure_ = RD_KAFKA_RESP_ERR_NO_ERROR;
-  const KafkaHandle producer_;
+  KafkaHandle producer_;  // tells failure_: gone before it
 };
 
 }  // namespace seendb::ingest

@@ -17,7 +17,7 @@ namespace {
 struct Flags {
   std::string db, config, checkpoints, listen, log_level, clock;
   uint32_t threads = 0, shards = 0;
-  bool open_damaged = false, check_config = false;
+  bool open_damaged = false, confirm_clock = false, check_config = false;
 };
 
 CommandLine Refused(const std::string& message) {
@@ -48,6 +48,7 @@ CommandLine Compose(const CLI::App& app, const Flags& flags) {
   if (app.count("--shards") > 0) config.engine.shards = flags.shards;
   if (app.count("--log-level") > 0) config.log_level = flags.log_level;
   if (flags.open_damaged) config.engine.open_damaged = true;
+  if (flags.confirm_clock) config.engine.confirm_clock = true;
   if (app.count("--clock") > 0) {
     const Status status = ReadClock(flags.clock, &config);
     if (!status.ok()) return Refused("--clock " + Where(status));
@@ -84,6 +85,8 @@ CommandLine ReadCommandLine(int argc, const char* const* argv) {
       ->type_name("CLOCK");
   app.add_flag("--open-damaged", flags.open_damaged,
                "serve although synced log records are missing");
+  app.add_flag("--confirm-clock", flags.confirm_clock,
+               "the machine's clock is right, however far it went since the database was open");
   app.add_flag("--check-config", flags.check_config,
                "only tell whether the settings are in order; nothing is opened");
   app.set_version_flag("--version", "seendb-server " SEENDB_VERSION);

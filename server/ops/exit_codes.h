@@ -31,6 +31,7 @@ constexpr int ExitCodeOf(StatusCode code) noexcept {
     case StatusCode::kIOError:
     case StatusCode::kUnavailable:
     case StatusCode::kClosed:
+    case StatusCode::kIncomplete:
       break;
   }
   return kExitFailure;

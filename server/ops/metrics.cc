@@ -48,7 +48,7 @@ void Metrics::CountRequest(int route, unsigned status, std::chrono::nanoseconds 
 }
 
 CollectionCounters* Metrics::ForCollection(std::string_view name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   auto found = collections_.find(name);
   if (found == collections_.end()) {
     found = collections_.emplace(name, std::make_unique<CollectionCounters>()).first;
@@ -117,7 +117,7 @@ void Metrics::CollectCollections(std::vector<MetricFamily>* families) const {
       {"seendb_impressions_refused_total", "Impressions refused.",
        &CollectionCounters::impressions_refused},
   };
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Row& row : kRows) {
     MetricFamily family = MakeFamily(row.name, row.help, MetricType::Counter);
     for (const auto& [name, counters] : collections_) {

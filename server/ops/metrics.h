@@ -12,11 +12,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/sync.h"
 #include "ops/ingest_state.h"
 #include "seendb/report.h"
 
@@ -91,8 +91,9 @@ class Metrics {
 
   const std::vector<std::string> routes_;  // the last one is for no route
   std::array<Stripe, kStripes> stripes_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<CollectionCounters>, std::less<>> collections_;
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::map<std::string, std::unique_ptr<CollectionCounters>, std::less<>> collections_
+      GUARDED_BY(mutex_);
 };
 
 /// Appends the families of a snapshot.

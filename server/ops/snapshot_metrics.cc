@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include <prometheus/metric_family.h>
 #include <unistd.h>
@@ -52,25 +53,23 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
   out->Counter("seendb_http_sent_bytes_total", "Bytes written to clients.", s.bytes_out);
 }
 
-void CollectWrites(const EngineStats& e, Writer* out) {
-  out->Counter("seendb_drains_total", "Slots drained.", e.drains);
-  out->Counter("seendb_drained_plays_total", "Plays drained into seen filters.", e.drained_plays);
-  out->Counter("seendb_drained_records_total", "Merge records written by drains.",
-               e.drained_records);
-  out->Counter("seendb_drain_seconds_total", "Time spent draining.",
-               static_cast<double>(e.drain_us) * 1e-6);
-  out->Counter("seendb_drain_failures_total", "Drains that failed and are tried again.",
-               e.drain_failures);
-  out->Counter("seendb_replayed_records_total", "Journal records replayed on open.",
-               e.replayed_records);
-  out->Counter("seendb_replayed_plays_total", "Plays replayed on open.", e.replayed_plays);
-  out->Counter("seendb_busy_total", "Batches refused because the ring was full.", e.busy);
-  out->Counter("seendb_users_erased_total", "Users erased.", e.users_erased);
-  out->Gauge("seendb_short_term_bytes", "Drained slots kept readable.", e.short_term_bytes);
-  out->Counter("seendb_buckets_sealed_total", "Buckets sealed.", e.buckets_sealed);
-  out->Counter("seendb_seal_failures_total", "Seals that failed and are tried again.",
-               e.seal_failures);
-  out->Counter("seendb_buckets_dropped_total", "Buckets dropped.", e.buckets_dropped);
+void CollectCounters(const EngineStats& e, Writer* out) {
+  struct Row {
+    std::string_view name;
+    const char* metric;
+    const char* help;
+    uint64_t value;
+  };
+  const Row rows[] = {
+#define SEENDB_COUNTER(name, metric, help) {#name, metric, help, e.name},
+#include "seendb/counters.def"
+#undef SEENDB_COUNTER
+  };
+  for (const Row& row : rows) {
+    if (*row.metric == '\0') continue;
+    out->Counter(row.metric, row.help,
+                 static_cast<double>(row.value) * (row.name.ends_with("_us") ? 1e-6 : 1.0));
+  }
 }
 
 /// Stored with the events: each message of a log counts once, over all openings.
@@ -88,40 +87,11 @@ void CollectIngested(const EngineStats& e, std::vector<MetricFamily>* families) 
   families->push_back(std::move(events));
 }
 
-void CollectFilters(const EngineStats& e, Writer* out) {
-  out->Counter("seendb_merges_full_total", "Full merges.", e.merges_full);
-  out->Counter("seendb_merges_partial_total", "Partial merges.", e.merges_partial);
-  out->Counter("seendb_merge_operands_total", "Operands merged.", e.merge_operands);
-  out->Counter("seendb_reads_total", "Filter values read.", e.reads);
-  out->Counter("seendb_read_operands_total", "Operands merged to read filter values.",
-               e.read_operands);
+void CollectGauges(const EngineStats& e, Writer* out) {
+  out->Gauge("seendb_short_term_bytes", "Drained slots kept readable.", e.short_term_bytes);
   out->Gauge(
       "seendb_operands_per_read", "Mean operands a filter value read, since the start.",
       e.reads == 0 ? 0.0 : static_cast<double>(e.read_operands) / static_cast<double>(e.reads));
-  out->Counter("seendb_layers_created_total", "Bloom layers made.", e.layers_created);
-  out->Counter("seendb_layers_dropped_total", "Bloom layers dropped at the ceiling.",
-               e.layers_dropped);
-  out->Counter("seendb_damaged_total", "Damaged operands and values set aside.", e.damaged);
-}
-
-void CollectHistory(const EngineStats& e, Writer* out) {
-  out->Counter("seendb_history_recorded_total", "Plays that entered the history.",
-               e.history_recorded);
-  out->Counter("seendb_history_paused_total", "Plays kept out of the history by a pause.",
-               e.history_paused);
-  out->Counter("seendb_history_drained_total", "States of items written to the history.",
-               e.history_drained);
-  out->Counter("seendb_history_pages_total", "Pages of history read.", e.history_pages);
-  out->Counter("seendb_history_lookups_total", "Items looked up in the history.",
-               e.history_lookups);
-  out->Counter("seendb_history_deleted_total", "Items deleted from the history.",
-               e.history_deleted);
-  out->Counter("seendb_history_cleared_total", "Histories cleared.", e.history_cleared);
-  out->Counter("seendb_history_evicted_total", "Entries that left beyond max_entries.",
-               e.history_evicted);
-}
-
-void CollectRocksDb(const EngineStats& e, Writer* out) {
   out->Gauge("seendb_disk_bytes", "Live SST files.", e.disk_bytes);
   out->Gauge("seendb_memtable_bytes", "Memtables.", e.memtable_bytes);
   out->Gauge("seendb_block_cache_bytes", "Block cache in use.", e.block_cache_bytes);
@@ -131,9 +101,10 @@ void CollectRocksDb(const EngineStats& e, Writer* out) {
   out->Counter("seendb_flush_written_bytes_total", "Written by flushes.", e.flush_bytes_written);
   out->Counter("seendb_compaction_written_bytes_total", "Written by compactions.",
                e.compaction_bytes_written);
-  out->Counter("seendb_background_errors_total", "RocksDB background errors.", e.background_errors);
   out->Gauge("seendb_column_families", "Column families open.", e.column_families);
   out->Gauge("seendb_shards", "Shards.", e.shards);
+  out->Gauge("seendb_clock_in_doubt", "1 while the clock is in doubt: nothing expires.",
+             e.clock_in_doubt ? 1 : 0);
   out->Gauge("seendb_degraded", "1 while some shard can't read or write everything.",
              e.degraded ? 1 : 0);
 }
@@ -216,11 +187,9 @@ void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>*
   out.Gauge("seendb_resident_bytes", "Memory of the process.", ResidentBytes());
   out.Gauge("seendb_ready", "1 once the database is open.", snapshot.engine_open ? 1 : 0);
   if (!snapshot.engine_open) return;
-  CollectWrites(snapshot.engine, &out);
+  CollectCounters(snapshot.engine, &out);
   CollectIngested(snapshot.engine, families);
-  CollectFilters(snapshot.engine, &out);
-  CollectHistory(snapshot.engine, &out);
-  CollectRocksDb(snapshot.engine, &out);
+  CollectGauges(snapshot.engine, &out);
   CollectRing(snapshot, families);
   CollectBuckets(snapshot, families);
   CollectIngest(snapshot, families);

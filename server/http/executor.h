@@ -1,0 +1,33 @@
+// server/http/executor.h: the threads that run handlers.
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+namespace seendb::http {
+
+/// Which threads run a handler.
+enum class Executor : uint8_t {
+  kInline,  ///< the connection's own I/O thread: short, never waiting for a disk
+  kEngine,  ///< workers for what may wait for a disk
+  kSlow,    ///< workers for what may take minutes
+  kProbe,   ///< workers for what watches the process, and never waits; nothing else runs there
+};
+
+/// The default number of workers of kEngine. Most of them wait for a disk, so there are more than
+/// cores.
+inline size_t DefaultEngineWorkers() {
+  return std::max<size_t>(8, 4 * size_t{std::thread::hardware_concurrency()});
+}
+
+/// The number of workers of each executor that has some.
+struct Workers {
+  size_t engine = DefaultEngineWorkers();
+  size_t slow = 2;
+  size_t probe = 2;
+};
+
+}  // namespace seendb::http
