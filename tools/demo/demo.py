@@ -48,11 +48,13 @@ def wait_consumed(server, rows):
 
 
 def load(server, arguments):
-    """Loads the log with the tool, or through Kafka; (accepted, refused, plays a second)."""
+    """Loads the log with the tool, or through Kafka, whatever rows are refused or bad; (the tool's
+    summary, accepted, refused, plays per second)."""
     command = [arguments.tool, "load", arguments.log, "--url", arguments.url]
     if arguments.kafka:
         command = [arguments.tool, "produce", arguments.log, "--brokers", arguments.kafka,
-                   "--topic", "plays", "--json"]
+                   "--topic", "plays"]
+    command += ["--json", "--max-refused", "100%"]
     for option in ("user", "item", "time"):
         name = getattr(arguments, f"{option}_column")
         if name:
@@ -62,12 +64,13 @@ def load(server, arguments):
     done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         raise SystemExit(f"quickstart: {' '.join(command)}: exit code {done.returncode}")
+    summary = json.loads(done.stdout)
     if arguments.kafka:
-        wait_consumed(server, json.loads(done.stdout)["sent"])
+        wait_consumed(server, summary["sent"])
     took = time.monotonic() - began
     after = server.call("GET", "/admin/stats")
     accepted, refused = (after[name] - before[name] for name in ("plays_accepted", "plays_refused"))
-    return accepted, refused, accepted / took
+    return summary, accepted, refused, accepted / took
 
 
 def ask(server, user, items, title):
@@ -114,8 +117,11 @@ def show(arguments):
     log = Log(arguments.log, (arguments.user_column, arguments.item_column, arguments.time_column))
     server = Server(arguments.url)
     print(f"\nLoading {log.rows:,} plays of {len(log.users):,} users ...", flush=True)
-    accepted, refused, rate = load(server, arguments)
-    print(f"  {accepted:,} accepted, {refused:,} refused as outside the six months kept")
+    summary, accepted, refused, rate = load(server, arguments)
+    print(f"  {accepted:,} accepted, {refused:,} refused, {summary['bad']:,} bad rows")
+    for kind in ("refusals", "bad_rows"):
+        for one in summary.get(kind, [])[:2]:
+            print(f"    row {one['row']:,}: {one['error']}")
 
     items = [item for trio in zip(log.played[:4], log.unplayed[:4]) for item in trio]
     served = log.unplayed[0]

@@ -3,6 +3,7 @@
 import collections
 import csv
 import datetime
+import gzip
 import json
 import subprocess
 import time
@@ -33,6 +34,10 @@ def to_ms(text):
 
 def lines_of(path):
     """The log's lines, decompressed."""
+    if path.endswith(".gz"):
+        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+            yield from file
+        return
     if not path.endswith(".zst"):
         with open(path, encoding="utf-8", newline="") as file:
             yield from file
@@ -43,16 +48,18 @@ def lines_of(path):
 
 def pick(names, given, usual):
     """The key of a column: the given name, or the first usual one that is there."""
-    lower = {name.lower(): name for name in names}
+    folded = {name.strip(" ").lower().replace(" ", "_").replace("-", "_"): name for name in names}
+    if given:
+        folded = {name.strip(" "): name for name in names}
     for name in [given] if given else usual:
-        if name in names or name.lower() in lower:
-            return name if name in names else lower[name.lower()]
+        if name in names or name.strip(" ") in folded:
+            return name if name in names else folded[name.strip(" ")]
     raise SystemExit(f"quickstart: no column {given or ' / '.join(usual)} among {', '.join(names)}")
 
 
 def rows_of(path, columns):
     """(user, item, ms) of each row that is a play. `columns`: names given for user, item, time."""
-    bare = path[:-4] if path.endswith(".zst") else path
+    bare = path[:-4] if path.endswith(".zst") else path.removesuffix(".gz")
     lines = lines_of(path)
     if bare.endswith((".csv", ".tsv")):
         records = csv.DictReader(lines, delimiter="\t" if bare.endswith(".tsv") else ",")

@@ -51,9 +51,11 @@ Status Run(const Session& session) {
 
 }  // namespace
 
-void AddBuckets(CLI::App& app, Session& session) {
-  AddCommand(app, session, "buckets", "List the buckets: state, span, users, bytes",
-             Takes::kFolderOrServer, [&session] { return Run(session); });
+void AddBuckets(Command app, Session& session) {
+  Command command =
+      AddCommand(app, session, "buckets", "List the buckets: state, span, users, bytes",
+                 Takes::kFolderOrServer, [&session] { return Run(session); });
+  command.Examples({"seendb buckets --collection default", "seendb buckets --db db --json"});
 }
 
 }  // namespace seendb::tool

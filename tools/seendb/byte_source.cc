@@ -8,12 +8,17 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
+
+#include "interrupt.h"
 
 namespace seendb::tool {
 namespace {
 
-constexpr unsigned char kZstdMagic[4] = {0x28, 0xB5, 0x2F, 0xFD};
+constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD";
+constexpr std::string_view kGzipMagic = "\x1F\x8B";
+constexpr size_t kGzipBufferBytes = 128 << 10;
 
 struct CloseFile {
   void operator()(std::FILE* file) const {
@@ -56,7 +61,8 @@ class PlainSource : public ByteSource {
     ssize_t n = -1;
     do {
       n = ::read(fileno(file_.get()), to, size);
-    } while (n < 0 && errno == EINTR);
+    } while (n < 0 && errno == EINTR && InterruptedBy() == 0);
+    if (n < 0 && errno == EINTR) return Status::Closed("interrupted");
     if (n < 0) return Status::IOError("can't read " + path_ + ": " + std::strerror(errno));
     read_ += static_cast<uint64_t>(n);
     return static_cast<size_t>(n);
@@ -115,6 +121,77 @@ class ZstdSource : public ByteSource {
   std::vector<char> buffer_;
   ZSTD_inBuffer in_{nullptr, 0, 0};
   bool inside_frame_ = false;
+};
+
+/// Gzip members, one after another; zeroes behind the last are padding.
+class GzipSource : public ByteSource {
+ public:
+  static Result<std::unique_ptr<ByteSource>> Open(std::unique_ptr<PlainSource> from) {
+    std::unique_ptr<GzipSource> source(new GzipSource(std::move(from)));
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&source->stream_, MAX_WBITS + kGzipOnly) != Z_OK) {
+      return Status::IOError("zlib can't be started");
+    }
+    return std::unique_ptr<ByteSource>(std::move(source));
+  }
+  ~GzipSource() override { inflateEnd(&stream_); }
+  GzipSource(const GzipSource&) = delete;
+  GzipSource& operator=(const GzipSource&) = delete;
+
+  Result<size_t> Read(char* to, size_t size) override {
+    const auto room = static_cast<uInt>(std::min<size_t>(size, 1 << 30));
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = room;
+    while (stream_.avail_out == room) {
+      if (stream_.avail_in == 0) {
+        auto got = from_->Read(buffer_.data(), buffer_.size());
+        if (!got.ok()) return got.status();
+        if (*got == 0) return AtEnd();
+        stream_.next_in = reinterpret_cast<Bytef*>(buffer_.data());
+        stream_.avail_in = static_cast<uInt>(*got);
+      }
+      Status status = Step();
+      if (!status.ok()) return status;
+    }
+    return size_t{room - stream_.avail_out};
+  }
+
+  uint64_t file_bytes_read() const override { return from_->file_bytes_read(); }
+  uint64_t file_bytes() const override { return from_->file_bytes(); }
+
+ private:
+  explicit GzipSource(std::unique_ptr<PlainSource> from)
+      : from_(std::move(from)), buffer_(kGzipBufferBytes) {}
+
+  /// Takes some of what is there.
+  Status Step() {
+    if (between_members_) {
+      while (stream_.avail_in != 0 && *stream_.next_in == 0) {
+        ++stream_.next_in;
+        --stream_.avail_in;
+      }
+      if (stream_.avail_in == 0) return {};
+      inflateReset(&stream_);
+      between_members_ = false;
+    }
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+      between_members_ = true;
+    } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      return Status::Corruption(from_->path() + ": " +
+                                (stream_.msg != nullptr ? stream_.msg : "damaged gzip data"));
+    }
+    return {};
+  }
+  Result<size_t> AtEnd() const {
+    if (!between_members_) return Status::Corruption(from_->path() + ": ends within a gzip member");
+    return size_t{0};
+  }
+
+  std::unique_ptr<PlainSource> from_;
+  std::vector<char> buffer_;
+  z_stream stream_{};
+  bool between_members_ = false;
 };
 
 /// A file written beside its name and renamed at the end, or standard output.
@@ -195,6 +272,14 @@ bool IsZstName(const std::string& path, std::string* stem) {
   return is;
 }
 
+std::string WithoutCompression(const std::string& path) {
+  std::string stem;
+  if (!IsZstName(path, &stem) && path.size() > 3 && path.ends_with(".gz")) {
+    stem = path.substr(0, path.size() - 3);
+  }
+  return stem;
+}
+
 Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
   File file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
   if (!file) {
@@ -207,10 +292,11 @@ Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
   auto plain = std::make_unique<PlainSource>(std::move(file), path, size);
   auto head = plain->Peek();
   if (!head.ok()) return head.status();
-  if (head->size() != 4 || std::memcmp(head->data(), kZstdMagic, 4) != 0) {
-    return std::unique_ptr<ByteSource>(std::move(plain));
+  if (head->starts_with(kGzipMagic)) return GzipSource::Open(std::move(plain));
+  if (head->starts_with(kZstdMagic)) {
+    return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(plain)));
   }
-  return std::unique_ptr<ByteSource>(std::make_unique<ZstdSource>(std::move(plain)));
+  return std::unique_ptr<ByteSource>(std::move(plain));
 }
 
 Result<std::unique_ptr<ByteSink>> ByteSink::Open(const std::string& path) {

@@ -11,8 +11,8 @@
 
 namespace seendb::tool {
 
-/// Bytes read in order. Zstandard input is known by its magic number, whatever it is called.
-/// Memory: one zstd window and two buffers. Threads: one.
+/// Bytes read in order. Zstandard and gzip input is known by its magic number, whatever it is
+/// called. Memory: one window and two buffers. Threads: one.
 class ByteSource {
  public:
   /// Opens a file, or standard input for "-". kNotFound, kIOError.
@@ -20,7 +20,7 @@ class ByteSource {
   virtual ~ByteSource() = default;
 
   /// Reads up to `size` bytes, at least one; 0 at the end. kIOError; kCorruption where the
-  /// compressed data is damaged or cut short.
+  /// compressed data is damaged or cut short; kClosed after a signal (interrupt.h).
   virtual Result<size_t> Read(char* to, size_t size) = 0;
   /// Bytes of the file taken so far (compressed ones, where it is), for progress.
   virtual uint64_t file_bytes_read() const = 0;
@@ -44,5 +44,7 @@ class ByteSink {
 
 /// True for a name ending in ".zst"; `stem`, if asked for, is the name without it.
 bool IsZstName(const std::string& path, std::string* stem = nullptr);
+/// `path` without ".zst" or ".gz" at its end.
+std::string WithoutCompression(const std::string& path);
 
 }  // namespace seendb::tool

@@ -1,11 +1,17 @@
-// seendb check USER ITEM...: which items the user has seen, and why.
+// seendb check USER ITEM...: which items the user has seen, and why. The items may come from a
+// file.
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "byte_source.h"
 #include "commands.h"
 #include "database.h"
+#include "record_reader.h"
 #include "report_json.h"
 #include "table.h"
 #include "units.h"
@@ -13,10 +19,30 @@
 namespace seendb::tool {
 namespace {
 
+/// Items that are asked about at once.
+constexpr size_t kItemsAtOnce = 5'000;
+
 struct Question {
   std::string user;
   std::vector<std::string> items;
+  std::string from;  ///< a file with more of them; empty: none
 };
+
+/// Appends the lines of a file to `items`.
+Status ReadItems(const std::string& path, std::vector<std::string>* items) {
+  auto source = ByteSource::Open(path);
+  if (!source.ok()) return source.status();
+  RecordReader lines([&](char* to, size_t size) { return (*source)->Read(to, size); },
+                     {.delimiter = '\n', .quoted = false});
+  std::span<char> line;
+  for (;;) {
+    const RecordKind kind = lines.Next(&line);
+    if (kind == RecordKind::kEnd) return {};
+    if (kind == RecordKind::kFailed) return lines.status();
+    if (kind != RecordKind::kRecord) return Status::InvalidArgument(path + ": a line is too long");
+    items->emplace_back(line.data(), line.size());
+  }
+}
 
 /// The reason of one item as the server writes it; empty for an unseen one.
 std::string ReasonText(const Reason& reason, const Policy& policy) {
@@ -106,25 +132,68 @@ std::string Text(const Json& answer) {
   return out + "\n";
 }
 
-Status Run(const Session& session, const Question& question) {
+Result<Json> AskAtOnce(Database& database, const Session& session, const Question& question) {
+  if (HttpClient* server = database.server()) return AskServer(*server, session, question);
+  return AskEngine(*database.engine(), session, question);
+}
+
+/// The answers to all items, asked for in pieces, as one.
+Result<Json> Ask(Database& database, const Session& session, const Question& question) {
+  Json whole;
+  for (size_t at = 0; at < question.items.size(); at += kItemsAtOnce) {
+    const auto begin = question.items.begin() + static_cast<ptrdiff_t>(at);
+    const size_t count = std::min(kItemsAtOnce, question.items.size() - at);
+    const Question piece{question.user, {begin, begin + static_cast<ptrdiff_t>(count)}, {}};
+    auto answer = AskAtOnce(database, session, piece);
+    if (!answer.ok()) return answer;
+    if (at == 0) {
+      whole = std::move(answer).value();
+      continue;
+    }
+    for (const Json& item : ListOf(*answer, "items")) whole["items"].push_back(item);
+    whole["degraded"] = FlagOf(whole, "degraded") || FlagOf(*answer, "degraded");
+    Json& missing = whole["missing"];
+    for (const Json& label : ListOf(*answer, "missing")) {
+      if (std::find(missing.begin(), missing.end(), label) == missing.end()) {
+        missing.push_back(label);
+      }
+    }
+  }
+  return whole;
+}
+
+Status Run(const Session& session, Question question) {
+  if (!question.from.empty()) {
+    Status read = ReadItems(question.from, &question.items);
+    if (!read.ok()) return read;
+  }
+  if (question.items.empty()) {
+    return Status::InvalidArgument(question.from.empty() ? "say which items, or --from FILE"
+                                                         : question.from + " has no items");
+  }
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
-  HttpClient* server = (*database)->server();
-  auto answer = server != nullptr ? AskServer(*server, session, question)
-                                  : AskEngine(*(*database)->engine(), session, question);
+  auto answer = Ask(**database, session, question);
   if (!answer.ok()) return (*database)->Close(answer.status());
   return (*database)->Close(session.json ? PrintJson(*answer) : Print(Text(*answer)));
 }
 
 }  // namespace
 
-void AddCheck(CLI::App& app, Session& session) {
+void AddCheck(Command app, Session& session) {
   auto question = std::make_shared<Question>();
-  CLI::App& command =
+  Command command =
       AddCommand(app, session, "check", "Tell of each item whether the user has seen it, and why",
                  Takes::kFolderOrServer, [&session, question] { return Run(session, *question); });
-  command.add_option("user", question->user, "The user's id")->required()->type_name("USER");
-  command.add_option("items", question->items, "The items' ids")->required()->type_name("ITEM...");
+  command.Add("user", question->user, "The user's id").Required().TypeName("USER");
+  command.Add("items", question->items, "The items' ids").TypeName("ITEM...");
+  command
+      .Add("--from", question->from,
+           "And the items of this file, an id per line; plain, gzip or zstd; - for standard input")
+      .TypeName("FILE")
+      .NotEmpty();
+  command.Examples({"seendb check u1 v1 v2", "seendb check u1 --from items.txt --db db",
+                    "cut -d, -f2 plays.csv | seendb check u1 --from -"});
 }
 
 }  // namespace seendb::tool

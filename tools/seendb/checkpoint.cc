@@ -46,16 +46,21 @@ Status Run(const Session& session, const std::string& target) {
 
 }  // namespace
 
-void AddCheckpoint(CLI::App& app, Session& session) {
+void AddCheckpoint(Command app, Session& session) {
   auto target = std::make_shared<std::string>();
-  AddCommand(app, session, "checkpoint",
-             "Copy the database, as it is now, into a new folder; start on it to restore",
-             Takes::kFolderOrServer, [&session, target] { return Run(session, *target); })
-      .add_option("target", *target,
-                  "With --db the new folder, with --url its name below the server's checkpoints "
-                  "folder")
-      ->required()
-      ->type_name("FOLDER|NAME");
+  Command command =
+      AddCommand(app, session, "checkpoint",
+                 "Copy the database, as it is now, into a new folder; start on it to restore",
+                 Takes::kFolderOrServer, [&session, target] { return Run(session, *target); });
+  command
+      .Add("target", *target,
+           "With --db the new folder, with --url its name below the server's checkpoints "
+           "folder")
+      .Required()
+      .TypeName("FOLDER|NAME");
+  command.Examples(
+      {"seendb checkpoint monday          # in the folder of the server's --checkpoints",
+       "seendb checkpoint --db db copy    # into the new folder copy"});
 }
 
 }  // namespace seendb::tool

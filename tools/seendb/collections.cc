@@ -1,7 +1,10 @@
 // seendb collections: the collections and their policies; `put` makes or changes one.
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "commands.h"
 #include "database.h"
@@ -19,34 +22,45 @@ struct Change {
 };
 
 /// How long exact history is kept.
-std::string HistoryText(const Json& collection) {
-  const Json history = collection.value("history", Json::object());
+std::string HistoryText(const Json& history) {
   if (!FlagOf(history, "enabled")) return "-";
   return FormatCount(CountOf(history, "days")) + " days";
 }
 
+std::string FieldText(const std::string& name, const Json& value) {
+  if (name == "history") return HistoryText(value);
+  if (name == "fpr") return FormatPercent(value.get<double>());
+  if (name == "max_filter_bytes") {
+    const auto bytes = value.get<uint64_t>();
+    return bytes == 0 ? "default" : FormatBytes(bytes);
+  }
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number_unsigned() ? FormatCount(value.get<uint64_t>()) : value.dump();
+}
+
+/// A row for each collection, a column for each field that one of them has: what a newer server
+/// adds is printed, too.
 std::string Text(const Json& report) {
-  Table table({{"collection"},
-               {"bucket"},
-               {"window", Align::kRight},
-               {"retention", Align::kRight},
-               {"fpr", Align::kRight},
-               {"impressions", Align::kRight},
-               {"served is seen"},
-               {"representation"},
-               {"ceiling", Align::kRight},
-               {"durability"},
-               {"max future", Align::kRight},
-               {"utc offset"},
-               {"history", Align::kRight}});
+  std::vector<std::string> names = {"name"};
+  std::vector<Column> columns = {{"collection"}};
   for (const Json& one : ListOf(report, "collections")) {
-    const uint64_t ceiling = CountOf(one, "max_filter_bytes");
-    table.Add({TextOf(one, "name"), TextOf(one, "bucket"), FormatCount(CountOf(one, "window")),
-               FormatCount(CountOf(one, "retention")), FormatPercent(NumberOf(one, "fpr")),
-               FormatCount(CountOf(one, "impressions")),
-               FlagOf(one, "served_is_seen") ? "yes" : "no", TextOf(one, "representation"),
-               ceiling == 0 ? "default" : FormatBytes(ceiling), TextOf(one, "durability"),
-               TextOf(one, "max_future"), TextOf(one, "utc_offset"), HistoryText(one)});
+    for (const auto& [name, value] : one.items()) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+      std::string heading = name;
+      std::replace(heading.begin(), heading.end(), '_', ' ');
+      names.push_back(name);
+      columns.push_back({heading, value.is_number() ? Align::kRight : Align::kLeft});
+    }
+  }
+  Table table(columns);
+  for (const Json& one : ListOf(report, "collections")) {
+    std::vector<std::string> cells;
+    for (const std::string& name : names) {
+      const auto value = one.find(name);
+      cells.push_back(value == one.end() ? "-" : FieldText(name, *value));
+    }
+    table.Add(std::move(cells));
   }
   return table.ToString();
 }
@@ -83,19 +97,22 @@ Status RunPut(const Session& session, const Change& change) {
 
 }  // namespace
 
-void AddCollections(CLI::App& app, Session& session) {
-  CLI::App& list = AddCommand(app, session, "collections",
-                              "List the collections and their policies; put makes or changes one",
-                              Takes::kFolderOrServer, [&session] { return List(session); });
+void AddCollections(Command app, Session& session) {
+  Command list = AddCommand(app, session, "collections",
+                            "List the collections and their policies; put makes or changes one",
+                            Takes::kFolderOrServer, [&session] { return List(session); });
   auto change = std::make_shared<Change>();
-  CLI::App& put =
+  Command put =
       AddCommand(list, session, "put",
                  "Make a collection or change its policy (makes the database where there is none)",
                  Takes::kFolderOrServer, [&session, change] { return RunPut(session, *change); });
-  put.add_option("name", change->name, "The collection's name")->required()->type_name("NAME");
-  put.add_option("policy", change->policy,
-                 R"(What to set: {"bucket":"days:10","window":4}; the rest keeps its value)")
-      ->type_name("JSON");
+  put.Add("name", change->name, "The collection's name").Required().TypeName("NAME");
+  list.Examples({"seendb collections", "seendb collections --db db --json"});
+  put.Examples({R"(seendb collections put article '{"bucket":"days:10","window":4}')",
+                R"(seendb collections put video '{"history":{"enabled":true}}' --db db)"});
+  put.Add("policy", change->policy,
+          R"(What to set: {"bucket":"days:10","window":4}; the rest keeps its value)")
+      .TypeName("JSON");
 }
 
 }  // namespace seendb::tool

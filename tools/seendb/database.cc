@@ -54,12 +54,11 @@ Database::Database() = default;
 Database::~Database() = default;
 
 Result<std::unique_ptr<Database>> Database::Open(const Session& session, Access access) {
-  if (session.db.empty() == session.url.empty()) {
-    return Status::InvalidArgument(session.db.empty() ? "say --db DIR or --url URL"
-                                                      : "--db and --url exclude each other");
+  if (!session.db.empty() && !session.url.empty()) {
+    return Status::InvalidArgument("--db and --url exclude each other");
   }
   std::unique_ptr<Database> database(new Database);
-  if (session.url.empty()) {
+  if (!session.db.empty()) {
     Status status = database->OpenFolder(session, access);
     if (!status.ok()) return status;
     return database;
@@ -67,10 +66,9 @@ Result<std::unique_ptr<Database>> Database::Open(const Session& session, Access 
   if (!session.clock.empty()) {
     return Status::InvalidArgument("--clock is for --db; the server has its own");
   }
-  auto address = ParseServerUrl(session.url);
-  if (!address.ok()) return address.status();
-  database->server_ =
-      std::make_unique<HttpClient>(std::move(address).value(), session.timeout_s * 1000);
+  auto server = OpenServer(session);
+  if (!server.ok()) return server.status();
+  database->server_ = std::move(server).value();
   return database;
 }
 

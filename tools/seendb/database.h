@@ -29,8 +29,9 @@ Result<std::unique_ptr<Clock>> ClockOf(const Session& session);
 /// Exactly one of engine() and server() is there. Threads: one.
 class Database {
  public:
-  /// Opens what --db or --url names. kInvalidArgument unless exactly one is given; otherwise the
-  /// engine's errors, with a word on what to do about them.
+  /// Opens the folder that --db names; without --db takes the server of ServerUrlOf.
+  /// kInvalidArgument: both --db and --url are given; otherwise the engine's errors, with a word on
+  /// what to do about them.
   static Result<std::unique_ptr<Database>> Open(const Session& session, Access access);
   ~Database();
 

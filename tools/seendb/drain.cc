@@ -6,16 +6,18 @@
 
 namespace seendb::tool {
 
-void AddDrain(CLI::App& app, Session& session) {
-  AddCommand(app, session, "drain",
-             "Close the current slots and drain everything staged into the seen filters",
-             Takes::kFolderOrServer, [&session] {
-               return Perform(session, {.request = {.method = "POST", .target = "/admin/drain"},
-                                        .engine = [](Engine& engine) { return engine.Drain(); },
-                                        .done = "drained",
-                                        .counter = {"drained_plays", &EngineStats::drained_plays,
-                                                    FormatCount, " plays"}});
-             });
+void AddDrain(Command app, Session& session) {
+  Command command = AddCommand(
+      app, session, "drain",
+      "Close the current slots and drain everything staged into the seen filters",
+      Takes::kFolderOrServer, [&session] {
+        return Perform(session, {.request = {.method = "POST", .target = "/admin/drain"},
+                                 .engine = [](Engine& engine) { return engine.Drain(); },
+                                 .done = "drained",
+                                 .counter = {"drained_plays", &EngineStats::drained_plays,
+                                             FormatCount, " plays"}});
+      });
+  command.Examples({"seendb drain", "seendb drain --db db"});
 }
 
 }  // namespace seendb::tool

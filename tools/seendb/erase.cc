@@ -9,21 +9,19 @@
 
 namespace seendb::tool {
 
-void AddErase(CLI::App& app, Session& session) {
+void AddErase(Command app, Session& session) {
   auto user = std::make_shared<std::string>();
-  AddCommand(app, session, "erase",
-             "Forget a user everywhere, in all collections, for good (see also: compact)",
-             Takes::kFolderOrServer,
-             [&session, user] {
-               return Perform(
-                   session,
-                   {.request = {.method = "DELETE", .target = "/users/" + PercentEncode(*user)},
-                    .engine = [&](Engine& engine) { return engine.EraseUser(IdRef(*user)); },
-                    .done = "erased " + Printable(*user)});
-             })
-      .add_option("user", *user, "The user's id")
-      ->required()
-      ->type_name("USER");
+  Command command = AddCommand(
+      app, session, "erase",
+      "Forget a user everywhere, in all collections, for good (see also: compact)",
+      Takes::kFolderOrServer, [&session, user] {
+        return Perform(session,
+                       {.request = {.method = "DELETE", .target = "/users/" + PercentEncode(*user)},
+                        .engine = [&](Engine& engine) { return engine.EraseUser(IdRef(*user)); },
+                        .done = "erased " + Printable(*user)});
+      });
+  command.Add("user", *user, "The user's id").Required().TypeName("USER");
+  command.Examples({"seendb erase u9"});
 }
 
 }  // namespace seendb::tool

@@ -7,11 +7,15 @@ const char* const kExitCodeHelp =
     "  0  done\n"
     "  1  failed: the file system refused, or the engine was closed\n"
     "  2  usage: a malformed command line, id, policy or log\n"
-    "  3  incompatible: made with other shards, hash, operators or fixed policy, or newer\n"
+    "  3  incompatible: made with other shards, hash, operators or fixed policy, or newer;\n"
+    "     a folder that is not the engine's lies where it makes its own\n"
     "  4  damage: stored or compressed bytes failed a check (verify found some)\n"
     "  5  busy: another process has the database open, or the ring is full\n"
     "  6  not found: no such database, collection, bucket or file\n"
-    "  7  unavailable: the server can't be reached, or something needed can't be read now\n";
+    "  7  unavailable: the server can't be reached, or something needed can't be read now\n"
+    "  8  rows: load or produce went through the log, and more rows were refused or bad than\n"
+    "     --max-refused allows; the others are recorded\n"
+    "  130, 143  load was interrupted (SIGINT, SIGTERM); it says how to go on\n";
 
 int ExitCodeOf(StatusCode code) noexcept {
   switch (code) {
@@ -31,6 +35,7 @@ int ExitCodeOf(StatusCode code) noexcept {
     case StatusCode::kNotFound:
       return 6;
     case StatusCode::kUnavailable:
+    case StatusCode::kIncomplete:
       return 7;
   }
   return 1;

@@ -11,6 +11,10 @@ int ExitCodeOf(StatusCode code) noexcept;
 
 /// The exit code of a malformed command line.
 inline constexpr int kExitUsage = 2;
+/// The exit code of a log of which more rows were refused or bad than --max-refused allows.
+inline constexpr int kExitRows = 8;
+/// Added to the number of the signal that interrupted a command.
+inline constexpr int kExitSignal = 128;
 
 /// The table, for --help.
 extern const char* const kExitCodeHelp;

@@ -105,15 +105,15 @@ Status Run(const Session& session, const std::string& user) {
 
 }  // namespace
 
-void AddExport(CLI::App& app, Session& session) {
+void AddExport(Command app, Session& session) {
   auto user = std::make_shared<std::string>();
-  AddCommand(app, session, "export",
-             "Write everything held about a user as lines of JSON: each collection, the history, "
-             "and a last line of type \"end\"",
-             Takes::kFolderOrServer, [&session, user] { return Run(session, *user); })
-      .add_option("user", *user, "The user's id")
-      ->required()
-      ->type_name("USER");
+  Command command = AddCommand(
+      app, session, "export",
+      "Write everything held about a user as lines of JSON: each collection, the history, "
+      "and a last line of type \"end\"",
+      Takes::kFolderOrServer, [&session, user] { return Run(session, *user); });
+  command.Add("user", *user, "The user's id").Required().TypeName("USER");
+  command.Examples({"seendb export u1 > u1.ndjson"});
 }
 
 }  // namespace seendb::tool

@@ -145,33 +145,34 @@ Status Run(const Session& session, GenerateFlags flags) {
 
 }  // namespace
 
-void AddGenerate(CLI::App& app, Session& session) {
+void AddGenerate(Command app, Session& session) {
   auto flags = std::make_shared<GenerateFlags>();
-  CLI::App& command = AddCommand(
+  Command command = AddCommand(
       app, session, "generate",
       "Write an invented play log, in time order; the same seed gives the same log everywhere",
       Takes::kNothing, [&session, flags] { return Run(session, *flags); });
   PlayLogOptions& log = flags->log;
-  command.add_option("--users", log.users, "Users")->capture_default_str();
+  command.Add("--users", log.users, "Users").ShowDefault();
   command
-      .add_option("--plays-per-user-median", log.plays_per_user_median,
-                  "Plays of the middle user; the 99th percentile has 7.5 times as many")
-      ->capture_default_str();
-  command.add_option("--days", log.days, "Days the log spans")->capture_default_str();
-  command.add_option("--items", log.items, "Items in the catalogue")->capture_default_str();
-  command.add_option("--start-ms", flags->start_ms,
-                     "First moment, ms since 1970; by default as many days ago as the log spans");
-  command.add_option("--seed", log.seed, "Seed")->capture_default_str();
+      .Add("--plays-per-user-median", log.plays_per_user_median,
+           "Plays of the middle user; the 99th percentile has 7.5 times as many")
+      .ShowDefault();
+  command.Add("--days", log.days, "Days the log spans").ShowDefault();
+  command.Add("--items", log.items, "Items in the catalogue").ShowDefault();
+  command.Add("--start-ms", flags->start_ms,
+              "First moment, ms since 1970; by default as many days ago as the log spans");
+  command.Add("--seed", log.seed, "Seed").ShowDefault();
   command
-      .add_option("--progress", flags->progress_s,
-                  "Write what players report: each play when it begins, every so many seconds, and "
-                  "when it ends, with progress_s, duration_s and device")
-      ->check(CLI::Range(1, 3'600))
-      ->type_name("SECONDS");
-  command.add_option("--format", flags->format, "csv or ndjson; by default as --out is named");
-  command
-      .add_option("--out", flags->out, "File, compressed if it ends in .zst; - for standard output")
-      ->capture_default_str();
+      .Add("--progress", flags->progress_s,
+           "Write what players report: each play when it begins, every so many seconds, and "
+           "when it ends, with progress_s, duration_s and device")
+      .Range(1, 3'600)
+      .TypeName("SECONDS");
+  command.Add("--format", flags->format, "csv or ndjson; by default as --out is named");
+  command.Add("--out", flags->out, "File, compressed if it ends in .zst; - for standard output")
+      .ShowDefault();
+  command.Examples({"seendb generate --users 50 --days 7 --out invented.csv.zst",
+                    "seendb generate --users 5 --progress 10 --out beats.ndjson"});
 }
 
 }  // namespace seendb::tool

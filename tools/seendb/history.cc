@@ -155,32 +155,34 @@ Status Run(const Session& session, const HistoryCall& call) {
 
 }  // namespace
 
-void AddHistory(CLI::App& app, Session& session) {
+void AddHistory(Command app, Session& session) {
   auto call = std::make_shared<HistoryCall>();
-  CLI::App& command = AddCommand(
+  Command command = AddCommand(
       app, session, "history",
       "Show what a user watched, newest first, or where the player is in some items; delete from "
       "it, pause it. --collection takes several names (a,b)",
       Takes::kFolderOrServer, [&session, call] { return Run(session, *call); });
-  command.add_option("user", call->user, "The user's id")->required()->type_name("USER");
-  command.add_option("items", call->items, "Only these items")->type_name("ITEM...");
-  command.add_option("--limit", call->page.limit, "Entries of a page")
-      ->type_name("N")
-      ->check(CLI::Range(uint32_t{1}, kMaxHistoryLimit));
-  command.add_option("--cursor", call->page.cursor, "The page that follows another")
-      ->type_name("CURSOR")
-      ->check(NotEmpty());
-  command.add_flag("--delete", call->erase, "Delete the items from the history");
-  CLI::Option* const clear =
-      command.add_flag("--clear", call->clear, "Delete everything from the history");
+  command.Add("user", call->user, "The user's id").Required().TypeName("USER");
+  command.Add("items", call->items, "Only these items").TypeName("ITEM...");
+  command.Add("--limit", call->page.limit, "Entries of a page")
+      .TypeName("N")
+      .Range(1, kMaxHistoryLimit);
+  command.Add("--cursor", call->page.cursor, "The page that follows another")
+      .TypeName("CURSOR")
+      .NotEmpty();
+  command.AddFlag("--delete", call->erase, "Delete the items from the history");
+  const Option clear =
+      command.AddFlag("--clear", call->clear, "Delete everything from the history");
   command
-      .add_flag(
-          "--filter", call->filter,
-          "With --clear: forget plays and impressions too, so that the items are unseen again")
-      ->needs(clear);
-  command.add_flag("--pause", call->pause, "Keep plays out of the history from now on");
-  command.add_flag("--resume", call->resume, "Let plays into the history again");
-  command.add_flag("--recording", call->recording, "Tell whether the history is paused");
+      .AddFlag("--filter", call->filter,
+               "With --clear: forget plays and impressions too, so that the items are unseen again")
+      .Needs(clear);
+  command.AddFlag("--pause", call->pause, "Keep plays out of the history from now on");
+  command.AddFlag("--resume", call->resume, "Let plays into the history again");
+  command.AddFlag("--recording", call->recording, "Tell whether the history is paused");
+  command.Examples({"seendb history u1 --limit 5",
+                    "seendb history u1 v1 v2               # where the player is",
+                    "seendb history u1 --delete v1", "seendb history u1 --pause"});
 }
 
 }  // namespace seendb::tool

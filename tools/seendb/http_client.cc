@@ -92,8 +92,8 @@ class HttpClient::Connection {
   beast::flat_buffer buffer_;
 };
 
-HttpClient::HttpClient(ServerAddress address, int64_t timeout_ms)
-    : address_(std::move(address)), timeout_ms_(timeout_ms) {}
+HttpClient::HttpClient(ServerAddress address, int64_t timeout_ms, std::string hint)
+    : address_(std::move(address)), timeout_ms_(timeout_ms), hint_(std::move(hint)) {}
 HttpClient::~HttpClient() = default;
 
 Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
@@ -122,7 +122,8 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
       const beast::error_code error = connection_->Connect(address_);
       if (error) {
         connection_.reset();
-        return Status::Unavailable("can't reach " + where + ": " + error.message());
+        const std::string hint = hint_.empty() ? "" : " (" + hint_ + ")";
+        return Status::Unavailable("can't reach " + where + ": " + error.message() + hint);
       }
     }
     http::response_parser<http::string_body> parser;
@@ -169,7 +170,7 @@ Status StatusOfAnswer(const HttpResponse& response) {
   };
   StatusCode code = CodeOfHttp(response.status);
   for (auto i = static_cast<uint8_t>(StatusCode::kInvalidArgument);
-       i <= static_cast<uint8_t>(StatusCode::kClosed); ++i) {
+       i <= static_cast<uint8_t>(StatusCode::kIncomplete); ++i) {
     if (StatusCodeName(static_cast<StatusCode>(i)) == text("code")) {
       code = static_cast<StatusCode>(i);
     }
@@ -193,10 +194,10 @@ std::string PercentEncode(std::string_view text) {
   return out;
 }
 
-Result<ServerAddress> ParseServerUrl(std::string_view url) {
+Result<ServerAddress> ParseServerUrl(std::string_view url, std::string_view named_by) {
   const std::string whole(url);
   const auto bad = [&](const char* why) {
-    return Status::InvalidArgument("--url " + whole + ": " + why);
+    return Status::InvalidArgument(std::string(named_by) + " " + whole + ": " + why);
   };
   if (url.starts_with("https://")) return bad("TLS is not spoken here; use http://");
   if (!url.starts_with("http://")) return bad("write http://HOST:PORT");

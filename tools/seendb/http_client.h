@@ -23,8 +23,9 @@ struct ServerAddress {
   std::string prefix;  ///< path in front of every route, without a slash at its end
 };
 
-/// Reads "http://HOST[:PORT][/PREFIX]"; HOST may be a bracketed IPv6 address. kInvalidArgument.
-Result<ServerAddress> ParseServerUrl(std::string_view url);
+/// Reads "http://HOST[:PORT][/PREFIX]"; HOST may be a bracketed IPv6 address. kInvalidArgument,
+/// whose message begins with `named_by`: the flag or variable that the URL is from.
+Result<ServerAddress> ParseServerUrl(std::string_view url, std::string_view named_by = "--url");
 
 /// `text` with everything but letters, digits and -._~ as %XX.
 std::string PercentEncode(std::string_view text);
@@ -48,7 +49,8 @@ struct HttpResponse {
 /// server closed between requests is opened again. Threads: one.
 class HttpClient {
  public:
-  HttpClient(ServerAddress address, int64_t timeout_ms);
+  /// `hint` is added in brackets to the message that nobody listens at the address.
+  HttpClient(ServerAddress address, int64_t timeout_ms, std::string hint = {});
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
@@ -63,6 +65,7 @@ class HttpClient {
   class Connection;
   ServerAddress address_;
   int64_t timeout_ms_;
+  std::string hint_;
   std::unique_ptr<Connection> connection_;
 };
 

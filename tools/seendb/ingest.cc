@@ -66,6 +66,7 @@ Json OfFolder(Engine& engine) {
                 {"lag", nullptr},
                 {"dead_letters", source.counts.dead_letters}};
     if (source.next_offset) row["applied_offset"] = *source.next_offset;
+    if (source.held) row["held"] = "until its topic is forgotten (--forget)";
     topics.back()["partitions"].push_back(std::move(row));
   }
   return {{"topics", std::move(topics)}};
@@ -82,8 +83,8 @@ Status Show(const Session& session) {
 }
 
 Status Forget(const Session& session, const std::string& topic) {
-  if (!session.url.empty()) {
-    return Status::InvalidArgument("--forget wants the folder of a stopped server, not --url");
+  if (session.db.empty()) {
+    return Status::InvalidArgument("--forget wants the folder of a stopped server: say --db DIR");
   }
   auto database = Database::Open(session, Access::kWrite);
   if (!database.ok()) return database.status();
@@ -92,17 +93,18 @@ Status Forget(const Session& session, const std::string& topic) {
 
 }  // namespace
 
-void AddIngest(CLI::App& app, Session& session) {
+void AddIngest(Command app, Session& session) {
   auto topic = std::make_shared<std::string>();
-  CLI::App& command = AddCommand(
+  Command command = AddCommand(
       app, session, "ingest",
       "List the partitions consumed from Kafka: offset, lag, rate, dead letters, alarms",
       Takes::kFolderOrServer,
       [&session, topic] { return topic->empty() ? Show(session) : Forget(session, *topic); });
   command
-      .add_option("--forget", *topic,
-                  "With --db: forget the offsets and counts of a topic that was made anew")
-      ->type_name("TOPIC");
+      .Add("--forget", *topic,
+           "With --db: forget the offsets and counts of a topic that was made anew")
+      .TypeName("TOPIC");
+  command.Examples({"seendb ingest", "seendb ingest --db db"});
 }
 
 }  // namespace seendb::tool

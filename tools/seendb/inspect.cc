@@ -157,15 +157,14 @@ Status Run(const Session& session, const std::string& user) {
 
 }  // namespace
 
-void AddInspect(CLI::App& app, Session& session) {
+void AddInspect(Command app, Session& session) {
   auto user = std::make_shared<std::string>();
-  AddCommand(
+  Command command = AddCommand(
       app, session, "inspect",
       "Show what is held about a user: filters, staged plays, impressions, history by bucket",
-      Takes::kFolderOrServer, [&session, user] { return Run(session, *user); })
-      .add_option("user", *user, "The user's id")
-      ->required()
-      ->type_name("USER");
+      Takes::kFolderOrServer, [&session, user] { return Run(session, *user); });
+  command.Add("user", *user, "The user's id").Required().TypeName("USER");
+  command.Examples({"seendb inspect u1", "seendb inspect u1 --db db --json"});
 }
 
 }  // namespace seendb::tool

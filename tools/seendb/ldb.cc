@@ -9,7 +9,8 @@
 #include <rocksdb/utilities/ldb_cmd.h>
 
 #include "commands.h"
-#include "store/ldb_options.h"
+#include "store/database_options.h"
+#include "store/files.h"
 
 namespace seendb::tool {
 namespace {
@@ -54,18 +55,16 @@ Status Run(const Session& session, const Call& call) {
 
 }  // namespace
 
-void AddLdb(CLI::App& app, Session& session) {
+void AddLdb(Command app, Session& session) {
   auto call = std::make_shared<Call>();
-  CLI::App& command = AddCommand(app, session, "ldb",
-                                 "Run RocksDB's ldb on one shard: seendb ldb --db DIR --shard 0 "
-                                 "scan --column_family=users --hex. Its writing commands need "
-                                 "the server stopped",
-                                 Takes::kFolder, [&session, call, &app] {
-                                   call->args = app.get_subcommand("ldb")->remaining();
-                                   return Run(session, *call);
-                                 });
-  command.add_option("--shard", call->shard, "Which shard")->type_name("N");
-  command.prefix_command();
+  Command command = AddCommand(app, session, "ldb",
+                               "Run RocksDB's ldb on one shard: seendb ldb --db DIR --shard 0 "
+                               "scan --column_family=users --hex. Its writing commands need "
+                               "the server stopped",
+                               Takes::kFolder, [&session, call] { return Run(session, *call); });
+  command.Add("--shard", call->shard, "Which shard").TypeName("N");
+  command.PassTheRest(call->args);
+  command.Examples({"seendb ldb --db db --shard 0 scan --column_family=users --hex"});
 }
 
 }  // namespace seendb::tool

@@ -7,10 +7,14 @@
 #include "byte_source.h"
 #include "commands.h"
 #include "database.h"
+#include "exit_code.h"
+#include "go_on.h"
+#include "interrupt.h"
 #include "loader.h"
 #include "log_flags.h"
 #include "progress.h"
 #include "report_json.h"
+#include "row_share.h"
 #include "table.h"
 #include "units.h"
 
@@ -20,6 +24,7 @@ namespace {
 struct LoadFlags {
   LogFlags log;
   LoadOptions options;
+  std::string max_refused = "0%";
 };
 
 Json RowsJson(const std::vector<RowError>& rows) {
@@ -50,6 +55,7 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
                       {"refused", now.refused},
                       {"bad", now.bad},
                       {"resumed_after_row", before.rows},
+                      {"interrupted", InterruptedBy() != 0},
                       {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
                       {"plays_per_s", static_cast<uint64_t>(per_s)},
                       {"bad_rows", RowsJson(loader.bad_rows())},
@@ -59,7 +65,7 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
                     " plays accepted, " + FormatCount(now.refused) + " refused, " +
                     FormatCount(now.bad) + " bad rows\n";
   if (before.rows != 0) {
-    out += "went on after row " + FormatCount(before.rows) + ", where an earlier load stopped\n";
+    out += "went on after row " + FormatCount(before.rows) + "\n";
   }
   out += FormatDurationUs(elapsed_s * 1e6) + ", " + FormatCount(static_cast<uint64_t>(per_s)) +
          " plays/s\n";
@@ -68,8 +74,26 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
   return Print(out);
 }
 
-Status LoadInto(Database& database, const Session& session, const LoadFlags& flags,
-                LogFormat format) {
+/// What a load that stopped early says: why, and how the rest is loaded.
+Status Stopped(const Status& why, const LoadFlags& flags, const ResumeState& now,
+               Session* session) {
+  std::string text;
+  if (const int signal = InterruptedBy()) {
+    session->exit_code = kExitSignal + signal;
+    session->exit_name = "interrupted";
+    text = "interrupted after row " + FormatCount(now.rows) + "; what was accepted stays";
+  } else {
+    text = why.message();
+  }
+  const bool has_state = !flags.options.resume_path.empty();
+  text += ". To go on";
+  if (flags.log.file == "-") text += ", with the same input from its beginning";
+  text += ": " + GoOnLine(session->argv, has_state ? 0 : now.rows);
+  return {why.ok() ? StatusCode::kUnavailable : why.code(), text};
+}
+
+Status LoadInto(Database& database, Session& session, const LoadFlags& flags, LogFormat format,
+                double allowed_percent) {
   auto source = ByteSource::Open(flags.log.file);
   if (!source.ok()) return source.status();
   auto reader = PlayReader::Open([&](char* to, size_t size) { return (*source)->Read(to, size); },
@@ -90,11 +114,11 @@ Status LoadInto(Database& database, const Session& session, const LoadFlags& fla
     state.refused = saved->refused;
     state.bad = saved->bad;
   }
-  const ResumeState before = state;
-
   auto sink = MakeSink(database, state.collection);
   Loader loader(**reader, *sink, flags.options, state);
-  Progress progress("rows", state.rows);
+  const ResumeState before = loader.state();
+  loader.SetStop([] { return InterruptedBy() != 0; });
+  Progress progress("rows", before.rows);
   Status status = loader.Run([&](uint64_t rows) {
     const auto whole = static_cast<double>((*source)->file_bytes());
     const auto read = static_cast<double>((*source)->file_bytes_read());
@@ -102,12 +126,22 @@ Status LoadInto(Database& database, const Session& session, const LoadFlags& fla
   });
   progress.Clear();
   Status printed = PrintSummary(session, loader, before, progress.elapsed_s());
-  return status.ok() ? printed : status;
+  const ResumeState& now = loader.state();
+  const bool interrupted = loader.stopped() || (!status.ok() && InterruptedBy() != 0);
+  const bool sink_failed =
+      status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
+  if (interrupted || sink_failed) return Stopped(status, flags, now, &session);
+  if (!status.ok() || !printed.ok()) return status.ok() ? printed : status;
+  const uint64_t wrong = now.refused + now.bad;
+  return JudgeRows(wrong, now.accepted + wrong, allowed_percent, &session);
 }
 
-Status Run(const Session& session, LoadFlags flags) {
+Status Run(Session& session, LoadFlags flags) {
   auto format = flags.log.Interpret();
   if (!format.ok()) return format.status();
+  const auto allowed_percent = ParsePercent(flags.max_refused);
+  if (!allowed_percent.ok()) return allowed_percent.status();
+  const CatchInterrupts catching;
   flags.options.shift_ms = flags.log.shift_ms;
   auto database = Database::Open(session, Access::kCreate);
   if (!database.ok()) return database.status();
@@ -116,31 +150,37 @@ Status Run(const Session& session, LoadFlags flags) {
     auto alive = server->Send({.target = "/healthz"});
     if (!alive.ok()) return alive.status();
   }
-  return (*database)->Close(LoadInto(**database, session, flags, *format));
+  return (*database)->Close(LoadInto(**database, session, flags, *format, *allowed_percent));
 }
 
 }  // namespace
 
-void AddLoad(CLI::App& app, Session& session) {
+void AddLoad(Command app, Session& session) {
   auto flags = std::make_shared<LoadFlags>();
-  CLI::App& command =
+  Command command =
       AddCommand(app, session, "load",
                  "Record the plays of a log (with --db in its folder, made where there is none)",
                  Takes::kFolderOrServer, [&session, flags] { return Run(session, *flags); });
   AddLogFlags(command, &flags->log);
-  command.add_option("--batch", flags->options.batch_plays, "Plays recorded at once")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N");
+  command.Add("--batch", flags->options.batch_plays, "Plays recorded at once")
+      .Range(1, 100'000)
+      .TypeName("N");
   command
-      .add_option("--resume", flags->options.resume_path,
-                  "Keep the progress in this file and go on from there the next time")
-      ->type_name("STATEFILE");
-  command.add_flag("--strict", flags->options.strict, "Stop at the first bad row");
+      .Add("--resume", flags->options.resume_path,
+           "Keep the progress in this file and go on from there the next time")
+      .TypeName("STATEFILE");
+  command.Add("--skip", flags->options.skip_rows, "Pass over so many rows, the header not counted")
+      .TypeName("N");
+  AddMaxRefused(command, &flags->max_refused);
+  command.AddFlag("--strict", flags->options.strict, "Stop at the first bad row");
   command
-      .add_option("--retry", flags->options.retry_s,
-                  "Seconds to go on trying while the server is busy or away")
-      ->check(CLI::Range(0, 86'400))
-      ->type_name("SECONDS");
+      .Add("--retry", flags->options.retry_s,
+           "Seconds to go on trying while the server is busy or away")
+      .Range(0, 86'400)
+      .TypeName("SECONDS");
+  command.Examples({"seendb load plays.csv", "seendb load plays.csv.gz --db db --resume state.json",
+                    "seendb load log.txt --delimiter ';' --user-column 'User ID' --max-refused 1%",
+                    "tail -n +2 plays.csv | seendb load - --format csv --no-header"});
 }
 
 }  // namespace seendb::tool

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "interrupt.h"
 #include "units.h"
 
 namespace seendb::tool {
@@ -11,6 +12,13 @@ namespace {
 
 constexpr int64_t kFirstPauseMs = 100;
 constexpr int64_t kLongestPauseMs = 5'000;
+
+void Sleep(int64_t ms) {
+  constexpr int64_t kStepMs = 50;
+  for (; ms > 0 && InterruptedBy() == 0; ms -= kStepMs) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ms, kStepMs)));
+  }
+}
 
 bool WorthRetrying(const Status& status) {
   return status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
@@ -23,7 +31,9 @@ Loader::Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeSt
       sink_(sink),
       options_(std::move(options)),
       state_(std::move(state)),
-      pause_([](int64_t ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }) {}
+      pause_(Sleep) {
+  state_.rows = std::max(state_.rows, options_.skip_rows);
+}
 
 /// Sends the batch again and again, with longer and longer pauses, until it is taken, refused for
 /// good, or retry_s is over.
@@ -37,6 +47,7 @@ Result<SendResult> Loader::SendPatiently() {
     const int64_t wanted_ms = std::max(pause_ms, sink_.retry_after_s() * 1000);
     const int64_t now_ms = std::min(wanted_ms, options_.retry_s * 1000 - waited_ms);
     pause_(now_ms);
+    if (stop_()) return sent;
     waited_ms += now_ms;
     pause_ms = std::min(pause_ms * 2, kLongestPauseMs);
   }
@@ -85,10 +96,14 @@ Status Loader::Take(RowKind kind, const PlayRow& row) {
 Status Loader::Run(const OnBatch& on_batch) {
   if (state_.rows != 0 && !reader_.Skip(state_.rows)) {
     if (!reader_.status().ok()) return reader_.status();
-    return Status::InvalidArgument("the log has fewer rows than were loaded already");
+    return Status::InvalidArgument("the log has fewer rows than are to be passed over");
   }
   PlayRow row;
   for (;;) {
+    if (stop_()) {
+      stopped_ = true;
+      return Flush(on_batch);
+    }
     const RowKind kind = reader_.Next(&row);
     if (kind == RowKind::kEnd) return Flush(on_batch);
     if (kind == RowKind::kFailed) {

@@ -18,6 +18,7 @@ namespace seendb::tool {
 struct LoadOptions {
   size_t batch_plays = 5'000;
   std::string resume_path = {};  ///< where progress is kept; empty: nowhere
+  uint64_t skip_rows = 0;        ///< rows at the log's beginning that are passed over
   bool strict = false;           ///< stop at the first bad row
   int64_t shift_ms = 0;          ///< added to every time
   int64_t retry_s = 60;          ///< longest wait for a busy or lost server
@@ -40,11 +41,15 @@ class Loader {
   Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeState state);
   /// Replaces the pause between tries.
   void SetPause(Pause pause) { pause_ = std::move(pause); }
+  /// Asked before each row and after each pause: true ends Run, once what was read is sent.
+  void SetStop(std::function<bool()> stop) { stop_ = std::move(stop); }
   /// Reads to the end. Acknowledged batches stay, whatever fails afterwards: the sink's error
   /// once it was tried for long enough, the reader's, kInvalidArgument for a bad row with
   /// `strict`, kIOError where the state can't be written.
   Status Run(const OnBatch& on_batch);
 
+  /// Run ended because it was told to stop.
+  bool stopped() const { return stopped_; }
   /// Rows dealt with, and what became of them, earlier parts of a resumed load included.
   const ResumeState& state() const { return state_; }
   /// The first rows that were no plays.
@@ -63,6 +68,8 @@ class Loader {
   ResumeState state_;
   PlayBatch batch_;
   Pause pause_;
+  std::function<bool()> stop_ = [] { return false; };
+  bool stopped_ = false;
   std::vector<RowError> bad_rows_;
   std::vector<RowError> refusals_;
 };

@@ -6,37 +6,37 @@
 namespace seendb::tool {
 namespace {
 
-void AddColumnFlags(CLI::App& command, LogFlags* flags) {
+void AddColumnFlags(Command command, LogFlags* flags) {
   const char* const group = "Columns";
   command
-      .add_option("--user-column", flags->columns.user,
-                  "Who; by default user, user_id, uid, customer_id ...")
-      ->type_name("NAME")
-      ->group(group);
+      .Add("--user-column", flags->columns.user,
+           "Who; by default user, user_id, User ID, uid, customer_id ...")
+      .TypeName("NAME")
+      .Group(group);
   command
-      .add_option("--item-column", flags->columns.item,
-                  "What; by default item, item_id, video_id, stock_code ...")
-      ->type_name("NAME")
-      ->group(group);
+      .Add("--item-column", flags->columns.item,
+           "What; by default item, item_id, video_id, stock_code ...")
+      .TypeName("NAME")
+      .Group(group);
   command
-      .add_option("--time-column", flags->columns.time,
-                  "When; by default at, time_ms, ts, timestamp ...: a number or ISO 8601")
-      ->type_name("NAME")
-      ->group(group);
+      .Add("--time-column", flags->columns.time,
+           "When; by default at, time_ms, ts, timestamp ...: a number or ISO 8601")
+      .TypeName("NAME")
+      .Group(group);
   command
-      .add_option("--time-unit", flags->time_unit,
-                  "Of bare numbers: ms, s, or auto (below 100,000,000,000 seconds)")
-      ->check(CLI::IsMember({"auto", "ms", "s"}))
-      ->group(group);
-  command.add_flag("--now", flags->columns.now, "No time column: everything was played now")
-      ->group(group);
+      .Add("--time-unit", flags->time_unit,
+           "Of bare numbers: ms, s, or auto (below 100,000,000,000 seconds)")
+      .OneOf({"auto", "ms", "s"})
+      .Group(group);
+  command.AddFlag("--now", flags->columns.now, "No time column: everything was played now")
+      .Group(group);
   command
-      .add_flag("--no-header", flags->no_header,
-                "CSV and TSV without a header: columns are numbers from 1, by default 1, 2, 3")
-      ->group(group);
+      .AddFlag("--no-header", flags->no_header,
+               "CSV and TSV without a header: columns are numbers from 1, by default 1, 2, 3")
+      .Group(group);
 }
 
-void AddWatchFlags(CLI::App& command, LogFlags* flags) {
+void AddWatchFlags(Command command, LogFlags* flags) {
   const char* const group = "Columns of the watch history";
   const std::array<std::pair<const char*, const char*>, kWatchNames.size()> all = {{
       {"--progress-column", "How far the player is, -1: finished; by default progress_s"},
@@ -45,13 +45,22 @@ void AddWatchFlags(CLI::App& command, LogFlags* flags) {
       {"--fields-column", "A JSON object to keep; by default fields"},
   }};
   for (size_t i = 0; i < all.size(); ++i) {
-    command.add_option(all[i].first, flags->columns.watch[i], all[i].second)
-        ->type_name("NAME")
-        ->group(group);
+    command.Add(all[i].first, flags->columns.watch[i], all[i].second).TypeName("NAME").Group(group);
   }
-  command.add_option("--span-unit", flags->span_unit, "Of progress and duration: s or ms")
-      ->check(CLI::IsMember({"s", "ms"}))
-      ->group(group);
+  command.Add("--span-unit", flags->span_unit, "Of progress and duration: s or ms")
+      .OneOf({"s", "ms"})
+      .Group(group);
+}
+
+/// The character that --delimiter names.
+Result<char> DelimiterOf(const std::string& text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  if (text == "space") return ' ';
+  const bool is_one = text.size() == 1 && static_cast<unsigned char>(text[0]) < 0x80;
+  if (!is_one || text[0] == '"' || text[0] == '\n' || text[0] == '\r') {
+    return Status::InvalidArgument("--delimiter: write one character (not a quote), tab or space");
+  }
+  return text[0];
 }
 
 }  // namespace
@@ -64,23 +73,44 @@ Result<LogFormat> LogFlags::Interpret() {
   const auto span_ms = ParseSpanMs(shift);
   if (!span_ms) return Status::InvalidArgument("--shift: write 90d, -12h, 30m, 10s or 500ms");
   shift_ms = *span_ms;
-  return format.empty() ? LogFormatOfName(file) : LogFormatByName(format);
+  auto chosen = format.empty() ? LogFormatOfName(file) : LogFormatByName(format);
+  if (delimiter.empty()) return chosen;
+  const auto between = DelimiterOf(delimiter);
+  if (!between.ok()) return between.status();
+  columns.delimiter = *between;
+  if (!chosen.ok() && format.empty()) return LogFormat::kCsv;
+  if (chosen.ok() && *chosen == LogFormat::kNdjson) {
+    return Status::InvalidArgument("--delimiter is for csv and tsv");
+  }
+  return chosen;
 }
 
-void AddLogFlags(CLI::App& command, LogFlags* flags) {
+void AddLogFlags(Command command, LogFlags* flags) {
   command
-      .add_option("file", flags->file,
-                  "csv, tsv or ndjson, zstd-compressed or not; - for standard input")
-      ->required()
-      ->type_name("FILE");
-  command.add_option("--format", flags->format, "Where the name does not tell: csv, tsv, ndjson")
-      ->type_name("FORMAT");
+      .Add("file", flags->file,
+           "csv, tsv or ndjson, plain or compressed by gzip or zstd; - for standard input")
+      .Required()
+      .TypeName("FILE");
+  command.Add("--format", flags->format, "Where the name does not tell: csv, tsv, ndjson")
+      .TypeName("FORMAT");
+  command
+      .Add("--delimiter", flags->delimiter,
+           "Between the fields of csv and tsv, where it is another: one character, tab, space")
+      .TypeName("CHAR")
+      .NotEmpty();
   AddColumnFlags(command, flags);
   AddWatchFlags(command, flags);
   command
-      .add_option("--shift", flags->shift,
-                  "Add to every time, to bring an old log into the window: 90d, -12h, 500ms")
-      ->type_name("SPAN");
+      .Add("--shift", flags->shift,
+           "Add to every time, to bring an old log into the window: 90d, -12h, 500ms")
+      .TypeName("SPAN");
+}
+
+void AddMaxRefused(Command command, std::string* percent) {
+  command
+      .Add("--max-refused", *percent,
+           "End in exit code 8 if more of the rows were refused or bad (0%: any)")
+      .TypeName("N%");
 }
 
 }  // namespace seendb::tool

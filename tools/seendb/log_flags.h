@@ -4,8 +4,7 @@
 
 #include <string>
 
-#include <CLI/CLI.hpp>
-
+#include "flags.h"
 #include "play_reader.h"
 #include "time_parse.h"
 
@@ -14,7 +13,8 @@ namespace seendb::tool {
 /// See the head of this file.
 struct LogFlags {
   std::string file;
-  std::string format;  ///< empty: by the file's name
+  std::string format;     ///< empty: by the file's name
+  std::string delimiter;  ///< empty: the format's
   std::string time_unit = "auto";
   std::string span_unit = "s";
   std::string shift = "0";
@@ -27,6 +27,8 @@ struct LogFlags {
 };
 
 /// Adds the file and its columns to a command.
-void AddLogFlags(CLI::App& command, LogFlags* flags);
+void AddLogFlags(Command command, LogFlags* flags);
+/// Adds --max-refused, which row_share.h reads.
+void AddMaxRefused(Command command, std::string* percent);
 
 }  // namespace seendb::tool

@@ -9,49 +9,58 @@
 
 #include "commands.h"
 #include "exit_code.h"
+#include "flags.h"
+#include "version.h"
 
 namespace seendb::tool {
 namespace {
 
-void Describe(CLI::App& app, Session& session) {
-  app.name("seendb");
-  app.footer(kExitCodeHelp);
-  app.require_subcommand(1);
-  app.set_version_flag("--version", SEENDB_VERSION);
-  AddCommonFlags(app, session, Takes::kFolderOrServer);
-  AddInspect(app, session);
-  AddCheck(app, session);
-  AddHistory(app, session);
-  AddBuckets(app, session);
-  AddRing(app, session);
-  AddStats(app, session);
-  AddReady(app, session);
-  AddCollections(app, session);
-  AddScan(app, session);
-  AddVerify(app, session);
-  AddRepair(app, session);
-  AddIngest(app, session);
-  AddLoad(app, session);
-  AddProduce(app, session);
-  AddGenerate(app, session);
-  AddSeal(app, session);
-  AddCompact(app, session);
-  AddDrain(app, session);
-  AddDropExpired(app, session);
-  AddCheckpoint(app, session);
-  AddErase(app, session);
-  AddExport(app, session);
-  AddLdb(app, session);
+constexpr const char* kExamples =
+    "\nExamples:\n"
+    "  seendb load plays.csv            # into the server at http://127.0.0.1:7373\n"
+    "  seendb check u1 v1 v2            # has u1 seen v1, v2?\n"
+    "  seendb stats --db db             # of a folder, beside its server too\n"
+    "  seendb check --help              # each command has examples\n";
+
+void AddCommands(Command root, Session& session) {
+  AddCommonFlags(root, session, Takes::kFolderOrServer);
+  AddInspect(root, session);
+  AddCheck(root, session);
+  AddHistory(root, session);
+  AddBuckets(root, session);
+  AddRing(root, session);
+  AddStats(root, session);
+  AddReady(root, session);
+  AddCollections(root, session);
+  AddScan(root, session);
+  AddVerify(root, session);
+  AddRepair(root, session);
+  AddIngest(root, session);
+  AddLoad(root, session);
+  AddProduce(root, session);
+  AddGenerate(root, session);
+  AddSeal(root, session);
+  AddCompact(root, session);
+  AddDrain(root, session);
+  AddDropExpired(root, session);
+  AddCheckpoint(root, session);
+  AddErase(root, session);
+  AddExport(root, session);
+  AddLdb(root, session);
+  AddCompletion(root, session);
 }
 
 /// Says what failed: a line on stderr, or with --json an object on it.
 void PrintFailure(const Session& session) {
   if (!session.json) {
-    std::fprintf(stderr, "seendb: %s\n", session.result.ToString().c_str());
+    const std::string text =
+        session.exit_code == 0 ? session.result.ToString() : std::string(session.result.message());
+    std::fprintf(stderr, "seendb: %s\n", text.c_str());
     return;
   }
-  Json error = {{"code", StatusCodeName(session.result.code())},
-                {"message", session.result.message()}};
+  const std::string_view code =
+      session.exit_code == 0 ? StatusCodeName(session.result.code()) : session.exit_name;
+  Json error = {{"code", code}, {"message", session.result.message()}};
   if (!session.result.field().empty()) error["field"] = session.result.field();
   const Json whole = {{"error", std::move(error)}};
   std::fprintf(stderr, "%s\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
@@ -65,21 +74,27 @@ bool WantsJson(int argc, char** argv) {
 
 int Main(int argc, char** argv) {
   Session session;
-  CLI::App app(
-      "Looks into a SeenDB database and looks after it: by --db DIR in its folder (reading beside "
-      "a "
-      "running server; writing alone), or by --url through a running server.");
-  Describe(app, session);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // --help and --version come this way too.
-    if (error.get_exit_code() == 0) return app.exit(error);
-    if (!WantsJson(argc, argv)) return app.exit(error), kExitUsage;
-    session.json = true;
-    session.result = Status::InvalidArgument(error.what());
+  session.argv.assign(argv, argv + argc);
+  CommandLine line("seendb",
+                   "Looks into a SeenDB database and looks after it: by --db DIR in its folder "
+                   "(reading beside a running server; writing alone), otherwise through a running "
+                   "server: --url URL, the variable SEENDB_URL, or http://127.0.0.1:7373.",
+                   std::string(kExitCodeHelp) + kExamples, kVersion);
+  AddCommands(line.root(), session);
+  const bool json = WantsJson(argc, argv);
+  switch (line.Parse(argc, argv, !json)) {
+    case Parsed::kRan:
+      break;
+    case Parsed::kHelped:
+      return 0;
+    case Parsed::kRefused:
+      if (!json) return kExitUsage;
+      session.json = true;
+      session.result = Status::InvalidArgument(line.error());
+      break;
   }
   if (!session.result.ok()) PrintFailure(session);
+  if (!session.result.ok() && session.exit_code != 0) return session.exit_code;
   return ExitCodeOf(session.result.code());
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 #include <tuple>
@@ -36,6 +37,7 @@ std::string PlayLogOptionError(const PlayLogOptions& options) {
 }
 
 PlayLog::PlayLog(const PlayLogOptions& options) : options_(options) {
+  assert(PlayLogOptionError(options).empty());
   const auto items = static_cast<double>(options.items);
   head_ = std::max(1.0, items / 50);
   log_range_ = PortableLog((items + head_) / head_);

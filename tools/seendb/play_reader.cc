@@ -14,11 +14,21 @@
 namespace seendb::tool {
 namespace {
 
-bool SameName(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) ==
-           std::tolower(static_cast<unsigned char>(y));
-  });
+std::string_view Trimmed(std::string_view name) {
+  while (name.starts_with(' ')) name.remove_prefix(1);
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  return name;
+}
+
+char Folded(char c) {
+  if (c == ' ' || c == '-') return '_';
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+}
+
+/// Is `name`, of a header, the usual name `usual`?
+bool SameName(std::string_view name, std::string_view usual) {
+  return std::equal(name.begin(), name.end(), usual.begin(), usual.end(),
+                    [](char x, char y) { return Folded(x) == Folded(y); });
 }
 
 /// What names a column of the player: --NAME-column.
@@ -29,7 +39,7 @@ constexpr std::array<std::string_view, kWatchNames.size()> kWatchFlags = {"progr
 class DelimitedReader : public PlayReader {
  public:
   DelimitedReader(RecordReader::ReadFn read, LogFormat format, const PlayColumns& columns)
-      : PlayReader(std::move(read), Format(format), columns) {}
+      : PlayReader(std::move(read), Format(format, columns), columns) {}
 
   Status Begin() {
     if (!columns_.header) return Number();
@@ -70,8 +80,11 @@ class DelimitedReader : public PlayReader {
   }
 
  private:
-  static RecordFormat Format(LogFormat format) {
-    return format == LogFormat::kCsv ? RecordFormat{',', true} : RecordFormat{'\t', false};
+  static RecordFormat Format(LogFormat format, const PlayColumns& columns) {
+    RecordFormat form =
+        format == LogFormat::kCsv ? RecordFormat{',', true} : RecordFormat{'\t', false};
+    if (columns.delimiter != 0) form.delimiter = columns.delimiter;
+    return form;
   }
 
   Status Find(const std::vector<std::string_view>& header) {
@@ -135,13 +148,18 @@ class DelimitedReader : public PlayReader {
 
 int FindColumn(const std::vector<std::string_view>& header, std::string_view wanted,
                std::span<const std::string_view> usual) {
-  if (!wanted.empty()) usual = {&wanted, 1};
-  for (const std::string_view name : usual) {
-    for (size_t i = 0; i < header.size(); ++i) {
-      if (wanted.empty() ? SameName(header[i], name) : header[i] == name) {
-        return static_cast<int>(i);
-      }
-    }
+  const auto find = [&](auto&& is_it) {
+    const auto found = std::find_if(header.begin(), header.end(), is_it);
+    return found == header.end() ? -1 : static_cast<int>(found - header.begin());
+  };
+  if (!wanted.empty()) {
+    const int exact = find([&](std::string_view name) { return name == wanted; });
+    if (exact >= 0) return exact;
+    return find([&](std::string_view name) { return Trimmed(name) == Trimmed(wanted); });
+  }
+  for (const std::string_view one : usual) {
+    const int at = find([&](std::string_view name) { return SameName(Trimmed(name), one); });
+    if (at >= 0) return at;
   }
   return -1;
 }
@@ -155,8 +173,7 @@ Result<LogFormat> LogFormatByName(std::string_view name) {
 }
 
 Result<LogFormat> LogFormatOfName(const std::string& path) {
-  std::string stem;
-  IsZstName(path, &stem);
+  const std::string stem = WithoutCompression(path);
   const size_t dot = stem.find_last_of("./");
   if (dot != std::string::npos && stem[dot] == '.') {
     auto format = LogFormatByName(stem.substr(dot + 1));

@@ -46,6 +46,7 @@ struct PlayColumns {
   std::string item;    ///< likewise
   std::string time;    ///< likewise
   bool now = false;    ///< no time column: everything was played now
+  char delimiter = 0;  ///< between fields; 0: the format's
   bool header = true;  ///< CSV and TSV: the first record names the columns; otherwise names are
                        ///< column numbers from 1, by default 1, 2 and 3
   TimeUnit time_unit = TimeUnit::kAuto;
@@ -104,8 +105,9 @@ class PlayReader {
   std::string error_;
 };
 
-/// The position of the column called `wanted` in `header`, or, where `wanted` is empty, of the
-/// first of the `usual` names found there (letter case aside). -1 without one.
+/// The position of the column called `wanted` in `header`, blanks around the header's names aside;
+/// or, where `wanted` is empty, of the first of the `usual` names found there, where letter case is
+/// ignored and blanks and dashes count as underscores ("User ID" is user_id). -1 without one.
 int FindColumn(const std::vector<std::string_view>& header, std::string_view wanted,
                std::span<const std::string_view> usual);
 

@@ -1,6 +1,7 @@
 // seendb produce FILE: the plays of a log as messages of a Kafka topic, one JSON object each, keyed
 // by user and partitioned as Java's producers do.
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "log_flags.h"
 #include "play_batch.h"
 #include "progress.h"
+#include "row_share.h"
 #include "table.h"
 #include "units.h"
 
@@ -25,12 +27,14 @@ namespace {
 constexpr int kFlushMs = 1'000;
 constexpr uint64_t kPollEvery = 1'000;
 constexpr size_t kErrorBytes = 512;
+constexpr int kReachMs = 8'000;
 
 struct ProduceFlags {
   LogFlags log;
   std::string brokers, topic;
   uint64_t rate = 0;  ///< messages a second; 0: as fast as it goes
   std::vector<std::string> properties;
+  std::string max_refused = "0%";
 };
 
 struct Counts {
@@ -54,6 +58,18 @@ class Producer {
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
 
+  /// Waits until a broker answers. kUnavailable: none did within kReachMs.
+  Status Reach(const std::string& brokers) {
+    const rd_kafka_metadata_t* metadata = nullptr;
+    const rd_kafka_resp_err_t error = rd_kafka_metadata(handle_, 0, topic_, &metadata, kReachMs);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      rd_kafka_metadata_destroy(metadata);
+      return {};
+    }
+    rd_kafka_poll(handle_, 0);  // calls Failed
+    return Status::Unavailable("can't reach Kafka at " + brokers + ": " +
+                               (trouble_.empty() ? rd_kafka_err2str(error) : trouble_));
+  }
   /// Queues a message, waiting while the queue is full.
   Status Send(std::string_view key, const std::string& payload) {
     while (rd_kafka_produce(topic_, RD_KAFKA_PARTITION_UA, RD_KAFKA_MSG_F_COPY,
@@ -93,6 +109,13 @@ class Producer {
     producer->error_ = rd_kafka_err2str(message->err);
   }
 
+  /// What librdkafka says of its connections: the first is the one that tells why.
+  static void Failed(rd_kafka_t*, int, const char* reason, void* self) {
+    std::string& trouble = static_cast<Producer*>(self)->trouble_;
+    if (trouble.empty()) trouble = reason;
+  }
+  static void DropLog(const rd_kafka_t*, int, const char*, const char*) {}
+
   static Status Set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
     char text[kErrorBytes] = "";
     const auto set = rd_kafka_conf_set(conf, name.c_str(), value.c_str(), text, sizeof(text));
@@ -122,6 +145,11 @@ class Producer {
     }
     rd_kafka_conf_set_opaque(conf, this);
     rd_kafka_conf_set_dr_msg_cb(conf, Delivered);
+    rd_kafka_conf_set_error_cb(conf, Failed);
+    // A line for each try to connect hides the one that matters; who asks for `debug` wants them.
+    const bool debug = std::any_of(settings.begin(), settings.end(),
+                                   [](const auto& one) { return one.first == "debug"; });
+    if (!debug) rd_kafka_conf_set_log_cb(conf, DropLog);
     char text[kErrorBytes] = "";
     if (status.ok()) handle_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
     if (handle_ == nullptr) {
@@ -137,6 +165,7 @@ class Producer {
   rd_kafka_topic_t* topic_ = nullptr;
   uint64_t queued_ = 0, delivered_ = 0, failed_ = 0;
   std::string error_;
+  std::string trouble_;
 };
 
 /// Sleeps so that not more than `rate` messages a second go out.
@@ -164,9 +193,11 @@ Status PrintSummary(const Session& session, const Counts& counts, double elapsed
   return Print(out + FormatDurationUs(elapsed_s * 1e6) + ", " + FormatRate(rate) + "\n");
 }
 
-Status Run(const Session& session, ProduceFlags flags) {
+Status Run(Session& session, ProduceFlags flags) {
   const auto format = flags.log.Interpret();
   if (!format.ok()) return format.status();
+  const auto allowed_percent = ParsePercent(flags.max_refused);
+  if (!allowed_percent.ok()) return allowed_percent.status();
   auto source = ByteSource::Open(flags.log.file);
   if (!source.ok()) return source.status();
   auto reader = PlayReader::Open([&](char* to, size_t size) { return (*source)->Read(to, size); },
@@ -174,6 +205,8 @@ Status Run(const Session& session, ProduceFlags flags) {
   if (!reader.ok()) return reader.status();
   auto producer = Producer::Open(flags);
   if (!producer.ok()) return producer.status();
+  Status status = (*producer)->Reach(flags.brokers);
+  if (!status.ok()) return status;
 
   Counts counts;
   Progress progress("messages");
@@ -182,7 +215,6 @@ Status Run(const Session& session, ProduceFlags flags) {
     const auto read = static_cast<double>((*source)->file_bytes_read());
     progress.Show(whole > 0 ? read / whole : -1, counts.rows);
   };
-  Status status;
   std::string payload;
   PlayRow row;
   for (RowKind kind = (*reader)->Next(&row); kind != RowKind::kEnd && status.ok();
@@ -212,30 +244,33 @@ Status Run(const Session& session, ProduceFlags flags) {
   Status printed = PrintSummary(session, counts, progress.elapsed_s());
   if (!status.ok()) return status;
   if (counts.failed > 0) return Status::Unavailable(counts.error);
-  return printed;
+  if (!printed.ok()) return printed;
+  return JudgeRows(counts.bad, counts.rows, *allowed_percent, &session);
 }
 
 }  // namespace
 
-void AddProduce(CLI::App& app, Session& session) {
+void AddProduce(Command app, Session& session) {
   auto flags = std::make_shared<ProduceFlags>();
-  CLI::App& command = AddCommand(
+  Command command = AddCommand(
       app, session, "produce",
       "Send the plays of a log to a Kafka topic, keyed by user, partitioned as by Java's producers",
       Takes::kNothing, [&session, flags] { return Run(session, *flags); });
   AddLogFlags(command, &flags->log);
-  command.add_option("--brokers", flags->brokers, "Where Kafka is")
-      ->required()
-      ->type_name("HOST:PORT");
-  command.add_option("--topic", flags->topic, "The topic, which must be there")
-      ->required()
-      ->type_name("NAME");
-  command.add_option("--rate", flags->rate, "Messages a second at most (as fast as it goes)")
-      ->type_name("N");
+  command.Add("--brokers", flags->brokers, "Where Kafka is").Required().TypeName("HOST:PORT");
+  command.Add("--topic", flags->topic, "The topic, which must be there")
+      .Required()
+      .TypeName("NAME");
+  command.Add("--rate", flags->rate, "Messages a second at most (as fast as it goes)")
+      .TypeName("N");
+  AddMaxRefused(command, &flags->max_refused);
   command
-      .add_option("--property", flags->properties,
-                  "A setting of librdkafka: TLS, SASL, ... (may be repeated)")
-      ->type_name("NAME=VALUE");
+      .Add("--property", flags->properties,
+           "A setting of librdkafka: TLS, SASL, ... (may be repeated)")
+      .TypeName("NAME=VALUE");
+  command.Examples(
+      {"seendb produce plays.csv --brokers localhost:9092 --topic plays",
+       "seendb produce plays.csv.gz --brokers localhost:9092 --topic plays --rate 5000"});
 }
 
 }  // namespace seendb::tool

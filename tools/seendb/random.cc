@@ -1,6 +1,7 @@
 #include "random.h"
 
 #include <bit>
+#include <cassert>
 #include <cmath>
 
 namespace seendb::tool {
@@ -36,6 +37,7 @@ uint64_t Random::Next() {
 }
 
 uint64_t Random::Below(uint64_t limit) {
+  assert(limit != 0);
   // Numbers under 2^64 mod limit would make the small results likelier.
   const uint64_t first_fair = (0 - limit) % limit;
   uint64_t n = Next();
@@ -56,6 +58,7 @@ double Random::Normal() {
 }
 
 double PortableExp(double x) {
+  assert(std::abs(x) < 700);
   const double k = std::floor(x / kLn2 + 0.5);
   const double r = x - k * kLn2;
   double sum = 1;
@@ -64,6 +67,7 @@ double PortableExp(double x) {
 }
 
 double PortableLog(double x) {
+  assert(x > 0 && std::isnormal(x));
   int exponent = 0;
   double m = std::frexp(x, &exponent);  // 0.5 <= m < 1
   if (m < 0.70710678118654752440) {

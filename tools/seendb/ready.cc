@@ -2,7 +2,6 @@
 // does.
 
 #include <chrono>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <thread>
@@ -13,15 +12,7 @@
 namespace seendb::tool {
 namespace {
 
-constexpr const char* kDefaultUrl = "http://127.0.0.1:7373";
-constexpr const char* kUrlVariable = "SEENDB_URL";
 constexpr std::chrono::milliseconds kAskEvery{200};
-
-std::string UrlOf(const Session& session) {
-  if (!session.url.empty()) return session.url;
-  const char* const named = std::getenv(kUrlVariable);
-  return named != nullptr && *named != '\0' ? named : kDefaultUrl;
-}
 
 /// Asks until the server is ready or `wait_s` have passed.
 Result<Json> Ask(HttpClient* server, int64_t wait_s) {
@@ -45,25 +36,24 @@ std::string Text(const Json& answer) {
 
 Status Run(const Session& session, int64_t wait_s) {
   if (!session.db.empty()) return Status::InvalidArgument("a server is asked: say --url, not --db");
-  auto address = ParseServerUrl(UrlOf(session));
-  if (!address.ok()) return address.status();
-  HttpClient server(std::move(address).value(), session.timeout_s * 1000);
-  const Result<Json> answer = Ask(&server, wait_s);
+  auto server = OpenServer(session);
+  if (!server.ok()) return server.status();
+  const Result<Json> answer = Ask(server->get(), wait_s);
   if (!answer.ok()) return answer.status();
   return session.json ? PrintJson(*answer) : Print(Text(*answer));
 }
 
 }  // namespace
 
-void AddReady(CLI::App& app, Session& session) {
+void AddReady(Command app, Session& session) {
   auto wait_s = std::make_shared<int64_t>(0);
-  AddCommand(app, session, "ready",
-             "Ask a server whether it serves: by --url, by the variable SEENDB_URL, or at "
-             "http://127.0.0.1:7373; exit code 7 while it does not",
-             Takes::kServer, [&session, wait_s] { return Run(session, *wait_s); })
-      .add_option("--wait", *wait_s, "Seconds to go on asking until it is ready (ask once)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0, 86'400));
+  Command command = AddCommand(
+      app, session, "ready", "Ask a server whether it serves; exit code 7 while it does not",
+      Takes::kServer, [&session, wait_s] { return Run(session, *wait_s); });
+  command.Add("--wait", *wait_s, "Seconds to go on asking until it is ready (ask once)")
+      .TypeName("SECONDS")
+      .Range(0, 86'400);
+  command.Examples({"seendb ready --wait 60"});
 }
 
 }  // namespace seendb::tool

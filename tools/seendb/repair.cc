@@ -53,15 +53,16 @@ Status Run(const Session& session, const RepairOptions& options) {
 
 }  // namespace
 
-void AddRepair(CLI::App& app, Session& session) {
+void AddRepair(Command app, Session& session) {
   auto options = std::make_shared<RepairOptions>();
-  CLI::App& command = AddCommand(
+  Command command = AddCommand(
       app, session, "repair",
       "Make a database with damaged files one that opens, of all that can be read; what is lost is "
       "marked, what is damaged is kept in DIR/damaged. The server must be stopped",
       Takes::kFolder, [&session, options] { return Run(session, *options); });
-  command.add_option("dir", session.db, "The database's folder, as by --db")->type_name("DIR");
-  command.add_flag("--dry-run", options->dry_run, "Say what would be done, change nothing");
+  command.Add("dir", session.db, "The database's folder, as by --db").TypeName("DIR");
+  command.AddFlag("--dry-run", options->dry_run, "Say what would be done, change nothing");
+  command.Examples({"seendb repair db --dry-run", "seendb repair db"});
 }
 
 }  // namespace seendb::tool

@@ -45,9 +45,11 @@ Status Run(const Session& session) {
 
 }  // namespace
 
-void AddRing(CLI::App& app, Session& session) {
-  AddCommand(app, session, "ring", "List the slots that stage plays: state, plays, memory",
-             Takes::kFolderOrServer, [&session] { return Run(session); });
+void AddRing(Command app, Session& session) {
+  Command command =
+      AddCommand(app, session, "ring", "List the slots that stage plays: state, plays, memory",
+                 Takes::kFolderOrServer, [&session] { return Run(session); });
+  command.Examples({"seendb ring", "seendb ring --db db"});
 }
 
 }  // namespace seendb::tool

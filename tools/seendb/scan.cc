@@ -28,6 +28,7 @@ std::string JsonLine(const ScanRow& row) {
 }
 
 Status Run(const Session& session, const Selection& selection) {
+  if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   uint64_t rows = 0;
@@ -42,18 +43,18 @@ Status Run(const Session& session, const Selection& selection) {
 
 }  // namespace
 
-void AddScan(CLI::App& app, Session& session) {
+void AddScan(Command app, Session& session) {
   auto selection = std::make_shared<Selection>();
-  CLI::App& command = AddCommand(
+  Command command = AddCommand(
       app, session, "scan",
       "Print the keys, one a line: shard, family, key, bytes, value (with --json an object a line)",
       Takes::kFolder, [&session, selection] { return Run(session, *selection); });
   command
-      .add_option("--prefix", selection->prefix,
-                  "Only families whose name begins so: seen/video/, impressions/, users, ring/")
-      ->type_name("TEXT");
-  command.add_option("--limit", selection->limit, "Stop after that many keys; 0: all")
-      ->type_name("N");
+      .Add("--prefix", selection->prefix,
+           "Only families whose name begins so: seen/video/, impressions/, users, ring/")
+      .TypeName("TEXT");
+  command.Add("--limit", selection->limit, "Stop after that many keys; 0: all").TypeName("N");
+  command.Examples({"seendb scan --db db --prefix seen/ --limit 10"});
 }
 
 }  // namespace seendb::tool

@@ -37,13 +37,15 @@ Status Run(const Session& session, const std::string& bucket) {
 
 }  // namespace
 
-void AddSeal(CLI::App& app, Session& session) {
+void AddSeal(Command app, Session& session) {
   auto bucket = std::make_shared<std::string>();
-  AddCommand(app, session, "seal",
-             "Re-encode every closed bucket compactly, or the one named (the current one included)",
-             Takes::kFolderOrServer, [&session, bucket] { return Run(session, *bucket); })
-      .add_option("--bucket", *bucket, "Only this bucket of --collection: 2026-11, 2026-11-20")
-      ->type_name("LABEL");
+  Command command = AddCommand(
+      app, session, "seal",
+      "Re-encode every closed bucket compactly, or the one named (the current one included)",
+      Takes::kFolderOrServer, [&session, bucket] { return Run(session, *bucket); });
+  command.Add("--bucket", *bucket, "Only this bucket of --collection: 2026-11, 2026-11-20")
+      .TypeName("LABEL");
+  command.Examples({"seendb seal", "seendb seal --collection default --bucket 2026-11"});
 }
 
 }  // namespace seendb::tool

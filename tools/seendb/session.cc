@@ -2,46 +2,65 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
 namespace seendb::tool {
+namespace {
 
-CLI::Validator NotEmpty() {
-  const auto check = [](const std::string& text) { return text.empty() ? "is empty" : ""; };
-  return CLI::Validator(check, "");
-}
+constexpr const char* kDefaultUrl = "http://127.0.0.1:7373";
+constexpr const char* kUrlVariable = "SEENDB_URL";
 
-void AddCommonFlags(CLI::App& command, Session& session, Takes takes) {
-  command.add_flag("--json", session.json, "Machine-readable output");
+}  // namespace
+
+void AddCommonFlags(Command command, Session& session, Takes takes) {
+  command.AddFlag("--json", session.json, "Machine-readable output");
   if (takes == Takes::kNothing) return;
   if (takes != Takes::kServer) {
-    command.add_option("--db", session.db, "The database's folder")->type_name("DIR");
-    command.add_option("--collection", session.collection, "The collection")
-        ->type_name("NAME")
-        ->check(NotEmpty());
+    command.Add("--db", session.db, "The database's folder").TypeName("DIR").NotEmpty();
+    command.Add("--collection", session.collection, "The collection").TypeName("NAME").NotEmpty();
     command
-        .add_option("--clock", session.clock,
-                    "With --db: take the present to be that many ms since 1970")
-        ->type_name("manual:MS");
+        .Add("--clock", session.clock, "With --db: take the present to be that many ms since 1970")
+        .TypeName("manual:MS");
   }
   if (takes == Takes::kFolder) return;
-  command.add_option("--url", session.url, "Ask a running server (http://127.0.0.1:7373)")
-      ->type_name("URL");
-  command.add_option("--timeout", session.timeout_s, "With --url: seconds to wait for an answer")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(1, 86'400));
+  command
+      .Add("--url", session.url,
+           takes == Takes::kServer
+               ? "The server (the variable SEENDB_URL, else http://127.0.0.1:7373)"
+               : "Without --db: the server (the variable SEENDB_URL, else http://127.0.0.1:7373)")
+      .TypeName("URL")
+      .NotEmpty();
+  command.Add("--timeout", session.timeout_s, "Seconds to wait for an answer of the server")
+      .TypeName("SECONDS")
+      .Range(1, 86'400);
 }
 
-CLI::App& AddCommand(CLI::App& parent, Session& session, const std::string& name,
-                     const std::string& description, Takes takes, std::function<Status()> run) {
-  CLI::App& command = *parent.add_subcommand(name, description);
+Command AddCommand(Command parent, Session& session, const std::string& name,
+                   const std::string& description, Takes takes, std::function<Status()> run) {
+  Command command = parent.AddCommand(name, description,
+                                      [&session, run = std::move(run)] { session.result = run(); });
   AddCommonFlags(command, session, takes);
-  command.callback([&session, &command, run = std::move(run)] {
-    // A command with commands of its own leaves the work to the one chosen.
-    if (command.get_subcommands().empty()) session.result = run();
-  });
   return command;
+}
+
+ServerUrl ServerUrlOf(const Session& session) {
+  if (!session.url.empty()) return {session.url, "--url"};
+  const char* const named = std::getenv(kUrlVariable);
+  if (named != nullptr && *named != '\0') return {named, kUrlVariable};
+  return {kDefaultUrl, ""};
+}
+
+Result<std::unique_ptr<HttpClient>> OpenServer(const Session& session) {
+  const ServerUrl chosen = ServerUrlOf(session);
+  auto address = ParseServerUrl(chosen.url, chosen.named_by);
+  if (!address.ok()) return address.status();
+  std::string hint;
+  if (chosen.named_by.empty()) hint = "the default; name another by --url or SEENDB_URL";
+  if (chosen.named_by == kUrlVariable) hint = "named by SEENDB_URL";
+  return std::make_unique<HttpClient>(std::move(address).value(), session.timeout_s * 1000,
+                                      std::move(hint));
 }
 
 std::string CollectionOf(const Session& session) {

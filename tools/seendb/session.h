@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
-#include <CLI/CLI.hpp>
-
+#include "flags.h"
 #include "http_client.h"
 #include "seendb/status.h"
 
@@ -22,6 +23,11 @@ struct Session {
   int64_t timeout_s = 600;  ///< --timeout: longest wait for an answer of the server
   bool json = false;        ///< --json
   Status result;            ///< of the command
+  /// The exit code of a failed `result` where its own does not fit; 0: its own.
+  int exit_code = 0;
+  /// The name of that code, as --json says it.
+  const char* exit_name = "";
+  std::vector<std::string> argv;  ///< the whole command line
 };
 
 /// Which of the common flags a command takes.
@@ -32,16 +38,24 @@ enum class Takes {
   kServer,          ///< --json, --url
 };
 
-/// Refuses an option given as "", which an unset variable of a script becomes, as if it were left
-/// out.
-CLI::Validator NotEmpty();
-
 /// Adds the common flags to `command`, bound to `session`.
-void AddCommonFlags(CLI::App& command, Session& session, Takes takes);
+void AddCommonFlags(Command command, Session& session, Takes takes);
 
 /// Adds a command that runs `run` when chosen; its outcome goes to session.result.
-CLI::App& AddCommand(CLI::App& parent, Session& session, const std::string& name,
-                     const std::string& description, Takes takes, std::function<Status()> run);
+Command AddCommand(Command parent, Session& session, const std::string& name,
+                   const std::string& description, Takes takes, std::function<Status()> run);
+
+/// A server's URL and where it was named: "--url", "SEENDB_URL" or "" for the default.
+struct ServerUrl {
+  std::string url;
+  std::string named_by;
+};
+
+/// The server that a command asks: --url, else the variable SEENDB_URL, else
+/// http://127.0.0.1:7373.
+ServerUrl ServerUrlOf(const Session& session);
+/// A client of that server. It is not connected yet. kInvalidArgument: the URL can't be read.
+Result<std::unique_ptr<HttpClient>> OpenServer(const Session& session);
 
 /// session.collection, or "default".
 std::string CollectionOf(const Session& session);

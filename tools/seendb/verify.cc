@@ -91,12 +91,13 @@ Status Run(const Session& session) {
 
 }  // namespace
 
-void AddVerify(CLI::App& app, Session& session) {
-  CLI::App& command = AddCommand(app, session, "verify",
-                                 "Read and check every file and every value, changing nothing; "
-                                 "exit code 4 if anything is damaged, which is named",
-                                 Takes::kFolder, [&session] { return Run(session); });
-  command.add_option("dir", session.db, "The database's folder, as by --db")->type_name("DIR");
+void AddVerify(Command app, Session& session) {
+  Command command = AddCommand(app, session, "verify",
+                               "Read and check every file and every value, changing nothing; "
+                               "exit code 4 if anything is damaged, which is named",
+                               Takes::kFolder, [&session] { return Run(session); });
+  command.Add("dir", session.db, "The database's folder, as by --db").TypeName("DIR");
+  command.Examples({"seendb verify db"});
 }
 
 }  // namespace seendb::tool
