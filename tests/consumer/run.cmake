@@ -1,5 +1,7 @@
 # Configures, builds and runs a consumer in a fresh folder; with INSTALL_FROM the engine of that
-# build folder is installed first. Variables: SOURCE, BUILD, OPTIONS, INSTALL_FROM, PREFIX.
+# build folder is installed first. With OPTIMIZED, what is compiled of sources whose path has that
+# text must be optimised, and nothing else, though no build type is set. Variables: SOURCE, BUILD,
+# OPTIONS, INSTALL_FROM, PREFIX, OPTIMIZED.
 
 function(must)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
@@ -15,7 +17,26 @@ if(INSTALL_FROM)
   must(${CMAKE_COMMAND} --install ${INSTALL_FROM} --component seendb_engine --prefix ${PREFIX})
   list(APPEND OPTIONS -DCMAKE_PREFIX_PATH=${PREFIX})
 endif()
-must(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} ${OPTIONS})
-must(${CMAKE_COMMAND} --build ${BUILD} --target consumer --parallel 2)
+must(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} ${OPTIONS} -DCMAKE_EXPORT_COMPILE_COMMANDS=ON)
+if(OPTIMIZED)
+  file(STRINGS ${BUILD}/compile_commands.json commands REGEX "\"command\":")
+  set(ours 0)
+  foreach(command IN LISTS commands)
+    if(command MATCHES " -c [^ ]*${OPTIMIZED}[^ ]*" AND NOT command MATCHES " -O2 ")
+      message(FATAL_ERROR "not optimised: ${command}")
+    elseif(command MATCHES " -O2 ")
+      math(EXPR ours "${ours} + 1")
+      if(command MATCHES " -c [^ ]*consumer/main.cc")
+        message(FATAL_ERROR "somebody else's source is optimised: ${command}")
+      endif()
+    endif()
+  endforeach()
+  if(ours LESS 50)
+    message(FATAL_ERROR "${ours} sources are optimised")
+  endif()
+endif()
+must(${CMAKE_COMMAND} --build ${BUILD} --target consumer repairer --parallel 2)
 must(${BUILD}/consumer ${BUILD}/database)
+file(REMOVE ${BUILD}/database/shard-0000/CURRENT)
+must(${BUILD}/repairer ${BUILD}/database)
 file(REMOVE_RECURSE ${BUILD}/database)

@@ -12,9 +12,9 @@
 
 #include "api/events_json.h"
 #include "api/filter_json.h"
+#include "api/unit/padded.h"
 #include "fuzz/input.h"
 #include "fuzz/plain_json.h"
-#include "unit/server/api/padded.h"
 
 namespace {
 

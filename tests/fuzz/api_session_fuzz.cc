@@ -13,7 +13,7 @@
 #include "fuzz/answers.h"
 #include "fuzz/input.h"
 #include "fuzz/session_driver.h"
-#include "unit/server/fake_engine.h"
+#include "support/fake_engine.h"
 
 namespace {
 

@@ -23,7 +23,7 @@ using seendb::Fingerprint;
 
 std::shared_ptr<rocksdb::MergeOperator> Operator(bool exact) {
   auto rules = std::make_shared<seendb::SeenRules>();
-  rules->counters = std::make_shared<seendb::MergeCounters>();
+  rules->counters = std::make_shared<seendb::Counters>();
   rules->bytes_max = 1 << 20;  // no input reaches it
   seendb::FilterRules fixed;
   fixed.list_limit = 16;

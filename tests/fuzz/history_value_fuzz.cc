@@ -21,7 +21,7 @@ bool Same(const HistoryValue& a, const HistoryValue& b) {
 }
 
 std::string Merged(const std::string& first, const std::string& second) {
-  static const auto merge = seendb::NewHistoryOperator(std::make_shared<seendb::MergeCounters>());
+  static const auto merge = seendb::NewHistoryOperator(std::make_shared<seendb::Counters>());
   const std::vector<rocksdb::Slice> operands{first, second};
   std::string value;
   rocksdb::Slice none(nullptr, 0);

@@ -28,7 +28,7 @@ class InlineService : public http::Service {
   explicit InlineService(http::Service* inner) : inner_(inner) {}
   http::Plan Begin(const http::RequestHead& head) override {
     http::Plan plan = inner_->Begin(head);
-    plan.place = plan.large_place = http::Place::kHere;
+    plan.executor = plan.large_executor = http::Executor::kInline;
     return plan;
   }
   void Handle(const http::Plan& plan, const http::Request& request,
@@ -38,7 +38,7 @@ class InlineService : public http::Service {
     http::Plan again;  // as the session would
     again.route = plan.route;
     again.body = plan.body;
-    again.place = http::Place::kQuick;
+    again.executor = http::Executor::kEngine;
     again.arguments = plan.arguments;
     again.query = plan.query;
     response->Clear();
@@ -57,7 +57,7 @@ class InlineService : public http::Service {
 class SessionDriver {
  public:
   SessionDriver(http::Service* service, const http::Limits& limits)
-      : inline_(service), shared_(&inline_, limits, 0, 0), thread_(&shared_) {
+      : inline_(service), shared_(&inline_, limits, http::Workers{0, 0, 0}), thread_(&shared_) {
     thread_.date = "Thu, 01 Jan 1970 00:00:00 GMT";
   }
 

@@ -13,11 +13,11 @@
 
 #include "format/bytes.h"
 #include "fuzz/input.h"
-#include "store/families.h"
 #include "store/files.h"
 #include "store/inventory.h"
-#include "store/losses.h"
-#include "store/meta_keys.h"
+#include "tables/data_loss.h"
+#include "tables/meta_keys.h"
+#include "tables/table_set.h"
 
 namespace {
 
@@ -75,13 +75,13 @@ void CheckOpening(const std::string& text, bool with_sum) {
 }
 
 void CheckLosses(std::string_view text) {
-  const auto losses = Losses::FromJson(text);
+  const auto losses = DataLoss::FromJson(text);
   if (!losses) return;
   const std::string written = losses->ToJson();
-  const auto again = Losses::FromJson(written);
+  const auto again = DataLoss::FromJson(written);
   Check(again && again->at_ms == losses->at_ms && again->ToJson() == written);
-  Losses both = *losses;
-  both.Absorb(*again);
+  DataLoss both = *losses;
+  both.Join(*again);
   Check(both.at_ms == losses->at_ms);
 }
 
@@ -92,15 +92,15 @@ void CheckRingState(std::string_view text) {
 
 void CheckFamilyName(const std::string& text) {
   const FamilyName name = ParseFamilyName(text);
-  if (name.kind == FamilyName::kSeen) {
+  if (name.Is(kSeenTables)) {
     Check(SeenFamilyName(name.collection, name.bucket) == text);
-  } else if (name.kind == FamilyName::kImpressions) {
+  } else if (name.Is(kImpressionsTables)) {
     Check(ImpressionsFamilyName(name.collection) == text);
-  } else if (name.kind == FamilyName::kHistory) {
+  } else if (name.Is(kHistoryTables)) {
     Check(HistoryFamilyName(name.collection, name.bucket) == text);
-  } else if (name.kind == FamilyName::kTimeline) {
+  } else if (name.Is(kTimelineTables)) {
     Check(TimelineFamilyName(name.collection, name.bucket) == text);
-  } else if (name.kind == FamilyName::kRing) {
+  } else if (name.Is(kRingTables)) {
     Check(ParseFamilyName(RingFamilyName(name.slot)).slot == name.slot);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "simulation/calendar.h"
+#include "simulation/checks_clock.h"
 #include "simulation/checks_verify.h"
 
 namespace seendb::simulation {
@@ -37,7 +38,8 @@ class Examination {
   void Run() {
     CheckShape();
     if (answer_.degraded) ++tally_->degraded;
-    if (answer_.degraded && !excused_ && !question_.filter.late) {
+    if (answer_.degraded && !excused_ && !question_.filter.late &&
+        !MissesDropped(model_, question_, answer_)) {
       Fail("degraded without a cause, missing " + answer_.missing.front());
     }
     std::vector<bool> unseen(answer_.examined, false);
@@ -88,7 +90,8 @@ class Examination {
     if (served && !Missing("impressions")) Fail(item + " was served and is called unseen");
     if (sure == expected_.played_sure.end()) return;
     for (const int64_t bucket : sure->second) {
-      if (Missing(NameOf(policy_, bucket))) continue;
+      if (Missing(NameOf(policy_, bucket)) && (excused_ || question_.filter.late)) continue;
+      if (SaysDropped(model_, question_, answer_, item, bucket)) continue;
       if (BeyondCeiling(model_, question_.collection, question_.user, bucket, engine_)) {
         ++tally_->forgotten;
         continue;

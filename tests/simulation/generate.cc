@@ -8,8 +8,11 @@
 #include "seendb/events.h"
 #include "simulation/calendar.h"
 #include "simulation/dice.h"
+#include "simulation/generate_clock.h"
 #include "simulation/generate_days.h"
+#include "simulation/generate_heal.h"
 #include "simulation/generate_history.h"
+#include "simulation/generate_ingest.h"
 #include "simulation/generate_verify.h"
 #include "support/mem_disk.h"
 
@@ -247,7 +250,7 @@ class Generator {
 
   // Something is done to a user, or a policy changed, in the middle of something else.
   void Middle() {
-    Add(Verb::kMiddle).number = dice_.Skewed(24);
+    Add(Verb::kMiddle).number = static_cast<int64_t>(dice_.Skewed(24));
     const Verb verb =
         dice_.Of({Verb::kDrain, Verb::kDrain, Verb::kDue, Verb::kDue, Verb::kSeal,
                   Verb::kSealClosed, Verb::kDrop, Verb::kCompact, Verb::kSync, Verb::kCheckpoint});
@@ -344,6 +347,9 @@ Script Generate(uint64_t seed, const Scale& scale) {
   AddVerify(seed, &script);
   AddHistory(seed, &script);
   AddDays(seed, &script);
+  AddIngest(seed, &script);
+  AddClock(seed, &script);
+  AddHeal(seed, &script);
   return script;
 }
 

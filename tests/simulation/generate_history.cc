@@ -125,14 +125,14 @@ class Decorator {
     }
     made_.push_back(std::move(again));
   }
-  void Middle(Operation* deed) {
-    Change(deed);
+  void Middle(Operation* call) {
+    Change(call);
     const size_t copies = made_.size() - 1;
     const bool copied = made_[copies].verb == Verb::kCheckpoint;
-    if (deed->verb == Verb::kFilter && !users_.empty() && dice_.Chance(60)) {
+    if (call->verb == Verb::kFilter && !users_.empty() && dice_.Chance(60)) {
       copied ? Read() : dice_.Chance(60) ? Write() : Read();
     } else {
-      made_.push_back(*deed);
+      made_.push_back(*call);
     }
   }
 

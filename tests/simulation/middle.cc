@@ -5,7 +5,7 @@
 namespace seendb::simulation {
 
 Middle::Middle(World* world, int64_t skip, const Operation& operation)
-    : world_(world), deed_(world, operation) {
+    : world_(world), call_(world, operation) {
   world_->points().Arm(skip, [this] { AtPoint(); });
 }
 
@@ -17,7 +17,7 @@ Middle::~Middle() {
 void Middle::AtPoint() {
   std::unique_lock lock(mutex_);
   thread_ = std::thread([this] {
-    deed_.Call();
+    call_.Call();
     const std::lock_guard done(mutex_);
     done_ = true;
     changed_.notify_all();
@@ -28,7 +28,7 @@ void Middle::AtPoint() {
 void Middle::Finish() {
   world_->points().Disarm();
   if (thread_.joinable()) return thread_.join();
-  if (!done_) deed_.Call();
+  if (!done_) call_.Call();
   done_ = true;
 }
 

@@ -1,4 +1,4 @@
-// tests/simulation/middle.h: a deed in the middle of an operation.
+// tests/simulation/middle.h: a call in the middle of an operation.
 
 #pragma once
 
@@ -6,12 +6,12 @@
 #include <mutex>
 #include <thread>
 
-#include "simulation/deed.h"
+#include "simulation/user_call.h"
 
 namespace seendb::simulation {
 
-/// While it lives, the deed is called at the `skip`-th point of the disk, on a thread of its own.
-/// The operation at that point waits for it, but not for long: the deed may have to wait for the
+/// While it lives, the call is called at the `skip`-th point of the disk, on a thread of its own.
+/// The operation at that point waits for it, but not for long: the call may have to wait for the
 /// operation. What the model makes of it is the same either way.
 class Middle {
  public:
@@ -20,18 +20,18 @@ class Middle {
   Middle(const Middle&) = delete;
   Middle& operator=(const Middle&) = delete;
 
-  /// The operation around it is over: waits for the deed; one that did not come to its point yet is
+  /// The operation around it is over: waits for the call; one that did not come to its point yet is
   /// done now.
   void Finish();
   /// After Finish: takes the outcome to the model.
-  Status Account() { return deed_.Account(false); }
-  const Operation& operation() const { return deed_.operation(); }
+  Status Account() { return call_.Account(false); }
+  const Operation& operation() const { return call_.operation(); }
 
  private:
   void AtPoint();
 
   World* const world_;
-  Deed deed_;
+  UserCall call_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool done_ = false;  // guarded by mutex_

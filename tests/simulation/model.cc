@@ -7,14 +7,23 @@
 namespace seendb::simulation {
 
 void Model::SetTime(int64_t at_ms) {
+  for (const auto& [collection, policy] : policies_) {
+    clock_.Expire(collection, policy, now_ms, call_);  // until now
+  }
   now_ms = at_ms;
-  for (const auto& [collection, policy] : policies_) history_.Age(collection, policy);
+  newest_now_ms = std::max(newest_now_ms, at_ms);
+  for (const auto& [collection, policy] : policies_) {
+    clock_.Expire(collection, policy, now_ms, call_);
+    history_.Age(collection, policy);
+  }
 }
 
 void Model::SetPolicy(const std::string& collection, const Policy& policy) {
   const auto before = policies_.find(collection);
   if (before != policies_.end()) history_.Change(collection, before->second, policy);
+  if (before != policies_.end()) clock_.Expire(collection, before->second, now_ms, call_);
   policies_[collection] = policy;
+  clock_.Expire(collection, policy, now_ms, call_);
   history_.Age(collection, policy);
   const uint64_t ceiling = EffectiveMaxFilterBytes(policy);
   const auto [at, fresh] = ceilings_.try_emplace(collection, ceiling);
@@ -50,9 +59,11 @@ bool Model::Takes(const std::string& collection, const Sent& sent) const {
   });
 }
 
-OpenCall& Model::CallOf(const std::string& user, bool acknowledged) {
-  std::vector<OpenCall>& calls = open_calls_[shard_of_(user)];
-  if (calls.empty() || calls.back().number != call_) calls.push_back({call_, acknowledged, {}});
+OpenCall& Model::CallOf(uint32_t shard, bool acknowledged) {
+  std::vector<OpenCall>& calls = open_calls_[shard];
+  if (calls.empty() || calls.back().number != call_) {
+    calls.push_back({call_, acknowledged, {}, {}});
+  }
   return calls.back();
 }
 
@@ -60,6 +71,8 @@ void Model::AddPlay(const std::string& collection, const Sent& sent, bool acknow
   const int64_t bucket = BucketAt(PolicyOf(collection), sent.at_ms);
   history_.EndLift(collection, sent.user, sent.item, sent.at_ms, acknowledged, call_);
   uint64_t& since = facts_[collection][sent.user].plays[sent.item][bucket];
+  // What may have been dropped is known again.
+  if (since != 0 && since <= clock_.DroppedUpTo(collection, bucket)) since = 0;
   if (since == 0) {
     // An earlier call holds for the item anyway where there is one.
     CallOf(sent.user, acknowledged).plays.push_back({collection, sent.user, sent.item, bucket});
@@ -101,11 +114,36 @@ void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, 
     Facts& facts = facts_[collection][user];
     // What is older than the window counts for nothing any more, not even for a rank.
     const int64_t oldest_ms = FirstMsOf(policy, OldestRead(collection));
-    std::erase_if(facts.served, [&](const Served& one) { return one.at_ms < oldest_ms; });
+    if (!may_be_set_back) {
+      std::erase_if(facts.served, [&](const Served& one) { return one.at_ms < oldest_ms; });
+    }
     std::sort(facts.served.begin(), facts.served.end(),
               [](const Served& a, const Served& b) { return a.Order() > b.Order(); });
     PushOut(policy, &facts);
   }
+}
+
+void Model::Ingest(const std::string& collection, bool served, const std::vector<Sent>& sent,
+                   const std::vector<std::vector<SourceMove>>& moves, bool acknowledged) {
+  served ? Serve(collection, sent, acknowledged) : Play(collection, sent, acknowledged);
+  for (uint32_t shard = 0; shard < shards(); ++shard) {
+    for (const SourceMove& move : moves[shard]) {
+      CallOf(shard, acknowledged).steps[move.source] = move.next_offset;
+      sources_.Move(shard, call_, move, acknowledged);
+    }
+  }
+}
+
+void Model::ForgetTopic(uint32_t shard, const std::string& topic) {
+  const std::vector<Source> known = sources_.SourcesOf(topic);
+  const bool stored = std::any_of(known.begin(), known.end(), [&](const Source& source) {
+    return sources_.NextOf(shard, source).has_value();
+  });
+  for (OpenCall& call : open_calls_[shard]) {
+    std::erase_if(call.steps, [&](const auto& one) { return one.first.first == topic; });
+  }
+  sources_.Forget(shard, topic);
+  if (stored) Synced(shard);
 }
 
 // For each entry, newest first: how many other items are newer at worst (all that are possible
@@ -197,6 +235,12 @@ void Model::LiftDeleted(const std::string& collection, const std::string& user,
   }
 }
 
+uint64_t Model::SinceOf(const std::string& collection, const std::string& user,
+                        const std::string& item, int64_t bucket) const {
+  const uint64_t* since = const_cast<Model*>(this)->SureSince({collection, user, item, bucket});
+  return since == nullptr ? 0 : *since;
+}
+
 bool Model::WasSent(const std::string& user, const std::string& item) const {
   const auto items = sent_.find(user);
   return items != sent_.end() && items->second.contains(item);
@@ -244,6 +288,7 @@ void Model::Synced(uint32_t shard) {
   std::erase_if(open_calls_[shard], [](const OpenCall& call) { return call.acknowledged; });
   history_.Synced(shard);
   days_.Synced(shard);
+  sources_.Synced(shard);
 }
 
 void Model::AllSynced() {
@@ -256,7 +301,8 @@ void Model::Drained() {
     history_.Synced(shard);
     days_.Synced(shard);
   }
-  for (std::vector<OpenCall>& calls : open_calls_) {
+  for (uint32_t shard = 0; shard < shards(); ++shard) {
+    std::vector<OpenCall>& calls = open_calls_[shard];
     uint64_t last_play = 0;
     for (const OpenCall& call : calls) {
       if (call.acknowledged && !call.plays.empty()) last_play = call.number;
@@ -264,6 +310,7 @@ void Model::Drained() {
     std::erase_if(calls, [last_play](const OpenCall& call) {
       return call.acknowledged && call.number <= last_play;
     });
+    sources_.SyncedTo(shard, last_play);
   }
 }
 

@@ -21,8 +21,10 @@
 #include <vector>
 
 #include "seendb/policy.h"
+#include "simulation/model_clock.h"
 #include "simulation/model_days.h"
 #include "simulation/model_history.h"
+#include "simulation/model_sources.h"
 
 namespace seendb::simulation {
 
@@ -53,23 +55,33 @@ struct OpenCall {
   uint64_t number = 0;
   bool acknowledged = false;
   std::vector<OpenPlay> plays;
+  StoredOffsets steps;  ///< offsets stored with it
 };
 
 /// See the head of this file.
 class Model {
  public:
   Model(uint32_t shards, std::function<uint32_t(const std::string&)> shard_of)
-      : shard_of_(std::move(shard_of)), open_calls_(shards), history_(this), days_(this) {}
+      : shard_of_(std::move(shard_of)),
+        open_calls_(shards),
+        history_(this),
+        days_(this),
+        sources_(shards) {}
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
   int64_t now_ms = 0;
-  /// Time goes on.
+  int64_t newest_now_ms = INT64_MIN;  // the clock may have been set back since
+  bool may_be_set_back = false;       ///< what is expired may count again
+  /// Time goes on, or the clock is set.
   void SetTime(int64_t at_ms);
   /// The exact side.
   HistoryModel& history() { return history_; }
   const HistoryModel& history() const { return history_; }
   const DaysModel& days() const { return days_; }
+  const ClockModel& clock() const { return clock_; }
+  SourcesModel& sources() { return sources_; }
+  const SourcesModel& sources() const { return sources_; }
 
   /// A collection is made or its policy changed.
   void SetPolicy(const std::string& collection, const Policy& policy);
@@ -85,6 +97,11 @@ class Model {
   /// Takes a call's events; those that Takes refuses leave no trace.
   void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
   void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
+  /// Takes a batch out of a log: events that are not repeated, and each shard's moves.
+  void Ingest(const std::string& collection, bool served, const std::vector<Sent>& sent,
+              const std::vector<std::vector<SourceMove>>& moves, bool acknowledged);
+  /// A shard has forgotten a topic, and that is on the disk.
+  void ForgetTopic(uint32_t shard, const std::string& topic);
 
   /// Forgets a user.
   void Erase(const std::string& user, int64_t at_ms);
@@ -95,6 +112,9 @@ class Model {
 
   /// What of a user counts now in a collection.
   Expected Expect(const std::string& collection, const std::string& user) const;
+  /// The call that made a play sure; 0: none.
+  uint64_t SinceOf(const std::string& collection, const std::string& user, const std::string& item,
+                   int64_t bucket) const;
   /// Whether an item was ever sent for a user, in whatever collection, erased since or not.
   bool WasSent(const std::string& user, const std::string& item) const;
   /// Distinct items of a user in a bucket, the possible ones included.
@@ -146,7 +166,10 @@ class Model {
   void PushOut(const Policy& policy, Facts* facts) const;
   void LiftDeleted(const std::string& collection, const std::string& user,
                    Expected* expected) const;
-  OpenCall& CallOf(const std::string& user, bool acknowledged);
+  OpenCall& CallOf(uint32_t shard, bool acknowledged);
+  OpenCall& CallOf(const std::string& user, bool acknowledged) {
+    return CallOf(shard_of_(user), acknowledged);
+  }
   template <typename Visit>
   static void Rank(const std::vector<Served>& served, const Visit& visit);
 
@@ -161,6 +184,8 @@ class Model {
   std::vector<std::vector<OpenCall>> open_calls_;
   HistoryModel history_;
   DaysModel days_;
+  SourcesModel sources_;
+  ClockModel clock_;
 };
 
 }  // namespace seendb::simulation

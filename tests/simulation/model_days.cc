@@ -35,7 +35,8 @@ std::map<uint32_t, FirstPlay> DaysModel::Expect(const std::string& collection,
         model_.history().Judge(collection, one.user, one.at_ms) != HistoryModel::Verdict::kNothing;
     if (!counts || !met.insert(one.user).second) continue;
     const Latest* latest = LatestOf(collection, one.user);
-    const bool active = latest != nullptr && latest->day == today;
+    // A clock that was set back tells nothing anew.
+    const bool active = latest != nullptr && latest->day >= today;
     expected[i] = !active ? FirstPlay::kMust : latest->told ? FirstPlay::kMustNot : FirstPlay::kMay;
   }
   return expected;
@@ -46,6 +47,8 @@ void DaysModel::Play(const std::string& collection, const std::vector<Sent>& sen
                      bool acknowledged, uint64_t call) {
   for (const auto& [index, first] : Expect(collection, sent)) {
     if (first == FirstPlay::kMustNot) continue;
+    const Latest* latest = LatestOf(collection, sent[index].user);
+    if (latest != nullptr && latest->day > Today(collection)) continue;
     latest_[{collection, sent[index].user}] = {Today(collection), acknowledged,
                                                acknowledged ? call : 0};
   }

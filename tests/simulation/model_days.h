@@ -3,7 +3,7 @@
 //
 // Of each user and collection the latest day is kept that a first play was told of, or may have
 // been stored of without anybody being told: its call failed, or a power cut may have taken it.
-// Time goes on, so no older day is asked about again.
+// A day before that is over, also where the clock was set back.
 
 #pragma once
 

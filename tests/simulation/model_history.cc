@@ -107,13 +107,11 @@ void HistoryModel::DeleteOne(const std::string& collection, Of* of, const std::s
       model_.PolicyOf(collection).history.deleted_items == DeletedItems::kRecommendAgain;
   if (again && lift != of->lifts.end()) least_ms = std::max(least_ms, lift->second.at_ms);
   bool none = false;
-  int64_t most_ms = least_ms;
   std::set<int64_t> maybe;
   const std::vector<const ItemState*> winners = Winners(collection, *of, item, &none);
   const bool one = winners.size() == 1 && !none;
   for (const ItemState* state : winners) {
     if (state->at_ms <= of->covered_sure_ms) continue;
-    most_ms = std::max(most_ms, state->at_ms);
     if (one && state->at_ms > of->covered_maybe_ms) {
       least_ms = std::max(least_ms, state->at_ms);
     } else {
@@ -124,10 +122,10 @@ void HistoryModel::DeleteOne(const std::string& collection, Of* of, const std::s
   Insert(of, item, {least_ms, true, {}, acknowledged, 0});
   if (!again) return;
   if (acknowledged) {
-    of->lifts[item] = {most_ms, false, true, 0};
+    of->lifts[item] = {model_.now_ms, false, true, 0};
   } else {
     Lift& known = of->lifts[item];
-    known = {std::max(most_ms, known.at_ms), false, false, 0};
+    known = {std::max(model_.now_ms, known.at_ms), false, false, 0};
   }
 }
 
@@ -152,6 +150,14 @@ void HistoryModel::Pause(const std::string& user, bool paused) {
   const Recording before = RecordingOf(user);
   if (before.paused == paused) return;
   toggles_[user].emplace_back(std::max(model_.now_ms, before.since_ms), paused);
+  // Plays that came in the pause, when the clock was ahead, are known to the filters alone.
+  if (!paused && model_.now_ms < model_.newest_now_ms) {
+    for (const auto& [collection, policy] : model_.policies()) {
+      int64_t& to = unwatched_to_.try_emplace(collection, INT64_MIN).first->second;
+      const int64_t bucket = BucketAt(policy, model_.newest_now_ms + policy.max_future_ms);
+      to = std::max(to, FirstMsOf(policy, bucket + 1));
+    }
+  }
   Synced(model_.ShardOf(user));
 }
 

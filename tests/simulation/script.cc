@@ -13,10 +13,11 @@ namespace seendb::simulation {
 namespace {
 
 constexpr std::array<const char*, kVerbs> kNames = {
-    "clock",     "put",         "play",   "serve",  "filter",    "inspect", "erase",  "drain",
-    "seal",      "seal-closed", "drop",   "due",    "compact",   "sync",    "verify", "stats",
-    "read-only", "checkpoint",  "reopen", "kill",   "power-cut", "fail",    "crash",  "cut",
-    "middle",    "history",     "more",   "lookup", "delete",    "clear",   "pause",  "resume"};
+    "clock",     "put",         "play",   "serve",     "filter",    "inspect", "erase",  "drain",
+    "seal",      "seal-closed", "drop",   "due",       "compact",   "sync",    "verify", "stats",
+    "read-only", "checkpoint",  "reopen", "kill",      "power-cut", "fail",    "crash",  "cut",
+    "middle",    "history",     "more",   "lookup",    "delete",    "clear",   "pause",  "resume",
+    "publish",   "ingest",      "forget", "set-clock", "heal"};
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -209,6 +210,7 @@ Operation ReadOperation(const std::vector<std::string>& words) {
     case Verb::kReopen:
     case Verb::kPowerCut:
     case Verb::kMiddle:
+    case Verb::kSetClock:
       operation.number = ToNumber(plain.at(0));
       break;
     case Verb::kPut:
@@ -248,9 +250,28 @@ Operation ReadOperation(const std::vector<std::string>& words) {
       operation.user = plain.at(1);
       operation.filter.items = Split(fields.at("items"), ',');
       break;
+    case Verb::kPublish:
+      operation.topic = plain.at(0);
+      operation.number = ToNumber(plain.at(1));
+      for (size_t i = 2; i < plain.size(); ++i) operation.events.push_back(ReadEvent(plain[i]));
+      break;
+    case Verb::kIngest:
+      operation.topic = plain.at(0);
+      operation.filter.limit = static_cast<uint32_t>(ToNumber(fields.at("limit")));
+      operation.behind = ToNumber(fields.at("behind"));
+      operation.not_told = fields.contains("not_told");
+      break;
+    case Verb::kForget:
+      operation.topic = plain.at(0);
+      operation.number = ToNumber(fields.at("new"));
+      break;
     case Verb::kSeal:
       operation.collection = plain.at(0);
       operation.number = ToNumber(plain.at(1));
+      break;
+    case Verb::kHeal:
+      operation.number = ToNumber(plain.at(0));
+      operation.seed = static_cast<uint64_t>(ToNumber(fields.at("seed")));
       break;
     case Verb::kFail:
     case Verb::kCrash:
@@ -282,6 +303,7 @@ std::string ToText(const Operation& operation) {
     case Verb::kReopen:
     case Verb::kPowerCut:
     case Verb::kMiddle:
+    case Verb::kSetClock:
       return text + " " + std::to_string(operation.number);
     case Verb::kPut:
       return text + " " + operation.collection + PatchText(operation.patch);
@@ -308,8 +330,20 @@ std::string ToText(const Operation& operation) {
     case Verb::kDelete:
       return text + " " + operation.collection + " " + operation.user +
              " items=" + Joined(operation.filter.items);
+    case Verb::kPublish:
+      return text + " " + operation.topic + " " + std::to_string(operation.number) +
+             EventsText(operation.events);
+    case Verb::kIngest:
+      return text + " " + operation.topic + " limit=" + std::to_string(operation.filter.limit) +
+             " behind=" + std::to_string(operation.behind) +
+             (operation.not_told ? " not_told=1" : "");
+    case Verb::kForget:
+      return text + " " + operation.topic + " new=" + std::to_string(operation.number);
     case Verb::kSeal:
       return text + " " + operation.collection + " " + std::to_string(operation.number);
+    case Verb::kHeal:
+      return text + " " + std::to_string(operation.number) +
+             " seed=" + std::to_string(operation.seed);
     case Verb::kFail:
     case Verb::kCrash:
     case Verb::kCut:

@@ -72,8 +72,15 @@ enum class Verb : uint8_t {
   kClear,       ///< `user`, `of`; `number` 1: the filters too
   kPause,       ///< `user`
   kResume,      ///< `user`
+  kPublish,     ///< `topic`, partition `number`, `events`; one of user "-" can't be read
+  kIngest,      ///< `topic`: so many messages of each partition as filter.limit says (0: all),
+                ///< beginning `behind` before the stored offset; `not_told`
+  kForget,      ///< `topic`; `number` 1: it is made anew, empty
+  kSetClock,    ///< by `number` ms, ahead or back
+  kHeal,        ///< arms: the shard that a failure stops next is healed in place, `number`
+                ///< operations later at most; with a `seed` the power goes right after
 };
-inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kResume) + 1;
+inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kHeal) + 1;
 /// "clock", "put", ...
 const char* NameOf(Verb verb);
 
@@ -98,6 +105,9 @@ struct Operation {
   std::vector<std::string> of;  ///< collections; none: all that keep history, of a clear all
   ScriptFilter filter;
   PolicyPatch patch;
+  std::string topic;      ///< "video.p" or, for impressions, "video.s"
+  int64_t behind = 0;     ///< of an ingest: messages that were read before
+  bool not_told = false;  ///< of an ingest: first plays can't be told
   int64_t number = 0;
   uint64_t seed = 0;
   uint32_t kinds = 0;

@@ -33,7 +33,9 @@ class Passing : public Engine {
   Result<UserReport> Inspect(IdRef user, std::string_view collection) override {
     return inner_->Inspect(user, collection);
   }
-  Status EraseUser(IdRef user) override { return inner_->EraseUser(user); }
+  Status EraseUser(IdRef user, int64_t* until_ms) override {
+    return inner_->EraseUser(user, until_ms);
+  }
   Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override {
     return inner_->ReadHistory(request, page);
   }
@@ -76,6 +78,7 @@ class Passing : public Engine {
               const std::function<bool(const ScanRow&)>& row) override {
     return inner_->Scan(family_prefix, row);
   }
+  Result<int64_t> ConfirmClock() override { return inner_->ConfirmClock(); }
   int64_t NowMs() const override { return inner_->NowMs(); }
   uint32_t ShardOf(IdRef user) const override { return inner_->ShardOf(user); }
   Status Close() override { return inner_->Close(); }
@@ -119,7 +122,7 @@ class Lying final : public Passing {
 class Undead final : public Passing {
  public:
   using Passing::Passing;
-  Status EraseUser(IdRef) override { return {}; }
+  Status EraseUser(IdRef, int64_t*) override { return {}; }
 };
 
 // Deletes all items of a call but the last.
@@ -245,6 +248,93 @@ class Reticent final : public Passing {
   }
 };
 
+// Takes a log's offset, and all events of the batch but the last.
+class Dropping final : public Passing {
+ public:
+  using Passing::Passing;
+  Result<IngestResult> Ingest(const IngestBatch& batch) override {
+    IngestBatch less = batch;
+    if (!less.plays.empty()) less.plays = less.plays.first(less.plays.size() - 1);
+    less.origins = less.origins.first(less.plays.size());
+    Result<IngestResult> result = inner_->Ingest(less);
+    if (result.ok() && less.plays.size() < batch.plays.size()) ++result->accepted;
+    return result;
+  }
+};
+
+// Reads a log on behind a message that it left out.
+class Hasty final : public Passing {
+ public:
+  using Passing::Passing;
+  std::vector<SourceInfo> Sources() override {
+    std::vector<SourceInfo> sources = inner_->Sources();
+    for (SourceInfo& source : sources) {
+      if (source.next_offset) ++*source.next_offset;
+    }
+    return sources;
+  }
+};
+
+// Says that it forgot a topic, and knows its offsets.
+class Clinging final : public Passing {
+ public:
+  using Passing::Passing;
+  Status ForgetTopic(std::string_view) override { return {}; }
+};
+
+// Goes on where a first play can't be told.
+class Careless final : public Passing {
+ public:
+  using Passing::Passing;
+  Result<IngestResult> Ingest(const IngestBatch& batch) override {
+    IngestBatch carefree = batch;
+    carefree.tell_first = [&](std::span<const FirstOfDay> firsts) {
+      (void)batch.tell_first(firsts);
+      return Status();
+    };
+    return inner_->Ingest(carefree);
+  }
+};
+
+// Never says that something is missing.
+class Assuring final : public Passing {
+ public:
+  using Passing::Passing;
+  Status Filter(const FilterRequest& request, FilterResponse* response) override {
+    const Status status = inner_->Filter(request, response);
+    response->degraded = false;
+    response->missing.clear();
+    return status;
+  }
+};
+
+// Stops all shards with one, until a drain.
+class Halting final : public Passing {
+ public:
+  using Passing::Passing;
+  Result<RecordResult> RecordPlays(std::span<const Play> plays,
+                                   const RecordOptions& options) override {
+    if (!halted_.ok()) return halted_;
+    Result<RecordResult> result = inner_->RecordPlays(plays, options);
+    halted_ = result.status();
+    return result;
+  }
+  Status Drain() override {
+    halted_ = {};
+    return inner_->Drain();
+  }
+
+ private:
+  Status halted_;
+};
+
+// Never heals.
+class Ailing final : public Passing {
+ public:
+  using Passing::Passing;
+  Status Drain() override { return {}; }
+};
+
 template <typename Wrapped>
 Result<std::unique_ptr<Engine>> OpenWrapped(const std::string& path, const Options& options,
                                             const Seams& seams) {
@@ -286,8 +376,64 @@ TEST(SimulationTest, CatchesAnEngineThatNeverRefutes) { ExpectCaught<Gullible>()
 TEST(SimulationTest, CatchesAnEngineThatTellsADayTwice) { ExpectCaught<Repeating>(); }
 TEST(SimulationTest, CatchesAnEngineThatTellsNotOfADay) { ExpectCaught<Reticent>(); }
 
+TEST(SimulationTest, CatchesAnEngineThatDropsAMessage) { ExpectCaught<Dropping>(); }
+TEST(SimulationTest, CatchesAnEngineThatPassesAMessageOver) { ExpectCaught<Hasty>(); }
+TEST(SimulationTest, CatchesAnEngineThatKeepsATopic) { ExpectCaught<Clinging>(); }
+TEST(SimulationTest, CatchesAnEngineThatGoesOnUntold) { ExpectCaught<Careless>(); }
+
+// A bucket that a clock dropped which was ahead.
+TEST(SimulationTest, CatchesAnEngineThatDropsInSilence) {
+  std::string error;
+  const std::optional<Script> script = Parse(
+      "options shards=1 ring_slots=2 options_files=0\nclock 1600000000000\n"
+      "put article bucket=1 window=2 retention=2 fpr=0.01\nplay article u1:v1@now\ndrain\n"
+      "set-clock 259200000\ndrop\nset-clock -259200000\n"
+      "filter article u1 facts=3 limit=0 explain=1 record=0 strict=0 late=0 items=v1\n",
+      &error);
+  ASSERT_TRUE(script) << error;
+  const Outcome right = Simulate(*script);
+  EXPECT_FALSE(right.failed) << right.what;
+  EXPECT_GT(right.tally.degraded, 0U);
+  EXPECT_TRUE(Simulate(*script, OpenWrapped<Assuring>).failed);
+}
+
+// A shard that stops, calls about either shard, then it is healed.
+Script ShardThatStops(const std::string& skip) {
+  std::string text =
+      "options shards=2 ring_slots=2 options_files=0\nclock 1600000000000\n"
+      "play default u0:v1@now u1:v1@now u2:v1@now u3:v1@now\n"
+      "fail kinds=1 part=shard-0000*.log skip=" +
+      skip + " error=eio seed=0\nheal 20 seed=" + skip + "\n";
+  for (int i = 0; i < 16; ++i) {
+    const std::string user = "u" + std::to_string(i % 4);
+    text += "play default " + user + ":w" + std::to_string(i) + "@now\nfilter default " + user +
+            " facts=3 limit=0 explain=1 record=0 strict=0 late=0 items=v1,w" + std::to_string(i) +
+            "\n";
+  }
+  std::string error;
+  const std::optional<Script> script = Parse(text + "drain\n", &error);
+  EXPECT_TRUE(script) << error;
+  return script.value_or(Script{});
+}
+
+TEST(SimulationTest, AShardIsHealedWhileOthersGoOn) {
+  for (const char* skip : {"0", "1", "2", "3"}) {
+    const Outcome outcome = Simulate(ShardThatStops(skip));
+    EXPECT_FALSE(outcome.failed) << skip << ": " << outcome.what;
+    EXPECT_EQ(outcome.tally.healed, 1U);
+    EXPECT_GT(outcome.tally.beside, 4U);
+  }
+}
+
+TEST(SimulationTest, CatchesAnEngineThatStopsAltogether) {
+  EXPECT_TRUE(Simulate(ShardThatStops("0"), OpenWrapped<Halting>).failed);
+}
+TEST(SimulationTest, CatchesAnEngineThatDoesNotHeal) {
+  EXPECT_TRUE(Simulate(ShardThatStops("0"), OpenWrapped<Ailing>).failed);
+}
+
 TEST(SimulationTest, ASeedRepeatsItself) {
-  for (const uint64_t seed : {3, 4, 5}) {
+  for (const uint64_t seed : {3U, 4U, 5U}) {
     const Script script = Generate(seed, kSmall);
     const Outcome first = Simulate(script), second = Simulate(script);
     EXPECT_FALSE(first.failed) << seed << ": " << first.what;
@@ -295,7 +441,7 @@ TEST(SimulationTest, ASeedRepeatsItself) {
   }
 }
 
-// The deed is done once, at its point or after, and the model hears of it.
+// The call is done once, at its point or after, and the model hears of it.
 TEST(SimulationTest, SomethingIsDoneInTheMiddle) {
   for (const char* around : {"drain", "sync", "seal-closed", "checkpoint", "due"}) {
     for (const int point : {0, 1, 3, 1000}) {
@@ -318,7 +464,7 @@ TEST(SimulationTest, SomethingIsDoneInTheMiddle) {
 }
 
 TEST(SimulationTest, AScriptIsItsText) {
-  bool history = false, verify = false, days = false;
+  bool history = false, verify = false, days = false, ingest = false, clock = false, heal = false;
   for (uint64_t seed = 7; seed < 17; ++seed) {
     const Script script = Generate(seed, kSmall);
     std::string error;
@@ -328,12 +474,18 @@ TEST(SimulationTest, AScriptIsItsText) {
     for (const Operation& one : again->operations) {
       history = history || one.verb == Verb::kDelete;
       verify = verify || one.filter.verify;
+      ingest = ingest || one.verb == Verb::kIngest;
+      clock = clock || one.verb == Verb::kSetClock;
+      heal = heal || one.verb == Verb::kHeal;
       days = days || (!one.events.empty() && !one.events[0].day.empty());
     }
   }
   EXPECT_TRUE(history);
   EXPECT_TRUE(verify);
   EXPECT_TRUE(days);
+  EXPECT_TRUE(ingest);
+  EXPECT_TRUE(clock);
+  EXPECT_TRUE(heal);
 }
 
 }  // namespace

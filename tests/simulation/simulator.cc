@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "seendb/events.h"
 #include "simulation/checks_days.h"
 #include "simulation/upkeep.h"
 
@@ -21,6 +22,7 @@ class Simulator {
     world_.Open();
     for (*operation = 0; *operation < script_.operations.size(); ++*operation) {
       const std::span<const Operation> rest = std::span(script_.operations).subspan(*operation);
+      world_.Begin(rest[0]);
       if (rest[0].verb == Verb::kMiddle && InTheMiddle(rest)) {
         *operation += 2;
       } else {
@@ -45,22 +47,29 @@ class Simulator {
       case Verb::kClock:
         Clock(operation.number);
         return;
+      case Verb::kSetClock:
+        if (model().now_ms == 0) return;  // it was never set
+        return world_.SetTime(model().now_ms + operation.number);
       case Verb::kInspect:
         return Inspect(operation.user);
       case Verb::kMiddle:
         return;
+      case Verb::kPublish:
+        return Publish(operation);
       case Verb::kReopen:
         return world_.Reopen(static_cast<uint32_t>(operation.number));
       case Verb::kKill:
         return world_.Die(std::nullopt);
       case Verb::kPowerCut:
         return world_.Die(static_cast<uint64_t>(operation.number));
+      case Verb::kHeal:
+        return world_.HealNext(operation);
       case Verb::kFail:
       case Verb::kCrash:
       case Verb::kCut:
         return world_.Arm(operation);
       default:
-        return Deed::Is(operation.verb) ? Make(operation) : upkeep_.Do(operation, nullptr);
+        return UserCall::Is(operation.verb) ? Make(operation) : upkeep_.Do(operation, nullptr);
     }
   }
 
@@ -70,16 +79,27 @@ class Simulator {
     world_.SetTime(now_ms);
   }
 
+  void Publish(const Operation& operation) {
+    std::vector<Message> messages;
+    for (ScriptEvent event : operation.events) {
+      if (event.at_ms == kNowMs) event.at_ms = model().now_ms;
+      const bool dead = event.user == "-";
+      messages.push_back({dead, std::move(event)});
+    }
+    const auto partition = static_cast<uint32_t>(operation.number);
+    model().sources().Publish({operation.topic, partition}, std::move(messages));
+  }
+
   void Make(const Operation& operation) {
-    Deed deed(&world_, operation);
-    deed.Call();
-    world_.Recover(deed.Account(true));
+    UserCall call(&world_, operation);
+    call.Call();
+    world_.Recover(call.Account(true));
   }
 
   // `operations` are "middle", what is done, and what is done in the middle of that.
   bool InTheMiddle(std::span<const Operation> operations) {
-    if (operations.size() < 3 || !Upkeep::Is(operations[1].verb) || !Deed::Is(operations[2].verb) ||
-        world_.Armed()) {
+    if (operations.size() < 3 || !Upkeep::Is(operations[1].verb) ||
+        !UserCall::Is(operations[2].verb) || world_.Armed()) {
       return false;
     }
     for (const Operation& one : operations.first(3)) Count(one);
@@ -97,6 +117,7 @@ class Simulator {
 
   // Everything is looked at once more, before and after a last opening.
   void Finish() {
+    if (world_.Stopped()) world_.Heal();
     world_.Disarm();
     world_.Reopen(0);
     const Status drained = engine().Drain();

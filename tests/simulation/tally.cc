@@ -19,6 +19,8 @@ void Tally::Add(const Tally& other) {
   power_cuts += other.power_cuts;
   failures += other.failures;
   lost_calls += other.lost_calls;
+  healed += other.healed;
+  beside += other.beside;
   layers += other.layers;
   pages += other.pages;
   entries += other.entries;
@@ -36,6 +38,8 @@ void Tally::Add(const Tally& other) {
   refuted += other.refuted;
   vouched += other.vouched;
   first_plays += other.first_plays;
+  ingested += other.ingested;
+  repeated += other.repeated;
 }
 
 bool Tally::WithinBudget() const {
@@ -47,7 +51,8 @@ std::string Tally::ToText() const {
   std::ostringstream out;
   out << "  months " << months << ", openings " << opened << ", crashes " << crashes
       << ", power cuts " << power_cuts << " (calls lost as promised " << lost_calls
-      << "), failed operations " << failures << "\n  plays " << plays << ", impressions "
+      << "), failed operations " << failures << ", healed in place " << healed
+      << " (operations until then " << beside << ")\n  plays " << plays << ", impressions "
       << impressions << ", answers " << answers << ", candidates " << candidates
       << ", degraded answers " << degraded << ", layers made " << layers
       << ", items beyond a ceiling " << forgotten << "\n  history: pages " << pages << ", entries "
@@ -57,7 +62,7 @@ std::string Tally::ToText() const {
       << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket " << misnamed
       << "\n  verified answers " << verified << ", refuted " << refuted
       << ", never seen where history is whole " << vouched << "; first plays of a day "
-      << first_plays << "\n ";
+      << first_plays << "; ingested " << ingested << ", repeated " << repeated << "\n ";
   for (size_t i = 0; i < kVerbs; ++i) {
     out << " " << NameOf(static_cast<Verb>(i)) << " " << done[i];
   }

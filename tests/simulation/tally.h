@@ -23,6 +23,7 @@ struct Tally {
   std::array<uint64_t, kVerbs> done{};
   uint64_t plays = 0, impressions = 0, answers = 0, candidates = 0, degraded = 0, forgotten = 0;
   uint64_t opened = 0, crashes = 0, power_cuts = 0, failures = 0, lost_calls = 0, layers = 0;
+  uint64_t healed = 0, beside = 0;               ///< in place; operations while a shard was stopped
   uint64_t pages = 0, entries = 0, lookups = 0;  ///< of history; what was read to compare not
   /// Items never sent before, in collections that may be wrong; those called seen; how many the
   /// policies allow, and the variance of that.
@@ -37,7 +38,8 @@ struct Tally {
   /// Answers that history was asked about, items it refuted, and those that can't be called seen
   /// since history is whole.
   uint64_t verified = 0, refuted = 0, vouched = 0;
-  uint64_t first_plays = 0;  ///< of a day, told
+  uint64_t first_plays = 0;             ///< of a day, told
+  uint64_t ingested = 0, repeated = 0;  ///< events of logs, accepted; left out
 
   void Add(const Tally& other);
   /// Whether the false positives fit the budget, with room for chance (five standard deviations,

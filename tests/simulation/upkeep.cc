@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "simulation/calendar.h"
+#include "simulation/checks_ingest.h"
 #include "simulation/simulator.h"
 
 namespace seendb::simulation {
@@ -130,6 +131,8 @@ void Upkeep::Stats() {
     throw Violation(std::string("statistics: ") + name + " is " + std::to_string(is) +
                     ", expected " + std::to_string(should));
   };
+  check("damaged", stats.damaged, 0);
+  if (!world_.counts_known()) return;
   check("plays_accepted", stats.plays_accepted, expected.plays_accepted);
   check("plays_refused", stats.plays_refused, expected.plays_refused);
   check("impressions_accepted", stats.impressions_accepted, expected.impressions_accepted);
@@ -144,7 +147,8 @@ void Upkeep::Stats() {
   check("history_paused", stats.history_paused, expected.history_paused);
   check("history_deleted", stats.history_deleted, expected.history_deleted);
   check("history_cleared", stats.history_cleared, expected.history_cleared);
-  check("damaged", stats.damaged, 0);
+  check("ingest_repeated", stats.ingest_repeated, expected.ingest_repeated);
+  CheckIngested(model(), stats.ingested);
   world_.tally().layers += stats.layers_created;
   if (stats.degraded && !world_.Excused()) {
     throw Violation("statistics: " + stats.problems.front());

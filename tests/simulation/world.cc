@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "filter/hash.h"
+#include "simulation/checks_clock.h"
 
 namespace seendb::simulation {
 namespace {
@@ -20,6 +21,9 @@ World::World(const Script& script, Opener opener, Tally* tally)
       model_(script.options.shards, [shards = script.options.shards](const std::string& user) {
         return ShardOf(IdRef(user), shards);
       }) {
+  model_.may_be_set_back =
+      std::any_of(script.operations.begin(), script.operations.end(),
+                  [](const Operation& one) { return one.verb == Verb::kSetClock; });
   model_.SetPolicy("default", Policy{});
 }
 
@@ -37,11 +41,33 @@ void World::CheckExcused(const char* what, const Status& status) const {
   throw Violation(std::string(what) + ": " + status.ToString() + ", though nothing failed");
 }
 
+void World::CountVerdicts(const std::string& collection, const std::vector<Sent>& sent) {
+  if (!model_.PolicyOf(collection).history.enabled) return;
+  for (const Sent& one : sent) {
+    if (!model_.Takes(collection, one)) continue;
+    const bool enters =
+        model_.history().Judge(collection, one.user, one.at_ms) == HistoryModel::Verdict::kBoth;
+    ++(enters ? expected.history_recorded : expected.history_paused);
+  }
+}
+
+void World::CheckFull() const {
+  std::vector<bool> has_current(model_.shards(), false);
+  for (const SlotInfo& slot : engine_->Ring()) {
+    if (slot.state == "current") has_current[slot.shard] = true;
+  }
+  if (std::find(has_current.begin(), has_current.end(), false) == has_current.end()) {
+    throw Violation("busy, though every shard has a current slot");
+  }
+}
+
 // ---- Opening ----
 
 void World::TryOpen() {
   ++tally_->opened;
   expected = {};
+  counts_known_ = true;
+  stopped_.reset();
   failures_at_open_ = disk_.failures();
   Result<std::unique_ptr<Engine>> opened = opener_(kPath, options_, seams());
   if (opened.ok()) {
@@ -68,14 +94,19 @@ void World::Open() {
     reads_fail_ = false;
     TryOpen();
   }
-  SettlePolicies();
-  SettleErasures();
-  SettlePauses();
-  for (uint32_t shard = 0; shard < model_.shards(); ++shard) SettleCalls(shard);
+  Settle();
   power_was_cut_ = false;
   if (Excused()) return;
   model_.AllSynced();
   Sweep(engine_.get(), ReadsFail());
+}
+
+void World::Settle() {
+  SettlePolicies();
+  SettleErasures();
+  SettlePauses();
+  SettleSources();
+  for (uint32_t shard = 0; shard < model_.shards(); ++shard) SettleCalls(shard);
 }
 
 void World::Reopen(uint32_t ring_slots) {
@@ -125,12 +156,13 @@ void World::Arm(const Operation& operation) {
 
 void World::Recover(const Status& status) {
   if (disk_.crashed()) return Die(std::exchange(armed_cut_, {}));
-  if (status.ok() || !Excused()) return;
+  if (status.ok() || !Excused() || stopped_) return;
   const bool asks = status.code() == StatusCode::kIOError ||
                     status.code() == StatusCode::kCorruption ||
                     status.code() == StatusCode::kUnavailable;
   if (!asks) return;
   ++tally_->failures;
+  if (StopsOne()) return;
   Sweep(engine_.get(), true);  // reads go on
   const Status closed = engine_->Close();
   if (closed.ok()) model_.AllSynced();
@@ -170,7 +202,17 @@ void World::SettleErasures() {
   for (const auto& [user, at_ms] : std::exchange(doubted_erasures_, {})) {
     const Result<UserReport> report = engine_->Inspect(IdRef(user));
     if (!report.ok()) throw Violation("inspect " + user + ": " + report.status().ToString());
-    if (report->erased_at_ms == at_ms) model_.Erase(user, at_ms);
+    if (!report->erased_at_ms || *report->erased_at_ms < at_ms) continue;
+    if (report->erased_at_ms != model_.ErasedAt(user)) {
+      model_.Erase(user, *report->erased_at_ms);
+      continue;
+    }
+    // An erasure of before reaches as far: nobody can tell whether this one holds.
+    int64_t until_ms = at_ms;
+    const Status again = engine_->EraseUser(IdRef(user), &until_ms);
+    if (!again.ok()) throw Violation("erase " + user + " again: " + again.ToString());
+    ++expected.users_erased;
+    model_.Erase(user, until_ms);
   }
   for (const auto& [of, at_ms] : std::exchange(doubted_forgotten_, {})) {
     const auto& [user, collection] = of;
@@ -178,13 +220,26 @@ void World::SettleErasures() {
     if (!report.ok()) throw Violation("inspect " + user + ": " + report.status().ToString());
     for (const auto& [name, forgotten_ms] : report->forgotten_at_ms) {
       if (forgotten_ms == at_ms) model_.Forget(name, user, at_ms);
+      // A clear of before, as the clock was ahead, reaches further: nobody can tell.
+      if (forgotten_ms > at_ms) ForgetAgain(name, user);
     }
   }
 }
 
+void World::ForgetAgain(const std::string& collection, const std::string& user) {
+  const std::string_view of[] = {collection};
+  const Status again = engine_->ClearHistory(IdRef(user), {.collections = of, .filter = true});
+  if (!again.ok()) throw Violation("clear " + user + " again: " + again.ToString());
+  ++expected.history_cleared;
+  model_.history().Clear(collection, user, true);
+  model_.Forget(collection, user, model_.now_ms);
+}
+
 World::Observed World::Observe(const OpenPlay& play, uint64_t call,
                                const std::vector<OpenCall>& calls) {
-  if (model_.IsSure(play, call) || play.bucket < model_.OldestRead(play.collection)) {
+  // Of an earlier call; where nothing is lost a later one holds as well.
+  if (model_.IsSure(play, in_place_ ? UINT64_MAX : call) ||
+      play.bucket < model_.OldestRead(play.collection)) {
     return Observed::kUnknown;
   }
   const Lift* lift = model_.history().LiftOf(play.collection, play.user, play.item);
@@ -226,7 +281,7 @@ void World::SettleCalls(uint32_t shard) {
   uint64_t last_present = 0, last = 0;
   for (const OpenCall& call : calls) {
     last = call.number;
-    Observed& whole = seen[call.number] = Observed::kUnknown;
+    Observed& whole = seen[call.number] = ObserveSteps(shard, call, calls);
     if (call.acknowledged && !power_was_cut_) continue;
     for (const OpenPlay& play : call.plays) {
       const Observed one = Observe(play, call.number, calls);
@@ -252,6 +307,7 @@ void World::SettleCalls(uint32_t shard) {
   }
   SettleHistory(shard, kept);
   model_.Settle(shard, kept, found);
+  model_.sources().Settle(shard, power_was_cut_, stored_[shard]);
   for (const OpenPlay& play : absent) model_.Gone(play);
 }
 
@@ -281,7 +337,10 @@ Status World::Answer(Engine* engine, const Question& question, FilterResponse* a
     expected.candidates_seen += answer->seen;
     expected.filters_degraded += answer->degraded ? 1 : 0;
   }
-  return status;
+  if (!status.ok() || !filter.record || answer->recorded) return status;
+  // The answer stands; what came of the record is told as if that had been a call of its own.
+  const bool busy = engine == engine_.get() && engine->Stats().busy > expected.busy;
+  return busy ? Status::Busy("not recorded") : Status::IOError("not recorded");
 }
 
 void World::Examine(const Question& question, const Status& status, const FilterResponse& answer,
@@ -292,7 +351,11 @@ void World::Examine(const Question& question, const Status& status, const Filter
   if (note) Note(status);
   const ScriptFilter& filter = question.filter;
   const bool busy = status.code() == StatusCode::kBusy && filter.record;
-  if (!status.ok() && !busy && !filter.late && !ReadsFail()) CheckExcused("filter", status);
+  const bool dropped = filter.strict && status.code() == StatusCode::kUnavailable &&
+                       MayMissDropped(model_, question.collection);
+  if (!status.ok() && !busy && !filter.late && !ReadsFail() && !dropped) {
+    CheckExcused("filter", status);
+  }
   if (filter.strict && status.ok() && answer.degraded) {
     throw Violation("degraded, and kFail was asked for");
   }
@@ -348,10 +411,13 @@ void World::Sweep(Engine* engine, bool excused, const Operation* but) {
       if (!status.ok()) {
         throw Violation("filter " + collection + " " + user + ": " + status.ToString());
       }
-      CheckAnswer(model_, question, answer, engine, excused, tally_);
+      const bool may_miss = excused || stopped_ == model_.ShardOf(user);
+      CheckAnswer(model_, question, answer, engine, may_miss, tally_);
     }
   }
+  excused = excused || stopped_;
   if (!excused) SweepDays(engine, but);
+  if (!excused && but == nullptr) SweepSources(engine);
   SweepHistory(engine, excused, but);
 }
 

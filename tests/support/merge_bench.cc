@@ -70,7 +70,7 @@ SeenFilter Decode(const std::string& value) {
 }
 
 MergeBench::MergeBench(const FilterRules& rules) : rules_(std::make_shared<SeenRules>()) {
-  rules_->counters = std::make_shared<MergeCounters>();
+  rules_->counters = std::make_shared<Counters>();
   rules_->bytes_max = rules.bytes_max;
   rules_->Bind(rules);
   operator_ = NewSeenOperator(rules_);

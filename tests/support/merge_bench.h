@@ -57,7 +57,7 @@ class MergeBench {
   std::string MergeRandomly(Random& random, std::vector<std::string> operands,
                             const Freedom& freedom);
 
-  const MergeCounters& counters() const { return *rules_->counters; }
+  const Counters& counters() const { return *rules_->counters; }
 
  private:
   std::shared_ptr<SeenRules> rules_;

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "store/database_options.h"
 #include "store/files.h"
-#include "store/ldb_options.h"
 
 namespace seendb {
 

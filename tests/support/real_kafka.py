@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -42,10 +43,15 @@ def settings(broker, *topics, **more):
             "engine": {"shards": 4}}
 
 
-def tool(*arguments, expect=0):
-    """Runs the admin tool; its output."""
-    done = subprocess.run([play_logs.tool_binary()] + list(arguments), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, check=False)
+def tool(*arguments, expect=0, wait_s=0):
+    """Runs the admin tool; its output. Where it reaches no broker, and so has done nothing, it is
+    run again for `wait_s`."""
+    until = time.monotonic() + wait_s
+    while True:
+        done = subprocess.run([play_logs.tool_binary()] + list(arguments), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, check=False)
+        if b"can't reach Kafka" not in done.stderr or time.monotonic() >= until:
+            break
     assert done.returncode == expect, (arguments, done.returncode, done.stdout.decode(),
                                        done.stderr.decode())
     return done.stdout.decode()
@@ -58,10 +64,11 @@ def write_log(path, plays):
             file.write(json.dumps({"user": user, "item": item, "at": at_ms}) + "\n")
 
 
-def produce(broker, topic, path):
-    """Sends a log with the tool; how many messages went."""
+def produce(broker, topic, path, wait_s=0):
+    """Sends a log with the tool; how many messages went. A broker that is away when it begins is
+    waited for."""
     summary = json.loads(tool("produce", path, "--brokers", broker.address, "--topic", topic,
-                              "--json"))
+                              "--json", wait_s=wait_s))
     assert summary["failed"] == 0, summary
     return summary["sent"]
 

@@ -1,0 +1,72 @@
+"""The running server against its own OpenAPI document, by Schemathesis: requests made from the
+document, sound and broken, and sequences of them. No answer is a server's fault, has an undeclared
+status, type or header, or a body that does not fit its schema; what the document forbids is refused.
+
+Not checked: that everything the document allows is accepted. It can't say all that is refused (1.0
+is an integer to JSON Schema; a bucket's label depends on the policy). A 503 is declared and comes
+where collections would need more column families than allowed: it is the only 5xx taken.
+
+Needs Schemathesis in build/venv (tools/setup test); SEENDB_SCHEMATHESIS names another. Without it
+the test is skipped. SEENDB_SEED repeats a run, SEENDB_LONG=1 makes it long.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from seendb_client import ROOT, Server
+
+PROGRAM = os.environ.get("SEENDB_SCHEMATHESIS",
+                         os.path.join(ROOT, "build", "venv", "bin", "schemathesis"))
+LONG = bool(os.environ.get("SEENDB_LONG"))
+SETTINGS = """
+[checks]
+not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "503"]
+positive_data_acceptance.enabled = false
+"""
+SERVER = {"engine": {"shards": 1, "max_column_families": 60}}
+
+
+class SchemathesisTest(unittest.TestCase):
+    """Each run has a server and a database of its own."""
+
+    def run_against(self, server, *options):
+        seed = os.environ.get("SEENDB_SEED") or str(random.SystemRandom().randrange(1 << 31))
+        with tempfile.TemporaryDirectory(prefix="seendb-schemathesis-") as folder:
+            settings = os.path.join(folder, "schemathesis.toml")
+            with open(settings, "w", encoding="utf-8") as file:
+                file.write(SETTINGS)
+            command = [PROGRAM, "--config-file", settings, "run", server.url + "/openapi.json",
+                       "--seed", str(int(seed) % (1 << 32)), "--no-color",
+                       "--continue-on-failure", "--max-examples", "1000" if LONG else "25",
+                       "--request-timeout", "60", *options]
+            ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=False,
+                                   stderr=subprocess.STDOUT, timeout=3000 if LONG else 140)
+        said = ended.stdout.decode(errors="replace")
+        self.assertEqual(ended.returncode, 0, "SEENDB_SEED=%s\n%s\n%s" %
+                         (seed, said[-12000:], server.obituary()))
+        self.assertIsNone(server.process.poll())
+        print([line for line in said.splitlines() if "generated" in line], flush=True)
+
+    def test_requests_and_sequences(self):
+        with tempfile.TemporaryDirectory(prefix="seendb-copies-") as copies:
+            with Server(config=dict(SERVER, checkpoints=copies)) as server:
+                server.put("/collections/default", {"history": {"enabled": True}})
+                self.run_against(server)
+
+    def test_a_clock_that_moves(self):
+        with Server(config=SERVER, clock_ms=1_700_000_000_000) as server:
+            self.run_against(server, "--include-path-regex", "clock|plays|filter|seal|collections|history|recording",
+                             "--phases", "fuzzing,stateful")
+
+
+if __name__ == "__main__":
+    if not os.access(PROGRAM, os.X_OK):
+        print("SKIPPED: no Schemathesis at %s: run tools/setup test where there is a network" %
+              PROGRAM)
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,125 @@
+// The table of routes, and that the OpenAPI document names the very same.
+
+#include "api/routes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "api/openapi.h"
+
+namespace seendb::api {
+namespace {
+
+using http::Method;
+using Json = nlohmann::json;
+
+std::string_view TagOf(RouteClass route_class) {
+  return route_class == RouteClass::kRead    ? "read"
+         : route_class == RouteClass::kWrite ? "write"
+                                             : "admin";
+}
+
+TEST(RoutesTest, FindsByPathAndMethod) {
+  PathArguments arguments;
+  std::string allow;
+  const auto label = [&](Method method, std::string_view path) {
+    const int route = FindRoute(method, path, &arguments, &allow);
+    return route < 0 ? std::string() : RouteLabel(Routes()[static_cast<size_t>(route)]);
+  };
+  EXPECT_EQ(label(Method::kPost, "/filter"), "POST /filter");
+  EXPECT_EQ(label(Method::kHead, "/healthz"), "GET /healthz");
+  EXPECT_EQ(label(Method::kDelete, "/users/a%2Fb"), "DELETE /users/{user}");
+  ASSERT_EQ(arguments.count, 1u);
+  EXPECT_EQ(arguments.parts[0], "a%2Fb");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history"), "GET /users/{user}/history");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history/a%2Fb"), "GET /users/{user}/history/{item}");
+  ASSERT_EQ(arguments.count, 2u);
+  EXPECT_EQ(arguments.parts[0], "u");
+  EXPECT_EQ(arguments.parts[1], "a%2Fb");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history/%6Cookup"), "GET /users/{user}/history/{item}");
+  EXPECT_EQ(label(Method::kGet, "/users/u/history/lookup"), "");
+  EXPECT_EQ(allow, "POST");
+  EXPECT_EQ(label(Method::kPost, "/users/u/history/lookup"), "POST /users/{user}/history/lookup");
+  EXPECT_EQ(label(Method::kPost, "/users/u/history/other"), "");
+  EXPECT_EQ(allow, "GET, HEAD");
+  EXPECT_EQ(label(Method::kGet, "/filter"), "");
+  EXPECT_EQ(allow, "POST");
+  EXPECT_EQ(label(Method::kPut, "/users/u"), "");
+  EXPECT_EQ(allow, "GET, HEAD, DELETE");
+  for (const char* path : {"/", "", "/filter/", "/filterx", "/users/", "/users/a/b", "/users",
+                           "/users//history", "/users/u/history/", "/users/u/history/a/b"}) {
+    EXPECT_EQ(label(Method::kGet, path), "") << path;
+    EXPECT_EQ(allow, "") << path;
+  }
+}
+
+TEST(RoutesTest, RunWhereTheyHarmNobody) {
+  for (const Route& route : Routes()) {
+    const std::string_view path = route.path;
+    http::Executor expected = http::Executor::kInline;
+    if (path == "/readyz" || path == "/metrics") expected = http::Executor::kProbe;
+    if (path.starts_with("/collections") || path.starts_with("/admin/")) {
+      expected = route.method == Method::kGet ? http::Executor::kEngine : http::Executor::kSlow;
+    }
+    if (path.starts_with("/users/")) expected = http::Executor::kEngine;
+    EXPECT_EQ(route.executor, expected) << RouteLabel(route);
+  }
+}
+
+TEST(RoutesTest, OpenApiNamesTheSameRoutesAndClasses) {
+  const Json document = Json::parse(OpenApiText());
+  EXPECT_EQ(document.at("openapi"), "3.1.0");
+  std::set<std::pair<std::string, std::string>> described, served;  // label, class
+  for (const auto& [path, operations] : document.at("paths").items()) {
+    for (const auto& [method, operation] : operations.items()) {
+      std::string label = method + " " + path;
+      std::transform(label.begin(), label.begin() + static_cast<long>(method.size()), label.begin(),
+                     [](unsigned char c) { return std::toupper(c); });
+      described.emplace(label, operation.at("tags").at(0));
+      EXPECT_TRUE(operation.at("responses").contains("200")) << label;
+    }
+  }
+  for (const Route& route : Routes()) served.emplace(RouteLabel(route), TagOf(route.route_class));
+  EXPECT_EQ(described, served);
+}
+
+TEST(RoutesTest, OpenApiSaysWhichBodiesAreRead) {
+  const Json document = Json::parse(OpenApiText());
+  for (const Route& route : Routes()) {
+    std::string method(http::MethodName(route.method));
+    std::transform(method.begin(), method.end(), method.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    const Json& operation = document.at("paths").at(std::string(route.path)).at(method);
+    const bool has_body = operation.contains("requestBody");
+    EXPECT_EQ(has_body, route.takes_json) << RouteLabel(route);
+    EXPECT_EQ(operation.at("responses").contains("415"), route.takes_json) << RouteLabel(route);
+    if (!has_body) continue;
+    const Json& content = operation.at("requestBody").at("content");
+    EXPECT_EQ(content.contains("application/x-ndjson"), route.stream != nullptr)
+        << RouteLabel(route);
+  }
+}
+
+TEST(RoutesTest, OpenApiReferencesResolve) {
+  const Json document = Json::parse(OpenApiText());
+  size_t references = 0;
+  const std::function<void(const Json&)> visit = [&](const Json& node) {
+    if (node.is_object() && node.contains("$ref")) {
+      ++references;
+      const std::string pointer = node.at("$ref").get<std::string>().substr(1);
+      EXPECT_TRUE(document.contains(Json::json_pointer(pointer))) << pointer;
+    }
+    if (node.is_structured()) {
+      for (const Json& child : node) visit(child);
+    }
+  };
+  visit(document);
+  EXPECT_GT(references, 50u);
+}
+
+}  // namespace
+}  // namespace seendb::api

@@ -1,0 +1,105 @@
+#include "format/impressions_codec.h"
+
+#include <algorithm>
+#include <random>
+
+#include "format/unit/format_testing.h"
+#include "support/seed.h"
+
+namespace seendb {
+namespace {
+
+std::string Write(const ImpressionList& list) {
+  std::string out = "stale";
+  list.Encode(&out);
+  return out;
+}
+
+bool Sound(std::string_view value) {
+  ImpressionList list;
+  return list.Parse(value);
+}
+
+std::string Sealed(std::string body) {
+  body.insert(body.begin(), static_cast<char>(Tag::kImpressions));
+  Seal32(&body);
+  return body;
+}
+
+ImpressionList TwoCalls() {
+  ImpressionList list;
+  list.entries = {{2000, 9, 1, 0xA}, {2000, 9, 0, kFingerprintMask}, {1000, 8, 70'000, 0}};
+  return list;
+}
+
+TEST(ImpressionsCodec, RoundTrip) {
+  ImpressionList list = TwoCalls();
+  list.damage.Add("rotten");
+  ImpressionList read;
+  ASSERT_TRUE(read.Parse(Write(list)));
+  EXPECT_EQ(read.entries, list.entries);
+  ASSERT_EQ(read.damage.entries.size(), 1u);
+  EXPECT_EQ(read.damage.entries[0].prefix, "rotten");
+  ASSERT_TRUE(read.Parse(Write({})));
+  EXPECT_TRUE(read.entries.empty());
+  EXPECT_TRUE(read.damage.empty());
+}
+
+TEST(ImpressionsCodec, CutsAndFlipsAreRefused) {
+  ImpressionList list = TwoCalls();
+  list.damage.Add("rotten");
+  test::ExpectCutsRefused(Write(list), Sound);
+  test::ExpectFlipsRefused(Write(list), Sound);
+}
+
+TEST(ImpressionsCodec, HostileBodiesAreRefused) {
+  using test::FromHex;
+  EXPECT_TRUE(Sound(Sealed(FromHex("00 00"))));
+  EXPECT_FALSE(Sound(Sealed("")));
+  EXPECT_FALSE(Sound(Sealed(FromHex("00 01")))) << "a group is missing";
+  EXPECT_FALSE(Sound(Sealed(FromHex("00 ff ff ff ff 0f")))) << "4 billion groups";
+  EXPECT_FALSE(Sound(Sealed(FromHex("00 01 00 00 ff ff ff ff 0f")))) << "4 billion entries";
+  EXPECT_FALSE(Sound(Sealed(FromHex("00 00 00")))) << "bytes left over";
+  EXPECT_FALSE(Sound(Sealed(FromHex("02 02 00 00")))) << "a damage section that is none";
+  EXPECT_FALSE(Sound(Sealed(FromHex("ff ff ff ff ff ff ff ff ff 01 00"))));
+}
+
+TEST(ImpressionsCodec, NormalizeKeepsTheNewestOfEachItem) {
+  ImpressionList list;
+  list.entries = {{1, 1, 0, 0xA}, {2, 1, 0, 0xA}, {2, 2, 0, 0xB}, {2, 2, 1, 0xC}, {1, 9, 9, 0xD}};
+  list.Normalize(3);
+  const std::vector<ImpressionEntry> newest{{2, 2, 1, 0xC}, {2, 2, 0, 0xB}, {2, 1, 0, 0xA}};
+  EXPECT_EQ(list.entries, newest);
+  list.Normalize(0);
+  EXPECT_TRUE(list.entries.empty());
+}
+
+TEST(ImpressionsCodec, AnySplitIntoUnionsGivesTheSame) {
+  std::mt19937_64 random(test::Seed());
+  for (int round = 0; round < 200; ++round) {
+    const size_t limit = 1 + random() % 12;
+    std::vector<ImpressionEntry> all;
+    for (size_t i = 0; i < 40; ++i) {
+      all.push_back({static_cast<int64_t>(random() % 5), random() % 4,
+                     static_cast<uint32_t>(random() % 3), random() % 15});
+    }
+    ImpressionList whole{all, {}};
+    whole.Normalize(limit);
+    std::shuffle(all.begin(), all.end(), random);
+    ImpressionList folded;
+    for (size_t begin = 0; begin < all.size();) {
+      const size_t end = std::min(all.size(), begin + 1 + random() % 7);
+      ImpressionList part{
+          {all.begin() + static_cast<int64_t>(begin), all.begin() + static_cast<int64_t>(end)}, {}};
+      if (random() % 2 == 0) part.Normalize(limit);
+      folded.entries.insert(folded.entries.end(), part.entries.begin(), part.entries.end());
+      if (random() % 2 == 0) folded.Normalize(limit);
+      begin = random() % 5 == 0 ? begin : end;  // now and then once more
+    }
+    folded.Normalize(limit);
+    EXPECT_EQ(folded.entries, whole.entries);
+  }
+}
+
+}  // namespace
+}  // namespace seendb

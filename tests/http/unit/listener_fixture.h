@@ -1,0 +1,268 @@
+// A service that echoes, a listener in front of it and a blocking client, for tests over real
+// sockets.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/listener.h"
+
+namespace seendb::http {
+
+using std::chrono::milliseconds;
+
+/// Echoes bodies; "/drop" wants none; "/slow", "/slower" and "/slow-probe" wait on a worker
+/// of kEngine, kSlow and kProbe until released; "/probe" is answered by kProbe; "/throw" throws;
+/// "/lines" streams; "/wait/MS" waits without a thread until it is resumed, MS at the most (0: no
+/// limit), and "/wait-lines" does so before each piece it streams; "/count/N" answers N lines once
+/// its body has come, "/fail/N" a failure behind N lines; "/later" is answered by a Reply, which
+/// is kept ("/later-worker" by a handler of kSlow, "/later-throw" by one that throws then).
+class EchoService : public Service {
+ public:
+  class Lines final : public BodyStream {
+   public:
+    size_t Take(std::string_view bytes, bool, std::string* out) override {
+      out->append(bytes);
+      return bytes.size();
+    }
+    bool AnswersAsItGoes() const override { return true; }
+    bool Failed() const override { return false; }
+    void Finish(Response*) override {}
+  };
+
+  class Counting final : public BodyStream {
+   public:
+    Counting(int lines, bool fails) : lines_(lines), fails_(fails) {}
+    size_t Take(std::string_view bytes, bool last, std::string* out) override {
+      if (last && line_ == lines_) failed_ = fails_;
+      if (last && line_ < lines_) *out += std::to_string(line_++) + "\n";
+      return bytes.size();
+    }
+    bool AnswersAsItGoes() const override { return true; }
+    bool Failed() const override { return failed_; }
+    bool HasMore() const override { return line_ < lines_ || (fails_ && !failed_); }
+    void Finish(Response* response) override {
+      WriteError({503, "unavailable", "no more"}, response);
+    }
+
+   private:
+    const int lines_;
+    const bool fails_;
+    int line_ = 0;
+    bool failed_ = false;
+  };
+
+  class WaitingLines final : public BodyStream {
+   public:
+    explicit WaitingLines(EchoService* of) : of_(of) {}
+    void Attend(Waiting* wait) override { waiting_ = wait; }
+    size_t Take(std::string_view bytes, bool, std::string* out) override {
+      const Waiting::Came came = waiting_->Take();
+      later_ = came.waited_us == 0 && !bytes.empty();
+      if (later_) {
+        of_->Park(waiting_->Resume());
+        return 0;
+      }
+      out->append(bytes);
+      return bytes.size();
+    }
+    bool AnswersAsItGoes() const override { return true; }
+    bool Later(int64_t*) const override { return later_; }
+    bool Failed() const override { return false; }
+    void Finish(Response*) override {}
+
+   private:
+    EchoService* const of_;
+    Waiting* waiting_ = nullptr;
+    bool later_ = false;
+  };
+
+  Plan Begin(const RequestHead& head) override {
+    Plan plan;
+    plan.route = 0;
+    plan.body = BodyMode::kWhole;
+    if (head.Path() == "/slow") plan.executor = Executor::kEngine;
+    if (head.Path() == "/drop") plan.body = BodyMode::kDiscard;
+    if (head.Path() == "/later-worker") plan.executor = Executor::kSlow;
+    if (head.Path() == "/throw-slow" || head.Path() == "/slower") plan.executor = Executor::kSlow;
+    if (head.Path() == "/probe" || head.Path() == "/slow-probe") plan.executor = Executor::kProbe;
+    if (head.Path() == "/lines") {
+      plan.body = BodyMode::kStream;
+      plan.stream = std::make_unique<Lines>();
+    }
+    if (head.Path() == "/wait-lines") {
+      plan.body = BodyMode::kStream;
+      plan.stream = std::make_unique<WaitingLines>(this);
+    }
+    for (const std::string_view path : {"/count/", "/fail/"}) {
+      if (!head.Path().starts_with(path)) continue;
+      plan.body = BodyMode::kStream;
+      plan.executor = Executor::kEngine;
+      const int lines = std::stoi(std::string(head.Path().substr(path.size())));
+      plan.stream = std::make_unique<Counting>(lines, path == "/fail/");
+    }
+    if (head.Path() == "/throw-at-once") throw std::runtime_error("thrown");
+    if (head.Path() == "/refused") {
+      plan.refused = true;
+      plan.refusal = {404, "not_found", "no"};
+    }
+    return plan;
+  }
+  void Handle(const Plan&, const Request& request, Response* response) override {
+    if (request.head.Path().starts_with("/wait/") && !Waited(request, response)) return;
+    if (request.head.Path().starts_with("/later")) {
+      response->body = "not this";
+      Keep(request.reply_to->Defer());
+      if (request.head.Path() == "/later-throw") throw std::runtime_error("thrown");
+      return;
+    }
+    if (request.head.Path().starts_with("/slow")) {
+      ++waiting;
+      released.wait();
+    }
+    if (request.head.Path().substr(0, 6) == "/throw") throw std::runtime_error("thrown");
+    response->body = std::string(request.head.target) + ":" + std::string(request.body);
+  }
+  void Done(int, unsigned status, std::chrono::nanoseconds) override { last_status = status; }
+
+  /// False where the request waits now.
+  bool Waited(const Request& request, Response* response) {
+    const Waiting::Came came = request.waiting->Take();
+    if (came.waited_us > 0) {
+      given += came.given != nullptr;
+      return true;
+    }
+    response->later = true;
+    response->later_us = 1'000 * std::stoll(std::string(request.head.Path().substr(6)));
+    Park(request.waiting->Resume());
+    return false;
+  }
+  void Keep(Reply reply) {
+    const std::lock_guard lock(mutex);
+    kept.push_back(std::move(reply));
+  }
+  /// Waits until so many Replies have been kept, and takes these, the first.
+  std::vector<Reply> Kept(size_t count) {
+    while (true) {
+      {
+        const std::lock_guard lock(mutex);
+        if (kept.size() >= count) {
+          const auto end = kept.begin() + static_cast<ptrdiff_t>(count);
+          std::vector<Reply> taken(std::make_move_iterator(kept.begin()),
+                                   std::make_move_iterator(end));
+          kept.erase(kept.begin(), end);
+          return taken;
+        }
+      }
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  }
+  void Park(std::function<void(std::shared_ptr<void>)> resume) {
+    const std::lock_guard lock(mutex);
+    parked.push_back(std::move(resume));
+  }
+  /// Waits until so many requests have been parked, and takes what resumes them.
+  std::vector<std::function<void(std::shared_ptr<void>)>> Parked(size_t count) {
+    while (true) {
+      {
+        const std::lock_guard lock(mutex);
+        if (parked.size() >= count) return std::exchange(parked, {});
+      }
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  }
+
+  std::mutex mutex;
+  std::vector<std::function<void(std::shared_ptr<void>)>> parked;
+  std::vector<Reply> kept;
+  std::atomic<int> given{0};  ///< of the waits that were resumed
+  std::promise<void> release;
+  std::shared_future<void> released = release.get_future().share();
+  std::atomic<int> waiting{0};
+  std::atomic<unsigned> last_status{0};
+};
+
+/// A blocking client socket.
+class Peer {
+ public:
+  explicit Peer(const std::string& address) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    const auto parts = ParseHostPort(address);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(parts->second);
+    inet_pton(AF_INET, parts->first.c_str(), &to.sin_addr);
+    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
+  }
+  ~Peer() { close(fd_); }
+  void Send(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return;
+      bytes.remove_prefix(static_cast<size_t>(sent));
+    }
+  }
+  /// Reads until `text` has come, the peer closes or `timeout` passes.
+  std::string ReadUntil(std::string_view text, milliseconds timeout = milliseconds(10'000)) {
+    const auto until = std::chrono::steady_clock::now() + timeout;
+    std::string got;
+    while (got.find(text) == std::string::npos || text.empty()) {
+      const auto left = until - std::chrono::steady_clock::now();
+      pollfd waiting{fd_, POLLIN, 0};
+      const auto ms = std::chrono::duration_cast<milliseconds>(left).count();
+      if (ms <= 0 || poll(&waiting, 1, static_cast<int>(ms)) <= 0) return got + "<timeout>";
+      char buffer[65'536];
+      const ssize_t count = recv(fd_, buffer, sizeof(buffer), 0);
+      if (count <= 0) return got + "<closed>";
+      got.append(buffer, static_cast<size_t>(count));
+    }
+    return got;
+  }
+  std::string ReadToEnd() { return ReadUntil(""); }
+
+ private:
+  int fd_;
+};
+
+inline std::string Get(const std::string& path, const std::string& headers = "") {
+  return "GET " + path + " HTTP/1.1\r\nHost: h\r\n" + headers + "\r\n";
+}
+inline std::string Post(const std::string& path, const std::string& body) {
+  return "POST " + path + " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
+}
+
+class ListenerTest : public testing::Test {
+ protected:
+  void Start(Limits limits = {}) {
+    listener_.emplace(&service_, ListenerOptions{.limits = limits,
+                                                 .threads = 2,
+                                                 .workers = {.engine = 2, .slow = 1, .probe = 1}});
+    ASSERT_EQ(listener_->Open("127.0.0.1", 0), std::nullopt);
+    listener_->Start();
+  }
+  Peer Connect() { return Peer(listener_->address()); }
+
+  EchoService service_;
+  std::optional<Listener> listener_;
+};
+
+}  // namespace seendb::http

@@ -1,0 +1,336 @@
+// Brokers that fail, move, are slow or away, on librdkafka's mock cluster: whatever they do, the
+// consumer goes on, and each message counts once.
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include "ingest/consumer.h"
+#include "support/engine_fixture.h"
+
+namespace seendb {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kBrokers = 3;
+constexpr int kPartitions = 4;
+constexpr int16_t kFetch = 1, kListOffsets = 2, kMetadata = 3;  // Kafka's numbers of requests
+constexpr std::chrono::seconds kPatience{120};
+
+class IngestMockTest : public EngineTest {
+ protected:
+  void SetUp() override {
+    Open();
+    rd_kafka_conf_t* const conf = rd_kafka_conf_new();
+    Set(conf, "test.mock.num.brokers", std::to_string(kBrokers));
+    Set(conf, "client.id", "producer");
+    char text[512] = "";
+    producer_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
+    ASSERT_NE(producer_, nullptr) << text;
+    cluster_ = rd_kafka_handle_mock_cluster(producer_);
+    ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, "plays", kPartitions, kBrokers),
+              RD_KAFKA_RESP_ERR_NO_ERROR);
+    ops::KafkaTopic topic;
+    topic.topic = "plays";
+    topic.at = {"at"};
+    config_.brokers = rd_kafka_mock_cluster_bootstraps(cluster_);
+    config_.start = ops::KafkaStart::kEarliest;
+    config_.topics = {topic};
+    config_.batch_messages = 100;
+    config_.refresh_ms = 200;
+    config_.properties = {{"reconnect.backoff.ms", "20"}, {"reconnect.backoff.max.ms", "100"}};
+  }
+  void TearDown() override {
+    consumer_.reset();
+    rd_kafka_destroy(producer_);
+  }
+
+  static void Set(rd_kafka_conf_t* conf, const char* name, const std::string& value) {
+    char text[512] = "";
+    ASSERT_EQ(rd_kafka_conf_set(conf, name, value.c_str(), text, sizeof(text)), RD_KAFKA_CONF_OK)
+        << text;
+  }
+
+  void StartConsumer() {
+    consumer_ = std::make_unique<ingest::Consumer>(config_);
+    const Status ready = consumer_->Prepare();
+    ASSERT_TRUE(ready.ok()) << ready.ToString();
+    consumer_->Start(engine_.get());
+  }
+
+  // `count` more plays, of 100 users, each of an item of its own.
+  void Produce(int count) {
+    for (int i = 0; i < count; ++i, ++produced_) {
+      const std::string user = "u" + std::to_string(produced_ % 100);
+      const std::string payload = "{\"user\":\"" + user + "\",\"item\":\"i" +
+                                  std::to_string(produced_) +
+                                  "\",\"at\":" + std::to_string(kStartMs) +
+                                  ",\"player\":{\"at\":" + std::to_string(produced_) +
+                                  ",\"on\":\"tv\"},\"more\":{\"n\":1}}";
+      const rd_kafka_resp_err_t sent = rd_kafka_producev(
+          producer_, RD_KAFKA_V_TOPIC("plays"), RD_KAFKA_V_PARTITION(produced_ % kPartitions),
+          RD_KAFKA_V_KEY(user.data(), user.size()),
+          RD_KAFKA_V_VALUE(const_cast<char*>(payload.data()), payload.size()),
+          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+      ASSERT_EQ(sent, RD_KAFKA_RESP_ERR_NO_ERROR) << rd_kafka_err2str(sent);
+    }
+    ASSERT_EQ(rd_kafka_flush(producer_, 60'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+
+  void WaitFor(const std::function<bool()>& reached, const char* what) {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (!reached()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), until)
+          << what << "; " << ops::IngestStateToJson(consumer_->State());
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+  }
+  uint64_t Counted() { return engine_->Stats().ingested.plays_accepted; }
+  void WaitUntilAllCounted() {
+    WaitFor([&] { return Counted() >= static_cast<uint64_t>(produced_); }, "not all has come");
+  }
+  // Nothing twice, all of it, no alarm; and the broker's end was reached.
+  void CheckAll() {
+    WaitUntilAllCounted();
+    consumer_->Stop();
+    EXPECT_EQ(Counted(), static_cast<uint64_t>(produced_));
+    for (int i = 0; i < produced_; i += 7) {
+      EXPECT_EQ(Unseen("u" + std::to_string(i % 100), {"i" + std::to_string(i)}), Items{});
+    }
+    int64_t offsets = 0;
+    for (const SourceInfo& source : engine_->Sources()) offsets += source.next_offset.value_or(0);
+    EXPECT_EQ(offsets, produced_);
+    const ops::IngestState state = consumer_->State();
+    for (const ops::IngestPartition& one : state.topics.at(0).partitions) {
+      EXPECT_EQ(one.alarms, std::vector<std::string>{}) << one.partition;
+      EXPECT_EQ(one.lost, 0u);
+    }
+  }
+
+  rd_kafka_t* producer_ = nullptr;
+  rd_kafka_mock_cluster_t* cluster_ = nullptr;  // the producer's
+  ops::KafkaConfig config_;
+  std::unique_ptr<ingest::Consumer> consumer_;
+  int produced_ = 0;
+};
+
+TEST_F(IngestMockTest, AnswersThatAreErrors) {
+  Produce(400);
+  rd_kafka_mock_push_request_errors(cluster_, kMetadata, 1, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT);
+  rd_kafka_mock_push_request_errors(cluster_, kListOffsets, 3, RD_KAFKA_RESP_ERR__TRANSPORT,
+                                    RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+                                    RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE);
+  rd_kafka_mock_push_request_errors(
+      cluster_, kFetch, 8, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+      RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR, RD_KAFKA_RESP_ERR__TRANSPORT,
+      RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_UNKNOWN,
+      RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR__TIMED_OUT,
+      RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  StartConsumer();
+  Produce(400);
+  CheckAll();
+}
+
+TEST_F(IngestMockTest, AMessageDoesNotWaitForABatchToFill) {
+  config_.batch_ms = 10'000;
+  StartConsumer();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 4; ++i) {
+    Produce(1);
+    WaitUntilAllCounted();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(config_.batch_ms));
+  Produce(static_cast<int>(config_.batch_messages) *
+          3);  // nor is a full one exceeded, or anything left behind
+  CheckAll();
+}
+
+TEST_F(IngestMockTest, WhatPlayersSayEntersTheHistory) {
+  PolicyPatch patch;
+  patch.history.enabled = true;
+  ASSERT_TRUE(engine_->PutCollection("default", patch).ok());
+  config_.topics[0].progress_s = {"player", "at"};
+  config_.topics[0].device = {"player", "on"};
+  config_.topics[0].fields = {"more"};
+  StartConsumer();
+  Produce(1'000);
+  CheckAll();
+  for (int user = 0; user < 100; user += 9) {
+    HistoryPage page;
+    const std::string name = "u" + std::to_string(user);
+    ASSERT_TRUE(engine_->ReadHistory({.user = IdRef(name)}, &page).ok());
+    ASSERT_EQ(page.entries.size(), 10u) << user;
+    for (const HistoryEntry& entry : page.entries) {
+      EXPECT_EQ(entry.item, "i" + std::to_string(entry.progress_s));
+      EXPECT_EQ(entry.progress_s % 100, user);
+      EXPECT_EQ(entry.at_ms, kStartMs);
+      EXPECT_EQ(entry.device, "tv");
+      EXPECT_EQ(entry.fields, "{\"n\":1}");
+    }
+  }
+}
+
+TEST_F(IngestMockTest, LeadersMove) {
+  StartConsumer();
+  for (int round = 0; round < 12; ++round) {
+    Produce(100);
+    for (int partition = 0; partition < kPartitions; ++partition) {
+      rd_kafka_mock_partition_set_leader(cluster_, "plays", partition,
+                                         1 + (round + partition) % kBrokers);
+    }
+  }
+  CheckAll();
+}
+
+TEST_F(IngestMockTest, APartitionWithoutLeaderHoldsUpNoOther) {
+  Produce(400);
+  rd_kafka_mock_partition_set_leader(cluster_, "plays", 2, -1);
+  StartConsumer();
+  WaitFor([&] { return Counted() >= 300; }, "the others have not come");
+  rd_kafka_mock_partition_set_leader(cluster_, "plays", 2, 1);
+  CheckAll();
+}
+
+TEST_F(IngestMockTest, SlowBrokers) {
+  for (int broker = 1; broker <= kBrokers; ++broker) {
+    rd_kafka_mock_broker_set_rtt(cluster_, broker, 150);
+  }
+  StartConsumer();
+  Produce(400);
+  CheckAll();
+}
+
+TEST_F(IngestMockTest, BrokersGoAndComeBack) {
+  StartConsumer();
+  Produce(200);
+  WaitUntilAllCounted();
+  for (int round = 0; round < 3; ++round) {
+    for (int broker = 1; broker <= kBrokers; ++broker) {
+      rd_kafka_mock_broker_set_down(cluster_, broker);
+    }
+    const uint64_t errors = consumer_->State().errors;
+    WaitFor([&] { return consumer_->State().errors > errors; }, "their absence is not noticed");
+    for (int broker = 1; broker <= kBrokers; ++broker) {
+      rd_kafka_mock_broker_set_up(cluster_, broker);
+    }
+    Produce(200);
+  }
+  CheckAll();
+}
+
+TEST_F(IngestMockTest, StopsWhileNobodyAnswers) {
+  for (int broker = 1; broker <= kBrokers; ++broker) {
+    rd_kafka_mock_broker_set_down(cluster_, broker);
+  }
+  StartConsumer();
+  WaitFor([&] { return consumer_->State().errors > 0; }, "their absence is not noticed");
+  consumer_->Stop();
+  EXPECT_EQ(Counted(), 0u);
+}
+
+TEST_F(IngestMockTest, ABusyEngineIsWaitedFor) {
+  options_.ring_slots = 2;
+  options_.slot_bytes_max = 1;
+  Reopen();
+  config_.batch_messages = 20;  // so many batches that a slot is looked at often enough
+  StartConsumer();
+  Produce(6'000);
+  std::atomic<bool> stop{false};
+  WaitFor([&] { return consumer_->State().put_off > 0; }, "the ring was never full");
+  EXPECT_LT(Counted(), 6'000u);
+  std::thread drains([&] {
+    while (!stop) {
+      const Status drained = engine_->Drain();
+      EXPECT_TRUE(drained.ok()) << drained.ToString();
+    }
+  });
+  WaitUntilAllCounted();
+  stop = true;
+  drains.join();
+  CheckAll();
+}
+
+// The facts told to a topic, by user.
+class FactsOfTopic {
+ public:
+  FactsOfTopic(const std::string& brokers, const std::string& topic) {
+    rd_kafka_conf_t* const conf = rd_kafka_conf_new();
+    char text[512] = "";
+    for (const auto& [name, value] :
+         {std::pair{"bootstrap.servers", brokers.c_str()}, {"group.id", "facts"}}) {
+      EXPECT_EQ(rd_kafka_conf_set(conf, name, value, text, sizeof(text)), RD_KAFKA_CONF_OK);
+    }
+    handle_ = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
+    EXPECT_NE(handle_, nullptr) << text;
+    rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(kPartitions);
+    for (int32_t i = 0; i < kPartitions; ++i) {
+      rd_kafka_topic_partition_list_add(all, topic.c_str(), i)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    }
+    EXPECT_EQ(rd_kafka_assign(handle_, all), RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_topic_partition_list_destroy(all);
+  }
+  ~FactsOfTopic() { rd_kafka_destroy(handle_); }
+
+  // Until so many users are known.
+  void ReadUntil(size_t users) {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (by_user_.size() < users && std::chrono::steady_clock::now() < until) {
+      rd_kafka_message_t* const message = rd_kafka_consumer_poll(handle_, 100);
+      if (message == nullptr) continue;
+      if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        const std::string key(static_cast<const char*>(message->key), message->key_len);
+        by_user_[key].insert({static_cast<const char*>(message->payload), message->len});
+      }
+      rd_kafka_message_destroy(message);
+    }
+  }
+  const std::map<std::string, std::set<std::string>>& by_user() const { return by_user_; }
+
+ private:
+  rd_kafka_t* handle_ = nullptr;
+  std::map<std::string, std::set<std::string>> by_user_;
+};
+
+TEST_F(IngestMockTest, FirstPlaysOfTheDayAreToldToATopic) {
+  PolicyPatch patch;
+  patch.first_of_day = true;
+  ASSERT_TRUE(engine_->PutCollection("default", patch).ok());
+  ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, "firsts", kPartitions, kBrokers),
+            RD_KAFKA_RESP_ERR_NO_ERROR);
+  const std::string served = "u7";  // told in an answer
+  EXPECT_EQ(Play(served, {"elsewhere"}), 1u);
+  config_.topics[0].first_of_day_topic = "firsts";
+  rd_kafka_mock_push_request_errors(
+      cluster_, /*ApiKey=*/0, 3, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
+      RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT);
+  StartConsumer();
+  Produce(1'000);
+  CheckAll();
+  FactsOfTopic facts(config_.brokers, "firsts");
+  facts.ReadUntil(99);
+  EXPECT_EQ(facts.by_user().size(), 99u);
+  EXPECT_FALSE(facts.by_user().contains(served));
+  for (const auto& [user, told] : facts.by_user()) {
+    EXPECT_EQ(told, std::set<std::string>{"{\"user\":\"" + user +
+                                          "\",\"collection\":\"default\",\"day\":\"2026-03-10\"}"});
+  }
+}
+
+TEST_F(IngestMockTest, PropertiesThatLibrdkafkaDoesNotTakeAreNamed) {
+  config_.properties["no.such.property"] = "1";
+  const Status refused = ingest::Consumer(config_).Prepare();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.field(), "/kafka/properties/no.such.property");
+}
+
+}  // namespace
+}  // namespace seendb

@@ -1,0 +1,95 @@
+// What was polled becomes one batch for the engine.
+
+#include "ingest/topic_batch.h"
+
+#include <gtest/gtest.h>
+
+namespace seendb::ingest {
+namespace {
+
+TEST(TopicBatchTest, EventsStepsAndDeadLetters) {
+  ops::KafkaTopic topic;
+  topic.topic = "plays";
+  topic.collection = "video";
+  topic.impressions = true;
+  TopicBatch batch(topic);
+  EXPECT_TRUE(batch.empty());
+  batch.Add({3, 10, 111, "k", R"({"user":"u","item":"a"})"});
+  batch.Add({1, 7, kNowMs, "", R"([{"user":"u","item":"b"},{"user":"w","item":"c"}])"});
+  batch.Add({3, 11, 111, "key", "bad"});
+  batch.Add({3, 12, 112, "k", R"({"user":"u","item":"d"})"});
+  batch.Step(5, 99);
+  EXPECT_FALSE(batch.empty());
+
+  const IngestBatch view = batch.View();
+  EXPECT_EQ(view.collection, "video");
+  EXPECT_TRUE(view.impressions);
+  ASSERT_EQ(view.plays.size(), 4u);
+  ASSERT_EQ(view.origins.size(), 4u);
+  ASSERT_EQ(view.sources.size(), 3u);
+  const auto origin = [&](size_t i) {
+    return std::pair(view.sources[view.origins[i].source].partition, view.origins[i].offset);
+  };
+  EXPECT_EQ(origin(0), std::pair(3u, int64_t{10}));
+  EXPECT_EQ(origin(1), std::pair(1u, int64_t{7}));
+  EXPECT_EQ(origin(2), std::pair(1u, int64_t{7}));
+  EXPECT_EQ(origin(3), std::pair(3u, int64_t{12}));
+  EXPECT_EQ(view.plays[0].at_ms, 111);
+  EXPECT_EQ(view.plays[1].at_ms, kNowMs);
+  for (const SourceStep& step : view.sources) {
+    EXPECT_EQ(step.topic, "plays");
+    EXPECT_EQ(step.next_offset, step.partition == 3 ? 13 : step.partition == 1 ? 8 : 99);
+    EXPECT_EQ(step.dead_letters.size(), step.partition == 3 ? 1u : 0u);
+  }
+  ASSERT_EQ(batch.dead_letters().size(), 1u);
+  const DeadLetter& dead = batch.dead_letters()[0];
+  EXPECT_EQ(dead.partition, 3);
+  EXPECT_EQ(dead.offset, 11);
+  EXPECT_EQ(dead.key, "key");
+  EXPECT_EQ(dead.payload, "bad");
+  EXPECT_FALSE(dead.reason.empty());
+
+  batch.Clear();
+  EXPECT_TRUE(batch.empty());
+  EXPECT_TRUE(batch.dead_letters().empty());
+  batch.Add({1, 8, 1, "", R"({"user":"u","item":"b"})"});
+  EXPECT_EQ(batch.View().sources.size(), 1u);
+  EXPECT_EQ(batch.View().plays.size(), 1u);
+}
+
+TEST(TopicBatchTest, TheNewestTimeGoesWithTheStep) {
+  ops::KafkaTopic topic;
+  topic.topic = "plays";
+  TopicBatch batch(topic);
+  batch.Add({1, 7, 111, "", R"({"user":"u","item":"a"})"});
+  batch.Add({1, 8, 222, "", "bad"});
+  batch.Add({1, 9, kNowMs, "", R"({"user":"u","item":"b"})"});
+  batch.Hold(2, 40);
+  batch.Step(3, 50);
+  for (const SourceStep& step : batch.View().sources) {
+    EXPECT_EQ(step.held, step.partition == 2);
+    if (step.partition == 1) {
+      EXPECT_EQ(step.last, (SourceMark{8, 222}));
+    } else {
+      EXPECT_EQ(step.last, std::nullopt);
+    }
+  }
+  batch.Clear();
+  batch.Step(2, 41);
+  EXPECT_FALSE(batch.View().sources[0].held);
+}
+
+TEST(TopicBatchTest, IsFullBeforeAMessageCouldBreakTheLimit) {
+  const ops::KafkaTopic topic;
+  TopicBatch batch(topic);
+  std::string many = "[";
+  for (size_t i = 0; i < kMaxMessageEvents; ++i) many += R"({"user":1,"item":2},)";
+  many.back() = ']';
+  int64_t offset = 0;
+  while (!batch.full()) batch.Add({0, offset++, 0, "", many});
+  EXPECT_EQ(offset, 2);
+  EXPECT_LE(batch.View().plays.size(), kMaxIngestEvents);
+}
+
+}  // namespace
+}  // namespace seendb::ingest

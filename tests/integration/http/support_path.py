@@ -1,6 +1,0 @@
-"""Finds the helpers of tests/support."""
-
-import os
-import sys
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))

@@ -1,0 +1,142 @@
+// A shard made anew out of its tables and logs forgets who was erased nothing less, nor filters
+// that were cleared: whatever of that lies in a log, and whatever in tables whose order nobody
+// knows any more.
+
+#include "seendb/repair.h"
+#include "support/rot_fixture.h"
+
+namespace seendb {
+namespace {
+
+constexpr int64_t kJanuary = kStartMs - 60 * kDayMs;
+
+class ErasedTest : public RotFixture {
+ protected:
+  ErasedTest() { options_.shards = 1; }
+
+  // Plays and impressions of two users in tables; one of them erased, and served again afterwards.
+  void MakeAndErase() {
+    Open();
+    for (const char* user : {kErased, "kept"}) {
+      Play(user, Numbered("jan", 20), kJanuary);
+      Play(user, Numbered("mar", 20));
+      Serve(user, {"served"});
+    }
+    Drain();
+    FlushAll();
+    clock_.Advance(1000);
+    ASSERT_TRUE(engine_->EraseUser(IdRef(kErased)).ok());
+    clock_.Advance(1000);
+    Serve(kErased, {"again"});
+    Serve("kept", {"again"});
+  }
+  void FlushAll() { FlushRawOf(1); }
+  void FlushRawOf(uint32_t shards) {
+    engine_.reset();
+    for (uint32_t shard = 0; shard < shards; ++shard) {
+      RawShard raw(Path(), shard);
+      for (const std::string& family : raw.families()) raw.Flush(family);
+    }
+    Open();
+  }
+  // Without its MANIFEST all of the shard is read anew.
+  void LoseManifestAndRepair() {
+    ASSERT_TRUE(engine_->Close().ok());
+    engine_.reset();
+    for (const auto& file : fs::directory_iterator(Path() + "/shard-0000")) {
+      if (!file.path().filename().string().starts_with("MANIFEST")) continue;
+      fs::resize_file(file.path(), fs::file_size(file.path()) / 2);
+    }
+    Seams seams;
+    seams.clock = &clock_;
+    const Result<RepairReport> repaired = Repair(Path(), {}, seams);
+    ASSERT_TRUE(repaired.ok()) << repaired.status().ToString();
+    EXPECT_FALSE(repaired->files.empty());
+    Open();
+  }
+  void ExpectKeptAndErased() {
+    EXPECT_EQ(Unseen("kept", Numbered("jan", 21)), Items{"jan20"});
+    EXPECT_EQ(Unseen("kept", Numbered("mar", 21)), Items{"mar20"});
+    EXPECT_EQ(Unseen("kept", {"served", "again", "new"}), Items{"new"});
+    EXPECT_FALSE(answer_.degraded);
+    EXPECT_EQ(Unseen(kErased, Numbered("jan", 20)).size(), 20u);
+    EXPECT_EQ(Unseen(kErased, Numbered("mar", 20)).size(), 20u);
+    EXPECT_EQ(Unseen(kErased, {"served", "again", "new"}), (Items{"served", "new"}));
+    EXPECT_EQ(Play(kErased, {"late"}, kStartMs), 0u) << "not after the erasure";
+  }
+};
+
+TEST_F(ErasedTest, AnErasureInTheLog) {
+  MakeAndErase();
+  LoseManifestAndRepair();
+  ExpectKeptAndErased();
+  EXPECT_FALSE(answer_.degraded) << "the log tells the order";
+}
+
+TEST_F(ErasedTest, AnErasureInATable) {
+  MakeAndErase();
+  FlushAll();
+  LoseManifestAndRepair();
+  ExpectKeptAndErased();
+  EXPECT_EQ(answer_.missing, Items{"2026-03"}) << "plays after the erasure may be among them";
+}
+
+class ClearedTest : public ErasedTest {
+ protected:
+  // As MakeAndErase, in two collections, one of which is cleared with its filter.
+  void MakeAndClear() {
+    Open();
+    Put("video", {});
+    for (const char* collection : {"video", "default"}) {
+      Play(kErased, Numbered("mar", 20), kNowMs, collection);
+      Serve(kErased, {"served"}, kNowMs, collection);
+    }
+    Drain();
+    FlushAll();
+    clock_.Advance(1000);
+    const std::string_view video[] = {"video"};
+    ASSERT_TRUE(engine_->ClearHistory(IdRef(kErased), {.collections = video, .filter = true}).ok());
+    clock_.Advance(1000);
+    Serve(kErased, {"again"}, kNowMs, "video");
+  }
+  void ExpectCleared() {
+    EXPECT_EQ(Unseen(kErased, Numbered("mar", 21)), Items{"mar20"}) << "of the other collection";
+    EXPECT_EQ(Unseen(kErased, {"served", "again"}), Items{"again"});
+    EXPECT_FALSE(answer_.degraded);
+    EXPECT_EQ(Unseen(kErased, Numbered("mar", 20), "video").size(), 20u);
+    EXPECT_EQ(Unseen(kErased, {"served", "again", "new"}, "video"), (Items{"served", "new"}));
+    EXPECT_EQ(Play(kErased, {"late"}, kStartMs, "video"), 0u) << "not after the clearing";
+    EXPECT_EQ(Play(kErased, {"late"}, kStartMs), 1u);
+  }
+};
+
+TEST_F(ClearedTest, AClearingInTheLog) {
+  MakeAndClear();
+  LoseManifestAndRepair();
+  ExpectCleared();
+  EXPECT_FALSE(answer_.degraded) << "the log tells the order";
+}
+
+TEST_F(ClearedTest, AClearingInATable) {
+  MakeAndClear();
+  FlushAll();
+  LoseManifestAndRepair();
+  ExpectCleared();
+}
+
+// What the log tells of one collection says nothing of another's, whose clearing is older.
+TEST_F(ClearedTest, AClearingInTheLogBesideAnErasureInATable) {
+  MakeAndErase();
+  FlushAll();
+  const std::string_view other[] = {"default"};
+  Put("video", {});
+  Play(kErased, {"a"}, kNowMs, "video");
+  ASSERT_TRUE(engine_->ClearHistory(IdRef("kept"), {.collections = other, .filter = true}).ok());
+  LoseManifestAndRepair();
+  EXPECT_EQ(Unseen("kept", Numbered("jan", 20)).size(), 20u);
+  EXPECT_EQ(Unseen(kErased, Numbered("jan", 20)).size(), 20u);
+  EXPECT_EQ(Unseen(kErased, {"a"}, "video"), Items{});
+}
+
+}  // namespace
+}  // namespace seendb

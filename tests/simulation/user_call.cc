@@ -1,0 +1,191 @@
+#include "simulation/user_call.h"
+
+#include <algorithm>
+
+#include "simulation/checks_days.h"
+
+namespace seendb::simulation {
+
+bool UserCall::Is(Verb verb) {
+  return verb == Verb::kPlay || verb == Verb::kServe || verb == Verb::kFilter ||
+         verb == Verb::kErase || verb == Verb::kPut || HistoryCall::Is(verb) ||
+         IngestCall::Is(verb);
+}
+
+void UserCall::Call() {
+  if (HistoryCall::Is(operation_.verb)) return history_.Call();
+  if (IngestCall::Is(operation_.verb)) return ingest_.Call();
+  switch (operation_.verb) {
+    case Verb::kPut:
+      status_ = world_->engine().PutCollection(operation_.collection, operation_.patch);
+      return;
+    case Verb::kErase:
+      status_ = world_->engine().EraseUser(IdRef(operation_.user), &until_ms_);
+      return;
+    case Verb::kFilter:
+      if (Knows()) {
+        status_ =
+            world_->Answer({operation_.collection, operation_.user, operation_.filter}, &answer_);
+      }
+      return;
+    default:
+      break;
+  }
+  if (!Knows()) return;
+  Result<RecordResult> result =
+      operation_.verb == Verb::kPlay ? Record<Play>() : Record<Impression>();
+  status_ = result.status();
+  if (result.ok()) recorded_ = std::move(result).value();
+}
+
+Status UserCall::Account(bool alone) {
+  if (HistoryCall::Is(operation_.verb)) return history_.Account(alone);
+  if (IngestCall::Is(operation_.verb)) return ingest_.Account(alone);
+  if (alone && operation_.verb != Verb::kFilter) world_->Note(status_);
+  if (operation_.verb == Verb::kErase) return AccountErase();
+  if (operation_.verb == Verb::kPut) return AccountPut();
+  if (!Knows()) return {};
+  if (operation_.verb == Verb::kFilter) {
+    world_->Examine({operation_.collection, operation_.user, operation_.filter, !alone}, status_,
+                    answer_, alone);
+    return status_.code() == StatusCode::kUnavailable ? Status() : status_;
+  }
+  return AccountRecord(alone);
+}
+
+// ---- Plays and impressions ----
+
+template <typename Given>
+Result<RecordResult> UserCall::Record() {
+  std::vector<Given> given;
+  std::vector<Watch> watches;
+  watches.reserve(operation_.events.size());
+  for (const ScriptEvent& event : operation_.events) {
+    given.push_back({IdRef(event.user), IdRef(event.item), event.at_ms});
+    if constexpr (std::is_same_v<Given, Play>) {
+      given.back().day = event.day;
+      if (!event.watch) continue;
+      const ScriptWatch& watch = *event.watch;
+      watches.push_back({watch.progress_s, watch.duration_s, watch.device, watch.fields});
+      given.back().watch = &watches.back();
+    }
+  }
+  EngineStats& expected = world_->expected;
+  if constexpr (std::is_same_v<Given, Play>) {
+    Result<RecordResult> result = world_->engine().RecordPlays(given, {operation_.collection});
+    if (result.ok()) expected.plays_accepted += result->accepted;
+    if (result.ok()) expected.plays_refused += result->refused;
+    return result;
+  } else {
+    Result<RecordResult> result =
+        world_->engine().RecordImpressions(given, {operation_.collection});
+    if (result.ok()) expected.impressions_accepted += result->accepted;
+    if (result.ok()) expected.impressions_refused += result->refused;
+    return result;
+  }
+}
+
+Status UserCall::AccountRecord(bool alone) {
+  const std::string& collection = operation_.collection;
+  std::vector<Sent> sent;
+  std::vector<uint32_t> refused;
+  for (const ScriptEvent& event : operation_.events) {
+    sent.push_back({event.user, event.item, event.at_ms == kNowMs ? model().now_ms : event.at_ms,
+                    event.watch.value_or(ScriptWatch{}), event.day});
+    if (!model().Takes(collection, sent.back())) {
+      refused.push_back(static_cast<uint32_t>(sent.size() - 1));
+    }
+  }
+  const bool plays = operation_.verb == Verb::kPlay;
+  const bool ok = status_.ok();
+  if (status_.code() == StatusCode::kBusy) {
+    ++world_->expected.busy;
+    if (alone) world_->CheckFull();
+    return status_;
+  }
+  if (ok) CheckRefusals(sent.size(), refused);
+  if (ok && plays) {
+    world_->CountVerdicts(collection, sent);
+    CheckFirstPlays(model(), collection, sent, recorded_, world_->ReadsFail(), &world_->tally());
+    for (const uint32_t index : recorded_.first_today) {
+      if (alone) world_->Note(index);
+    }
+  }
+  if (!ok) world_->CheckExcused("record", status_);
+  plays ? model().Play(collection, sent, ok) : model().Serve(collection, sent, ok);
+  if (ok) {
+    (plays ? world_->tally().plays : world_->tally().impressions) += recorded_.accepted;
+    if (plays || model().KeepsServed(collection)) NoteSynced(sent);
+  }
+  return status_;
+}
+
+void UserCall::CheckRefusals(size_t sent, const std::vector<uint32_t>& refused) const {
+  std::vector<uint32_t> indexes;
+  for (const Refusal& refusal : recorded_.refusals) indexes.push_back(refusal.index);
+  // Of many, which are told depends on where they were met.
+  const bool told = indexes.size() == std::min(refused.size(), kMaxRefusals) &&
+                    std::includes(refused.begin(), refused.end(), indexes.begin(), indexes.end());
+  if (recorded_.accepted + recorded_.refused != sent || recorded_.refused != refused.size() ||
+      !told) {
+    throw Violation("refused " + std::to_string(recorded_.refused) + " of " + std::to_string(sent) +
+                    ", expected " + std::to_string(refused.size()));
+  }
+}
+
+void UserCall::NoteSynced(const std::vector<Sent>& sent) {
+  if (model().PolicyOf(operation_.collection).durability != Durability::kSync) return;
+  std::set<uint32_t> shards;
+  for (const Sent& one : sent) {
+    const bool written = operation_.verb != Verb::kPlay ||
+                         model().history().Judge(operation_.collection, one.user, one.at_ms) !=
+                             HistoryModel::Verdict::kNothing;
+    if (written && model().Takes(operation_.collection, one)) {
+      shards.insert(model().ShardOf(one.user));
+    }
+  }
+  for (const uint32_t shard : shards) model().Synced(shard);
+}
+
+// ---- Erasures and policies ----
+
+Status UserCall::AccountErase() {
+  const int64_t at_ms = model().now_ms;
+  if (status_.ok()) {
+    ++world_->expected.users_erased;
+    int64_t latest_ms = std::max(at_ms, model().ErasedAt(operation_.user).value_or(at_ms));
+    for (const auto& [name, policy] : model().policies()) {
+      latest_ms = std::max(latest_ms, at_ms + policy.max_future_ms);
+    }
+    const int64_t until_ms = std::max(until_ms_, at_ms);
+    if (until_ms > latest_ms) throw Violation("erase " + operation_.user + ": for too long");
+    model().Erase(operation_.user, until_ms);
+  } else {
+    world_->CheckExcused("erase", status_);
+    world_->Doubt(operation_.user, at_ms);
+  }
+  return status_;
+}
+
+Status UserCall::AccountPut() {
+  const std::string& name = operation_.collection;
+  const PolicyPatch& patch = operation_.patch;
+  const Policy before = Knows() ? model().PolicyOf(name) : Policy{};
+  const Policy policy = ApplyPatch(before, patch);
+  const bool fixed_changed =
+      Knows() && (policy.bucket != before.bucket || policy.window != before.window ||
+                  policy.utc_offset_minutes != before.utc_offset_minutes ||
+                  policy.fpr != before.fpr || policy.representation != before.representation);
+  if (fixed_changed || !ValidatePolicy(policy).ok()) {
+    if (status_.ok()) throw Violation("a policy was taken that must not be");
+  } else if (status_.ok()) {
+    model().SetPolicy(name, policy);
+    model().AllSynced();
+  } else {
+    world_->CheckExcused("put", status_);
+    world_->Doubt(name, policy);
+  }
+  return status_;
+}
+
+}  // namespace seendb::simulation
