@@ -19,7 +19,7 @@ std::shared_ptr<SeenRules> MonthRules() {
   fixed.begin_ms = 0;
   fixed.end_ms = int64_t{30} * 86'400'000;
   auto rules = std::make_shared<SeenRules>();
-  rules->counters = std::make_shared<MergeCounters>();
+  rules->counters = std::make_shared<Counters>();
   rules->bytes_max = uint64_t{256} << 10;
   rules->Bind(fixed);
   return rules;
