@@ -1,12 +1,22 @@
 #!/usr/bin/env python3
-"""Counts the results in JUnit files of ctest: names what failed or was skipped, then one line
+"""Counts the results in a JUnit file of ctest: names what failed or was skipped, then one line
 "P passed, F failed, S skipped".
 
-    tools/lint/summary.py FILE...
+    tools/lint/summary.py FILE [AGAIN]   AGAIN: results of a second try of some that failed
+    tools/lint/summary.py --again FILE   instead: the failed tests that may be tried once more, as a
+                                         regular expression for ctest -R; nothing where one may not
 """
 
+import os
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
+
+# Scripts talk to processes with limits of time, which a machine that does other things may miss. Those
+# that kill processes prove the promises: whatever fails there has to be looked at.
+MAY_BE_TRIED_AGAIN = re.compile(r"(api|http|ops|server|tool)\.\w+\.py")
+NEVER = re.compile(r".*kill.*")
+MOST_AGAIN = 3  # more at once have one cause
 
 
 def last_line(case):
@@ -16,18 +26,41 @@ def last_line(case):
     return telling[-1].strip() if telling else ""
 
 
-def main(paths):
+def results(path):
+    """{name: (result, test case)}"""
+    def result(case):
+        if case.get("status") == "run":
+            return "passed"
+        skipped = case.find("skipped") is not None or case.get("status") == "disabled"
+        return "skipped" if skipped else "failed"
+    cases = ElementTree.parse(path).getroot().iter("testcase")
+    return {case.get("name"): (result(case), case) for case in cases}
+
+
+def again(path):
+    """The names of those to be tried once more, or nothing."""
+    failed = [name for name, (result, _) in results(path).items() if result == "failed"]
+    may = all(MAY_BE_TRIED_AGAIN.fullmatch(name) and not NEVER.fullmatch(name) for name in failed)
+    return failed if may and len(failed) <= MOST_AGAIN else []
+
+
+def main(args):
+    if args[0] == "--again":
+        names = again(args[1])
+        print("^(%s)$" % "|".join(re.escape(name) for name in names) if names else "")
+        return 0
+    first = results(args[0])
+    second = results(args[1]) if len(args) > 1 and os.path.exists(args[1]) else {}
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    for path in paths:
-        for case in ElementTree.parse(path).getroot().iter("testcase"):
-            if case.get("status") == "run":
-                counts["passed"] += 1
-            elif case.find("skipped") is not None or case.get("status") == "disabled":
-                counts["skipped"] += 1
-                print(f"SKIPPED {case.get('name')}: {last_line(case)}")
-            else:
-                counts["failed"] += 1
-                print(f"FAILED {case.get('name')}")
+    for name, (result, case) in first.items():
+        if result == "failed" and name in second:
+            result = second[name][0]
+            print(f"SECOND TRY {name}: failed beside others, {result} alone")
+        counts[result] += 1
+        if result == "skipped":
+            print(f"SKIPPED {name}: {last_line(case)}")
+        elif result == "failed":
+            print(f"FAILED {name}")
     print(", ".join(f"{number} {what}" for what, number in counts.items()))
     return 0
 

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""What counts as passed, and which failed tests are tried once more."""
+
+import contextlib
+import io
+import os
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "lint"))
+
+import summary  # noqa: E402
+
+
+class SummaryTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, **results):
+        """A file of results; two underscores in a name stand for a point."""
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("<testsuite>%s</testsuite>" % "".join(
+                '<testcase name="%s" status="%s"/>' % (test.replace("__", "."), status)
+                for test, status in results.items()))
+        return path
+
+    def said(self, *args):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            self.assertEqual(summary.main(list(args)), 0)
+        return out.getvalue().splitlines()
+
+    def test_counts(self):
+        path = self.file("a.xml", engine__A__B="run", tool__load__py="fail", api__x__py="disabled")
+        said = self.said(path, path + "-none")
+        self.assertIn("FAILED tool.load.py", said)
+        self.assertEqual(said[-1], "1 passed, 1 failed, 1 skipped")
+
+    def test_a_second_try_counts_and_is_named(self):
+        first = self.file("a.xml", tool__load__py="fail", api__x__py="fail", http__y__py="run")
+        second = self.file("b.xml", tool__load__py="run", api__x__py="fail")
+        said = self.said(first, second)
+        self.assertEqual(said[-1], "2 passed, 1 failed, 0 skipped")
+        self.assertIn("FAILED api.x.py", said)
+        self.assertIn("SECOND TRY tool.load.py: failed beside others, passed alone", said)
+
+    def test_few_scripts_are_tried_again(self):
+        self.assertEqual(self.said("--again", self.file("a.xml", tool__load__py="fail", z="run")),
+                         [r"^(tool\.load\.py)$"])
+
+    def test_what_is_not_tried_again(self):
+        for failed in ({"engine__A__B": "fail"}, {"server__kill__py": "fail"},
+                       {"server__history_kill__py": "fail"}, {"ingest__kills__py": "fail"},
+                       {"simulation__Campaign__Runs": "fail"},
+                       {"tool__load__py": "fail", "engine__A__B": "fail"},
+                       {"tool__%s__py" % name: "fail" for name in ("a", "b", "c", "d")}):
+            self.assertEqual(self.said("--again", self.file("a.xml", **failed)), [""], failed)
+
+
+if __name__ == "__main__":
+    unittest.main()
