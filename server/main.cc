@@ -32,6 +32,7 @@
 #include "ops/problem_log.h"
 #include "seams.h"
 #include "seendb/engine.h"
+#include "version.h"
 
 namespace seendb {
 namespace {
@@ -231,6 +232,10 @@ class App {
   }
 
   void FillCounters(ops::MetricsSnapshot* to) const {
+    to->version = kServerVersion;
+    to->commit = kServerCommit;
+    to->db = config_.db;
+    to->last_checkpoint_ms = context_.last_checkpoint_ms.load(std::memory_order_relaxed);
     const http::ListenerCounters& from = listener_.counters();
     to->connections = from.open.load();
     to->in_flight = from.in_flight.load();
@@ -280,7 +285,8 @@ int CheckConfig(const ops::Config& config) {
 }  // namespace seendb
 
 int main(int argc, char** argv) {
-  const seendb::ops::CommandLine line = seendb::ops::ReadCommandLine(argc, argv);
+  const seendb::ops::CommandLine line = seendb::ops::ReadCommandLine(
+      argc, argv, std::string(seendb::kServerVersion) + " (" + seendb::kServerCommit + ")");
   if (!line.config) {
     std::fputs(line.output.c_str(), line.exit_code == 0 ? stdout : stderr);
     return line.exit_code;

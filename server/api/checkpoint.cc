@@ -44,8 +44,8 @@ Status ParseName(std::string_view body, std::string* name) {
 }
 
 /// Makes the copy and its answer. `began`: when it was asked for.
-Status Make(const Context& context, const std::string& name,
-            std::chrono::steady_clock::time_point began, std::string* body) {
+Status Make(Context& context, const std::string& name, std::chrono::steady_clock::time_point began,
+            std::string* body) {
   const std::string target = (std::filesystem::path(context.checkpoints) / name).string();
   std::error_code error;
   if (std::filesystem::symlink_status(target, error).type() !=
@@ -59,10 +59,13 @@ Status Make(const Context& context, const std::string& name,
     const char* const field = refused.field().empty() ? "" : "/name";
     return Status(refused.code(), std::string(refused.message()), field);
   }
+  using Milliseconds = std::chrono::milliseconds;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  context.last_checkpoint_ms = std::chrono::duration_cast<Milliseconds>(now).count();
   const auto took = std::chrono::steady_clock::now() - began;
   nlohmann::ordered_json json = {{"ok", true}, {"name", name}};
   json.update(nlohmann::ordered_json::parse(ReportToJson(*report)));
-  json["took_ms"] = std::chrono::duration_cast<std::chrono::milliseconds>(took).count();
+  json["took_ms"] = std::chrono::duration_cast<Milliseconds>(took).count();
   *body = json.dump();
   return Status::Ok();
 }

@@ -42,11 +42,12 @@ struct Context {
   ops::ManualClock* const clock;  ///< null: the machine's time
   Catalog catalog;
   FillSampler sampler;
-  bool samples_in_background = false;        ///< false: each scrape samples. Set before serving
-  Mutex clock_mutex{LockRank::kServerCall};  ///< one move of the clock at a time
-  std::string checkpoints;                   ///< their folder; empty: none. Set before serving
-  OneAtATime checkpointing;                  ///< the requests for checkpoints
-  std::atomic<Engine*> engine{nullptr};      ///< set once it is open
+  bool samples_in_background = false;          ///< false: each scrape samples. Set before serving
+  Mutex clock_mutex{LockRank::kServerCall};    ///< one move of the clock at a time
+  std::string checkpoints;                     ///< their folder; empty: none. Set before serving
+  std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
+  OneAtATime checkpointing;                    ///< the requests for checkpoints
+  std::atomic<Engine*> engine{nullptr};        ///< set once it is open
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
 };

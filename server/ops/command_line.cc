@@ -60,7 +60,7 @@ CommandLine Compose(const CLI::App& app, const Flags& flags) {
 
 }  // namespace
 
-CommandLine ReadCommandLine(int argc, const char* const* argv) {
+CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string& version) {
   Flags flags;
   CLI::App app("Serves a SeenDB database over HTTP.", "seendb-server");
   app.add_option("--db", flags.db, "the database's directory, made where there is none")
@@ -89,7 +89,7 @@ CommandLine ReadCommandLine(int argc, const char* const* argv) {
                "the machine's clock is right, however far it went since the database was open");
   app.add_flag("--check-config", flags.check_config,
                "only tell whether the settings are in order; nothing is opened");
-  app.set_version_flag("--version", "seendb-server " SEENDB_VERSION);
+  app.set_version_flag("--version", "seendb-server " + version);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

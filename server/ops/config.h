@@ -44,7 +44,7 @@ struct CommandLine {
   std::string output = {};       ///< and print this (help and version to stdout, errors to stderr)
 };
 
-/// Reads flags and, through --config, a file; flags win.
-CommandLine ReadCommandLine(int argc, const char* const* argv);
+/// Reads flags and, through --config, a file; flags win. `version`: what --version says.
+CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string& version);
 
 }  // namespace seendb::ops

@@ -132,6 +132,7 @@ std::string Metrics::Text(const MetricsSnapshot& snapshot) const {
   std::vector<MetricFamily> families;
   CollectRequests(&families);
   CollectCollections(&families);
+  CollectProcess(snapshot, &families);
   CollectSnapshot(snapshot, &families);
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);

@@ -1,8 +1,9 @@
 // server/ops/metrics.h: what /metrics says.
 //
 // Counting costs a few relaxed atomic additions, striped over threads; text is made on demand
-// with prometheus-cpp. Names begin with seendb_, are in seconds and bytes, and carry the labels
-// route, code, collection, shard, topic, partition, kind and outcome, never a user.
+// with prometheus-cpp. Names begin with seendb_ (those of the process with process_, as
+// everywhere), are in seconds and bytes, and carry the labels route, code, collection, shard,
+// topic, partition, kind and outcome, never a user; seendb_build_info has version and commit.
 
 #pragma once
 
@@ -42,6 +43,9 @@ struct FillSample {
 
 /// What is asked of others at each scrape.
 struct MetricsSnapshot {
+  std::string version, commit;     ///< of the software that runs
+  std::string db;                  ///< the database's folder
+  int64_t last_checkpoint_ms = 0;  ///< by the machine's clock; 0: none since the process began
   bool engine_open = false;
   EngineStats engine;
   std::vector<SlotInfo> ring;
@@ -99,6 +103,10 @@ class Metrics {
 /// Appends the families of a snapshot.
 void CollectSnapshot(const MetricsSnapshot& snapshot,
                      std::vector<prometheus::MetricFamily>* families);
+
+/// The part of it about the process and its machine.
+void CollectProcess(const MetricsSnapshot& snapshot,
+                    std::vector<prometheus::MetricFamily>* families);
 
 /// The part of it that tells of the consumption of a log; nothing where none is configured.
 void CollectIngest(const MetricsSnapshot& snapshot,

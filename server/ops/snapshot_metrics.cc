@@ -1,13 +1,11 @@
 // The part of /metrics that is read from the engine and the listener at each scrape.
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include <prometheus/metric_family.h>
-#include <unistd.h>
 
 #include "ops/metric_family.h"
 #include "ops/metrics.h"
@@ -172,19 +170,11 @@ void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* familie
   families->insert(families->end(), {bytes, buckets, fill, fpr});
 }
 
-double ResidentBytes() {
-  std::ifstream statm("/proc/self/statm");
-  double total = 0, resident = 0;
-  statm >> total >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* families) {
   Writer out(families);
   CollectListener(snapshot, &out);
-  out.Gauge("seendb_resident_bytes", "Memory of the process.", ResidentBytes());
   out.Gauge("seendb_ready", "1 once the database is open.", snapshot.engine_open ? 1 : 0);
   if (!snapshot.engine_open) return;
   CollectCounters(snapshot.engine, &out);

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
@@ -128,8 +130,13 @@ class CheckpointTest(unittest.TestCase):
             self.assertTrue(os.path.isfile(os.path.join(self.checkpoints, name, "SEENDB")))
 
     def test_a_name_is_taken_once(self):
+        self.assertNotIn("seendb_last_checkpoint_seconds", self.server.get("/metrics").body.decode())
+        began = time.time()
         self.checkpoint("a")
         error = self.checkpoint("a", 409).error
+        made = re.search(r"^seendb_last_checkpoint_seconds (\S+)$",
+                         self.server.get("/metrics").body.decode(), re.M)
+        self.assertGreaterEqual(float(made.group(1)), began - 1)
         self.assertEqual((error["code"], error["field"]), ("incompatible", "/name"))
         with open(os.path.join(self.checkpoints, "file"), "w", encoding="utf-8"):
             pass

@@ -125,7 +125,7 @@ class TemporaryFile {
 template <typename... Args>
 CommandLine Read(Args... args) {
   const char* const argv[] = {"seendb-server", args...};
-  return ReadCommandLine(static_cast<int>(std::size(argv)), argv);
+  return ReadCommandLine(static_cast<int>(std::size(argv)), argv, "1.2.3");
 }
 
 TEST(CommandLineTest, FlagsWinOverTheFile) {
@@ -176,7 +176,7 @@ TEST(CommandLineTest, UsageErrorsHaveTheirExitCode) {
   }
   EXPECT_NE(lines[8].output.find("/engine/shard"), std::string::npos) << lines[8].output;
   EXPECT_EQ(Read("--help").exit_code, kExitOk);
-  EXPECT_NE(Read("--version").output.find("seendb-server "), std::string::npos);
+  EXPECT_NE(Read("--version").output.find("seendb-server 1.2.3\n"), std::string::npos);
 }
 
 }  // namespace

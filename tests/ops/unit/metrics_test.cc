@@ -2,6 +2,8 @@
 
 #include "ops/metrics.h"
 
+#include <chrono>
+#include <cmath>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -74,18 +76,51 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
   while (std::getline(lines, line)) {
     if (line.rfind("# ", 0) == 0) continue;
     ++values;
-    EXPECT_EQ(line.rfind("seendb_", 0), 0u) << line;
+    EXPECT_TRUE(line.starts_with("seendb_") || line.starts_with("process_")) << line;
     const size_t open = line.find('{');
     if (open == std::string::npos) continue;
     for (size_t at = open; at != std::string::npos; at = line.find("\",", at + 1)) {
       const size_t begin = at + (at == open ? 1 : 2);
       const std::string label = line.substr(begin, line.find('=', begin) - begin);
-      const std::set<std::string> known_labels = {
-          "route", "code", "le", "collection", "shard", "partition", "kind", "outcome", "topic"};
+      const std::set<std::string> known_labels = {"route", "code",      "le",    "collection",
+                                                  "shard", "partition", "kind",  "outcome",
+                                                  "topic", "version",   "commit"};
       EXPECT_TRUE(known_labels.contains(label)) << line;
     }
   }
   EXPECT_GT(values, 60u);
+}
+
+/// The value of a line of `text` that begins with `name` and a blank; NaN: there is none.
+double ValueOf(const std::string& text, const std::string& name) {
+  const size_t at = text.find("\n" + name + " ");
+  return at == std::string::npos ? std::nan("") : std::stod(text.substr(at + name.size() + 2));
+}
+
+TEST(MetricsTest, TheProcessAndItsDisk) {
+  MetricsSnapshot snapshot;
+  snapshot.version = "1.2.3";
+  snapshot.commit = "0123456789ab";
+  snapshot.db = testing::TempDir();
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const double now_s = std::chrono::duration<double>(now).count();
+  std::string text = Metrics({}).Text(snapshot);
+  EXPECT_TRUE(Has(text, R"(seendb_build_info{version="1.2.3",commit="0123456789ab"} 1)"));
+  EXPECT_GE(ValueOf(text, "process_cpu_seconds_total"), 0);
+  EXPECT_GT(ValueOf(text, "process_resident_memory_bytes"), 1 << 20);
+  EXPECT_GT(ValueOf(text, "process_virtual_memory_bytes"),
+            ValueOf(text, "process_resident_memory_bytes"));
+  EXPECT_GE(ValueOf(text, "process_threads"), 1);
+  EXPECT_GE(ValueOf(text, "process_open_fds"), 3);
+  EXPECT_GE(ValueOf(text, "process_max_fds"), ValueOf(text, "process_open_fds"));
+  EXPECT_GT(ValueOf(text, "process_start_time_seconds"), now_s - 86'400);
+  EXPECT_LT(ValueOf(text, "process_start_time_seconds"), now_s + 5);
+  EXPECT_GT(ValueOf(text, "seendb_disk_free_bytes"), 0);
+  EXPECT_GE(ValueOf(text, "seendb_disk_size_bytes"), ValueOf(text, "seendb_disk_free_bytes"));
+  EXPECT_TRUE(std::isnan(ValueOf(text, "seendb_last_checkpoint_seconds")));
+  snapshot.last_checkpoint_ms = 1'700'000'000'000;
+  text = Metrics({}).Text(snapshot);
+  EXPECT_EQ(ValueOf(text, "seendb_last_checkpoint_seconds"), 1.7e9);
 }
 
 TEST(MetricsTest, RingIsSummedByShardWithoutDrainedSlots) {

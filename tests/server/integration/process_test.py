@@ -218,7 +218,7 @@ class ProcessTest(unittest.TestCase):
                 self.assertTrue(log)
             self.assertIn("/engine/shard", self.run_to_end("--db", folder, "--config", config)[2])
         self.assertEqual(self.run_to_end("--help")[0], 0)
-        self.assertRegex(self.run_to_end("--version")[1], r"^seendb-server \d+\.\d+\.\d+\n$")
+        self.assertRegex(self.run_to_end("--version")[1], r"^seendb-server \d+\.\d+\.\d+ \(([0-9a-f]{12}|unknown)\)\n$")
 
     def test_check_config_opens_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
