@@ -20,15 +20,15 @@ import tempfile
 # The folder below a part: its labels, and the seconds after which a test in it has failed.
 KINDS = {
     "unit": (["unit"], 300),
-    "property": (["property"], 300),
-    "integration": (["integration"], 600),
-    "faults": (["crash"], 600),  # of disks: operations that fail, power that goes away
-    "rot": (["rot"], 600),
-    "crash": (["crash"], 600),
-    "kafka": (["integration", "real_kafka"], 600),
-    "replay": (["integration", "real_log"], 600),
+    "property": (["property"], 600),
+    "integration": (["integration"], 900),
+    "faults": (["crash"], 900),  # of disks: operations that fail, power that goes away
+    "rot": (["rot"], 900),
+    "crash": (["crash"], 900),
+    "kafka": (["integration", "real_kafka"], 900),
+    "replay": (["integration", "real_log"], 1500),
     "lint": ([], 120),
-    "simulation": ([], 300),
+    "simulation": ([], 600),
 }
 
 # The label of what only `tools/test --all` runs.

@@ -1,6 +1,7 @@
 # Configures, builds and runs a consumer in a fresh folder; with INSTALL_FROM the engine of that
 # build folder is installed first. With OPTIMIZED, what is compiled of sources whose path has that
-# text must be optimised, and nothing else, though no build type is set. Variables: SOURCE, BUILD,
+# text must be optimised, and nothing else, where no build type is set; what is then built and run is
+# a Debug build without debug information, which compiles in half the time. Variables: SOURCE, BUILD,
 # OPTIONS, INSTALL_FROM, PREFIX, OPTIMIZED.
 
 function(must)
@@ -34,6 +35,8 @@ if(OPTIMIZED)
   if(ours LESS 50)
     message(FATAL_ERROR "${ours} sources are optimised")
   endif()
+  must(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -DCMAKE_BUILD_TYPE=Debug
+    "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
 endif()
 must(${CMAKE_COMMAND} --build ${BUILD} --target consumer repairer --parallel 2)
 must(${BUILD}/consumer ${BUILD}/database)
