@@ -37,7 +37,7 @@ class ApartHealingTest : public EngineTest {
   }
 
   static bool Eventually(const std::function<bool()>& holds) {
-    for (int waited = 0; waited < 200; ++waited) {
+    for (int waited = 0; waited < 1'200; ++waited) {
       if (holds()) return true;
       std::this_thread::sleep_for(50ms);
     }
