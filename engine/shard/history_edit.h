@@ -31,8 +31,8 @@ Result<Recording> GetRecording(const ShardParts& shard, const std::string& user)
     REQUIRES_SHARED(shard.use);
 
 /// A clock that was set back may lie before plays that were recorded: returns the end of the newest
-/// bucket with such plays, of the user, or of anybody where `user` is empty; kNeverMs where there is
-/// none. Buckets up to that of `max_future` after `now_ms` don't count.
+/// bucket with such plays, of the user, or of anybody where `user` is empty; kNeverMs where there
+/// is none. Buckets up to that of `max_future` after `now_ms` don't count.
 int64_t NewestAheadMs(const ShardParts& shard, const Collection& of, std::string_view user,
                       int64_t now_ms) REQUIRES_SHARED(shard.use);
 
