@@ -46,6 +46,10 @@ class EngineImpl final : public Engine {
   Result<IngestResult> Ingest(const IngestBatch& batch) override;
   std::vector<SourceInfo> Sources() override;
   Status ForgetTopic(std::string_view topic) override;
+  std::vector<OutboxSource> OutboxSources() override;
+  Status ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
+                    std::vector<OutboxRow>* rows) override;
+  Status DeleteOutbox(std::span<const OutboxRow> told) override;
   Status Filter(const FilterRequest& request, FilterResponse* response) override;
   Result<UserReport> Inspect(IdRef user, std::string_view collection) override;
   Status EraseUser(IdRef user, int64_t* until_ms) override;
@@ -133,10 +137,6 @@ class EngineImpl final : public Engine {
   /// The call failed: the first plays it has named are not known to its caller.
   void MarkNotTold(std::span<const Play> plays, const Collection& collection, const Today& today,
                    const RecordResult& result);
-  /// Claims, shard by shard, the users whose first play of the day may be among the events; none
-  /// where none are to be told.
-  Status ClaimFirsts(const EventsByShard& by_shard, const Collection& collection,
-                     const GivenEvents& given, std::vector<FirstPlays>* firsts);
   /// What a call answers that failed in a shard after others, maybe, were written.
   static Status FailureOf(Status failed, bool any_written);
   /// Room in every shard that is to stage events; kBusy where one has none.
@@ -154,6 +154,8 @@ class EngineImpl final : public Engine {
     std::vector<std::vector<uint32_t>> refused;  ///< by shard
     std::optional<Today> today;
   };
+  /// kBusy where the outbox takes no more rows.
+  Status CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const;
   Status WriteSteps(const IngestBatch& batch, const Collection& collection,
                     const SortedEvents& sorted, IngestResult* result);
 

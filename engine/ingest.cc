@@ -60,17 +60,6 @@ Status CheckOrigins(const IngestBatch& batch) {
   return {};
 }
 
-Status TellFirsts(const IngestBatch& batch, const Collection& collection, std::string_view day,
-                  const std::vector<FirstPlays>& firsts) {
-  std::vector<FirstOfDay> told;
-  for (const FirstPlays& first : firsts) {
-    for (const std::string_view user : first.Users()) told.push_back({user, collection.name, day});
-  }
-  if (told.empty() || !batch.tell_first) return {};
-  AssertMayBlock();
-  return batch.tell_first(told);
-}
-
 }  // namespace
 
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
@@ -107,31 +96,32 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   return result;
 }
 
+Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const {
+  if (!batch.outbox_first_plays || !today || batch.plays.empty()) return {};
+  uint64_t rows = 0;
+  for (const std::unique_ptr<Shard>& shard : shards_) rows += shard->OutboxRows();
+  if (rows < options_.outbox_max) return {};
+  return Status::Busy("the outbox is full: " + std::to_string(rows) +
+                      " rows of first plays wait to be told");
+}
+
 // Each shard is entered on its own, all of them first to see that none refuses: what one has had is
 // left out when the batch comes again.
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
                               const SortedEvents& sorted, IngestResult* result) {
   Status status = InEachShard([&](Shard& shard) { return shard.CheckLog(batch); });
+  if (status.ok()) status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
   const GivenEvents given{batch.impressions, batch.plays, sorted.today ? &*sorted.today : nullptr};
-  std::vector<FirstPlays> firsts;
-  if (sorted.today) {
-    EventsByShard fresh = sorted.accepted;
-    for (size_t i = 0; i < shards_.size(); ++i) shards_[i]->RemoveRepeated(batch, &fresh[i]);
-    status = ClaimFirsts(fresh, collection, given, &firsts);
-    if (status.ok()) status = TellFirsts(batch, collection, sorted.today->text, firsts);
-    if (!status.ok()) return status;
-  }
   std::vector<std::optional<SlotPin>> pins;
   status = PinAll(sorted.accepted, collection, given, &pins);
   for (size_t i = 0; status.ok() && i < shards_.size(); ++i) {
     const std::vector<ShardEvent>& events = sorted.accepted[i];
     const std::vector<uint32_t>& refused = sorted.refused[i];
     const LogPart log{batch, refused, /*counts_dead_letters=*/i == 0};
-    FirstPlays* const first = firsts.empty() ? nullptr : &firsts[i];
     RecordResult recorded;
-    status = shards_[i]->Apply({collection, given, events, first, &log},
-                               pins[i] ? &*pins[i] : nullptr, &recorded);
+    status = shards_[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
+                               &recorded);
     if (!status.ok()) return FailureOf(std::move(status), i > 0);
     result->accepted += recorded.accepted;
     result->refused += recorded.refused;
@@ -170,6 +160,41 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
     if (!forgotten.ok()) return forgotten;
   }
   return {};
+}
+
+std::vector<OutboxSource> EngineImpl::OutboxSources() {
+  std::vector<OutboxSource> sources;
+  if (!CheckOpen().ok()) return sources;
+  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddOutboxSources(&sources);
+  return sources;
+}
+
+Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
+                              std::vector<OutboxRow>* rows) {
+  rows->clear();
+  Status status = CheckOpen();
+  if (!status.ok()) return status;
+  if (source.shard >= shards_.size()) return Status::InvalidArgument("no such shard", "/shard");
+  return shards_[source.shard]->ReadOutbox(source, after, limit, rows);
+}
+
+Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  std::vector<std::vector<OutboxRow>> by_shard(shards_.size());
+  for (size_t i = 0; i < told.size(); ++i) {
+    if (told[i].shard >= shards_.size() || told[i].offset < 0) {
+      return Status::InvalidArgument("no such row", "/" + std::to_string(i));
+    }
+    const OutboxRow& row = told[i];
+    by_shard[row.shard].push_back({row.shard, row.topic, row.partition, row.offset});
+  }
+  Status first;
+  for (size_t i = 0; i < shards_.size(); ++i) {
+    Status deleted = by_shard[i].empty() ? Status() : shards_[i]->DeleteOutbox(by_shard[i]);
+    if (first.ok()) first = std::move(deleted);
+  }
+  return first;
 }
 
 }  // namespace seendb

@@ -97,18 +97,6 @@ Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_inde
   return WriteEvents(by_shard, collection, all, result);
 }
 
-Status EngineImpl::ClaimFirsts(const EventsByShard& by_shard, const Collection& collection,
-                               const GivenEvents& given, std::vector<FirstPlays>* firsts) {
-  if (given.today == nullptr) return {};
-  firsts->reserve(by_shard.size());
-  for (size_t i = 0; i < by_shard.size(); ++i) {
-    Result<FirstPlays> claimed = shards_[i]->ClaimFirsts(by_shard[i], collection, given);
-    if (!claimed.ok()) return claimed.status();
-    firsts->push_back(std::move(claimed).value());
-  }
-  return {};
-}
-
 Status EngineImpl::PinAll(const EventsByShard& by_shard, const Collection& collection,
                           const GivenEvents& given, std::vector<std::optional<SlotPin>>* pins) {
   pins->resize(by_shard.size());
@@ -139,9 +127,6 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
     const Status writable = by_shard[i].empty() ? Status() : shards_[i]->CheckWritable();
     if (!writable.ok()) return writable;
   }
-  std::vector<FirstPlays> firsts;
-  const Status claimed = ClaimFirsts(by_shard, collection, given, &firsts);
-  if (!claimed.ok()) return claimed;
   std::vector<std::optional<SlotPin>> pins;
   const Status room = PinAll(by_shard, collection, given, &pins);
   if (!room.ok()) return room;
@@ -149,8 +134,7 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   bool any_written = false;
   for (size_t i = 0; i < by_shard.size(); ++i) {
     if (by_shard[i].empty()) continue;
-    FirstPlays* const first = firsts.empty() ? nullptr : &firsts[i];
-    Status written = shards_[i]->Apply({collection, given, by_shard[i], first, nullptr},
+    Status written = shards_[i]->Apply({collection, given, by_shard[i], nullptr},
                                        pins[i] ? &*pins[i] : nullptr, result);
     if (!written.ok()) return FailureOf(std::move(written), any_written);
     any_written = true;

@@ -74,6 +74,7 @@ class App {
     if (config_.kafka) {
       consumer_.emplace(*config_.kafka);
       context_.ingest_state = [this] { return consumer_->State(); };
+      context_.ingest_problems = [this] { return consumer_->Problems(); };
     }
     context_.listener_counters = [this](ops::MetricsSnapshot* to) { FillCounters(to); };
   }

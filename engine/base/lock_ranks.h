@@ -33,6 +33,7 @@ enum class LockRank : uint8_t {
   kApply,          ///< of a shard: writes together; alone: erasure, rotation, dropped buckets
   kUserRecords,    ///< of a shard: a change of a user's record
   kOffsets,        ///< of a shard: positions in logs
+  kOutbox,         ///< of a shard: changes of rows of the outbox
   kSeal,           ///< of a shard: a seal
   kFamilies,       ///< of a shard: a change of its column families
   kSyncNote,       ///< of a shard: the note of how far its log is synced

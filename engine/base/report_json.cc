@@ -139,6 +139,7 @@ Json ToJson(const EngineStats& s) {
   json["ring_bytes"] = s.ring_bytes;
   json["ring_plays"] = s.ring_plays;
   json["short_term_bytes"] = s.short_term_bytes;
+  json["outbox_rows"] = s.outbox_rows;
   json["ring_oldest_ms"] = s.ring_oldest_ms;
   json["disk_bytes"] = s.disk_bytes;
   json["memtable_bytes"] = s.memtable_bytes;

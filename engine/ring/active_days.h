@@ -4,9 +4,9 @@
 // The truth is the family `users`, under day keys (format/day_key.h). Whoever may have met a first
 // play claims its key, so that of callers at once one looks it up and writes it while the others
 // wait for what becomes of it: known from then on, or free again. A caller claims all its keys of a
-// shard together, asks shards in ascending order, and holds no lock of a shard where it waits, so
-// that no two wait for each other. In memory are the keys known to be active, kKnownMost at most
-// (about 150 bytes each); beyond that they are forgotten, and looked up again.
+// shard together, for one write of that shard, and holds no lock and no claim of another shard
+// where it waits, so that no two wait for each other. In memory are the keys known to be active,
+// kKnownMost at most (about 150 bytes each); beyond that they are forgotten, and looked up again.
 //
 // Threads: any.
 
@@ -46,8 +46,8 @@ class ActiveDays {
     uint64_t forgets = 0;        // calls of Forget before
   };
   /// Claims those of `keys`, each once, that are not known to be active on `day` or later; waits
-  /// while others hold one. Reads no disk. Precondition: the caller holds no claim of this shard or
-  /// a higher one, and no lock.
+  /// while others hold one. Reads no disk. Precondition: the caller holds no claim and no
+  /// lock.
   Claimed Claim(const std::vector<std::string>& keys, int64_t day);
   /// Looks the keys up: ends the claims of those that are active on `day` or later, and returns the
   /// others. What can't be read counts as not active.

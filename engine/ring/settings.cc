@@ -110,6 +110,7 @@ Status Ring::WriteErasure(std::string_view user, int64_t at_ms, const std::vecto
   bool with_rows = false;
   for (const auto& [name, collection] : families->collections) {
     days.push_back(DayKey(user, name));
+    with_rows = with_rows || collection.policy.first_of_day;  // the outbox may have some
     if (status.ok()) status = batch.Delete(store_->users(), days.back());
     if (status.ok()) status = DeleteUser(key, collection, ErasedByUser, &batch);
     collection.ForEachFamily([&](const std::shared_ptr<Family>& family) {

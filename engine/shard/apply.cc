@@ -43,25 +43,43 @@ Status WriteBatches(ShardParts& shard, const Collection& collection, const SlotP
   return FromRocks(shard.store->db()->Write(sync ? Synced() : NotSynced(), batch), "record");
 }
 
-// `change`: what the write does to its sources, or null.
-Status Write(ShardParts& shard, const ShardWrite& write, const SlotPin* pin, SourceChange* change,
-             RecordResult* result) REQUIRES_SHARED(shard.ring->apply_lock()) {
+// What a write does to the log it comes from.
+struct LogChange {
+  SourceChange sources;
+  bool meets_rows = false;  // of the outbox, and their changes() is held
+  Outbox::Added rows = {};  // new ones there
+};
+
+Status AddLog(ShardParts& shard, const ShardWrite& write, const FirstPlays* firsts,
+              LogChange* change, rocksdb::WriteBatch* batch)
+    REQUIRES_SHARED(shard.ring->apply_lock()) {
+  Status status = change->sources.AddTo(batch, *shard.store);
+  if (!status.ok() || firsts == nullptr || !write.log->batch.outbox_first_plays) return status;
+  const OutboxValue stamp{shard.ring->NextSequence(), shard.clock->NowMs(), {}};
+  return shard.outbox.AddTo(batch, write.log->batch, stamp, *firsts, change->meets_rows,
+                            &change->rows);
+}
+
+// `change`: null where the write is not out of a log.
+Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, const SlotPin* pin,
+             LogChange* change, RecordResult* result) REQUIRES_SHARED(shard.ring->apply_lock()) {
   shard.ring->apply_lock().AssertHeldShared();
   const Collection& collection = write.collection;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* family = families->Find(collection.name);
   if (family == nullptr) return Status::Unavailable("the collection is being made");
-  ShardBatch taken(shard.ring.get(), family, collection.policy, write.given, write.firsts);
+  ShardBatch taken(shard.ring.get(), family, collection.policy, write.given, firsts);
   rocksdb::WriteBatch batch;
-  Status status = taken.Take(write.events, change, result);
+  Status status = taken.Take(write.events, change == nullptr ? nullptr : &change->sources, result);
   if (status.ok()) status = taken.AddTo(&batch, *shard.store);
-  if (status.ok() && change != nullptr) status = change->AddTo(&batch, *shard.store);
+  if (status.ok() && change != nullptr) status = AddLog(shard, write, firsts, change, &batch);
   if (!status.ok()) return status;
   result->accepted += taken.accepted();
   status = WriteBatches(shard, collection, pin, &taken, &batch);
-  if (write.firsts != nullptr) write.firsts->End(status.ok(), result);
+  if (firsts != nullptr) firsts->End(status.ok(), result);
   if (!status.ok()) return status;
   taken.Commit();
+  if (change != nullptr) shard.outbox.Commit(change->rows);
   if (collection.policy.history.enabled) {
     shard.counters->history_recorded.fetch_add(taken.watched(), std::memory_order_relaxed);
     shard.counters->history_paused.fetch_add(taken.paused(), std::memory_order_relaxed);
@@ -70,14 +88,17 @@ Status Write(ShardParts& shard, const ShardWrite& write, const SlotPin* pin, Sou
 }
 
 // What the shard has had of the log is left out.
-Status WriteOfLog(ShardParts& shard, const ShardWrite& write, const SlotPin* pin,
-                  RecordResult* result) REQUIRES_SHARED(shard.ring->apply_lock()) {
+Status WriteOfLog(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts,
+                  const SlotPin* pin, RecordResult* result)
+    REQUIRES_SHARED(shard.ring->apply_lock()) {
   const LogPart& log = *write.log;
   const MutexLock lock(shard.sources.mutex());
   const Status goes_on = CheckGoesOn(log.batch, shard.sources, shard.store->shard());
   if (!goes_on.ok()) return goes_on;
-  SourceChange change(log.batch, &shard.sources, log.counts_dead_letters);
-  const auto repeated = [&](const ShardEvent& event) { return change.Repeated(event.index); };
+  LogChange change{SourceChange(log.batch, &shard.sources, log.counts_dead_letters)};
+  const auto repeated = [&](const ShardEvent& event) {
+    return change.sources.Repeated(event.index);
+  };
   std::vector<ShardEvent> fresh;  // where some are repeated
   const bool all = std::none_of(write.events.begin(), write.events.end(), repeated);
   if (!all) {
@@ -85,16 +106,22 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, const SlotPin* pin
                         repeated);
   }
   for (const uint32_t event : log.refused) {
-    if (change.Repeated(event)) continue;
-    change.Count(event, false);
+    if (change.sources.Repeated(event)) continue;
+    change.sources.Count(event, false);
     ++result->refused;
   }
-  if (change.nothing_new()) return {};
-  const ShardWrite part{write.collection, write.given, all ? write.events : fresh, write.firsts,
-                        write.log};
+  if (change.sources.nothing_new()) return {};
+  const ShardWrite part{write.collection, write.given, all ? write.events : fresh, write.log};
   shard.ring->apply_lock().AssertHeldShared();
-  const Status written = Write(shard, part, pin, &change, result);
-  if (written.ok()) change.Commit();
+  Status written;
+  if (firsts != nullptr && log.batch.outbox_first_plays && shard.outbox.MayMeet(log.batch)) {
+    const MutexLock rows_lock(shard.outbox.changes());
+    change.meets_rows = true;
+    written = Write(shard, part, firsts, pin, &change, result);
+  } else {
+    written = Write(shard, part, firsts, pin, &change, result);
+  }
+  if (written.ok()) change.sources.Commit();
   return written;
 }
 
@@ -109,7 +136,8 @@ Status CheckLog(ShardParts& shard, const IngestBatch& batch) {
   return CheckGoesOn(batch, shard.sources, shard.store->shard());
 }
 
-Status Apply(ShardParts& shard, const ShardWrite& write, const SlotPin* pin, RecordResult* result) {
+Status Apply(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, const SlotPin* pin,
+             RecordResult* result) {
   shard.use.AssertHeldShared();
   const Status writable = shard.store->CheckWritable();
   if (!writable.ok()) return writable;
@@ -118,8 +146,8 @@ Status Apply(ShardParts& shard, const ShardWrite& write, const SlotPin* pin, Rec
   }
   const SharedLock::Shared inside(shard.ring->apply_lock());
   shard.ring->apply_lock().AssertHeldShared();
-  return write.log == nullptr ? Write(shard, write, pin, nullptr, result)
-                              : WriteOfLog(shard, write, pin, result);
+  return write.log == nullptr ? Write(shard, write, firsts, pin, nullptr, result)
+                              : WriteOfLog(shard, write, firsts, pin, result);
 }
 
 }  // namespace seendb

@@ -26,7 +26,6 @@ struct ShardWrite {
   const Collection& collection;
   const GivenEvents& given;
   const std::vector<ShardEvent>& events;
-  FirstPlays* firsts = nullptr;  ///< who may play first today, claimed; null: nobody is told
   const LogPart* log = nullptr;  ///< null: not out of a log
 };
 
@@ -36,9 +35,10 @@ struct ShardWrite {
 Status CheckLog(ShardParts& shard, const IngestBatch& batch) REQUIRES_SHARED(shard.use);
 
 /// Writes it. On return it is visible to every read, and on disk as the policy's durability says.
-/// `pin`: room for what is staged, null where nothing is. Adds to `*result`; of a log, an event
-/// that the shard has had is in none of its numbers. kIOError: the outcome is open.
-Status Apply(ShardParts& shard, const ShardWrite& write, const SlotPin* pin, RecordResult* result)
-    REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
+/// `firsts`: who may play first today, claimed; null: the policy asks for no first plays. `pin`:
+/// room for what is staged, null where nothing is. Adds to `*result`; of a log, an event that the
+/// shard has had is in none of its numbers. kIOError: the outcome is open.
+Status Apply(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, const SlotPin* pin,
+             RecordResult* result) REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
 
 }  // namespace seendb

@@ -73,8 +73,8 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
   return std::min(newest_ms, reach_ms);
 }
 
-// Deletes the rows of an erasure that is on disk. Where it fails, it is gone on with later: nothing
-// up to the erasure counts meanwhile.
+// Deletes the rows of an erasure that is on disk, of history and of the outbox. Where it fails, it
+// is gone on with later: nothing up to the erasure counts meanwhile.
 Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
     REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock()) {
   shard.use.AssertHeldShared();
@@ -88,6 +88,8 @@ Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
     Status gone = DeleteHistoryRows(shard, {name, user, up_to_ms, true});
     if (first.ok()) first = std::move(gone);
   }
+  Status untold = shard.outbox.Erase(user, seq == 0 ? UINT64_MAX : seq);
+  if (first.ok()) first = std::move(untold);
   if (first.ok()) {
     // An erasure holds the apply lock alone: here there is none of the user between its look and
     // its end.

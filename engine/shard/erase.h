@@ -1,6 +1,6 @@
 // shard/erase.h: a user is forgotten. The record of it is on disk first, with all that is deleted
-// at once; the rows of history go in pieces after it, and are gone on with where a crash or a
-// failure interrupted that.
+// at once; the rows of history and of the outbox go in pieces after it, and are gone on with where
+// a crash or a failure interrupted that.
 
 #pragma once
 
@@ -13,7 +13,7 @@ namespace seendb {
 
 /// Erases what there is of the user; `collections` are all of the database. `*until_ms`, unless
 /// that is null: events up to it are refused. Synced. Cost: one look-up a bucket, and a batch for
-/// each 256 rows of history.
+/// each 256 rows of history; a look at each row of the outbox.
 Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap& collections,
                  int64_t* until_ms) REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
 

@@ -33,12 +33,6 @@ void FirstPlays::KeepOnly(std::vector<std::string> keys) {
   });
 }
 
-std::vector<std::string_view> FirstPlays::Users() const {
-  std::vector<std::string_view> users;
-  for (const auto& [user, one] : claims_) users.push_back(user);
-  return users;
-}
-
 void FirstPlays::Take(std::string_view user, uint32_t index) {
   const auto at = claims_.find(user);
   if (at == claims_.end() || at->second.taken) return;

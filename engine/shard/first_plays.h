@@ -3,7 +3,7 @@
 // Before the shard is entered, the users whose plays may be first are added and claimed
 // (ring/active_days.h), and those who were active today are looked up; inside, the first accepted
 // play of each takes the claim; it is written in the plays' own batch. Claims that nothing came of
-// end with this object.
+// end with this object, which lives as long as that one write.
 
 #pragma once
 
@@ -15,6 +15,7 @@
 
 #include "ring/active_days.h"
 #include "seendb/events.h"
+#include "seendb/ingest.h"
 
 namespace seendb {
 
@@ -44,13 +45,19 @@ class FirstPlays {
   void KeepFirst();
   /// Whether nobody's first play of the day may be there.
   bool empty() const { return claims_.empty(); }
-  /// The users claimed, in order.
-  std::vector<std::string_view> Users() const;
 
   /// An accepted play that does not know of today.
   void Take(std::string_view user, uint32_t index);
   /// Adds the days of the plays taken.
   Status AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) const;
+  /// Runs `visit(index, FirstOfDay)` for each of them.
+  template <typename Visit>
+  void ForEachTaken(const Visit& visit) const {
+    for (const auto& [user, one] : claims_) {
+      if (!one.taken) continue;
+      visit(one.index, FirstOfDay{std::string(user), std::string(collection_), today_->text});
+    }
+  }
   /// What became of that batch; names the plays in `*result` where it was written.
   void End(bool written, RecordResult* result);
 

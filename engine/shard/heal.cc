@@ -29,6 +29,7 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
     // Offsets that are no longer stored are forgotten: the plays they covered are to be read again.
     Status settled = shard.sources.Settle(shard.store.get());
     if (settled.ok()) settled = shard.sources.Load(shard.store.get());
+    if (settled.ok()) settled = shard.outbox.Load();
     if (!settled.ok()) return settled;
   }
   {

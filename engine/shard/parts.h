@@ -17,6 +17,7 @@
 #include "ring/ring.h"
 #include "seendb/options.h"
 #include "shard/collection.h"
+#include "shard/outbox.h"
 #include "shard/user_turns.h"
 #include "store/shard_store.h"
 #include "store/sources.h"
@@ -66,6 +67,7 @@ struct ShardParts {
   const std::unique_ptr<ShardStore> store;
   const std::unique_ptr<Ring> ring;
   Sources sources;
+  Outbox outbox{store.get()};
   // Of filter requests that record; taken before `use`.
   const std::shared_ptr<UserTurns> turns = std::make_shared<UserTurns>();
   UnfinishedErasures erasures;

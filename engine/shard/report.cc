@@ -167,6 +167,7 @@ void AddBuckets(const ShardParts& shard, const Collection& collection, int64_t n
 
 void AddStats(ShardParts& shard, EngineStats* stats) {
   shard.ring->AddTo(stats);
+  stats->outbox_rows += shard.outbox.rows();
   {
     const MutexLock lock(shard.sources.mutex());
     for (const auto& [key, record] : shard.sources.records()) stats->ingested += record.counts;

@@ -19,7 +19,8 @@ Result<std::unique_ptr<Shard>> Shard::Open(const ShardStoreOptions& options,
 
 Status Shard::Replay() {
   const Status replayed = parts_.ring->Replay();
-  return replayed.ok() ? parts_.sources.Load(parts_.store.get()) : replayed;
+  const Status loaded = replayed.ok() ? parts_.sources.Load(parts_.store.get()) : replayed;
+  return loaded.ok() ? parts_.outbox.Load() : loaded;
 }
 
 // Of a request: while the shard is being opened anew it is waited for no longer than kReopenWait.
@@ -65,27 +66,23 @@ Result<SlotPin> Shard::Pin() {
                       " is full: every slot waits to be drained");
 }
 
-Result<FirstPlays> Shard::ClaimFirsts(const std::vector<ShardEvent>& events,
-                                      const Collection& collection, const GivenEvents& given) {
-  FirstPlays firsts(&parts_.ring->days(), collection.name, given.today);
-  AddFirstPlays(*parts_.ring, events, collection.name, collection.policy, given, &firsts);
-  firsts.Claim();
-  if (firsts.empty()) return firsts;
-  const Entry inside(&parts_);
-  if (!inside.ok()) return inside.status();
-  firsts.KeepFirst();
-  return firsts;
-}
-
 void Shard::MarkFirstNotTold(const std::string& user, std::string_view collection, int64_t day) {
   parts_.ring->days().MarkNotTold(DayKey(user, collection), day);
 }
 
 Status Shard::Apply(const ShardWrite& write, const SlotPin* pin, RecordResult* result) {
+  const bool told = write.given.today != nullptr;
+  FirstPlays firsts(&parts_.ring->days(), write.collection.name, write.given.today);
+  if (told) {
+    AddFirstPlays(*parts_.ring, write.events, write.collection.name, write.collection.policy,
+                  write.given, &firsts);
+    firsts.Claim();
+  }
   const Entry inside(&parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  Status applied = seendb::Apply(parts_, write, pin, result);
+  if (told) firsts.KeepFirst();
+  Status applied = seendb::Apply(parts_, write, told ? &firsts : nullptr, pin, result);
   if (pin != nullptr && pin->full()) parts_.ring->RotateIfDue();
   return applied;
 }
@@ -95,12 +92,6 @@ Status Shard::CheckLog(const IngestBatch& batch) {
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
   return seendb::CheckLog(parts_, batch);
-}
-
-void Shard::RemoveRepeated(const IngestBatch& batch, std::vector<ShardEvent>* events) {
-  const MutexLock lock(parts_.sources.mutex());
-  const SourceChange change(batch, &parts_.sources, false);
-  std::erase_if(*events, [&](const ShardEvent& event) { return change.Repeated(event.index); });
 }
 
 void Shard::AddSources(KnownSources* known) {
@@ -126,8 +117,30 @@ Status Shard::ForgetTopic(std::string_view topic) {
   parts_.use.AssertHeldShared();
   const Status takes = parts_.store->CheckWritable();
   if (!takes.ok()) return takes;
+  const Status untold = parts_.outbox.Forget(topic);
+  if (!untold.ok()) return untold;
   const MutexLock lock(parts_.sources.mutex());
   return parts_.sources.Forget(parts_.store.get(), topic);
+}
+
+void Shard::AddOutboxSources(std::vector<OutboxSource>* sources) {
+  if (!parts_.healing.running) parts_.outbox.AddSources(sources);
+}
+
+Status Shard::ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
+                         std::vector<OutboxRow>* rows) {
+  const Entry inside(&parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return parts_.outbox.Read(source, after, limit, parts_.ring->settings(), rows);
+}
+
+Status Shard::DeleteOutbox(std::span<const OutboxRow> told) {
+  const Entry inside(&parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  const Status takes = parts_.store->CheckWritable();
+  return takes.ok() ? parts_.outbox.Delete(told) : takes;
 }
 
 Status Shard::Erase(const std::string& user, const CollectionMap& collections, int64_t* until_ms) {

@@ -67,19 +67,21 @@ class Shard {
   Status CheckWritable();
   /// Room for plays, kept until the pin goes. kBusy. Does not wait.
   Result<SlotPin> Pin();
-  /// Claims the users whose first play of the day may be among the events (first_plays.h). Waits
-  /// for other calls that have claimed them, with no lock of the shard held.
-  Result<FirstPlays> ClaimFirsts(const std::vector<ShardEvent>& events,
-                                 const Collection& collection, const GivenEvents& given);
   /// A first play of the user was told to nobody after all. Does not wait.
   void MarkFirstNotTold(const std::string& user, std::string_view collection, int64_t day);
-  /// See apply.h. Afterwards the ring is turned where its slot is full.
+  /// See apply.h. Where first plays are to be told it waits, with no lock of the shard held, while
+  /// another Apply writes one of the same users. Afterwards the ring is turned where its slot is
+  /// full.
   Status Apply(const ShardWrite& write, const SlotPin* pin, RecordResult* result);
   Status CheckLog(const IngestBatch& batch);
-  /// Takes the events of a batch of a log away that the shard has had.
-  void RemoveRepeated(const IngestBatch& batch, std::vector<ShardEvent>* events);
   void AddSources(KnownSources* known);
   Status ForgetTopic(std::string_view topic);
+  /// See outbox.h. The first two do not wait.
+  uint64_t OutboxRows() const { return parts_.outbox.rows(); }
+  void AddOutboxSources(std::vector<OutboxSource>* sources);
+  Status ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
+                    std::vector<OutboxRow>* rows);
+  Status DeleteOutbox(std::span<const OutboxRow> told);
   /// See erase.h, history_clear.h and history_edit.h.
   Status Erase(const std::string& user, const CollectionMap& collections, int64_t* until_ms);
   Status Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter);

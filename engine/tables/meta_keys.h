@@ -22,6 +22,7 @@ inline constexpr char kSourcePrefix[] = "source/";
 inline constexpr char kTopicPrefix[] = "topic/";
 inline constexpr char kLatePrefix[] = "late/";
 inline constexpr char kErasingPrefix[] = "erasing/";
+inline constexpr char kOutboxPrefix[] = "outbox/";
 
 /// What becomes of a record when its shard is made anew of its tables and logs (rebuilt_meta.h).
 /// An old version of a record may be read there although it was deleted later.
@@ -52,6 +53,7 @@ inline constexpr MetaKey kMetaKeys[] = {
     {kLostPrefix, MetaRebuild::kJoined, false},
     {kSourcePrefix, MetaRebuild::kDropped, true},
     {kTopicPrefix, MetaRebuild::kDropped, true},
+    {kOutboxPrefix, MetaRebuild::kNewest, false},  // what was told may be told again
 };
 /// What becomes of this record; a kind that is not in the table is kept.
 MetaRebuild RebuildOf(std::string_view key);

@@ -50,6 +50,8 @@ struct Context {
   std::atomic<Engine*> engine{nullptr};        ///< set once it is open
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
+  /// What is wrong with the consumption; does not wait. Unset: nothing is consumed.
+  std::function<std::vector<std::string>()> ingest_problems;
 };
 
 /// One request on its way to an answer. Handlers see nothing else.

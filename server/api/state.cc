@@ -53,7 +53,12 @@ void HandleReady(Call& call) {
                                                ? "the database is being opened"
                                                : "the server is shutting down"));
   }
-  const EngineStats stats = call.engine().Stats();
+  EngineStats stats = call.engine().Stats();
+  if (call.context.ingest_problems) {
+    for (std::string& problem : call.context.ingest_problems()) {
+      stats.problems.push_back(std::move(problem));
+    }
+  }
   const Json ready = {
       {"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}};
   call.response.body = ready.dump(-1, ' ', false, Json::error_handler_t::replace);

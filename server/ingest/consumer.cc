@@ -1,6 +1,5 @@
 #include "ingest/consumer.h"
 
-#include <algorithm>
 #include <cassert>
 
 #include "ingest/kafka.h"
@@ -19,35 +18,40 @@ Status Consumer::Prepare() {
   Result<std::unique_ptr<DeadLetters>> made = DeadLetters::New(config_);
   if (!made.ok()) return made.status();
   dead_letters_ = std::move(made).value();
-  const auto tells = [](const ops::KafkaTopic& topic) { return !topic.first_of_day_topic.empty(); };
-  if (std::none_of(config_.topics.begin(), config_.topics.end(), tells)) return Status::Ok();
-  Result<std::unique_ptr<TopicWriter>> writer = TopicWriter::New(config_);
-  if (!writer.ok()) return writer.status();
-  firsts_ = std::move(writer).value();
-  return Status::Ok();
+  return publisher_.Prepare();
 }
 
 void Consumer::Start(Engine* engine) {
   assert(dead_letters_ != nullptr && !thread_.joinable());
   engine_ = engine;
+  publisher_.Start(engine);
   thread_ = std::thread([this, engine] { Run(engine); });
 }
 
 void Consumer::Stop() {
   stop_.Stop();
   if (thread_.joinable()) thread_.join();
+  publisher_.Stop();
   engine_ = nullptr;
 }
 
 ops::IngestState Consumer::State() const {
   Engine* const engine = engine_;
-  return table_.Snapshot(engine == nullptr ? std::vector<SourceInfo>() : engine->Sources());
+  ops::IngestState state =
+      table_.Snapshot(engine == nullptr ? std::vector<SourceInfo>() : engine->Sources());
+  state.outbox_oldest_ms = publisher_.oldest_ms();
+  return state;
+}
+
+std::vector<std::string> Consumer::Problems() const {
+  std::string problem = publisher_.problem();
+  if (problem.empty()) return {};
+  return {std::move(problem)};
 }
 
 void Consumer::Run(Engine* engine) {
   while (!stop_.stopped()) {
-    Session session(config_, engine, &table_, {dead_letters_.get(), firsts_.get()}, &late_topics_,
-                    &stop_);
+    Session session(config_, engine, &table_, dead_letters_.get(), &late_topics_, &stop_);
     const Status ended = session.Run();
     if (stop_.stopped()) return;
     if (ended.ok()) {

@@ -3,7 +3,9 @@
 // added.
 //
 // The thread works in sessions (session.h): one librdkafka consumer whose partitions are assigned
-// once, with explicit offsets out of the database. Whatever changes begins a new session.
+// once, with explicit offsets out of the database. Whatever changes begins a new session. First
+// plays of the day go from the engine's outbox to their topic by a thread of their own
+// (publisher.h).
 
 #pragma once
 
@@ -12,11 +14,12 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "ingest/dead_letters.h"
 #include "ingest/partition_table.h"
+#include "ingest/publisher.h"
 #include "ingest/stop_signal.h"
-#include "ingest/topic_writer.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
 
@@ -26,7 +29,8 @@ namespace seendb::ingest {
 /// State by any.
 class Consumer {
  public:
-  explicit Consumer(const ops::KafkaConfig& config) : config_(config), table_(config_) {}
+  explicit Consumer(const ops::KafkaConfig& config)
+      : config_(config), table_(config_), publisher_(config_) {}
   ~Consumer() { Stop(); }
   Consumer(const Consumer&) = delete;
   Consumer& operator=(const Consumer&) = delete;
@@ -41,6 +45,8 @@ class Consumer {
   void Stop();
   /// What is consumed, and how far.
   ops::IngestState State() const;
+  /// What is wrong beside that, for people. Does not wait.
+  std::vector<std::string> Problems() const;
 
  private:
   void Run(Engine* engine);
@@ -49,8 +55,8 @@ class Consumer {
   PartitionTable table_;
   StopSignal stop_;
   std::unique_ptr<DeadLetters> dead_letters_;
-  std::unique_ptr<TopicWriter> firsts_;  // null where nobody is to be told
-  std::set<std::string> late_topics_;    // the thread's
+  Publisher publisher_;
+  std::set<std::string> late_topics_;  // the thread's
   std::atomic<Engine*> engine_{nullptr};
   std::thread thread_;
 };

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 #include "ops/log.h"
 
 namespace seendb::ingest {
@@ -27,11 +25,11 @@ void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
 }  // namespace
 
 Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
-                 const Outlets& outlets, std::set<std::string>* late_topics, StopSignal* stop)
+                 DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop)
     : config_(config),
       engine_(engine),
       table_(table),
-      outlets_(outlets),
+      dead_letters_(dead_letters),
       late_topics_(late_topics),
       stop_(stop),
       polled_(config.batch_messages) {
@@ -225,17 +223,6 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
   return false;
 }
 
-Status Session::TellFirsts(const std::string& topic, std::span<const FirstOfDay> firsts) {
-  std::vector<OutMessage> messages;
-  messages.reserve(firsts.size());
-  for (const FirstOfDay& first : firsts) {
-    const nlohmann::ordered_json fact = {
-        {"user", first.user}, {"collection", first.collection}, {"day", first.day}};
-    messages.push_back({std::string(first.user), fact.dump(), {}});
-  }
-  return outlets_.firsts->Write(topic, messages);
-}
-
 // A shard that lost a part of its log lacks what lies before the batch: where to go on is looked up
 // again.
 bool Session::InsistOnIngest(const IngestBatch& batch) {
@@ -255,12 +242,10 @@ bool Session::Apply(Reader* reader) {
   TopicBatch& batch = reader->batch;
   const std::string& topic = reader->topic.topic;
   const bool buried = batch.dead_letters().empty() || Insist("dead_letters_put_off", [&] {
-                        return outlets_.dead_letters->Write(topic, batch.dead_letters());
+                        return dead_letters_->Write(topic, batch.dead_letters());
                       });
   IngestBatch view = batch.View(reader->applied);
-  if (const std::string& told = reader->topic.first_of_day_topic; !told.empty()) {
-    view.tell_first = [&](std::span<const FirstOfDay> firsts) { return TellFirsts(told, firsts); };
-  }
+  view.outbox_first_plays = !reader->topic.first_of_day_topic.empty();
   if (!buried || !InsistOnIngest(view)) return false;
   for (const auto& [partition, progress] : batch.partitions()) {
     table_->AddMessages(topic, partition, progress.messages);

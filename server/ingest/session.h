@@ -27,24 +27,17 @@
 #include "ingest/start.h"
 #include "ingest/stop_signal.h"
 #include "ingest/topic_batch.h"
-#include "ingest/topic_writer.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
 
 namespace seendb::ingest {
-
-/// Where a session writes to.
-struct Outlets {
-  DeadLetters* dead_letters = nullptr;
-  TopicWriter* firsts = nullptr;  ///< null where no topic has a first_of_day_topic
-};
 
 /// See the head of this file. All pointers are borrowed. Threads: one.
 class Session {
  public:
   /// `late_topics`: those that were not there when they were first asked for, over all sessions.
   Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
-          const Outlets& outlets, std::set<std::string>* late_topics, StopSignal* stop);
+          DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -87,7 +80,6 @@ class Session {
   void TakeError(const rd_kafka_message_t& message);
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
-  Status TellFirsts(const std::string& topic, std::span<const FirstOfDay> firsts);
   bool Insist(const char* what, const std::function<Status()>& work);
   bool InsistOnIngest(const IngestBatch& batch);
   void Tick();
@@ -99,7 +91,7 @@ class Session {
   const ops::KafkaConfig& config_;
   Engine* const engine_;
   PartitionTable* const table_;
-  const Outlets outlets_;
+  DeadLetters* const dead_letters_;
   std::set<std::string>* const late_topics_;
   StopSignal* const stop_;
   KafkaHandle handle_;

@@ -68,6 +68,7 @@ Keys EngineKeys(Options* options) {
           {"max_column_families", Integer(&options->max_column_families, 1, 100'000)},
           {"list_limit", Integer(&options->list_limit, 16, 65'535)},
           {"sync_interval_ms", Integer(&options->sync_interval_ms, 1, 86'400'000)},
+          {"outbox_max", Integer(&options->outbox_max, 1, 1'000'000'000)},
           {"clock_jump_ms", Integer(&options->clock_jump_ms, 0, 36'600LL * 86'400'000)},
           {"maintenance", Maintenance(options)}};
 }

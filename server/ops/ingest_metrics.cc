@@ -1,5 +1,7 @@
 // The part of /metrics that is read from the consumption of a log.
 
+#include <algorithm>
+
 #include <prometheus/metric_family.h>
 
 #include "ops/metric_family.h"
@@ -55,6 +57,12 @@ void CollectIngest(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* f
   single("seendb_ingest_errors_total", "Errors of brokers and of the network.", state.errors);
   single("seendb_ingest_put_off_total", "Batches that the engine could not take at once.",
          state.put_off);
+  families->push_back(MakeFamily("seendb_outbox_oldest_seconds",
+                                 "Age of the oldest first play of the day that waits to be told.",
+                                 MetricType::Gauge));
+  const int64_t age_ms =
+      state.outbox_oldest_ms ? std::max<int64_t>(0, snapshot.now_ms - *state.outbox_oldest_ms) : 0;
+  AddValue(&families->back(), {}, static_cast<double>(age_ms) / 1'000);
   MetricFamily alarms = MakeFamily("seendb_ingest_alarm",
                                    "1 once something was found missing, by kind, until a restart.",
                                    MetricType::Gauge);

@@ -38,6 +38,8 @@ struct IngestState {
   uint64_t errors = 0;   ///< reported by the broker's side: none ends the consumption
   uint64_t put_off = 0;  ///< batches the engine could not take at once
   std::vector<IngestTopic> topics;
+  /// When the oldest first play of the day that waits for its topic was played; nothing: none does.
+  std::optional<int64_t> outbox_oldest_ms = {};
 };
 
 /// `{"topics":[{"topic","collection","partitions":[...]}]}`; what is not known is null.

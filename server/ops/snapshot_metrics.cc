@@ -87,6 +87,8 @@ void CollectIngested(const EngineStats& e, std::vector<MetricFamily>* families) 
 
 void CollectGauges(const EngineStats& e, Writer* out) {
   out->Gauge("seendb_short_term_bytes", "Drained slots kept readable.", e.short_term_bytes);
+  out->Gauge("seendb_outbox_rows", "Rows with first plays of the day that wait to be told.",
+             e.outbox_rows);
   out->Gauge(
       "seendb_operands_per_read", "Mean operands a filter value read, since the start.",
       e.reads == 0 ? 0.0 : static_cast<double>(e.read_operands) / static_cast<double>(e.reads));

@@ -33,6 +33,18 @@ void CheckFirstPlays(const Model& model, const std::string& collection,
   }
 }
 
+void CheckErasedFromOutbox(const std::string& user, Engine* engine) {
+  for (const OutboxSource& source : engine->OutboxSources()) {
+    std::vector<OutboxRow> rows;
+    if (!engine->ReadOutbox(source, -1, SIZE_MAX, &rows).ok()) continue;
+    for (const OutboxRow& row : rows) {
+      for (const FirstOfDay& first : row.first_plays) {
+        if (first.user == user) throw Violation("erase " + user + ": it is still in the outbox");
+      }
+    }
+  }
+}
+
 void CheckDays(const Model& model, const UserReport& report) {
   std::map<std::string, std::string> stored(report.last_active_days.begin(),
                                             report.last_active_days.end());

@@ -18,6 +18,9 @@ void CheckFirstPlays(const Model& model, const std::string& collection,
                      const std::vector<Sent>& sent, const RecordResult& recorded, bool excused,
                      Tally* tally);
 
+/// After an erasure: the outbox does not name the user. Throws a Violation.
+void CheckErasedFromOutbox(const std::string& user, Engine* engine);
+
 /// The days of a report, where they can be read.
 void CheckDays(const Model& model, const UserReport& report);
 

@@ -101,7 +101,7 @@ class Decorator {
     operation.topic = dice_.Chance(85) ? topic_ : Any();
     if (dice_.Chance(40)) operation.filter.limit = static_cast<uint32_t>(dice_.Between(1, 30));
     if (again) operation.behind = dice_.Between(1, 60);
-    operation.not_told = dice_.Chance(5);
+    operation.not_told = dice_.Chance(20);
   }
   void Forget() {
     if (topics_.empty()) return;

@@ -32,8 +32,9 @@ class IngestCall {
   };
   // Events by what the model expects of them, and each shard's moves.
   struct Expectation {
-    std::vector<Sent> fresh;  // not repeated
-    std::vector<Sent> taken;  // of those, accepted
+    std::vector<Sent> fresh;       // not repeated
+    std::vector<size_t> fresh_at;  // of each: its position in sent_
+    std::vector<Sent> taken;       // of those, accepted
     uint64_t repeated = 0;
     std::vector<std::vector<SourceMove>> moves;  // by shard
   };
@@ -45,6 +46,8 @@ class IngestCall {
   Expectation Expect();
   void ExpectPart(size_t part, Expectation* expected);
   Status AccountIngest(bool alone);
+  /// The rows of the topic in the outbox; false where they can't be read.
+  bool ReadRows(std::vector<OutboxRow>* rows);
   void CheckTold(const Expectation& expected);
   void CountDone(const Expectation& expected);
   Status AccountForget();
@@ -56,8 +59,9 @@ class IngestCall {
   std::vector<Sent> sent_;       // all events of the batch
   std::vector<Origin> origins_;  // of each
   IngestResult result_;
-  std::vector<std::string> told_;  // users whose first play was told
-  std::string told_day_;
+  // Of the outbox, before the call and after it.
+  std::vector<OutboxRow> rows_before_, rows_;
+  bool rows_read_ = false;  // both, and the call succeeded
 };
 
 }  // namespace seendb::simulation

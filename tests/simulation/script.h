@@ -107,7 +107,7 @@ struct Operation {
   PolicyPatch patch;
   std::string topic;      ///< "video.p" or, for impressions, "video.s"
   int64_t behind = 0;     ///< of an ingest: messages that were read before
-  bool not_told = false;  ///< of an ingest: first plays can't be told
+  bool not_told = false;  ///< of an ingest: what is in the outbox waits
   int64_t number = 0;
   uint64_t seed = 0;
   uint32_t kinds = 0;

@@ -42,7 +42,10 @@ Status UserCall::Account(bool alone) {
   if (HistoryCall::Is(operation_.verb)) return history_.Account(alone);
   if (IngestCall::Is(operation_.verb)) return ingest_.Account(alone);
   if (alone && operation_.verb != Verb::kFilter) world_->Note(status_);
-  if (operation_.verb == Verb::kErase) return AccountErase();
+  if (operation_.verb == Verb::kErase) {
+    if (alone && status_.ok()) CheckErasedFromOutbox(operation_.user, &world_->engine());
+    return AccountErase();
+  }
   if (operation_.verb == Verb::kPut) return AccountPut();
   if (!Knows()) return {};
   if (operation_.verb == Verb::kFilter) {

@@ -80,6 +80,12 @@ class FakeEngine : public Engine {
     return all;
   }
   Status ForgetTopic(std::string_view) override { return Status::Ok(); }
+  std::vector<OutboxSource> OutboxSources() override { return {}; }
+  Status ReadOutbox(const OutboxSource&, int64_t, size_t, std::vector<OutboxRow>* rows) override {
+    rows->clear();
+    return Status::Ok();
+  }
+  Status DeleteOutbox(std::span<const OutboxRow>) override { return Status::Ok(); }
 
   Status Filter(const FilterRequest& request, FilterResponse* response) override {
     const std::lock_guard lock(mutex_);

@@ -80,19 +80,32 @@ class Engine {
 
   /// Records events out of a log and how far it was read: each shard in one write, leaving out
   /// what it has (see ingest.h). kInvalidArgument: an ill-formed id or step, too many events,
-  /// nothing changed. kBusy: the ring is full or a shard comes back from a failure, nothing
-  /// changed. kIncompatible (field "/sources/<index>/from"): a shard stored less than
-  /// SourceStep::from, nothing changed; read again from what Sources() says. kUnavailable: an event
-  /// is too old by a clock in doubt, nothing changed. kIOError: some shards may have it. After any
-  /// failure repeating the same call, in this process or after a restart, counts nothing twice.
-  /// Durability as RecordPlays: after a power loss a shard has a prefix of its calls, offsets
-  /// included. Cost: one log write a shard.
+  /// nothing changed. kBusy: the ring is full, the outbox is (Options::outbox_max), or a shard
+  /// comes back from a failure, nothing changed. kIncompatible (field "/sources/<index>/from"): a
+  /// shard stored less than SourceStep::from, nothing changed; read again from what Sources() says.
+  /// kUnavailable: an event is too old by a clock in doubt, nothing changed. kIOError: some shards
+  /// may have it. After any failure repeating the same call, in this process or after a restart,
+  /// counts nothing twice. Durability as RecordPlays: after a power loss a shard has a prefix of
+  /// its calls, offsets included. Cost: one log write a shard.
   virtual Result<IngestResult> Ingest(const IngestBatch& batch) = 0;
   /// Every source known, by topic and partition.
   virtual std::vector<SourceInfo> Sources() = 0;
-  /// Forgets all sources of a topic and what they counted, synced: for a topic that was made
-  /// anew. kNotFound: none known. Not while the topic is being ingested.
+  /// Forgets all sources of a topic, what they counted and its rows of the outbox, synced: for a
+  /// topic that was made anew. kNotFound: none known. Not while the topic is being ingested.
   virtual Status ForgetTopic(std::string_view topic) = 0;
+
+  /// Sources with rows in the outbox (seendb/ingest.h), by shard, topic and partition. Reads no
+  /// disk; a shard that is being opened anew is left out.
+  virtual std::vector<OutboxSource> OutboxSources() = 0;
+  /// Reads rows of `source` with an offset beyond `after` (-1: all), ascending, into `*rows`
+  /// (cleared first), until they have `limit` first plays. No play of a user that was erased since
+  /// is among them. The rows stay. kUnavailable: the shard is being opened anew. Cost: one seek.
+  virtual Status ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
+                            std::vector<OutboxRow>* rows) = 0;
+  /// Deletes rows that were told; those that are gone are passed over. Not synced: after a power
+  /// loss they may be there again. Failures as those of RecordPlays: some may be deleted. Cost: a
+  /// look-up per row, and one log write per shard.
+  virtual Status DeleteOutbox(std::span<const OutboxRow> told) = 0;
 
   /// Answers which of request.items are unseen, into `*response` (cleared first).
   /// kInvalidArgument: an empty or over-long id (field "/items/3"), too many items, no facts.

@@ -19,11 +19,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "seendb/cxx20.h"
 #include "seendb/events.h"
@@ -69,9 +69,11 @@ struct Origin {
 
 /// A user's first play of a day in a collection (RecordResult::first_today).
 struct FirstOfDay {
-  std::string_view user;  ///< canonical text
-  std::string_view collection;
-  std::string_view day;  ///< "2026-11-20"
+  std::string user;  ///< canonical text
+  std::string collection;
+  std::string day;  ///< "2026-11-20"
+
+  bool operator==(const FirstOfDay&) const = default;  ///< all members
 };
 
 /// Events of one collection and the steps they make. Of each source, the batch holds everything
@@ -82,11 +84,9 @@ struct IngestBatch {
   std::span<const SourceStep> sources = {};  ///< each once
   std::span<const Play> plays = {};          ///< the events; impressions too
   std::span<const Origin> origins = {};      ///< of each event
-  /// Told, before anything is written, what first plays the batch holds; not called where there are
-  /// none. Fails: nothing is written, and the call fails with that. Since what comes after it may
-  /// fail as well, a first may be told again, and is never passed over. It must not call the
-  /// engine; who records other plays of these users waits for it.
-  std::function<Status(std::span<const FirstOfDay>)> tell_first = {};
+  /// The first plays of the day among the events go to the outbox, in the write that holds the
+  /// events (Engine::ReadOutbox). False: they are written as such, and told to nobody.
+  bool outbox_first_plays = false;
 };
 
 /// What became of a batch: accepted + refused + repeated == its events.
@@ -123,6 +123,28 @@ struct SourceInfo {
   SourceCounts counts;
   std::optional<SourceMark> last = {};  ///< the newest known message before next_offset
   bool held = false;                    ///< SourceStep::held was noted
+};
+
+// The outbox: first plays of the day that were ingested and are still to be told. A row has those
+// of one message in one shard; it stays until Engine::DeleteOutbox. The rows of a source in a shard
+// are read in the order of their offsets.
+
+/// Rows that wait, of one source in one shard.
+struct OutboxSource {
+  uint32_t shard = 0;
+  std::string topic;
+  uint32_t partition = 0;
+  uint64_t rows = 0;  ///< at least 1 where it comes from Engine::OutboxSources
+};
+
+/// One row.
+struct OutboxRow {
+  uint32_t shard = 0;
+  std::string topic;
+  uint32_t partition = 0;
+  int64_t offset = 0;                        ///< of the message
+  int64_t at_ms = 0;                         ///< when it was written, by the engine's clock
+  std::vector<FirstOfDay> first_plays = {};  ///< empty: all of them are of users erased since
 };
 
 }  // namespace seendb

@@ -49,6 +49,9 @@ struct Options {
   uint32_t max_candidates = 100'000;
   /// For Durability::kInterval: the longest time an acknowledged play stays unsynced.
   int64_t sync_interval_ms = 1'000;
+  /// Rows that the outbox may hold (first plays of the day that wait to be told, about 150 bytes
+  /// each): Ingest of further plays that may add some is kBusy.
+  uint64_t outbox_max = 10'000'000;
   /// The machine's clock is in doubt where an opening finds it so much later than the newest time
   /// that the database noted: nothing expires until it is confirmed (Engine::ConfirmClock).
   int64_t clock_jump_ms = 3 * 86'400'000;

@@ -150,6 +150,7 @@ struct EngineStats {
   SourceCounts ingested;                    ///< the sum over all sources
   uint64_t ring_bytes = 0, ring_plays = 0;  ///< staged and undrained
   uint64_t short_term_bytes = 0;
+  uint64_t outbox_rows = 0;    ///< with first plays of the day that wait to be told
   int64_t ring_oldest_ms = 0;  ///< opening time of the oldest undrained slot with plays; 0: none
   uint64_t disk_bytes = 0;     ///< live SST files
   uint64_t memtable_bytes = 0, block_cache_bytes = 0, pending_compaction_bytes = 0;

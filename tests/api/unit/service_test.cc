@@ -223,6 +223,15 @@ TEST_F(ServiceTest, ReadySaysDegraded) {
   EXPECT_EQ(filter.json().at("missing"), Json({"2023-11"}));
 }
 
+TEST_F(ServiceTest, ReadyNamesProblemsOfTheConsumption) {
+  EXPECT_EQ(Ask(Method::kGet, "/readyz").json().at("problems"), Json::array());
+  context_->ingest_problems = [] { return std::vector<std::string>{"first plays wait"}; };
+  const Answer ready = Ask(Method::kGet, "/readyz");
+  EXPECT_EQ(ready.status, 200u);
+  EXPECT_EQ(ready.json().at("problems"), Json({"first plays wait"}));
+  EXPECT_EQ(ready.json().at("degraded"), false);
+}
+
 TEST_F(ServiceTest, JsonPlaysAreAllOrNothing) {
   const char* const bad = R"({"events":[{"user":"u","item":"v1"},{"user":"u","item":""}]})";
   EXPECT_EQ(Ask(Method::kPost, "/plays", bad).field(), "/events/1/item");

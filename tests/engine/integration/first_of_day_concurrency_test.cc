@@ -51,12 +51,21 @@ class FirstOfDayConcurrencyTest : public EngineTest {
     batch.sources = {&step, 1};
     batch.plays = round.plays;
     batch.origins = origins;
-    batch.tell_first = [&](std::span<const FirstOfDay> firsts) {
-      for (const FirstOfDay& first : firsts) ++told_[std::stoi(std::string(first.user.substr(1)))];
-      return Status::Ok();
-    };
+    batch.outbox_first_plays = true;
     const auto ingested = engine_->Ingest(batch);
     ASSERT_TRUE(ingested.ok()) << ingested.status().ToString();
+  }
+
+  // Tells what is in the outbox.
+  void TellOutbox() {
+    for (const OutboxSource& source : engine_->OutboxSources()) {
+      std::vector<OutboxRow> rows;
+      ASSERT_TRUE(engine_->ReadOutbox(source, -1, SIZE_MAX, &rows).ok());
+      EXPECT_EQ(rows.size(), source.rows);
+      for (const OutboxRow& row : rows) {
+        for (const FirstOfDay& first : row.first_plays) ++told_[std::stoi(first.user.substr(1))];
+      }
+    }
   }
 
   std::atomic<int> told_[kRounds * kUsers] = {};
@@ -76,6 +85,7 @@ TEST_F(FirstOfDayConcurrencyTest, ExactlyOneTellsIt) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  TellOutbox();
   for (int user = 0; user < kRounds * kUsers; ++user) EXPECT_EQ(told_[user], 1) << user;
 }
 

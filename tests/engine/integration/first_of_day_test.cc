@@ -1,7 +1,6 @@
 // The first play of the day: told once a user, collection and day of the policy's time zone, by
 // arrival; kept like the plays themselves, and forgotten with their user.
 
-#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -318,70 +317,6 @@ TEST_F(FirstOfDayTest, ADamagedDayTellsAgainAndKeepsNobodyOut) {
   EXPECT_EQ(verified->newer, 1u);
   Reopen();
   EXPECT_FALSE(IsFirst("damaged")) << "merged, beside the damage";
-}
-
-class FirstOfDayIngestTest : public FirstOfDayTest {
- protected:
-  // Plays of users at offsets `from`, ...
-  Status Ingest(const Items& users, int64_t from) {
-    std::vector<seendb::Play> plays;
-    std::vector<Origin> origins;
-    for (size_t i = 0; i < users.size(); ++i) {
-      plays.push_back({IdRef(users[i]), IdRef(i)});
-      origins.push_back({0, from + static_cast<int64_t>(i)});
-    }
-    const SourceStep step{"plays", 0, from + static_cast<int64_t>(users.size())};
-    IngestBatch batch;
-    batch.collection = "video";
-    batch.sources = {&step, 1};
-    batch.plays = plays;
-    batch.origins = origins;
-    batch.tell_first = [&](std::span<const FirstOfDay> firsts) {
-      for (const FirstOfDay& first : firsts) {
-        EXPECT_EQ(first.collection, "video");
-        EXPECT_EQ(first.day, kToday);
-        told_.emplace_back(first.user);
-      }
-      return telling_;
-    };
-    return engine_->Ingest(batch).status();
-  }
-  // Who was told since, in order.
-  Items Told() {
-    std::sort(told_.begin(), told_.end());
-    return std::exchange(told_, {});
-  }
-
-  Items told_;
-  Status telling_;
-};
-
-TEST_F(FirstOfDayIngestTest, IsToldBeforeItIsWritten) {
-  Begin();
-  telling_ = Status::Unavailable("nobody listens");
-  EXPECT_EQ(Ingest({"u1", "u2", "u1"}, 0).code(), StatusCode::kUnavailable);
-  EXPECT_EQ(Told(), (Items{"u1", "u2"}));
-  EXPECT_EQ(Stored(), Items{});
-  EXPECT_TRUE(engine_->Sources().empty()) << "nothing moved on";
-  telling_ = Status::Ok();
-  EXPECT_TRUE(Ingest({"u1", "u2", "u1"}, 0).ok());
-  EXPECT_EQ(Told(), (Items{"u1", "u2"}));
-  EXPECT_FALSE(IsFirst("u1"));
-}
-
-TEST_F(FirstOfDayIngestTest, RepeatsAndRefusalsTellNothing) {
-  Begin();
-  EXPECT_TRUE(IsFirst("u1"));
-  EXPECT_TRUE(Ingest({"u1", "u2"}, 0).ok());
-  EXPECT_EQ(Told(), Items{"u2"});
-  ASSERT_TRUE(engine_->EraseUser(IdRef("u2")).ok());
-  EXPECT_TRUE(Ingest({"u1", "u2"}, 0).ok());
-  EXPECT_EQ(Told(), Items{}) << "again";
-  EXPECT_TRUE(Ingest({"u2"}, 2).ok());
-  EXPECT_EQ(Told(), Items{}) << "not after the erasure";
-  Reopen();
-  EXPECT_TRUE(Ingest({"u1", "u3"}, 3).ok());
-  EXPECT_EQ(Told(), Items{"u3"});
 }
 
 }  // namespace

@@ -4,11 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
-#include <set>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
@@ -257,72 +254,6 @@ TEST_F(IngestMockTest, ABusyEngineIsWaitedFor) {
   stop = true;
   drains.join();
   CheckAll();
-}
-
-// The facts told to a topic, by user.
-class FactsOfTopic {
- public:
-  FactsOfTopic(const std::string& brokers, const std::string& topic) {
-    rd_kafka_conf_t* const conf = rd_kafka_conf_new();
-    char text[512] = "";
-    for (const auto& [name, value] :
-         {std::pair{"bootstrap.servers", brokers.c_str()}, {"group.id", "facts"}}) {
-      EXPECT_EQ(rd_kafka_conf_set(conf, name, value, text, sizeof(text)), RD_KAFKA_CONF_OK);
-    }
-    handle_ = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
-    EXPECT_NE(handle_, nullptr) << text;
-    rd_kafka_topic_partition_list_t* const all = rd_kafka_topic_partition_list_new(kPartitions);
-    for (int32_t i = 0; i < kPartitions; ++i) {
-      rd_kafka_topic_partition_list_add(all, topic.c_str(), i)->offset = RD_KAFKA_OFFSET_BEGINNING;
-    }
-    EXPECT_EQ(rd_kafka_assign(handle_, all), RD_KAFKA_RESP_ERR_NO_ERROR);
-    rd_kafka_topic_partition_list_destroy(all);
-  }
-  ~FactsOfTopic() { rd_kafka_destroy(handle_); }
-
-  // Until so many users are known.
-  void ReadUntil(size_t users) {
-    const auto until = std::chrono::steady_clock::now() + kPatience;
-    while (by_user_.size() < users && std::chrono::steady_clock::now() < until) {
-      rd_kafka_message_t* const message = rd_kafka_consumer_poll(handle_, 100);
-      if (message == nullptr) continue;
-      if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        const std::string key(static_cast<const char*>(message->key), message->key_len);
-        by_user_[key].insert({static_cast<const char*>(message->payload), message->len});
-      }
-      rd_kafka_message_destroy(message);
-    }
-  }
-  const std::map<std::string, std::set<std::string>>& by_user() const { return by_user_; }
-
- private:
-  rd_kafka_t* handle_ = nullptr;
-  std::map<std::string, std::set<std::string>> by_user_;
-};
-
-TEST_F(IngestMockTest, FirstPlaysOfTheDayAreToldToATopic) {
-  PolicyPatch patch;
-  patch.first_of_day = true;
-  ASSERT_TRUE(engine_->PutCollection("default", patch).ok());
-  ASSERT_EQ(rd_kafka_mock_topic_create(cluster_, "firsts", kPartitions, kBrokers),
-            RD_KAFKA_RESP_ERR_NO_ERROR);
-  const std::string served = "u7";  // told in an answer
-  EXPECT_EQ(Play(served, {"elsewhere"}), 1u);
-  config_.topics[0].first_of_day_topic = "firsts";
-  rd_kafka_mock_push_request_errors(
-      cluster_, /*ApiKey=*/0, 3, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION,
-      RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT);
-  StartConsumer();
-  Produce(1'000);
-  CheckAll();
-  FactsOfTopic facts(config_.brokers, "firsts");
-  facts.ReadUntil(99);
-  EXPECT_EQ(facts.by_user().size(), 99u);
-  EXPECT_FALSE(facts.by_user().contains(served));
-  for (const auto& [user, told] : facts.by_user()) {
-    EXPECT_EQ(told, std::set<std::string>{"{\"user\":\"" + user +
-                                          "\",\"collection\":\"default\",\"day\":\"2026-03-10\"}"});
-  }
 }
 
 TEST_F(IngestMockTest, PropertiesThatLibrdkafkaDoesNotTakeAreNamed) {

@@ -1,9 +1,11 @@
 """kill -9 of the server, of the broker, of both, at random moments while plays are produced and
-consumed: at the end every play is filtered, and each message of the topic counts once.
+consumed: at the end every play is filtered, each message of the topic counts once, and each user's
+first play of the day was told.
 
     SEENDB_KILLS=300 SEENDB_SEED=7 python3 tests/ingest/kafka/kills_test.py
 """
 
+import json
 import os
 import random
 import sys
@@ -15,7 +17,8 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 import play_logs
 import real_kafka
-from real_kafka import Broker, Server, ingested, partitions, produce, settings, wait_read, write_log
+from real_kafka import (Broker, Server, ingested, partitions, produce, read_all, settings, wait,
+                        wait_read, write_log)
 
 SEED = int(os.environ.get("SEENDB_SEED") or random.SystemRandom().randrange(1 << 31))
 KILLS = int(os.environ.get("SEENDB_KILLS", "32"))
@@ -76,10 +79,14 @@ class KillsTest(unittest.TestCase):
         self.chance = random.Random("%d/main" % SEED)
         with Broker() as self.broker:
             self.broker.topic("plays", 4)
+            self.broker.topic("firsts", 1)
             producer = Producer(self.broker, folder.name)
-            producer.start()
-            config = settings(self.broker, "plays", batch_messages=500)
-            with Server(config=config, start=False) as self.server:
+            config = settings(self.broker, {"topic": "plays", "at": "at",
+                                            "first_of_day_topic": "firsts"}, batch_messages=500)
+            with Server(config=config) as self.server:
+                self.server.put("/collections/default", {"first_of_day": True})
+                self.server.kill()
+                producer.start()
                 for number in range(KILLS):
                     self.one_round(number)
                 producer.stop.set()
@@ -101,10 +108,14 @@ class KillsTest(unittest.TestCase):
         facts.add(plays)
         asked, missed = play_logs.count_misses(self.server, "default", facts.since(0).items())
         self.assertEqual(missed[:20], [], "%d of %d" % (len(missed), asked))
+        wait(lambda: self.server.get("/admin/stats").json["outbox_rows"] == 0, self.server)
+        told = [json.loads(line) for line in read_all(self.broker, "firsts", "%s")]
+        self.assertEqual({first["user"] for first in told}, {user for _, user, _ in plays})
+        self.assertEqual({first["collection"] for first in told}, {"default"})
         stats = self.server.get("/admin/stats").json
         self.assertEqual((stats["degraded"], stats["problems"]), (False, []))
-        print("%d kills: %d plays, %d of them different, all filtered, each counted once" %
-              (KILLS, len(plays), asked))
+        print("%d kills: %d plays, %d of them different, all filtered, each counted once; "
+              "%d first plays told" % (KILLS, len(plays), asked, len(told)))
         self.assertEqual(self.server.terminate(), 0)
 
 

@@ -23,7 +23,8 @@ TEST(ConfigTest, ReadsEveryKey) {
     "engine": {"shards": 2, "open_damaged": true, "ring_slots": 3, "slot_ms": 4, "slot_bytes": 5,
                "short_term_bytes": 6, "block_cache_bytes": 7, "write_buffer_bytes": 1048576,
                "background_threads": 8, "max_column_families": 9, "list_limit": 16,
-               "sync_interval_ms": 11, "clock_jump_ms": 12, "maintenance": "22:30-01:15"}})",
+               "sync_interval_ms": 11, "clock_jump_ms": 12, "outbox_max": 14,
+               "maintenance": "22:30-01:15"}})",
                                    &config);
   ASSERT_TRUE(status.ok()) << status.ToString();
   EXPECT_EQ(config.db, "/d");
@@ -55,6 +56,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.engine.list_limit, 16u);
   EXPECT_EQ(config.engine.sync_interval_ms, 11);
   EXPECT_EQ(config.engine.clock_jump_ms, 12);
+  EXPECT_EQ(config.engine.outbox_max, 14u);
   EXPECT_FALSE(config.engine.confirm_clock);
   EXPECT_EQ(config.engine.maintenance_begin_minute, 22 * 60 + 30);
   EXPECT_EQ(config.engine.maintenance_end_minute, 75);

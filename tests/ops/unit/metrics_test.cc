@@ -63,6 +63,9 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
   known.applied_offset = 10;
   known.high_watermark = 15;
   known.alarms = {"gap"};
+  snapshot.engine.outbox_rows = 3;
+  snapshot.now_ms = 5'000;
+  snapshot.ingest.outbox_oldest_ms = 3'500;
   const std::string text = metrics.Text(snapshot);
   EXPECT_TRUE(Has(text, R"(seendb_filter_seen_total{collection="video"} 5)"));
   EXPECT_TRUE(Has(text, "seendb_operands_per_read 2.5"));
@@ -70,6 +73,8 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
   EXPECT_EQ(text.find(R"(seendb_ingest_lag{topic="plays",partition="0")"), std::string::npos)
       << "a lag that is not known is no 0";
   EXPECT_TRUE(Has(text, R"(seendb_ingest_alarm{topic="plays",partition="1",kind="gap"} 1)"));
+  EXPECT_TRUE(Has(text, "seendb_outbox_rows 3"));
+  EXPECT_TRUE(Has(text, "seendb_outbox_oldest_seconds 1.5"));
   std::istringstream lines(text);
   std::string line;
   size_t values = 0;
