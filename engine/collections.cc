@@ -87,9 +87,11 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
     if (other != name) families += FamiliesOf(collection->policy);
   }
   if (families > options_.max_column_families) {
-    return Status::Busy("the collections would need " + std::to_string(families) +
-                        " column families a shard, at most " +
-                        std::to_string(options_.max_column_families) + " are allowed");
+    return Status::Incompatible("the collections would need " + std::to_string(families) +
+                                    " column families a shard; the setting "
+                                    "engine.max_column_families allows " +
+                                    std::to_string(options_.max_column_families),
+                                "/engine/max_column_families");
   }
   return StoreCollection(std::string(name), policy);
 }

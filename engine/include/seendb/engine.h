@@ -159,7 +159,8 @@ class Engine {
   virtual Result<Recording> GetRecording(IdRef user) = 0;
 
   /// Creates a collection or changes its policy, synced. kInvalidArgument: a value out of range.
-  /// kIncompatible: a field fixed at creation would change. kBusy: too many families.
+  /// kIncompatible: a field fixed at creation would change, or the collections would need more than
+  /// Options::max_column_families (field "/engine/max_column_families").
   virtual Status PutCollection(std::string_view name, const PolicyPatch& patch) = 0;
   /// All collections by name.
   virtual std::vector<CollectionInfo> Collections() = 0;

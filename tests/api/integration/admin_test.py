@@ -107,6 +107,12 @@ class AdminTest(unittest.TestCase):
             self.assertEqual(self.server.get("/users/" + bad).error["field"], "/user")
             self.assertEqual(self.server.delete("/users/" + bad).error["field"], "/user")
 
+    def test_too_many_collections_are_a_conflict(self):
+        with CheckedServer(config={"engine": {"max_column_families": 60}}) as server:
+            answer = server.put("/collections/long", {"bucket": "days:1", "retention": 100})
+            self.assertEqual((answer.status, answer.error["field"]),
+                             (409, "/engine/max_column_families"), answer)
+
     def test_the_clock_drives_buckets(self):
         self.assertEqual(self.play("u", "v")["accepted"], 1)
         for months in range(1, 8):

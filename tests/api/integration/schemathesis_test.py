@@ -3,8 +3,8 @@ document, sound and broken, and sequences of them. No answer is a server's fault
 status, type or header, or a body that does not fit its schema; what the document forbids is refused.
 
 Not checked: that everything the document allows is accepted. It can't say all that is refused (1.0
-is an integer to JSON Schema; a bucket's label depends on the policy). A 503 is declared and comes
-where collections would need more column families than allowed: it is the only 5xx taken.
+is an integer to JSON Schema; a bucket's label depends on the policy). A 503 is declared: it is the
+only 5xx taken.
 
 Needs Schemathesis in build/venv (tools/setup test); SEENDB_SCHEMATHESIS names another. Without it
 the test is skipped. SEENDB_SEED repeats a run, SEENDB_LONG=1 makes it long.

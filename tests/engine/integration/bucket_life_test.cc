@@ -314,12 +314,14 @@ TEST_F(BucketLifeTest, TooManyFamiliesAreRefusedBeforeTheyAreMade) {
   Open();
   PolicyPatch patch;
   patch.retention = 50;
-  EXPECT_EQ(engine_->PutCollection("long", patch).code(), StatusCode::kBusy);
+  const Status refused = engine_->PutCollection("long", patch);
+  EXPECT_EQ(refused.code(), StatusCode::kIncompatible) << "a pause does not help";
+  EXPECT_EQ(refused.field(), "/engine/max_column_families");
   EXPECT_EQ(engine_->Collections().size(), 1u);
   patch.retention = 10;
   EXPECT_TRUE(engine_->PutCollection("short", patch).ok());
   patch.retention = 60;
-  EXPECT_EQ(engine_->PutCollection("short", patch).code(), StatusCode::kBusy);
+  EXPECT_EQ(engine_->PutCollection("short", patch).code(), StatusCode::kIncompatible);
   for (const CollectionInfo& info : engine_->Collections()) {
     if (info.name == "short") {
       EXPECT_EQ(info.policy.retention, 10u);

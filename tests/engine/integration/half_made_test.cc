@@ -34,7 +34,7 @@ TEST_F(EngineTest, FamiliesThatFuturePlaysReachCount) {
   PolicyPatch patch = DaysOf(1);
   Put("article", patch);
   patch.max_future_ms = 366 * kDayMs;
-  EXPECT_EQ(engine_->PutCollection("article", patch).code(), StatusCode::kBusy);
+  EXPECT_EQ(engine_->PutCollection("article", patch).code(), StatusCode::kIncompatible);
 }
 
 }  // namespace

@@ -302,7 +302,7 @@ TEST_F(HistoryTest, ACollectionThatNeedsTooManyFamiliesIsRefused) {
   Open();
   patch_.bucket = BucketSpec{BucketKind::kDays, 1};
   patch_.history.days = 90;
-  EXPECT_EQ(engine_->PutCollection("video", patch_).code(), StatusCode::kBusy);
+  EXPECT_EQ(engine_->PutCollection("video", patch_).code(), StatusCode::kIncompatible);
   patch_.history.days = 5;
   Put("video", patch_);
 }
