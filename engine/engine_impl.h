@@ -132,8 +132,9 @@ class EngineImpl final : public Engine {
                                  bool impressions);
   template <typename Given>
   Status RecordPiece(std::span<const Given> given, uint32_t first_index,
-                     const Collection& collection, const GivenEvents& all, int64_t now_ms,
-                     RecordResult* result);
+                     const Collection& collection, const GivenEvents& all, RecordResult* result);
+  /// Counts the impressions of a call that the policy's cap keeps out; how many they are.
+  uint64_t CountEvicted(ServedCount* served, const Collection& collection);
   /// The call failed: the first plays it has named are not known to its caller.
   void MarkNotTold(std::span<const Play> plays, const Collection& collection, const Today& today,
                    const RecordResult& result);
@@ -153,6 +154,8 @@ class EngineImpl final : public Engine {
     EventsByShard accepted;
     std::vector<std::vector<uint32_t>> refused;  ///< by shard
     std::optional<Today> today;
+    const TimeCheck* times = nullptr;
+    ServedCount* served = nullptr;
   };
   /// kBusy where the outbox takes no more rows.
   Status CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const;

@@ -56,6 +56,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   response->missing.clear();
   response->reasons.clear();
   response->seen = response->excluded = response->examined = response->refuted = 0;
+  response->beyond_cap = 0;
   response->degraded = response->recorded = response->needs_disk = false;
   const Status open = CheckOpen();
   if (!open.ok()) return open;
@@ -107,7 +108,10 @@ Status EngineImpl::RecordReturned(const FilterRequest& request, FilterResponse* 
   const Result<RecordResult> recorded =
       RecordImpressions(served, RecordOptions{.collection = request.collection});
   response->recorded = recorded.ok();
-  if (recorded.ok()) return {};
+  if (recorded.ok()) {
+    response->beyond_cap = recorded->beyond_cap;
+    return {};
+  }
   if (recorded.status().code() == StatusCode::kInvalidArgument) return recorded.status();
   counters_->record_failures.fetch_add(1, std::memory_order_relaxed);
   return {};

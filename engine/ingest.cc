@@ -85,6 +85,9 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
                                 [&](uint32_t shard, uint32_t index, const Status&) {
                                   sorted.refused[shard].push_back(index);
                                 });
+  ServedCount served;
+  sorted.times = &times;
+  if (batch.impressions && !collection.policy.served_is_seen) sorted.served = &served;
   IngestResult result;
   status = WriteSteps(batch, collection, sorted, &result);
   counters_->ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
@@ -92,6 +95,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   auto& rejected = batch.impressions ? counters_->impressions_refused : counters_->plays_refused;
   accepted.fetch_add(result.accepted, std::memory_order_relaxed);
   rejected.fetch_add(result.refused, std::memory_order_relaxed);
+  CountEvicted(&served, collection);
   if (!status.ok()) return status;
   return result;
 }
@@ -112,7 +116,8 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
   Status status = InEachShard([&](Shard& shard) { return shard.CheckLog(batch); });
   if (status.ok()) status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
-  const GivenEvents given{batch.impressions, batch.plays, sorted.today ? &*sorted.today : nullptr};
+  const GivenEvents given{batch.impressions, batch.plays, sorted.today ? &*sorted.today : nullptr,
+                          sorted.times, sorted.served};
   std::vector<std::optional<SlotPin>> pins;
   status = PinAll(sorted.accepted, collection, given, &pins);
   for (size_t i = 0; status.ok() && i < shards_.size(); ++i) {

@@ -53,6 +53,12 @@ void EngineImpl::MarkNotTold(std::span<const Play> plays, const Collection& coll
   }
 }
 
+uint64_t EngineImpl::CountEvicted(ServedCount* served, const Collection& collection) {
+  const uint64_t evicted = served->Beyond(collection.policy.impressions);
+  counters_->impressions_evicted.fetch_add(evicted, std::memory_order_relaxed);
+  return evicted;
+}
+
 template <typename Given>
 Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
                                            const RecordOptions& options, bool impressions) {
@@ -72,10 +78,16 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
   if (!valid.ok()) return valid;
   RecordResult result;
   if (today) result.day = today->text;
+  const TimeCheck times(collection.policy, now.ms);
+  ServedCount served;
+  const bool may_exceed = impressions && !collection.policy.served_is_seen &&
+                          given.size() > collection.policy.impressions;
+  const GivenEvents all{impressions, PlaysOf(given), today ? &*today : nullptr, &times,
+                        may_exceed ? &served : nullptr};
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
-    const Status recorded = RecordPiece(
-        given.subspan(begin, std::min(kPiece, given.size() - begin)), static_cast<uint32_t>(begin),
-        collection, {impressions, PlaysOf(given), today ? &*today : nullptr}, now.ms, &result);
+    const Status recorded =
+        RecordPiece(given.subspan(begin, std::min(kPiece, given.size() - begin)),
+                    static_cast<uint32_t>(begin), collection, all, &result);
     if (recorded.ok()) continue;
     if (today) MarkNotTold(PlaysOf(given), collection, *today, result);
     return recorded;
@@ -83,17 +95,20 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
   std::sort(result.refusals.begin(), result.refusals.end(),
             [](const Refusal& a, const Refusal& b) { return a.index < b.index; });
   std::sort(result.first_today.begin(), result.first_today.end());
+  result.beyond_cap = CountEvicted(&served, collection);
   return result;
 }
 
 template <typename Given>
 Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_index,
-                               const Collection& collection, const GivenEvents& all, int64_t now_ms,
+                               const Collection& collection, const GivenEvents& all,
                                RecordResult* result) {
   std::string numbers;
-  const EventsByShard by_shard =
-      SortByShard(given, first_index, TimeCheck(collection.policy, now_ms), shard_count_, &numbers,
-                  [&](uint32_t, uint32_t index, const Status& why) { Refuse(result, index, why); });
+  const EventsByShard by_shard = SortByShard(
+      given, first_index, *all.times, shard_count_, &numbers,
+      [&](uint32_t, uint32_t index, const Status& why) {
+        Refuse(result, index, why, all.times->ReasonOf(given[index - first_index].at_ms));
+      });
   return WriteEvents(by_shard, collection, all, result);
 }
 

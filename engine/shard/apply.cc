@@ -75,6 +75,7 @@ Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
   if (status.ok() && change != nullptr) status = AddLog(shard, write, firsts, change, &batch);
   if (!status.ok()) return status;
   result->accepted += taken.accepted();
+  result->outside_window += taken.outside_window();
   status = WriteBatches(shard, collection, pin, &taken, &batch);
   if (firsts != nullptr) firsts->End(status.ok(), result);
   if (!status.ok()) return status;

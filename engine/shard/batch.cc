@@ -19,12 +19,17 @@ WatchedPlays& WatchedOfThread() {
   return watched;
 }
 
-std::string RefusalText(const UserRecord& settings, std::string_view collection, int64_t at_ms) {
+void RefuseForgotten(const UserRecord& settings, std::string_view collection,
+                     const ShardEvent& event, RecordResult* result) {
   const int64_t forgotten_ms = settings.ForgottenIn(collection).at_ms;
   const bool erased = settings.erased_seq != 0 && settings.erased_at_ms == forgotten_ms;
-  return "at " + std::to_string(at_ms) + " is not after " +
-         (erased ? "the user's erasure" : "the clearing of the user's filter") + " at " +
-         std::to_string(forgotten_ms);
+  Refuse(result, event.index,
+         Status::InvalidArgument(
+             "at " + std::to_string(event.at_ms) + " is not after " +
+                 (erased ? "the user's erasure" : "the clearing of the user's filter") + " at " +
+                 std::to_string(forgotten_ms),
+             "/at"),
+         erased ? RefusalReason::kErased : RefusalReason::kCleared);
 }
 
 }  // namespace
@@ -107,6 +112,7 @@ void AddFirstPlays(const Ring& ring, const std::vector<ShardEvent>& events,
 
 void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
   if (listed_) list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item});
+  if (given_.served != nullptr) given_.served->Add(event.play.user, event.play.item);
   if (history_ && verdict != Verdict::kBoth) ++paused_;
   if (!staged_ || verdict == Verdict::kNothing) return;
   if (firsts_ != nullptr && !firsts_->KnowsToday(given_.PlayOf(event))) {
@@ -146,11 +152,11 @@ Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* cha
     const bool accepted = verdict != Verdict::kRefused;
     if (change != nullptr) change->Count(event.index, accepted);
     if (!accepted) {
-      Refuse(result, event.index,
-             Status::InvalidArgument(RefusalText(*settings_, family_->name, event.at_ms), "/at"));
+      RefuseForgotten(*settings_, family_->name, event, result);
       continue;
     }
     ++accepted_;
+    if (given_.times->IsOutsideWindow(event.play.bucket)) ++outside_window_;
     Accept(event, verdict);
   }
   FlushList();

@@ -15,6 +15,7 @@
 #include "ring/ring.h"
 #include "shard/events.h"
 #include "shard/first_plays.h"
+#include "shard/served_count.h"
 #include "store/sources.h"
 
 namespace seendb {
@@ -24,6 +25,8 @@ struct GivenEvents {
   bool impressions = false;
   std::span<const Play> plays = {};  ///< empty for impressions that are no plays
   const Today* today = nullptr;      ///< where first plays of the day are to be told
+  const TimeCheck* times = nullptr;  ///< never null
+  ServedCount* served = nullptr;     ///< takes accepted impressions, where they may be too many
 
   const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
 };
@@ -76,6 +79,7 @@ class ShardBatch {
   RingBatch ForRing(uint16_t collection_id, rocksdb::WriteBatch* also, bool sync);
   size_t watched() const { return watched_.staged().size(); }
   uint64_t accepted() const { return accepted_; }
+  uint64_t outside_window() const { return outside_window_; }
   uint64_t paused() const { return paused_; }
 
  private:
@@ -99,7 +103,7 @@ class ShardBatch {
   ImpressionList list_;  // of that user
   std::vector<std::pair<std::string_view, std::string>> lists_;
   std::map<std::string, UserRecord, std::less<>> ended_;  // overrides, by user
-  uint64_t accepted_ = 0, paused_ = 0;
+  uint64_t accepted_ = 0, outside_window_ = 0, paused_ = 0;
 };
 
 }  // namespace seendb

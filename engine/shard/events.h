@@ -26,6 +26,7 @@ class TimeCheck {
         oldest_ms_(BucketBeginMs(
             policy, BucketIndexOf(policy, now_ms) - static_cast<int64_t>(policy.retention) + 1)),
         newest_ms_(std::min(now_ms, kLastTimeMs) + policy.max_future_ms) {
+    oldest_in_window_ = BucketIndexOf(policy, now_ms) - static_cast<int64_t>(policy.window) + 1;
     oldest_ms_ = std::max(oldest_ms_, kFirstTimeMs);
     newest_ms_ = std::min(newest_ms_, kLastTimeMs);
   }
@@ -35,15 +36,24 @@ class TimeCheck {
     if (at_ms == kNowMs) at_ms = now_ms_;
     if (at_ms >= oldest_ms_ && at_ms <= newest_ms_) return at_ms;
     return at_ms < oldest_ms_
-               ? Status::InvalidArgument("at " + std::to_string(at_ms) +
-                                             " is older than retention, which begins at " +
-                                             std::to_string(oldest_ms_),
-                                         "/at")
+               ? Status::InvalidArgument(
+                     "at " + std::to_string(at_ms) + " is older than retention, which begins at " +
+                         std::to_string(oldest_ms_) + (LooksLikeSeconds(at_ms) ? kSecondsHint : ""),
+                     "/at")
                : Status::InvalidArgument("at " + std::to_string(at_ms) +
                                              " is beyond max_future, which ends at " +
                                              std::to_string(newest_ms_),
                                          "/at");
   }
+
+  /// Of a time that Check refuses.
+  RefusalReason ReasonOf(int64_t at_ms) const {
+    if (at_ms > newest_ms_) return RefusalReason::kInFuture;
+    return LooksLikeSeconds(at_ms) ? RefusalReason::kSeconds : RefusalReason::kTooOld;
+  }
+
+  /// Whether no filter reads the bucket any more, though it is kept.
+  bool IsOutsideWindow(int64_t bucket) const { return bucket < oldest_in_window_; }
 
   /// kUnavailable where one of the events would be refused as too old: for a clock in doubt, which
   /// may be wrong about that.
@@ -68,16 +78,24 @@ class TimeCheck {
   }
 
  private:
+  static constexpr const char* kSecondsHint = "; looks like seconds: `at` is milliseconds";
+
+  // Of a time that is too old: a thousand times as much would be taken.
+  bool LooksLikeSeconds(int64_t at_ms) const {
+    return at_ms > 0 && at_ms <= newest_ms_ / 1'000 && at_ms * 1'000 >= oldest_ms_;
+  }
+
   const Policy& policy_;
-  int64_t now_ms_, oldest_ms_, newest_ms_;
+  int64_t now_ms_, oldest_ms_, newest_ms_, oldest_in_window_;
   int64_t bucket_ = 0, begin_ms_ = 0, end_ms_ = 0;
 };
 
 /// Notes a refusal.
-inline void Refuse(RecordResult* result, uint32_t index, Status status) {
+inline void Refuse(RecordResult* result, uint32_t index, Status status, RefusalReason reason) {
   ++result->refused;
+  ++result->refused_by[static_cast<size_t>(reason)];
   if (result->refusals.size() < kMaxRefusals)
-    result->refusals.push_back({index, std::move(status)});
+    result->refusals.push_back({index, std::move(status), reason});
 }
 
 /// kInvalidArgument with "/<index>/user" or "/<index>/item" for the first ill-formed id.

@@ -13,6 +13,7 @@
 #include "api/catalog.h"
 #include "api/fill_sampler.h"
 #include "api/one_at_a_time.h"
+#include "api/refusals.h"
 #include "base/sync.h"
 #include "http/limits.h"
 #include "http/service.h"
@@ -46,8 +47,9 @@ struct Context {
   Mutex clock_mutex{LockRank::kServerCall};    ///< one move of the clock at a time
   std::string checkpoints;                     ///< their folder; empty: none. Set before serving
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
-  OneAtATime checkpointing;                    ///< the requests for checkpoints
-  std::atomic<Engine*> engine{nullptr};        ///< set once it is open
+  RefusalLog refusals;
+  OneAtATime checkpointing;                                      ///< the requests for checkpoints
+  std::atomic<Engine*> engine{nullptr};                          ///< set once it is open
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
   /// What is wrong with the consumption; does not wait. Unset: nothing is consumed.

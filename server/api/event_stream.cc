@@ -8,6 +8,7 @@
 #include "api/event_counts.h"
 #include "api/events_json.h"
 #include "api/lines.h"
+#include "api/refusals.h"
 #include "api/routes.h"
 #include "api/status_http.h"
 
@@ -61,7 +62,7 @@ class EventStream final : public http::BodyStream {
 
   void Finish(http::Response* response) override {
     if (Failed()) return http::WriteError(ToHttpError(failure_), response);
-    AppendRecorded(recorded_, &response->body);
+    AnswerRecorded(recorded_, response);
   }
 
  private:
@@ -118,6 +119,7 @@ class EventStream final : public http::BodyStream {
   void Refuse(uint64_t line, Status status) {
     ++recorded_.refused;
     CountEvents(entry_->counters, kind_, 0, 1);
+    NoteMalformed(&context_.refusals, entry_->counters, kind_, collection_, status);
     std::vector<RefusedEvent>& told = recorded_.refusals;
     if (told.size() < kMaxRefusals) told.push_back({line, std::move(status)});
   }
@@ -186,7 +188,10 @@ void EventStream::Flush() {
   }
   recorded_.accepted += result->accepted;
   recorded_.refused += result->refused;
+  recorded_.outside_window += result->outside_window;
+  recorded_.beyond_cap += result->beyond_cap;
   CountEvents(entry_->counters, kind_, result->accepted, result->refused);
+  NoteRefused(&context_.refusals, entry_->counters, kind_, collection_, *result);
   std::vector<RefusedEvent>& told = recorded_.refusals;
   for (const Refusal& refusal : result->refusals) {
     told.push_back({held_[refusal.index].line, refusal.status});

@@ -3,6 +3,7 @@
 #include "api/catalog.h"
 #include "api/event_counts.h"
 #include "api/events_json.h"
+#include "api/refusals.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -31,13 +32,16 @@ Status RecordAll(Call& call, const std::vector<Event>& events,
   const Result<RecordResult> result = record(call.engine(), events, RecordOptions{collection});
   if (!result.ok()) return result.status();
   CountEvents(entry->counters, kind, result->accepted, result->refused);
+  NoteRefused(&call.context.refusals, entry->counters, kind, collection, *result);
   Recorded recorded{result->accepted, result->refused};
   for (const Refusal& refusal : result->refusals) {
     recorded.refusals.push_back({refusal.index, refusal.status});
   }
+  recorded.outside_window = result->outside_window;
+  recorded.beyond_cap = result->beyond_cap;
   recorded.day = result->day;
   recorded.first_today.assign(result->first_today.begin(), result->first_today.end());
-  AppendRecorded(recorded, &call.response.body);
+  AnswerRecorded(recorded, &call.response);
   return Status::Ok();
 }
 

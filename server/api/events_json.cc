@@ -177,6 +177,11 @@ void AppendRecorded(const Recorded& recorded, std::string* out) {
     out->push_back('}');
   }
   out->push_back(']');
+  const auto append_count = [out](const char* member, uint64_t count) {
+    if (count > 0) out->append(member).append(std::to_string(count));
+  };
+  append_count(",\"outside_window\":", recorded.outside_window);
+  append_count(",\"beyond_cap\":", recorded.beyond_cap);
   if (!recorded.day.empty()) {
     out->append(",\"day\":\"").append(recorded.day).append("\",\"first_today\":[");
     for (size_t i = 0; i < recorded.first_today.size(); ++i) {
@@ -189,6 +194,12 @@ void AppendRecorded(const Recorded& recorded, std::string* out) {
     }
   }
   out->push_back('}');
+}
+
+void AnswerRecorded(const Recorded& recorded, http::Response* response) {
+  constexpr unsigned kNothingTaken = 422;
+  if (recorded.accepted == 0 && recorded.refused > 0) response->status = kNothingTaken;
+  AppendRecorded(recorded, &response->body);
 }
 
 }  // namespace seendb::api

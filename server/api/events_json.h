@@ -10,6 +10,10 @@
 #include "api/json_read.h"
 #include "seendb/events.h"
 
+namespace seendb::http {
+struct Response;
+}
+
 namespace seendb::api {
 
 /// A batch of plays: `{"events":[{"user","item","at","progress_s","duration_s","device","fields",
@@ -51,13 +55,17 @@ struct RefusedEvent {
 struct Recorded {
   uint64_t accepted = 0, refused = 0;
   std::vector<RefusedEvent> refusals = {};
-  std::string day = {};                    ///< empty: the policy tells no first plays of a day
-  std::vector<uint64_t> first_today = {};  ///< in the request, ascending
+  uint64_t outside_window = 0, beyond_cap = 0;  ///< as RecordResult's
+  std::string day = {};                         ///< empty: the policy tells no first plays of a day
+  std::vector<uint64_t> first_today = {};       ///< in the request, ascending
   std::optional<uint64_t> first_today_count = {};  ///< where not all of them are listed
 };
 
-/// Appends `{"accepted":n,"refused":m,"refusals":[{"index":i,"error":{...}}]}`, and behind that,
-/// where there is a day, `"day":"2026-11-20","first_today":[i]`.
+/// Appends `{"accepted":n,"refused":m,"refusals":[{"index":i,"error":{...}}]}`, and behind that
+/// `"outside_window":n` and `"beyond_cap":n` where they are not 0, and, where there is a day,
+/// `"day":"2026-11-20","first_today":[i]`.
 void AppendRecorded(const Recorded& recorded, std::string* out);
+/// Answers with it: 422 where there were events and every one is refused, else 200.
+void AnswerRecorded(const Recorded& recorded, http::Response* response);
 
 }  // namespace seendb::api

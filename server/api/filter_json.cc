@@ -211,6 +211,10 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
     out->push_back(']');
   }
   if (call.request.record && !response.recorded) out->append(",\"recorded\":false");
+  if (response.beyond_cap > 0) {
+    out->append(",\"beyond_cap\":");
+    AppendNumber(response.beyond_cap, out);
+  }
   if (call.request.explain) AppendReasons(call, response, policy, out);
   out->push_back('}');
 }

@@ -27,6 +27,8 @@ constexpr std::string_view StatusText(unsigned status) noexcept {
       return "Content Too Large";
     case 415:
       return "Unsupported Media Type";
+    case 422:
+      return "Unprocessable Content";
     case 431:
       return "Request Header Fields Too Large";
     case 500:

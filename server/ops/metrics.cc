@@ -128,11 +128,36 @@ void Metrics::CollectCollections(std::vector<MetricFamily>* families) const {
   }
 }
 
+std::string_view RefusedByName(size_t reason) noexcept {
+  return reason == kMalformed ? "malformed" : RefusalReasonName(static_cast<RefusalReason>(reason));
+}
+
+// Reasons never met are told as 0: increase() needs a value from before the first refusal.
+void Metrics::CollectRefused(std::vector<MetricFamily>* families) const {
+  const auto collect = [&](const char* name, const char* help, auto counter) REQUIRES(mutex_) {
+    MetricFamily family = MakeFamily(name, help, MetricType::Counter);
+    for (const auto& [collection, counters] : collections_) {
+      for (size_t i = 0; i < kRefusedBy; ++i) {
+        const uint64_t refused = (counters.get()->*counter)[i].load(std::memory_order_relaxed);
+        AddValue(&family, {{"collection", collection}, {"reason", std::string(RefusedByName(i))}},
+                 static_cast<double>(refused));
+      }
+    }
+    families->push_back(std::move(family));
+  };
+  const MutexLock lock(mutex_);
+  collect("seendb_plays_refused_by_reason_total", "Plays refused over HTTP, by reason.",
+          &CollectionCounters::plays_refused_by);
+  collect("seendb_impressions_refused_by_reason_total", "Impressions refused over HTTP, by reason.",
+          &CollectionCounters::impressions_refused_by);
+}
+
 std::string Metrics::Text(const MetricsSnapshot& snapshot) const {
   std::vector<MetricFamily> families;
   CollectRequests(&families);
   CollectCollections(&families);
   CollectProcess(snapshot, &families);
+  CollectRefused(&families);
   CollectSnapshot(snapshot, &families);
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);

@@ -2,8 +2,9 @@
 //
 // Counting costs a few relaxed atomic additions, striped over threads; text is made on demand
 // with prometheus-cpp. Names begin with seendb_ (those of the process with process_, as
-// everywhere), are in seconds and bytes, and carry the labels route, code, collection, shard,
-// topic, partition, kind and outcome, never a user; seendb_build_info has version and commit.
+// everywhere), are in seconds and bytes, and carry the labels route, code, collection, reason,
+// shard, topic, partition, kind and outcome, never a user; seendb_build_info has version and
+// commit.
 
 #pragma once
 
@@ -19,6 +20,7 @@
 
 #include "base/sync.h"
 #include "ops/ingest_state.h"
+#include "seendb/events.h"
 #include "seendb/report.h"
 
 namespace prometheus {
@@ -27,11 +29,18 @@ struct MetricFamily;
 
 namespace seendb::ops {
 
+/// What refused events are counted by: RefusalReason, and lines that hold no event.
+inline constexpr size_t kMalformed = kRefusalReasons;
+inline constexpr size_t kRefusedBy = kRefusalReasons + 1;
+/// "too_old", ..., "malformed".
+std::string_view RefusedByName(size_t reason) noexcept;
+
 /// What passed through the server for one collection. Threads: any.
 struct CollectionCounters {
   std::atomic<uint64_t> filters{0}, degraded{0}, candidates{0}, seen{0};
   std::atomic<uint64_t> plays_accepted{0}, plays_refused{0};
   std::atomic<uint64_t> impressions_accepted{0}, impressions_refused{0};
+  std::array<std::atomic<uint64_t>, kRefusedBy> plays_refused_by{}, impressions_refused_by{};
 };
 
 /// The seen filters of a few recently served users, looked at when asked.
@@ -78,8 +87,8 @@ class Metrics {
       50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 
  private:
-  static constexpr std::array<unsigned, 12> kCodes = {200, 400, 404, 405, 408, 409,
-                                                      413, 415, 431, 500, 503, 0};
+  static constexpr std::array<unsigned, 13> kCodes = {200, 400, 404, 405, 408, 409, 413,
+                                                      415, 422, 431, 500, 503, 0};
   static constexpr size_t kStripes = 8;
   struct RouteCounters {
     std::array<std::atomic<uint64_t>, kCodes.size()> by_code{};
@@ -92,6 +101,7 @@ class Metrics {
 
   void CollectRequests(std::vector<prometheus::MetricFamily>* families) const;
   void CollectCollections(std::vector<prometheus::MetricFamily>* families) const;
+  void CollectRefused(std::vector<prometheus::MetricFamily>* families) const;
 
   const std::vector<std::string> routes_;  // the last one is for no route
   std::array<Stripe, kStripes> stripes_;

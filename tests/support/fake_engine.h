@@ -385,8 +385,10 @@ class FakeEngine : public Engine {
       const int64_t at = events[i].at_ms == kNowMs ? now_ms : events[i].at_ms;
       if (at > now_ms + found->second.max_future_ms) {
         ++result.refused;
+        ++result.refused_by[static_cast<size_t>(RefusalReason::kInFuture)];
         if (result.refusals.size() < kMaxRefusals) {
-          result.refusals.push_back({i, Status::InvalidArgument("in the future", "/at")});
+          result.refusals.push_back(
+              {i, Status::InvalidArgument("in the future", "/at"), RefusalReason::kInFuture});
         }
         continue;
       }

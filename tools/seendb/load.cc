@@ -50,20 +50,25 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
   const uint64_t plays = now.accepted + now.refused - before.accepted - before.refused;
   const double per_s = elapsed_s > 0 ? static_cast<double>(plays) / elapsed_s : 0;
   if (session.json) {
-    return PrintJson({{"rows", now.rows},
-                      {"accepted", now.accepted},
-                      {"refused", now.refused},
-                      {"bad", now.bad},
-                      {"resumed_after_row", before.rows},
-                      {"interrupted", InterruptedBy() != 0},
-                      {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
-                      {"plays_per_s", static_cast<uint64_t>(per_s)},
-                      {"bad_rows", RowsJson(loader.bad_rows())},
-                      {"refusals", RowsJson(loader.refusals())}});
+    Json summary = {{"rows", now.rows}, {"accepted", now.accepted}};
+    if (now.outside_window != 0) summary["outside_window"] = now.outside_window;
+    summary.update(Json{{"refused", now.refused},
+                        {"bad", now.bad},
+                        {"resumed_after_row", before.rows},
+                        {"interrupted", InterruptedBy() != 0},
+                        {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
+                        {"plays_per_s", static_cast<uint64_t>(per_s)},
+                        {"bad_rows", RowsJson(loader.bad_rows())},
+                        {"refusals", RowsJson(loader.refusals())}});
+    return PrintJson(summary);
   }
   std::string out = FormatCount(now.rows) + " rows: " + FormatCount(now.accepted) +
                     " plays accepted, " + FormatCount(now.refused) + " refused, " +
                     FormatCount(now.bad) + " bad rows\n";
+  if (now.outside_window != 0) {
+    out += FormatCount(now.outside_window) +
+           " of the accepted are older than the policy's window: no filter counts them\n";
+  }
   if (before.rows != 0) {
     out += "went on after row " + FormatCount(before.rows) + "\n";
   }
@@ -113,6 +118,7 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
     state.accepted = saved->accepted;
     state.refused = saved->refused;
     state.bad = saved->bad;
+    state.outside_window = saved->outside_window;
   }
   auto sink = MakeSink(database, state.collection);
   Loader loader(**reader, *sink, flags.options, state);

@@ -62,6 +62,7 @@ Status Loader::Flush(const OnBatch& on_batch) {
     }
     state_.accepted += sent->accepted;
     state_.refused += sent->refused;
+    state_.outside_window += sent->outside_window;
     for (const auto& [index, why] : sent->refusals) {
       if (refusals_.size() == kRowErrorsMax || index >= batch_.size()) break;
       refusals_.emplace_back(batch_.RowOf(index), why);

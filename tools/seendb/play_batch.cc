@@ -67,7 +67,7 @@ class EngineSink : public PlaySink {
       recorded = engine_.RecordPlays(plays_, {.collection = collection_});
     }
     if (!recorded.ok()) return recorded.status();
-    SendResult result{recorded->accepted, recorded->refused, {}};
+    SendResult result{recorded->accepted, recorded->refused, {}, recorded->outside_window};
     for (const Refusal& refusal : recorded->refusals) {
       result.refusals.emplace_back(refusal.index, std::string(refusal.status.message()));
     }
@@ -80,6 +80,9 @@ class EngineSink : public PlaySink {
   std::vector<Play> plays_;
   std::vector<Watch> watches_;
 };
+
+/// Every play was refused. The answer is that of 200: a report, not an error.
+constexpr unsigned kNothingTaken = 422;
 
 /// POST /plays of a server, as NDJSON.
 class ServerSink : public PlaySink {
@@ -97,9 +100,14 @@ class ServerSink : public PlaySink {
                                   .content_type = "application/x-ndjson"});
     if (!response.ok()) return response.status();
     retry_after_s_ = response->retry_after_s;
-    if (response->status != 200) return StatusOfAnswer(*response);
+    if (response->status != 200 && response->status != kNothingTaken) {
+      return StatusOfAnswer(*response);
+    }
     const Json answer = Json::parse(response->body, nullptr, false);
-    SendResult result{CountOf(answer, "accepted"), CountOf(answer, "refused"), {}};
+    SendResult result{CountOf(answer, "accepted"),
+                      CountOf(answer, "refused"),
+                      {},
+                      CountOf(answer, "outside_window")};
     if (result.accepted + result.refused != batch.size()) {
       return Status::Unavailable("the server answered for " +
                                  std::to_string(result.accepted + result.refused) + " of " +

@@ -48,6 +48,7 @@ struct SendResult {
   uint64_t accepted = 0;
   uint64_t refused = 0;
   std::vector<std::pair<size_t, std::string>> refusals;
+  uint64_t outside_window = 0;  ///< of the accepted: older than the policy's window
 };
 
 /// Where plays go. Threads: one.

@@ -21,16 +21,21 @@ Result<ResumeState> ReadResumeState(const std::string& path) {
   if (!json.is_object() || !json.contains("file") || !json.contains("rows")) {
     return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
   }
-  return ResumeState{TextOf(json, "file"),  CountOf(json, "file_bytes"), TextOf(json, "collection"),
-                     CountOf(json, "rows"), CountOf(json, "accepted"),   CountOf(json, "refused"),
-                     CountOf(json, "bad")};
+  return ResumeState{TextOf(json, "file"),       CountOf(json, "file_bytes"),
+                     TextOf(json, "collection"), CountOf(json, "rows"),
+                     CountOf(json, "accepted"),  CountOf(json, "refused"),
+                     CountOf(json, "bad"),       CountOf(json, "outside_window")};
 }
 
 Status WriteResumeState(const std::string& path, const ResumeState& state) {
-  const Json json = {
-      {"file", state.file}, {"file_bytes", state.file_bytes}, {"collection", state.collection},
-      {"rows", state.rows}, {"accepted", state.accepted},     {"refused", state.refused},
-      {"bad", state.bad}};
+  const Json json = {{"file", state.file},
+                     {"file_bytes", state.file_bytes},
+                     {"collection", state.collection},
+                     {"rows", state.rows},
+                     {"accepted", state.accepted},
+                     {"refused", state.refused},
+                     {"bad", state.bad},
+                     {"outside_window", state.outside_window}};
   const std::string temporary = path + ".part";
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);

@@ -20,6 +20,7 @@ struct ResumeState {
   uint64_t accepted = 0;
   uint64_t refused = 0;
   uint64_t bad = 0;
+  uint64_t outside_window = 0;  ///< of the accepted: older than the policy's window
 };
 
 /// The state in `path`; one without rows where there is no such file. kInvalidArgument: the file

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -47,10 +49,23 @@ struct RecordOptions {
   std::string_view collection = "default";  ///< whose policy applies; kNotFound if unknown
 };
 
+/// Why an event was not taken: what counts of refusals go by.
+enum class RefusalReason : uint8_t {
+  kTooOld,    ///< older than retention
+  kInFuture,  ///< beyond max_future
+  kSeconds,   ///< too old, and plausible if `at` were in seconds
+  kErased,    ///< not after the user's erasure
+  kCleared,   ///< not after the clearing of the user's filter
+};
+inline constexpr size_t kRefusalReasons = 5;  ///< how many there are
+/// The reason's stable lower-case name ("too_old"), as used in metrics and logs.
+std::string_view RefusalReasonName(RefusalReason reason) noexcept;
+
 /// One well-formed event that was not taken, and why.
 struct Refusal {
   uint32_t index;  ///< position in the batch
   Status status;   ///< kInvalidArgument, naming the reason (too old, in the future, erased)
+  RefusalReason reason = RefusalReason::kTooOld;  ///< the same, to count by
 };
 
 /// Most refusals described one by one in a RecordResult.
@@ -68,6 +83,13 @@ struct RecordResult {
   std::vector<Refusal> refusals;  ///< up to kMaxRefusals of them, ascending
   std::string day;                ///< today in the policy's time zone; empty: the policy is silent
   std::vector<uint32_t> first_today;  ///< positions in the batch, ascending; one a user at most
+  /// Of the accepted: older than the policy's window, so that no filter counts them.
+  uint64_t outside_window = 0;
+  /// Of impressions: distinct items a user that the batch alone has beyond Policy::impressions.
+  /// They are forgotten at once. 0 where the policy says served_is_seen: they are seen as plays
+  /// are.
+  uint64_t beyond_cap = 0;
+  std::array<uint64_t, kRefusalReasons> refused_by{};  ///< `refused` by RefusalReason
 };
 
 /// Which facts make an item seen; a bit set.
@@ -144,6 +166,7 @@ struct FilterResponse {
   uint32_t examined = 0;         ///< items.size() unless `limit` stopped earlier
   uint32_t refuted = 0;          ///< of the unseen: what `verify` found falsely called seen
   bool recorded = false;         ///< with `record`: false where the turn came too late
+  uint64_t beyond_cap = 0;       ///< with `record`: RecordResult::beyond_cap
   bool needs_disk = false;       ///< with kIncomplete: memory alone could not tell
   bool degraded = false;         ///< something could not be read; unseen may hold seen items
   std::vector<std::string>

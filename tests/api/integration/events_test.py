@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import sys
 import unittest
@@ -44,6 +45,58 @@ class EventsTest(unittest.TestCase):
         self.assertEqual({one["error"]["field"] for one in said["refusals"]}, {"/at"})
         self.assertEqual(self.unseen("t", ["now", "then", "ancient", "soon", "late"]),
                          ["ancient", "late"])
+
+    def test_served_items_beyond_the_cap_are_told(self):
+        items = ["v%d" % i for i in range(300)]
+        said = self.server.post("/impressions", {"user": "cap", "items": items}).json
+        self.assertEqual((said["accepted"], said["beyond_cap"]), (300, 200))
+        self.assertEqual(self.unseen("cap", items), items[:200])
+        lines = [{"user": "cap-lines", "item": item} for item in items]
+        self.assertEqual(self.server.ndjson("/impressions", lines).json["beyond_cap"], 200)
+        ask = {"user": "cap-record", "items": items, "record": True}
+        self.assertEqual(self.server.post("/filter", ask).json["beyond_cap"], 200)
+        few = {"user": "cap-few", "items": items[:100] + items[:100]}
+        self.assertNotIn("beyond_cap", self.server.post("/impressions", few).json)
+        self.server.put("/collections/kept", {"served_is_seen": True})
+        kept = {"user": "cap", "items": items, "collection": "kept"}
+        self.assertNotIn("beyond_cap", self.server.post("/impressions", kept).json)
+        self.assertEqual(self.unseen("cap", items, collection="kept"), [])
+        metrics = self.server.get("/metrics").body.decode()
+        evicted = re.search(r"^seendb_impressions_evicted_total (\d+)$", metrics, re.M)
+        self.assertGreaterEqual(int(evicted.group(1)), 600)
+
+    def test_events_outside_the_window_are_told(self):
+        old = {"user": "old", "item": "v", "at": NOW - 150 * DAY}
+        said = self.server.post("/plays", {"events": [old, {"user": "old", "item": "w"}]}).json
+        self.assertEqual((said["accepted"], said["outside_window"]), (2, 1))
+        self.assertEqual(self.unseen("old", ["v", "w"]), ["v"])
+        self.assertEqual(self.server.ndjson("/plays", [old, old]).json["outside_window"], 2)
+        served = {"user": "old", "items": ["x"], "at": old["at"]}
+        self.assertEqual(self.server.post("/impressions", served).json["outside_window"], 1)
+        self.assertNotIn("outside_window", self.server.post("/plays", {"events": [
+            {"user": "old", "item": "w"}]}).json)
+
+    def test_a_call_of_which_nothing_is_taken_is_422(self):
+        seconds = {"user": "s", "item": "v", "at": NOW // 1000}
+        for answer in (self.server.post("/plays", {"events": [seconds]}),
+                       self.server.ndjson("/plays", [seconds]),
+                       self.server.post("/impressions", {"user": "s", "items": ["v"],
+                                                         "at": NOW // 1000})):
+            said = answer.json
+            self.assertEqual((answer.status, said["accepted"], said["refused"]), (422, 0, 1))
+            self.assertIn("looks like seconds: `at` is milliseconds",
+                          said["refusals"][0]["error"]["message"])
+        self.assertEqual(self.server.ndjson("/plays", [b"bad"]).status, 422)
+        for answer in (self.server.post("/plays", {"events": []}), self.server.ndjson("/plays", []),
+                       self.server.post("/plays", {"events": [seconds, {"user": "s", "item": "w"}]})):
+            self.assertEqual(answer.status, 200)
+        self.assertRegex(self.server.get("/metrics").body.decode(),
+                         r'seendb_plays_refused_by_reason_total\{collection="default",'
+                         r'reason="seconds"\} [1-9]')
+        eventually(lambda: '"event":"plays_refused"' in self.server.log_text())
+        lines = [json.loads(line) for line in self.server.log_text().splitlines()
+                 if '"plays_refused"' in line]
+        self.assertIn("seconds", {line["reason"] for line in lines})
 
     def test_one_ill_formed_event_refuses_the_document(self):
         for event, field in [({"user": "x"}, "/events/1/item"), ({"item": "v"}, "/events/1/user"),

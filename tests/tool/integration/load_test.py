@@ -144,6 +144,17 @@ class LoadTest(ToolCase):
         self.load(self.write("cut.csv.zst", data[:-3]), code=DAMAGE)
         self.load(self.path("none.csv"), code=NOT_FOUND)
 
+    def test_plays_outside_the_window_are_told(self):
+        old = NOW_MS - 150 * DAY_MS
+        text = "user,item,at\nu1,v1,%d\nu1,v2,%d\n" % (old, NOW_MS)
+        report = self.load_text("a.csv", text)
+        self.assertEqual((report["accepted"], report["outside_window"]), (2, 1))
+        self.assertEqual(set(self.seen("u1", "v1", "v2")), {"v2"})
+        said = self.in_db("load", self.write("b.csv", text)).out
+        self.assertIn("1 of the accepted are older than the policy's window", said)
+        report = self.load_text("c.csv", "user,item,at\nu1,v2,%d\n" % NOW_MS)
+        self.assertNotIn("outside_window", report)
+
     def test_time_units_and_shift(self):
         day = NOW_MS // DAY_MS * DAY_MS
         self.load_text("a.csv", "user,item,at\nu1,v1,%d\n" % (day // 1000), "--time-unit", "s")

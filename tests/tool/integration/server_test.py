@@ -94,6 +94,16 @@ class BesideTest(ToolCase):
         strange = self.tool("inspect", "a/b?c d%é", "--json", *self.url_flags).json
         self.assertEqual(strange["user"], "a/b?c d%é")
 
+    def test_a_load_of_which_nothing_is_taken_is_reported_at_once(self):
+        before = self.server.get("/metrics").body.decode().count('code="422"')
+        report = self.tool("load", "-", "--format", "csv", "--time-unit", "ms", "--json",
+                           *self.url_flags, stdin=b"user,item,at\nu1,v1,1700000000\n",
+                           code=ROWS).json
+        self.assertEqual((report["accepted"], report["refused"], before), (0, 1, 0))
+        self.assertIn("looks like seconds", report["refusals"][0]["error"])
+        self.assertIn('route="POST /plays",code="422"} 1\n',
+                      self.server.get("/metrics").body.decode(), "it was not repeated")
+
     def test_buckets_ring_stats(self):
         for flags in (self.folder_flags, self.url_flags):
             buckets = self.tool("buckets", "--json", *flags).json["buckets"]
