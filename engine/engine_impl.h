@@ -52,7 +52,7 @@ class EngineImpl final : public Engine {
   Status DeleteOutbox(std::span<const OutboxRow> told) override;
   Status Filter(const FilterRequest& request, FilterResponse* response) override;
   Result<UserReport> Inspect(IdRef user, std::string_view collection) override;
-  Status EraseUser(IdRef user, int64_t* until_ms) override;
+  Status EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) override;
   Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override;
   Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
                        HistoryLookup* found) override;

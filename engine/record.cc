@@ -157,12 +157,12 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   return {};
 }
 
-Status EngineImpl::EraseUser(IdRef user, int64_t* until_ms) {
+Status EngineImpl::EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
-  return ShardFor(user).Erase(user.ToString(), *collections(), until_ms);
+  return ShardFor(user).Erase(user.ToString(), *collections(), options, erasure);
 }
 
 }  // namespace seendb

@@ -73,6 +73,7 @@ class App {
     context_.samples_in_background = !clock_;
     if (config_.kafka) {
       consumer_.emplace(*config_.kafka);
+      context_.erase_always = true;  // plays of before the erasure may still be in the log
       context_.ingest_state = [this] { return consumer_->State(); };
       context_.ingest_problems = [this] { return consumer_->Problems(); };
     }

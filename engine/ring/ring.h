@@ -151,8 +151,13 @@ class Ring {
 
   /// Forgets a user: database, slots and short-term store, synced. Of history the rows up to
   /// `at_ms` stay, and do not count: the caller deletes them, as the key erasing/<user> says. That
-  /// key is written where there are tables of history, in the batch of the erasure.
-  Status Erase(std::string_view user, int64_t at_ms) EXCLUDES(apply_lock_);
+  /// key is written where there are tables of history, in the batch of the erasure. Of a user of
+  /// whom nothing is held nothing is written, unless `always`. Sets all of `*done` but its time.
+  Status Erase(std::string_view user, int64_t at_ms, bool always, Erasure* done)
+      EXCLUDES(apply_lock_);
+  /// Whether anything is held of the user, or may be, since not all can be read or was lost. True
+  /// for good for a caller that holds the apply lock alone.
+  bool MayHold(std::string_view user) const;
   /// Forgets the user's plays and impressions in the collections that `*record` has marks of, as
   /// an erasure at `at_ms` would; notes so there, and unites the user's record with it. All or
   /// nothing; the caller syncs the log once it has released the apply
@@ -213,6 +218,7 @@ class Ring {
   bool ReplayHistory(uint64_t sequence, std::string_view record, Staging* staging,
                      HistoryStaging* history);
   struct LaterRow;
+  bool MayHoldIn(const CollectionFamilies& collection, std::string_view user) const;
   Status FindLaterRows(std::string_view user, int64_t at_ms, std::vector<LaterRow>* rows) const;
   Status WriteErasure(std::string_view user, int64_t at_ms, const std::vector<LaterRow>& later,
                       const std::vector<std::string>& damaged) REQUIRES(apply_lock_);

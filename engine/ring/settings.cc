@@ -69,8 +69,9 @@ Status Ring::FindLaterRows(std::string_view user, int64_t at_ms,
   return {};
 }
 
-Status Ring::Erase(std::string_view user, int64_t at_ms) {
+Status Ring::Erase(std::string_view user, int64_t at_ms, bool always, Erasure* done) {
   std::vector<LaterRow> later;
+  done->known = MayHold(user);       // mostly: then nobody waits for it
   std::vector<std::string> damaged;  // journal records set aside that name the user
   for (int looks = 1;; ++looks) {
     Status status = store_->CheckWritable();
@@ -80,12 +81,15 @@ Status Ring::Erase(std::string_view user, int64_t at_ms) {
     if (!status.ok()) return status;
     if (looks == 1) store_->FindDamagedOf(user, &damaged);  // only openings add any
     const SharedLock::Exclusive alone(apply_lock_);
+    done->known = done->known || MayHold(user);
+    if (!done->known && !always) return store_->CheckWritable();
     if (row_writes() != row_writes_before) {
       if (looks < kLooksOutside) continue;
       status = FindLaterRows(user, at_ms, &later);
     }
     if (status.ok()) status = WriteErasure(user, at_ms, later, damaged);
     if (!status.ok()) return status;
+    done->written = true;
     break;
   }
   // Nobody waits for the disk but the caller: what is written meanwhile is on it later, or not.

@@ -73,6 +73,12 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
   return std::min(newest_ms, reach_ms);
 }
 
+// Whether plays may come out of a log.
+bool ReadsLog(ShardParts& shard) {
+  const MutexLock lock(shard.sources.mutex());
+  return !shard.sources.records().empty();
+}
+
 // Deletes the rows of an erasure that is on disk, of history and of the outbox. Where it fails, it
 // is gone on with later: nothing up to the erasure counts meanwhile.
 Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
@@ -109,20 +115,23 @@ Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
 
 // A known time ahead of the clock stays erased as well: its event may be delivered again.
 Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap& collections,
-                 int64_t* until_ms) {
+                 const EraseOptions& options, Erasure* erasure) {
   shard.use.AssertHeldShared();
   const int64_t now_ms = shard.clock->NowMs();
   int64_t at_ms = now_ms;
   for (const auto& [name, collection] : collections) {
     at_ms = std::max(at_ms, NewestKnownMs(shard, *collection, user, now_ms));
   }
-  Status erased = shard.ring->Erase(user, at_ms);
-  if (erased.ok()) erased = EraseRows(shard, user, at_ms);
+  Erasure done;
+  Status erased = shard.ring->Erase(user, at_ms, options.always || ReadsLog(shard), &done);
+  if (erased.ok() && done.written) erased = EraseRows(shard, user, at_ms);
   if (!erased.ok()) return erased;
-  shard.counters->users_erased.fetch_add(1, std::memory_order_relaxed);
-  if (until_ms == nullptr) return {};
-  const auto settings = shard.ring->settings().Find(user);  // an earlier one may reach further
-  *until_ms = settings == nullptr ? at_ms : std::max(at_ms, settings->erased_at_ms);
+  if (done.written) {
+    shard.counters->users_erased.fetch_add(1, std::memory_order_relaxed);
+    const auto settings = shard.ring->settings().Find(user);  // an earlier one may reach further
+    done.until_ms = settings == nullptr ? at_ms : std::max(at_ms, settings->erased_at_ms);
+  }
+  if (erasure != nullptr) *erasure = done;
   return {};
 }
 

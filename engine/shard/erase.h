@@ -11,11 +11,12 @@
 
 namespace seendb {
 
-/// Erases what there is of the user; `collections` are all of the database. `*until_ms`, unless
-/// that is null: events up to it are refused. Synced. Cost: one look-up a bucket, and a batch for
-/// each 256 rows of history; a look at each row of the outbox.
+/// Erases what there is of the user (Engine::EraseUser); `collections` are all of the database.
+/// `erasure` may be null. Synced. Cost: one look-up a bucket, and a batch for each 256 rows of
+/// history; a look at each row of the outbox.
 Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap& collections,
-                 int64_t* until_ms) REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
+                 const EraseOptions& options, Erasure* erasure) REQUIRES_SHARED(shard.use)
+    EXCLUDES(shard.ring->apply_lock());
 
 /// Goes on with erasures that were interrupted; after a failure not at once.
 Status ResumeErasures(ShardParts& shard) REQUIRES_SHARED(shard.use)

@@ -143,11 +143,12 @@ Status Shard::DeleteOutbox(std::span<const OutboxRow> told) {
   return takes.ok() ? parts_.outbox.Delete(told) : takes;
 }
 
-Status Shard::Erase(const std::string& user, const CollectionMap& collections, int64_t* until_ms) {
+Status Shard::Erase(const std::string& user, const CollectionMap& collections,
+                    const EraseOptions& options, Erasure* erasure) {
   const Entry inside(&parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  return EraseUser(parts_, user, collections, until_ms);
+  return EraseUser(parts_, user, collections, options, erasure);
 }
 
 Status Shard::Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter) {

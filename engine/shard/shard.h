@@ -83,7 +83,8 @@ class Shard {
                     std::vector<OutboxRow>* rows);
   Status DeleteOutbox(std::span<const OutboxRow> told);
   /// See erase.h, history_clear.h and history_edit.h.
-  Status Erase(const std::string& user, const CollectionMap& collections, int64_t* until_ms);
+  Status Erase(const std::string& user, const CollectionMap& collections,
+               const EraseOptions& options, Erasure* erasure);
   Status Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter);
   Status DeleteItems(const Collection& of, const std::string& user, std::span<const IdRef> items,
                      int64_t oldest_ms);

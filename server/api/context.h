@@ -48,8 +48,9 @@ struct Context {
   std::string checkpoints;                     ///< their folder; empty: none. Set before serving
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
   RefusalLog refusals;
-  OneAtATime checkpointing;                                      ///< the requests for checkpoints
-  std::atomic<Engine*> engine{nullptr};                          ///< set once it is open
+  bool erase_always = false;             ///< plays come out of a log too. Set before serving
+  OneAtATime checkpointing;              ///< the requests for checkpoints
+  std::atomic<Engine*> engine{nullptr};  ///< set once it is open
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
   /// What is wrong with the consumption; does not wait. Unset: nothing is consumed.

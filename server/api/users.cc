@@ -20,10 +20,15 @@ void HandleInspect(Call& call) {
 void HandleErase(Call& call) {
   IdRef user;
   Status status = PathId(call.plan, 0, "/user", &user);
-  int64_t until_ms = 0;
-  if (status.ok()) status = call.engine().EraseUser(user, &until_ms);
+  Erasure erasure;
+  if (status.ok()) {
+    status = call.engine().EraseUser(user, {.always = call.context.erase_always}, &erasure);
+  }
   if (!status.ok()) return call.Refuse(status);
-  call.response.body = "{\"erased\":true,\"until_ms\":" + std::to_string(until_ms) + "}";
+  std::string& body = call.response.body;
+  body = erasure.known ? "{\"erased\":true,\"known\":true" : "{\"erased\":true,\"known\":false";
+  if (erasure.written) body += ",\"until_ms\":" + std::to_string(erasure.until_ms);
+  body += '}';
 }
 
 }  // namespace seendb::api

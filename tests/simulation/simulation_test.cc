@@ -41,8 +41,8 @@ class Passing : public Engine {
   Result<UserReport> Inspect(IdRef user, std::string_view collection) override {
     return inner_->Inspect(user, collection);
   }
-  Status EraseUser(IdRef user, int64_t* until_ms) override {
-    return inner_->EraseUser(user, until_ms);
+  Status EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) override {
+    return inner_->EraseUser(user, options, erasure);
   }
   Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override {
     return inner_->ReadHistory(request, page);
@@ -126,11 +126,15 @@ class Lying final : public Passing {
   }
 };
 
-// Says that it erased a user, and keeps the plays.
+// Keeps the plays, and says that it erased the user, or that it knows none of that name.
+template <bool kKnown>
 class Undead final : public Passing {
  public:
   using Passing::Passing;
-  Status EraseUser(IdRef, int64_t*) override { return {}; }
+  Status EraseUser(IdRef, const EraseOptions&, Erasure* erasure) override {
+    *erasure = {kKnown, kKnown, inner_->NowMs()};
+    return {};
+  }
 };
 
 // Deletes all items of a call but the last.
@@ -365,7 +369,8 @@ void ExpectCaught() {
 }
 
 TEST(SimulationTest, CatchesAnEngineThatForgets) { ExpectCaught<Forgetful>(); }
-TEST(SimulationTest, CatchesAnEngineThatDoesNotErase) { ExpectCaught<Undead>(); }
+TEST(SimulationTest, CatchesAnEngineThatDoesNotErase) { ExpectCaught<Undead<true>>(); }
+TEST(SimulationTest, CatchesAnEngineThatDeniesKnownUsers) { ExpectCaught<Undead<false>>(); }
 TEST(SimulationTest, CatchesAnEngineThatLies) { ExpectCaught<Lying>(); }
 
 TEST(SimulationTest, CatchesAnEngineThatSparesAnItem) { ExpectCaught<Sparing>(); }

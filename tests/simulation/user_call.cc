@@ -20,7 +20,7 @@ void UserCall::Call() {
       status_ = world_->engine().PutCollection(operation_.collection, operation_.patch);
       return;
     case Verb::kErase:
-      status_ = world_->engine().EraseUser(IdRef(operation_.user), &until_ms_);
+      status_ = world_->engine().EraseUser(IdRef(operation_.user), {}, &erasure_);
       return;
     case Verb::kFilter:
       if (Knows()) {
@@ -154,13 +154,16 @@ void UserCall::NoteSynced(const std::vector<Sent>& sent) {
 
 Status UserCall::AccountErase() {
   const int64_t at_ms = model().now_ms;
-  if (status_.ok()) {
+  if (status_.ok() && !erasure_.written) {
+    if (erasure_.known) throw Violation("erase " + operation_.user + ": known, and not written");
+    CheckUnknown();
+  } else if (status_.ok()) {
     ++world_->expected.users_erased;
     int64_t latest_ms = std::max(at_ms, model().ErasedAt(operation_.user).value_or(at_ms));
     for (const auto& [name, policy] : model().policies()) {
       latest_ms = std::max(latest_ms, at_ms + policy.max_future_ms);
     }
-    const int64_t until_ms = std::max(until_ms_, at_ms);
+    const int64_t until_ms = std::max(erasure_.until_ms, at_ms);
     if (until_ms > latest_ms) throw Violation("erase " + operation_.user + ": for too long");
     model().Erase(operation_.user, until_ms);
   } else {
@@ -168,6 +171,20 @@ Status UserCall::AccountErase() {
     world_->Doubt(operation_.user, at_ms);
   }
   return status_;
+}
+
+// Nothing that is sure may be there, nor an earlier erasure.
+void UserCall::CheckUnknown() {
+  const std::string& user = operation_.user;
+  const std::string denied = "erase " + user + ": called unknown, but ";
+  if (model().ErasedAt(user)) throw Violation(denied + "it was erased");
+  for (const auto& [name, policy] : model().policies()) {
+    const Expected expected = model().Expect(name, user);
+    if (!expected.served_sure.empty()) throw Violation(denied + "was served in " + name);
+    for (const auto& [item, buckets] : expected.played_sure) {
+      if (!buckets.empty()) throw Violation(denied + "played " + item + " in " + name);
+    }
+  }
 }
 
 Status UserCall::AccountPut() {

@@ -39,12 +39,13 @@ class UserCall {
   void CheckRefusals(size_t sent, const std::vector<uint32_t>& refused) const;
   void NoteSynced(const std::vector<Sent>& sent);
   Status AccountErase();
+  void CheckUnknown();
   Status AccountPut();
 
   World* const world_;
   const Operation& operation_;
   Status status_;
-  int64_t until_ms_ = 0;  // of an erasure
+  Erasure erasure_;
   RecordResult recorded_;
   FilterResponse answer_;
   HistoryCall history_;

@@ -208,11 +208,12 @@ void World::SettleErasures() {
       continue;
     }
     // An erasure of before reaches as far: nobody can tell whether this one holds.
-    int64_t until_ms = at_ms;
-    const Status again = engine_->EraseUser(IdRef(user), &until_ms);
+    Erasure erasure;
+    const Status again = engine_->EraseUser(IdRef(user), {}, &erasure);
     if (!again.ok()) throw Violation("erase " + user + " again: " + again.ToString());
+    if (!erasure.written) throw Violation("erase " + user + " again: its erasure is not known");
     ++expected.users_erased;
-    model_.Erase(user, until_ms);
+    model_.Erase(user, std::max(at_ms, erasure.until_ms));
   }
   for (const auto& [of, at_ms] : std::exchange(doubted_forgotten_, {})) {
     const auto& [user, collection] = of;

@@ -135,14 +135,12 @@ class FakeEngine : public Engine {
     return report;
   }
 
-  Status EraseUser(IdRef user, int64_t* until_ms) override {
-    if (until_ms != nullptr) *until_ms = now_ms;
+  Status EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) override {
     return Locked([&] {
       const auto of_user = [&](const auto& entry) { return entry.first.second == user.ToString(); };
-      std::erase_if(staged_, of_user);
-      std::erase_if(played_, of_user);
-      std::erase_if(served_, of_user);
-      std::erase_if(history_, of_user);
+      const size_t gone = std::erase_if(staged_, of_user) + std::erase_if(played_, of_user) +
+                          std::erase_if(served_, of_user) + std::erase_if(history_, of_user);
+      if (erasure != nullptr) *erasure = {gone > 0, gone > 0 || options.always, now_ms};
     });
   }
 

@@ -15,10 +15,18 @@ void AddErase(Command app, Session& session) {
       app, session, "erase",
       "Forget a user everywhere, in all collections, for good (see also: compact)",
       Takes::kFolderOrServer, [&session, user] {
-        return Perform(session,
-                       {.request = {.method = "DELETE", .target = "/users/" + PercentEncode(*user)},
-                        .engine = [&](Engine& engine) { return engine.EraseUser(IdRef(*user)); },
-                        .done = "erased " + Printable(*user)});
+        Erasure erasure;
+        return Perform(
+            session,
+            {.request = {.method = "DELETE", .target = "/users/" + PercentEncode(*user)},
+             .engine = [&](Engine& engine) { return engine.EraseUser(IdRef(*user), {}, &erasure); },
+             .done = "erased " + Printable(*user),
+             .answered = [&](const Json& answer) { erasure.known = answer.value("known", true); },
+             .tell =
+                 [&](std::string* done, Json* json) {
+                   if (!erasure.known) *done += ", of whom nothing was held,";
+                   (*json)["known"] = erasure.known;
+                 }});
       });
   command.Add("user", *user, "The user's id").Required().TypeName("USER");
   command.Examples({"seendb erase u9"});

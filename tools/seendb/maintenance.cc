@@ -22,6 +22,7 @@ Status PerformAt(HttpClient& server, const Deed& deed, uint64_t* count) {
   auto answer = server.Call(deed.request);
   if (!answer.ok()) return answer.status();
   if (deed.counter.name != nullptr) *count = CountOf(*answer, deed.counter.name);
+  if (deed.answered) deed.answered(*answer);
   return {};
 }
 
@@ -39,12 +40,13 @@ Status Perform(const Session& session, const Deed& deed) {
   if (!status.ok()) return status;
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
   const DeedCounter& counter = deed.counter;
+  std::string text = deed.done;
+  Json json = {{"ok", true}};
+  if (deed.tell) deed.tell(&text, &json);
   if (!session.json) {
-    std::string text = deed.done;
     if (counter.name != nullptr) text += " " + counter.format(count) + counter.unit;
     return Print(text + " in " + FormatDurationUs(took.count()) + "\n");
   }
-  Json json = {{"ok", true}};
   if (counter.name != nullptr) json[counter.name] = count;
   json["took_ms"] = static_cast<uint64_t>(took.count() / 1e3);
   return PrintJson(json);

@@ -25,6 +25,8 @@ struct Deed {
   std::function<Status(Engine& engine)> engine;  ///< in a folder
   std::string done;                              ///< "drained"
   DeedCounter counter = {};
+  std::function<void(const Json& answer)> answered = {};         ///< takes a server's answer
+  std::function<void(std::string* done, Json* json)> tell = {};  ///< says more of it
 };
 
 /// Does it. Prints "drained 12,188 plays in 204.6 ms", or with --json

@@ -128,9 +128,16 @@ class Engine {
 
   /// Forgets a user everywhere, ring included, synced before it returns. Plays whose time is not
   /// after the erasure are refused from then on; where some that are known lie ahead of the clock,
-  /// those not after the newest of them, which is at most the longest max_future ahead. `*until_ms`
-  /// (may be null) is that time.
-  virtual Status EraseUser(IdRef user, int64_t* until_ms = nullptr) = 0;
+  /// those not after the newest of them, which is at most the longest max_future ahead
+  /// (Erasure::until_ms). Of a user of whom nothing is held nothing is written, and no play is
+  /// refused: neither plays nor impressions, staged or drained, nor history, nor settings, nor an
+  /// earlier erasure. That is decided while nobody else writes into the shard. Where something
+  /// can't be read, or was lost, and where the database knows offsets of a log (Sources), which may
+  /// still have plays of the user, the erasure is written all the same; EraseOptions::always asks
+  /// for it. `erasure` may be null. Cost: a point read a bucket, twice; for a user who is not known
+  /// the shard's writers wait for the second ones.
+  virtual Status EraseUser(IdRef user, const EraseOptions& options = {},
+                           Erasure* erasure = nullptr) = 0;
 
   /// What the user watched, newest first, merged over collections, into `*page` (cleared first).
   /// kInvalidArgument: limit, cursor (field "/limit", "/cursor"). kNotFound: an unknown collection,

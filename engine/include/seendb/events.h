@@ -92,6 +92,20 @@ struct RecordResult {
   std::array<uint64_t, kRefusalReasons> refused_by{};  ///< `refused` by RefusalReason
 };
 
+/// How a user is erased.
+struct EraseOptions {
+  /// Writes the erasure also where nothing is held of the user: plays of before may be on their
+  /// way.
+  bool always = false;
+};
+
+/// What an erasure did.
+struct Erasure {
+  bool known = false;    ///< something is held of the user, or may be: not all could be read
+  bool written = false;  ///< events of the user up to until_ms are refused from now on
+  int64_t until_ms = 0;  ///< where it was written
+};
+
 /// Which facts make an item seen; a bit set.
 enum Facts : uint8_t {
   kFactPlays = 1,        ///< items watched within the window

@@ -95,7 +95,7 @@ class AdminTest(unittest.TestCase):
         self.assertEqual(self.server.get(path + "?collection=default").status, 200)
         answer = self.server.get(path + "?collection=nope")
         self.assertEqual((answer.status, answer.error["field"]), (404, "/collection"))
-        self.assertEqual(self.server.delete(path).json, {"erased": True, "until_ms": NOW})
+        self.assertEqual(self.server.delete(path).json, {"erased": True, "known": True, "until_ms": NOW})
         self.assertEqual(self.filter("u/1 \u00e9", ["a", "b", "c", "d"])["seen"], 0)
         self.assertEqual(self.play("u/1 \u00e9", "e", at=NOW - 1)["refused"], 1)
         self.server.restart()
@@ -106,6 +106,16 @@ class AdminTest(unittest.TestCase):
         for bad in ["%FF", "x" * 256]:
             self.assertEqual(self.server.get("/users/" + bad).error["field"], "/user")
             self.assertEqual(self.server.delete("/users/" + bad).error["field"], "/user")
+
+    def test_erasing_an_unknown_user_writes_nothing(self):
+        for _ in range(2):
+            self.assertEqual(self.server.delete("/users/nobody").json,
+                             {"erased": True, "known": False})
+        self.assertNotIn("erased_at_ms", self.server.get("/users/nobody").json)
+        self.assertEqual(self.play("nobody", "v", at=NOW - DAY)["accepted"], 1)
+        self.assertIs(self.server.delete("/users/nobody").json["known"], True)
+        self.assertEqual(self.play("nobody", "v", at=NOW - DAY)["refused"], 1)
+        self.assertIs(self.server.delete("/users/nobody").json["known"], True)
 
     def test_too_many_collections_are_a_conflict(self):
         with CheckedServer(config={"engine": {"max_column_families": 60}}) as server:

@@ -303,7 +303,7 @@ TEST_F(ServiceTest, UsersAreInspectedAndErased) {
   EXPECT_EQ(report.at("buckets").at(0).at("form"), "list");
   EXPECT_EQ(report.at("buckets").at(0).at("layers").at(0).at("fill"), 0.5);
   EXPECT_EQ(Ask(Method::kDelete, "/users/a%2Fb%20%C3%A9").body,
-            R"({"erased":true,"until_ms":1700000000000})");
+            R"({"erased":true,"known":true,"until_ms":1700000000000})");
   EXPECT_TRUE(Ask(Method::kGet, "/users/a%2Fb%20%C3%A9").json().at("buckets").empty());
   EXPECT_EQ(Ask(Method::kGet, "/users/%FF").field(), "/user");
   EXPECT_EQ(Ask(Method::kGet, "/users/" + std::string(256, 'u')).field(), "/user");

@@ -200,7 +200,7 @@ class PowerCut {
   Status Erase() {
     const std::string user = SomeUser();
     const uint32_t shard = engine_->ShardOf(IdRef(user));
-    const Status erased = engine_->EraseUser(IdRef(user));
+    const Status erased = engine_->EraseUser(IdRef(user), {.always = true});
     std::vector<Told> rest;
     for (Told& one : told_) {
       one.durable |= erased.ok() && engine_->ShardOf(IdRef(one.user)) == shard;

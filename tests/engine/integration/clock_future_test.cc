@@ -18,8 +18,9 @@ class FutureTimesTest : public EngineTest {
     Put("c", policy);
   }
   int64_t Erase() {
-    int64_t until_ms = 0;
-    const Status erased = engine_->EraseUser(IdRef("u"), &until_ms);
+    Erasure erasure;
+    const Status erased = engine_->EraseUser(IdRef("u"), {}, &erasure);
+    const int64_t until_ms = erasure.until_ms;
     EXPECT_TRUE(erased.ok()) << erased.ToString();
     const Result<UserReport> report = engine_->Inspect(IdRef("u"));
     EXPECT_TRUE(report.ok() && report->erased_at_ms == until_ms);

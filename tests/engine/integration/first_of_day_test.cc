@@ -145,7 +145,7 @@ TEST_F(FirstOfDayTest, WhatIsRefusedDoesNotCount) {
   EXPECT_EQ(FirstsOf({PlayOf("u1", "", kStartMs - 400 * kDayMs), PlayOf("u1")}), Indexes{1});
   EXPECT_EQ(FirstsOf({PlayOf("u2", "", kStartMs + 400 * kDayMs)}), Indexes{});
   EXPECT_TRUE(IsFirst("u2"));
-  ASSERT_TRUE(engine_->EraseUser(IdRef("u3")).ok());
+  ASSERT_TRUE(engine_->EraseUser(IdRef("u3"), {.always = true}).ok());
   EXPECT_EQ(FirstsOf({PlayOf("u3", "", kStartMs), PlayOf("u3", "", kStartMs + 1)}), Indexes{1});
 }
 

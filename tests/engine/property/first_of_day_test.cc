@@ -78,7 +78,7 @@ class FirstOfDayPropertyTest : public EngineTest {
     EXPECT_EQ(recorded->day, known.policy.first_of_day ? DayText(today) : "");
   }
   void Erase(const std::string& user) {
-    ASSERT_TRUE(engine_->EraseUser(IdRef(user)).ok());
+    ASSERT_TRUE(engine_->EraseUser(IdRef(user), {.always = true}).ok());
     int64_t& at_ms = erased_ms_.try_emplace(user, clock_.NowMs()).first->second;
     at_ms = std::max(at_ms, clock_.NowMs());
     for (auto& [name, known] : known_) known.days.erase(user);

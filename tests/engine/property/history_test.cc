@@ -132,9 +132,9 @@ class HistoryPropertyTest : public EngineTest {
       Check(engine_->SetRecording(IdRef(user), paused));
       model_.Pause(user, paused);
     } else if (dice < 67) {
-      int64_t until_ms = 0;
-      Check(engine_->EraseUser(IdRef(user), &until_ms));
-      ASSERT_EQ(until_ms, model_.Erase(user));
+      Erasure erasure;
+      Check(engine_->EraseUser(IdRef(user), {.always = true}, &erasure));
+      ASSERT_EQ(erasure.until_ms, model_.Erase(user));
     } else if (dice < 77) {
       const int64_t steps[] = {1, 1000, kHourMs, 11 * kHourMs, kDayMs};
       clock_.Advance(steps[Below(5)]);

@@ -96,7 +96,7 @@ class VerifyPropertyTest : public EngineTest {
     } else if (dice < 57) {
       Check(engine_->SetRecording(IdRef(user), Chance(25)));
     } else if (dice < 58) {
-      Check(engine_->EraseUser(IdRef(user)));
+      Check(engine_->EraseUser(IdRef(user), {.always = true}));
       seen_[user].clear();
     } else if (dice < 60) {
       Change(RandomPatch());

@@ -279,7 +279,15 @@ class FolderTest(ToolCase):
         refused = self.in_db("load", "-", "--format", "csv", "--json",
                              stdin=b"user,item,at\nu1,v1,%d\n" % NOW_MS, code=ROWS).json
         self.assertEqual((refused["accepted"], refused["refused"]), (0, 1))
+        self.assertIs(self.in_db("erase", "u1", "--json").json["known"], True)
         self.in_db("erase", "", code=USAGE)
+
+    def test_erasing_an_unknown_user(self):
+        self.assertRegex(self.in_db("erase", "nobody").out,
+                         "^erased nobody, of whom nothing was held, in ")
+        self.assertIs(self.in_db("erase", "nobody", "--json").json["known"], False)
+        self.load_plays([("nobody", "v5", NOW_MS)])
+        self.assertEqual(set(self.seen("nobody", "v5")), {"v5"})
 
     def test_ldb_knows_our_families_and_operators(self):
         self.in_db("drain")

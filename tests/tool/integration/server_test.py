@@ -158,7 +158,9 @@ class BesideTest(ToolCase):
         self.assertEqual(form, "sealed")
         self.tool("compact", *self.url_flags)
         self.tool("drop-expired", *self.url_flags)
-        self.assertRegex(self.tool("erase", "u9", *self.url_flags).out, "^erased u9 in ")
+        self.assertRegex(self.tool("erase", "u9", *self.url_flags).out, "^erased u9")
+        self.assertRegex(self.tool("erase", "nobody", *self.url_flags).out,
+                         "^erased nobody, of whom nothing was held, in ")
         self.assertEqual(self.server.post("/filter", {"user": "u9", "items": ["v1"]})
                          .json["unseen"], ["v1"])
         self.tool("seal", "--bucket", "2001-01", *self.url_flags, code=NOT_FOUND)
