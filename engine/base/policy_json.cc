@@ -7,6 +7,8 @@
 
 #include "base/json_pointer.h"
 #include "base/policy_fields.h"
+#include "base/suggest.h"
+#include "base/utf8.h"
 #include "seendb/policy.h"
 
 namespace seendb {
@@ -80,7 +82,7 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
                            std::any_of(fields.begin(), fields.end(), [&](const PolicyField& field) {
                              return ObjectOf(field.name) == name;
                            });
-    if (field_ == nullptr && !is_object) return Fail("is not a field of a policy");
+    if (field_ == nullptr && !is_object) return FailUnknown();
     if (std::find(met_.begin(), met_.end(), path) != met_.end()) return Fail("is repeated");
     met_.push_back(path);
     return true;
@@ -111,6 +113,18 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
     const std::string path = object_.empty() ? name_ : object_ + "/" + name_;
     failure = Status::InvalidArgument(path + " " + what, Pointer());
     return false;
+  }
+  bool FailUnknown() {
+    std::vector<std::string_view> known;
+    for (const PolicyField& field : PolicyFields()) {
+      const std::string_view object = ObjectOf(field.name);
+      if (object == object_) known.push_back(NameInObject(field.name));
+      const bool is_new = std::find(known.begin(), known.end(), object) == known.end();
+      if (object_.empty() && !object.empty() && is_new) known.push_back(object);
+    }
+    const std::string what = UnknownName("is not a field of a policy", name_, known);
+    name_ = Utf8Prefix(name_, kMaxSuggestedBytes);
+    return Fail(what);
   }
   bool WrongType(const char* given) {
     if (inside_) return Fail(std::string("can't be ") + given);

@@ -66,4 +66,10 @@ bool IsAscii(std::string_view text) noexcept {
   return all < 0x80;
 }
 
+std::string_view Utf8Prefix(std::string_view text, size_t most) noexcept {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0u) == 0x80u) --most;
+  return text.substr(0, most);
+}
+
 }  // namespace seendb

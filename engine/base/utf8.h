@@ -13,4 +13,7 @@ bool IsUtf8(std::string_view text) noexcept;
 /// True when every byte is below 0x80. Cost: a vector of bytes at a time.
 bool IsAscii(std::string_view text) noexcept;
 
+/// The longest beginning of `text`, of at most `most` bytes, that cuts no character of UTF-8.
+std::string_view Utf8Prefix(std::string_view text, size_t most) noexcept;
+
 }  // namespace seendb

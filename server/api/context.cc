@@ -1,5 +1,8 @@
 #include "api/context.h"
 
+#include "api/json_syntax.h"
+#include "api/media_type.h"
+#include "api/routes.h"
 #include "api/status_http.h"
 
 namespace seendb::api {
@@ -11,6 +14,13 @@ std::optional<std::string_view> Call::Query(std::string_view name) const {
   return std::nullopt;
 }
 
-void Call::Refuse(const Status& status) const { http::WriteError(ToHttpError(status), &response); }
+void Call::Refuse(const Status& status) const {
+  const Route& route = Routes()[static_cast<size_t>(plan.route)];
+  const bool json = route.takes_json && !request.body.empty() &&
+                    ParseMediaType(request.head.content_type) == MediaType::kJson;
+  const bool takes_ndjson = route.stream != nullptr;
+  const Status told = json ? ExplainSyntax(status, request.body, takes_ndjson) : status;
+  http::WriteError(ToHttpError(told), &response);
+}
 
 }  // namespace seendb::api

@@ -7,6 +7,7 @@
 #include "api/catalog.h"
 #include "api/event_counts.h"
 #include "api/events_json.h"
+#include "api/json_syntax.h"
 #include "api/lines.h"
 #include "api/refusals.h"
 #include "api/routes.h"
@@ -87,7 +88,12 @@ class EventStream final : public http::BodyStream {
     Watch watch;
     Status status =
         ParseEvent(line, &document, &event, kind_ == EventKind::kPlays ? &watch : nullptr);
-    if (!status.ok()) return Refuse(index, std::move(status));
+    if (!status.ok()) {
+      if (recorded_.refusals.size() < kMaxRefusals) {
+        status = ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);
+      }
+      return Refuse(index, std::move(status));
+    }
     const size_t user_begin = Hold(event.user);
     const size_t item_begin = Hold(event.item);
     const size_t day_begin = Hold(event.day);

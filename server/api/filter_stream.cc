@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/filter.h"
+#include "api/json_syntax.h"
 #include "api/lines.h"
 #include "api/routes.h"
 #include "api/status_http.h"
@@ -54,7 +55,9 @@ class FilterStream final : public http::BodyStream {
     const Status status = AnswerFilter(context_, line, &wait_, out);
     waits_ = status.code() == StatusCode::kIncomplete;
     if (waits_) return;
-    if (!status.ok()) return AppendError(ToHttpError(status), out);
+    if (!status.ok()) {
+      return AppendError(ToHttpError(ExplainSyntax(status, line, /*takes_ndjson=*/false)), out);
+    }
     out->push_back('\n');
   }
 

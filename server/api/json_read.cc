@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/suggest.h"
 #include "base/utf8.h"
 #include "http/message.h"
 
@@ -66,7 +67,8 @@ Status JsonDocument::Iterate(std::string_view body) {
   auto& parser = ThreadParser();
   if (!parser) parser = std::make_unique<ondemand::parser>();
   if (body.substr(0, 3) == "\xEF\xBB\xBF") {
-    return Status::InvalidArgument("malformed JSON: begins with a byte order mark");
+    return Status::InvalidArgument(
+        "JSON syntax error at byte 0: the body begins with a byte order mark");
   }
   const simdjson::padded_string_view padded(body.data(), body.size(),
                                             body.size() + simdjson::SIMDJSON_PADDING);
@@ -96,11 +98,12 @@ Status JsonDocument::End() {
   const char* location = nullptr;
   const auto error = document_.current_location().get(location);
   if (error == simdjson::OUT_OF_BOUNDS) return Status::Ok();
-  return Status::InvalidArgument("malformed JSON: something follows the document");
+  return Status::InvalidArgument("JSON syntax error: something follows the document");
 }
 
 Status Malformed(simdjson::error_code error) {
-  return Status::InvalidArgument(std::string("malformed JSON: ") + simdjson::error_message(error));
+  return Status::InvalidArgument(std::string("JSON syntax error: ") +
+                                 simdjson::error_message(error));
 }
 
 Status FieldSet::Take(ondemand::field& field, size_t* index) {
@@ -116,7 +119,8 @@ Status FieldSet::Take(ondemand::field& field, size_t* index) {
     for (*index = 0; *index < names_.size() && names_[*index] != key; ++*index) {
     }
     if (*index == names_.size()) {
-      return Status::InvalidArgument("unknown field", PointerTo(key));
+      return Status::InvalidArgument(UnknownName("unknown field", key, names_),
+                                     PointerTo(Utf8Prefix(key, kMaxSuggestedBytes)));
     }
   }
   const uint32_t bit = 1u << *index;
@@ -204,7 +208,7 @@ Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
   }
   // simdjson only looked for the end.
   if (nlohmann::json::accept(text->begin(), text->end())) return Status::Ok();
-  return Status::InvalidArgument("malformed JSON");
+  return Status::InvalidArgument("JSON syntax error");
 }
 
 }  // namespace seendb::api

@@ -187,6 +187,11 @@ constexpr Route kRoutes[] = {
      .route_class = RouteClass::kRead,
      .handle = HandleOpenApi,
      .needs_engine = false},
+    {.method = Method::kGet,
+     .path = "/",
+     .route_class = RouteClass::kRead,
+     .handle = HandleRoot,
+     .needs_engine = false},
 };
 
 /// Whether `path` is `pattern`, whose parts in braces stand for anything but nothing; then

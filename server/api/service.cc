@@ -9,6 +9,9 @@
 #include "api/routes.h"
 #include "api/status_http.h"
 #include "api/uri.h"
+#include "base/json_pointer.h"
+#include "base/suggest.h"
+#include "base/utf8.h"
 
 namespace seendb::api {
 namespace {
@@ -88,7 +91,8 @@ Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan*
   for (const auto& [name, value] : plan->query) {
     if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) continue;
     if (binary && IsBinaryFilterParameter(name)) continue;
-    return Status::InvalidArgument("unknown query parameter", PointerTo(name));
+    return Status::InvalidArgument(UnknownName("unknown query parameter", name, route.query),
+                                   PointerTo(Utf8Prefix(name, kMaxSuggestedBytes)));
   }
   return Status::Ok();
 }
@@ -133,8 +137,10 @@ void ApiService::Handle(const http::Plan& plan, const http::Request& request,
   Routes()[static_cast<size_t>(plan.route)].handle(call);
 }
 
-void ApiService::Done(int route, unsigned status, std::chrono::nanoseconds took) {
+void ApiService::Done(const http::RequestHead& head, int route, unsigned status,
+                      std::chrono::nanoseconds took) {
   context_.metrics->CountRequest(route, status, took);
+  log_.Note(head, route, status, took);
 }
 
 void ApiService::EngineOpened(Engine* engine) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "api/context.h"
+#include "api/request_log.h"
 #include "http/service.h"
 
 namespace seendb::api {
@@ -17,13 +18,15 @@ class ApiService final : public http::Service {
   http::Plan Begin(const http::RequestHead& head) override;
   void Handle(const http::Plan& plan, const http::Request& request,
               http::Response* response) override;
-  void Done(int route, unsigned status, std::chrono::nanoseconds took) override;
+  void Done(const http::RequestHead& head, int route, unsigned status,
+            std::chrono::nanoseconds took) override;
 
   /// The engine is open: serve from now on.
   void EngineOpened(Engine* engine);
 
  private:
   Context& context_;
+  RequestLog log_;
 };
 
 /// The labels of all routes, for Metrics.

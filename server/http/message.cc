@@ -37,6 +37,7 @@ void RequestHead::Clear() {
   content_type.clear();
   content_encoding.clear();
   accept.clear();
+  request_id.clear();
   expects_continue = false;
   http11 = true;
   keep_alive = true;

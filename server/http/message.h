@@ -24,6 +24,7 @@ struct RequestHead {
   std::string content_type;      ///< as sent; empty: none
   std::string content_encoding;  ///< as sent; empty: none
   std::string accept;            ///< as sent, several joined by ", "; empty: none
+  std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
   bool expects_continue = false;
   bool http11 = true;
   bool keep_alive = true;
@@ -39,6 +40,9 @@ struct RequestHead {
   /// Back to a fresh head; strings keep their memory.
   void Clear();
 };
+
+/// The longest X-Request-Id that is echoed; a longer one is ignored.
+inline constexpr size_t kMaxRequestIdBytes = 128;
 
 /// Bytes that may be read (not used) behind every body handed to a handler.
 inline constexpr size_t kBodyPadding = 64;

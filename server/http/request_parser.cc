@@ -1,5 +1,6 @@
 #include "http/request_parser.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -39,6 +40,12 @@ Method ToMethod(beast_http::verb verb) {
     default:
       return Method::kOther;
   }
+}
+
+/// Whether an id can go into a header and a line of the log as it is.
+bool IsRequestId(std::string_view id) {
+  return id.size() <= kMaxRequestIdBytes &&
+         std::all_of(id.begin(), id.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 /// Whether a header line of `head` is continued on the next one. The parser would join the two,
@@ -110,7 +117,8 @@ void RequestParser::on_request_impl(beast_http::verb method, View, View target, 
   if (head_->target.empty()) Refuse({400, "invalid_argument", "empty request target"}, &ec);
 }
 
-void RequestParser::on_field_impl(beast_http::field name, View, View value, ErrorCode& ec) {
+void RequestParser::on_field_impl(beast_http::field name, View name_text, View value,
+                                  ErrorCode& ec) {
   using beast_http::field;
   switch (name) {
     case field::content_length:
@@ -137,9 +145,18 @@ void RequestParser::on_field_impl(beast_http::field name, View, View value, Erro
     case field::expect:
       head_->expects_continue = EqualsIgnoringCase(ToView(value), "100-continue");
       return;
+    case field::unknown:
+      if (EqualsIgnoringCase(ToView(name_text), "x-request-id")) TakeRequestId(ToView(value));
+      return;
     default:
       return;
   }
+}
+
+void RequestParser::TakeRequestId(std::string_view value) {
+  head_->request_id.clear();
+  if (++request_ids_ > 1 || !IsRequestId(value)) return;
+  head_->request_id.assign(value);
 }
 
 void RequestParser::TakeContentLength(std::string_view value, ErrorCode* ec) {

@@ -61,6 +61,8 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
 
   /// Remembers why, and stops the parser.
   void Refuse(Error error, ErrorCode* ec);
+  /// Several of them, or one that can't be echoed, count as none.
+  void TakeRequestId(std::string_view value);
   void TakeContentLength(std::string_view value, ErrorCode* ec);
   void TakeTransferEncoding(std::string_view value, ErrorCode* ec);
   /// Turns the parser's own refusals into ours.
@@ -72,6 +74,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   ChunkDecoder chunks_;
   bool head_done_ = false;
   int hosts_ = 0;
+  int request_ids_ = 0;
   int empty_lines_ = 0;  // before the request line
   std::optional<Error> error_;
 };

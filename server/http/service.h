@@ -78,8 +78,10 @@ class Service {
   /// The body has arrived; answer it in `*response`, which is clear, or by a Reply
   /// (`request.reply_to->Defer()`), maybe after the return.
   virtual void Handle(const Plan& plan, const Request& request, Response* response) = 0;
-  /// An answer was made, `took` after its head had arrived. Route -1: none was found.
-  virtual void Done(int route, unsigned status, std::chrono::nanoseconds took) = 0;
+  /// An answer was made, `took` after its head had arrived. Route -1: none was found. Of a request
+  /// that was refused early, `head` is what had been read.
+  virtual void Done(const RequestHead& head, int route, unsigned status,
+                    std::chrono::nanoseconds took) = 0;
 };
 
 }  // namespace seendb::http

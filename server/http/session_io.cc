@@ -103,7 +103,7 @@ void Session::Respond() {
 }
 
 void Session::EndRequest(unsigned status) {
-  shared_->service->Done(plan_.route, status, Clock::now() - began_);
+  shared_->service->Done(head_, plan_.route, status, Clock::now() - began_);
   if (in_request_) ++unwritten_;
   in_request_ = false;
   ForgetWaits();
@@ -129,6 +129,7 @@ void Session::AppendHead(bool keep, bool streaming) {
   } else if (head_.http11) {
     out_ += "\r\nTransfer-Encoding: chunked";
   }
+  if (!head_.request_id.empty()) (out_ += "\r\nX-Request-Id: ") += head_.request_id;
   out_ += response_.headers;
   if (!response_.allow.empty()) (out_ += "\r\nAllow: ") += response_.allow;
   if (response_.retry_after_s > 0) {

@@ -58,6 +58,10 @@ bool StartLog(std::string_view level) {
   return false;
 }
 
+bool Logs(LogLevel level) {
+  return Logger().should_log(kLevels.at(static_cast<size_t>(level)).second);
+}
+
 void Log(LogLevel level, std::string_view event, const Json& fields) {
   const auto& [name, value] = kLevels.at(static_cast<size_t>(level));
   if (!Logger().should_log(value)) return;

@@ -15,6 +15,9 @@ enum class LogLevel { kDebug, kInfo, kWarn, kError };
 /// Starts logging at "debug", "info", "warn" or "error"; false for another word.
 bool StartLog(std::string_view level);
 
+/// Whether lines of this level are written.
+bool Logs(LogLevel level);
+
 /// Writes one line: the event's name and the members of the object `fields`. Threads: any.
 void Log(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields);
 /// The same without fields.

@@ -43,8 +43,9 @@ class Api final : public http::Service {
               http::Response* response) override {
     service_.Handle(plan, request, response);
   }
-  void Done(int route, unsigned status, std::chrono::nanoseconds took) override {
-    service_.Done(route, status, took);
+  void Done(const http::RequestHead& head, int route, unsigned status,
+            std::chrono::nanoseconds took) override {
+    service_.Done(head, route, status, took);
   }
   void Open(Engine* engine) { service_.EngineOpened(engine); }
 

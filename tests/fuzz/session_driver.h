@@ -45,8 +45,9 @@ class InlineService : public http::Service {
     inner_->Handle(again, request, response);
     Check(!response->move_to_worker);
   }
-  void Done(int route, unsigned status, std::chrono::nanoseconds took) override {
-    inner_->Done(route, status, took);
+  void Done(const http::RequestHead& head, int route, unsigned status,
+            std::chrono::nanoseconds took) override {
+    inner_->Done(head, route, status, took);
   }
 
  private:

@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "suggest.h"
+#include "base/suggest.h"
 
 namespace seendb::tool {
 namespace {
@@ -70,7 +70,8 @@ std::string UnknownWord(const CLI::App& app) {
                                       : "unexpected argument ";
   text += "`" + word + "`";
   if (app.get_parent() != nullptr) text += " of `" + app.get_name() + "`";
-  const std::string nearest = Nearest(word, known);
+  const std::vector<std::string_view> words(known.begin(), known.end());
+  const std::string nearest(Nearest(word, words));
   return nearest.empty() ? text : text + "; did you mean `" + nearest + "`?";
 }
 

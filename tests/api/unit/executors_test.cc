@@ -95,7 +95,7 @@ TEST_F(ExecutorsTest, ProbesAreAnsweredWhileAllOtherWorkersAreStuck) {
   for (int i = 0; i < 4; ++i) Send(http::Post("/admin/compact", "{}"));
   Await(5);
   for (int i = 0; i < 5; ++i) {
-    for (const char* path : {"/readyz", "/metrics", "/healthz", "/openapi.json"}) {
+    for (const char* path : {"/", "/readyz", "/metrics", "/healthz", "/openapi.json"}) {
       EXPECT_NE(Answer(http::Get(path)).find("200 OK"), std::string::npos) << path;
     }
   }

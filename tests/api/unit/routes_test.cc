@@ -50,7 +50,8 @@ TEST(RoutesTest, FindsByPathAndMethod) {
   EXPECT_EQ(allow, "POST");
   EXPECT_EQ(label(Method::kPut, "/users/u"), "");
   EXPECT_EQ(allow, "GET, HEAD, DELETE");
-  for (const char* path : {"/", "", "/filter/", "/filterx", "/users/", "/users/a/b", "/users",
+  EXPECT_EQ(label(Method::kGet, "/"), "GET /");
+  for (const char* path : {"//", "", "/filter/", "/filterx", "/users/", "/users/a/b", "/users",
                            "/users//history", "/users/u/history/", "/users/u/history/a/b"}) {
     EXPECT_EQ(label(Method::kGet, path), "") << path;
     EXPECT_EQ(allow, "") << path;

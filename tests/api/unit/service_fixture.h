@@ -69,7 +69,7 @@ class ServiceTest : public ::testing::Test {
       const Padded padded(plan.body == http::BodyMode::kWhole ? body : "");
       service_->Handle(plan, {head, padded.view()}, &response);
     }
-    service_->Done(plan.route, response.status, std::chrono::milliseconds(3));
+    service_->Done(head, plan.route, response.status, std::chrono::milliseconds(3));
     return {response.status, response.body, response.allow, response.content_type,
             response.retry_after_s};
   }

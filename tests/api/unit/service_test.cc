@@ -207,7 +207,7 @@ TEST_F(ServiceTest, PhasesDecideWhatIsAnswered) {
       EXPECT_EQ(answer.retry_after_s, 1);
     }
     EXPECT_EQ(Ask(Method::kPost, "/filter", "{}").status, 503u);
-    for (const char* target : {"/healthz", "/metrics", "/openapi.json"}) {
+    for (const char* target : {"/", "/healthz", "/metrics", "/openapi.json"}) {
       EXPECT_EQ(Ask(Method::kGet, target).status, 200u) << target;
     }
   }

@@ -78,5 +78,13 @@ TEST(IsAscii, OneByteDecidesWhereverItIs) {
   }
 }
 
+TEST(Utf8, PrefixesCutNoCharacter) {
+  EXPECT_EQ(Utf8Prefix("abc", 3), "abc");
+  EXPECT_EQ(Utf8Prefix("abc", 2), "ab");
+  EXPECT_EQ(Utf8Prefix("a\xC3\xA9z", 2), "a");
+  EXPECT_EQ(Utf8Prefix("a\xC3\xA9z", 3), "a\xC3\xA9");
+  EXPECT_EQ(Utf8Prefix("\xF0\x9F\x98\x80", 3), "");
+}
+
 }  // namespace
 }  // namespace seendb

@@ -142,7 +142,9 @@ class EchoService : public Service {
     if (request.head.Path().substr(0, 6) == "/throw") throw std::runtime_error("thrown");
     response->body = std::string(request.head.target) + ":" + std::string(request.body);
   }
-  void Done(int, unsigned status, std::chrono::nanoseconds) override { last_status = status; }
+  void Done(const RequestHead&, int, unsigned status, std::chrono::nanoseconds) override {
+    last_status = status;
+  }
 
   /// False where the request waits now.
   bool Waited(const Request& request, Response* response) {

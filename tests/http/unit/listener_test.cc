@@ -261,5 +261,19 @@ TEST(ListenerOpenTest, ReadsAddresses) {
   }
 }
 
+TEST_F(ListenerTest, RequestIdsComeBackWithTheirOwnAnswers) {
+  Start();
+  Peer peer = Connect();
+  peer.Send(Get("/a", "X-Request-Id: id-1\r\n") + Get("/b") +
+            Get("/refused", "X-Request-Id: id-3\r\nConnection: close\r\n"));
+  const std::string all = peer.ReadToEnd();
+  const size_t first = all.find("\r\nX-Request-Id: id-1\r\n");
+  const size_t third = all.find("\r\nX-Request-Id: id-3\r\n");
+  ASSERT_NE(first, std::string::npos) << all;
+  ASSERT_NE(third, std::string::npos) << all;
+  EXPECT_LT(first, third);
+  EXPECT_EQ(all.find("X-Request-Id", first + 10), third + 2) << "the second has none";
+}
+
 }  // namespace
 }  // namespace seendb::http

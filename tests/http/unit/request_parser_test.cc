@@ -212,5 +212,20 @@ TEST(RequestParserTest, LimitsHeadsAndBodies) {
   }
 }
 
+TEST(RequestParserTest, RequestIds) {
+  const auto id = [](const std::string& lines) {
+    return Parse("GET / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n", SIZE_MAX).head.request_id;
+  };
+  EXPECT_EQ(id(""), "");
+  EXPECT_EQ(id("X-Request-Id: a-1\r\n"), "a-1");
+  EXPECT_EQ(id("x-rEQUEST-iD:  two words \r\n"), "two words");
+  EXPECT_EQ(id("X-Request-Id: \xC3\xA9\r\n"), "");
+  EXPECT_EQ(id("X-Request-Id: a\tb\r\n"), "");
+  EXPECT_EQ(id("X-Request-Id: a\r\nX-Request-Id: b\r\n"), "");
+  const std::string longest(kMaxRequestIdBytes, 'a');
+  EXPECT_EQ(id("X-Request-Id: " + longest + "\r\n"), longest);
+  EXPECT_EQ(id("X-Request-Id: " + longest + "a\r\n"), "");
+}
+
 }  // namespace
 }  // namespace seendb::http

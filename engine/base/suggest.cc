@@ -1,8 +1,9 @@
-#include "suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
+#include <vector>
 
-namespace seendb::tool {
+namespace seendb {
 namespace {
 
 std::string_view WithoutDashes(std::string_view word) {
@@ -31,11 +32,12 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-std::string Nearest(std::string_view word, const std::vector<std::string>& known) {
+std::string_view Nearest(std::string_view word, std::span<const std::string_view> known) {
+  if (word.size() > kMaxSuggestedBytes) return {};
   const std::string_view bare = WithoutDashes(word);
-  std::string best;
+  std::string_view best;
   size_t best_distance = std::max<size_t>(1, bare.size() / 3) + 1;
-  for (const std::string& one : known) {
+  for (const std::string_view one : known) {
     const size_t distance = EditDistance(bare, WithoutDashes(one));
     // A word that would have to be replaced whole is not near.
     if (distance >= best_distance || distance >= WithoutDashes(one).size()) continue;
@@ -45,4 +47,18 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& known
   return best;
 }
 
-}  // namespace seendb::tool
+std::string UnknownName(std::string_view what, std::string_view word,
+                        std::span<const std::string_view> known) {
+  std::string text(what);
+  const std::string_view nearest = Nearest(word, known);
+  if (!nearest.empty()) text.append("; did you mean `").append(nearest).append("`?");
+  if (known.empty()) return text;
+  text.append(nearest.empty() ? "; known: " : " Known: ");
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (i > 0) text.append(", ");
+    text.append(known[i]);
+  }
+  return text;
+}
+
+}  // namespace seendb

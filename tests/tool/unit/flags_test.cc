@@ -1,37 +1,11 @@
-// What somebody meant who mistyped a word.
-
-#include "suggest.h"
-
-#include <gtest/gtest.h>
+// What the command line says of a mistyped word.
 
 #include "flags.h"
 
+#include <gtest/gtest.h>
+
 namespace seendb::tool {
 namespace {
-
-TEST(EditDistanceTest, CountsEdits) {
-  EXPECT_EQ(EditDistance("", ""), 0u);
-  EXPECT_EQ(EditDistance("", "abc"), 3u);
-  EXPECT_EQ(EditDistance("abc", ""), 3u);
-  EXPECT_EQ(EditDistance("stats", "stats"), 0u);
-  EXPECT_EQ(EditDistance("stat", "stats"), 1u);
-  EXPECT_EQ(EditDistance("stauts", "status"), 1u) << "two neighbours swapped";
-  EXPECT_EQ(EditDistance("kitten", "sitting"), 3u);
-  EXPECT_EQ(EditDistance("ca", "abc"), 3u) << "no place is edited twice";
-}
-
-TEST(NearestTest, FindsTheNearestAndNothingFarAway) {
-  const std::vector<std::string> known = {"check", "checkpoint", "stats", "seal", "scan", "--db"};
-  EXPECT_EQ(Nearest("chekc", known), "check");
-  EXPECT_EQ(Nearest("checkpiont", known), "checkpoint");
-  EXPECT_EQ(Nearest("sael", known), "seal");
-  EXPECT_EQ(Nearest("-db", known), "--db");
-  EXPECT_EQ(Nearest("--bd", known), "--db");
-  EXPECT_EQ(Nearest("unheard", known), "");
-  EXPECT_EQ(Nearest("x", {"a", "b"}), "") << "every letter would have to go";
-  EXPECT_EQ(Nearest("", known), "");
-  EXPECT_EQ(Nearest("stats", {}), "");
-}
 
 /// A line with two commands, one of them with a command below it.
 class CommandLineTest : public testing::Test {

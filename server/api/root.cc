@@ -1,0 +1,21 @@
+// GET /: what this server is, and where to read on.
+
+#include <nlohmann/json.hpp>
+
+#include "api/routes.h"
+
+namespace seendb::api {
+
+void HandleRoot(Call& call) {
+  const nlohmann::ordered_json root = {{"product", "SeenDB"},
+                                       {"version", SEENDB_VERSION},
+                                       {"links",
+                                        {{"openapi", "/openapi.json"},
+                                         {"health", "/healthz"},
+                                         {"ready", "/readyz"},
+                                         {"metrics", "/metrics"},
+                                         {"docs", "server/README.md"}}}};
+  call.response.body = root.dump();
+}
+
+}  // namespace seendb::api
