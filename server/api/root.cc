@@ -13,8 +13,7 @@ void HandleRoot(Call& call) {
                                         {{"openapi", "/openapi.json"},
                                          {"health", "/healthz"},
                                          {"ready", "/readyz"},
-                                         {"metrics", "/metrics"},
-                                         {"docs", "server/README.md"}}}};
+                                         {"metrics", "/metrics"}}}};
   call.response.body = root.dump();
 }
 

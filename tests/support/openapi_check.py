@@ -8,7 +8,7 @@ import re
 
 from seendb_client import Server
 
-IGNORED = {"description", "summary"}
+IGNORED = {"description", "summary", "format"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool}
 
 
