@@ -7,93 +7,10 @@
 
 #include "simulation/generate.h"
 #include "simulation/minimise.h"
+#include "simulation/passing.h"
 
 namespace seendb::simulation {
 namespace {
-
-// Passes everything on.
-class Passing : public Engine {
- public:
-  explicit Passing(std::unique_ptr<Engine> inner) : inner_(std::move(inner)) {}
-
-  Result<RecordResult> RecordPlays(std::span<const Play> plays,
-                                   const RecordOptions& options) override {
-    return inner_->RecordPlays(plays, options);
-  }
-  Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
-                                         const RecordOptions& options) override {
-    return inner_->RecordImpressions(impressions, options);
-  }
-  Result<IngestResult> Ingest(const IngestBatch& batch) override { return inner_->Ingest(batch); }
-  std::vector<SourceInfo> Sources() override { return inner_->Sources(); }
-  Status ForgetTopic(std::string_view topic) override { return inner_->ForgetTopic(topic); }
-  std::vector<OutboxSource> OutboxSources() override { return inner_->OutboxSources(); }
-  Status ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
-                    std::vector<OutboxRow>* rows) override {
-    return inner_->ReadOutbox(source, after, limit, rows);
-  }
-  Status DeleteOutbox(std::span<const OutboxRow> told) override {
-    return inner_->DeleteOutbox(told);
-  }
-  Status Filter(const FilterRequest& request, FilterResponse* response) override {
-    return inner_->Filter(request, response);
-  }
-  Result<UserReport> Inspect(IdRef user, std::string_view collection) override {
-    return inner_->Inspect(user, collection);
-  }
-  Status EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) override {
-    return inner_->EraseUser(user, options, erasure);
-  }
-  Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override {
-    return inner_->ReadHistory(request, page);
-  }
-  Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       HistoryLookup* found) override {
-    return inner_->LookupHistory(user, collection, items, found);
-  }
-  Status DeleteHistory(IdRef user, std::string_view collection,
-                       std::span<const IdRef> items) override {
-    return inner_->DeleteHistory(user, collection, items);
-  }
-  Status ClearHistory(IdRef user, const HistoryClear& clear) override {
-    return inner_->ClearHistory(user, clear);
-  }
-  Status SetRecording(IdRef user, bool paused) override {
-    return inner_->SetRecording(user, paused);
-  }
-  Result<Recording> GetRecording(IdRef user) override { return inner_->GetRecording(user); }
-  Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
-    return inner_->PutCollection(name, patch);
-  }
-  std::vector<CollectionInfo> Collections() override { return inner_->Collections(); }
-  Status Drain() override { return inner_->Drain(); }
-  Status Seal(std::string_view collection, std::string_view bucket) override {
-    return inner_->Seal(collection, bucket);
-  }
-  Status SealClosed() override { return inner_->SealClosed(); }
-  Status DropExpired() override { return inner_->DropExpired(); }
-  Status Compact() override { return inner_->Compact(); }
-  Status Sync() override { return inner_->Sync(); }
-  Result<CheckpointReport> Checkpoint(const std::string& dir) override {
-    return inner_->Checkpoint(dir);
-  }
-  Status RunDue() override { return inner_->RunDue(); }
-  EngineStats Stats() override { return inner_->Stats(); }
-  std::vector<BucketInfo> Buckets() override { return inner_->Buckets(); }
-  std::vector<SlotInfo> Ring() override { return inner_->Ring(); }
-  Result<VerifyReport> Verify() override { return inner_->Verify(); }
-  Status Scan(std::string_view family_prefix,
-              const std::function<bool(const ScanRow&)>& row) override {
-    return inner_->Scan(family_prefix, row);
-  }
-  Result<int64_t> ConfirmClock() override { return inner_->ConfirmClock(); }
-  int64_t NowMs() const override { return inner_->NowMs(); }
-  uint32_t ShardOf(IdRef user) const override { return inner_->ShardOf(user); }
-  Status Close() override { return inner_->Close(); }
-
- protected:
-  std::unique_ptr<Engine> inner_;
-};
 
 // Acknowledges a last play that it does not record.
 class Forgetful final : public Passing {
