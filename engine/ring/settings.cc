@@ -70,6 +70,8 @@ Status Ring::FindLaterRows(std::string_view user, int64_t at_ms,
 }
 
 Status Ring::Erase(std::string_view user, int64_t at_ms, bool always, Erasure* done) {
+  const Status readable = store_->CheckWritable();
+  if (!readable.ok()) return readable;  // there may be no tables to look into
   std::vector<LaterRow> later;
   done->known = MayHold(user);       // mostly: then nobody waits for it
   std::vector<std::string> damaged;  // journal records set aside that name the user

@@ -72,6 +72,14 @@ class Checker:
             if keyword not in IGNORED:
                 self.fit_keyword(value, keyword, rule, schema, where)
 
+    def fits(self, value, schema):
+        """Whether `value` fits `schema`."""
+        try:
+            self.fit(value, schema, "")
+        except Mismatch:
+            return False
+        return True
+
     def fit_keyword(self, value, keyword, rule, schema, where):
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         fits = True
@@ -102,8 +110,12 @@ class Checker:
             fits = re.search(rule, value) is not None
         elif keyword in ("minimum", "maximum"):
             fits = value >= rule if keyword == "minimum" else value <= rule
-        elif keyword == "maxItems":
+        elif keyword in ("maxItems", "maxLength"):
             fits = len(value) <= rule
+        elif keyword == "minLength":
+            fits = len(value) >= rule
+        elif keyword == "oneOf":
+            fits = sum(self.fits(value, inner) for inner in rule) == 1
         else:
             raise Mismatch("%s: the checker does not know %s" % (where, keyword))
         if not fits:

@@ -212,7 +212,7 @@ class AdminTest(unittest.TestCase):
         self.assertNotIn("a-user", text)
         for line in text.splitlines():
             if not line.startswith("#"):
-                self.assertRegex(line, r'^seendb_[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [-+.e0-9]+$')
+                self.assertRegex(line, r'^(?:seendb|process)_[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [-+.e0-9]+$')
         for name in re.findall(r"# TYPE (\S+) counter", text):
             self.assertTrue(name.endswith("_total"), name)
 

@@ -137,7 +137,7 @@ TEST_F(IngestTest, RefusalsAreCountedOnce) {
   std::vector<Message> messages = Messages(0, 10);
   messages[3].at_ms = kStartMs - 400 * kDayMs;
   messages[4].at_ms = kStartMs + 3 * kDayMs;
-  ASSERT_TRUE(engine_->EraseUser(IdRef("u5")).ok());
+  ASSERT_TRUE(engine_->EraseUser(IdRef("u5"), {.always = true}).ok());
   messages[5].at_ms = kStartMs - kHourMs;
   for (int round = 0; round < 2; ++round) {
     const auto done = Ingest(messages, 10);

@@ -87,9 +87,9 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
     for (size_t at = open; at != std::string::npos; at = line.find("\",", at + 1)) {
       const size_t begin = at + (at == open ? 1 : 2);
       const std::string label = line.substr(begin, line.find('=', begin) - begin);
-      const std::set<std::string> known_labels = {"route", "code",      "le",    "collection",
-                                                  "shard", "partition", "kind",  "outcome",
-                                                  "topic", "version",   "commit"};
+      const std::set<std::string> known_labels = {"route", "code",      "le",     "collection",
+                                                  "shard", "partition", "kind",   "outcome",
+                                                  "topic", "version",   "commit", "reason"};
       EXPECT_TRUE(known_labels.contains(label)) << line;
     }
   }

@@ -45,8 +45,9 @@ class Worker(threading.Thread):
         finally:
             self.client.close()
 
-    def call(self, method, path, body=None, headers=None, expected=(200,)):
-        """An answer with an expected status, or None and a failure. A full ring is waited for."""
+    def call(self, method, path, body=None, headers=None, expected=(200, 422)):
+        """An answer with an expected status (422: every event is refused), or None and a failure. A
+        full ring is waited for."""
         for _ in range(2000):
             answer = self.client.request(method, path, body, headers)
             if answer.status in expected:
@@ -245,9 +246,15 @@ class Eraser(Worker):
     def erase(self, one):
         done_ms = self.clock.done
         one.doubtful = True
-        if self.call("DELETE", "/users/" + one.user) is None:
+        answer = self.call("DELETE", "/users/" + one.user)
+        if answer is None:
             return
         one.doubtful = False
+        if not answer.json["known"]:
+            kept = one.kept_in_window(done_ms)
+            if kept or one.refused_to_ms is not None:
+                self.model.fail("live: not known, though erased before, or kept:", one.user, kept)
+            return
         one.erased(done_ms)
         self.model.count("erasures")
         self.check_refused(one)
