@@ -66,8 +66,10 @@ void CheckAnswer(const Answer& answer) {
   if (fuzz::HeaderOf(answer.head, "Content-Type") != "application/json") return;
   const Json body = Json::parse(answer.body, nullptr, false);
   Check(body.is_object());
-  Check(body.contains("error") == (answer.status != 200));
-  if (answer.status == 200) return;
+  const bool all_refused = answer.status == 422;
+  if (all_refused) Check(body.at("accepted") == 0 && body.at("refused") != 0);
+  Check(body.contains("error") == (answer.status != 200 && !all_refused));
+  if (!body.contains("error")) return;
   const Json& error = body.at("error");
   Check(error.size() == 3 && error.at("message").is_string() && error.at("field").is_string());
   Check(!error.at("code").get<std::string>().empty());
