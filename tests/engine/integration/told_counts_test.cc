@@ -19,7 +19,7 @@ class ToldCountsTest : public EngineTest {
     EXPECT_TRUE(result.ok()) << result.status().ToString();
     return result.ok() ? *result : RecordResult();
   }
-  static std::vector<Impression> Of(const std::string& user, const Items& items) {
+  static std::vector<Impression> Of(std::string_view user, const Items& items) {
     std::vector<Impression> served;
     for (const std::string& item : items) served.push_back({IdRef(user), IdRef(item)});
     return served;
