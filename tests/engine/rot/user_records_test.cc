@@ -118,7 +118,7 @@ TEST_F(UserRecordsTest, TheBackgroundWritesThemSoon) {
   options_.background = true;
   Open();
   const std::set<std::string> before = Tables();
-  ASSERT_TRUE(engine_->EraseUser(IdRef("u")).ok());
+  ASSERT_TRUE(engine_->EraseUser(IdRef("u"), {.always = true}).ok());
   for (int i = 0; i < 300 && !HasNewTable(before); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
