@@ -28,8 +28,9 @@ if(SEENDB_SANITIZE)
     -fsanitize=${SEENDB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(seendb_settings INTERFACE -fsanitize=${SEENDB_SANITIZE})
 endif()
-if(SEENDB_FUZZ)
-  target_compile_options(seendb_settings INTERFACE -fsanitize=fuzzer-no-link)
+if(SEENDB_FUZZ)  # a target with the property SEENDB_NOT_FUZZED is not what a fuzzer explores
+  target_compile_options(seendb_settings INTERFACE
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SEENDB_NOT_FUZZED>>>:-fsanitize=fuzzer-no-link>)
 endif()
 if(SEENDB_COVERAGE)
   target_compile_options(seendb_settings INTERFACE --coverage -fprofile-update=atomic)

@@ -6,13 +6,12 @@
 #include <span>
 #include <utility>
 
+#include "base/durations.h"
 #include "engine_impl.h"
 
 namespace seendb {
 namespace {
 
-constexpr int64_t kMinuteMs = 60'000;
-constexpr int64_t kDayMs = 86'400'000;
 // From one look at the caps of history to the next: once a maintenance window.
 constexpr int64_t kTrimPauseMs = 20 * 3'600'000;
 
@@ -122,7 +121,7 @@ Status EngineImpl::EnsureBuckets(bool opening) {
     const int64_t current = BucketIndexOf(collection.policy, now);
     const int64_t begin = BucketBeginMs(collection.policy, current);
     const int64_t end = BucketBeginMs(collection.policy, current + 1);
-    const int64_t ahead = std::min(kDayMs, (end - begin) / 4);
+    const int64_t ahead = std::min(kMsPerDay, (end - begin) / 4);
     const int64_t wanted[] = {current, current + 1};
     return shard.EnsureBuckets(collection, std::span(wanted, now < end - ahead ? 1 : 2), opening);
   });
@@ -130,15 +129,15 @@ Status EngineImpl::EnsureBuckets(bool opening) {
 
 // The first instant from `from_ms` on that lies in the maintenance window.
 int64_t EngineImpl::NextMaintenance(int64_t from_ms, const Policy& policy) const {
-  const int64_t begin = options_.maintenance_begin_minute * kMinuteMs;
-  const int64_t end = options_.maintenance_end_minute * kMinuteMs;
+  const int64_t begin = options_.maintenance_begin_minute * kMsPerMinute;
+  const int64_t end = options_.maintenance_end_minute * kMsPerMinute;
   if (begin == end) return from_ms;
-  const int64_t local = from_ms + policy.utc_offset_minutes * kMinuteMs;
-  const int64_t of_day = ((local % kDayMs) + kDayMs) % kDayMs;
+  const int64_t local = from_ms + policy.utc_offset_minutes * kMsPerMinute;
+  const int64_t of_day = ((local % kMsPerDay) + kMsPerDay) % kMsPerDay;
   const bool inside =
       begin < end ? of_day >= begin && of_day < end : of_day >= begin || of_day < end;
   if (inside) return from_ms;
-  return from_ms + (begin - of_day + kDayMs) % kDayMs;
+  return from_ms + (begin - of_day + kMsPerDay) % kMsPerDay;
 }
 
 // Buckets whose history has expired are dropped, and once a day, within the window, what lies
@@ -148,7 +147,7 @@ Status EngineImpl::MaintainHistory(int64_t now, const MaintenanceDue& due) {
   const Status dropped = InEachCollection([&](Shard& shard, const Collection& collection) {
     return shard.DropHistory(collection, [&](const Policy& policy) {
       int64_t oldest = OldestHistoryBucket(policy, now);
-      const int64_t days_ms = policy.history.days * kDayMs;
+      const int64_t days_ms = policy.history.days * kMsPerDay;
       // A bucket expires when the last of its times is too old; not yet due ones stay.
       for (int tries = 0; tries < 200 && !due(BucketBeginMs(policy, oldest) + days_ms, policy);
            ++tries) {

@@ -5,13 +5,12 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/durations.h"
 #include "seendb/policy.h"
 
 namespace seendb {
 namespace {
 
-constexpr int64_t kMsPerMinute = 60'000;
-constexpr int64_t kMsPerDay = 86'400'000;
 constexpr int64_t kDaysPerEra = 146'097;
 /// Days from 0000-03-01 to 1970-01-01.
 constexpr int64_t kEpochDay = 719'468;

@@ -3,10 +3,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/durations.h"
+
 namespace seendb {
 namespace {
 
-constexpr int64_t kMinuteMs = 60'000;
 // A running clock may be set ahead by so much, in all.
 constexpr int64_t kStepMs = 3'600'000;
 
@@ -58,7 +59,7 @@ std::optional<int64_t> ClockGuard::TimeToNote(bool closing) {
   if (now.in_doubt || !begun_) return {};
   if (std::exchange(jumped_, false)) ahead_max_ = Ahead(now.ms + kStepMs);  // it came back
   const int64_t boot_ms = machine_->BootMs();
-  if (!closing && noted_at_boot_ms_ && boot_ms - *noted_at_boot_ms_ < kMinuteMs) return {};
+  if (!closing && noted_at_boot_ms_ && boot_ms - *noted_at_boot_ms_ < kMsPerMinute) return {};
   noted_at_boot_ms_ = boot_ms;
   return now.ms;
 }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "base/durations.h"
 #include "base/policy_fields.h"
 
 namespace seendb {
 namespace {
 
 constexpr size_t kMaxNameBytes = 64;
-constexpr int64_t kDayMs = 86'400'000;
 
 std::string PointerOf(std::string_view field) { return std::string("/").append(field); }
 
@@ -55,7 +55,7 @@ Status CheckFixedFields(const Policy& current, const PolicyPatch& patch) {
 }
 
 int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms) {
-  return BucketIndexOf(policy, now_ms - int64_t{policy.history.days} * kDayMs);
+  return BucketIndexOf(policy, now_ms - int64_t{policy.history.days} * kMsPerDay);
 }
 
 }  // namespace seendb

@@ -12,15 +12,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/durations.h"
+
 namespace seendb {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using Kind = PolicyField::Kind;
 
-constexpr int64_t kMsPerMinute = 60'000;
-constexpr int64_t kDayMs = 86'400'000;
-constexpr int64_t kMaxFutureMs = 366 * kDayMs;
+constexpr int64_t kMaxFutureMs = 366 * kMsPerDay;
 constexpr int32_t kMaxOffsetMinutes = 14 * 60;
 constexpr int64_t kMaxBucketDays = 366;
 
@@ -145,7 +145,7 @@ struct Duration {
   };
   /// Longest first: a duration is written in the largest unit that divides it.
   static constexpr Unit kUnits[] = {
-      {"d", kDayMs}, {"h", 3'600'000}, {"m", kMsPerMinute}, {"s", 1'000}, {"ms", 1}};
+      {"d", kMsPerDay}, {"h", 3'600'000}, {"m", kMsPerMinute}, {"s", 1'000}, {"ms", 1}};
 };
 
 /// Minutes as "+08:00" or "-03:30".

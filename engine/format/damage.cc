@@ -7,7 +7,7 @@ namespace seendb {
 namespace {
 
 constexpr uint8_t kOverflowFlag = 1;
-constexpr uint8_t kNewerFlag = 2;
+constexpr uint8_t kNewerDataFlag = 2;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ void DamageSet::Join(const DamageSet& other) {
 
 void DamageSet::AppendTo(std::string* out) const {
   out->push_back(
-      static_cast<char>((overflow ? kOverflowFlag : 0) | (newer.empty() ? 0 : kNewerFlag)));
+      static_cast<char>((overflow ? kOverflowFlag : 0) | (newer.empty() ? 0 : kNewerDataFlag)));
   PutVarint(out, entries.size());
   for (const DamageEntry& entry : entries) {
     PutU64(out, entry.hash);
@@ -74,7 +74,8 @@ bool DamageSet::Read(std::string_view section, DamageSet* damage) {
   Reader in(section);
   const uint8_t flags = in.U8();
   const uint64_t count = in.Varint();
-  if (!in.ok() || (flags & ~(kOverflowFlag | kNewerFlag)) != 0 || count > kDamageKept) return false;
+  if (!in.ok() || (flags & ~(kOverflowFlag | kNewerDataFlag)) != 0 || count > kDamageKept)
+    return false;
   damage->overflow = (flags & kOverflowFlag) != 0;
   damage->entries.clear();
   damage->newer.clear();
@@ -89,7 +90,7 @@ bool DamageSet::Read(std::string_view section, DamageSet* damage) {
     if (!damage->entries.empty() && damage->entries.back().hash >= entry.hash) return false;
     damage->entries.push_back(std::move(entry));
   }
-  if ((flags & kNewerFlag) != 0 && !ReadNewer(&in, &damage->newer)) return false;
+  if ((flags & kNewerDataFlag) != 0 && !ReadNewer(&in, &damage->newer)) return false;
   return in.ok() && in.remaining() == 0;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint8_t kTombstoneFlag = 1;
 constexpr uint8_t kDamagedFlag = 2;
-constexpr uint8_t kNewerFlag = 4;
+constexpr uint8_t kNewerLayoutFlag = 4;
 constexpr size_t kTimeBytes = 8;
 
 // Ascending as text where times descend: big-endian, the sign turned, all bits turned.
@@ -66,8 +66,8 @@ bool HistoryValue::Parse(std::string_view value) {
   state.at_ms = in.Zigzag();
   PayloadView read;
   state.payload = ReadPayload(&in, &read);
-  if (!in.ok() || (flags & ~(kTombstoneFlag | kDamagedFlag | kNewerFlag)) != 0) return false;
-  if ((flags & kNewerFlag) != 0 && !ReadNewer(&in, &newer)) return false;
+  if (!in.ok() || (flags & ~(kTombstoneFlag | kDamagedFlag | kNewerLayoutFlag)) != 0) return false;
+  if ((flags & kNewerLayoutFlag) != 0 && !ReadNewer(&in, &newer)) return false;
   return in.ok() && in.remaining() == 0;
 }
 
@@ -76,7 +76,7 @@ void HistoryValue::Encode(std::string* out) const {
   out->push_back(static_cast<char>(Tag::kHistory));
   out->push_back(static_cast<char>((state.tombstone ? kTombstoneFlag : 0) |
                                    (damaged ? kDamagedFlag : 0) |
-                                   (newer.empty() ? 0 : kNewerFlag)));
+                                   (newer.empty() ? 0 : kNewerLayoutFlag)));
   PutZigzag(out, state.at_ms);
   if (state.payload.empty()) {
     PutPayload(out, {});

@@ -8,11 +8,10 @@
 
 #include "filter/sort.h"
 #include "format/filter_codec.h"
+#include "merge/slice_view.h"
 
 namespace seendb {
 namespace {
-
-std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
 // What a run of operands adds.
 struct Gathered {

@@ -7,11 +7,10 @@
 #include "format/history_codec.h"
 #include "format/impressions_codec.h"
 #include "format/user_codec.h"
+#include "merge/slice_view.h"
 
 namespace seendb {
 namespace {
-
-std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
 
 // An operator whose full and partial merge are the same fold.
 class FoldOperator : public rocksdb::MergeOperator {

@@ -12,7 +12,7 @@
 namespace seendb {
 namespace {
 
-constexpr int kPasses = 5;
+constexpr int kLookPasses = 5;
 
 bool ShardOfName(std::string_view name, uint32_t* shard) {
   if (!name.starts_with("shard-")) return false;
@@ -156,7 +156,7 @@ Result<DatabaseFindings> CheckDatabase(rocksdb::Env* env, const std::string& roo
     const std::string stamp = StampOf(env, root);
     Result<DatabaseFindings> found = CheckOnce(env, root);
     if (!found.ok() || found->damages.empty()) return found;
-    if (StampOf(env, root) == stamp || pass == kPasses) return found;
+    if (StampOf(env, root) == stamp || pass == kLookPasses) return found;
     env->SleepForMicroseconds(50'000 * pass);
   }
 }

@@ -25,7 +25,7 @@ namespace {
 
 constexpr char kRebuilding[] = "REBUILDING";  // in a shard being rebuilt: the folder is ours
 constexpr char kRebuilt[] = "REBUILT";  // in a rebuilt shard that has only to be put in its place
-constexpr int kPasses = 3;
+constexpr int kRepairPasses = 3;
 
 bool IsLog(const FileDamage& damage) { return damage.file.ends_with(".log"); }
 bool IsTable(const FileDamage& damage) { return damage.file.ends_with(".sst"); }
@@ -54,7 +54,7 @@ class Repairer {
       Result<DatabaseFindings> found = CheckDatabase(env_, root_);
       if (!found.ok()) return found.status();
       if (found->damages.empty()) return std::move(report_);
-      if (pass == kPasses) {
+      if (pass == kRepairPasses) {
         const FileDamage& one = found->damages.front();
         return Status::Corruption(root_ + "/" + one.file + " is still " + one.kind + ": " +
                                   one.detail + "; restore a checkpoint");

@@ -10,8 +10,8 @@
 namespace seendb {
 namespace {
 
-constexpr size_t kBatchBytes = 1 << 20;
-constexpr size_t kBatchRecords = 2048;
+constexpr size_t kHistoryBatchBytes = 1 << 20;
+constexpr size_t kHistoryBatchRecords = 2048;
 
 // Where the entries of one collection go, from one batch to the next found anew.
 struct Target {
@@ -38,7 +38,8 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
     int64_t up_to_ms = kNoTimeMs;
     uint64_t records = 0;
     std::vector<std::pair<std::string, const HistoryStaging::User*>> written;  // with collections
-    for (; at < entries.size() && batch.GetDataSize() < kBatchBytes && records < kBatchRecords;
+    for (; at < entries.size() && batch.GetDataSize() < kHistoryBatchBytes &&
+           records < kHistoryBatchRecords;
          ++at) {
       const HistoryStaging::Entry& entry = *entries[at];
       if (entry.at_ms == kNoTimeMs) continue;  // erased since

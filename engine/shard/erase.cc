@@ -14,8 +14,8 @@ namespace seendb {
 namespace {
 
 // From one failure to go on with an erasure to the next try: twice as long each time.
-constexpr int64_t kFirstPauseMs = 1'000;
-constexpr int64_t kLongestPauseMs = 3'600'000;
+constexpr int64_t kFirstErasePauseMs = 1'000;
+constexpr int64_t kLongestErasePauseMs = 3'600'000;
 
 uint64_t ErasedSeq(const ShardParts& shard, const std::string& user) {
   const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user);
@@ -158,8 +158,8 @@ Status ResumeErasures(ShardParts& shard) {
   }
   const MutexLock lock(left.mutex);
   left.tries = first.ok() ? 0 : left.tries + 1;
-  const int64_t pause_ms =
-      std::min(kFirstPauseMs << std::min(std::max(left.tries - 1, 0), 20), kLongestPauseMs);
+  const int64_t pause_ms = std::min(kFirstErasePauseMs << std::min(std::max(left.tries - 1, 0), 20),
+                                    kLongestErasePauseMs);
   left.next =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(first.ok() ? 0 : pause_ms);
   return first.code() == StatusCode::kUnavailable ? Status() : first;

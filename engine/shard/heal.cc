@@ -7,8 +7,8 @@
 namespace seendb {
 namespace {
 
-constexpr int64_t kFirstPauseMs = 250;
-constexpr int64_t kLongestPauseMs = 8'000;
+constexpr int64_t kFirstHealPauseMs = 250;
+constexpr int64_t kLongestHealPauseMs = 8'000;
 
 enum class Health : uint8_t { kSound, kStopped, kRecovering };
 
@@ -98,7 +98,7 @@ Status HealIfDue(ShardParts& shard, bool* healed) {
   shard.healing.running = false;
   *healed = *healed || status.ok();
   const int64_t pause_ms =
-      std::min(kFirstPauseMs << std::min(shard.healing.tries, 10), kLongestPauseMs);
+      std::min(kFirstHealPauseMs << std::min(shard.healing.tries, 10), kLongestHealPauseMs);
   ++shard.healing.tries;
   shard.healing.next = begin + std::chrono::milliseconds(pause_ms);
   return status;

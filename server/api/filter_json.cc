@@ -11,18 +11,18 @@
 namespace seendb::api {
 namespace {
 
-enum Field : size_t {
-  kUser,
-  kItems,
-  kCollection,
-  kFacts,
-  kLimit,
-  kExclude,
-  kExplain,
-  kOnError,
-  kDeadline,
-  kRecord,
-  kVerify,
+enum FilterField : size_t {
+  kUserField,
+  kItemsField,
+  kCollectionField,
+  kFactsField,
+  kLimitField,
+  kExcludeField,
+  kExplainField,
+  kOnErrorField,
+  kDeadlineField,
+  kRecordField,
+  kVerifyField,
 };
 constexpr std::array<std::string_view, 11> kFields = {
     "user",    "items",    "collection",  "facts",  "limit", "exclude",
@@ -82,26 +82,26 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
   FilterRequest& request = call->request;
   std::string_view token;
   switch (field) {
-    case kUser:
+    case kUserField:
       return ReadId(value, &request.user, &token);
-    case kItems:
+    case kItemsField:
       return ReadIds(value, max_candidates, &call->items, &call->tokens);
-    case kCollection:
+    case kCollectionField:
       return ReadText(value, &request.collection);
-    case kFacts:
+    case kFactsField:
       return ReadFacts(value, &request.facts);
-    case kLimit:
+    case kLimitField:
       return ReadLimit(value, &request.limit);
-    case kExclude:
+    case kExcludeField:
       call->has_exclude = true;
       return ReadIds(value, max_candidates, &call->exclude, nullptr);
-    case kExplain:
+    case kExplainField:
       return ReadBool(value, &request.explain);
-    case kOnError:
+    case kOnErrorField:
       return ReadOnError(value, &request.on_error);
-    case kDeadline:
+    case kDeadlineField:
       return ReadDeadline(value, &request.deadline_us);
-    case kRecord:
+    case kRecordField:
       return ReadBool(value, &request.record);
     default:
       return ReadBool(value, &request.verify);
@@ -171,8 +171,8 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
     return ReadField(field, value, max_candidates, call);
   });
-  if (status.ok()) status = fields.Require(kUser);
-  if (status.ok()) status = fields.Require(kItems);
+  if (status.ok()) status = fields.Require(kUserField);
+  if (status.ok()) status = fields.Require(kItemsField);
   if (!status.ok()) return status;
   call->request.items = call->items;
   call->request.exclude = call->exclude;

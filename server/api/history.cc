@@ -11,7 +11,7 @@
 namespace seendb::api {
 namespace {
 
-constexpr std::string_view kCollectionField = "/collection";
+constexpr std::string_view kCollectionPointer = "/collection";
 
 /// The engine's "/collections/0" and "/items/0" where the request names them otherwise.
 Status Renamed(const Status& status, std::string_view from, std::string_view to) {
@@ -57,7 +57,7 @@ Status AnswerHistory(Call& call) {
   request.collections = collections;
   HistoryPage page;
   status = call.engine().ReadHistory(request, &page);
-  if (!status.ok()) return Renamed(status, "/collections", kCollectionField);
+  if (!status.ok()) return Renamed(status, "/collections", kCollectionPointer);
   AppendPage(page, &call.response.body);
   return status;
 }

@@ -10,7 +10,7 @@
 namespace seendb::api {
 namespace {
 
-enum ItemsField : size_t { kItems, kCollection };
+enum ItemsField : size_t { kLookedUpItems, kLookedUpCollection };
 constexpr std::array<std::string_view, 2> kItemsFields = {"items", "collection"};
 enum ClearField : size_t { kClearCollections, kClearFilter };
 constexpr std::array<std::string_view, 2> kClearFields = {"collections", "filter"};
@@ -43,7 +43,7 @@ Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call
       return ReadId(item, &call->items.emplace_back(), &token);
     });
   });
-  return status.ok() ? fields.Require(kItems) : status;
+  return status.ok() ? fields.Require(kLookedUpItems) : status;
 }
 
 Status ParseClear(std::string_view body, JsonDocument* document, ClearCall* call) {

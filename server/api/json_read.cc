@@ -24,7 +24,7 @@ std::unique_ptr<ondemand::parser>& ThreadParser() {
 }
 
 /// Text without the space behind it.
-std::string_view Trimmed(std::string_view raw) {
+std::string_view WithoutTail(std::string_view raw) {
   while (!raw.empty() &&
          (raw.back() == ' ' || raw.back() == '\n' || raw.back() == '\r' || raw.back() == '\t')) {
     raw.remove_suffix(1);
@@ -136,7 +136,7 @@ Status FieldSet::Require(size_t index) const {
   return Status::InvalidArgument("missing field", PointerTo(names_[index]));
 }
 
-std::string_view TokenOf(ondemand::value& value) { return Trimmed(value.raw_json_token()); }
+std::string_view TokenOf(ondemand::value& value) { return WithoutTail(value.raw_json_token()); }
 
 Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw) {
   *raw = TokenOf(value);
@@ -202,7 +202,7 @@ Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
                                              : Malformed(error);
   }
   if (const auto error = object.raw_json().get(*text)) return Malformed(error);
-  *text = Trimmed(*text);
+  *text = WithoutTail(*text);
   if (text->size() > most) {
     return Status::InvalidArgument("longer than " + std::to_string(most) + " bytes");
   }

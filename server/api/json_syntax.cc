@@ -11,15 +11,13 @@
 namespace seendb::api {
 namespace {
 
-using Json = nlohmann::json;
-
 /// Bytes that are quoted of what stands at an error.
 constexpr size_t kQuoted = 16;
 /// nlohmann's number of a number that is out of range: that is JSON, only too large for us.
 constexpr int kOutOfRange = 406;
 
 /// Finds the first error of a document; builds nothing.
-class SyntaxReader final : public nlohmann::json_sax<Json> {
+class SyntaxReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool failed = false;
   bool complete = false;    ///< a whole value was read
@@ -90,7 +88,7 @@ Status ExplainSyntax(Status status, std::string_view text, bool takes_ndjson) {
   if (status.code() != StatusCode::kInvalidArgument) return status;
   const std::string_view head = text.substr(0, kMaxSyntaxBytes);
   SyntaxReader reader;
-  Json::sax_parse(head.begin(), head.end(), &reader);
+  nlohmann::json::sax_parse(head.begin(), head.end(), &reader);
   const bool cut = head.size() < text.size() && reader.position >= head.size();
   if (!reader.failed || cut) return status;
   const size_t behind = std::min(reader.position, head.size());

@@ -6,8 +6,8 @@ namespace {
 using http::Executor;
 using http::Method;
 
-constexpr std::string_view kCollection[] = {"collection"};
-constexpr std::string_view kPage[] = {"limit", "cursor", "collection"};
+constexpr std::string_view kCollectionParameter[] = {"collection"};
+constexpr std::string_view kPageParameters[] = {"limit", "cursor", "collection"};
 
 constexpr Route kRoutes[] = {
     {.method = Method::kPost,
@@ -23,7 +23,7 @@ constexpr Route kRoutes[] = {
      .handle = HandlePlays,
      .stream = StreamPlays,
      .takes_json = true,
-     .query = kCollection,
+     .query = kCollectionParameter,
      .may_sync = true},
     {.method = Method::kPost,
      .path = "/impressions",
@@ -31,13 +31,13 @@ constexpr Route kRoutes[] = {
      .handle = HandleImpressions,
      .stream = StreamImpressions,
      .takes_json = true,
-     .query = kCollection,
+     .query = kCollectionParameter,
      .may_sync = true},
     {.method = Method::kGet,
      .path = "/users/{user}",
      .route_class = RouteClass::kRead,
      .handle = HandleInspect,
-     .query = kCollection,
+     .query = kCollectionParameter,
      .executor = Executor::kEngine},
     {.method = Method::kDelete,
      .path = "/users/{user}",
@@ -48,7 +48,7 @@ constexpr Route kRoutes[] = {
      .path = "/users/{user}/history",
      .route_class = RouteClass::kRead,
      .handle = HandleHistory,
-     .query = kPage,
+     .query = kPageParameters,
      .executor = Executor::kEngine},
     {.method = Method::kPost,
      .path = "/users/{user}/history/lookup",
@@ -72,7 +72,7 @@ constexpr Route kRoutes[] = {
      .path = "/users/{user}/history/{item}",
      .route_class = RouteClass::kRead,
      .handle = HandleHistoryItem,
-     .query = kCollection,
+     .query = kCollectionParameter,
      .executor = Executor::kEngine},
     {.method = Method::kGet,
      .path = "/users/{user}/recording",

@@ -9,11 +9,7 @@
 #include "api/routes.h"
 
 namespace seendb::api {
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-}  // namespace
+namespace {}  // namespace
 
 void HandleStats(Call& call) { call.response.body = ReportToJson(call.engine().Stats()); }
 
@@ -59,9 +55,9 @@ void HandleReady(Call& call) {
       stats.problems.push_back(std::move(problem));
     }
   }
-  const Json ready = {
+  const nlohmann::ordered_json ready = {
       {"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}};
-  call.response.body = ready.dump(-1, ' ', false, Json::error_handler_t::replace);
+  call.response.body = ready.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 void HandleOpenApi(Call& call) { call.response.body = OpenApiText(); }

@@ -12,7 +12,7 @@
 namespace seendb::ingest {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{100}, kPauseAfterFailure{500};
+constexpr std::chrono::milliseconds kPublisherPause{100}, kPublisherFailurePause{500};
 constexpr std::chrono::seconds kProblemAfter{10};
 constexpr size_t kBatch = 1'000;  // first plays
 
@@ -71,9 +71,9 @@ void Publisher::Run(Engine* engine) {
     const Status passed = Pass(engine, &any);
     Note(passed);
     if (!passed.ok()) {
-      stop_.Wait(kPauseAfterFailure);
+      stop_.Wait(kPublisherFailurePause);
     } else if (!any) {
-      stop_.Wait(kPause);
+      stop_.Wait(kPublisherPause);
     }
   }
 }

@@ -15,8 +15,6 @@
 namespace seendb::ops {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::array<std::pair<std::string_view, spdlog::level::level_enum>, 4> kLevels = {{
     {"debug", spdlog::level::debug},
     {"info", spdlog::level::info},
@@ -62,15 +60,18 @@ bool Logs(LogLevel level) {
   return Logger().should_log(kLevels.at(static_cast<size_t>(level)).second);
 }
 
-void Log(LogLevel level, std::string_view event, const Json& fields) {
+void Log(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields) {
   const auto& [name, value] = kLevels.at(static_cast<size_t>(level));
   if (!Logger().should_log(value)) return;
-  Json line = {{"ts", Timestamp()}, {"level", name}, {"event", event}};
+  nlohmann::ordered_json line = {{"ts", Timestamp()}, {"level", name}, {"event", event}};
   for (const auto& [key, field] : fields.items()) line[key] = field;
-  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text =
+      line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   Logger().log(value, spdlog::string_view_t(text.data(), text.size()));
 }
 
-void Log(LogLevel level, std::string_view event) { Log(level, event, Json::object()); }
+void Log(LogLevel level, std::string_view event) {
+  Log(level, event, nlohmann::ordered_json::object());
+}
 
 }  // namespace seendb::ops

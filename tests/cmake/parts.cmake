@@ -2,7 +2,7 @@
 # once after all parts, makes ctest ask declare.py for their cases.
 
 set(SEENDB_SANITIZER_ENV
-  "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:malloc_context_size=12:quarantine_size_mb=32"
+  "ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:malloc_context_size=4:quarantine_size_mb=32"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "LSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/../support/lsan.supp:print_suppressions=0"
   "TSAN_OPTIONS=suppressions=${CMAKE_CURRENT_LIST_DIR}/../support/tsan.supp:history_size=4:second_deadlock_stack=1")
@@ -10,12 +10,21 @@ set(SEENDB_PROGRAM_ENV
   "SEENDB_BIN=${PROJECT_BINARY_DIR}/bin"
   "SEENDB_SERVER=${PROJECT_BINARY_DIR}/bin/seendb-server"
   "SEENDB_TOOL=${PROJECT_BINARY_DIR}/bin/seendb")
-if(SEENDB_SANITIZE)
-  list(APPEND SEENDB_PROGRAM_ENV "SEENDB_SAMPLE=5")  # support/sample.h
-endif()
 
 set(SEENDB_TEST_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
 set(SEENDB_TEST_PROGRAMS ${PROJECT_BINARY_DIR}/test)
+
+# seendb_tests_themselves(TARGETS...): code of tests, which costs more to compile with the sanitizers
+# than to run: not optimised, not explored by fuzzers.
+function(seendb_tests_themselves)
+  if(NOT SEENDB_SANITIZE MATCHES "address")
+    return()
+  endif()
+  set_target_properties(${ARGN} PROPERTIES SEENDB_NOT_FUZZED ON)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE -O0)
+  endforeach()
+endfunction()
 
 function(seendb_test_part part)
   cmake_parse_arguments(arg "" "" "LINKS" ${ARGN})
@@ -31,6 +40,7 @@ function(seendb_test_part part)
   target_link_libraries(${part}_tests PRIVATE seendb_test_support GTest::gtest_main ${arg_LINKS})
   set_target_properties(${part}_tests PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${SEENDB_TEST_PROGRAMS})
   seendb_use_precompiled(seendb_test_headers ${part}_tests)
+  seendb_tests_themselves(${part}_tests)
 endfunction()
 
 function(seendb_declare_tests)

@@ -1,8 +1,8 @@
 # Configures, builds and runs a consumer in a fresh folder; with INSTALL_FROM the engine of that
 # build folder is installed first. With OPTIMIZED, what is compiled of sources whose path has that
 # text must be optimised, and nothing else, where no build type is set; what is then built and run is
-# a Debug build without debug information, which compiles in half the time. Variables: SOURCE, BUILD,
-# OPTIONS, INSTALL_FROM, PREFIX, OPTIMIZED.
+# a Debug build without debug information, the sources of a folder as one, which compiles in a
+# quarter of the time. Variables: SOURCE, BUILD, OPTIONS, INSTALL_FROM, PREFIX, OPTIMIZED.
 
 function(must)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
@@ -36,7 +36,7 @@ if(OPTIMIZED)
     message(FATAL_ERROR "${ours} sources are optimised")
   endif()
   must(${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -DCMAKE_BUILD_TYPE=Debug
-    "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
+    "-DCMAKE_CXX_FLAGS_DEBUG=-O0" -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=0)
 endif()
 must(${CMAKE_COMMAND} --build ${BUILD} --target consumer repairer --parallel 2)
 must(${BUILD}/consumer ${BUILD}/database)

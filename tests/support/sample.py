@@ -1,5 +1,5 @@
 """How much of a long campaign is run, as support/sample.h has it: SEENDB_SAMPLE=N asks for every
-N-th case, which ctest does of sanitized builds. All of it unless told."""
+N-th case, as tools/test does of sanitized builds. All of it unless told."""
 
 import os
 

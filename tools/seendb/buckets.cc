@@ -20,7 +20,7 @@ Json OfCollection(const Json& report, const std::string& collection) {
   return {{"buckets", std::move(list)}};
 }
 
-std::string Text(const Json& report) {
+std::string BucketsText(const Json& report) {
   Table table({{"collection"},
                {"bucket"},
                {"state"},
@@ -38,7 +38,7 @@ std::string Text(const Json& report) {
   return table.empty() ? "no buckets\n" : table.ToString();
 }
 
-Status Run(const Session& session) {
+Status RunBuckets(const Session& session) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   HttpClient* server = (*database)->server();
@@ -46,7 +46,7 @@ Status Run(const Session& session) {
                                   : Result<Json>(ToJson((*database)->engine()->Buckets()));
   if (!report.ok()) return (*database)->Close(report.status());
   const Json chosen = OfCollection(*report, session.collection);
-  return (*database)->Close(session.json ? PrintJson(chosen) : Print(Text(chosen)));
+  return (*database)->Close(session.json ? PrintJson(chosen) : Print(BucketsText(chosen)));
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ Status Run(const Session& session) {
 void AddBuckets(Command app, Session& session) {
   Command command =
       AddCommand(app, session, "buckets", "List the buckets: state, span, users, bytes",
-                 Takes::kFolderOrServer, [&session] { return Run(session); });
+                 Takes::kFolderOrServer, [&session] { return RunBuckets(session); });
   command.Examples({"seendb buckets --collection default", "seendb buckets --db db --json"});
 }
 

@@ -113,7 +113,7 @@ Result<Json> AskEngine(Engine& engine, const Session& session, const Question& q
   return Answer(session, question, reasons, response.degraded, response.missing);
 }
 
-std::string Text(const Json& answer) {
+std::string AnswerText(const Json& answer) {
   Table table({{"item"}, {"verdict"}, {"why"}});
   uint64_t seen = 0;
   for (const Json& item : ListOf(answer, "items")) {
@@ -162,7 +162,7 @@ Result<Json> Ask(Database& database, const Session& session, const Question& que
   return whole;
 }
 
-Status Run(const Session& session, Question question) {
+Status RunCheck(const Session& session, Question question) {
   if (!question.from.empty()) {
     Status read = ReadItems(question.from, &question.items);
     if (!read.ok()) return read;
@@ -175,16 +175,16 @@ Status Run(const Session& session, Question question) {
   if (!database.ok()) return database.status();
   auto answer = Ask(**database, session, question);
   if (!answer.ok()) return (*database)->Close(answer.status());
-  return (*database)->Close(session.json ? PrintJson(*answer) : Print(Text(*answer)));
+  return (*database)->Close(session.json ? PrintJson(*answer) : Print(AnswerText(*answer)));
 }
 
 }  // namespace
 
 void AddCheck(Command app, Session& session) {
   auto question = std::make_shared<Question>();
-  Command command =
-      AddCommand(app, session, "check", "Tell of each item whether the user has seen it, and why",
-                 Takes::kFolderOrServer, [&session, question] { return Run(session, *question); });
+  Command command = AddCommand(
+      app, session, "check", "Tell of each item whether the user has seen it, and why",
+      Takes::kFolderOrServer, [&session, question] { return RunCheck(session, *question); });
   command.Add("user", question->user, "The user's id").Required().TypeName("USER");
   command.Add("items", question->items, "The items' ids").TypeName("ITEM...");
   command

@@ -35,7 +35,7 @@ Result<Json> Take(Database& database, const std::string& target) {
   return json;
 }
 
-Status Run(const Session& session, const std::string& target) {
+Status RunCheckpoint(const Session& session, const std::string& target) {
   auto database = Database::Open(session, Access::kWrite);
   if (!database.ok()) return database.status();
   const Result<Json> report = Take(**database, target);
@@ -48,10 +48,10 @@ Status Run(const Session& session, const std::string& target) {
 
 void AddCheckpoint(Command app, Session& session) {
   auto target = std::make_shared<std::string>();
-  Command command =
-      AddCommand(app, session, "checkpoint",
-                 "Copy the database, as it is now, into a new folder; start on it to restore",
-                 Takes::kFolderOrServer, [&session, target] { return Run(session, *target); });
+  Command command = AddCommand(
+      app, session, "checkpoint",
+      "Copy the database, as it is now, into a new folder; start on it to restore",
+      Takes::kFolderOrServer, [&session, target] { return RunCheckpoint(session, *target); });
   command
       .Add("target", *target,
            "With --db the new folder, with --url its name below the server's checkpoints "

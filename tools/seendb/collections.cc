@@ -41,7 +41,7 @@ std::string FieldText(const std::string& name, const Json& value) {
 
 /// A row for each collection, a column for each field that one of them has: what a newer server
 /// adds is printed, too.
-std::string Text(const Json& report) {
+std::string CollectionsText(const Json& report) {
   std::vector<std::string> names = {"name"};
   std::vector<Column> columns = {{"collection"}};
   for (const Json& one : ListOf(report, "collections")) {
@@ -70,7 +70,7 @@ Status List(const Session& session) {
   if (!database.ok()) return database.status();
   auto report = ListCollections(**database);
   if (!report.ok()) return (*database)->Close(report.status());
-  return (*database)->Close(session.json ? PrintJson(*report) : Print(Text(*report)));
+  return (*database)->Close(session.json ? PrintJson(*report) : Print(CollectionsText(*report)));
 }
 
 Status Put(Database& database, const Change& change) {

@@ -92,7 +92,7 @@ Status PrintServed(HttpClient& server, const std::string& user) {
   return Status::Unavailable("the export broke off");
 }
 
-Status Run(const Session& session, const std::string& user) {
+Status RunExport(const Session& session, const std::string& user) {
   if (!session.collection.empty()) {
     return Status::InvalidArgument("--collection: an export is of all collections");
   }
@@ -111,7 +111,7 @@ void AddExport(Command app, Session& session) {
       app, session, "export",
       "Write everything held about a user as lines of JSON: each collection, the history, "
       "and a last line of type \"end\"",
-      Takes::kFolderOrServer, [&session, user] { return Run(session, *user); });
+      Takes::kFolderOrServer, [&session, user] { return RunExport(session, *user); });
   command.Add("user", *user, "The user's id").Required().TypeName("USER");
   command.Examples({"seendb export u1 > u1.ndjson"});
 }

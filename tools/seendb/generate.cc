@@ -123,7 +123,7 @@ Status PrintSummary(const Session& session, const GenerateFlags& flags, const Pl
   return {};
 }
 
-Status Run(const Session& session, GenerateFlags flags) {
+Status RunGenerate(const Session& session, GenerateFlags flags) {
   using std::chrono::system_clock;
   const int64_t now_ms =
       std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
@@ -150,7 +150,7 @@ void AddGenerate(Command app, Session& session) {
   Command command = AddCommand(
       app, session, "generate",
       "Write an invented play log, in time order; the same seed gives the same log everywhere",
-      Takes::kNothing, [&session, flags] { return Run(session, *flags); });
+      Takes::kNothing, [&session, flags] { return RunGenerate(session, *flags); });
   PlayLogOptions& log = flags->log;
   command.Add("--users", log.users, "Users").ShowDefault();
   command

@@ -138,7 +138,7 @@ Status SetPaused(const Session& session, const HistoryCall& call, bool paused) {
            (paused ? "paused the history of " : "resumed the history of ") + Printable(call.user)});
 }
 
-Status Run(const Session& session, const HistoryCall& call) {
+Status RunHistory(const Session& session, const HistoryCall& call) {
   const int deeds = call.erase + call.clear + call.pause + call.resume + call.recording;
   if (deeds > 1) {
     return Status::InvalidArgument(
@@ -161,7 +161,7 @@ void AddHistory(Command app, Session& session) {
       app, session, "history",
       "Show what a user watched, newest first, or where the player is in some items; delete from "
       "it, pause it. --collection takes several names (a,b)",
-      Takes::kFolderOrServer, [&session, call] { return Run(session, *call); });
+      Takes::kFolderOrServer, [&session, call] { return RunHistory(session, *call); });
   command.Add("user", call->user, "The user's id").Required().TypeName("USER");
   command.Add("items", call->items, "Only these items").TypeName("ITEM...");
   command.Add("--limit", call->page.limit, "Entries of a page")

@@ -29,7 +29,7 @@ std::string NotesOf(const Json& partition) {
   return notes;
 }
 
-std::string Text(const Json& report) {
+std::string SourcesText(const Json& report) {
   Table table({{"topic"},
                {"collection"},
                {"partition", Align::kRight},
@@ -79,7 +79,7 @@ Status Show(const Session& session) {
   auto report = server != nullptr ? server->Call({.target = "/admin/ingest"})
                                   : Result<Json>(OfFolder(*(*database)->engine()));
   if (!report.ok()) return (*database)->Close(report.status());
-  return (*database)->Close(session.json ? PrintJson(*report) : Print(Text(*report)));
+  return (*database)->Close(session.json ? PrintJson(*report) : Print(SourcesText(*report)));
 }
 
 Status Forget(const Session& session, const std::string& topic) {

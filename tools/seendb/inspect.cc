@@ -112,7 +112,7 @@ std::string ImpressionsText(const Json& report) {
   return "\nImpressions\n" + (table.empty() ? "none\n" : table.ToString());
 }
 
-std::string HistoryText(const Json& report) {
+std::string KeptHistoryText(const Json& report) {
   Table table({{"collection"},
                {"bucket"},
                {"items", Align::kRight},
@@ -144,10 +144,10 @@ std::string UserText(const Json& report) {
     if (day.is_string()) out += ", last active in " + collection + " " + day.get<std::string>();
   }
   return out + "\n\nSeen filters\n" + FiltersText(report) + LayersText(report) + RingText(report) +
-         ImpressionsText(report) + HistoryText(report);
+         ImpressionsText(report) + KeptHistoryText(report);
 }
 
-Status Run(const Session& session, const std::string& user) {
+Status RunInspect(const Session& session, const std::string& user) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   auto report = InspectUser(**database, user, session.collection);
@@ -162,7 +162,7 @@ void AddInspect(Command app, Session& session) {
   Command command = AddCommand(
       app, session, "inspect",
       "Show what is held about a user: filters, staged plays, impressions, history by bucket",
-      Takes::kFolderOrServer, [&session, user] { return Run(session, *user); });
+      Takes::kFolderOrServer, [&session, user] { return RunInspect(session, *user); });
   command.Add("user", *user, "The user's id").Required().TypeName("USER");
   command.Examples({"seendb inspect u1", "seendb inspect u1 --db db --json"});
 }

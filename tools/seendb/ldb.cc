@@ -39,7 +39,7 @@ Status RunLdb(const std::vector<std::string>& args, const LdbSetup& setup) {
   return Print(result.ToString());
 }
 
-Status Run(const Session& session, const Call& call) {
+Status RunLdb(const Session& session, const Call& call) {
   if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
   const std::string path = ShardPath(session.db, call.shard);
   if (!std::filesystem::exists(path)) return Status::NotFound("there is no shard " + path);
@@ -61,7 +61,7 @@ void AddLdb(Command app, Session& session) {
                                "Run RocksDB's ldb on one shard: seendb ldb --db DIR --shard 0 "
                                "scan --column_family=users --hex. Its writing commands need "
                                "the server stopped",
-                               Takes::kFolder, [&session, call] { return Run(session, *call); });
+                               Takes::kFolder, [&session, call] { return RunLdb(session, *call); });
   command.Add("--shard", call->shard, "Which shard").TypeName("N");
   command.PassTheRest(call->args);
   command.Examples({"seendb ldb --db db --shard 0 scan --column_family=users --hex"});

@@ -142,7 +142,7 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
   return JudgeRows(wrong, now.accepted + wrong, allowed_percent, &session);
 }
 
-Status Run(Session& session, LoadFlags flags) {
+Status RunLoad(Session& session, LoadFlags flags) {
   auto format = flags.log.Interpret();
   if (!format.ok()) return format.status();
   const auto allowed_percent = ParsePercent(flags.max_refused);
@@ -166,7 +166,7 @@ void AddLoad(Command app, Session& session) {
   Command command =
       AddCommand(app, session, "load",
                  "Record the plays of a log (with --db in its folder, made where there is none)",
-                 Takes::kFolderOrServer, [&session, flags] { return Run(session, *flags); });
+                 Takes::kFolderOrServer, [&session, flags] { return RunLoad(session, *flags); });
   AddLogFlags(command, &flags->log);
   command.Add("--batch", flags->options.batch_plays, "Plays recorded at once")
       .Range(1, 100'000)

@@ -11,10 +11,8 @@
 namespace seendb::tool {
 namespace {
 
-using Json = nlohmann::json;
-
-const Json* FindField(const Json& object, std::string_view wanted,
-                      std::span<const std::string_view> usual) {
+const nlohmann::json* FindField(const nlohmann::json& object, std::string_view wanted,
+                                std::span<const std::string_view> usual) {
   if (!wanted.empty()) usual = {&wanted, 1};
   for (const std::string_view name : usual) {
     const auto found = object.find(std::string(name));
@@ -23,7 +21,7 @@ const Json* FindField(const Json& object, std::string_view wanted,
   return nullptr;
 }
 
-bool ReadId(const Json* field, const char* what, std::string* id, std::string* error) {
+bool ReadId(const nlohmann::json* field, const char* what, std::string* id, std::string* error) {
   if (field == nullptr) {
     *error = std::string("no ") + what + " field";
   } else if (field->is_string()) {
@@ -39,7 +37,7 @@ bool ReadId(const Json* field, const char* what, std::string* id, std::string* e
 }
 
 /// The field as text, as ParseTimeMs takes it.
-std::string TimeText(const Json& field) {
+std::string TimeText(const nlohmann::json& field) {
   if (field.is_string()) return field.get<std::string>();
   if (!field.is_number()) return field.type_name();  // writing a deep array would take the stack
   if (field.is_number_float() && std::abs(field.get<double>()) < 1e18) {
@@ -52,11 +50,11 @@ std::string TimeText(const Json& field) {
 
 }  // namespace
 
-bool NdjsonReader::ReadWatch(const Json& object, std::string_view text, PlayRow* row,
+bool NdjsonReader::ReadWatch(const nlohmann::json& object, std::string_view text, PlayRow* row,
                              std::string* error) {
   for (size_t i = 0; i < kWatchNames.size(); ++i) {
     const std::string_view name = columns_.watch[i].empty() ? kWatchNames[i] : columns_.watch[i];
-    const Json* const member = FindField(object, name, {});
+    const nlohmann::json* const member = FindField(object, name, {});
     if (member == nullptr || member->is_null()) continue;
     const auto field = static_cast<WatchField>(i);
     std::string span;
@@ -78,7 +76,7 @@ bool NdjsonReader::ReadWatch(const Json& object, std::string_view text, PlayRow*
 }
 
 bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* error) {
-  const Json object = Json::parse(record.begin(), record.end(), nullptr, false);
+  const nlohmann::json object = nlohmann::json::parse(record.begin(), record.end(), nullptr, false);
   // The parser takes a zero byte for the end.
   if (!object.is_object() || std::find(record.begin(), record.end(), '\0') != record.end()) {
     *error = "not a JSON object";
@@ -93,7 +91,7 @@ bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* erro
   if (!ReadWatch(object, {record.data(), record.size()}, row, error)) return false;
   row->at_ms = kNowMs;
   if (columns_.now) return true;
-  const Json* time = FindField(object, columns_.time, kTimeNames);
+  const nlohmann::json* time = FindField(object, columns_.time, kTimeNames);
   if (time == nullptr) {
     *error = "no time field";
     return false;

@@ -193,7 +193,7 @@ Status PrintSummary(const Session& session, const Counts& counts, double elapsed
   return Print(out + FormatDurationUs(elapsed_s * 1e6) + ", " + FormatRate(rate) + "\n");
 }
 
-Status Run(Session& session, ProduceFlags flags) {
+Status RunProduce(Session& session, ProduceFlags flags) {
   const auto format = flags.log.Interpret();
   if (!format.ok()) return format.status();
   const auto allowed_percent = ParsePercent(flags.max_refused);
@@ -255,7 +255,7 @@ void AddProduce(Command app, Session& session) {
   Command command = AddCommand(
       app, session, "produce",
       "Send the plays of a log to a Kafka topic, keyed by user, partitioned as by Java's producers",
-      Takes::kNothing, [&session, flags] { return Run(session, *flags); });
+      Takes::kNothing, [&session, flags] { return RunProduce(session, *flags); });
   AddLogFlags(command, &flags->log);
   command.Add("--brokers", flags->brokers, "Where Kafka is").Required().TypeName("HOST:PORT");
   command.Add("--topic", flags->topic, "The topic, which must be there")

@@ -25,7 +25,7 @@ Result<Json> Ask(HttpClient* server, int64_t wait_s) {
   }
 }
 
-std::string Text(const Json& answer) {
+std::string ReadyText(const Json& answer) {
   if (!answer.value("degraded", false)) return "ready\n";
   std::string text = "ready, degraded\n";
   for (const Json& problem : answer.value("problems", Json::array())) {
@@ -34,13 +34,13 @@ std::string Text(const Json& answer) {
   return text;
 }
 
-Status Run(const Session& session, int64_t wait_s) {
+Status RunReady(const Session& session, int64_t wait_s) {
   if (!session.db.empty()) return Status::InvalidArgument("a server is asked: say --url, not --db");
   auto server = OpenServer(session);
   if (!server.ok()) return server.status();
   const Result<Json> answer = Ask(server->get(), wait_s);
   if (!answer.ok()) return answer.status();
-  return session.json ? PrintJson(*answer) : Print(Text(*answer));
+  return session.json ? PrintJson(*answer) : Print(ReadyText(*answer));
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void AddReady(Command app, Session& session) {
   auto wait_s = std::make_shared<int64_t>(0);
   Command command = AddCommand(
       app, session, "ready", "Ask a server whether it serves; exit code 7 while it does not",
-      Takes::kServer, [&session, wait_s] { return Run(session, *wait_s); });
+      Takes::kServer, [&session, wait_s] { return RunReady(session, *wait_s); });
   command.Add("--wait", *wait_s, "Seconds to go on asking until it is ready (ask once)")
       .TypeName("SECONDS")
       .Range(0, 86'400);

@@ -40,7 +40,7 @@ std::string Text(const RepairReport& report) {
   return out;
 }
 
-Status Run(const Session& session, const RepairOptions& options) {
+Status RunRepair(const Session& session, const RepairOptions& options) {
   if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
   auto clock = ClockOf(session);
   if (!clock.ok()) return clock.status();
@@ -59,7 +59,7 @@ void AddRepair(Command app, Session& session) {
       app, session, "repair",
       "Make a database with damaged files one that opens, of all that can be read; what is lost is "
       "marked, what is damaged is kept in DIR/damaged. The server must be stopped",
-      Takes::kFolder, [&session, options] { return Run(session, *options); });
+      Takes::kFolder, [&session, options] { return RunRepair(session, *options); });
   command.Add("dir", session.db, "The database's folder, as by --db").TypeName("DIR");
   command.AddFlag("--dry-run", options->dry_run, "Say what would be done, change nothing");
   command.Examples({"seendb repair db --dry-run", "seendb repair db"});

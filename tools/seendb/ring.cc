@@ -11,7 +11,7 @@
 namespace seendb::tool {
 namespace {
 
-std::string Text(const Json& report) {
+std::string RingsText(const Json& report) {
   Table table({{"shard", Align::kRight},
                {"slot", Align::kRight},
                {"state"},
@@ -33,14 +33,14 @@ std::string Text(const Json& report) {
   return table.ToString() + FormatCount(plays) + " plays, " + FormatBytes(bytes) + " in memory\n";
 }
 
-Status Run(const Session& session) {
+Status RunRing(const Session& session) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   HttpClient* server = (*database)->server();
   auto report = server != nullptr ? server->Call({.target = "/admin/ring"})
                                   : Result<Json>(ToJson((*database)->engine()->Ring()));
   if (!report.ok()) return (*database)->Close(report.status());
-  return (*database)->Close(session.json ? PrintJson(*report) : Print(Text(*report)));
+  return (*database)->Close(session.json ? PrintJson(*report) : Print(RingsText(*report)));
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Status Run(const Session& session) {
 void AddRing(Command app, Session& session) {
   Command command =
       AddCommand(app, session, "ring", "List the slots that stage plays: state, plays, memory",
-                 Takes::kFolderOrServer, [&session] { return Run(session); });
+                 Takes::kFolderOrServer, [&session] { return RunRing(session); });
   command.Examples({"seendb ring", "seendb ring --db db"});
 }
 

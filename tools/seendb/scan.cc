@@ -27,7 +27,7 @@ std::string JsonLine(const ScanRow& row) {
   return ToJson(row).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Status Run(const Session& session, const Selection& selection) {
+Status RunScan(const Session& session, const Selection& selection) {
   if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
@@ -48,7 +48,7 @@ void AddScan(Command app, Session& session) {
   Command command = AddCommand(
       app, session, "scan",
       "Print the keys, one a line: shard, family, key, bytes, value (with --json an object a line)",
-      Takes::kFolder, [&session, selection] { return Run(session, *selection); });
+      Takes::kFolder, [&session, selection] { return RunScan(session, *selection); });
   command
       .Add("--prefix", selection->prefix,
            "Only families whose name begins so: seen/video/, impressions/, users, ring/")

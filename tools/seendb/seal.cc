@@ -13,7 +13,7 @@ namespace {
 constexpr DeedCounter kSealed = {"buckets_sealed", &EngineStats::buckets_sealed, FormatCount,
                                  " families"};
 
-Status Run(const Session& session, const std::string& bucket) {
+Status RunSeal(const Session& session, const std::string& bucket) {
   if (bucket.empty()) {
     if (!session.collection.empty()) {
       return Status::InvalidArgument(
@@ -42,7 +42,7 @@ void AddSeal(Command app, Session& session) {
   Command command = AddCommand(
       app, session, "seal",
       "Re-encode every closed bucket compactly, or the one named (the current one included)",
-      Takes::kFolderOrServer, [&session, bucket] { return Run(session, *bucket); });
+      Takes::kFolderOrServer, [&session, bucket] { return RunSeal(session, *bucket); });
   command.Add("--bucket", *bucket, "Only this bucket of --collection: 2026-11, 2026-11-20")
       .TypeName("LABEL");
   command.Examples({"seendb seal", "seendb seal --collection default --bucket 2026-11"});

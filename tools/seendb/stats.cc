@@ -46,7 +46,7 @@ void AddAll(const std::string& prefix, const Json& object, Facts* facts) {
   }
 }
 
-Status Run(const Session& session, bool users) {
+Status RunStats(const Session& session, bool users) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   HttpClient* server = (*database)->server();
@@ -71,7 +71,7 @@ void AddStats(Command app, Session& session) {
   Command command =
       AddCommand(app, session, "stats",
                  "Show counters and gauges (a folder's counters begin at zero when it is opened)",
-                 Takes::kFolderOrServer, [&session, users] { return Run(session, *users); });
+                 Takes::kFolderOrServer, [&session, users] { return RunStats(session, *users); });
   command.AddFlag("--users", *users,
                   "Also how many users have plays. With --db counted: reads all seen filters "
                   "(minutes for 100 GB) and takes 16 bytes of memory per user and collection. "

@@ -46,7 +46,7 @@ std::string Text(const FilesReport& report) {
 }
 
 /// Values are only looked at where the database opens in spite of its files.
-Status Run(const Session& session) {
+Status RunVerify(const Session& session) {
   if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
   const auto files = VerifyFiles(session.db);
   if (!files.ok()) return files.status();
@@ -95,7 +95,7 @@ void AddVerify(Command app, Session& session) {
   Command command = AddCommand(app, session, "verify",
                                "Read and check every file and every value, changing nothing; "
                                "exit code 4 if anything is damaged, which is named",
-                               Takes::kFolder, [&session] { return Run(session); });
+                               Takes::kFolder, [&session] { return RunVerify(session); });
   command.Add("dir", session.db, "The database's folder, as by --db").TypeName("DIR");
   command.Examples({"seendb verify db"});
 }

@@ -11,7 +11,6 @@
 namespace seendb::tool {
 namespace {
 
-using Json = nlohmann::json;
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr int64_t kMillisOfSecond = 1'000;
 
@@ -28,8 +27,9 @@ bool TakeSpan(std::string_view text, SpanUnit unit, int32_t* seconds) {
 /// Why `text` is no opaque field, or null.
 const char* OpaqueError(std::string_view text) {
   if (text.size() > kMaxFieldsBytes) return "longer than 1,024 bytes";
-  const bool is_object = text.find('\0') == std::string_view::npos &&
-                         Json::parse(text.begin(), text.end(), nullptr, false).is_object();
+  const bool is_object =
+      text.find('\0') == std::string_view::npos &&
+      nlohmann::json::parse(text.begin(), text.end(), nullptr, false).is_object();
   return is_object ? nullptr : "not a JSON object";
 }
 
@@ -100,7 +100,7 @@ std::string_view RawMember(std::string_view object, std::string_view name) {
     const size_t value =
         SkipSpace(object, std::min(object.find(':', key_end), object.size() - 1) + 1);
     const size_t end = SkipValue(object, value);
-    if (Json::parse(key.begin(), key.end(), nullptr, false) == name) {
+    if (nlohmann::json::parse(key.begin(), key.end(), nullptr, false) == name) {
       const std::string_view text = object.substr(value, end - value);
       found = text.substr(0, text.find_last_not_of(kSpace) + 1);
     }
