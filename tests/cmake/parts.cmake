@@ -33,6 +33,9 @@ function(seendb_test_part part)
   if(SEENDB_SANITIZE STREQUAL "thread")  # which looks at threads that meet, and is slow
     list(FILTER sources INCLUDE REGEX "concurrency")
   endif()
+  if(SEENDB_ONLY_TESTS)  # tools/mutants compiles those that it runs
+    list(FILTER sources INCLUDE REGEX "${SEENDB_ONLY_TESTS}")
+  endif()
   if(NOT sources)
     return()
   endif()
