@@ -37,7 +37,7 @@ void AppendEntry(const HistoryEntry& entry, bool first, std::string* out) {
 Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call) {
   FieldSet fields(kItemsFields);
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
-    if (field == kCollection) return ReadText(value, &call->collection);
+    if (field == kLookedUpCollection) return ReadText(value, &call->collection);
     return ReadElements(value, kMaxHistoryItems, "items", [&](size_t, ondemand::value item) {
       std::string_view token;
       return ReadId(item, &call->items.emplace_back(), &token);
