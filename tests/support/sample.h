@@ -1,7 +1,7 @@
 // tests/support/sample.h: which cases of an exhaustive campaign are tried.
 //
-// SEENDB_SAMPLE=N takes every N-th; all of them unless told. tools/test tells sanitized builds so: what
-// they look for is in the code, not in which file's bit flipped.
+// SEENDB_SAMPLE=N takes every N-th; all of them unless told. tools/test tells sanitized builds so:
+// what they look for is in the code, not in which file's bit flipped.
 
 #pragma once
 
