@@ -14,7 +14,7 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 
 /// One metric of a partition; nothing where its value is not known.
-struct Row {
+struct SourceRow {
   const char* name;
   const char* help;
   MetricType type;
@@ -26,7 +26,7 @@ std::optional<double> Known(const std::optional<int64_t>& number) {
   return static_cast<double>(*number);
 }
 
-const Row kRows[] = {
+const SourceRow kSourceRows[] = {
     {"seendb_ingest_applied_offset", "The offset to read next.", MetricType::Gauge,
      [](const IngestPartition& p) { return Known(p.applied_offset); }},
     {"seendb_ingest_high_watermark", "The end of the partition's log.", MetricType::Gauge,
@@ -66,7 +66,7 @@ void CollectIngest(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* f
   MetricFamily alarms = MakeFamily("seendb_ingest_alarm",
                                    "1 once something was found missing, by kind, until a restart.",
                                    MetricType::Gauge);
-  for (const Row& row : kRows) {
+  for (const SourceRow& row : kSourceRows) {
     MetricFamily family = MakeFamily(row.name, row.help, row.type);
     for (const IngestTopic& topic : state.topics) {
       for (const IngestPartition& one : topic.partitions) {

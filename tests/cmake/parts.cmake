@@ -14,10 +14,10 @@ set(SEENDB_PROGRAM_ENV
 set(SEENDB_TEST_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
 set(SEENDB_TEST_PROGRAMS ${PROJECT_BINARY_DIR}/test)
 
-# seendb_tests_themselves(TARGETS...): code of tests, which costs more to compile with the sanitizers
-# than to run: not optimised, not explored by fuzzers.
+# seendb_tests_themselves(TARGETS...): code of tests, which costs more to compile than to run: not
+# optimised (in the presets dev and asan), not explored by fuzzers.
 function(seendb_tests_themselves)
-  if(NOT SEENDB_SANITIZE MATCHES "address")
+  if(NOT SEENDB_SANITIZE MATCHES "address" AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
     return()
   endif()
   set_target_properties(${ARGN} PROPERTIES SEENDB_NOT_FUZZED ON)
