@@ -44,7 +44,8 @@ Status EngineImpl::FlushUsers() {
 // A policy that failed to be stored may be stored after all.
 Status EngineImpl::ReconcileHealed() {
   const MutexLock change(admin_mutex_);
-  return ReconcileCollections(false);
+  const Status finished = FinishDeletions();
+  return finished.ok() ? ReconcileCollections(false) : finished;
 }
 
 // By hand: one after the other.

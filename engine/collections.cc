@@ -1,6 +1,7 @@
 // Collections and their policies.
 
 #include <algorithm>
+#include <utility>
 
 #include "engine_impl.h"
 
@@ -39,24 +40,70 @@ void EngineImpl::Publish(std::shared_ptr<const CollectionMap> collections) {
   collections_ = std::move(collections);
 }
 
+CollectionPtr EngineImpl::NewCollection(const std::string& name, uint64_t making,
+                                        const Policy& policy) {
+  return std::make_shared<const Collection>(
+      Collection{name, names_.Intern(name, making), making, policy});
+}
+
+EngineImpl::StoredMakings EngineImpl::ReadMakings() {
+  StoredMakings stored;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    for (const auto& [name, making] : shard->Makings()) {
+      uint64_t& number = stored.numbers[name];
+      number = std::max(number, making.number);
+      if (making.deleting) stored.deleting.insert(name);
+    }
+  }
+  return stored;
+}
+
 // The first shard is written first when a policy changes, so what it says holds; a crash may have
 // kept the others from hearing of it.
 Status EngineImpl::ReconcileCollections(bool fresh) {
   const auto stored = shards_.front()->Policies();
   if (!stored) return {};  // what is known of the policies stays
+  const StoredMakings makings = ReadMakings();
   auto map = std::make_shared<CollectionMap>();
   for (const auto& [name, policy] : *stored) {
-    (*map)[name] = std::make_shared<Collection>(Collection{name, names_.Intern(name), policy});
+    if (makings.deleting.contains(name)) continue;
+    (*map)[name] = NewCollection(name, makings.NumberOf(name), policy);
   }
-  for (size_t i = 1; i < shards_.size() && !options_.read_only; ++i) {
+  for (const std::unique_ptr<Shard>& shard : shards_) {
     for (const auto& [name, collection] : *map) {
-      const Status adopted = shards_[i]->AdoptPolicy(*collection);
+      const Status adopted = options_.read_only ? Status() : shard->AdoptPolicy(*collection);
       if (!adopted.ok()) return adopted;
     }
   }
   Publish(std::move(map));
-  const bool has_default = stored->contains("default");
-  return fresh && !has_default ? StoreCollection("default", Policy{}) : Status();
+  if (!fresh || stored->contains("default")) return {};
+  const Policy policy = ApplyPatch({}, options_.default_policy);
+  const Status fits = CheckFamilies("default", policy);
+  return fits.ok() ? StoreCollection(NewCollection("default", 0, policy)) : fits;
+}
+
+Status EngineImpl::CheckFamilies(std::string_view name, const Policy& policy) const {
+  const Status valid = ValidatePolicy(policy);
+  if (!valid.ok()) return valid;
+  uint64_t families = options_.ring_slots + 2 + FamiliesOf(policy);
+  const std::shared_ptr<const CollectionMap> current = collections();
+  for (const auto& [other, collection] : *current) {
+    if (other != name) families += FamiliesOf(collection->policy);
+  }
+  if (families <= options_.max_column_families) return {};
+  return Status::Incompatible("the collections would need " + std::to_string(families) +
+                                  " column families a shard; the setting "
+                                  "engine.max_column_families allows " +
+                                  std::to_string(options_.max_column_families),
+                              "/engine/max_column_families");
+}
+
+Status EngineImpl::CheckAllWritable() {
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    const Status takes = shard->CheckWritable();
+    if (!takes.ok()) return takes;
+  }
+  return {};
 }
 
 Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
@@ -65,45 +112,38 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
   const Status named = ValidateCollectionName(name);
   if (!named.ok()) return named;
   const MutexLock change(admin_mutex_);
-  const std::shared_ptr<const CollectionMap> current = collections();
   // The first shard's word holds also where the others did not hear of it: a creation that failed
   // half way may have made families already.
   const Status takes = shards_.front()->CheckWritable();
   if (!takes.ok()) return takes;
+  const StoredMakings makings = ReadMakings();
+  if (makings.deleting.contains(name)) {
+    const Status finished = FinishDeletion(std::string(name), makings.NumberOf(name));
+    if (!finished.ok()) return finished;
+  }
+  if (names_.full()) return Status::Unavailable("too many collections were made; restart");
   Policy policy;
+  Status fixed;
   if (const auto stored = shards_.front()->Policies()) {
     if (const auto known = stored->find(std::string(name)); known != stored->end()) {
-      const Status fixed = CheckFixedFields(known->second, patch);
-      if (!fixed.ok()) return fixed;
       policy = known->second;
+      fixed = CheckFixedFields(policy, patch);
     }
   }
   policy = ApplyPatch(policy, patch);
-  const Status valid = ValidatePolicy(policy);
-  if (!valid.ok()) return valid;
-
-  uint64_t families = options_.ring_slots + 2 + FamiliesOf(policy);
-  for (const auto& [other, collection] : *current) {
-    if (other != name) families += FamiliesOf(collection->policy);
-  }
-  if (families > options_.max_column_families) {
-    return Status::Incompatible("the collections would need " + std::to_string(families) +
-                                    " column families a shard; the setting "
-                                    "engine.max_column_families allows " +
-                                    std::to_string(options_.max_column_families),
-                                "/engine/max_column_families");
-  }
-  return StoreCollection(std::string(name), policy);
+  const Status fits = CheckFamilies(name, policy);
+  if (!fits.ok()) return fits;
+  const CollectionPtr wanted =
+      NewCollection(std::string(name), makings.NumberOf(name) + (fixed.ok() ? 0 : 1), policy);
+  return fixed.ok() ? StoreCollection(wanted) : BeginAnew(wanted, fixed);
 }
 
 // A shard whose history lacks more for the change does not trust it until plays go by the policy.
-Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy) {
+Status EngineImpl::StoreCollection(const CollectionPtr& wanted) {
   const Status believed = CheckClock();
   if (!believed.ok()) return believed;
-  const auto wanted =
-      std::make_shared<const Collection>(Collection{name, names_.Intern(name), policy});
   const std::shared_ptr<const CollectionMap> current = collections();
-  const auto recorded = current->find(name);
+  const auto recorded = current->find(wanted->name);
   const Policy* const recorded_by =
       recorded == current->end() ? nullptr : &recorded->second->policy;
   const int64_t now_ms = clock_->NowMs();
@@ -115,14 +155,102 @@ Status EngineImpl::StoreCollection(const std::string& name, const Policy& policy
     const Status announced = shards_[i]->AnnouncePolicy(*wanted, incomplete[i]);
     if (!announced.ok()) return announced;
   }
-  auto map = std::make_shared<CollectionMap>(*current);
-  (*map)[name] = wanted;
-  Publish(std::move(map));
+  PublishWith(wanted);
   for (size_t i = 0; i < shards_.size(); ++i) {
     const Status confirmed = shards_[i]->ConfirmPolicy(*wanted, incomplete[i]);
     if (!confirmed.ok()) return confirmed;
   }
   return {};
+}
+
+void EngineImpl::PublishWith(const CollectionPtr& collection) {
+  auto map = std::make_shared<CollectionMap>(*collections());
+  (*map)[collection->name] = collection;
+  Publish(std::move(map));
+}
+
+// ---- Collections that go, or begin anew ----
+
+// Writes to a collection are refused in every shard as long as it lives.
+class EngineImpl::StoppedWrites {
+ public:
+  StoppedWrites(EngineImpl* engine, std::string name) : engine_(engine), name_(std::move(name)) {
+    for (const std::unique_ptr<Shard>& shard : engine_->shards_) shard->StopWrites(name_);
+  }
+  ~StoppedWrites() {
+    for (const std::unique_ptr<Shard>& shard : engine_->shards_) shard->ResumeWrites(name_);
+  }
+  StoppedWrites(const StoppedWrites&) = delete;
+  StoppedWrites& operator=(const StoppedWrites&) = delete;
+  bool HoldsAny(const Collection& collection) const {
+    return std::any_of(
+        engine_->shards_.begin(), engine_->shards_.end(),
+        [&](const std::unique_ptr<Shard>& shard) { return shard->HoldsAny(collection); });
+  }
+
+ private:
+  EngineImpl* const engine_;
+  const std::string name_;
+};
+
+Status EngineImpl::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
+  const Result<CollectionPtr> known = FindCollection(wanted->name);
+  Status status = known.ok() ? CheckAllWritable() : fixed;
+  if (status.ok()) status = CheckClock();
+  if (!status.ok()) return status;
+  const StoppedWrites stopped(this, wanted->name);
+  if (stopped.HoldsAny(**known)) return fixed;
+  for (const std::unique_ptr<Shard>& shard : shards_) {
+    status = shard->BeginAnew(*wanted);
+    if (!status.ok()) return status;  // the others follow once it is healed
+    if (shard == shards_.front()) PublishWith(wanted);
+  }
+  return StoreCollection(wanted);
+}
+
+// The first shard is told first, and is the last to forget it: an opening finishes the others.
+Status EngineImpl::FinishDeletion(const std::string& name, uint64_t making) {
+  const Status begun = shards_.front()->BeginDeletion(name, making);
+  if (!begun.ok()) return begun;
+  for (size_t i = 1; i < shards_.size(); ++i) {
+    Status deleted = shards_[i]->BeginDeletion(name, making);
+    if (deleted.ok()) deleted = shards_[i]->FinishDeletion(name);
+    if (!deleted.ok()) return deleted;
+  }
+  return shards_.front()->FinishDeletion(name);
+}
+
+Status EngineImpl::FinishDeletions() {
+  const StoredMakings makings = ReadMakings();
+  for (const std::string& name : makings.deleting) {
+    const StoppedWrites stopped(this, name);
+    const Status finished = FinishDeletion(name, makings.NumberOf(name));
+    if (!finished.ok()) return finished;
+  }
+  return {};
+}
+
+Status EngineImpl::DeleteCollection(std::string_view name) {
+  Status status = CheckWritable();
+  if (!status.ok()) return status;
+  const MutexLock change(admin_mutex_);
+  const Result<CollectionPtr> known = FindCollection(name);
+  if (!known.ok()) return known.status();
+  status = CheckAllWritable();
+  if (!status.ok()) return status;
+  const StoppedWrites stopped(this, (*known)->name);
+  if (name == "default" && stopped.HoldsAny(**known)) {
+    return Status::Incompatible("the collection default is deleted only while it holds nothing",
+                                "/collection");
+  }
+  auto map = std::make_shared<CollectionMap>(*collections());
+  map->erase((*known)->name);
+  Publish(std::move(map));
+  const uint64_t making = (*known)->making + 1;
+  status = FinishDeletion((*known)->name, making);
+  // It is there as before, as far as anybody knows.
+  if (!status.ok() && ReadMakings().NumberOf(name) < making) PublishWith(*known);
+  return status;
 }
 
 std::vector<CollectionInfo> EngineImpl::Collections() {

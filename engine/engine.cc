@@ -170,6 +170,8 @@ Status EngineImpl::OpenAll() {
     maintained_to_ms_ = clock_->NowMs();
   }
   if (!options_.read_only) {
+    status = FinishDeletions();
+    if (!status.ok()) return status;
     if (!clock_->Look().in_doubt) status = EnsureBuckets(/*opening=*/true);
     if (!status.ok()) return status;
     if (options_.background) StartBackground();

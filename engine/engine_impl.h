@@ -10,6 +10,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -62,6 +63,7 @@ class EngineImpl final : public Engine {
   Status SetRecording(IdRef user, bool paused) override;
   Result<Recording> GetRecording(IdRef user) override;
   Status PutCollection(std::string_view name, const PolicyPatch& patch) override;
+  Status DeleteCollection(std::string_view name) override;
   std::vector<CollectionInfo> Collections() override;
   Status Drain() override;
   Status Seal(std::string_view collection, std::string_view bucket) override;
@@ -124,7 +126,28 @@ class EngineImpl final : public Engine {
   void Publish(std::shared_ptr<const CollectionMap> collections);
   /// Brings the shards in line with the first that knows better, after an opening.
   Status ReconcileCollections(bool fresh);
-  Status StoreCollection(const std::string& name, const Policy& policy);
+  /// What the shards say of names that more than one collection has had.
+  struct StoredMakings {
+    std::map<std::string, uint64_t, std::less<>> numbers;
+    std::set<std::string, std::less<>> deleting;
+    uint64_t NumberOf(std::string_view name) const {
+      const auto at = numbers.find(name);
+      return at == numbers.end() ? 0 : at->second;
+    }
+  };
+  StoredMakings ReadMakings();
+  CollectionPtr NewCollection(const std::string& name, uint64_t making, const Policy& policy);
+  /// Whether the policy is valid, and how many column families the collections would need.
+  Status CheckFamilies(std::string_view name, const Policy& policy) const;
+  Status CheckAllWritable();
+  Status StoreCollection(const CollectionPtr& wanted);
+  void PublishWith(const CollectionPtr& collection);
+  class StoppedWrites;
+  /// Gives a collection other fixed fields; `fixed` where it holds anything.
+  Status BeginAnew(const CollectionPtr& wanted, const Status& fixed);
+  Status FinishDeletion(const std::string& name, uint64_t making);
+  /// Deletions that a crash or a failure has interrupted.
+  Status FinishDeletions();
 
   // record.cc
   template <typename Given>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <optional>
@@ -121,6 +122,10 @@ class App {
   void OpenEngine() {
     Options options = config_.engine;
     Seams seams;
+    if (config_.default_policy && std::filesystem::exists(config_.db + "/SEENDB")) {
+      Log(LogLevel::kInfo, "default_policy_ignored",
+          {{"db", config_.db}, {"reason", "the database is there; PUT /collections/default"}});
+    }
     if (clock_) {
       seams.clock = &*clock_;
       options.background = false;

@@ -54,6 +54,11 @@ Status CheckFixedFields(const Policy& current, const PolicyPatch& patch) {
   return Status::Incompatible("fixed once the collection exists: " + names, std::move(first));
 }
 
+bool SameFixedFields(const Policy& one, const Policy& other) {
+  const Result<PolicyPatch> patch = PolicyPatchFromJson(PolicyToJson(other));
+  return patch.ok() && CheckFixedFields(one, *patch).ok();
+}
+
 int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms) {
   return BucketIndexOf(policy, now_ms - int64_t{policy.history.days} * kMsPerDay);
 }

@@ -159,7 +159,7 @@ Status Ring::WriteMerges(const Staging& staging, int64_t as_of_ms) {
   std::string delta;
   std::shared_ptr<Bucket> bucket;
   const Staging::Entry* bucket_of = nullptr;
-  bool expired = false;
+  bool expired = false, former = false;
   for (size_t at = 0; at < entries.size();) {
     Pace();
     // Inside, no user is erased and no bucket dropped; both may happen between batches.
@@ -175,9 +175,11 @@ Status Ring::WriteMerges(const Staging& staging, int64_t as_of_ms) {
       if (bucket_of == nullptr || bucket_of->collection != entry.collection ||
           bucket_of->bucket != entry.bucket) {
         bucket_of = &entry;
-        const std::string name = names_->Name(entry.collection);
+        const auto [name, making] = names_->Find(entry.collection);
         const std::shared_ptr<const FamilySet> families = store_->families();
         const CollectionFamilies* collection = families->Find(name);
+        former = families->IsFormer(name, making);
+        if (former) continue;  // deleted since
         const Present now = clock_->Look();
         expired = collection == nullptr ||
                   (!now.in_doubt &&
@@ -192,6 +194,7 @@ Status Ring::WriteMerges(const Staging& staging, int64_t as_of_ms) {
           bucket = *found;
         }
       }
+      if (former) continue;
       if (expired) {
         counters_->drained_expired.fetch_add(entry.count, std::memory_order_relaxed);
         continue;
@@ -203,7 +206,7 @@ Status Ring::WriteMerges(const Staging& staging, int64_t as_of_ms) {
           bucket->family->get(), rocksdb::Slice(entry.user_bytes, entry.user_size), delta);
       if (!status.ok()) return FromRocks(status, "drain");
       if (bucket->sealed.load(std::memory_order_relaxed)) {
-        late.Add(names_->Name(entry.collection), bucket, items.size());
+        late.Add(names_->Find(entry.collection).name, bucket, items.size());
       }
       plays += items.size();
       ++records;

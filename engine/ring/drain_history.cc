@@ -17,8 +17,9 @@ constexpr size_t kHistoryBatchRecords = 2048;
 struct Target {
   std::string name;
   const CollectionFamilies* collection = nullptr;  // of the set below
+  bool former = false;                             // deleted since
   int64_t oldest = 0;                              // bucket still kept; all, in a clock's doubt
-  std::shared_ptr<HistoryBucket> bucket;
+  std::shared_ptr<HistoryBucket> bucket{};
 };
 
 }  // namespace
@@ -44,9 +45,18 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
       const HistoryStaging::Entry& entry = *entries[at];
       if (entry.at_ms == kNoTimeMs) continue;  // erased since
       if (user == nullptr || user->collection != entry.user->collection) {
-        to = {names_->Name(entry.user->collection), nullptr, 0, nullptr};
-        to.collection = families->Find(to.name);
-        if (to.collection == nullptr) return Status::Unavailable("the shard is being closed");
+        const NamedMaking of = names_->Find(entry.user->collection);
+        to = {of.name, families->Find(of.name), families->IsFormer(of.name, of.making)};
+        user = nullptr;
+        if (!to.former && to.collection == nullptr) {
+          return Status::Unavailable("the shard is being closed");
+        }
+      }
+      if (to.former) {
+        user = entry.user;
+        continue;
+      }
+      if (user == nullptr) {
         const Present now = clock_->Look();
         to.oldest = now.in_doubt ? std::numeric_limits<int64_t>::min()
                                  : OldestHistoryBucket(to.collection->policy, now.ms);

@@ -37,7 +37,7 @@ bool Ring::MayHold(std::string_view user) const {
   if (settings_.Find(user) != nullptr) return true;
   const std::shared_ptr<const FamilySet> before = store_->families();
   for (const auto& [name, collection] : before->collections) {
-    const uint16_t id = names_->Intern(name);
+    const uint16_t id = names_->Intern(name, collection.making);
     std::vector<Fingerprint> staged;
     Collect(id, user, INT64_MIN, false, &staged);
     Collect(id, user, INT64_MIN, true, &staged);

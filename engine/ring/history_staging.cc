@@ -115,6 +115,16 @@ void HistoryStaging::Erase(uint16_t collection, std::string_view user) {
   }
 }
 
+bool HistoryStaging::Holds(uint16_t collection) const {
+  for (const Stripe& stripe : stripes_) {
+    const MutexLock lock(stripe.mutex);
+    for (const Entry& entry : stripe.entries) {
+      if (entry.user->collection == collection && entry.at_ms != kNoTimeMs) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<const HistoryStaging::Entry*> HistoryStaging::Entries() const {
   std::vector<const Entry*> all;
   all.reserve(entries());

@@ -52,6 +52,8 @@ class HistoryStaging {
   void ForUser(uint16_t collection, std::string_view user, const Visit& visit) const;
   /// Forgets the user's items in a collection.
   void Erase(uint16_t collection, std::string_view user);
+  /// Whether any entry of the collection is not erased. Cost: a look at every entry.
+  bool Holds(uint16_t collection) const;
   /// Every entry that is not erased, by collection, user and item.
   std::vector<const Entry*> Entries() const;
   /// Items staged, erased ones included; bytes of memory.

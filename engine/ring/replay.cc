@@ -55,9 +55,10 @@ bool Ring::ReplayHistory(uint64_t sequence, std::string_view record, Staging* st
   HistoryJournalDecoder decoder;
   if (!decoder.Begin(record)) return false;
   const std::shared_ptr<const FamilySet> families = store_->families();
+  if (sequence <= families->MakingOf(decoder.collection()).sequence) return true;
   const CollectionFamilies* family = families->Find(decoder.collection());
   if (family == nullptr) return false;
-  const uint16_t collection = names_->Intern(decoder.collection());
+  const uint16_t collection = names_->Intern(decoder.collection(), family->making);
   WatchedPlay play;
   while (decoder.Next(&play)) {
     if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
@@ -79,9 +80,10 @@ bool Ring::ReplayRecord(uint64_t sequence, std::string_view record, Staging* sta
   JournalDecoder decoder;
   if (!decoder.Begin(record)) return false;
   const std::shared_ptr<const FamilySet> families = store_->families();
+  if (sequence <= families->MakingOf(decoder.collection()).sequence) return true;
   const CollectionFamilies* family = families->Find(decoder.collection());
   if (family == nullptr) return false;
-  const uint16_t collection = names_->Intern(decoder.collection());
+  const uint16_t collection = names_->Intern(decoder.collection(), family->making);
   StagedPlay play;
   std::optional<int64_t> known;
   while (decoder.Next(&play.user, &play.bucket, &play.item)) {

@@ -218,7 +218,7 @@ std::vector<StagedReport> Ring::Inspect(std::string_view user) const {
         reports.push_back({name, BucketLabel(policy, bucket), slot.position,
                            slot.state == State::kDrained, items});
       };
-      slot.staging->ForUser(names_->Intern(name), user, report);
+      slot.staging->ForUser(names_->Intern(name, collection.making), user, report);
     }
   }
   return reports;

@@ -176,6 +176,11 @@ class Ring {
     settings_.Put(user, record);
     users_changed_.store(true);
   }
+  /// Takes what users' records, and their last active days, say of a collection out of them.
+  /// Nothing is written to it meanwhile. Cost: a look at every user of whom there is either.
+  Status ForgetCollection(std::string_view collection) EXCLUDES(apply_lock_);
+  /// Whether anything of a collection is staged and not drained.
+  bool Holds(uint16_t collection) const;
   /// Writes the user records into a table, if any changed since: no damage of a log takes them
   /// then.
   Status FlushUsers() EXCLUDES(apply_lock_);
@@ -222,7 +227,10 @@ class Ring {
   Status FindLaterRows(std::string_view user, int64_t at_ms, std::vector<LaterRow>* rows) const;
   Status WriteErasure(std::string_view user, int64_t at_ms, const std::vector<LaterRow>& later,
                       const std::vector<std::string>& damaged) REQUIRES(apply_lock_);
-  void EraseStaged(std::string_view collection, std::string_view user, bool history)
+  Status ForgetMarks(std::string_view collection, std::span<const std::string> users)
+      REQUIRES(apply_lock_);
+  Status ForgetDays(std::string_view collection);
+  void EraseStaged(const CollectionFamilies& collection, std::string_view user, bool history)
       REQUIRES(apply_lock_);
   bool RotationIsDue(int64_t now_ms) const REQUIRES_SHARED(mutex_);
   void OpenNext() REQUIRES(mutex_);

@@ -142,7 +142,7 @@ Status Ring::WriteErasure(std::string_view user, int64_t at_ms, const std::vecto
   if (!status.ok()) return FromRocks(status, "erase");
   Settle(user, record);
   days_.Forget(days);
-  for (const auto& [name, collection] : families->collections) EraseStaged(name, user, true);
+  for (const auto& [name, collection] : families->collections) EraseStaged(collection, user, true);
   return {};
 }
 
@@ -166,13 +166,15 @@ Status Ring::Forget(std::string_view user, int64_t at_ms, UserRecord* record) {
   if (status.ok()) status = store_->db()->Write(NotSynced(), &batch);
   if (!status.ok()) return FromRocks(status, "forget");
   Settle(user, *record);
-  for (const auto& [name, marks] : record->marks) EraseStaged(name, user, false);
+  for (const auto& [name, marks] : record->marks) {
+    EraseStaged(*families->Find(name), user, false);
+  }
   return {};
 }
 
-void Ring::EraseStaged(std::string_view collection, std::string_view user, bool history) {
+void Ring::EraseStaged(const CollectionFamilies& collection, std::string_view user, bool history) {
   apply_lock_.AssertHeld();
-  const uint16_t id = names_->Intern(collection);
+  const uint16_t id = names_->Intern(collection.name, collection.making);
   const ReaderLock lock(mutex_);
   for (const Slot& slot : slots_) {
     if (slot.staging != nullptr) slot.staging->Erase(id, user);

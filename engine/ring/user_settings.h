@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/sync.h"
 #include "format/user_codec.h"
@@ -36,6 +38,20 @@ class UserSettings {
     const ReaderLock lock(mutex_);
     const auto at = records_.find(user);
     return at == records_.end() ? nullptr : at->second;
+  }
+  /// Users whose record has marks of a collection. Cost: a look at every record.
+  std::vector<std::string> UsersWithMarks(std::string_view collection) const {
+    std::vector<std::string> users;
+    const ReaderLock lock(mutex_);
+    for (const auto& [user, record] : records_) {
+      if (record->marks.contains(collection)) users.push_back(user);
+    }
+    return users;
+  }
+  /// Puts `record` in the place of what is known of the user.
+  void Replace(std::string_view user, UserRecord record) {
+    const WriterLock lock(mutex_);
+    records_[std::string(user)] = std::make_shared<const UserRecord>(std::move(record));
   }
 
  private:

@@ -67,7 +67,12 @@ Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
   const Collection& collection = write.collection;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* family = families->Find(collection.name);
-  if (family == nullptr) return Status::Unavailable("the collection is being made");
+  if (shard.stopped.contains(collection.name)) {
+    return Status::Busy("the collection is being changed");
+  }
+  if (family == nullptr || family->making != collection.making) {
+    return Status::Unavailable("the collection is being made");
+  }
   ShardBatch taken(shard.ring.get(), family, collection.policy, write.given, firsts);
   rocksdb::WriteBatch batch;
   Status status = taken.Take(write.events, change == nullptr ? nullptr : &change->sources, result);

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "base/clock_guard.h"
@@ -68,6 +70,8 @@ struct ShardParts {
   const std::unique_ptr<Ring> ring;
   Sources sources;
   Outbox outbox{store.get()};
+  // Collections that take no writes for now (makings.h).
+  std::set<std::string, std::less<>> stopped GUARDED_BY(ring->apply_lock());
   // Of filter requests that record; taken before `use`.
   const std::shared_ptr<UserTurns> turns = std::make_shared<UserTurns>();
   UnfinishedErasures erasures;

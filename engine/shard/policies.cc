@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "shard/history_edit.h"
+#include "shard/makings.h"
 
 namespace seendb {
 HistoryIncomplete HistoryIncompleteUnder(const ShardParts& shard, const Collection& wanted,
@@ -24,8 +25,9 @@ HistoryIncomplete HistoryIncompleteUnder(const ShardParts& shard, const Collecti
 
 Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
                       const HistoryIncomplete& incomplete) {
-  const Status stored = shard.store->PutCollection(
-      wanted.name, wanted.policy, incomplete.changes() ? INT64_MAX : incomplete.before);
+  const Status stored =
+      shard.store->PutCollection(wanted.name, wanted.policy, wanted.making,
+                                 incomplete.changes() ? INT64_MAX : incomplete.before);
   if (!stored.ok()) return stored;
   const int64_t current = BucketIndexOf(wanted.policy, shard.clock->NowMs());
   const Status bucket = shard.store->EnsureBucket(wanted.name, current).status();
@@ -36,15 +38,24 @@ Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
 Status ConfirmPolicy(const ShardParts& shard, const Collection& wanted,
                      const HistoryIncomplete& incomplete) {
   if (!incomplete.changes()) return {};
-  return shard.store->PutCollection(wanted.name, wanted.policy, incomplete.after);
+  return shard.store->PutCollection(wanted.name, wanted.policy, wanted.making, incomplete.after);
 }
 
-Status AdoptPolicy(const ShardParts& shard, const Collection& known) {
+Status AdoptPolicy(ShardParts& shard, const Collection& known) {
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* const own = families->Find(known.name);
-  if (own != nullptr && own->policy == known.policy) return {};
-  return shard.store->PutCollection(known.name, known.policy,
-                                    own == nullptr ? kNeverMs : INT64_MAX);
+  if (own != nullptr && own->policy == known.policy && own->making == known.making) return {};
+  if (own != nullptr && !SameFixedFields(own->policy, known.policy)) {
+    const Collection before{known.name, shard.names->Intern(known.name, own->making), own->making,
+                            own->policy};
+    if (!HoldsAny(shard, before)) return BeginAnew(shard, known);
+    return Status::Corruption("shard " + std::to_string(shard.store->shard()) +
+                              " holds plays of the collection " + known.name +
+                              " under other fixed fields than the first shard's");
+  }
+  int64_t incomplete = own == nullptr ? kNeverMs : INT64_MAX;
+  if (own != nullptr && own->policy == known.policy) incomplete = own->history_incomplete_up_to_ms;
+  return shard.store->PutCollection(known.name, known.policy, known.making, incomplete);
 }
 
 }  // namespace seendb

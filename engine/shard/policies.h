@@ -31,7 +31,8 @@ Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
 Status ConfirmPolicy(const ShardParts& shard, const Collection& wanted,
                      const HistoryIncomplete& incomplete) REQUIRES_SHARED(shard.use);
 
-/// Stores a policy that another shard has, unless this one has the same.
-Status AdoptPolicy(const ShardParts& shard, const Collection& known) REQUIRES_SHARED(shard.use);
+/// Stores a policy that the first shard has, unless this one has the same. kCorruption where fixed
+/// fields differ, and the shard holds something by its own.
+Status AdoptPolicy(ShardParts& shard, const Collection& known) REQUIRES_SHARED(shard.use);
 
 }  // namespace seendb

@@ -185,6 +185,11 @@ std::optional<std::map<std::string, Policy>> Shard::Policies() {
   return policies;
 }
 
+std::map<std::string, Making, std::less<>> Shard::Makings() {
+  const SharedLock::Shared inside(parts_.use);
+  return parts_.store->families()->makings;
+}
+
 Status Shard::AdoptPolicy(const Collection& known) {
   const SharedLock::Shared inside(parts_.use);
   return seendb::AdoptPolicy(parts_, known);
@@ -204,6 +209,38 @@ Status Shard::AnnouncePolicy(const Collection& wanted, const HistoryIncomplete& 
 Status Shard::ConfirmPolicy(const Collection& wanted, const HistoryIncomplete& incomplete) {
   const SharedLock::Shared inside(parts_.use);
   return seendb::ConfirmPolicy(parts_, wanted, incomplete);
+}
+
+// ---- Collections that go, or begin anew ----
+
+void Shard::StopWrites(const std::string& name) {
+  const SharedLock::Shared inside(parts_.use);
+  seendb::StopWrites(parts_, name);
+}
+
+void Shard::ResumeWrites(const std::string& name) {
+  const SharedLock::Shared inside(parts_.use);
+  seendb::ResumeWrites(parts_, name);
+}
+
+bool Shard::HoldsAny(const Collection& collection) {
+  const SharedLock::Shared inside(parts_.use);
+  return seendb::HoldsAny(parts_, collection);
+}
+
+Status Shard::BeginDeletion(const std::string& name, uint64_t making) {
+  const SharedLock::Shared inside(parts_.use);
+  return seendb::BeginDeletion(parts_, name, making);
+}
+
+Status Shard::FinishDeletion(const std::string& name) {
+  const SharedLock::Shared inside(parts_.use);
+  return seendb::FinishDeletion(parts_, name);
+}
+
+Status Shard::BeginAnew(const Collection& wanted) {
+  const SharedLock::Shared inside(parts_.use);
+  return seendb::BeginAnew(parts_, wanted);
 }
 
 // ---- Reads ----

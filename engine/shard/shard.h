@@ -32,6 +32,7 @@
 #include "shard/buckets.h"
 #include "shard/filter.h"
 #include "shard/history_cursor.h"
+#include "shard/makings.h"
 #include "shard/parts.h"
 #include "shard/policies.h"
 #include "shard/report.h"
@@ -96,11 +97,22 @@ class Shard {
   /// The policies as stored, by collection; nothing where not even an opening for reading
   /// succeeded.
   std::optional<std::map<std::string, Policy>> Policies();
+  /// Of names that more than one collection has had.
+  std::map<std::string, Making, std::less<>> Makings();
   Status AdoptPolicy(const Collection& known);
   HistoryIncomplete HistoryIncompleteUnder(const Collection& wanted, const Policy* recorded_by,
                                            int64_t now_ms);
   Status AnnouncePolicy(const Collection& wanted, const HistoryIncomplete& incomplete);
   Status ConfirmPolicy(const Collection& wanted, const HistoryIncomplete& incomplete);
+
+  // ---- Collections that go, or begin anew (makings.h) ----
+
+  void StopWrites(const std::string& name);
+  void ResumeWrites(const std::string& name);
+  bool HoldsAny(const Collection& collection);
+  Status BeginDeletion(const std::string& name, uint64_t making);
+  Status FinishDeletion(const std::string& name);
+  Status BeginAnew(const Collection& wanted);
 
   // ---- Reads ----
 

@@ -240,6 +240,8 @@ Status ShardStore::PublishOpened() {
     if (loaded.ok()) loaded = LoadDropped(&families);
     if (!loaded.ok()) return loaded;
   }
+  const Status makings = LoadMakings(set.get());
+  if (!makings.ok()) return makings;
   for (Opened& opened : opened_) {
     if (opened.name.Is(kRingTables)) {
       if (opened.name.slot >= 1024) return Status::Incompatible("unknown column family ring/...");

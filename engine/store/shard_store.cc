@@ -82,7 +82,7 @@ Status ShardStore::EnsureImpressions(CollectionFamilies* families) {
   return {};
 }
 
-Status ShardStore::PutCollection(const std::string& name, const Policy& policy,
+Status ShardStore::PutCollection(const std::string& name, const Policy& policy, uint64_t making,
                                  int64_t history_incomplete_up_to_ms) {
   AssertMayBlock();
   const Status writable = CheckWritable();
@@ -97,9 +97,16 @@ Status ShardStore::PutCollection(const std::string& name, const Policy& policy,
   if (status.ok()) {
     status = batch.Put(meta(), UnwatchedKey(name), std::to_string(history_incomplete_up_to_ms));
   }
+  Making noted = set->MakingOf(name);
+  if (noted.number < making) {
+    noted.number = making;
+    set->makings[name] = noted;
+    if (status.ok()) status = batch.Put(meta(), MadeKey(name), noted.ToJson());
+  }
   if (status.ok()) status = db_->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "store a policy");
   families.name = name;
+  families.making = noted.number;
   families.policy = policy;
   families.history_incomplete_up_to_ms = history_incomplete_up_to_ms;
   const Status made = EnsureImpressions(&families);

@@ -73,8 +73,21 @@ class ShardStore {
 
   /// Stores a policy, and CollectionFamilies::history_incomplete_up_to_ms, synced, and makes the
   /// families it needs at once.
-  Status PutCollection(const std::string& name, const Policy& policy,
+  /// Notes the `making`, where a collection of before had a lower one.
+  Status PutCollection(const std::string& name, const Policy& policy, uint64_t making,
                        int64_t history_incomplete_up_to_ms);
+
+  /// A collection is deleted in three steps, between which nothing is written to it. The first
+  /// notes that it goes, synced: the deletion is finished then, by whoever opens the shard.
+  Status NoteDeletion(const std::string& name, const Making& making);
+  /// No later write or read finds it; nothing where it is not there. Fast.
+  std::optional<CollectionFamilies> UnpublishCollection(std::string_view name);
+  /// Drops its families, if any are left, and deletes all that is stored of it but the note.
+  Status DeleteCollection(const std::string& name, const CollectionFamilies* families);
+  /// Gives a collection that holds nothing another policy, fixed fields too, synced. Nothing is
+  /// written to it meanwhile.
+  Status BeginAnew(const std::string& name, const Policy& policy, const Making& making);
+
   /// The bucket, made if it is not there yet. Waits while one of the same name is being dropped, so
   /// that what is written into it is in a family of its own.
   Result<std::shared_ptr<Bucket>> EnsureBucket(std::string_view collection, int64_t index);
@@ -193,6 +206,16 @@ class ShardStore {
   Status CheckShardIdentity();
   Status CheckNewer();
   Status LoadPolicies();
+  Status LoadMakings(FamilySet* set);
+  Status CollectionKeys(const std::string& name, std::vector<std::string>* keys) const;
+  /// Drops every bucket of a kind.
+  template <typename OneBucket>
+  Status DropAll(BucketsOf<OneBucket> CollectionFamilies::*buckets, const std::string& name) {
+    const auto all = Unpublish(buckets, name, std::numeric_limits<int64_t>::max());
+    const Status dropped = Drop(name, all);
+    if (!dropped.ok()) AbandonDrop(name, all);
+    return dropped;
+  }
   Status LoadHistoryIncomplete(CollectionFamilies* families) const;
   Status LoadDropped(CollectionFamilies* families);
   Status LoadClockNote();

@@ -28,6 +28,20 @@ std::string RingState(uint64_t epoch) { return nlohmann::json{{"epoch", epoch}}.
 
 std::optional<uint64_t> ParseRingState(std::string_view json) { return NumberIn(json, "epoch"); }
 
+std::string Making::ToJson() const {
+  nlohmann::ordered_json note{{"number", number}, {"sequence", sequence}};
+  if (deleting) note["deleting"] = true;
+  return note.dump();
+}
+
+std::optional<Making> Making::FromJson(std::string_view json) {
+  const std::optional<uint64_t> number = NumberIn(json, "number");
+  const std::optional<uint64_t> sequence = NumberIn(json, "sequence");
+  if (!number || !sequence) return {};
+  const auto parsed = nlohmann::json::parse(json, nullptr, false);
+  return Making{*number, *sequence, parsed.contains("deleting")};
+}
+
 std::string SealedState(uint64_t late_total) {
   return nlohmann::json{{"late_total", late_total}}.dump();
 }

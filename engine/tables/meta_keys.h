@@ -12,6 +12,7 @@ namespace seendb {
 inline constexpr char kIdentityKey[] = "identity";
 inline constexpr char kRingKey[] = "ring";
 inline constexpr char kCollectionPrefix[] = "collection/";
+inline constexpr char kMadePrefix[] = "made/";
 inline constexpr char kUnwatchedPrefix[] = "unwatched/";
 inline constexpr char kDroppedPrefix[] = "dropped/";
 inline constexpr char kClockKey[] = "clock";
@@ -40,19 +41,13 @@ struct MetaKey {
   bool lost_with_log;  ///< deleted when a part of the log is lost
 };
 inline constexpr MetaKey kMetaKeys[] = {
-    {kIdentityKey, MetaRebuild::kAnew, false},
-    {kRingKey, MetaRebuild::kAnew, false},
-    {kCollectionPrefix, MetaRebuild::kNewest, false},
-    {kUnwatchedPrefix, MetaRebuild::kNewest, false},
-    {kDroppedPrefix, MetaRebuild::kNewest, false},
-    {kClockKey, MetaRebuild::kNewest, false},
-    {kErasingPrefix, MetaRebuild::kNewest, false},
-    {kSealedPrefix, MetaRebuild::kDropped, false},
-    {kLatePrefix, MetaRebuild::kDropped, false},
-    {kDamagedPrefix, MetaRebuild::kDropped, false},
-    {kLostPrefix, MetaRebuild::kJoined, false},
-    {kSourcePrefix, MetaRebuild::kDropped, true},
-    {kTopicPrefix, MetaRebuild::kDropped, true},
+    {kIdentityKey, MetaRebuild::kAnew, false},        {kRingKey, MetaRebuild::kAnew, false},
+    {kCollectionPrefix, MetaRebuild::kNewest, false}, {kMadePrefix, MetaRebuild::kNewest, false},
+    {kUnwatchedPrefix, MetaRebuild::kNewest, false},  {kDroppedPrefix, MetaRebuild::kNewest, false},
+    {kClockKey, MetaRebuild::kNewest, false},         {kErasingPrefix, MetaRebuild::kNewest, false},
+    {kSealedPrefix, MetaRebuild::kDropped, false},    {kLatePrefix, MetaRebuild::kDropped, false},
+    {kDamagedPrefix, MetaRebuild::kDropped, false},   {kLostPrefix, MetaRebuild::kJoined, false},
+    {kSourcePrefix, MetaRebuild::kDropped, true},     {kTopicPrefix, MetaRebuild::kDropped, true},
     {kOutboxPrefix, MetaRebuild::kNewest, false},  // what was told may be told again
 };
 /// What becomes of this record; a kind that is not in the table is kept.
@@ -61,6 +56,22 @@ MetaRebuild RebuildOf(std::string_view key);
 /// The value of kRingKey, and what it says; nothing where the text is damaged.
 std::string RingState(uint64_t epoch);
 std::optional<uint64_t> ParseRingState(std::string_view json);
+
+/// Which collection of a name this is, where one before it was deleted or began anew.
+inline std::string MadeKey(std::string_view collection) {
+  return std::string(kMadePrefix).append(collection);
+}
+/// Its value.
+struct Making {
+  uint64_t number = 0;    ///< of those that had the name before, those that hold nothing more
+  uint64_t sequence = 0;  ///< of the shard: journal records at or below it are of those before
+  bool deleting = false;  ///< the one before is still being deleted
+
+  std::string ToJson() const;
+  /// Nothing where the text is damaged.
+  static std::optional<Making> FromJson(std::string_view json);
+  friend bool operator==(const Making&, const Making&) = default;
+};
 
 /// Up to when a collection's history may lack plays: a time in ms, as decimal text.
 inline std::string UnwatchedKey(std::string_view collection) {

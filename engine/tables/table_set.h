@@ -20,6 +20,7 @@
 #include "merge/small_operators.h"
 #include "seendb/policy.h"
 #include "tables/data_loss.h"
+#include "tables/meta_keys.h"
 #include "tables/table.h"
 
 namespace seendb {
@@ -104,6 +105,7 @@ using BucketsOf = std::map<int64_t, std::shared_ptr<OneBucket>, std::greater<>>;
 /// One collection in one shard.
 struct CollectionFamilies {
   std::string name;
+  uint64_t making = 0;  ///< Making::number
   Policy policy;
   /// The latest time of a play that the filters may know of and history does not, for what the
   /// policy was (history_whole.h); all times where that is not known.
@@ -134,9 +136,20 @@ struct CollectionFamilies {
 /// Every published family with data of users.
 struct FamilySet {
   std::map<std::string, CollectionFamilies, std::less<>> collections;
+  /// Of names that more than one collection has had; also of those that none has now.
+  std::map<std::string, Making, std::less<>> makings;
   const CollectionFamilies* Find(std::string_view name) const {
     const auto at = collections.find(name);
     return at == collections.end() ? nullptr : &at->second;
+  }
+  Making MakingOf(std::string_view name) const {
+    const auto at = makings.find(name);
+    return at == makings.end() ? Making() : at->second;
+  }
+  /// Whether the collection that had the name as `making` is gone.
+  bool IsFormer(std::string_view name, uint64_t making) const {
+    const CollectionFamilies* const now = Find(name);
+    return making < (now != nullptr ? now->making : MakingOf(name).number);
   }
   /// A bucket of the collection's `buckets`; null where there is none.
   template <typename OneBucket>

@@ -1,4 +1,4 @@
-// GET /collections and PUT /collections/{name}.
+// GET /collections; GET, PUT and DELETE /collections/{name}.
 
 #include "api/routes.h"
 
@@ -6,6 +6,33 @@ namespace seendb::api {
 
 void HandleCollections(Call& call) {
   call.response.body = ReportToJson(call.engine().Collections());
+}
+
+void HandleCollection(Call& call) {
+  const std::string& name = call.plan.arguments.front();
+  for (const CollectionInfo& info : call.engine().Collections()) {
+    if (info.name != name) continue;
+    call.response.body = ReportToJson(info);
+    return;
+  }
+  call.Refuse(Status::NotFound("unknown collection", "/name"));
+}
+
+// All that it holds goes with it, so it is asked for twice.
+void HandleDeleteCollection(Call& call) {
+  const std::string& name = call.plan.arguments.front();
+  if (!call.context.catalog.Find(name)) {
+    return call.Refuse(Status::NotFound("unknown collection", "/name"));
+  }
+  if (call.Query("confirm") != name) {
+    return call.Refuse(Status::Incompatible(
+        "deletes everything in the collection, for good; repeat it with ?confirm=" + name,
+        "/confirm"));
+  }
+  const Status status = call.engine().DeleteCollection(name);
+  call.context.catalog.Renew(&call.engine());
+  if (!status.ok()) return call.Refuse(status);
+  call.response.body = "{\"deleted\":true,\"name\":\"" + name + "\"}";
 }
 
 void HandlePutCollection(Call& call) {

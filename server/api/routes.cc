@@ -7,6 +7,7 @@ using http::Executor;
 using http::Method;
 
 constexpr std::string_view kCollectionParameter[] = {"collection"};
+constexpr std::string_view kConfirmParameter[] = {"confirm"};
 constexpr std::string_view kPageParameters[] = {"limit", "cursor", "collection"};
 
 constexpr Route kRoutes[] = {
@@ -97,6 +98,17 @@ constexpr Route kRoutes[] = {
      .route_class = RouteClass::kRead,
      .handle = HandleCollections,
      .executor = Executor::kEngine},
+    {.method = Method::kGet,
+     .path = "/collections/{name}",
+     .route_class = RouteClass::kRead,
+     .handle = HandleCollection,
+     .executor = Executor::kEngine},
+    {.method = Method::kDelete,
+     .path = "/collections/{name}",
+     .route_class = RouteClass::kAdmin,
+     .handle = HandleDeleteCollection,
+     .query = kConfirmParameter,
+     .executor = Executor::kSlow},
     {.method = Method::kPut,
      .path = "/collections/{name}",
      .route_class = RouteClass::kAdmin,

@@ -75,7 +75,9 @@ void HandleHistoryClear(Call& call);
 void HandleRecording(Call& call);
 void HandlePutRecording(Call& call);
 void HandleCollections(Call& call);  // collections.cc
+void HandleCollection(Call& call);
 void HandlePutCollection(Call& call);
+void HandleDeleteCollection(Call& call);
 void HandleDrain(Call& call);  // admin.cc
 void HandleSeal(Call& call);
 void HandleCompact(Call& call);

@@ -15,7 +15,7 @@ namespace {
 
 /// Flags as given; absent ones leave the config file's value.
 struct Flags {
-  std::string db, config, checkpoints, listen, log_level, clock;
+  std::string db, config, checkpoints, default_policy, listen, log_level, clock;
   uint32_t threads = 0, shards = 0;
   bool open_damaged = false, confirm_clock = false, check_config = false;
 };
@@ -34,12 +34,20 @@ std::string Where(const Status& status) {
 
 CommandLine Compose(const CLI::App& app, const Flags& flags) {
   Config config;
-  if (app.count("--config") > 0) {
-    std::ifstream file(flags.config, std::ios::binary);
-    if (!file) return Refused("can't read " + flags.config);
+  const auto read = [&](const std::string& path, Status (*take)(std::string_view, Config*)) {
+    std::ifstream file(path, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
-    const Status status = ReadConfig(text, &config);
-    if (!status.ok()) return Refused(flags.config + ": " + Where(status));
+    if (!file) return "can't read " + path;
+    const Status status = take(text, &config);
+    return status.ok() ? std::string() : path + ": " + Where(status);
+  };
+  if (app.count("--config") > 0) {
+    const std::string failed = read(flags.config, ReadConfig);
+    if (!failed.empty()) return Refused(failed);
+  }
+  if (app.count("--default-policy") > 0) {
+    const std::string failed = read(flags.default_policy, ReadDefaultPolicy);
+    if (!failed.empty()) return Refused(failed);
   }
   if (app.count("--db") > 0) config.db = flags.db;
   if (app.count("--checkpoints") > 0) config.checkpoints = flags.checkpoints;
@@ -66,6 +74,9 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
   app.add_option("--db", flags.db, "the database's directory, made where there is none")
       ->type_name("DIR");
   app.add_option("--config", flags.config, "settings as JSON; flags win over it")
+      ->type_name("FILE");
+  app.add_option("--default-policy", flags.default_policy,
+                 "the policy of the collection default in a new database, as JSON")
       ->type_name("FILE");
   app.add_option("--checkpoints", flags.checkpoints,
                  "the folder POST /admin/checkpoint copies into, made where there is none")

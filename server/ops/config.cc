@@ -122,6 +122,9 @@ Status ReadConfig(std::string_view json, Config* config) {
     config->log_level = text;
     return Status::Ok();
   };
+  const auto default_policy = [config](const Json& value) {
+    return ReadDefaultPolicy(value.dump(), config);
+  };
   return Apply(document,
                {{"db", Text(&config->db)},
                 {"checkpoints", Text(&config->checkpoints)},
@@ -131,8 +134,18 @@ Status ReadConfig(std::string_view json, Config* config) {
                 {"clock", clock},
                 {"limits", Section(LimitKeys(config))},
                 {"kafka", Kafka(&config->kafka)},
+                {"default_policy", default_policy},
                 {"engine", Section(EngineKeys(&config->engine))}},
                "");
+}
+
+Status ReadDefaultPolicy(std::string_view json, Config* config) {
+  const Result<PolicyPatch> patch = PolicyPatchFromJson(json);
+  if (!patch.ok()) return patch.status();
+  if (Status valid = ValidatePolicy(ApplyPatch({}, *patch)); !valid.ok()) return valid;
+  config->engine.default_policy = *patch;
+  config->default_policy = true;
+  return Status::Ok();
 }
 
 Status ReadClock(std::string_view text, Config* config) {

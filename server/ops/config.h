@@ -27,11 +27,15 @@ struct Config {
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS
   http::Limits limits;                     ///< "limits"
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
+  bool default_policy = false;             ///< "default_policy" was given; it is in `engine`
   Options engine;                          ///< "engine", and "limits"/"candidates"
 };
 
 /// Reads a config document over `*config`; what it does not name stays as it is.
 Status ReadConfig(std::string_view json, Config* config);
+
+/// Reads the policy that `default` has in a new database.
+Status ReadDefaultPolicy(std::string_view json, Config* config);
 
 /// Reads "manual:MS".
 Status ReadClock(std::string_view text, Config* config);

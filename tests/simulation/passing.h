@@ -64,6 +64,7 @@ class Passing : public Engine {
     return inner_->SetRecording(user, paused);
   }
   Result<Recording> GetRecording(IdRef user) override { return inner_->GetRecording(user); }
+  Status DeleteCollection(std::string_view name) override { return inner_->DeleteCollection(name); }
   Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
     return inner_->PutCollection(name, patch);
   }

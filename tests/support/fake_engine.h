@@ -248,6 +248,13 @@ class FakeEngine : public Engine {
     return Status::Ok();
   }
 
+  Status DeleteCollection(std::string_view name) override {
+    const std::lock_guard lock(mutex_);
+    if (!fail.ok()) return fail;
+    if (collections_.erase(std::string(name)) == 0) return Status::NotFound("no collection");
+    return Status::Ok();
+  }
+
   std::vector<CollectionInfo> Collections() override {
     const std::lock_guard lock(mutex_);
     std::vector<CollectionInfo> all;

@@ -1,4 +1,5 @@
-// seendb collections: the collections and their policies; `put` makes or changes one.
+// seendb collections: the collections and their policies; `get` shows one, `put` makes or changes
+// one, `delete` deletes one.
 
 #include <algorithm>
 #include <memory>
@@ -95,11 +96,52 @@ Status RunPut(const Session& session, const Change& change) {
                       : Print("collection " + change.name + " is set\n");
 }
 
+/// What `get` and `delete` are asked for.
+struct Named {
+  std::string name, confirm;
+};
+
+Status Get(const Session& session, const Named& wanted) {
+  auto database = Database::Open(session, Access::kRead);
+  if (!database.ok()) return database.status();
+  auto report = ListCollections(**database);
+  if (!report.ok()) return (*database)->Close(report.status());
+  const Status closed = (*database)->Close({});
+  if (!closed.ok()) return closed;
+  for (const Json& one : ListOf(*report, "collections")) {
+    if (TextOf(one, "name") != wanted.name) continue;
+    return session.json ? PrintJson(one) : Print(CollectionsText({{"collections", {one}}}));
+  }
+  return Status::NotFound("no collection \"" + wanted.name + "\"");
+}
+
+Status Delete(Database& database, const std::string& name) {
+  if (HttpClient* server = database.server()) {
+    const std::string target = "/collections/" + PercentEncode(name);
+    return server->Call({.method = "DELETE", .target = target + "?confirm=" + PercentEncode(name)})
+        .status();
+  }
+  return database.engine()->DeleteCollection(name);
+}
+
+Status RunDelete(const Session& session, const Named& wanted) {
+  if (wanted.confirm != wanted.name) {
+    return Status::InvalidArgument(
+        "deletes everything in the collection, for good; add --confirm " + wanted.name);
+  }
+  auto database = Database::Open(session, Access::kWrite);
+  if (!database.ok()) return database.status();
+  Status status = (*database)->Close(Delete(**database, wanted.name));
+  if (!status.ok()) return status;
+  return session.json ? PrintJson({{"deleted", wanted.name}})
+                      : Print("collection " + wanted.name + " is deleted\n");
+}
+
 }  // namespace
 
 void AddCollections(Command app, Session& session) {
   Command list = AddCommand(app, session, "collections",
-                            "List the collections and their policies; put makes or changes one",
+                            "List the collections and their policies; get, put or delete one",
                             Takes::kFolderOrServer, [&session] { return List(session); });
   auto change = std::make_shared<Change>();
   Command put =
@@ -113,6 +155,19 @@ void AddCollections(Command app, Session& session) {
   put.Add("policy", change->policy,
           R"(What to set: {"bucket":"days:10","window":4}; the rest keeps its value)")
       .TypeName("JSON");
+
+  auto wanted = std::make_shared<Named>();
+  Command get =
+      AddCommand(list, session, "get", "Show one collection and its policy", Takes::kFolderOrServer,
+                 [&session, wanted] { return Get(session, *wanted); });
+  get.Add("name", wanted->name, "The collection's name").Required().TypeName("NAME");
+  get.Examples({"seendb collections get default --json"});
+  Command gone = AddCommand(
+      list, session, "delete", "Delete a collection with all that it holds, for good",
+      Takes::kFolderOrServer, [&session, wanted] { return RunDelete(session, *wanted); });
+  gone.Add("name", wanted->name, "The collection's name").Required().TypeName("NAME");
+  gone.Add("--confirm", wanted->confirm, "The name once more").TypeName("NAME");
+  gone.Examples({"seendb collections delete article --confirm article"});
 }
 
 }  // namespace seendb::tool

@@ -165,10 +165,19 @@ class Engine {
   /// recorded in history then.
   virtual Result<Recording> GetRecording(IdRef user) = 0;
 
-  /// Creates a collection or changes its policy, synced. kInvalidArgument: a value out of range.
-  /// kIncompatible: a field fixed at creation would change, or the collections would need more than
-  /// Options::max_column_families (field "/engine/max_column_families").
+  /// Creates a collection or changes its policy, synced. Fields fixed at creation may change while
+  /// the collection holds no play, impression or row of history; writes to it are kBusy for that
+  /// moment. kInvalidArgument: a value out of range. kIncompatible: a fixed field would change, or
+  /// the collections would need more than Options::max_column_families (field
+  /// "/engine/max_column_families").
   virtual Status PutCollection(std::string_view name, const PolicyPatch& patch) = 0;
+  /// Deletes a collection with all that it holds, synced. One that is made again under its name
+  /// begins empty: what users' records and journals say of the former does not count for it.
+  /// kNotFound; kIncompatible: it is "default", and holds something. kUnavailable: a shard takes no
+  /// writes; nothing has changed. kIOError: the outcome is open; once the shard has been opened
+  /// anew, the collection is there as before, or gone.
+  /// Cost: its column families are dropped, users with marks of it rewritten.
+  virtual Status DeleteCollection(std::string_view name) = 0;
   /// All collections by name.
   virtual std::vector<CollectionInfo> Collections() = 0;
 

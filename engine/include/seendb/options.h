@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "seendb/cxx20.h"
+#include "seendb/policy.h"
 
 namespace seendb {
 
@@ -40,8 +41,10 @@ struct Options {
   uint64_t block_cache_bytes = 512ULL << 20;
   uint64_t write_buffer_bytes = 256ULL << 20;
   int background_threads = 2;
-  /// Families a shard may hold; a collection that needs more is refused with kBusy.
+  /// Families a shard may hold; a collection that needs more is kIncompatible.
   uint32_t max_column_families = 400;
+  /// The policy of the collection `default`, where the database is made; else without effect.
+  PolicyPatch default_policy{};
 
   /// A user's list in an open bucket becomes a Bloom layer beyond this many items, 16-65,535.
   uint32_t list_limit = 4096;

@@ -137,6 +137,8 @@ Policy ApplyPatch(const Policy& base, const PolicyPatch& patch);
 
 /// kIncompatible, naming every field fixed at creation that `patch` would change.
 Status CheckFixedFields(const Policy& current, const PolicyPatch& patch);
+/// Whether two policies are the same in all fields that are fixed once a collection exists.
+bool SameFixedFields(const Policy& one, const Policy& other);
 
 /// The bytes a user and bucket may take: max_filter_bytes, or its default worked out.
 uint64_t EffectiveMaxFilterBytes(const Policy& policy);

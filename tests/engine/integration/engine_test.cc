@@ -128,6 +128,7 @@ TEST_F(EngineTest, RefusalsNameTheFieldAndChangeNothing) {
             StatusCode::kNotFound);
   PolicyPatch fixed;
   fixed.window = 3;
+  Play("u1", {"v1"});
   EXPECT_EQ(engine_->PutCollection("default", fixed).code(), StatusCode::kIncompatible);
 }
 
