@@ -123,6 +123,42 @@ class AdminTest(unittest.TestCase):
             self.assertEqual((answer.status, answer.error["field"]),
                              (409, "/engine/max_column_families"), answer)
 
+    def test_a_collection_is_shown_and_deleted(self):
+        self.assertEqual(self.server.get("/collections/article").status, 404)
+        self.server.put("/collections/article", {"bucket": "days:10"})
+        shown = self.server.get("/collections/article")
+        self.assertEqual((shown.status, shown.json["name"], shown.json["bucket"]),
+                         (200, "article", "days:10"), shown)
+        self.server.post("/plays", {"collection": "article", "events": [{"user": "u", "item": "v"}]})
+        refused = self.server.put("/collections/article", {"bucket": "days:7"})
+        self.assertEqual((refused.status, refused.error["field"]), (409, "/bucket"), refused)
+        for query in ["", "?confirm=", "?confirm=default"]:
+            answer = self.server.delete("/collections/article" + query)
+            self.assertEqual((answer.status, answer.error["field"]), (409, "/confirm"), answer)
+        self.assertEqual(self.filter("u", ["v"], collection="article")["seen"], 1)
+        answer = self.server.delete("/collections/article?confirm=article")
+        self.assertEqual((answer.status, answer.json),
+                         (200, {"deleted": True, "name": "article"}), answer)
+        self.assertEqual(self.server.delete("/collections/article?confirm=article").status, 404)
+        self.assertEqual(self.server.post("/filter", {"user": "u", "items": ["v"],
+                                                      "collection": "article"}).status, 404)
+        self.server.put("/collections/article", {"bucket": "days:7"})
+        self.assertEqual(self.filter("u", ["v"], collection="article")["seen"], 0)
+        self.server.restart()
+        self.assertEqual(self.filter("u", ["v"], collection="article")["seen"], 0)
+        self.play("u", "v")
+        answer = self.server.delete("/collections/default?confirm=default")
+        self.assertEqual((answer.status, answer.error["field"]), (409, "/collection"), answer)
+
+    def test_a_new_database_takes_the_default_policy(self):
+        policy = {"bucket": "days:10", "window": 3, "retention": 3}
+        with CheckedServer(config={"default_policy": policy}) as server:
+            shown = server.get("/collections/default").json
+            self.assertEqual((shown["bucket"], shown["window"]), ("days:10", 3))
+            server.restart()
+            self.assertEqual(server.get("/collections/default").json["window"], 3)
+            self.assertIn("default_policy_ignored", server.log_text())
+
     def test_the_clock_drives_buckets(self):
         self.assertEqual(self.play("u", "v")["accepted"], 1)
         for months in range(1, 8):

@@ -143,7 +143,8 @@ class CompletionTest(ToolCase):
         self.assertEqual(sorted(bash_completes("seendb", "")), sorted(names))
         self.assertEqual(bash_completes("seendb", "chec"), ["check", "checkpoint"])
         self.assertEqual(bash_completes("seendb", "--db", "x", "chec"), ["check", "checkpoint"])
-        self.assertEqual(bash_completes("seendb", "collections", ""), ["put"])
+        self.assertEqual(bash_completes("seendb", "collections", ""),
+                         ["put", "get", "delete"])
         self.assertEqual(bash_completes("seendb", "load", "--max"), ["--max-refused"])
         self.assertEqual(bash_completes("seendb", "--json", "load", "--ti"),
                          ["--timeout", "--time-column", "--time-unit"])
