@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -47,16 +48,24 @@ def allowed(house, room):
     return ({("engine", one) for one in engine} | {("server", one) for one in server}) - TOP
 
 
+def sources_of(path):
+    """The sources that are compiled with a file: itself, or all that a unity file includes."""
+    if "/Unity/" not in path:
+        return [path]
+    with open(path, encoding="utf-8") as file:
+        return re.findall(r'(?m)^#include "([^"]+)"', file.read())
+
+
 def include_folders():
     """The folders in which a source of each room looks for headers, by (house, room)."""
     found = {}
     with open(COMMANDS, encoding="utf-8") as file:
         for entry in json.load(file):
-            path = os.path.relpath(os.path.join(entry["directory"], entry["file"]), ROOT)
-            house, room = rooms.room_of(path)
-            if house in ("engine", "server", "tools"):
-                arguments = shlex.split(entry["command"])
-                found[house, room] = [one for one in arguments if one.startswith("-I")]
+            for source in sources_of(os.path.join(entry["directory"], entry["file"])):
+                house, room = rooms.room_of(os.path.relpath(source, ROOT))
+                if house in ("engine", "server", "tools"):
+                    arguments = shlex.split(entry["command"])
+                    found[house, room] = [one for one in arguments if one.startswith("-I")]
     return found
 
 

@@ -44,6 +44,7 @@ class AdminTest(unittest.TestCase):
                           changed.json["representation"]), (8, "none", "exact"))
         same = self.server.put("/collections/article", {"window": 4, "bucket": "days:10"})
         self.assertEqual(same.status, 200)
+        self.server.post("/plays", {"events": [{"user": "u", "item": 1}], "collection": "article"})
         for patch, field in [({"window": 3}, "window"), ({"bucket": "month"}, "bucket"),
                              ({"fpr": 0.5}, "fpr"), ({"utc_offset": "+00:00"}, "utc_offset"),
                              ({"representation": "bloom"}, "representation")]:

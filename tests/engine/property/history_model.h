@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "seendb/engine.h"
 
 namespace seendb {
@@ -81,15 +83,28 @@ class HistoryModel {
     Of& of = users_[user].of[collection];
     of.cleared_ms = std::max({of.cleared_ms, now_ms, of.newest_ms});
   }
-  /// Returns up to when plays are refused.
-  int64_t Erase(const std::string& name) {
+  /// `until_ms`: up to when plays are refused, as the engine says.
+  void Erase(const std::string& name, int64_t until_ms) {
     User& user = users_[name];
-    int64_t until_ms = now_ms;
+    int64_t newest_ms = now_ms;
+    bool without_times = false;  // of a bucket to come, whose plays may be as late as any
     for (const auto& [collection, of] : user.of) {
-      const int64_t reach_ms = now_ms + policies.at(collection).max_future_ms;
-      until_ms = std::max(until_ms, std::min(of.newest_ms, reach_ms));
+      const Policy& policy = policies.at(collection);
+      const int64_t reach_ms = now_ms + policy.max_future_ms;
+      newest_ms = std::max(newest_ms, std::min(of.newest_ms, reach_ms));
+      for (const auto& [item, bucket] : of.seen) {
+        const bool ahead = bucket > BucketIndexOf(policy, now_ms);
+        without_times = without_times || (ahead && !policy.history.enabled);
+      }
     }
-    user.erased_at_ms = std::max(user.erased_at_ms.value_or(until_ms), until_ms);
+    newest_ms = std::max(newest_ms, user.erased_at_ms.value_or(newest_ms));
+    if (without_times) {
+      EXPECT_GE(until_ms, newest_ms);
+      EXPECT_LE(until_ms, now_ms + Policy().max_future_ms);
+    } else {
+      EXPECT_EQ(until_ms, newest_ms);
+    }
+    user.erased_at_ms = until_ms;
     user.toggles.clear();
     for (auto& [collection, of] : user.of) {
       of.states.clear();
@@ -97,7 +112,6 @@ class HistoryModel {
       of.lifted.clear();
       of.newest_ms = INT64_MIN;
     }
-    return *user.erased_at_ms;
   }
   void Pause(const std::string& name, bool paused) {
     User& user = users_[name];

@@ -162,7 +162,7 @@ class ProtocolTest(unittest.TestCase):
         for method, path, allow in [("GET", "/filter", "POST"), ("DELETE", "/plays", "POST"),
                                     ("POST", "/users/u", "GET, HEAD, DELETE"),
                                     ("POST", "/collections", "GET, HEAD"),
-                                    ("POST", "/collections/x", "GET, HEAD, PUT, DELETE"),
+                                    ("POST", "/collections/x", "GET, HEAD, DELETE, PUT"),
                                     ("PATCH", "/v1/healthz", "GET, HEAD"),
                                     ("OPTIONS", "/filter", "POST")]:
             answer = self.server.request(method, path)

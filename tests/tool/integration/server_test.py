@@ -168,6 +168,7 @@ class BesideTest(ToolCase):
     def test_collections_through_the_server(self):
         put = ["collections", "put", *self.url_flags]
         self.tool(*put, "article", '{"bucket":"days:10","window":4,"retention":4}')
+        self.server.post("/plays", {"collection": "article", "events": [{"user": "u", "item": 1}]})
         self.tool(*put, "article", '{"bucket":"month"}', code=INCOMPATIBLE)
         self.tool(*put, "article", '{"retention":0}', code=USAGE)
         self.tool(*put, "plain")
