@@ -16,6 +16,8 @@ constexpr size_t kPiece = 65'536;
 
 std::span<const Play> PlaysOf(std::span<const Play> plays) { return plays; }
 std::span<const Play> PlaysOf(std::span<const Impression>) { return {}; }
+std::span<const Impression> ImpressionsOf(std::span<const Play>) { return {}; }
+std::span<const Impression> ImpressionsOf(std::span<const Impression> given) { return given; }
 
 }  // namespace
 
@@ -82,7 +84,11 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
   ServedCount served;
   const bool may_exceed = impressions && !collection.policy.served_is_seen &&
                           given.size() > collection.policy.impressions;
-  const GivenEvents all{impressions, PlaysOf(given), today ? &*today : nullptr, &times,
+  const GivenEvents all{impressions,
+                        PlaysOf(given),
+                        ImpressionsOf(given),
+                        today ? &*today : nullptr,
+                        &times,
                         may_exceed ? &served : nullptr};
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
     const Status recorded =

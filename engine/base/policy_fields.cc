@@ -310,6 +310,7 @@ constexpr PolicyField kFields[] = {
         "history/deleted_items"),
     HistoryField<Named<kWhenPaused>, &H::when_paused, &G::when_paused>("history/when_paused"),
     Field<Flag, &P::first_of_day, &Q::first_of_day>("first_of_day", kOmittedDefault),
+    Field<Flag, &P::impression_ids, &Q::impression_ids>("impression_ids", kOmittedDefault),
 };
 
 // -- A member without a row does not compile.

@@ -80,7 +80,9 @@ Json ToJson(const ImpressionsReport& impressions) {
   if (!impressions.readable) json["error"] = impressions.error;
   json["entries"] = Json::array();
   for (const ImpressionReport& entry : impressions.entries) {
-    json["entries"].push_back({{"fingerprint", entry.fingerprint}, {"at_ms", entry.at_ms}});
+    Json& one = json["entries"].emplace_back(
+        Json{{"fingerprint", entry.fingerprint}, {"at_ms", entry.at_ms}});
+    if (!entry.item.empty()) one["item"] = entry.item;
   }
   return json;
 }

@@ -8,8 +8,6 @@
 namespace seendb {
 namespace {
 
-constexpr int kValueVersion = 1;  // of every kind
-
 bool HasChecksum(std::string_view value) {
   if (value.size() < 5) return false;
   const std::string_view covered = value.substr(0, value.size() - 4);
@@ -20,16 +18,17 @@ bool HasChecksum(std::string_view value) {
   return stored == static_cast<uint32_t>(HashBytes(covered));
 }
 
-const char* KindName(uint8_t kind) {
-  for (const auto& [tag, name] :
-       {std::pair{Tag::kFilter, "seen filter"}, std::pair{Tag::kImpressions, "impressions"},
-        std::pair{Tag::kJournal, "journal record"}, std::pair{Tag::kUser, "user record"},
-        std::pair{Tag::kHistory, "history entry"},
-        std::pair{Tag::kHistoryJournal, "history journal record"}}) {
-    if (static_cast<uint8_t>(tag) >> 4 == kind) return name;
-  }
-  return nullptr;
-}
+/// A kind of value, by the tag of its newest version that this software knows.
+struct Kind {
+  Tag newest;
+  const char* name;
+};
+constexpr Kind kKinds[] = {
+    {Tag::kFilter, "seen filter"},     {Tag::kImpressionsWithIds, "impressions"},
+    {Tag::kJournal, "journal record"}, {Tag::kUser, "user record"},
+    {Tag::kHistory, "history entry"},  {Tag::kHistoryJournal, "history journal record"}};
+constexpr int kKindBits = 4;  // of a tag: the upper ones
+constexpr int kVersionMask = 15;
 
 }  // namespace
 
@@ -46,12 +45,15 @@ bool Open32(std::string_view value, Tag tag, std::string_view* body) {
 
 std::string NewerText(std::string_view value) {
   if (value.empty()) return {};
-  const auto tag = static_cast<uint8_t>(value[0]);
-  const char* const kind = KindName(tag >> 4);
-  const int version = tag & 15;
-  if (kind == nullptr || version <= kValueVersion || !HasChecksum(value)) return {};
-  return std::string(kind) + " version " + std::to_string(version) +
-         " is newer than this software (" + std::to_string(kValueVersion) + ")";
+  const int tag = static_cast<uint8_t>(value[0]);
+  for (const Kind& kind : kKinds) {
+    const int newest = static_cast<int>(kind.newest);
+    if (newest >> kKindBits != tag >> kKindBits) continue;
+    if (tag <= newest || !HasChecksum(value)) return {};
+    return std::string(kind.name) + " version " + std::to_string(tag & kVersionMask) +
+           " is newer than this software (" + std::to_string(newest & kVersionMask) + ")";
+  }
+  return {};
 }
 
 }  // namespace seendb

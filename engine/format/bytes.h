@@ -111,6 +111,7 @@ class Reader {
 enum class Tag : uint8_t {
   kFilter = 0x11,
   kImpressions = 0x21,
+  kImpressionsWithIds = 0x22,
   kJournal = 0x31,
   kUser = 0x41,
   kHistory = 0x51,

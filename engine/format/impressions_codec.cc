@@ -4,11 +4,14 @@
 #include <functional>
 #include <unordered_set>
 
+#include "seendb/id.h"
+
 namespace seendb {
 
 bool ImpressionList::Parse(std::string_view value) {
   std::string_view body;
-  if (!Open32(value, Tag::kImpressions, &body)) return false;
+  const bool with_ids = Open32(value, Tag::kImpressionsWithIds, &body);
+  if (!with_ids && !Open32(value, Tag::kImpressions, &body)) return false;
   Reader in(body);
   const uint64_t damage_bytes = in.Varint();
   const std::string_view section = in.Bytes(damage_bytes);
@@ -23,7 +26,8 @@ bool ImpressionList::Parse(std::string_view value) {
     for (uint32_t i = 0; in.ok() && i < count; ++i) {
       entry.item = in.Packed();
       entry.position = in.Varint32();
-      if (!in.ok()) return false;
+      if (with_ids) entry.id = in.Bytes(in.Varint());
+      if (!in.ok() || entry.id.size() > kMaxIdBytes) return false;
       entries.push_back(entry);
     }
   }
@@ -33,7 +37,9 @@ bool ImpressionList::Parse(std::string_view value) {
 
 void ImpressionList::Encode(std::string* out) const {
   out->clear();
-  out->push_back(static_cast<char>(Tag::kImpressions));
+  const bool with_ids = std::any_of(entries.begin(), entries.end(),
+                                    [](const ImpressionEntry& e) { return !e.id.empty(); });
+  out->push_back(static_cast<char>(with_ids ? Tag::kImpressionsWithIds : Tag::kImpressions));
   std::string section;
   if (!damage.empty()) damage.AppendTo(&section);
   PutVarint(out, section.size());
@@ -54,6 +60,9 @@ void ImpressionList::Encode(std::string* out) const {
     for (size_t i = begin; i < end; ++i) {
       PutFingerprint(out, entries[i].item);
       PutVarint(out, entries[i].position);
+      if (!with_ids) continue;
+      PutVarint(out, entries[i].id.size());
+      out->append(entries[i].id);
     }
   }
   Seal32(out);
@@ -65,6 +74,10 @@ void ImpressionList::Normalize(size_t limit) {
   std::erase_if(entries, [&](const ImpressionEntry& e) {
     return known.size() >= limit || !known.insert(e.item).second;
   });
+}
+
+void ImpressionList::DropIds() {
+  for (ImpressionEntry& entry : entries) entry.id = {};
 }
 
 size_t ImpressionList::ForgetUpTo(uint64_t seq) {

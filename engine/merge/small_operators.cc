@@ -62,6 +62,7 @@ class ImpressionsOperator final : public FoldOperator {
         rules_->counters->damaged.fetch_add(1, std::memory_order_relaxed);
       }
     }
+    if (!rules_->ids.load(std::memory_order_relaxed)) all.DropIds();
     all.Normalize(rules_->limit.load(std::memory_order_relaxed));
     all.Encode(out);
   }
@@ -125,6 +126,11 @@ class UsersOperator final : public FoldOperator {
 };
 
 }  // namespace
+
+void SetImpressionRules(const Policy& policy, ImpressionRules* rules) {
+  rules->limit = policy.impressions;
+  rules->ids = policy.impression_ids;
+}
 
 std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
     std::shared_ptr<const ImpressionRules> rules) {

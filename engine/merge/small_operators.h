@@ -11,6 +11,7 @@
 
 #include "base/counters.h"
 #include "merge/operands_merged.h"
+#include "seendb/policy.h"
 
 namespace seendb {
 
@@ -22,8 +23,12 @@ inline constexpr char kHistoryOperatorName[] = "seendb.history.v1";
 /// What a collection's impressions operator goes by.
 struct ImpressionRules {
   std::atomic<uint32_t> limit{100};    ///< newest entries kept
+  std::atomic<bool> ids{false};        ///< their items' ids stay
   std::shared_ptr<Counters> counters;  ///< never null
 };
+
+/// Makes them those of a policy.
+void SetImpressionRules(const Policy& policy, ImpressionRules* rules);
 
 /// Union keeping each item's newest time, then the newest `limit`.
 std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(

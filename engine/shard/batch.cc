@@ -111,7 +111,9 @@ void AddFirstPlays(const Ring& ring, const std::vector<ShardEvent>& events,
 }
 
 void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
-  if (listed_) list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item});
+  if (listed_) {
+    list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item, IdToKeep(event)});
+  }
   if (given_.served != nullptr) given_.served->Add(event.play.user, event.play.item);
   if (history_ && verdict != Verdict::kBoth) ++paused_;
   if (!staged_ || verdict == Verdict::kNothing) return;
@@ -132,11 +134,19 @@ void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
   if (played.Supersedes(ended)) ended = played;
 }
 
+// The item's id as text, where the policy keeps it; good until the list is written.
+std::string_view ShardBatch::IdToKeep(const ShardEvent& event) {
+  if (!policy_.impression_ids) return {};
+  const IdRef& item = given_.ItemOf(event);
+  return item.is_number() ? decimal_ids_.emplace_back(item.ToString()) : item.text();
+}
+
 void ShardBatch::FlushList() {
   if (list_.entries.empty()) return;
   list_.Normalize(policy_.impressions);
   list_.Encode(&lists_.emplace_back(user_, std::string()).second);
   list_.entries.clear();
+  decimal_ids_.clear();
 }
 
 Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* change,

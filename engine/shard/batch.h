@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <span>
@@ -23,12 +24,16 @@ namespace seendb {
 /// Events as the caller gave them.
 struct GivenEvents {
   bool impressions = false;
-  std::span<const Play> plays = {};  ///< empty for impressions that are no plays
+  std::span<const Play> plays = {};  ///< empty where `served_items` has the impressions
+  std::span<const Impression> served_items = {};
   const Today* today = nullptr;      ///< where first plays of the day are to be told
   const TimeCheck* times = nullptr;  ///< never null
   ServedCount* served = nullptr;     ///< takes accepted impressions, where they may be too many
 
   const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
+  const IdRef& ItemOf(const ShardEvent& event) const {
+    return plays.empty() ? served_items[event.index].item : plays[event.index].item;
+  }
 };
 
 /// What becomes of an event.
@@ -85,6 +90,7 @@ class ShardBatch {
  private:
   void Accept(const ShardEvent& event, Verdict verdict);
   void FlushList();
+  std::string_view IdToKeep(const ShardEvent& event);
 
   Ring* const ring_;
   const CollectionFamilies* const family_;
@@ -100,7 +106,8 @@ class ShardBatch {
   std::string_view user_;
   std::shared_ptr<const UserRecord> settings_;  // of that user, or null
   uint64_t stamp_ = 0;
-  ImpressionList list_;  // of that user
+  ImpressionList list_;                  // of that user
+  std::deque<std::string> decimal_ids_;  // that the list points to
   std::vector<std::pair<std::string_view, std::string>> lists_;
   std::map<std::string, UserRecord, std::less<>> ended_;  // overrides, by user
   uint64_t accepted_ = 0, outside_window_ = 0, paused_ = 0;

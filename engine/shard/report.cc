@@ -135,7 +135,7 @@ Status InspectUser(const ShardParts& shard, std::string_view only, UserReport* r
       const size_t kept = std::min<size_t>(list.entries.size(), collection.policy.impressions);
       list.entries.resize(kept);  // the policy may keep fewer by now
       for (const ImpressionEntry& entry : list.entries) {
-        row.entries.push_back({entry.item, entry.at_ms});
+        row.entries.push_back({entry.item, entry.at_ms, std::string(entry.id)});
       }
     }
     report->impressions.push_back(std::move(row));

@@ -259,7 +259,7 @@ Status ShardStore::PublishOpened() {
     if (opened.name.Is(kImpressionsTables)) {
       families.impressions = opened.family;
       families.impression_rules = opened.rules.impressions;
-      families.impression_rules->limit = families.policy.impressions;
+      SetImpressionRules(families.policy, families.impression_rules.get());
       continue;
     }
     if (!opened.name.Is(kSeenTables)) {

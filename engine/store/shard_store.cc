@@ -75,7 +75,7 @@ Status ShardStore::EnsureImpressions(CollectionFamilies* families) {
   if (families->impressions) return {};
   const TableRules rules = NewRules();
   families->impression_rules = rules.impressions;
-  families->impression_rules->limit = families->policy.impressions;
+  SetImpressionRules(families->policy, families->impression_rules.get());
   auto made = CreateFamily(ImpressionsFamilyName(families->name), rules);
   if (!made.ok()) return made.status();
   families->impressions = *made;
@@ -111,7 +111,7 @@ Status ShardStore::PutCollection(const std::string& name, const Policy& policy, 
   families.history_incomplete_up_to_ms = history_incomplete_up_to_ms;
   const Status made = EnsureImpressions(&families);
   if (!made.ok()) return made;
-  families.impression_rules->limit = policy.impressions;
+  SetImpressionRules(policy, families.impression_rules.get());
   for (const auto& [index, bucket] : families.buckets) {
     bucket->rules->bytes_max = EffectiveMaxFilterBytes(policy);
   }

@@ -276,6 +276,7 @@ TableRules UnboundRules(const std::shared_ptr<Counters>& counters) {
   rules.seen->counters = counters;
   rules.impressions->counters = counters;
   rules.impressions->limit = UINT32_MAX;
+  rules.impressions->ids = true;
   return rules;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "filter/hash.h"
 #include "simulation/calendar.h"
 #include "simulation/checks_clock.h"
 #include "simulation/checks_verify.h"
@@ -192,6 +193,9 @@ void CheckImpressions(const Model& model, const std::string& user,
   const int64_t oldest_ms = FirstMsOf(policy, model.OldestRead(report.collection));
   std::vector<int64_t> times;
   for (const ImpressionReport& entry : report.entries) {
+    if (!entry.item.empty() && FingerprintOf(IdRef(entry.item)) != entry.fingerprint) {
+      throw Violation("inspect " + user + ": " + entry.item + " is not the item that was served");
+    }
     if (entry.at_ms >= oldest_ms) times.push_back(entry.at_ms);
   }
   if (times != *expected) {

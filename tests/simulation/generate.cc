@@ -100,6 +100,7 @@ class Generator {
     if (dice_.Chance(30)) patch.max_filter_bytes = dice_.Of<uint64_t>({0, 512, 1024, 4096});
     if (dice_.Chance(40)) patch.durability = static_cast<Durability>(dice_.Below(3));
     if (dice_.Chance(20)) patch.max_future_ms = dice_.Of({int64_t{0}, kHour, kDay, 10 * kDay});
+    if (dice_.Chance(30)) patch.impression_ids = dice_.Chance(70);
     return patch;
   }
 

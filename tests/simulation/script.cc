@@ -80,6 +80,7 @@ std::string PatchText(const PolicyPatch& patch) {
   if (history.deleted_items) out << " again=" << static_cast<int>(*history.deleted_items);
   if (history.when_paused) out << " ignores=" << static_cast<int>(*history.when_paused);
   if (patch.first_of_day) out << " first_of_day=" << *patch.first_of_day;
+  if (patch.impression_ids) out << " impression_ids=" << *patch.impression_ids;
   return out.str();
 }
 
@@ -111,6 +112,7 @@ PolicyPatch ReadPatch(const Fields& fields) {
       if (name == "again") history.deleted_items = static_cast<DeletedItems>(value);
       if (name == "ignores") history.when_paused = static_cast<WhenPaused>(value);
       if (name == "first_of_day") patch.first_of_day = value != 0;
+      if (name == "impression_ids") patch.impression_ids = value != 0;
     }
   }
   return patch;

@@ -94,6 +94,7 @@ struct Policy {
   int32_t utc_offset_minutes = 0;  ///< shifts bucket edges and the maintenance window; fixed
   HistoryPolicy history{};         ///< the exact side: off by default
   bool first_of_day = false;       ///< tell a user's first play of a day, see RecordResult
+  bool impression_ids = false;     ///< impressions keep their items' ids, for people to read
   /// Equal in every field.
   friend bool operator==(const Policy&, const Policy&) = default;
 };
@@ -124,6 +125,7 @@ struct PolicyPatch {
   std::optional<int32_t> utc_offset_minutes;     ///< see Policy
   HistoryPatch history{};                        ///< see Policy
   std::optional<bool> first_of_day;              ///< see Policy
+  std::optional<bool> impression_ids;            ///< see Policy
 };
 
 /// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.
@@ -148,7 +150,7 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// "durability":"interval","max_future":"24h","utc_offset":"+08:00","history":{"enabled":true,
 /// "ids_only":false,"days":90,"max_entries":10000,"deleted_items":"stay_filtered",
 /// "when_paused":"filter_learns"},"first_of_day":true}`; `history` is left out where it is all
-/// defaults, `first_of_day` where it is off.
+/// defaults, `first_of_day` and `impression_ids` where they are off.
 std::string PolicyToJson(const Policy& policy);
 
 /// Reads the same object, each field optional. Unknown and repeated fields, wrong types and

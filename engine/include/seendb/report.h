@@ -66,6 +66,7 @@ struct StagedReport {
 struct ImpressionReport {
   uint64_t fingerprint = 0;  ///< 48 bits
   int64_t at_ms = 0;
+  std::string item;  ///< canonical text; empty: the policy did not say impression_ids
 };
 
 /// Impressions of a user in one collection.

@@ -1,5 +1,6 @@
 """Collections, users, clock, admin calls, statistics, metrics."""
 
+import json
 import os
 import re
 import sys
@@ -81,6 +82,16 @@ class AdminTest(unittest.TestCase):
         self.assertEqual(self.filter("u", [1, 2, 3, 4, 5], collection="s")["unseen"], [5])
         self.assertEqual(self.filter("u", [1, 2, 3, 4], collection="s", facts=["impressions"])
                          ["seen"], 2)
+
+    def test_served_items_by_their_ids(self):
+        self.server.post("/impressions", {"user": "w", "items": ["before"]})
+        self.server.put("/collections/default", {"impression_ids": True})
+        self.server.post("/admin/clock", {"now_ms": self.server.clock_ms + 1})
+        self.server.post("/impressions", {"user": "w", "items": ["v1", 42]})
+        for line in (self.server.get("/users/w").json,
+                     json.loads(self.server.get("/users/w/export").body.splitlines()[1])):
+            self.assertEqual([one.get("item") for one in line["impressions"][0]["entries"]],
+                             ["42", "v1", None])
 
     def test_users(self):
         self.play("u/1 \u00e9", "a", "b")

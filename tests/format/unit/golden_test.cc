@@ -150,6 +150,9 @@ std::vector<ImpressionsCase> ImpressionsCases() {
       {"impressions_two_calls", "v3 served at 13:00 on top", {{v3, v2, v1}, {}}},
       {"impressions_damaged", "v3 beside one damaged operand", {{v3}, {}}}};
   cases.back().list.damage.Add("not impressions");
+  ImpressionEntry v2_with_id = v2;
+  v2_with_id.id = "v2";
+  cases.push_back({"impressions_ids", "v2, kept with its id, and v1", {{v2_with_id, v1}, {}}});
   return cases;
 }
 

@@ -64,6 +64,46 @@ TEST(ImpressionsCodec, HostileBodiesAreRefused) {
   EXPECT_FALSE(Sound(Sealed(FromHex("ff ff ff ff ff ff ff ff ff 01 00"))));
 }
 
+ImpressionList WithIds() {
+  ImpressionList list;
+  list.entries = {{2000, 9, 1, 0xA, "v1"}, {2000, 9, 0, 0xB}, {1000, 8, 7, 0xC, "18446744073"}};
+  return list;
+}
+
+TEST(ImpressionsCodec, IdsMakeVersionTwo) {
+  const std::string written = Write(WithIds());
+  EXPECT_EQ(written[0], static_cast<char>(Tag::kImpressionsWithIds));
+  ImpressionList read;
+  ASSERT_TRUE(read.Parse(written));
+  EXPECT_EQ(read.entries, WithIds().entries);
+  test::ExpectCutsRefused(written, Sound);
+  test::ExpectFlipsRefused(written, Sound);
+
+  read.DropIds();
+  ImpressionList without = WithIds();
+  for (ImpressionEntry& entry : without.entries) entry.id = {};
+  EXPECT_EQ(read.entries, without.entries);
+  EXPECT_EQ(Write(read)[0], static_cast<char>(Tag::kImpressions));
+}
+
+TEST(ImpressionsCodec, AnIdTooLongIsRefused) {
+  ImpressionList list = WithIds();
+  const std::string longest(kMaxIdBytes, 'x'), longer(kMaxIdBytes + 1, 'x');
+  list.entries[1].id = longest;
+  EXPECT_TRUE(Sound(Write(list)));
+  list.entries[1].id = longer;
+  EXPECT_FALSE(Sound(Write(list)));
+}
+
+TEST(ImpressionsCodec, OfTheSameEntryTheOneWithItsIdStays) {
+  const ImpressionEntry with{5, 1, 0, 0xA, "v1"}, without{5, 1, 0, 0xA};
+  for (const auto& entries : {std::vector{with, without}, std::vector{without, with}}) {
+    ImpressionList list{entries, {}};
+    list.Normalize(9);
+    EXPECT_EQ(list.entries, std::vector{with});
+  }
+}
+
 TEST(ImpressionsCodec, NormalizeKeepsTheNewestOfEachItem) {
   ImpressionList list;
   list.entries = {{1, 1, 0, 0xA}, {2, 1, 0, 0xA}, {2, 2, 0, 0xB}, {2, 2, 1, 0xC}, {1, 9, 9, 0xD}};

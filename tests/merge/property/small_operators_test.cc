@@ -101,6 +101,28 @@ TEST(ImpressionsMerge, KeepsTheNewestOfEachItemAndTheNewestOfAll) {
   }
 }
 
+TEST(ImpressionsMerge, KeepsIdsWhileTheRulesSaySo) {
+  auto rules = std::make_shared<ImpressionRules>();
+  rules->counters = std::make_shared<Counters>();
+  const auto merge = NewImpressionsOperator(rules);
+  Random random(test::Seed());
+  const ImpressionEntry with{2, 1, 0, 0xA, "v1"}, without{1, 1, 0, 0xB};
+  std::vector<std::string> operands(2);
+  ImpressionList{{with}, {}}.Encode(&operands[0]);
+  ImpressionList{{without}, {}}.Encode(&operands[1]);
+  for (const bool ids : {true, false}) {
+    Policy policy;
+    policy.impression_ids = ids;
+    SetImpressionRules(policy, rules.get());
+    const std::string merged = MergeRandomly(random, *merge, operands);
+    ImpressionList got;
+    ASSERT_TRUE(got.Parse(merged));
+    ASSERT_EQ(got.entries.size(), 2u);
+    EXPECT_EQ(got.entries[0].id, ids ? "v1" : "");
+    EXPECT_EQ(merged[0] == static_cast<char>(Tag::kImpressionsWithIds), ids);
+  }
+}
+
 TEST(UsersMerge, KeepsTheMaximumOfEveryField) {
   Random random(test::Seed());
   const auto merge = NewUsersOperator(std::make_shared<Counters>());
