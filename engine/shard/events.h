@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,8 +33,8 @@ class TimeCheck {
   }
 
   // The event's time, or the reason to refuse it.
-  Result<int64_t> Check(int64_t at_ms) const {
-    if (at_ms == kNowMs) at_ms = now_ms_;
+  Result<int64_t> Check(std::optional<int64_t> given_ms) const {
+    const int64_t at_ms = given_ms.value_or(now_ms_);
     if (at_ms >= oldest_ms_ && at_ms <= newest_ms_) return at_ms;
     return at_ms < oldest_ms_
                ? Status::InvalidArgument(
@@ -47,7 +48,8 @@ class TimeCheck {
   }
 
   /// Of a time that Check refuses.
-  RefusalReason ReasonOf(int64_t at_ms) const {
+  RefusalReason ReasonOf(std::optional<int64_t> given_ms) const {
+    const int64_t at_ms = given_ms.value_or(now_ms_);
     if (at_ms > newest_ms_) return RefusalReason::kInFuture;
     return LooksLikeSeconds(at_ms) ? RefusalReason::kSeconds : RefusalReason::kTooOld;
   }
@@ -60,8 +62,8 @@ class TimeCheck {
   template <typename Given>
   Status CheckNoneTooOld(std::span<const Given> given) const {
     for (const Given& one : given) {
-      if (one.at_ms == kNowMs || one.at_ms >= oldest_ms_) continue;
-      return Status::Unavailable("at " + std::to_string(one.at_ms) +
+      if (!one.at_ms || *one.at_ms >= oldest_ms_) continue;
+      return Status::Unavailable("at " + std::to_string(*one.at_ms) +
                                  " is older than retention by a clock that is in doubt");
     }
     return {};

@@ -51,7 +51,7 @@ class SeenDb final : public Peer {
     clock_.Set(now_ms);
   }
   void Add(uint64_t user, int, std::span<const uint64_t> items) override {
-    for (const uint64_t item : items) plays_.push_back({IdRef(user), IdRef(item), kNowMs});
+    for (const uint64_t item : items) plays_.push_back({IdRef(user), IdRef(item), std::nullopt});
     if (plays_.size() >= kBatch) Send();
   }
   void Drain() override {

@@ -117,7 +117,8 @@ double PutBytes(uint64_t heartbeats, size_t batch) {
     rocksdb::WriteBatch writes;
     for (size_t i = 0; i < batch; ++i) {
       viewers.Next(&play, &watch);
-      std::string value(reinterpret_cast<const char*>(&play.at_ms), sizeof(play.at_ms));
+      const int64_t at_ms = *play.at_ms;
+      std::string value(reinterpret_cast<const char*>(&at_ms), sizeof(at_ms));
       value += std::to_string(watch.progress_s) + "," + std::to_string(watch.duration_s) + ",";
       value.append(watch.device).append(",").append(watch.fields);
       Must(writes.Put(play.user.ToString() + "/" + play.item.ToString(), value));

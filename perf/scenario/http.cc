@@ -40,8 +40,8 @@ void MakeDatabase(const std::string& path, uint64_t users) {
       names.reserve(kItemsAMonth);
       for (const uint64_t item : PlayedItems(user, month, 0, kItemsAMonth)) {
         names.push_back(LongText(item));
-        texts.push_back({IdRef(user), IdRef(names.back()), kNowMs});
-        numbers.push_back({IdRef(user), IdRef(item), kNowMs});
+        texts.push_back({IdRef(user), IdRef(names.back()), std::nullopt});
+        numbers.push_back({IdRef(user), IdRef(item), std::nullopt});
       }
       Check(engine.RecordPlays(texts).status());
       Check(engine.RecordPlays(numbers, {.collection = "numbers"}).status());

@@ -21,7 +21,7 @@ void RecordAndDie(const std::string& path, uint64_t plays, uint64_t batch) {
   std::vector<Play> some(batch);
   for (uint64_t done = 0; done < plays; done += batch) {
     const IdRef user(random.Below(200'000));
-    for (Play& play : some) play = {user, IdRef(random.Next()), kNowMs};
+    for (Play& play : some) play = {user, IdRef(random.Next()), std::nullopt};
     Check((*opened)->RecordPlays(some).status());
   }
   std::raise(SIGKILL);

@@ -143,7 +143,7 @@ class Stage {
         [this] {
           std::vector<Play> plays;
           for (uint64_t user = 0; user < users_; ++user) {
-            plays.push_back({IdRef(user), IdRef(user * 7 + hour_), kNowMs});
+            plays.push_back({IdRef(user), IdRef(user * 7 + hour_), std::nullopt});
           }
           hour_ += 1;
           Check(engine_->RecordPlays(plays, {.collection = "daily"}).status());

@@ -63,14 +63,17 @@ Status ParseClock(std::string_view body, int64_t* now_ms) {
   constexpr std::array<std::string_view, 1> kFields = {"now_ms"};
   JsonDocument document;
   FieldSet fields(kFields);
+  std::optional<int64_t> given_ms;
   Status status = ReadObject(body, &document, &fields, [&](size_t, ondemand::value value) {
-    return ReadTime(value, now_ms);
+    return ReadTime(value, &given_ms);
   });
   if (status.ok()) status = fields.Require(0);
-  if (status.ok() && *now_ms > kLastTimeMs) {
+  if (!status.ok()) return status;
+  if (*given_ms > kLastTimeMs) {
     // It could never be moved back.
-    status = Status::InvalidArgument("must be at most " + std::to_string(kLastTimeMs), "/now_ms");
+    return Status::InvalidArgument("must be at most " + std::to_string(kLastTimeMs), "/now_ms");
   }
+  *now_ms = *given_ms;
   return status;
 }
 

@@ -70,7 +70,7 @@ class EventStream final : public http::BodyStream {
   /// An event whose texts lie in texts_, since the parser's views die with their line.
   struct Held {
     uint64_t line;
-    int64_t at_ms;
+    std::optional<int64_t> at_ms;
     IdRef user, item;
     std::string_view day;
     size_t user_begin, item_begin, day_begin;

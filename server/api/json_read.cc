@@ -185,7 +185,7 @@ Status ReadArray(ondemand::value value, ondemand::array* array) {
   return error ? Malformed(error) : Status::Ok();
 }
 
-Status ReadTime(ondemand::value value, int64_t* at_ms) {
+Status ReadTime(ondemand::value value, std::optional<int64_t>* at_ms) {
   uint64_t number = 0;
   const Status status = ReadUint(value, &number);
   if (!status.ok() || number > static_cast<uint64_t>(INT64_MAX)) {

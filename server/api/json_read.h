@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,7 +77,7 @@ Status ReadUint(ondemand::value value, uint64_t* number);
 Status ReadBool(ondemand::value value, bool* flag);
 Status ReadArray(ondemand::value value, ondemand::array* array);
 /// A time in ms since 1970.
-Status ReadTime(ondemand::value value, int64_t* at_ms);
+Status ReadTime(ondemand::value value, std::optional<int64_t>* at_ms);
 /// An object whose members are somebody else's affair: its text as it came, at most `most` bytes
 /// of well-formed JSON.
 Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text);

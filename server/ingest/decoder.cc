@@ -18,7 +18,7 @@ struct Decoder::Reading {
   Arena* arena;
   std::vector<Play>* events;
   std::deque<Watch>* watches;
-  int64_t record_ms;
+  std::optional<int64_t> record_ms;
   uint32_t found = 0;  // members of the present event
 
   /// `text` where it stays. What was unescaped lies in the parser's buffer, which the next message
@@ -40,7 +40,7 @@ Decoder::Decoder(const ops::KafkaTopic& topic)
   needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt));
 }
 
-Status Decoder::Decode(std::string_view payload, int64_t record_ms, Arena* arena,
+Status Decoder::Decode(std::string_view payload, std::optional<int64_t> record_ms, Arena* arena,
                        std::vector<Play>* events, std::deque<Watch>* watches) const {
   Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, watches,
                   record_ms};
@@ -130,8 +130,8 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
   if (member != kAt) return ReadWatch(member, value, reading);
   Status status = api::ReadTime(value, &event.at_ms);
   if (!status.ok() || !topic_.at_seconds) return status;
-  if (event.at_ms > INT64_MAX / 1'000) return Status::InvalidArgument("must be a time in s");
-  event.at_ms *= 1'000;
+  if (*event.at_ms > INT64_MAX / 1'000) return Status::InvalidArgument("must be a time in s");
+  *event.at_ms *= 1'000;
   return status;
 }
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +33,9 @@ class Decoder {
   explicit Decoder(const ops::KafkaTopic& topic);
 
   /// Appends the events of `payload` to `*events`; their texts lie in `*arena`, what the player
-  /// said in `*watches`. `record_ms`: the record's time, kNowMs where it has none. On a refusal
+  /// said in `*watches`. `record_ms`: the record's time, if it has one. On a refusal
   /// (kInvalidArgument, its field where in the message) `*events` and `*watches` are as before.
-  Status Decode(std::string_view payload, int64_t record_ms, Arena* arena,
+  Status Decode(std::string_view payload, std::optional<int64_t> record_ms, Arena* arena,
                 std::vector<Play>* events, std::deque<Watch>* watches) const;
 
  private:

@@ -128,11 +128,12 @@ Session::Reader* Session::ReaderOf(const rd_kafka_topic_t* topic) {
 
 namespace {
 
-/// The time that the log says of a message; kNowMs where it says none.
-int64_t TimeOf(const rd_kafka_message_t& message) {
+/// The time that the log says of a message, if it says one.
+std::optional<int64_t> TimeOf(const rd_kafka_message_t& message) {
   rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
   const int64_t at_ms = rd_kafka_message_timestamp(&message, &type);
-  return type != RD_KAFKA_TIMESTAMP_NOT_AVAILABLE && at_ms >= 0 ? at_ms : kNowMs;
+  if (type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || at_ms < 0) return std::nullopt;
+  return at_ms;
 }
 
 }  // namespace
@@ -143,8 +144,8 @@ bool Session::IsOfAnotherLog(Reader* reader, const rd_kafka_message_t& message) 
   if (check == reader->checks.end() || message.offset < check->second.offset) return false;
   const SourceMark expected = check->second;
   reader->checks.erase(check);
-  const int64_t at_ms = TimeOf(message);
-  return message.offset == expected.offset && at_ms != kNowMs && at_ms != expected.time_ms;
+  const std::optional<int64_t> at_ms = TimeOf(message);
+  return message.offset == expected.offset && at_ms && *at_ms != expected.time_ms;
 }
 
 void Session::Take(const rd_kafka_message_t& message) {

@@ -25,7 +25,7 @@ void TopicBatch::Add(const Message& message) {
   Progress& progress = Of(message.partition);
   progress.next_offset = message.offset + 1;
   ++progress.messages;
-  if (message.at_ms != kNowMs) progress.last = SourceMark{message.offset, message.at_ms};
+  if (message.at_ms) progress.last = SourceMark{message.offset, *message.at_ms};
   Status status = decoder_.Decode(message.payload, message.at_ms, &arena_, &events_, &watches_);
   if (status.ok()) {
     origins_.resize(events_.size(), {progress.source, message.offset});

@@ -20,7 +20,7 @@ namespace seendb::ingest {
 struct Message {
   int32_t partition = 0;
   int64_t offset = 0;
-  int64_t at_ms = kNowMs;  ///< the record's time; kNowMs where it has none
+  std::optional<int64_t> at_ms = {};  ///< the record's time, if it has one
   std::string_view key, payload;
 };
 

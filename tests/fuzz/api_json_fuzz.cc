@@ -162,7 +162,7 @@ void CheckPlays(std::string_view body) {
                fuzz::PlainText(*plain, "collection", &collection) && plain->contains("events") &&
                plain->at("events").is_array();
   for (size_t i = 0; sound && i < plain->at("events").size(); ++i) {
-    const auto event = fuzz::PlainPlayOf(plain->at("events")[i], Play().at_ms);
+    const auto event = fuzz::PlainPlayOf(plain->at("events")[i]);
     sound = event.has_value();
     if (event) events.push_back(*event);
   }
@@ -178,7 +178,7 @@ void CheckImpressions(std::string_view body) {
   const auto plain = fuzz::PlainDocument(body);
   std::optional<std::string> collection, user;
   std::optional<std::vector<std::string>> items;
-  int64_t at_ms = Impression().at_ms;
+  std::optional<int64_t> at_ms;
   bool sound = plain && fuzz::HasOnly(*plain, {"user", "items", "collection", "at"});
   if (sound) {
     user = fuzz::PlainId(*plain, "user");
@@ -200,7 +200,7 @@ void CheckEvent(std::string_view body, bool is_play) {
   const Status status = api::ParseEvent(body, &document, &play, is_play ? &watch : nullptr);
   const auto plain = fuzz::PlainDocument(body);
   const auto read = is_play ? fuzz::PlainPlayOf : fuzz::PlainImpressionOf;
-  const auto event = plain ? read(*plain, Play().at_ms) : std::nullopt;
+  const auto event = plain ? read(*plain) : std::nullopt;
   Check(status.ok() == event.has_value() || FieldsMayBeLong(body, status));
   if (status.ok()) Check(EventsOf<Play>({play}) == std::vector<PlainEvent>{*event});
 }

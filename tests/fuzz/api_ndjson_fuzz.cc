@@ -90,7 +90,7 @@ void CheckEvents(std::string_view body, bool plays, const Json& answer) {
   const int64_t latest = engine.now_ms + Policy().max_future_ms;
   uint64_t accepted = 0, refused = 0;
   ForLines(body, [&](const std::optional<Json>& line) {
-    const auto event = line ? read(*line, kNowMs) : std::nullopt;
+    const auto event = line ? read(*line) : std::nullopt;
     const bool taken = event && event->at_ms <= latest;
     ++(taken ? accepted : refused);
   });

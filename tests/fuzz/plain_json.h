@@ -156,7 +156,7 @@ inline std::optional<PlainWatch> PlainWatchOf(const Json& object) {
 /// A play or an impression.
 struct PlainEvent {
   std::string user, item;
-  int64_t at_ms = 0;
+  std::optional<int64_t> at_ms = {};
   std::optional<PlainWatch> watch;
   std::string day = {};
   bool operator==(const PlainEvent&) const = default;
@@ -181,24 +181,25 @@ inline std::optional<std::string> PlainDayOf(const Json& value) {
 }
 
 /// A time; `*to` stays as it is where there is none.
-inline bool PlainTime(const Json& object, int64_t* to) {
-  uint64_t number = static_cast<uint64_t>(*to);
+inline bool PlainTime(const Json& object, std::optional<int64_t>* to) {
+  if (!object.contains("at")) return true;
+  uint64_t number = 0;
   if (!PlainUint(object, "at", &number)) return false;
-  if (object.contains("at") && number > static_cast<uint64_t>(INT64_MAX)) return false;
+  if (number > static_cast<uint64_t>(INT64_MAX)) return false;
   *to = static_cast<int64_t>(number);
   return true;
 }
 
-inline std::optional<PlainEvent> PlainImpressionOf(const Json& object, int64_t now) {
+inline std::optional<PlainEvent> PlainImpressionOf(const Json& object) {
   if (!HasOnly(object, {"user", "item", "at"})) return {};
   const auto user = PlainId(object, "user"), item = PlainId(object, "item");
-  PlainEvent event{user.value_or(""), item.value_or(""), now, {}};
+  PlainEvent event{user.value_or(""), item.value_or(""), {}, {}};
   if (!user || !item || !PlainTime(object, &event.at_ms)) return {};
   return event;
 }
 
 /// A play: the same, and maybe what the player says, and the day its client was told.
-inline std::optional<PlainEvent> PlainPlayOf(const Json& object, int64_t now) {
+inline std::optional<PlainEvent> PlainPlayOf(const Json& object) {
   if (!object.is_object()) return {};
   Json bare = object, watch = Json::object();
   for (const char* name : {"progress_s", "duration_s", "device", "fields"}) {
@@ -209,7 +210,7 @@ inline std::optional<PlainEvent> PlainPlayOf(const Json& object, int64_t now) {
   std::optional<std::string> day = "";
   if (object.contains("day")) day = PlainDayOf(object.at("day"));
   bare.erase("day");
-  auto event = PlainImpressionOf(bare, now);
+  auto event = PlainImpressionOf(bare);
   if (!event || !day) return {};
   event->day = *day;
   if (watch.empty()) return event;

@@ -24,7 +24,7 @@ struct Row {
   RowKind kind;
   uint64_t number;
   std::string user, item, error;
-  int64_t at_ms;
+  std::optional<int64_t> at_ms;
   std::string ndjson = {};  // of a play
   bool operator==(const Row&) const = default;
 };
@@ -71,7 +71,7 @@ Log Read(std::string_view bytes, size_t most, LogFormat format, const PlayColumn
       AppendNdjson(row, &seen.ndjson);
       CheckWatch(row);
       Check(seendb::IdRef(row.user).Validate().ok() && seendb::IdRef(row.item).Validate().ok());
-      Check(seen.error.empty() && (columns.now ? row.at_ms == seendb::kNowMs : row.at_ms >= 0));
+      Check(seen.error.empty() && (columns.now ? !row.at_ms : row.at_ms >= 0));
     } else {
       Check(!seen.error.empty());
     }
@@ -94,8 +94,8 @@ void CheckWrittenAgain(const Log& log) {
     plays.push_back(row);
     plays.back().number = plays.size();
     plays.back().ndjson.clear();
-    if (row.at_ms == seendb::kNowMs) plays.back().at_ms = 0;
-    csv += Quoted(row.user) + "," + Quoted(row.item) + "," + std::to_string(plays.back().at_ms) +
+    plays.back().at_ms = row.at_ms.value_or(0);
+    csv += Quoted(row.user) + "," + Quoted(row.item) + "," + std::to_string(*plays.back().at_ms) +
            "\r\n";
   }
   PlayColumns columns;

@@ -156,8 +156,8 @@ class Generator {
   }
 
   // Mostly now or a little ago; sometimes a moment beside a bucket's edge, late, early, refused.
-  int64_t Time(const Policy& policy) {
-    if (dice_.Chance(40)) return kNowMs;
+  std::optional<int64_t> Time(const Policy& policy) {
+    if (dice_.Chance(40)) return std::nullopt;
     if (dice_.Chance(60)) return now_ms_ - dice_.Between(0, kDay);
     const int64_t current = BucketAt(policy, now_ms_);
     const int64_t bucket = current - dice_.Between(-1, policy.retention + 1);
@@ -177,7 +177,7 @@ class Generator {
     const int64_t count = is_whale ? dice_.Between(20, 90) : dice_.Between(1, 12);
     const std::string one = User();
     const bool one_time = dice_.Chance(50);
-    const int64_t time = Time(policy);
+    const std::optional<int64_t> time = Time(policy);
     for (int64_t i = 0; i < count; ++i) {
       ScriptEvent event;
       event.user = is_whale ? whale : dice_.Chance(50) ? one : User();

@@ -62,7 +62,7 @@ class Decorator {
     Operation again =
         played_[played_.size() - 1 - dice_.Skewed(std::min<size_t>(played_.size(), 8))];
     if (again.events.size() > kRepeated) again.events.resize(kRepeated);
-    for (ScriptEvent& event : again.events) event.at_ms = kNowMs;
+    for (ScriptEvent& event : again.events) event.at_ms = std::nullopt;
     Know(&again);
     made_.push_back(std::move(again));
   }

@@ -108,7 +108,7 @@ class Decorator {
       while (dice_.Chance(15)) {  // a heartbeat, of any time
         events.push_back(event);
         events.back().watch = Watch();
-        if (event.at_ms != kNowMs) events.back().at_ms += dice_.Between(-1, 1);
+        if (event.at_ms) *events.back().at_ms += dice_.Between(-1, 1);
       }
     }
     operation->events = std::move(events);
@@ -120,7 +120,7 @@ class Decorator {
     if (dice_.Chance(50)) {
       for (ScriptEvent& event : again.events) {
         event.watch = Watch();
-        if (event.at_ms != kNowMs && dice_.Chance(50)) event.at_ms += kHour;
+        if (event.at_ms && dice_.Chance(50)) *event.at_ms += kHour;
       }
     }
     made_.push_back(std::move(again));

@@ -55,7 +55,7 @@ class Blur {
     const std::string user = dice_.Of({"u0", "u1", "b0", "b1"});
     Operation& play = Add(Verb::kPlay);
     for (int64_t i = dice_.Between(kFill / 2, kFill); i > 0; --i) {
-      play.events.push_back({user, Item(), kNowMs});
+      play.events.push_back({user, Item(), std::nullopt});
     }
     if (dice_.Chance(70)) Add(Verb::kDrain);
     if (dice_.Chance(40)) Add(Verb::kSeal);

@@ -28,7 +28,7 @@
 
 namespace seendb::simulation {
 
-/// Something played or served. `at_ms` is worked out: never kNowMs.
+/// Something played or served. `at_ms` is worked out.
 struct Sent {
   std::string user;
   std::string item;

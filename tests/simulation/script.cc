@@ -163,7 +163,7 @@ std::string EventsText(const std::vector<ScriptEvent>& events) {
   std::string text;
   for (const ScriptEvent& event : events) {
     text += " " + event.user + ":" + event.item + "@" +
-            (event.at_ms == kNowMs ? "now" : std::to_string(event.at_ms)) +
+            (event.at_ms ? std::to_string(*event.at_ms) : "now") +
             (event.day.empty() ? "" : "!" + event.day);
     if (!event.watch) continue;
     const ScriptWatch& watch = *event.watch;
@@ -181,8 +181,8 @@ ScriptEvent ReadEvent(const std::string& text) {
   }
   const std::vector<std::string> rest = Split(text.substr(at + 1), '~');
   const std::vector<std::string> time = Split(rest.at(0), '!');
-  ScriptEvent event = {text.substr(0, colon), text.substr(colon + 1, at - colon - 1),
-                       time.at(0) == "now" ? kNowMs : ToNumber(time[0])};
+  ScriptEvent event = {text.substr(0, colon), text.substr(colon + 1, at - colon - 1)};
+  if (time.at(0) != "now") event.at_ms = ToNumber(time[0]);
   if (time.size() > 1) event.day = time[1];
   if (rest.size() > 2) {
     event.watch = {static_cast<int32_t>(ToNumber(rest[1])), static_cast<int32_t>(ToNumber(rest[2])),

@@ -29,10 +29,10 @@ struct ScriptWatch {
   friend auto operator<=>(const ScriptWatch&, const ScriptWatch&) = default;
 };
 
-/// An event of a `play` or `serve`; at_ms may be kNowMs.
+/// An event of a `play` or `serve`; without `at_ms` it is of now.
 struct ScriptEvent {
   std::string user, item;
-  int64_t at_ms = 0;
+  std::optional<int64_t> at_ms = {};
   std::optional<ScriptWatch> watch = {};
   std::string day = {};  ///< that the client was told; empty: none
 };

@@ -82,7 +82,7 @@ class Simulator {
   void Publish(const Operation& operation) {
     std::vector<Message> messages;
     for (ScriptEvent event : operation.events) {
-      if (event.at_ms == kNowMs) event.at_ms = model().now_ms;
+      if (!event.at_ms) event.at_ms = model().now_ms;
       const bool dead = event.user == "-";
       messages.push_back({dead, std::move(event)});
     }

@@ -93,7 +93,7 @@ Status UserCall::AccountRecord(bool alone) {
   std::vector<Sent> sent;
   std::vector<uint32_t> refused;
   for (const ScriptEvent& event : operation_.events) {
-    sent.push_back({event.user, event.item, event.at_ms == kNowMs ? model().now_ms : event.at_ms,
+    sent.push_back({event.user, event.item, event.at_ms.value_or(model().now_ms),
                     event.watch.value_or(ScriptWatch{}), event.day});
     if (!model().Takes(collection, sent.back())) {
       refused.push_back(static_cast<uint32_t>(sent.size() - 1));

@@ -70,7 +70,7 @@ class EngineTest : public ::testing::Test {
     ASSERT_TRUE(s.ok()) << s.ToString();
   }
   uint64_t Play(const std::string& user, const std::vector<std::string>& items,
-                int64_t at_ms = kNowMs, const std::string& collection = "default") {
+                std::optional<int64_t> at_ms = {}, const std::string& collection = "default") {
     std::vector<seendb::Play> plays;
     for (const std::string& item : items) plays.push_back({IdRef(user), IdRef(item), at_ms});
     const auto result = engine_->RecordPlays(plays, {.collection = collection});
@@ -78,7 +78,7 @@ class EngineTest : public ::testing::Test {
     return result.ok() ? result->accepted : 0;
   }
   uint64_t Serve(const std::string& user, const std::vector<std::string>& items,
-                 int64_t at_ms = kNowMs, const std::string& collection = "default") {
+                 std::optional<int64_t> at_ms = {}, const std::string& collection = "default") {
     std::vector<Impression> served;
     for (const std::string& item : items) served.push_back({IdRef(user), IdRef(item), at_ms});
     const auto result = engine_->RecordImpressions(served, {.collection = collection});

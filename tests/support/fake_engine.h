@@ -387,7 +387,7 @@ class FakeEngine : public Engine {
     largest_batch = std::max<uint64_t>(largest_batch, events.size());
     RecordResult result;
     for (uint32_t i = 0; i < events.size(); ++i) {
-      const int64_t at = events[i].at_ms == kNowMs ? now_ms : events[i].at_ms;
+      const int64_t at = events[i].at_ms.value_or(now_ms);
       if (at > now_ms + found->second.max_future_ms) {
         ++result.refused;
         ++result.refused_by[static_cast<size_t>(RefusalReason::kInFuture)];

@@ -109,7 +109,7 @@ class RotFixture : public EngineTest {
     all.insert(all.end(), items.begin(), items.end());
   }
   void NoteServed(const std::string& collection, const std::string& user, const Items& items) {
-    ASSERT_EQ(Serve(user, items, kNowMs, collection), items.size());
+    ASSERT_EQ(Serve(user, items, std::nullopt, collection), items.size());
     Items& all = recorded_[collection][user];
     all.insert(all.end(), items.begin(), items.end());
   }

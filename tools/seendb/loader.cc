@@ -79,7 +79,7 @@ Status Loader::Flush(const OnBatch& on_batch) {
 Status Loader::Take(RowKind kind, const PlayRow& row) {
   if (kind == RowKind::kPlay) {
     PlayRow shifted = row;
-    if (row.at_ms != kNowMs) shifted.at_ms += options_.shift_ms;
+    if (row.at_ms) *shifted.at_ms += options_.shift_ms;
     batch_.Add(shifted, reader_.row_number());
     return {};
   }

@@ -89,7 +89,7 @@ bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* erro
   row->user = user_;
   row->item = item_;
   if (!ReadWatch(object, {record.data(), record.size()}, row, error)) return false;
-  row->at_ms = kNowMs;
+  row->at_ms = std::nullopt;
   if (columns_.now) return true;
   const nlohmann::json* time = FindField(object, columns_.time, kTimeNames);
   if (time == nullptr) {

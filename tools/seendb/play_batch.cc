@@ -169,7 +169,7 @@ void AppendNdjson(const PlayRow& play, std::string* out) {
   AppendJsonText(play.user, out);
   *out += ",\"item\":";
   AppendJsonText(play.item, out);
-  if (play.at_ms != kNowMs) AppendMember("at", play.at_ms, out);
+  if (play.at_ms) AppendMember("at", *play.at_ms, out);
   if (play.watch) AppendWatch(*play.watch, out);
   *out += "}\n";
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,7 +35,7 @@ class PlayBatch {
     size_t begin;
     uint32_t user_bytes;
     uint32_t item_bytes;
-    int64_t at_ms;
+    std::optional<int64_t> at_ms;
     uint64_t row;
     std::optional<Watch>
         watch;  // whose texts follow the item; their sizes count, not where they are
@@ -66,7 +67,7 @@ class PlaySink {
 std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection);
 
 /// The play as a line of NDJSON: `{"user":"u1","item":"v1","at":1700000000000}`, without `at` where
-/// it is kNowMs, and with what is said of the player, named as in POST /plays.
+/// there is none, and with what is said of the player, named as in POST /plays.
 void AppendNdjson(const PlayRow& play, std::string* out);
 
 }  // namespace seendb::tool

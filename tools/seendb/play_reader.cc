@@ -73,7 +73,7 @@ class DelimitedReader : public PlayReader {
       if (!ParseWatch(static_cast<WatchField>(i), text, row, error)) return false;
     }
     if (time_ < 0) {
-      row->at_ms = kNowMs;
+      row->at_ms = std::nullopt;
       return true;
     }
     return ParseTime(fields_[static_cast<size_t>(time_)], row, error);

@@ -59,7 +59,7 @@ struct PlayColumns {
 struct PlayRow {
   std::string_view user;
   std::string_view item;
-  int64_t at_ms = 0;                ///< seendb::kNowMs with PlayColumns::now
+  std::optional<int64_t> at_ms;     ///< absent with PlayColumns::now
   std::optional<Watch> watch = {};  ///< where the row says any of it
 };
 

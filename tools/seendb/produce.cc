@@ -228,7 +228,7 @@ Status RunProduce(Session& session, ProduceFlags flags) {
       ++counts.bad;
       continue;
     }
-    if (row.at_ms != kNowMs) row.at_ms += flags.log.shift_ms;
+    if (row.at_ms) *row.at_ms += flags.log.shift_ms;
     payload.clear();
     AppendNdjson(row, &payload);
     payload.pop_back();  // the line's end

@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,15 +23,12 @@
 
 namespace seendb {
 
-/// "Now", wherever a time in milliseconds since 1970 is asked for.
-inline constexpr int64_t kNowMs = std::numeric_limits<int64_t>::min();
-
 /// A user really watched or read an item.
 struct Play {
-  IdRef user = {};               ///< who
-  IdRef item = {};               ///< what
-  int64_t at_ms = kNowMs;        ///< when, ms since 1970 UTC
-  const Watch* watch = nullptr;  ///< where the player is; null: not known
+  IdRef user = {};                    ///< who
+  IdRef item = {};                    ///< what
+  std::optional<int64_t> at_ms = {};  ///< when, ms since 1970 UTC; absent: now
+  const Watch* watch = nullptr;       ///< where the player is; null: not known
   /// The RecordResult::day the client was last told, "2026-11-20"; empty: none. Looked at where the
   /// policy says first_of_day.
   std::string_view day = {};
@@ -39,9 +36,9 @@ struct Play {
 
 /// An item was served to a user, maybe not looked at.
 struct Impression {
-  IdRef user = {};         ///< to whom
-  IdRef item = {};         ///< what
-  int64_t at_ms = kNowMs;  ///< when, ms since 1970 UTC
+  IdRef user = {};                    ///< to whom
+  IdRef item = {};                    ///< what
+  std::optional<int64_t> at_ms = {};  ///< when, ms since 1970 UTC; absent: now
 };
 
 /// How a batch is recorded.

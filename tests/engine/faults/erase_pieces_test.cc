@@ -62,7 +62,7 @@ class ErasePiecesTest : public ::testing::Test {
     ASSERT_TRUE(engine_->PutCollection(collection, patch).ok());
   }
   void Watch(const std::string& user, const Items& items, const std::string& collection,
-             int64_t at_ms = kNowMs) {
+             std::optional<int64_t> at_ms = {}) {
     std::vector<seendb::Play> plays;
     for (const std::string& item : items) plays.push_back({IdRef(user), IdRef(item), at_ms});
     const auto recorded = engine_->RecordPlays(plays, {.collection = collection});

@@ -208,7 +208,7 @@ TEST_F(BucketLifeTest, ExactKeepsListsForEver) {
   Put("bloom", {});
   for (const std::string collection : {"exact", "bloom"}) {
     Play("u1", Numbered("f", 2000), kFebruary, collection);
-    Play("u1", Numbered("m", 500), kNowMs, collection);
+    Play("u1", Numbered("m", 500), std::nullopt, collection);
   }
   Drain();
   SealClosed();
@@ -235,7 +235,7 @@ TEST_F(BucketLifeTest, TheCeilingIsCountedAndShown) {
   patch.max_filter_bytes = 4096;
   Put("small", patch);
   for (int hour = 0; hour < 40; ++hour) {
-    Play("u1", Numbered("h" + std::to_string(hour) + "-", 200), kNowMs, "small");
+    Play("u1", Numbered("h" + std::to_string(hour) + "-", 200), std::nullopt, "small");
     clock_.Advance(kHourMs);
     RunDue();
     if (hour % 8 == 7) {
@@ -248,7 +248,7 @@ TEST_F(BucketLifeTest, TheCeilingIsCountedAndShown) {
   EXPECT_GT(report.dropped_layers, 0u);
   EXPECT_LE(report.bytes, 4096u + 200);
   EXPECT_GT(engine_->Stats().layers_dropped, 0u);
-  Play("u1", {"h0-0"}, kNowMs, "small");
+  Play("u1", {"h0-0"}, std::nullopt, "small");
   Drain();
   EXPECT_EQ(Unseen("u1", {"h0-0"}, "small"), Items{}) << "played again, seen again";
 }

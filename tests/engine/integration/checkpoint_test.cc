@@ -38,7 +38,7 @@ TEST_F(CheckpointTest, HoldsAllThatWasAcknowledgedBefore) {
   Drain();
   ASSERT_TRUE(engine_->Seal("default", "2026-01").ok());
   for (int user = 0; user < 50; ++user) {
-    Play("u" + std::to_string(user), {"staged"}, kNowMs, "quick");
+    Play("u" + std::to_string(user), {"staged"}, std::nullopt, "quick");
     Serve("u" + std::to_string(user), {"served"});
   }
   ASSERT_TRUE(engine_->EraseUser(IdRef("u7")).ok());

@@ -38,7 +38,7 @@ class ClockBackTest : public EngineTest {
     Put("c", policy);
   }
   void PlayAll() {
-    for (const std::string& item : kItems) ASSERT_EQ(Play("u", {item}, kNowMs, "c"), 1u);
+    for (const std::string& item : kItems) ASSERT_EQ(Play("u", {item}, std::nullopt, "c"), 1u);
   }
   void Drop() {
     const Status dropped = engine_->DropExpired();
@@ -207,7 +207,7 @@ TEST_F(ClockBackTest, RecordingGoesOnAtOnceAfterAPause) {
   ASSERT_TRUE(recording.ok());
   EXPECT_FALSE(recording->paused);
   EXPECT_EQ(recording->since_ms, clock_.NowMs());
-  ASSERT_EQ(Play("u", {"resumed"}, kNowMs, "c"), 1u);
+  ASSERT_EQ(Play("u", {"resumed"}, std::nullopt, "c"), 1u);
   const IdRef item("resumed");
   HistoryLookup found;
   ASSERT_TRUE(engine_->LookupHistory(IdRef("u"), "c", {&item, 1}, &found).ok());
@@ -259,7 +259,7 @@ TEST_F(ClockBackTest, AForgottenPauseIsNoneThatNeverWas) {
 
 TEST_F(ClockBackTest, ADroppedBucketOfTheWindowIsMissing) {
   StartNarrow();
-  EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   Drain();
   clock_.Advance(35 * kDayMs);
   EXPECT_EQ(Unseen("u", {"v1"}, "c"), Items{});
@@ -285,9 +285,9 @@ TEST_F(ClockBackTest, ADroppedBucketOfTheWindowIsMissing) {
 
 TEST_F(ClockBackTest, OfSeveralTheNewestIsNamed) {
   StartNarrow();
-  EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   clock_.Advance(10 * kDayMs);
-  EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   Drain();
   clock_.Advance(60 * kDayMs);
   Drop();
@@ -297,7 +297,7 @@ TEST_F(ClockBackTest, OfSeveralTheNewestIsNamed) {
 
 TEST_F(ClockBackTest, PlaysThatADrainLeftOutAreMissing) {
   StartNarrow();
-  EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   clock_.Advance(60 * kDayMs);
   options_.short_term_bytes = 0;
   Drain();
@@ -309,7 +309,7 @@ TEST_F(ClockBackTest, PlaysThatADrainLeftOutAreMissing) {
 TEST_F(ClockBackTest, WhatExpiresInTimeIsNot) {
   StartNarrow();
   for (int day = 0; day < 100; day += 5) {
-    EXPECT_EQ(Play("u", {"other"}, kNowMs, "c"), 1u);
+    EXPECT_EQ(Play("u", {"other"}, std::nullopt, "c"), 1u);
     RunDue();
     Drop();
     ExpectMissing({});
@@ -319,7 +319,7 @@ TEST_F(ClockBackTest, WhatExpiresInTimeIsNot) {
 
 TEST_F(ClockBackTest, ARepairKeepsWhatWasDropped) {
   StartNarrow();
-  EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   Drain();
   clock_.Advance(45 * kDayMs);
   Drop();

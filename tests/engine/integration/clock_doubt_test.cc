@@ -20,7 +20,7 @@ class ClockDoubtTest : public MachineTest {
     policy.history.days = 30;
     Put("c", policy);
   }
-  void PlayOne() { EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u); }
+  void PlayOne() { EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u); }
   bool InDoubt() { return engine_->Stats().clock_in_doubt; }
   void ExpectSeen() {
     EXPECT_EQ(Unseen("u", {"v1"}, "c"), Items{});
@@ -114,8 +114,8 @@ TEST_F(ClockDoubtTest, ADrainLeavesNothingOut) {
 TEST_F(ClockDoubtTest, NoEventIsTooOld) {
   Start();
   machine_.Step(kJumpMs);
-  const auto play = [&](int64_t at_ms, size_t count) {
-    std::vector<seendb::Play> plays(count, {IdRef("u"), IdRef("now"), kNowMs});
+  const auto play = [&](std::optional<int64_t> at_ms, size_t count) {
+    std::vector<seendb::Play> plays(count, {IdRef("u"), IdRef("now"), std::nullopt});
     plays.push_back({IdRef("u"), IdRef("v1"), at_ms});
     return engine_->RecordPlays(plays, {.collection = "c"});
   };
@@ -126,7 +126,7 @@ TEST_F(ClockDoubtTest, NoEventIsTooOld) {
   const Impression served{IdRef("u"), IdRef("v1"), kStartMs};
   const auto shown = engine_->RecordImpressions({&served, 1}, {.collection = "c"});
   EXPECT_EQ(shown.status().code(), StatusCode::kUnavailable);
-  EXPECT_TRUE(play(kNowMs, 0).ok());
+  EXPECT_TRUE(play(std::nullopt, 0).ok());
   machine_.Step(-kJumpMs);
   EXPECT_TRUE(play(kStartMs, 0).ok());
 }
@@ -161,7 +161,7 @@ TEST_F(ClockDoubtTest, NothingIsEvicted) {
   Put("c", policy);
   PlayOne();
   machine_.Pass(1'000);
-  EXPECT_EQ(Play("u", {"v2"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v2"}, std::nullopt, "c"), 1u);
   ASSERT_TRUE(engine_->Drain().ok());
   machine_.Step(2 * kHourMs);
   RunDue();

@@ -31,9 +31,9 @@ class FutureTimesTest : public EngineTest {
     EXPECT_EQ(Play("u", {"v1"}, until_ms, "c"), 0u);
     EXPECT_EQ(Unseen("u", {"v1"}, "c"), Items{"v1"});
     clock_.Set(until_ms);
-    EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 0u);
+    EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 0u);
     clock_.Advance(1);
-    EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+    EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   }
   void Delete(const std::string& item) {
     const IdRef id(item);
@@ -71,7 +71,7 @@ TEST_F(FutureTimesTest, WithoutHistoryABucketTells) {
   EXPECT_EQ(Erase(), kStartMs + kDayMs);
   EXPECT_EQ(Play("u", {"v1"}, kAheadMs, "c"), 0u);
   clock_.Advance(kDayMs + 1);
-  EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   EXPECT_EQ(Play("u", {"v1"}, clock_.NowMs() + 20 * kHourMs, "c"), 1u);
   Drain();
   EXPECT_EQ(Erase(), clock_.NowMs() + kDayMs);
@@ -100,7 +100,7 @@ TEST_F(FutureTimesTest, ADeletedItemThatIsPlayedAnewIsSeen) {
   EXPECT_EQ(Unseen("u", {"v1", "v2"}, "c"), (Items{"v1", "v2"}));
   clock_.Advance(kHourMs);
   EXPECT_EQ(Play("u", {"v2"}, kStartMs - kHourMs, "c"), 1u) << "late: of before the deletion";
-  EXPECT_EQ(Play("u", {"v1"}, kNowMs, "c"), 1u);
+  EXPECT_EQ(Play("u", {"v1"}, std::nullopt, "c"), 1u);
   EXPECT_EQ(Unseen("u", {"v1", "v2"}, "c"), Items{"v2"});
   Drain();
   Reopen();

@@ -57,14 +57,14 @@ class CollectionDeletionTest : public EngineTest {
 TEST_F(CollectionDeletionTest, NothingOfItIsLeft) {
   Open();
   Put(kName, WithHistory());
-  Play("u1", {"v1"}, kNowMs, kName);
+  Play("u1", {"v1"}, std::nullopt, kName);
   Drain();
-  Play("u1", {"v2"}, kNowMs, kName);
-  Serve("u1", {"v3"}, kNowMs, kName);
+  Play("u1", {"v2"}, std::nullopt, kName);
+  Serve("u1", {"v3"}, std::nullopt, kName);
   Delete();
   EXPECT_FALSE(Exists());
   EXPECT_EQ(engine_->DeleteCollection(kName).code(), StatusCode::kNotFound);
-  const seendb::Play play{IdRef("u1"), IdRef("v1"), kNowMs};
+  const seendb::Play play{IdRef("u1"), IdRef("v1"), std::nullopt};
   EXPECT_EQ(engine_->RecordPlays({&play, 1}, {.collection = kName}).status().code(),
             StatusCode::kNotFound);
   for (const char* const kind : {"seen/article", "impressions/article", "history/article"}) {
@@ -79,16 +79,16 @@ TEST_F(CollectionDeletionTest, NothingOfItIsLeft) {
 TEST_F(CollectionDeletionTest, OneMadeAgainBeginsEmpty) {
   Open();
   Put(kName, WithHistory());
-  Play("u1", {"v1"}, kNowMs, kName);
+  Play("u1", {"v1"}, std::nullopt, kName);
   Drain();
-  Play("u1", {"v2"}, kNowMs, kName);
-  Serve("u1", {"v3"}, kNowMs, kName);
+  Play("u1", {"v2"}, std::nullopt, kName);
+  Serve("u1", {"v3"}, std::nullopt, kName);
   Delete();
   Put(kName, WithHistory());
   ExpectEmpty();
   Drain();  // what was staged of the former does not come back
   ExpectEmpty();
-  Play("u1", {"v1"}, kNowMs, kName);
+  Play("u1", {"v1"}, std::nullopt, kName);
   EXPECT_EQ(Unseen("u1", {"v1", "v2"}, kName), Items{"v2"});
   Reopen();
   EXPECT_EQ(Unseen("u1", {"v1", "v2"}, kName), Items{"v2"});
@@ -99,14 +99,14 @@ TEST_F(CollectionDeletionTest, OneMadeAgainBeginsEmpty) {
 TEST_F(CollectionDeletionTest, JournalsOfTheFormerOneDoNotCount) {
   Open();
   Put(kName, WithHistory());
-  Play("u1", {"v1", "v2"}, kNowMs, kName);
+  Play("u1", {"v1", "v2"}, std::nullopt, kName);
   Delete();
   Reopen();
   EXPECT_FALSE(Exists());
   EXPECT_FALSE(engine_->Stats().degraded);
   Put(kName, WithHistory());
   ExpectEmpty();
-  Play("u1", {"v3"}, kNowMs, kName);
+  Play("u1", {"v3"}, std::nullopt, kName);
   Reopen();
   EXPECT_EQ(Unseen("u1", {"v1", "v2", "v3"}, kName), (Items{"v1", "v2"}));
   Drain();
@@ -116,7 +116,7 @@ TEST_F(CollectionDeletionTest, JournalsOfTheFormerOneDoNotCount) {
 TEST_F(CollectionDeletionTest, UsersRecordsOfTheFormerOneDoNotCount) {
   Open();
   Put(kName, WithHistory());
-  Play("u1", {"v1", "v2"}, kNowMs, kName);
+  Play("u1", {"v1", "v2"}, std::nullopt, kName);
   const IdRef deleted[] = {IdRef("v1")};
   ASSERT_TRUE(engine_->DeleteHistory(IdRef("u1"), kName, deleted).ok());
   const std::string_view names[] = {kName};
@@ -139,7 +139,7 @@ TEST_F(CollectionDeletionTest, TheFirstPlayOfTheDayIsToldAnew) {
   Open();
   Put(kName, WithHistory());
   const auto first = [&](const char* user) {
-    const seendb::Play play{IdRef(user), IdRef("v1"), kNowMs};
+    const seendb::Play play{IdRef(user), IdRef("v1"), std::nullopt};
     const auto result = engine_->RecordPlays({&play, 1}, {.collection = kName});
     return result.ok() && result->first_today.size() == 1;
   };
@@ -156,8 +156,8 @@ TEST_F(CollectionDeletionTest, OtherCollectionsKeepEverything) {
   Put(kName, WithHistory());
   Put("article-2", WithHistory());
   for (const char* const name : {kName, "article-2", "default"}) {
-    Play("u1", {"v1"}, kNowMs, name);
-    Serve("u1", {"v3"}, kNowMs, name);
+    Play("u1", {"v1"}, std::nullopt, name);
+    Serve("u1", {"v3"}, std::nullopt, name);
   }
   Delete();
   for (int openings = 0; openings < 2; ++openings) {
@@ -192,10 +192,10 @@ class DeletionFaultTest : public CollectionDeletionTest {
     env_ = disk_->env();
     Open();
     Put(kName, WithHistory());
-    for (const std::string& user : users_) Play(user, {"v1"}, kNowMs, kName);
+    for (const std::string& user : users_) Play(user, {"v1"}, std::nullopt, kName);
     Drain();
-    for (const std::string& user : users_) Play(user, {"v2"}, kNowMs, kName);
-    for (const std::string& user : users_) Serve(user, {"v3"}, kNowMs, kName);
+    for (const std::string& user : users_) Play(user, {"v2"}, std::nullopt, kName);
+    for (const std::string& user : users_) Serve(user, {"v3"}, std::nullopt, kName);
     const std::string_view names[] = {kName};
     ASSERT_TRUE(engine_->ClearHistory(IdRef("cleared"), {.collections = names}).ok());
     ASSERT_TRUE(engine_->Sync().ok());

@@ -49,7 +49,7 @@ TEST_F(ErasureTest, ForgetsEverywhereThroughDrainsSealsAndCrashes) {
   Put("other", patch);
   PlayEverything("u1");
   PlayEverything("u2");
-  Serve("u1", {"elsewhere"}, kNowMs, "other");
+  Serve("u1", {"elsewhere"}, std::nullopt, "other");
   Erase("u1");
   ExpectForgotten("u1", "erased");
   EXPECT_EQ(Unseen("u1", {"elsewhere"}, "other"), Items{"elsewhere"});

@@ -76,7 +76,7 @@ TEST_F(ErasureUnknownTest, AnythingHeldMakesTheUserKnown) {
   Play("old", {"v"}, kStartMs - 130 * kDayMs);
   expect("old", "a staged play older than the window");
   Play("drained", {"v"});
-  Play("watched", {"v"}, kNowMs, "video");
+  Play("watched", {"v"}, std::nullopt, "video");
   Play("late", {"v"}, kStartMs - 60 * kDayMs);
   Drain();
   expect("drained", "a filter");
@@ -86,7 +86,7 @@ TEST_F(ErasureUnknownTest, AnythingHeldMakesTheUserKnown) {
   expect("served", "impressions");
   ASSERT_TRUE(engine_->SetRecording(IdRef("paused"), true).ok());
   expect("paused", "settings");
-  Play("active", {"v"}, kNowMs, "daily");
+  Play("active", {"v"}, std::nullopt, "daily");
   expect("active", "an active day");
 }
 

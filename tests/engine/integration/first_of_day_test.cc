@@ -37,7 +37,7 @@ class FirstOfDayTest : public EngineTest {
 
   // One play of a new item.
   seendb::Play PlayOf(const std::string& user, const std::string& day = "",
-                      int64_t at_ms = kNowMs) {
+                      std::optional<int64_t> at_ms = {}) {
     texts_.push_back(user);
     const IdRef who(texts_.back());
     texts_.push_back(day);

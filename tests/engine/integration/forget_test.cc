@@ -23,12 +23,12 @@ class ForgetTest : public EngineTest {
   }
   // Facts of every kind, in every place.
   void PlayEverything(const std::string& collection) {
-    Play("u", {"drained"}, kNowMs, collection);
+    Play("u", {"drained"}, std::nullopt, collection);
     Play("u", {"late"}, kStartMs - 30 * kDayMs, collection);
     Drain();
-    Play("u", {"staged"}, kNowMs, collection);
+    Play("u", {"staged"}, std::nullopt, collection);
     Play("u", {"future"}, kStartMs + kHourMs, collection);
-    Serve("u", {"served"}, kNowMs, collection);
+    Serve("u", {"served"}, std::nullopt, collection);
   }
   Status Clear(std::string_view collection, bool filter = true) {
     const std::string_view only[] = {collection};
@@ -74,7 +74,7 @@ TEST_F(ForgetTest, OfAllCollections) {
   OpenWithVideo();
   PlayEverything("video");
   PlayEverything("default");
-  Play("other", {"drained"}, kNowMs, "video");
+  Play("other", {"drained"}, std::nullopt, "video");
   ASSERT_TRUE(ClearAll().ok());
   EXPECT_EQ(Unseen("u", kPlayed, "video"), kPlayed);
   EXPECT_EQ(Unseen("u", kPlayed), kPlayed);
@@ -125,13 +125,13 @@ TEST_F(ForgetTest, WhatComesLateIsRefusedByName) {
 // What may be recommended again is unseen anyway then; played anew it is seen.
 TEST_F(ForgetTest, OverridesEndWithIt) {
   OpenWithVideo(DeletedItems::kRecommendAgain);
-  Play("u", {"a"}, kNowMs, "video");
+  Play("u", {"a"}, std::nullopt, "video");
   const IdRef items[] = {IdRef("a")};
   ASSERT_TRUE(engine_->DeleteHistory(IdRef("u"), "video", items).ok());
   EXPECT_EQ(Unseen("u", {"a"}, "video"), Items{"a"});
   ASSERT_TRUE(Clear("video").ok());
   clock_.Advance(1);
-  Play("u", {"a"}, kNowMs, "video");
+  Play("u", {"a"}, std::nullopt, "video");
   EXPECT_EQ(Unseen("u", {"a"}, "video"), Items{});
   Reopen();
   EXPECT_EQ(Unseen("u", {"a"}, "video"), Items{});

@@ -61,8 +61,8 @@ class GoldenDatabase : public EngineTest {
     Play("u1", {"yesterday"}, kStartMs - kDayMs, "daily");
     Drain();
     Serve("u1", {"s1", "s2"});
-    Serve("u2", {"t1", "t2", "t3", "t4"}, kNowMs, "exact");
-    Serve("u2", {"served"}, kNowMs, "daily");
+    Serve("u2", {"t1", "t2", "t3", "t4"}, std::nullopt, "exact");
+    Serve("u2", {"served"}, std::nullopt, "daily");
     Play("u3", {"staged"});
     ASSERT_TRUE(engine_->EraseUser(IdRef("u3")).ok());
     clock_.Advance(1000);

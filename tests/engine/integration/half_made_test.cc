@@ -21,7 +21,7 @@ TEST_F(EngineTest, ACollectionThatFailedHalfWayKeepsItsFixedFields) {
   disk.Clear();
   EXPECT_EQ(engine_->PutCollection("article", DaysOf(7)).code(), StatusCode::kIncompatible);
   Reopen();
-  EXPECT_EQ(Play("u1", {"v1"}, kNowMs, "article"), 1u);
+  EXPECT_EQ(Play("u1", {"v1"}, std::nullopt, "article"), 1u);
   EXPECT_EQ(engine_->PutCollection("article", DaysOf(7)).code(), StatusCode::kIncompatible);
   Put("article", DaysOf(10));
   EXPECT_EQ(Unseen("u1", {"v1", "v2"}, "article"), Items{"v2"});

@@ -22,12 +22,12 @@ class HistoryTest : public EngineTest {
     Put("video", patch_);
   }
 
-  Status TryWatch(const std::string& item, const Watch& watch, int64_t at_ms = kNowMs,
+  Status TryWatch(const std::string& item, const Watch& watch, std::optional<int64_t> at_ms = {},
                   const std::string& collection = "video") {
     const seendb::Play play{IdRef("u"), IdRef(item), at_ms, &watch};
     return engine_->RecordPlays({&play, 1}, {.collection = collection}).status();
   }
-  void WatchItem(const std::string& item, int64_t at_ms = kNowMs, int32_t progress_s = 0,
+  void WatchItem(const std::string& item, std::optional<int64_t> at_ms = {}, int32_t progress_s = 0,
                  const std::string& collection = "video") {
     const Status recorded = TryWatch(item, {.progress_s = progress_s}, at_ms, collection);
     ASSERT_TRUE(recorded.ok()) << recorded.ToString();
@@ -109,7 +109,7 @@ TEST_F(HistoryTest, RefusalsNameTheField) {
   EXPECT_EQ(TryWatch("v", {.fields = std::string(1025, 'f')}).field(), "/0/fields");
   EXPECT_TRUE(
       TryWatch("v", {.device = std::string(64, 'd'), .fields = std::string(1024, 'f')}).ok());
-  EXPECT_TRUE(TryWatch("v", {.progress_s = -2}, kNowMs, "default").ok()) << "without history";
+  EXPECT_TRUE(TryWatch("v", {.progress_s = -2}, std::nullopt, "default").ok()) << "without history";
 
   HistoryPage page;
   const auto read = [&](const HistoryRequest& request) {
@@ -155,18 +155,18 @@ TEST_F(HistoryTest, ACursorStaysWhilePlaysArrive) {
 
 TEST_F(HistoryTest, WithoutTheSwitchNothingIsKept) {
   Open();
-  WatchItem("v1", kNowMs, 5, "default");
+  WatchItem("v1", std::nullopt, 5, "default");
   PolicyPatch on;
   on.history.enabled = true;
   Put("default", on);
   EXPECT_EQ(All(), Items{}) << "of before";
-  WatchItem("v2", kNowMs, 5, "default");
+  WatchItem("v2", std::nullopt, 5, "default");
   EXPECT_EQ(All(), Items{"v2"});
   Drain();
   on.history.enabled = false;
   Put("default", on);
   EXPECT_EQ(All(), Items{});
-  WatchItem("v3", kNowMs, 5, "default");
+  WatchItem("v3", std::nullopt, 5, "default");
   on.history.enabled = true;
   Put("default", on);
   EXPECT_EQ(All(), Items{"v2"});
@@ -310,7 +310,7 @@ TEST_F(HistoryTest, ACollectionThatNeedsTooManyFamiliesIsRefused) {
 TEST_F(HistoryTest, ServedItemsNeverEnter) {
   patch_.served_is_seen = true;
   OpenWithHistory();
-  Serve("u", {"served"}, kNowMs, "video");
+  Serve("u", {"served"}, std::nullopt, "video");
   EXPECT_EQ(Unseen("u", {"served"}, "video"), Items{});
   Drain();
   EXPECT_EQ(All(), Items{});
@@ -444,7 +444,7 @@ TEST_F(HistoryTest, AUserRecordThatCannotBeReadKeepsHistoryClosed) {
     EXPECT_EQ(Unseen("u", {"after"}, "video"), Items{}) << "the filter learns";
     EXPECT_EQ(engine_->GetRecording(IdRef("u")).status().code(), StatusCode::kCorruption);
     EXPECT_EQ(engine_->SetRecording(IdRef("u"), false).code(), StatusCode::kCorruption);
-    const seendb::Play other{IdRef("w"), IdRef("v"), kNowMs};
+    const seendb::Play other{IdRef("w"), IdRef("v"), std::nullopt};
     ASSERT_TRUE(engine_->RecordPlays({&other, 1}, {.collection = "video"}).ok());
     HistoryPage page;
     ASSERT_TRUE(engine_->ReadHistory({.user = IdRef("w")}, &page).ok());

@@ -13,7 +13,7 @@ namespace {
 struct Message {
   std::string user, item;
   int64_t offset = 0;
-  int64_t at_ms = kNowMs;
+  std::optional<int64_t> at_ms = {};
 };
 
 class IngestTest : public EngineTest {

@@ -64,7 +64,7 @@ TEST_F(OrderTest, AFilterReadsTheRingBeforeTheFamilySet) {
 TEST_F(OrderTest, ASlotIsReadUntilItIsDrained) {
   SEENDB_NEEDS_PAUSE_POINTS();
   OpenDays();
-  ASSERT_EQ(Play("u1", {"v1"}, kNowMs, "days"), 1u);
+  ASSERT_EQ(Play("u1", {"v1"}, std::nullopt, "days"), 1u);
   Hold hold("drain: batch made");
   auto drained = std::async(std::launch::async, [&] { return engine_->Drain(); });
   ASSERT_TRUE(hold.WaitReached());
@@ -114,7 +114,7 @@ TEST_F(OrderTest, VerifyLooksAgainWhetherHistoryIsWhole) {
   Put("shows", patch);
   clock_.Advance(70 * kDayMs);  // in a bucket whose history is whole from its beginning
   const Items items = Numbered("v", 200);
-  ASSERT_EQ(Play("u1", items, kNowMs, "shows"), items.size());
+  ASSERT_EQ(Play("u1", items, std::nullopt, "shows"), items.size());
   Drain();
   const std::vector<IdRef> ids(items.begin(), items.end());
   FilterRequest request;
@@ -140,7 +140,7 @@ TEST_F(OrderTest, WhatIsDrainedWhileRowsAreClearedStays) {
   OpenDays();
   for (const std::string point : {"clear: timeline looked at", "clear: states looked at"}) {
     const std::string user = "of " + point;
-    ASSERT_EQ(Play(user, {"v1", "v2"}, kNowMs, "days"), 2u);
+    ASSERT_EQ(Play(user, {"v1", "v2"}, std::nullopt, "days"), 2u);
     Drain();
     clock_.Advance(1'000);
     Hold marked("clear: marked");
@@ -148,7 +148,7 @@ TEST_F(OrderTest, WhatIsDrainedWhileRowsAreClearedStays) {
         std::async(std::launch::async, [&] { return engine_->ClearHistory(IdRef(user)); });
     ASSERT_TRUE(marked.WaitReached());
     clock_.Advance(1'000);
-    EXPECT_EQ(Play(user, {"v1"}, kNowMs, "days"), 1u);
+    EXPECT_EQ(Play(user, {"v1"}, std::nullopt, "days"), 1u);
     Hold drain("drain: before history");
     auto drained = std::async(std::launch::async, [&] { return engine_->Drain(); });
     ASSERT_TRUE(drain.WaitReached());

@@ -103,7 +103,7 @@ TEST_F(PoliciesTest, TenThousandItemsInSevenDays) {
     for (int hour = 0; hour < 24; hour += 6) {
       Items served;
       for (int i = hour * 60; i < (hour + 6) * 60; ++i) served.push_back(item(day, i));  // 1,440
-      EXPECT_EQ(Serve("u1", served, kNowMs, "feed"), served.size());
+      EXPECT_EQ(Serve("u1", served, std::nullopt, "feed"), served.size());
       EXPECT_TRUE(Seen("feed", item(day, hour * 60)));
       clock_.Advance(6 * kHourMs);
       RunDue();
@@ -152,7 +152,7 @@ TEST_F(PoliciesTest, FourTenDayBuckets) {
   ASSERT_EQ(BucketBeginMs(policy, index + 1) - begin, 10 * kDayMs);
   for (int day = 0; day < 80; ++day) {
     GoTo(begin + day * kDayMs + kHourMs);
-    Play("u1", {"day" + std::to_string(day)}, kNowMs, "article");
+    Play("u1", {"day" + std::to_string(day)}, std::nullopt, "article");
     for (int past = std::max(0, day - 45); past <= day; ++past) {
       const bool within = day / 10 - past / 10 < 4;
       ASSERT_EQ(Seen("article", "day" + std::to_string(past)), within) << past << " on " << day;
@@ -183,10 +183,10 @@ TEST_F(PoliciesTest, TheTimeZoneShiftsEdgesAndMaintenance) {
   const int64_t edge = kStartMs + 4 * kHourMs;  // 2026-03-10 16:00 UTC
   clock_.Set(edge - 1);
   RunDue();
-  Play("u1", {"before"}, kNowMs, "china");
+  Play("u1", {"before"}, std::nullopt, "china");
   clock_.Set(edge);
   RunDue();
-  Play("u1", {"after"}, kNowMs, "china");
+  Play("u1", {"after"}, std::nullopt, "china");
   Drain();
   EXPECT_TRUE(Seen("china", "before"));
   EXPECT_EQ(answer_.reasons[0].bucket_index + 1,

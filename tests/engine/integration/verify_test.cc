@@ -29,7 +29,7 @@ class VerifyTest : public EngineTest {
     Put("c", patch);
   }
   static void Check(const Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
-  void PlaySome(const Items& items, int64_t at_ms = kNowMs) {
+  void PlaySome(const Items& items, std::optional<int64_t> at_ms = {}) {
     EXPECT_EQ(Play("u", items, at_ms, "c"), items.size());
     Drain();
   }
@@ -131,7 +131,7 @@ TEST_F(VerifyTest, WithALimitOnlyWhatWasExaminedCounts) {
 
 TEST_F(VerifyTest, StagedPlaysNeedNoCheck) {
   Start(Wrong());
-  EXPECT_EQ(Play("u", kPlayed, kNowMs, "c"), kPlayed.size());
+  EXPECT_EQ(Play("u", kPlayed, std::nullopt, "c"), kPlayed.size());
   EXPECT_EQ(Ask(true), Without(kPlayed));
   EXPECT_EQ(answer_.refuted, 0u);
 }
@@ -250,7 +250,7 @@ TEST_F(VerifyTest, NothingIsRefutedWhereServedIsSeenOrWas) {
   PolicyPatch patch = Wrong();
   patch.served_is_seen = true;
   Start(patch);
-  EXPECT_EQ(Serve("u", kPlayed, kNowMs, "c"), kPlayed.size());
+  EXPECT_EQ(Serve("u", kPlayed, std::nullopt, "c"), kPlayed.size());
   Drain();
   ExpectUnchecked();
   patch = {};

@@ -39,14 +39,14 @@ class FirstOfDayPropertyTest : public EngineTest {
     known_[collection].policy = ApplyPatch(known_[collection].policy, patch);
   }
 
-  int64_t SomeTime() {
+  std::optional<int64_t> SomeTime() {
     const size_t dice = Below(8);
     if (dice == 0) return clock_.NowMs() - 500 * kDayMs;  // refused
     if (dice == 1) return clock_.NowMs() - static_cast<int64_t>(Below(48)) * kHourMs;
-    return kNowMs;
+    return std::nullopt;
   }
   bool Accepted(const seendb::Play& play) const {
-    const int64_t at_ms = play.at_ms == kNowMs ? clock_.NowMs() : play.at_ms;
+    const int64_t at_ms = play.at_ms.value_or(clock_.NowMs());
     const auto erased = erased_ms_.find(play.user.ToString());
     return at_ms > clock_.NowMs() - 100 * kDayMs &&
            (erased == erased_ms_.end() || at_ms > erased->second);

@@ -34,7 +34,7 @@ class RotTest : public RotFixture, public ::testing::WithParamInterface<std::tup
       EXPECT_EQ(answer_.unseen.size(), 30u) << "the erasure is forgotten";
     }
     // It goes on: new plays are accepted and seen, a drain and a seal make nothing worse.
-    if (engine_->RecordPlays({{{IdRef("new user"), IdRef("new item"), kNowMs}}}).ok()) {
+    if (engine_->RecordPlays({{{IdRef("new user"), IdRef("new item"), std::nullopt}}}).ok()) {
       EXPECT_EQ(Unseen("new user", {"new item"}), Items{});
     }
     static_cast<void>(engine_->Drain());

@@ -33,9 +33,9 @@ class LostDeletesTest : public RotFixture {
   // Plays and impressions of the user in every kind of table.
   void PlayBefore() {
     for (const std::string collection : {"default", "watched"}) {
-      Play(kErased, {"secret"}, kNowMs, collection);
+      Play(kErased, {"secret"}, std::nullopt, collection);
       Play(kErased, {"secret-old"}, kStartMs - 31 * kDayMs, collection);
-      Serve(kErased, {"secret-served"}, kNowMs, collection);
+      Serve(kErased, {"secret-served"}, std::nullopt, collection);
     }
     Drain();
     CloseAndFlush();
@@ -145,8 +145,8 @@ TEST_F(LostDeletesTest, WhatCameAfterTheErasureStays) {
   Fill();
   clock_.Advance(kHourMs);
   for (const std::string collection : {"default", "watched"}) {
-    EXPECT_EQ(Play(kErased, {"after"}, kNowMs, collection), 1u);
-    EXPECT_EQ(Serve(kErased, {"after-served"}, kNowMs, collection), 1u);
+    EXPECT_EQ(Play(kErased, {"after"}, std::nullopt, collection), 1u);
+    EXPECT_EQ(Serve(kErased, {"after-served"}, std::nullopt, collection), 1u);
   }
   Drain();
   ASSERT_NO_FATAL_FAILURE(CloseAndDamage());
@@ -167,8 +167,8 @@ TEST_F(LostDeletesTest, AnEarlierErasureTakesNothing) {
   for (const std::string collection : {"default", "watched"}) {
     for (const std::string item : {"one", "two"}) {
       clock_.Advance(kHourMs);
-      EXPECT_EQ(Play(kErased, {item}, kNowMs, collection), 1u);
-      EXPECT_EQ(Serve(kErased, {item + "-served"}, kNowMs, collection), 1u);
+      EXPECT_EQ(Play(kErased, {item}, std::nullopt, collection), 1u);
+      EXPECT_EQ(Serve(kErased, {item + "-served"}, std::nullopt, collection), 1u);
       Drain();
     }
   }

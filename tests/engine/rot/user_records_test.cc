@@ -98,7 +98,7 @@ TEST_F(UserRecordsTest, ClearsDeletionsAndPausesAreWrittenLikewise) {
   patch.history.enabled = true;
   patch.history.deleted_items = DeletedItems::kRecommendAgain;
   Put("video", patch);
-  Play("u", {"v"}, kNowMs, "video");
+  Play("u", {"v"}, std::nullopt, "video");
   const IdRef items[] = {IdRef("v")};
   const std::vector<std::function<Status()>> changes = {
       [&] { return engine_->SetRecording(IdRef("u"), true); },

@@ -88,8 +88,8 @@ class ClearedTest : public ErasedTest {
     Open();
     Put("video", {});
     for (const char* collection : {"video", "default"}) {
-      Play(kErased, Numbered("mar", 20), kNowMs, collection);
-      Serve(kErased, {"served"}, kNowMs, collection);
+      Play(kErased, Numbered("mar", 20), std::nullopt, collection);
+      Serve(kErased, {"served"}, std::nullopt, collection);
     }
     Drain();
     FlushAll();
@@ -97,7 +97,7 @@ class ClearedTest : public ErasedTest {
     const std::string_view video[] = {"video"};
     ASSERT_TRUE(engine_->ClearHistory(IdRef(kErased), {.collections = video, .filter = true}).ok());
     clock_.Advance(1000);
-    Serve(kErased, {"again"}, kNowMs, "video");
+    Serve(kErased, {"again"}, std::nullopt, "video");
   }
   void ExpectCleared() {
     EXPECT_EQ(Unseen(kErased, Numbered("mar", 21)), Items{"mar20"}) << "of the other collection";
@@ -130,7 +130,7 @@ TEST_F(ClearedTest, AClearingInTheLogBesideAnErasureInATable) {
   FlushAll();
   const std::string_view other[] = {"default"};
   Put("video", {});
-  Play(kErased, {"a"}, kNowMs, "video");
+  Play(kErased, {"a"}, std::nullopt, "video");
   ASSERT_TRUE(engine_->ClearHistory(IdRef("kept"), {.collections = other, .filter = true}).ok());
   LoseManifestAndRepair();
   EXPECT_EQ(Unseen("kept", Numbered("jan", 20)).size(), 20u);

@@ -248,7 +248,7 @@ TEST(AppendNdjson, EscapesIds) {
   AppendNdjson({"a\"\\\n\x01\xC3\xA9", "7", 5}, &out);
   EXPECT_EQ(out, "{\"user\":\"a\\\"\\\\\\u000a\\u0001\xC3\xA9\",\"item\":\"7\",\"at\":5}\n");
   out.clear();
-  AppendNdjson({"u", "v", kNowMs}, &out);
+  AppendNdjson({"u", "v", std::nullopt}, &out);
   EXPECT_EQ(out, "{\"user\":\"u\",\"item\":\"v\"}\n");
 }
 
