@@ -44,7 +44,7 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
   PolicyPatch patch;
   Status failure;
 
-  bool null() override { return WrongType("null"); }
+  bool null() override { return inside_ || WrongType("null"); }  // a member: as if absent
   bool boolean(bool value) override {
     return Is(Kind::kBoolean) ? Take(value) : WrongType("a boolean");
   }

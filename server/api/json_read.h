@@ -58,14 +58,16 @@ class FieldSet {
   std::string_view name(size_t index) const { return names_[index]; }
   /// The index of the field's name in `names`; refuses an unknown or repeated one.
   Status Take(ondemand::field& field, size_t* index);
+  /// The field that Take found is null, which is as if it was absent.
+  void MakeAbsent(size_t index) { absent_ |= 1u << index; }
   /// True when the field was there.
-  bool Has(size_t index) const { return (taken_ >> index & 1u) != 0; }
+  bool Has(size_t index) const { return ((taken_ & ~absent_) >> index & 1u) != 0; }
   /// Refuses unless the field was there.
   Status Require(size_t index) const;
 
  private:
   std::span<const std::string_view> names_;
-  uint32_t taken_ = 0;
+  uint32_t taken_ = 0, absent_ = 0;
 };
 
 /// A value's text if it is no string, object or array; otherwise how it begins.
@@ -87,8 +89,8 @@ inline Status Within(Status status, std::string_view prefix) {
   return status.ok() ? std::move(status) : status.WithFieldPrefix(prefix);
 }
 
-/// Calls `read(index in names, value)` for each field of an object; what it refuses is refused
-/// under the field's name.
+/// Calls `read(index in names, value)` for each field of an object that is not null; what it
+/// refuses is refused under the field's name.
 template <typename Read>
 Status ReadFields(ondemand::object root, FieldSet* fields, const Read& read) {
   for (auto member : root) {
@@ -96,6 +98,12 @@ Status ReadFields(ondemand::object root, FieldSet* fields, const Read& read) {
     if (const auto error = std::move(member).get(field)) return Malformed(error);
     size_t index = 0;
     if (Status status = fields->Take(field, &index); !status.ok()) return status;
+    bool null = false;
+    if (const auto error = field.value().is_null().get(null)) return Malformed(error);
+    if (null) {
+      fields->MakeAbsent(index);
+      continue;
+    }
     Status status = read(index, field.value());
     if (!status.ok()) return Within(std::move(status), PointerTo(fields->name(index)));
   }

@@ -50,9 +50,10 @@ struct PlainFilter {
 };
 
 bool PlainFacts(const Json& object, uint8_t* facts) {
+  if (fuzz::IsAbsent(object, "facts")) return true;
   const auto at = object.find("facts");
-  if (at == object.end()) return true;
-  if (!at->is_array() || at->empty()) return false;
+  if (!at->is_array()) return false;
+  if (at->empty()) return true;
   *facts = 0;
   for (const Json& fact : *at) {
     if (fact != "plays" && fact != "impressions") return false;
@@ -66,10 +67,10 @@ bool PlainLimits(const Json& object, PlainFilter* filter) {
   uint64_t limit = 1, deadline_ms = 0;
   if (!fuzz::PlainUint(object, "limit", &limit) || limit == 0) return false;
   if (!fuzz::PlainUint(object, "deadline_ms", &deadline_ms)) return false;
-  if (object.contains("limit")) {
+  if (!fuzz::IsAbsent(object, "limit")) {
     filter->limit = static_cast<uint32_t>(std::min<uint64_t>(limit, UINT32_MAX));
   }
-  if (object.contains("deadline_ms")) {
+  if (!fuzz::IsAbsent(object, "deadline_ms")) {
     constexpr uint64_t kDayMs = 86'400'000;
     filter->deadline_us = deadline_ms > kDayMs ? 0
                           : deadline_ms == 0   ? 1
@@ -90,7 +91,7 @@ std::optional<PlainFilter> ReadPlainly(std::string_view body) {
   const auto items = fuzz::PlainIds(*document, "items", kMostIds);
   const auto exclude = fuzz::PlainIds(*document, "exclude", kMostIds);
   std::optional<std::string> collection, on_error;
-  filter.has_exclude = document->contains("exclude");
+  filter.has_exclude = !fuzz::IsAbsent(*document, "exclude");
   if (!user || !items || (filter.has_exclude && !exclude) ||
       !fuzz::PlainText(*document, "collection", &collection) ||
       !fuzz::PlainText(*document, "on_error", &on_error) ||

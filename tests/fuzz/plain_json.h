@@ -88,24 +88,30 @@ inline std::optional<std::vector<std::string>> PlainIds(const Json& object, cons
   return ids;
 }
 
+/// Whether a member is not there, or is null, which is the same.
+inline bool IsAbsent(const Json& object, const char* name) {
+  const auto at = object.find(name);
+  return at == object.end() || at->is_null();
+}
+
 /// Reads `name` into `*to` where it is there; false where it has another type.
 inline bool PlainUint(const Json& object, const char* name, uint64_t* to) {
+  if (IsAbsent(object, name)) return true;
   const auto at = object.find(name);
-  if (at == object.end()) return true;
   if (!at->is_number_unsigned()) return false;
   *to = at->get<uint64_t>();
   return true;
 }
 inline bool PlainBool(const Json& object, const char* name, bool* to) {
+  if (IsAbsent(object, name)) return true;
   const auto at = object.find(name);
-  if (at == object.end()) return true;
   if (!at->is_boolean()) return false;
   *to = at->get<bool>();
   return true;
 }
 inline bool PlainText(const Json& object, const char* name, std::optional<std::string>* to) {
+  if (IsAbsent(object, name)) return true;
   const auto at = object.find(name);
-  if (at == object.end()) return true;
   if (!at->is_string()) return false;
   *to = at->get<std::string>();
   return true;
@@ -126,8 +132,8 @@ inline PlainWatch PlainWatchOf(const Watch& watch) {
 
 /// Whole seconds of at least `least`; `*to` stays as it is where there are none.
 inline bool PlainSeconds(const Json& object, const char* name, int64_t least, int64_t* to) {
+  if (IsAbsent(object, name)) return true;
   const auto at = object.find(name);
-  if (at == object.end()) return true;
   const bool sound = at->is_number_unsigned()
                          ? at->get<uint64_t>() <= INT32_MAX
                          : least == -1 && at->is_number_integer() && at->get<int64_t>() == -1;
@@ -146,9 +152,9 @@ inline std::optional<PlainWatch> PlainWatchOf(const Json& object) {
     return {};
   }
   watch.device = device.value_or("");
-  if (const auto fields = object.find("fields"); fields != object.end()) {
-    if (!fields->is_object()) return {};
-    watch.fields = *fields;
+  if (!IsAbsent(object, "fields")) {
+    if (!object.at("fields").is_object()) return {};
+    watch.fields = object.at("fields");
   }
   return watch;
 }
@@ -182,7 +188,7 @@ inline std::optional<std::string> PlainDayOf(const Json& value) {
 
 /// A time; `*to` stays as it is where there is none.
 inline bool PlainTime(const Json& object, std::optional<int64_t>* to) {
-  if (!object.contains("at")) return true;
+  if (IsAbsent(object, "at")) return true;
   uint64_t number = 0;
   if (!PlainUint(object, "at", &number)) return false;
   if (number > static_cast<uint64_t>(INT64_MAX)) return false;
@@ -203,12 +209,11 @@ inline std::optional<PlainEvent> PlainPlayOf(const Json& object) {
   if (!object.is_object()) return {};
   Json bare = object, watch = Json::object();
   for (const char* name : {"progress_s", "duration_s", "device", "fields"}) {
-    if (!object.contains(name)) continue;
-    watch[name] = object.at(name);
+    if (!IsAbsent(object, name)) watch[name] = object.at(name);
     bare.erase(name);
   }
   std::optional<std::string> day = "";
-  if (object.contains("day")) day = PlainDayOf(object.at("day"));
+  if (!IsAbsent(object, "day")) day = PlainDayOf(object.at("day"));
   bare.erase("day");
   auto event = PlainImpressionOf(bare);
   if (!event || !day) return {};

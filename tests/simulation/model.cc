@@ -31,6 +31,22 @@ void Model::SetPolicy(const std::string& collection, const Policy& policy) {
   for (auto& [user, facts] : facts_[collection]) PushOut(policy, &facts);
 }
 
+// What may have been recorded stays possible.
+void Model::BeginAnew(const std::string& collection, const Policy& policy) {
+  std::erase_if(forgotten_, [&](const auto& one) { return one.first.first == collection; });
+  history_.BeginAnew(collection);
+  days_.BeginAnew(collection);
+  SetPolicy(collection, policy);
+}
+
+bool Model::HoldsAny(const std::string& collection) const {
+  const std::vector<std::string> users = UsersOf(collection);
+  return std::any_of(users.begin(), users.end(), [&](const std::string& user) {
+    const Expected expected = Expect(collection, user);
+    return !expected.played_sure.empty() || !expected.served_sure.empty();
+  });
+}
+
 Model::Facts* Model::Find(const std::string& collection, const std::string& user) {
   const auto users = facts_.find(collection);
   if (users == facts_.end()) return nullptr;

@@ -85,6 +85,10 @@ class Model {
 
   /// A collection is made or its policy changed.
   void SetPolicy(const std::string& collection, const Policy& policy);
+  /// A collection that holds nothing got other fixed fields: it begins anew.
+  void BeginAnew(const std::string& collection, const Policy& policy);
+  /// Whether a filter request is certain to meet a play or an impression of anybody.
+  bool HoldsAny(const std::string& collection) const;
   const Policy& PolicyOf(const std::string& collection) const { return policies_.at(collection); }
   const std::map<std::string, Policy>& policies() const { return policies_; }
   /// The smallest ceiling a collection ever had.

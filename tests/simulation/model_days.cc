@@ -58,6 +58,10 @@ void DaysModel::Erase(const std::string& user) {
   std::erase_if(latest_, [&](const auto& one) { return one.first.second == user; });
 }
 
+void DaysModel::BeginAnew(const std::string& collection) {
+  std::erase_if(latest_, [&](const auto& one) { return one.first.first == collection; });
+}
+
 void DaysModel::Synced(uint32_t shard) {
   for (auto& [key, latest] : latest_) {
     if (model_.ShardOf(key.second) == shard) latest.call = 0;

@@ -36,6 +36,7 @@ class DaysModel {
   void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
             uint64_t call);
   void Erase(const std::string& user);
+  void BeginAnew(const std::string& collection);
   /// Everything acknowledged of a shard is on the disk.
   void Synced(uint32_t shard);
   /// Of acknowledged calls after `kept` a power cut may have taken the last ones.

@@ -84,6 +84,8 @@ class HistoryModel {
   /// A policy was changed; or maybe.
   void Change(const std::string& collection, const Policy& before, const Policy& after);
   void Distrust(const std::string& collection);
+  /// What users' records said of a collection is forgotten.
+  void BeginAnew(const std::string& collection);
 
   /// What a look-up may answer now.
   Outlook Expect(const std::string& collection, const std::string& user,

@@ -29,6 +29,14 @@ void HistoryModel::Distrust(const std::string& collection) {
   unwatched_to_[collection] = INT64_MAX;
 }
 
+void HistoryModel::BeginAnew(const std::string& collection) {
+  Distrust(collection);
+  for (auto& [user, of] : of_[collection]) {
+    of.lifts.clear();
+    of.covered_sure_ms = of.covered_maybe_ms = INT64_MIN;
+  }
+}
+
 bool HistoryModel::IsWhole(const std::string& collection, const std::string& user) const {
   const Policy& policy = model_.PolicyOf(collection);
   if (!policy.history.enabled || policy.served_is_seen) return false;

@@ -192,16 +192,13 @@ Status UserCall::AccountPut() {
   const PolicyPatch& patch = operation_.patch;
   const Policy before = Knows() ? model().PolicyOf(name) : Policy{};
   const Policy policy = ApplyPatch(before, patch);
-  const bool fixed_changed =
-      Knows() && (policy.bucket != before.bucket || policy.window != before.window ||
-                  policy.utc_offset_minutes != before.utc_offset_minutes ||
-                  policy.fpr != before.fpr || policy.representation != before.representation);
-  if (fixed_changed || !ValidatePolicy(policy).ok()) {
-    if (status_.ok()) throw Violation("a policy was taken that must not be");
-  } else if (status_.ok()) {
-    model().SetPolicy(name, policy);
+  const bool begins_anew = Knows() && !SameFixedFields(before, policy);
+  const bool must_not = !ValidatePolicy(policy).ok() || (begins_anew && model().HoldsAny(name));
+  if (status_.ok()) {
+    if (must_not) throw Violation("a policy was taken that must not be");
+    begins_anew ? model().BeginAnew(name, policy) : model().SetPolicy(name, policy);
     model().AllSynced();
-  } else {
+  } else if (!must_not && !(begins_anew && status_.code() == StatusCode::kIncompatible)) {
     world_->CheckExcused("put", status_);
     world_->Doubt(name, policy);
   }

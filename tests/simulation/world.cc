@@ -189,7 +189,11 @@ void World::SettlePolicies() {
     return a == reported;
   };
   for (const auto& [name, policy] : std::exchange(doubted_policies_, {})) {
-    if (found.contains(name) && same(policy, found[name])) model_.SetPolicy(name, policy);
+    if (!found.contains(name) || !same(policy, found[name])) continue;
+    const auto before = model_.policies().find(name);
+    const bool begins_anew =
+        before != model_.policies().end() && !SameFixedFields(before->second, policy);
+    begins_anew ? model_.BeginAnew(name, policy) : model_.SetPolicy(name, policy);
   }
   for (const auto& [name, policy] : model_.policies()) {
     if (!found.contains(name)) throw Violation("the collection " + name + " is gone");

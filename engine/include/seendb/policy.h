@@ -153,7 +153,7 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// defaults, `first_of_day` and `impression_ids` where they are off.
 std::string PolicyToJson(const Policy& policy);
 
-/// Reads the same object, each field optional. Unknown and repeated fields, wrong types and
+/// Reads the same object, each field optional; null is as if absent. Unknown and repeated fields, wrong types and
 /// values out of range are refused with kInvalidArgument naming the field.
 Result<PolicyPatch> PolicyPatchFromJson(std::string_view json);
 

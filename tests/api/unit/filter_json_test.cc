@@ -106,7 +106,13 @@ class Reference {
     good_ &= value.is_string() && (allowed.empty() || allowed.contains(value.get<std::string>()));
     return good_ ? value.get<std::string>() : "";
   }
+  void Known(const std::string& key) {
+    good_ &= std::set<std::string>{"exclude", "collection", "limit",    "deadline_ms", "explain",
+                                   "record",  "verify",     "on_error", "facts"}
+                 .contains(key);
+  }
   void Member(const std::string& key, const Json& value) {
+    if (value.is_null() && key != "user" && key != "items") return Known(key);
     if (key == "user") {
       meaning_.user = Id(value);
     } else if (key == "items") {
@@ -131,7 +137,8 @@ class Reference {
     } else if (key == "on_error") {
       meaning_.fail = Word(value, {"fail", "degrade"}) == "fail";
     } else if (key == "facts") {
-      good_ &= value.is_array() && !value.empty();
+      good_ &= value.is_array();
+      if (value.is_array() && value.empty()) return;
       meaning_.facts = 0;
       for (const Json& fact : value.is_array() ? value : Json::array()) {
         meaning_.facts |= Word(fact, {"plays", "impressions"}) == "plays" ? 1u : 2u;
@@ -146,6 +153,7 @@ class Reference {
 };
 
 const char* const kSeeds[] = {
+    R"({"user":"u1","items":["v1"],"facts":[],"limit":null,"explain":null,"collection":null})",
     R"({"user":"u1","items":["v1",2,"v3"],"collection":"default"})",
     R"({"user":7,"items":[],"facts":["plays"],"limit":5,"exclude":["v9",1],"explain":true})",
     R"({"items":["\u00e9","\ud83d\ude00","a\"b"],"user":"\\","on_error":"fail","deadline_ms":3})",
@@ -281,7 +289,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{R"({"user":"u","items":[],"limit":0})", "/limit", "at least 1"},
         Refused{R"({"user":"u","items":[],"limit":-1})", "/limit", "integer"},
         Refused{R"({"user":"u","items":[],"limit":"5"})", "/limit", "integer"},
-        Refused{R"({"user":"u","items":[],"facts":[]})", "/facts", "no facts"},
+        Refused{R"({"user":null,"items":[]})", "/user", "missing"},
+        Refused{R"({"user":"u","items":[],"limit":null,"limit":1})", "/limit", "repeated"},
         Refused{R"({"user":"u","items":[],"facts":["views"]})", "/facts/0", "must be"},
         Refused{R"({"user":"u","items":[],"facts":"plays"})", "/facts", "array"},
         Refused{R"({"user":"u","items":[],"exclude":["a",{}]})", "/exclude/1", "id must be"},

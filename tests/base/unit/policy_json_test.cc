@@ -57,6 +57,15 @@ TEST(PolicyJson, WhatIsWrittenReadsBack) {
   }
 }
 
+TEST(PolicyJson, NullIsAsIfAbsent) {
+  const auto read = PolicyPatchFromJson(
+      R"({"window":null,"fpr":null,"history":{"days":null,"enabled":true},"max_future":null})");
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_FALSE(read->window || read->fpr || read->history.days || read->max_future_ms);
+  EXPECT_EQ(read->history.enabled, true);
+  EXPECT_TRUE(PolicyPatchFromJson(R"({"history":null})").ok());
+}
+
 TEST(PolicyJson, Durations) {
   const std::pair<const char*, int64_t> good[] = {
       {"0s", 0},      {"24h", 86'400'000}, {"90m", 5'400'000},      {"30s", 30'000},
@@ -105,7 +114,8 @@ TEST(PolicyJson, RefusalsNameTheField) {
       {R"({"window":129})", "/window"},
       {R"({"window":4294967297})", "/window"},
       {R"({"window":18446744073709551617})", "/window"},
-      {R"({"window":null})", "/window"},
+      {R"({"window":null,"window":null})", "/window"},
+      {R"({"windows":null})", "/windows"},
       {R"({"window":true})", "/window"},
       {R"({"window":[4]})", "/window"},
       {R"({"window":{"a":1}})", "/window"},
