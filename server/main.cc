@@ -253,6 +253,7 @@ class App {
     to->bytes_in = from.bytes_in.load();
     to->bytes_out = from.bytes_out.load();
     to->inflight_bytes = listener_.InflightBytes();
+    for (size_t i = 0; i < http::kExecutors; ++i) to->queue_waits[i] = from.queue_waits[i].Read();
   }
 
   const ops::Config config_;

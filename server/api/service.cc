@@ -139,6 +139,7 @@ void ApiService::Handle(const http::Plan& plan, const http::Request& request,
 
 void ApiService::Done(const http::Outcome& outcome) {
   context_.metrics->CountRequest(outcome.plan.route, outcome.status, outcome.took);
+  if (!outcome.error_code.empty()) context_.metrics->CountRefused(outcome.error_code);
   context_.requests.Note(outcome);
 }
 
