@@ -131,6 +131,9 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
     if (!status.ok()) return FailureOf(std::move(status), i > 0);
     result->accepted += recorded.accepted;
     result->refused += recorded.refused;
+    for (size_t reason = 0; reason < kRefusalReasons; ++reason) {
+      result->refused_by[reason] += recorded.refused_by[reason];
+    }
     result->repeated += events.size() + refused.size() - recorded.accepted - recorded.refused;
   }
   return status;

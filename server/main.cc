@@ -64,7 +64,8 @@ class App {
       : config_(config),
         metrics_(api::RouteLabels()),
         context_(config.limits, config.engine.max_candidates, &health_, &metrics_,
-                 config.manual_clock_ms ? &clock_.emplace(*config.manual_clock_ms) : nullptr),
+                 config.manual_clock_ms ? &clock_.emplace(*config.manual_clock_ms) : nullptr,
+                 config.access_log),
         service_(&context_),
         listener_(&service_, {.limits = config.limits, .threads = ThreadsOf(config)}),
         signals_(control_, SIGTERM, SIGINT),
@@ -252,6 +253,7 @@ class App {
     to->bytes_in = from.bytes_in.load();
     to->bytes_out = from.bytes_out.load();
     to->inflight_bytes = listener_.InflightBytes();
+    for (size_t i = 0; i < http::kExecutors; ++i) to->queue_waits[i] = from.queue_waits[i].Read();
   }
 
   const ops::Config config_;

@@ -114,7 +114,9 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts
   for (const uint32_t event : log.refused) {
     if (change.sources.Repeated(event)) continue;
     change.sources.Count(event, false);
+    const RefusalReason reason = write.given.times->ReasonOf(log.batch.plays[event].at_ms);
     ++result->refused;
+    ++result->refused_by[static_cast<size_t>(reason)];
   }
   if (change.sources.nothing_new()) return {};
   const ShardWrite part{write.collection, write.given, all ? write.events : fresh, write.log};

@@ -14,6 +14,7 @@
 #include "api/fill_sampler.h"
 #include "api/one_at_a_time.h"
 #include "api/refusals.h"
+#include "api/request_log.h"
 #include "base/sync.h"
 #include "http/limits.h"
 #include "http/service.h"
@@ -27,13 +28,15 @@ namespace seendb::api {
 /// Parts shared by all handlers; everything pointed to is borrowed. Threads: any.
 struct Context {
   Context(http::Limits the_limits, size_t candidates, ops::Health* the_health,
-          ops::Metrics* the_metrics, ops::ManualClock* the_clock)
+          ops::Metrics* the_metrics, ops::ManualClock* the_clock,
+          const ops::AccessLogConfig& access_log = {})
       : limits(the_limits),
         max_candidates(candidates),
         health(the_health),
         metrics(the_metrics),
         clock(the_clock),
         catalog(the_metrics),
+        requests(access_log),
         checkpointing(the_limits.queue) {}
 
   const http::Limits limits;
@@ -48,6 +51,7 @@ struct Context {
   std::string checkpoints;                     ///< their folder; empty: none. Set before serving
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
   RefusalLog refusals;
+  RequestLog requests;
   bool erase_always = false;             ///< plays come out of a log too. Set before serving
   OneAtATime checkpointing;              ///< the requests for checkpoints
   std::atomic<Engine*> engine{nullptr};  ///< set once it is open

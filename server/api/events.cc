@@ -1,5 +1,7 @@
 // POST /plays and POST /impressions as one JSON document.
 
+#include <algorithm>
+
 #include "api/catalog.h"
 #include "api/event_counts.h"
 #include "api/events_json.h"
@@ -20,10 +22,20 @@ Status ChooseCollection(const Call& call, std::optional<std::string_view> in_bod
   return Status::Ok();
 }
 
+/// The one user of all events, for the log; 0 where there are several.
+template <typename Event>
+uint64_t TagOfUser(const RequestLog& log, const std::vector<Event>& events) {
+  if (events.empty()) return 0;
+  const IdRef& first = events.front().user;
+  const auto same = [&first](const Event& event) { return event.user == first; };
+  return std::all_of(events.begin(), events.end(), same) ? log.TagOf(first) : 0;
+}
+
 /// Records a parsed batch and answers what became of it.
 template <typename Event, typename Record>
 Status RecordAll(Call& call, const std::vector<Event>& events,
                  std::optional<std::string_view> in_body, EventKind kind, Record record) {
+  call.response.log_tag = TagOfUser(call.context.requests, events);
   std::string_view collection;
   Status status = ChooseCollection(call, in_body, &collection);
   if (!status.ok()) return status;

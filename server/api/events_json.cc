@@ -198,7 +198,10 @@ void AppendRecorded(const Recorded& recorded, std::string* out) {
 
 void AnswerRecorded(const Recorded& recorded, http::Response* response) {
   constexpr unsigned kNothingTaken = 422;
-  if (recorded.accepted == 0 && recorded.refused > 0) response->status = kNothingTaken;
+  if (recorded.accepted == 0 && recorded.refused > 0) {
+    response->status = kNothingTaken;
+    response->error_code = "all_refused";
+  }
   AppendRecorded(recorded, &response->body);
 }
 

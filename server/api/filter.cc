@@ -65,6 +65,7 @@ void HandleBinaryFilter(Call& call) {
   }
   EntryPtr entry;
   Status status = ParseBinaryFilter(call, &request, &items);
+  if (status.ok()) call.response.log_tag = call.context.requests.TagOf(request.user);
   if (status.ok()) status = FindEntry(call.context, request, &entry);
   request.memory_only = call.plan.executor == http::Executor::kInline;
   if (status.ok()) status = Ask(call.context, request, entry, &response);
@@ -84,6 +85,7 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   JsonDocument document;
   EntryPtr entry;
   Status status = ParseFilter(json, context.max_candidates, &document, &call);
+  if (status.ok()) wait->log_tag = context.requests.TagOf(call.request.user);
   if (status.ok()) status = FindEntry(context, call.request, &entry);
   if (!status.ok()) return status;
   if (wait->for_disk != nullptr && call.request.record &&
@@ -110,6 +112,7 @@ void HandleFilter(Call& call) {
   wait.waiting = call.request.waiting;
   if (call.plan.executor == http::Executor::kInline) wait.for_disk = &call.response.move_to_worker;
   const Status status = AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
+  call.response.log_tag = wait.log_tag;
   if (call.response.move_to_worker) return;
   if (status.code() == StatusCode::kIncomplete) {
     call.response.later = true;

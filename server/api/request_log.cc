@@ -1,32 +1,94 @@
 #include "api/request_log.h"
 
+#include <array>
+#include <cstdio>
+#include <random>
+
 #include <nlohmann/json.hpp>
 
 #include "api/routes.h"
-#include "ops/log.h"
 
 namespace seendb::api {
+namespace {
 
-bool RequestLog::MayWarn() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  const int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
-  int64_t next_ms = next_warning_ms_.load(std::memory_order_relaxed);
-  return now_ms >= next_ms && next_warning_ms_.compare_exchange_strong(next_ms, now_ms + 1'000,
-                                                                       std::memory_order_relaxed);
+int64_t Microseconds(std::chrono::nanoseconds span) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(span).count();
 }
 
-void RequestLog::Note(const http::RequestHead& head, int route, unsigned status,
-                      std::chrono::nanoseconds took) {
-  const bool fault = status >= 500 && status != 503;
-  const bool warns = fault && MayWarn();
-  const auto level = warns ? ops::LogLevel::kWarn : ops::LogLevel::kDebug;
-  if (!ops::Logs(level)) return;
-  nlohmann::ordered_json fields = {
-      {"route", route < 0 ? std::string() : RouteLabel(Routes()[static_cast<size_t>(route)])},
-      {"status", status},
-      {"took_us", std::chrono::duration_cast<std::chrono::microseconds>(took).count()}};
-  if (!head.request_id.empty()) fields["request_id"] = head.request_id;
-  ops::Log(level, "request", fields);
+/// True for a share of the calls.
+bool Draw(double share) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return std::uniform_real_distribution<double>()(random) < share;
+}
+
+bool NamesUserInPath(const Route& route) { return route.path.starts_with("/users/{user}"); }
+
+}  // namespace
+
+RequestLog::RequestLog(const ops::AccessLogConfig& config)
+    : mode_(config.mode),
+      sample_(config.sample),
+      slow_(config.slow_ms),
+      key_(ops::ParseHashKey(config.user_key).value_or(ops::RandomHashKey())),
+      faults_(1),
+      lines_(config.lines_per_s) {}
+
+bool RequestLog::Wants(bool slow) const {
+  switch (mode_) {
+    case ops::AccessLogMode::kOff:
+      return false;
+    case ops::AccessLogMode::kSampled:
+      return slow || Draw(sample_);
+    case ops::AccessLogMode::kSlow:
+      return slow;
+    case ops::AccessLogMode::kAll:
+      return true;
+  }
+  return false;
+}
+
+void RequestLog::Note(const http::Outcome& outcome) {
+  using ops::LogLevel;
+  uint64_t left_out = 0;
+  const bool slow = mode_ != ops::AccessLogMode::kOff && outcome.waited + outcome.worked >= slow_;
+  const std::string_view event = slow ? "slow_request" : "request";
+  const bool fault = outcome.status >= 500 && outcome.status != 503;
+  if (fault && faults_.Take(outcome.at, &left_out)) return Write(LogLevel::kWarn, event, outcome);
+  const LogLevel level = slow ? LogLevel::kWarn : LogLevel::kInfo;
+  if (Wants(slow) && ops::Logs(level) && lines_.Take(outcome.at, &left_out)) {
+    if (left_out > 0) {
+      ops::Log(LogLevel::kWarn, "requests_not_logged",
+               {{"lines", left_out}, {"reason", "access_log.lines_per_s"}});
+    }
+    return Write(level, event, outcome);
+  }
+  if (ops::Logs(LogLevel::kDebug)) Write(LogLevel::kDebug, event, outcome);
+}
+
+void RequestLog::Write(ops::LogLevel level, std::string_view event,
+                       const http::Outcome& outcome) const {
+  const Route* const route =
+      outcome.plan.route < 0 ? nullptr : &Routes()[static_cast<size_t>(outcome.plan.route)];
+  nlohmann::ordered_json fields = {{"method", http::MethodName(outcome.head.method)},
+                                   {"route", route == nullptr ? std::string() : RouteLabel(*route)},
+                                   {"status", outcome.status}};
+  if (!outcome.error_code.empty()) fields["error"] = outcome.error_code;
+  fields["took_us"] = Microseconds(outcome.took);
+  fields["waited_us"] = Microseconds(outcome.waited);
+  fields["worked_us"] = Microseconds(outcome.worked);
+  fields["bytes_in"] = outcome.bytes_in;
+  fields["bytes_out"] = outcome.bytes_out;
+  if (!outcome.head.request_id.empty()) fields["request_id"] = outcome.head.request_id;
+  uint64_t user = outcome.log_tag;
+  if (user == 0 && route != nullptr && NamesUserInPath(*route)) {
+    if (!outcome.plan.arguments.empty()) user = TagOf(IdRef(outcome.plan.arguments.front()));
+  }
+  if (user != 0) {
+    std::array<char, 17> digits{};
+    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(user));
+    fields["user"] = digits.data();
+  }
+  ops::Log(level, event, fields);
 }
 
 }  // namespace seendb::api

@@ -137,10 +137,10 @@ void ApiService::Handle(const http::Plan& plan, const http::Request& request,
   Routes()[static_cast<size_t>(plan.route)].handle(call);
 }
 
-void ApiService::Done(const http::RequestHead& head, int route, unsigned status,
-                      std::chrono::nanoseconds took) {
-  context_.metrics->CountRequest(route, status, took);
-  log_.Note(head, route, status, took);
+void ApiService::Done(const http::Outcome& outcome) {
+  context_.metrics->CountRequest(outcome.plan.route, outcome.status, outcome.took);
+  if (!outcome.error_code.empty()) context_.metrics->CountRefused(outcome.error_code);
+  context_.requests.Note(outcome);
 }
 
 void ApiService::EngineOpened(Engine* engine) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "api/context.h"
-#include "api/request_log.h"
 #include "http/service.h"
 
 namespace seendb::api {
@@ -18,15 +17,13 @@ class ApiService final : public http::Service {
   http::Plan Begin(const http::RequestHead& head) override;
   void Handle(const http::Plan& plan, const http::Request& request,
               http::Response* response) override;
-  void Done(const http::RequestHead& head, int route, unsigned status,
-            std::chrono::nanoseconds took) override;
+  void Done(const http::Outcome& outcome) override;
 
   /// The engine is open: serve from now on.
   void EngineOpened(Engine* engine);
 
  private:
   Context& context_;
-  RequestLog log_;
 };
 
 /// The labels of all routes, for Metrics.

@@ -25,6 +25,8 @@ void HandleIngest(Call& call) {
 void HandleMetrics(Call& call) {
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
+  snapshot.access_lines = call.context.requests.written();
+  snapshot.access_lines_left_out = call.context.requests.left_out();
   Engine* const engine = call.context.engine.load(std::memory_order_acquire);
   if (engine != nullptr) {
     snapshot.engine_open = true;

@@ -82,6 +82,7 @@ void AppendErrorObject(std::string_view code, std::string_view message, std::str
 
 void WriteError(const Error& error, Response* response) {
   response->status = error.status;
+  response->error_code = error.code;
   response->content_type = "application/json";
   response->body.assign("{\"error\":");
   AppendErrorObject(error.code, error.message, error.field, &response->body);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <thread>
 
 namespace seendb::http {
@@ -16,6 +17,22 @@ enum class Executor : uint8_t {
   kSlow,    ///< workers for what may take minutes
   kProbe,   ///< workers for what watches the process, and never waits; nothing else runs there
 };
+inline constexpr size_t kExecutors = 4;  ///< how many there are
+
+/// The name of an executor, as metrics label it ("engine").
+constexpr std::string_view ExecutorName(Executor executor) noexcept {
+  switch (executor) {
+    case Executor::kInline:
+      return "inline";
+    case Executor::kEngine:
+      return "engine";
+    case Executor::kSlow:
+      return "slow";
+    case Executor::kProbe:
+      return "probe";
+  }
+  return "unknown";
+}
 
 /// The default number of workers of kEngine. Most of them wait for a disk, so there are more than
 /// cores.

@@ -53,6 +53,8 @@ void Response::Clear() {
   retry_after_s = 0;
   headers.clear();
   close = false;
+  error_code = {};
+  log_tag = 0;
   move_to_worker = false;
   later = false;
   later_us = 0;

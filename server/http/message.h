@@ -87,6 +87,10 @@ struct Response {
   int retry_after_s = 0;  ///< the Retry-After header; 0: none
   std::string headers;    ///< more of them, each as "\r\nName: value"; must be clean
   bool close = false;     ///< close the connection afterwards
+  /// Of an error: Error::code, a literal, for logs and metrics.
+  std::string_view error_code = {};
+  /// The application's own, for Service::Done; 0: none.
+  uint64_t log_tag = 0;
   /// Nothing was done: it turned out that this request may wait for a disk. Run it again, with
   /// the plan's executor set to Executor::kEngine.
   bool move_to_worker = false;

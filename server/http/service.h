@@ -69,6 +69,21 @@ struct Plan {
   std::unique_ptr<BodyStream> stream;                      ///< for kStream
 };
 
+/// What became of a request. Its times leave out what the client took: the rest of `took` is the
+/// body's way here, and the hand-over between threads.
+struct Outcome {
+  const RequestHead& head;  ///< of a request that was refused early: what had been read
+  const Plan& plan;         ///< route -1: none was found
+  unsigned status = 200;
+  std::string_view error_code = {};               ///< of an error; empty: none
+  uint64_t log_tag = 0;                           ///< Response::log_tag
+  std::chrono::steady_clock::time_point at = {};  ///< when the answer was made
+  std::chrono::nanoseconds took{0};               ///< from the complete head to the answer
+  std::chrono::nanoseconds waited{0};    ///< for a worker, or for what a handler had to wait for
+  std::chrono::nanoseconds worked{0};    ///< in handlers
+  uint64_t bytes_in = 0, bytes_out = 0;  ///< of the request and of the answer, with their heads
+};
+
 /// The application. Threads: every function from any thread at once.
 class Service {
  public:
@@ -78,10 +93,8 @@ class Service {
   /// The body has arrived; answer it in `*response`, which is clear, or by a Reply
   /// (`request.reply_to->Defer()`), maybe after the return.
   virtual void Handle(const Plan& plan, const Request& request, Response* response) = 0;
-  /// An answer was made, `took` after its head had arrived. Route -1: none was found. Of a request
-  /// that was refused early, `head` is what had been read.
-  virtual void Done(const RequestHead& head, int route, unsigned status,
-                    std::chrono::nanoseconds took) = 0;
+  /// An answer was made. Quick: runs on the I/O thread.
+  virtual void Done(const Outcome& outcome) = 0;
 };
 
 }  // namespace seendb::http

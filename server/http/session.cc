@@ -74,7 +74,10 @@ bool Session::TakeHead() {
     plan_ = Plan();
   }
   const bool begun = parser_->started();
-  switch (parser_->PutHead(&in_)) {
+  const size_t had = in_.size();
+  const RequestParser::Progress progress = parser_->PutHead(&in_);
+  bytes_in_ += had - in_.size();
+  switch (progress) {
     case RequestParser::Progress::kBroken:
       Fail(parser_->error());
       return true;
@@ -91,7 +94,7 @@ bool Session::TakeHead() {
 
 void Session::BeginRequest() {
   began_ = Clock::now();
-  transfer_until_ = After(shared_->limits.transfer_ms);
+  transfer_until_ = began_ + std::chrono::milliseconds(shared_->limits.transfer_ms);
   in_request_ = true;
   shared_->counters.in_flight.fetch_add(1, std::memory_order_relaxed);
   plan_ = shared_->service->Begin(head_);
@@ -123,7 +126,9 @@ bool Session::TakeBody() {
   if (head_.chunked) {
     const size_t limit = plan_.body == BodyMode::kStream ? SIZE_MAX : shared_->limits.body_bytes;
     Bytes* const body = plan_.body == BodyMode::kDiscard ? nullptr : &body_;
+    const size_t had = in_.size();
     const auto progress = parser_->PutChunks(&in_, body, limit);
+    bytes_in_ += had - in_.size();
     if (progress == RequestParser::Progress::kBroken) {
       Fail(parser_->error());
       return true;
@@ -242,7 +247,7 @@ void Session::StreamFed() {
   }
   AppendChunk(stream_out_);
   if (end) {
-    if (head_.http11) out_ += "0\r\n\r\n";
+    AppendLastChunk();
     close_after_write_ = !stream_keep_ || broken_input_ || shared_->draining;
     EndRequest(200);
   }
@@ -257,21 +262,24 @@ Executor Session::ExecutorNow() const {
 template <typename Job>
 void Session::RunOn(Executor executor, Job job, void (Session::*then)()) {
   job_failed_ = false;
-  const auto guarded = [this, job] {
+  const auto guarded = [this, job](Clock::time_point begun) {
     try {
       job();
     } catch (const std::exception&) {
       job_failed_ = true;
     }
+    worked_ += Clock::now() - begun;
   };
   if (executor == Executor::kInline) {
-    guarded();
+    guarded(Clock::now());
     return (this->*then)();
   }
   phase_ = Phase::kWork;
-  const bool taken =
-      shared_->PoolOf(executor).Post([self = shared_from_this(), guarded, then]() mutable {
-        guarded();
+  const bool taken = shared_->PoolOf(executor).Post(
+      [self = shared_from_this(), guarded, then, executor, posted = Clock::now()]() mutable {
+        const Clock::time_point begun = Clock::now();
+        self->CountWait(executor, begun - posted);
+        guarded(begun);
         const auto io = self->socket_.get_executor();
         boost::asio::post(io, [session = std::move(self), then] {
           if (session->phase_ == Phase::kDone) return;
@@ -280,6 +288,12 @@ void Session::RunOn(Executor executor, Job job, void (Session::*then)()) {
         });
       });
   if (!taken) Fail({503, "busy", "too much work in flight"});
+}
+
+/// Called by the thread that has the request.
+void Session::CountWait(Executor executor, Clock::duration waited) {
+  waited_ += waited;
+  shared_->QueueWaitsOf(executor).Add(waited);
 }
 
 /// Answers an error after which the connection closes: what is left of the request is not read.

@@ -63,6 +63,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   Executor ExecutorNow() const;
   template <typename Job>
   void RunOn(Executor executor, Job job, void (Session::*then)());
+  void CountWait(Executor executor, Clock::duration waited);
 
   // session_wait.cc: waits without a thread.
   std::function<void(std::shared_ptr<void>)> Resume() override;
@@ -71,6 +72,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Wait(int64_t limit_us, void (Session::*again)());
   void Resumed(uint64_t number, std::shared_ptr<void> given);
   void EndWait();
+  Clock::duration ReplyWorked(Clock::time_point now) const;
   void ForgetWaits();
   Reply Defer() override;
   void Answer(std::shared_ptr<ReplyTo> self, uint64_t number, Response response) override;
@@ -84,6 +86,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Respond();
   void AppendHead(bool keep, bool streaming);
   void AppendChunk(std::string_view piece);
+  void AppendLastChunk();
   void Write();
   void OnWritten(const boost::system::error_code& ec, size_t count);
   void Linger();
@@ -129,6 +132,12 @@ class Session final : public std::enable_shared_from_this<Session>,
   void (Session::*after_wait_)() = nullptr;
   std::optional<boost::asio::steady_timer> wait_limit_;
   std::shared_ptr<Session> self_;  // while it waits: nothing else owns it
+
+  // Of this request, for Outcome.
+  Clock::duration waited_{}, worked_{};
+  uint64_t bytes_in_ = 0, bytes_out_ = 0;  // a body of known length is added at the end
+  // When the job began that the Reply was posted with; zero: there is none.
+  std::atomic<Clock::time_point> reply_job_began_{};
 
   Response response_;
   std::string out_;        // to be written: heads and small bodies

@@ -96,6 +96,7 @@ void Session::Respond() {
   const bool bodyless = head_.method == Method::kHead;
   big_body_ = !bodyless && response_.body.size() > kSmallBody;
   if (!bodyless && !big_body_) out_ += response_.body;
+  if (!bodyless) bytes_out_ += response_.body.size();
   close_after_write_ = !keep;
   phase_ = Phase::kHead;
   EndRequest(response_.status);
@@ -103,7 +104,12 @@ void Session::Respond() {
 }
 
 void Session::EndRequest(unsigned status) {
-  shared_->service->Done(head_, plan_.route, status, Clock::now() - began_);
+  if (in_request_) bytes_in_ += head_.content_length.value_or(0) - left_;
+  const Clock::time_point now = Clock::now();
+  shared_->service->Done({head_, plan_, status, response_.error_code, response_.log_tag, now,
+                          now - began_, waited_, worked_, bytes_in_, bytes_out_});
+  waited_ = worked_ = {};
+  bytes_in_ = bytes_out_ = 0;
   if (in_request_) ++unwritten_;
   in_request_ = false;
   ForgetWaits();
@@ -115,6 +121,7 @@ void Session::EndRequest(unsigned status) {
 }
 
 void Session::AppendHead(bool keep, bool streaming) {
+  const size_t had = out_.size();
   out_ += "HTTP/1.1 ";
   AppendNumber(response_.status, 10, &out_);
   out_ += ' ';
@@ -142,18 +149,26 @@ void Session::AppendHead(bool keep, bool streaming) {
     out_ += "\r\nConnection: keep-alive";
   }
   out_ += "\r\n\r\n";
+  bytes_out_ += out_.size() - had;
 }
 
 void Session::AppendChunk(std::string_view piece) {
   if (piece.empty()) return;  // an empty chunk would be the last
-  if (!head_.http11) {
-    out_ += piece;
-    return;
+  const size_t had = out_.size();
+  if (head_.http11) {
+    AppendNumber(piece.size(), 16, &out_);
+    out_ += "\r\n";
   }
-  AppendNumber(piece.size(), 16, &out_);
-  out_ += "\r\n";
   out_ += piece;
-  out_ += "\r\n";
+  if (head_.http11) out_ += "\r\n";
+  bytes_out_ += out_.size() - had;
+}
+
+void Session::AppendLastChunk() {
+  constexpr std::string_view kLast = "0\r\n\r\n";
+  if (!head_.http11) return;
+  out_ += kLast;
+  bytes_out_ += kLast.size();
 }
 
 void Session::Write() {

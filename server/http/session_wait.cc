@@ -1,6 +1,7 @@
 // The part of Session that waits for something without holding a thread: until what Resume made is
 // called or a limit has passed, or until a Reply is sent.
 
+#include <algorithm>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -58,9 +59,21 @@ void Session::EndWait() {
   waits_ = resumed_ = false;
   wait_limit_.reset();
   const std::shared_ptr<Session> self = std::move(self_);
-  const auto waited = Clock::now() - waits_since_;
+  const Clock::time_point now = Clock::now();
+  const Clock::duration waited = now - waits_since_;
+  const Clock::duration worked =
+      after_wait_ == &Session::Replied ? ReplyWorked(now) : waited.zero();
+  worked_ += worked;
+  waited_ += waited - worked;
   came_.waited_us = 1 + std::chrono::duration_cast<std::chrono::microseconds>(waited).count();
   (this->*after_wait_)();
+}
+
+/// How long the job took that a Reply was posted to workers with; zero where there was none.
+Session::Clock::duration Session::ReplyWorked(Clock::time_point now) const {
+  const Clock::time_point begun = reply_job_began_.load(std::memory_order_relaxed);
+  if (begun == Clock::time_point()) return {};
+  return now - std::max(begun, waits_since_);
 }
 
 /// The request is answered: what still comes for it is dropped.
@@ -72,6 +85,7 @@ void Session::ForgetWaits() {
 
 Reply Session::Defer() {
   deferred_ = true;
+  reply_job_began_.store({}, std::memory_order_relaxed);
   return {std::shared_ptr<ReplyTo>(shared_from_this(), this), ++wait_number_};
 }
 
@@ -84,7 +98,15 @@ void Session::Answer(std::shared_ptr<ReplyTo> self, uint64_t number, Response re
 }
 
 bool Session::Post(Executor executor, std::function<void()> job) {
-  return shared_->PoolOf(executor).Post(std::move(job));
+  return shared_->PoolOf(executor).Post([weak = weak_from_this(), shared = shared_, executor,
+                                         posted = Clock::now(), job = std::move(job)] {
+    const Clock::time_point begun = Clock::now();
+    shared->QueueWaitsOf(executor).Add(begun - posted);
+    if (const auto self = weak.lock()) {
+      self->reply_job_began_.store(begun, std::memory_order_relaxed);
+    }
+    job();
+  });
 }
 
 void Session::Replied() {

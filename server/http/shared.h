@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cassert>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "http/bytes.h"
 #include "http/limits.h"
 #include "http/service.h"
+#include "http/wait_histogram.h"
 #include "http/worker_pool.h"
 
 namespace seendb::http {
@@ -26,8 +28,9 @@ struct ListenerCounters {
   std::atomic<uint64_t> timed_out{0};  ///< connections closed for slowness
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
-  std::atomic<int64_t> open{0};       ///< connections now
-  std::atomic<int64_t> in_flight{0};  ///< requests begun and not wholly answered
+  std::atomic<int64_t> open{0};                       ///< connections now
+  std::atomic<int64_t> in_flight{0};                  ///< requests begun and not wholly answered
+  std::array<WaitHistogram, kExecutors> queue_waits;  ///< by Executor; kInline has no queue
 };
 
 /// Shared by all threads.
@@ -46,6 +49,11 @@ struct Shared {
     assert(executor != Executor::kInline);
     if (executor == Executor::kProbe) return probe;
     return executor == Executor::kSlow ? slow : engine;
+  }
+
+  /// The waits for workers of `executor`.
+  WaitHistogram& QueueWaitsOf(Executor executor) {
+    return counters.queue_waits[static_cast<size_t>(executor)];
   }
 
   Service* const service;

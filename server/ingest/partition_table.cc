@@ -67,6 +67,13 @@ void PartitionTable::AddMessages(const std::string& topic, int32_t partition, ui
   row.rate.Add(messages, Rate::Clock::now());
 }
 
+void PartitionTable::AddRefused(const std::string& topic, const IngestResult& result) {
+  if (result.refused == 0) return;
+  const MutexLock lock(mutex_);
+  auto& counts = refused_by_[topic];
+  for (size_t i = 0; i < kRefusalReasons; ++i) counts[i] += result.refused_by[i];
+}
+
 void PartitionTable::SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset) {
   const MutexLock lock(mutex_);
   rows_[{topic, partition}].shown.high_watermark = offset;
@@ -91,6 +98,8 @@ ops::IngestState PartitionTable::Snapshot(const std::vector<SourceInfo>& sources
   state.put_off = put_off_;
   for (const ops::KafkaTopic& topic : config_.topics) {
     ops::IngestTopic shown{topic.topic, topic.collection, {}};
+    const auto refused = refused_by_.find(topic.topic);
+    if (refused != refused_by_.end()) shown.refused_by = refused->second;
     const auto from = rows_.lower_bound({topic.topic, 0});
     for (auto at = from; at != rows_.end() && at->first.first == topic.topic; ++at) {
       ops::IngestPartition one = at->second.shown;

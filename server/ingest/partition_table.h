@@ -51,6 +51,8 @@ class PartitionTable {
   bool Raise(const std::string& topic, int32_t partition, const std::string& alarm);
   void AddLost(const std::string& topic, int32_t partition, int64_t messages);
   void AddMessages(const std::string& topic, int32_t partition, uint64_t messages);
+  /// Counts the events of a batch that were refused.
+  void AddRefused(const std::string& topic, const IngestResult& result);
   void SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset);
   void CountError();
   void CountPutOff();
@@ -68,6 +70,7 @@ class PartitionTable {
   const ops::KafkaConfig& config_;
   mutable Mutex mutex_{LockRank::kLeaf};
   std::map<Key, Row> rows_ GUARDED_BY(mutex_);
+  std::map<std::string, std::array<uint64_t, kRefusalReasons>> refused_by_ GUARDED_BY(mutex_);
   uint64_t errors_ GUARDED_BY(mutex_) = 0, put_off_ GUARDED_BY(mutex_) = 0;
 };
 

@@ -226,10 +226,12 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
 
 // A shard that lost a part of its log lacks what lies before the batch: where to go on is looked up
 // again.
-bool Session::InsistOnIngest(const IngestBatch& batch) {
+bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch) {
   bool refused = false;
   const bool ended = Insist("ingest_put_off", [&] {
-    Status done = engine_->Ingest(batch).status();
+    const Result<IngestResult> result = engine_->Ingest(batch);
+    if (result.ok()) table_->AddRefused(topic, *result);
+    Status done = result.status();
     refused = done.code() == StatusCode::kIncompatible;
     if (!refused) return done;
     ops::Log(ops::LogLevel::kWarn, "ingest_read_again", {{"error", done.ToString()}});
@@ -247,7 +249,7 @@ bool Session::Apply(Reader* reader) {
                       });
   IngestBatch view = batch.View(reader->applied);
   view.outbox_first_plays = !reader->topic.first_of_day_topic.empty();
-  if (!buried || !InsistOnIngest(view)) return false;
+  if (!buried || !InsistOnIngest(topic, view)) return false;
   for (const auto& [partition, progress] : batch.partitions()) {
     table_->AddMessages(topic, partition, progress.messages);
     if (!progress.held) reader->applied[partition] = progress.next_offset;

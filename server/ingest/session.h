@@ -81,7 +81,7 @@ class Session {
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
   bool Insist(const char* what, const std::function<Status()>& work);
-  bool InsistOnIngest(const IngestBatch& batch);
+  bool InsistOnIngest(const std::string& topic, const IngestBatch& batch);
   void Tick();
   void CommitToGroup();
   void Alarm(const Reader& reader, int32_t partition, const std::string& alarm,

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "http/limits.h"
+#include "ops/access_log_config.h"
 #include "ops/kafka_config.h"
 #include "seendb/options.h"
 #include "seendb/status.h"
@@ -25,6 +26,7 @@ struct Config {
   uint32_t threads = 0;                    ///< I/O threads; 0: as many as the machine has cores
   std::string log_level = "info";          ///< debug, info, warn, error
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS
+  AccessLogConfig access_log;              ///< "access_log"
   http::Limits limits;                     ///< "limits"
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
   bool default_policy = false;             ///< "default_policy" was given; it is in `engine`

@@ -88,6 +88,16 @@ void CollectIngest(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* f
     }
   }
   families->push_back(std::move(alarms));
+  MetricFamily refused = MakeFamily(
+      "seendb_ingest_refused_total",
+      "Events out of a log that were refused since the start, by reason.", MetricType::Counter);
+  for (const IngestTopic& topic : state.topics) {
+    for (size_t i = 0; i < kRefusalReasons; ++i) {
+      AddValue(&refused, {{"topic", topic.topic}, {"reason", std::string(RefusedByName(i))}},
+               static_cast<double>(topic.refused_by[i]));
+    }
+  }
+  families->push_back(std::move(refused));
 }
 
 }  // namespace seendb::ops

@@ -3,10 +3,13 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "seendb/events.h"
 
 namespace seendb::ops {
 
@@ -30,6 +33,8 @@ struct IngestPartition {
 struct IngestTopic {
   std::string topic, collection;
   std::vector<IngestPartition> partitions;  ///< ascending; empty while there is no such topic
+  /// Events refused since the start of the process, by RefusalReason.
+  std::array<uint64_t, kRefusalReasons> refused_by = {};
 };
 
 /// Everything consumed.

@@ -47,6 +47,11 @@ void Metrics::CountRequest(int route, unsigned status, std::chrono::nanoseconds 
   add(counters.total_ns, static_cast<uint64_t>(std::max<int64_t>(0, took.count())));
 }
 
+void Metrics::CountRefused(std::string_view code) noexcept {
+  const auto reason = std::find(kReasons.begin(), kReasons.end() - 1, code);
+  refused_[static_cast<size_t>(reason - kReasons.begin())].fetch_add(1, std::memory_order_relaxed);
+}
+
 CollectionCounters* Metrics::ForCollection(std::string_view name) {
   const MutexLock lock(mutex_);
   auto found = collections_.find(name);
@@ -95,6 +100,13 @@ void Metrics::CollectRequests(std::vector<MetricFamily>* families) const {
   }
   families->push_back(std::move(requests));
   families->push_back(std::move(latency));
+  families->push_back(MakeFamily("seendb_http_refused_total",
+                                 "Requests answered with an error, by its code.",
+                                 MetricType::Counter));
+  for (size_t i = 0; i < kReasons.size(); ++i) {
+    AddValue(&families->back(), {{"reason", std::string(kReasons[i])}},
+             static_cast<double>(refused_[i].load(std::memory_order_relaxed)));
+  }
 }
 
 void Metrics::CollectCollections(std::vector<MetricFamily>* families) const {

@@ -2,9 +2,9 @@
 //
 // Counting costs a few relaxed atomic additions, striped over threads; text is made on demand
 // with prometheus-cpp. Names begin with seendb_ (those of the process with process_, as
-// everywhere), are in seconds and bytes, and carry the labels route, code, collection, reason,
-// shard, topic, partition, kind and outcome, never a user; seendb_build_info has version and
-// commit.
+// everywhere), are in seconds and bytes, and carry the labels route, code, executor, collection,
+// reason, shard, topic, partition, kind and outcome, never a user; seendb_build_info has version
+// and commit.
 
 #pragma once
 
@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "http/executor.h"
+#include "http/wait_histogram.h"
 #include "ops/ingest_state.h"
 #include "seendb/events.h"
 #include "seendb/report.h"
@@ -46,8 +48,9 @@ struct CollectionCounters {
 /// The seen filters of a few recently served users, looked at when asked.
 struct FillSample {
   std::string collection;
-  double fill = 0;  ///< mean over Bloom layers
-  double fpr = 0;   ///< mean over users of the estimate for the whole window
+  double fill = 0;   ///< mean over Bloom layers
+  double fpr = 0;    ///< mean over users of the estimate for the whole window
+  double items = 0;  ///< mean over filters, each of one user in one bucket
 };
 
 /// What is asked of others at each scrape.
@@ -65,6 +68,8 @@ struct MetricsSnapshot {
   int64_t connections = 0, in_flight = 0;
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0;
+  std::array<http::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
+  uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
 };
 
 /// Counters of the HTTP side, and the text of everything. Threads: any.
@@ -76,6 +81,8 @@ class Metrics {
 
   /// A request of `route` (-1: none matched) was answered.
   void CountRequest(int route, unsigned status, std::chrono::nanoseconds took) noexcept;
+  /// One was answered with an error of this code.
+  void CountRefused(std::string_view code) noexcept;
   /// The counters of a collection, made on first use; the pointer stays good.
   CollectionCounters* ForCollection(std::string_view name);
   /// Everything in Prometheus' text format.
@@ -87,8 +94,27 @@ class Metrics {
       50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 
  private:
-  static constexpr std::array<unsigned, 13> kCodes = {200, 400, 404, 405, 408, 409, 413,
-                                                      415, 422, 431, 500, 503, 0};
+  static constexpr std::array<unsigned, 14> kCodes = {200, 400, 404, 405, 406, 408, 409,
+                                                      413, 415, 422, 431, 500, 503, 0};
+  /// Codes of errors; one that is not among them counts as the last.
+  static constexpr std::array<std::string_view, 18> kReasons = {"invalid_argument",
+                                                                "not_found",
+                                                                "method_not_allowed",
+                                                                "not_acceptable",
+                                                                "timeout",
+                                                                "incompatible",
+                                                                "too_large",
+                                                                "unsupported_media_type",
+                                                                "all_refused",
+                                                                "header_too_large",
+                                                                "internal",
+                                                                "corruption",
+                                                                "busy",
+                                                                "io_error",
+                                                                "unavailable",
+                                                                "closed",
+                                                                "incomplete",
+                                                                "other"};
   static constexpr size_t kStripes = 8;
   struct RouteCounters {
     std::array<std::atomic<uint64_t>, kCodes.size()> by_code{};
@@ -105,6 +131,7 @@ class Metrics {
 
   const std::vector<std::string> routes_;  // the last one is for no route
   std::array<Stripe, kStripes> stripes_;
+  std::array<std::atomic<uint64_t>, kReasons.size()> refused_{};
   mutable Mutex mutex_{LockRank::kLeaf};
   std::map<std::string, std::unique_ptr<CollectionCounters>, std::less<>> collections_
       GUARDED_BY(mutex_);

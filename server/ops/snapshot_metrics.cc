@@ -1,6 +1,7 @@
 // The part of /metrics that is read from the engine and the listener at each scrape.
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,6 +50,33 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
   out->Gauge("seendb_http_inflight_body_bytes", "Request bodies in memory.", s.inflight_bytes);
   out->Counter("seendb_http_received_bytes_total", "Bytes read from clients.", s.bytes_in);
   out->Counter("seendb_http_sent_bytes_total", "Bytes written to clients.", s.bytes_out);
+  out->Counter("seendb_access_log_lines_total", "Lines of the access log.", s.access_lines);
+  out->Counter("seendb_access_log_left_out_total",
+               "Lines of the access log left out: more than access_log.lines_per_s.",
+               s.access_lines_left_out);
+}
+
+void CollectQueueWaits(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
+  constexpr auto& kBounds = http::WaitHistogram::kBounds;
+  MetricFamily waits =
+      MakeFamily("seendb_http_queue_wait_seconds",
+                 "Waits of requests for a worker, by the kind of workers.", MetricType::Histogram);
+  for (size_t executor = 1; executor < http::kExecutors; ++executor) {  // kInline has no queue
+    const http::WaitHistogram::Snapshot& from = s.queue_waits[executor];
+    prometheus::ClientMetric metric;
+    const std::string_view name = http::ExecutorName(static_cast<http::Executor>(executor));
+    metric.label = {{"executor", std::string(name)}};
+    uint64_t cumulative = 0;
+    for (size_t i = 0; i < from.counts.size(); ++i) {
+      cumulative += from.counts[i];
+      const double bound = i < kBounds.size() ? kBounds[i] : INFINITY;
+      metric.histogram.bucket.push_back({cumulative, bound});
+    }
+    metric.histogram.sample_count = cumulative;
+    metric.histogram.sample_sum = static_cast<double>(from.total_ns) * 1e-9;
+    waits.metric.push_back(std::move(metric));
+  }
+  families->push_back(std::move(waits));
 }
 
 void CollectCounters(const EngineStats& e, Writer* out) {
@@ -142,19 +170,29 @@ void CollectRing(const MetricsSnapshot& s, std::vector<MetricFamily>* families) 
 
 void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
   struct Total {
-    uint64_t bytes = 0, buckets = 0;
+    uint64_t bytes = 0, buckets = 0, filters = 0, users = 0;
   };
   std::map<std::string, Total> totals;
   for (const BucketInfo& bucket : s.buckets) {
-    totals[bucket.collection].bytes += bucket.bytes;
-    totals[bucket.collection].buckets += 1;
+    Total& total = totals[bucket.collection];
+    total.bytes += bucket.bytes;
+    total.buckets += 1;
+    total.filters += bucket.users;
+    total.users = std::max(total.users, bucket.users);
   }
   MetricFamily bytes =
       MakeFamily("seendb_collection_bytes",
                  "Files and memtables of a collection's buckets, estimated.", MetricType::Gauge);
   MetricFamily buckets =
       MakeFamily("seendb_collection_buckets", "Buckets of a collection.", MetricType::Gauge);
+  MetricFamily users = MakeFamily(
+      "seendb_users_estimate",
+      "Users of a collection, an estimate: RocksDB's of the keys in its largest bucket. Users who "
+      "have plays in other buckets alone are missing; merges that wait for a compaction and "
+      "deletions count as keys.",
+      MetricType::Gauge);
   for (const auto& [name, total] : totals) {
+    AddValue(&users, {{"collection", name}}, static_cast<double>(total.users));
     AddValue(&bytes, {{"collection", name}}, static_cast<double>(total.bytes));
     AddValue(&buckets, {{"collection", name}}, static_cast<double>(total.buckets));
   }
@@ -165,11 +203,19 @@ void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* familie
                                 "Mean estimated false-positive rate of a window, over a sample "
                                 "of users.",
                                 MetricType::Gauge);
+  MetricFamily items = MakeFamily(
+      "seendb_items_estimate",
+      "Items in the seen filters of a collection, an estimate: RocksDB's of the keys in all "
+      "buckets, times the mean items of a filter over a sample of users served lately, who are "
+      "busier than most. An item counts once per user and bucket. Absent without a sample.",
+      MetricType::Gauge);
   for (const FillSample& sample : s.fill) {
+    const auto filters = static_cast<double>(totals[sample.collection].filters);
+    AddValue(&items, {{"collection", sample.collection}}, filters * sample.items);
     AddValue(&fill, {{"collection", sample.collection}}, sample.fill);
     AddValue(&fpr, {{"collection", sample.collection}}, sample.fpr);
   }
-  families->insert(families->end(), {bytes, buckets, fill, fpr});
+  families->insert(families->end(), {bytes, buckets, users, items, fill, fpr});
 }
 
 }  // namespace
@@ -177,6 +223,7 @@ void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* familie
 void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* families) {
   Writer out(families);
   CollectListener(snapshot, &out);
+  CollectQueueWaits(snapshot, families);
   out.Gauge("seendb_ready", "1 once the database is open.", snapshot.engine_open ? 1 : 0);
   if (!snapshot.engine_open) return;
   CollectCounters(snapshot.engine, &out);

@@ -43,10 +43,7 @@ class Api final : public http::Service {
               http::Response* response) override {
     service_.Handle(plan, request, response);
   }
-  void Done(const http::RequestHead& head, int route, unsigned status,
-            std::chrono::nanoseconds took) override {
-    service_.Done(head, route, status, took);
-  }
+  void Done(const http::Outcome& outcome) override { service_.Done(outcome); }
   void Open(Engine* engine) { service_.EngineOpened(engine); }
 
   std::vector<bool> heads;

@@ -78,7 +78,7 @@ class PathService final : public Service {
     if (plan.route == 'b') response->body.resize(40'000, 'b');
     response->close = plan.route == 'x';
   }
-  void Done(const RequestHead&, int, unsigned, std::chrono::nanoseconds) override {}
+  void Done(const Outcome&) override {}
 
   std::vector<bool> heads;  // of the requests taken, in order
 };

@@ -45,10 +45,7 @@ class InlineService : public http::Service {
     inner_->Handle(again, request, response);
     Check(!response->move_to_worker);
   }
-  void Done(const http::RequestHead& head, int route, unsigned status,
-            std::chrono::nanoseconds took) override {
-    inner_->Done(head, route, status, took);
-  }
+  void Done(const http::Outcome& outcome) override { inner_->Done(outcome); }
 
  private:
   http::Service* const inner_;

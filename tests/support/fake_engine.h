@@ -72,7 +72,8 @@ class FakeEngine : public Engine {
       info.partition = key.second;
       info.next_offset = std::max(info.next_offset.value_or(0), step.next_offset);
     }
-    return IngestResult{recorded->accepted, recorded->refused, batch.plays.size() - fresh.size()};
+    return IngestResult{recorded->accepted, recorded->refused, batch.plays.size() - fresh.size(),
+                        recorded->refused_by};
   }
   std::vector<SourceInfo> Sources() override {
     std::vector<SourceInfo> all;

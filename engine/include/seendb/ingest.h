@@ -17,6 +17,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -94,6 +95,7 @@ struct IngestResult {
   uint64_t accepted = 0;  ///< recorded by this call
   uint64_t refused = 0;   ///< too old, in the future, erased or cleared
   uint64_t repeated = 0;  ///< recorded or refused by an earlier call
+  std::array<uint64_t, kRefusalReasons> refused_by{};  ///< `refused` by RefusalReason
 };
 
 /// What all shards counted of a source, each message once, since it was first read.

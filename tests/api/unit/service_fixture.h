@@ -69,7 +69,14 @@ class ServiceTest : public ::testing::Test {
       const Padded padded(plan.body == http::BodyMode::kWhole ? body : "");
       service_->Handle(plan, {head, padded.view()}, &response);
     }
-    service_->Done(head, plan.route, response.status, std::chrono::milliseconds(3));
+    service_->Done({.head = head,
+                    .plan = plan,
+                    .status = response.status,
+                    .error_code = response.error_code,
+                    .log_tag = response.log_tag,
+                    .at = std::chrono::steady_clock::now(),
+                    .took = std::chrono::milliseconds(3),
+                    .worked = std::chrono::milliseconds(2)});
     return {response.status, response.body, response.allow, response.content_type,
             response.retry_after_s};
   }

@@ -143,6 +143,11 @@ TEST_F(IngestTest, RefusalsAreCountedOnce) {
     const auto done = Ingest(messages, 10);
     ASSERT_TRUE(done.ok());
     EXPECT_EQ(done->refused, round == 0 ? 3u : 0u);
+    for (const RefusalReason reason :
+         {RefusalReason::kTooOld, RefusalReason::kInFuture, RefusalReason::kErased}) {
+      EXPECT_EQ(done->refused_by[static_cast<size_t>(reason)], round == 0 ? 1u : 0u)
+          << RefusalReasonName(reason);
+    }
     EXPECT_EQ(done->accepted, round == 0 ? 7u : 0u);
   }
   EXPECT_EQ(engine_->Stats().ingested.plays_refused, 3u);

@@ -142,8 +142,28 @@ class EchoService : public Service {
     if (request.head.Path().substr(0, 6) == "/throw") throw std::runtime_error("thrown");
     response->body = std::string(request.head.target) + ":" + std::string(request.body);
   }
-  void Done(const RequestHead&, int, unsigned status, std::chrono::nanoseconds) override {
-    last_status = status;
+  void Done(const Outcome& outcome) override {
+    last_status = outcome.status;
+    const std::lock_guard lock(mutex);
+    done.push_back({outcome.status, std::string(outcome.error_code), outcome.took, outcome.waited,
+                    outcome.worked, outcome.bytes_in, outcome.bytes_out});
+  }
+  /// What Done was told of a request.
+  struct Told {
+    unsigned status;
+    std::string error_code;
+    std::chrono::nanoseconds took, waited, worked;
+    uint64_t bytes_in, bytes_out;
+  };
+  /// Waits until Done was called so many times, and returns the last of these.
+  Told DoneOf(size_t count) {
+    while (true) {
+      {
+        const std::lock_guard lock(mutex);
+        if (done.size() >= count) return done[count - 1];
+      }
+      std::this_thread::sleep_for(milliseconds(1));
+    }
   }
 
   /// False where the request waits now.
@@ -200,6 +220,7 @@ class EchoService : public Service {
   std::promise<void> release;
   std::shared_future<void> released = release.get_future().share();
   std::atomic<int> waiting{0};
+  std::vector<Told> done;
   std::atomic<unsigned> last_status{0};
 };
 

@@ -137,6 +137,18 @@ TEST_F(IngestMockTest, AnswersThatAreErrors) {
   CheckAll();
 }
 
+TEST_F(IngestMockTest, RefusedEventsAreCountedByReason) {
+  ASSERT_TRUE(engine_->EraseUser(IdRef("u5"), {.always = true}).ok());
+  Produce(300);
+  StartConsumer();
+  const auto refused_by = [&](RefusalReason reason) {
+    return consumer_->State().topics.at(0).refused_by[static_cast<size_t>(reason)];
+  };
+  WaitFor([&] { return refused_by(RefusalReason::kErased) == 3; }, "no refusal is shown");
+  EXPECT_EQ(refused_by(RefusalReason::kTooOld), 0u);
+  WaitFor([&] { return Counted() == 297; }, "not all others have come");
+}
+
 TEST_F(IngestMockTest, AMessageDoesNotWaitForABatchToFill) {
   config_.batch_ms = 10'000;
   StartConsumer();

@@ -53,6 +53,28 @@ TEST(PartitionTableTest, UnknownIsNullAndNeverAFalseZero) {
   EXPECT_TRUE(json({source})[1].at("partitions")[0].at("lag").is_null());
 }
 
+TEST(PartitionTableTest, RefusedEventsAreSummedByTopicAndReason) {
+  ops::KafkaConfig config;
+  config.topics.resize(2);
+  config.topics[0].topic = "a";
+  config.topics[1].topic = "b";
+  PartitionTable table(config);
+  IngestResult result;
+  result.refused = 3;
+  result.refused_by[static_cast<size_t>(RefusalReason::kTooOld)] = 1;
+  result.refused_by[static_cast<size_t>(RefusalReason::kErased)] = 2;
+  table.AddRefused("b", result);
+  table.AddRefused("b", result);
+  const ops::IngestState state = table.Snapshot({});
+  const auto count = [&](size_t topic, RefusalReason reason) {
+    return state.topics[topic].refused_by[static_cast<size_t>(reason)];
+  };
+  EXPECT_EQ(count(1, RefusalReason::kTooOld), 2u);
+  EXPECT_EQ(count(1, RefusalReason::kErased), 4u);
+  EXPECT_EQ(count(1, RefusalReason::kInFuture), 0u);
+  EXPECT_EQ(count(0, RefusalReason::kErased), 0u);
+}
+
 TEST(PartitionTableTest, AlarmsStayAndAreNewOnce) {
   ops::KafkaConfig config;
   config.topics.resize(1);

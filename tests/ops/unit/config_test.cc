@@ -17,6 +17,8 @@ TEST(ConfigTest, ReadsEveryKey) {
   Config config;
   const Status status = ReadConfig(R"({
     "db": "/d", "checkpoints": "/c", "listen": "[::1]:0", "threads": 3, "log_level": "warn", "clock": "manual:5",
+    "access_log": {"mode": "sampled", "sample": 0.25, "slow_ms": 9, "lines_per_s": 10,
+                   "user_key": "000102030405060708090a0b0c0d0e0f"},
     "limits": {"body_bytes": 1024, "line_bytes": 2048, "header_bytes": 4096, "header_ms": 1,
                "idle_ms": 2, "transfer_ms": 8, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
                "shutdown_ms": 6, "candidates": 7},
@@ -33,6 +35,11 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.threads, 3u);
   EXPECT_EQ(config.log_level, "warn");
   EXPECT_EQ(config.manual_clock_ms, 5);
+  EXPECT_EQ(config.access_log.mode, AccessLogMode::kSampled);
+  EXPECT_EQ(config.access_log.sample, 0.25);
+  EXPECT_EQ(config.access_log.slow_ms, 9);
+  EXPECT_EQ(config.access_log.lines_per_s, 10u);
+  EXPECT_EQ(config.access_log.user_key, "000102030405060708090a0b0c0d0e0f");
   EXPECT_EQ(config.limits.body_bytes, 1'024u);
   EXPECT_EQ(config.limits.line_bytes, 2'048u);
   EXPECT_EQ(config.limits.header_bytes, 4'096u);
@@ -62,6 +69,20 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.engine.maintenance_end_minute, 75);
 }
 
+TEST(ConfigTest, EveryModeOfTheAccessLog) {
+  EXPECT_EQ(Config().access_log.mode, AccessLogMode::kSlow);
+  const std::pair<const char*, AccessLogMode> modes[] = {{"off", AccessLogMode::kOff},
+                                                         {"sampled", AccessLogMode::kSampled},
+                                                         {"slow", AccessLogMode::kSlow},
+                                                         {"all", AccessLogMode::kAll}};
+  for (const auto& [name, mode] : modes) {
+    Config config;
+    const std::string json = R"({"access_log":{"mode":")" + std::string(name) + "\"}}";
+    ASSERT_TRUE(ReadConfig(json, &config).ok()) << name;
+    EXPECT_EQ(config.access_log.mode, mode) << name;
+  }
+}
+
 TEST(ConfigTest, NamesWhatItRefuses) {
   const struct {
     const char* json;
@@ -80,6 +101,16 @@ TEST(ConfigTest, NamesWhatItRefuses) {
       {R"({"threads":18446744073709551615})", "/threads"},
       {R"({"log_level":"loud"})", "/log_level"},
       {R"({"clock":"manual"})", "/clock"},
+      {R"({"access_log":true})", "/access_log"},
+      {R"({"access_log":{"level":1}})", "/access_log/level"},
+      {R"({"access_log":{"mode":"some"}})", "/access_log/mode"},
+      {R"({"access_log":{"mode":1}})", "/access_log/mode"},
+      {R"({"access_log":{"sample":1.5}})", "/access_log/sample"},
+      {R"({"access_log":{"sample":-0.1}})", "/access_log/sample"},
+      {R"({"access_log":{"sample":"1"}})", "/access_log/sample"},
+      {R"({"access_log":{"slow_ms":-1}})", "/access_log/slow_ms"},
+      {R"({"access_log":{"lines_per_s":0}})", "/access_log/lines_per_s"},
+      {R"({"access_log":{"user_key":"secret"}})", "/access_log/user_key"},
       {R"({"clock":"manual:-5"})", "/clock"},
       {R"({"clock":"manual:253370764800000"})", "/clock"},
       {R"({"limits":[]})", "/limits"},

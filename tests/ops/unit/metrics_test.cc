@@ -87,9 +87,9 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
     for (size_t at = open; at != std::string::npos; at = line.find("\",", at + 1)) {
       const size_t begin = at + (at == open ? 1 : 2);
       const std::string label = line.substr(begin, line.find('=', begin) - begin);
-      const std::set<std::string> known_labels = {"route", "code",      "le",     "collection",
-                                                  "shard", "partition", "kind",   "outcome",
-                                                  "topic", "version",   "commit", "reason"};
+      const std::set<std::string> known_labels = {
+          "route",   "code",  "le",      "collection", "shard",  "partition", "kind",
+          "outcome", "topic", "version", "commit",     "reason", "executor"};
       EXPECT_TRUE(known_labels.contains(label)) << line;
     }
   }
@@ -100,6 +100,76 @@ TEST(MetricsTest, EveryLineHasThePrefixAndNoOtherLabels) {
 double ValueOf(const std::string& text, const std::string& name) {
   const size_t at = text.find("\n" + name + " ");
   return at == std::string::npos ? std::nan("") : std::stod(text.substr(at + name.size() + 2));
+}
+
+TEST(MetricsTest, RefusedRequestsByTheCodeOfTheError) {
+  Metrics metrics({"GET /a"});
+  const std::string before = metrics.Text({});
+  EXPECT_TRUE(Has(before, R"(seendb_http_refused_total{reason="busy"} 0)"))
+      << "told from the start";
+  EXPECT_TRUE(Has(before, R"(seendb_http_refused_total{reason="other"} 0)"));
+  for (int code = 1; code <= static_cast<int>(StatusCode::kIncomplete); ++code) {
+    const std::string_view name = StatusCodeName(static_cast<StatusCode>(code));
+    metrics.CountRefused(name);
+    EXPECT_EQ(ValueOf(metrics.Text({}),
+                      "seendb_http_refused_total{reason=\"" + std::string(name) + "\"}"),
+              1)
+        << name;
+  }
+  metrics.CountRefused("a code of tomorrow");
+  EXPECT_TRUE(Has(metrics.Text({}), R"(seendb_http_refused_total{reason="other"} 1)"));
+}
+
+TEST(MetricsTest, WaitsForWorkersAndTheAccessLog) {
+  http::WaitHistogram waits;
+  waits.Add(microseconds(80));
+  waits.Add(std::chrono::seconds(20));
+  MetricsSnapshot snapshot;
+  snapshot.queue_waits[static_cast<size_t>(http::Executor::kSlow)] = waits.Read();
+  snapshot.access_lines = 4;
+  snapshot.access_lines_left_out = 5;
+  const std::string text = Metrics({}).Text(snapshot);
+  const std::string bucket = R"(seendb_http_queue_wait_seconds_bucket{executor="slow",le=")";
+  EXPECT_TRUE(Has(text, bucket + "5e-05\"} 0"));
+  EXPECT_TRUE(Has(text, bucket + "0.0001\"} 1"));
+  EXPECT_TRUE(Has(text, bucket + "10\"} 1"));
+  EXPECT_TRUE(Has(text, bucket + "+Inf\"} 2"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_queue_wait_seconds_count{executor="slow"} 2)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_queue_wait_seconds_sum{executor="slow"} 20.00008)"));
+  EXPECT_TRUE(Has(text, R"(seendb_http_queue_wait_seconds_count{executor="engine"} 0)"));
+  EXPECT_EQ(text.find(R"(executor="inline")"), std::string::npos);
+  EXPECT_TRUE(Has(text, "seendb_access_log_lines_total 4"));
+  EXPECT_TRUE(Has(text, "seendb_access_log_left_out_total 5"));
+}
+
+TEST(MetricsTest, EstimatesOfUsersAndItems) {
+  MetricsSnapshot snapshot;
+  snapshot.engine_open = true;
+  for (const uint64_t users : {30u, 50u, 20u}) {
+    BucketInfo bucket;
+    bucket.collection = "video";
+    bucket.users = users;
+    snapshot.buckets.push_back(bucket);
+  }
+  std::string text = Metrics({}).Text(snapshot);
+  EXPECT_TRUE(Has(text, R"(seendb_users_estimate{collection="video"} 50)"));
+  EXPECT_EQ(text.find("seendb_items_estimate{"), std::string::npos) << "nothing was sampled";
+  snapshot.fill.push_back({.collection = "video", .items = 7.5});
+  text = Metrics({}).Text(snapshot);
+  EXPECT_TRUE(Has(text, R"(seendb_items_estimate{collection="video"} 750)"));
+}
+
+TEST(MetricsTest, RefusedEventsOutOfALog) {
+  MetricsSnapshot snapshot;
+  snapshot.engine_open = true;
+  snapshot.ingest.configured = true;
+  snapshot.ingest.topics.push_back({"plays", "video", {}});
+  snapshot.ingest.topics[0].refused_by[static_cast<size_t>(RefusalReason::kErased)] = 6;
+  const std::string text = Metrics({}).Text(snapshot);
+  const std::string name = R"(seendb_ingest_refused_total{topic="plays",reason=)";
+  EXPECT_TRUE(Has(text, name + R"("erased"} 6)"));
+  EXPECT_TRUE(Has(text, name + R"("too_old"} 0)"));
+  EXPECT_EQ(text.find(name + R"("malformed")"), std::string::npos) << "those are dead letters";
 }
 
 TEST(MetricsTest, TheProcessAndItsDisk) {

@@ -1,0 +1,55 @@
+#include "ops/access_log_config.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "ops/user_hash.h"
+
+namespace seendb::ops {
+namespace {
+
+Setter Mode(AccessLogMode* to) {
+  return [=](const Json& value) {
+    constexpr std::string_view kNames[] = {"off", "sampled", "slow", "all"};  // by their value
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    const auto* const found = std::find(std::begin(kNames), std::end(kNames), text);
+    if (found == std::end(kNames)) {
+      return Status::InvalidArgument("must be off, sampled, slow or all");
+    }
+    *to = static_cast<AccessLogMode>(found - std::begin(kNames));
+    return Status::Ok();
+  };
+}
+
+Setter Share(double* to) {
+  return [=](const Json& value) {
+    if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1)) {
+      return Status::InvalidArgument("must be a number within 0..1");
+    }
+    *to = value.get<double>();
+    return Status::Ok();
+  };
+}
+
+Setter Key(std::string* to) {
+  return [=](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    if (!ParseHashKey(text)) {
+      return Status::InvalidArgument("must be a string of 32 hexadecimal digits");
+    }
+    *to = text;
+    return Status::Ok();
+  };
+}
+
+}  // namespace
+
+Setter AccessLog(AccessLogConfig* to) {
+  return Section({{"mode", Mode(&to->mode)},
+                  {"sample", Share(&to->sample)},
+                  {"slow_ms", Integer(&to->slow_ms, 0, 24 * 3'600'000)},
+                  {"lines_per_s", Integer(&to->lines_per_s, 1, 1'000'000)},
+                  {"user_key", Key(&to->user_key)}});
+}
+
+}  // namespace seendb::ops
