@@ -131,6 +131,7 @@ Status ReadConfig(std::string_view json, Config* config) {
                 {"listen", listen},
                 {"threads", Integer(&config->threads, 0, 1'024)},
                 {"log_level", level},
+                {"compress_filter", Flag(&config->compress_filter)},
                 {"clock", clock},
                 {"limits", Section(LimitKeys(config))},
                 {"kafka", Kafka(&config->kafka)},

@@ -17,6 +17,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   Config config;
   const Status status = ReadConfig(R"({
     "db": "/d", "checkpoints": "/c", "listen": "[::1]:0", "threads": 3, "log_level": "warn", "clock": "manual:5",
+    "compress_filter": true,
     "limits": {"body_bytes": 1024, "line_bytes": 2048, "header_bytes": 4096, "header_ms": 1,
                "idle_ms": 2, "transfer_ms": 8, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
                "shutdown_ms": 6, "candidates": 7},
@@ -33,6 +34,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.threads, 3u);
   EXPECT_EQ(config.log_level, "warn");
   EXPECT_EQ(config.manual_clock_ms, 5);
+  EXPECT_TRUE(config.compress_filter);
   EXPECT_EQ(config.limits.body_bytes, 1'024u);
   EXPECT_EQ(config.limits.line_bytes, 2'048u);
   EXPECT_EQ(config.limits.header_bytes, 4'096u);
