@@ -27,8 +27,8 @@
 
 namespace seendb::http {
 
-/// One body's decoder. What it holds (40 KB for gzip; for zstd 100 KB and the frame's window) is
-/// counted against the budget. Threads: one at a time.
+/// One body's decoder. What it holds (40 KB for gzip; for zstd up to 0.5 MB and the frame's window)
+/// is counted against the budget. Threads: one at a time.
 class Decoder {
  public:
   /// What one call of Put achieved.
