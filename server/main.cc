@@ -73,6 +73,7 @@ class App {
         watch_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
     context_.samples_in_background = !clock_;
+    context_.compress_filter = config_.compress_filter;
     if (config_.kafka) {
       consumer_.emplace(*config_.kafka);
       context_.erase_always = true;  // plays of before the erasure may still be in the log

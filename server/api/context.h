@@ -52,6 +52,7 @@ struct Context {
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
   RefusalLog refusals;
   RequestLog requests;
+  bool compress_filter = false;          ///< answers of filters too. Set before serving
   bool erase_always = false;             ///< plays come out of a log too. Set before serving
   OneAtATime checkpointing;              ///< the requests for checkpoints
   std::atomic<Engine*> engine{nullptr};  ///< set once it is open

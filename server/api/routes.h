@@ -22,6 +22,13 @@ enum class RouteClass : uint8_t {
   kAdmin,  ///< changes or shows the whole database
 };
 
+/// Which answers of a route are compressed for a client that asks for it.
+enum class Compress : uint8_t {
+  kIfGet,      ///< all of a GET, none of another method: those are short
+  kAlways,     ///< all
+  kBySetting,  ///< all with the setting compress_filter, otherwise none
+};
+
 /// One route. Every path also exists under /v1.
 struct Route {
   http::Method method;
@@ -36,7 +43,8 @@ struct Route {
   bool takes_binary = false;                     ///< or as application/octet-stream
   std::span<const std::string_view> query = {};  ///< parameters allowed, besides the binary ones
   bool streams_answer = false;                   ///< `stream` answers, whatever comes as a body
-  bool needs_engine = true;                      ///< 503 until the database is open
+  Compress compress = Compress::kIfGet;
+  bool needs_engine = true;  ///< 503 until the database is open
   http::Executor executor = http::Executor::kInline;
   bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
 };

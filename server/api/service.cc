@@ -66,10 +66,14 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
     return true;
   }
   if (!route.takes_json) return true;  // read and dropped
-  if (!head.content_encoding.empty() && head.content_encoding != "identity") {
-    Refuse({415, "unsupported_media_type", "Content-Encoding must be identity"}, plan);
+  const auto coding = http::ParseContentEncoding(head.content_encoding);
+  if (!coding) {
+    Refuse({415, "unsupported_media_type",
+            "Content-Encoding must be one of " + std::string(http::kCodingsAccepted)},
+           plan);
     return false;
   }
+  plan->coding = *coding;
   const MediaType type = ParseMediaType(head.content_type);
   if (type == MediaType::kJson || (type == MediaType::kBinary && route.takes_binary)) {
     plan->body = http::BodyMode::kWhole;
@@ -83,6 +87,19 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
     return false;
   }
   return true;
+}
+
+/// Whether the route's answers are compressed for a client that asks for it.
+bool MayCompress(const Context& context, const Route& route) {
+  switch (route.compress) {
+    case Compress::kIfGet:
+      return route.method == http::Method::kGet;
+    case Compress::kAlways:
+      return true;
+    case Compress::kBySetting:
+      return context.compress_filter;
+  }
+  return false;
 }
 
 Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan* plan) {
@@ -117,6 +134,7 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);
   plan.executor = route.executor;
+  plan.compress = MayCompress(context_, route);
   const bool may_wait = context_.catalog.RecordingMayWait();
   if (may_wait && plan.body == http::BodyMode::kStream) plan.executor = http::Executor::kEngine;
   if (route.may_sync) {

@@ -13,7 +13,7 @@ namespace seendb::http {
 /// Limits of the listener and its sessions. Sizes are bytes, times milliseconds of the machine's
 /// steady clock (a manual clock moves none of them).
 struct Limits {
-  size_t body_bytes = 8u << 20;      ///< of a whole request body; 413 beyond
+  size_t body_bytes = 8u << 20;      ///< of a whole request body, decoded; 413 beyond
   size_t line_bytes = 1u << 20;      ///< of one NDJSON event; the line is refused beyond
   size_t header_bytes = 16u << 10;   ///< of a request head; 431 beyond
   int64_t header_ms = 10'000;        ///< from a request's first byte to the end of its head

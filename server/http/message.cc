@@ -37,6 +37,7 @@ void RequestHead::Clear() {
   content_type.clear();
   content_encoding.clear();
   accept.clear();
+  accept_encoding.clear();
   request_id.clear();
   expects_continue = false;
   http11 = true;
@@ -49,6 +50,7 @@ void Response::Clear() {
   status = 200;
   body.clear();
   content_type = "application/json";
+  content_encoding = {};
   allow.clear();
   retry_after_s = 0;
   headers.clear();

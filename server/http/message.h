@@ -24,6 +24,7 @@ struct RequestHead {
   std::string content_type;      ///< as sent; empty: none
   std::string content_encoding;  ///< as sent; empty: none
   std::string accept;            ///< as sent, several joined by ", "; empty: none
+  std::string accept_encoding;   ///< likewise
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
   bool expects_continue = false;
   bool http11 = true;
@@ -83,10 +84,11 @@ struct Response {
   unsigned status = 200;
   std::string body;
   std::string_view content_type = "application/json";
-  std::string allow;      ///< the Allow header of a 405
-  int retry_after_s = 0;  ///< the Retry-After header; 0: none
-  std::string headers;    ///< more of them, each as "\r\nName: value"; must be clean
-  bool close = false;     ///< close the connection afterwards
+  std::string_view content_encoding;  ///< what `body` is compressed by; empty: it is not
+  std::string allow;                  ///< the Allow header of a 405
+  int retry_after_s = 0;              ///< the Retry-After header; 0: none
+  std::string headers;                ///< more of them, each as "\r\nName: value"; must be clean
+  bool close = false;                 ///< close the connection afterwards
   /// Of an error: Error::code, a literal, for logs and metrics.
   std::string_view error_code = {};
   /// The application's own, for Service::Done; 0: none.

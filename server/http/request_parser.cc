@@ -142,6 +142,10 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       if (!head_->accept.empty()) head_->accept += ", ";
       head_->accept.append(value.data(), value.size());
       return;
+    case field::accept_encoding:
+      if (!head_->accept_encoding.empty()) head_->accept_encoding += ", ";
+      head_->accept_encoding.append(value.data(), value.size());
+      return;
     case field::expect:
       head_->expects_continue = EqualsIgnoringCase(ToView(value), "100-continue");
       return;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "http/content_coding.h"
 #include "http/error.h"
 #include "http/executor.h"
 #include "http/message.h"
@@ -58,8 +59,11 @@ class BodyStream {
 struct Plan {
   int route = -1;  ///< the application's own; -1: none
   BodyMode body = BodyMode::kDiscard;
-  Executor executor = Executor::kInline;        ///< runs the handler
-  Executor large_executor = Executor::kInline;  ///< instead, for bodies above large_bytes
+  Coding coding = Coding::kIdentity;  ///< of the body; handlers get it decoded
+  bool compress = false;              ///< the answer is compressed for a client that asks for it
+  Executor encode_executor = Executor::kEngine;  ///< compresses large answers of kInline handlers
+  Executor executor = Executor::kInline;         ///< runs the handler
+  Executor large_executor = Executor::kInline;   ///< instead, for bodies above large_bytes
   size_t large_bytes = SIZE_MAX;
   bool refused = false;  ///< `refusal` is the answer
   Error refusal;

@@ -14,8 +14,8 @@ namespace {
 constexpr uint64_t kDiscardBytes = 64u << 10;
 /// Bytes a stream is fed at a time.
 constexpr uint64_t kStreamPiece = 64u << 10;
-/// What an answer is that goes out as it is made.
-constexpr std::string_view kStreamType = "application/x-ndjson";
+/// Larger answers are not compressed on I/O threads.
+constexpr size_t kEncodedInline = 64u << 10;
 
 }  // namespace
 
@@ -61,6 +61,7 @@ void Session::Pump() {
     while (phase_ == Phase::kHead || phase_ == Phase::kBody) {
       const bool advanced = phase_ == Phase::kHead ? TakeHead() : TakeBody();
       if (!advanced) return Fill();
+      if (phase_ == Phase::kBody && coded_ && coded_->has_more) return GiveWay();
     }
   } catch (const std::exception&) {
     Close();  // out of memory, most likely: this connection is the price, not the process
@@ -104,12 +105,15 @@ void Session::BeginRequest() {
   fed_ = 0;
   left_ = head_.content_length.value_or(0);
   body_.Expect(head_.content_length && plan_.body == BodyMode::kWhole ? left_ : SIZE_MAX);
-  const size_t body_bytes = shared_->limits.body_bytes;
-  if ((plan_.refused || plan_.body != BodyMode::kStream) && left_ > body_bytes) {
-    return Fail({413, "too_large", "request body over " + std::to_string(body_bytes) + " bytes"});
+  const bool limited = plan_.refused || plan_.body != BodyMode::kStream;
+  const uint64_t most =
+      plan_.coding == Coding::kIdentity ? shared_->limits.body_bytes : CompressedLimit();
+  if (limited && left_ > most) {
+    return Fail({413, "too_large", "request body over " + std::to_string(most) + " bytes"});
   }
   const bool answers_head = head_.method == Method::kHead && plan_.body == BodyMode::kStream;
   if (plan_.refused || answers_head) plan_.body = BodyMode::kDiscard;
+  BeginCoding();
   if (!head_.HasBody()) return;
   if (plan_.refused) {
     const bool unread = head_.expects_continue || head_.chunked || left_ > kDiscardBytes;
@@ -123,6 +127,7 @@ void Session::BeginRequest() {
 /// False when more bytes are needed.
 bool Session::TakeBody() {
   if (body_complete_) return BodyMoved();  // a stream goes on with its answer
+  if (coded_) return TakeCoded();
   if (head_.chunked) {
     const size_t limit = plan_.body == BodyMode::kStream ? SIZE_MAX : shared_->limits.body_bytes;
     Bytes* const body = plan_.body == BodyMode::kDiscard ? nullptr : &body_;
@@ -169,10 +174,12 @@ void Session::BodyDone() {
   }
   if (plan_.stream) return AnswerHead();
   deferred_ = false;
+  const Executor executor = ExecutorNow();
   RunOn(
-      ExecutorNow(),
-      [this] {
+      executor,
+      [this, executor] {
         shared_->service->Handle(plan_, Request{head_, body_.view(), this, this}, &response_);
+        if (executor != Executor::kInline && CanEncode()) EncodeAnswer();
       },
       &Session::Answered);
 }
@@ -188,15 +195,23 @@ void Session::Answered() {
     plan_.executor = Executor::kEngine;
     return BodyDone();
   }
-  Respond();
+  RespondEncoded();
+}
+
+/// Responds with response_, compressed where it should be and is not yet.
+void Session::RespondEncoded() {
+  if (!CanEncode()) return Respond();
+  const bool large = response_.body.size() > kEncodedInline;
+  const bool taken = TryRunOn(
+      large ? plan_.encode_executor : Executor::kInline, [this] { EncodeAnswer(); },
+      &Session::Respond);
+  if (!taken) Respond();  // as it is
 }
 
 /// Answers HEAD where GET would stream; the stream is never asked.
 void Session::AnswerHead() {
   stream_keep_ = head_.keep_alive && head_.http11 && !shared_->draining;
-  response_.Clear();
-  response_.content_type = kStreamType;
-  AppendHead(stream_keep_, /*streaming=*/true);
+  AppendStreamHead();
   close_after_write_ = !stream_keep_;
   EndRequest(200);
   Write();
@@ -210,7 +225,10 @@ void Session::FeedStream() {
 void Session::FeedOn() {
   RunOn(
       ExecutorNow(),
-      [this] { stream_taken_ = plan_.stream->Take(body_.view(), body_complete_, &stream_out_); },
+      [this] {
+        stream_taken_ = plan_.stream->Take(body_.view(), body_complete_, &stream_out_);
+        if (answer_coding_ != Coding::kIdentity) EncodePiece();
+      },
       &Session::StreamFed);
 }
 
@@ -240,13 +258,12 @@ void Session::StreamFed() {
   if (stream_out_.empty() && !end) return;
   if (!stream_head_sent_) {
     stream_keep_ = head_.keep_alive && head_.http11 && !broken_input_;
-    response_.Clear();
-    response_.content_type = kStreamType;
-    AppendHead(stream_keep_, /*streaming=*/true);
+    AppendStreamHead();
     stream_head_sent_ = true;
   }
   AppendChunk(stream_out_);
   if (end) {
+    if (answer_coding_ != Coding::kIdentity) AppendEncoded({}, /*end=*/true);
     AppendLastChunk();
     close_after_write_ = !stream_keep_ || broken_input_ || shared_->draining;
     EndRequest(200);
@@ -261,6 +278,11 @@ Executor Session::ExecutorNow() const {
 /// Runs `job` on `executor`, then `then` on this thread.
 template <typename Job>
 void Session::RunOn(Executor executor, Job job, void (Session::*then)()) {
+  if (!TryRunOn(executor, job, then)) Fail({503, "busy", "too much work in flight"});
+}
+
+template <typename Job>
+bool Session::TryRunOn(Executor executor, Job job, void (Session::*then)()) {
   job_failed_ = false;
   const auto guarded = [this, job](Clock::time_point begun) {
     try {
@@ -272,10 +294,11 @@ void Session::RunOn(Executor executor, Job job, void (Session::*then)()) {
   };
   if (executor == Executor::kInline) {
     guarded(Clock::now());
-    return (this->*then)();
+    (this->*then)();
+    return true;
   }
   phase_ = Phase::kWork;
-  const bool taken = shared_->PoolOf(executor).Post(
+  return shared_->PoolOf(executor).Post(
       [self = shared_from_this(), guarded, then, executor, posted = Clock::now()]() mutable {
         const Clock::time_point begun = Clock::now();
         self->CountWait(executor, begun - posted);
@@ -287,7 +310,6 @@ void Session::RunOn(Executor executor, Job job, void (Session::*then)()) {
           session->Pump();
         });
       });
-  if (!taken) Fail({503, "busy", "too much work in flight"});
 }
 
 /// Called by the thread that has the request.
@@ -311,7 +333,11 @@ void Session::Break() {
   if (!stream_head_sent_ || !in_request_) return Respond();
   // Too late for a status: the error is the last line, and the body stays without its end.
   response_.body.push_back('\n');
-  AppendChunk(response_.body);
+  if (answer_coding_ != Coding::kIdentity) {
+    AppendEncoded(response_.body, /*end=*/false);
+  } else {
+    AppendChunk(response_.body);
+  }
   close_after_write_ = true;
   EndRequest(response_.status);
   Write();

@@ -17,6 +17,8 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "http/bytes.h"
+#include "http/coded_body.h"
+#include "http/encoder.h"
 #include "http/request_parser.h"
 #include "http/shared.h"
 
@@ -54,6 +56,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   bool BodyMoved();
   void BodyDone();
   void Answered();
+  void RespondEncoded();
   void FeedStream();
   void FeedOn();
   void StreamFed();
@@ -64,6 +67,21 @@ class Session final : public std::enable_shared_from_this<Session>,
   template <typename Job>
   void RunOn(Executor executor, Job job, void (Session::*then)());
   void CountWait(Executor executor, Clock::duration waited);
+  /// False where the workers take no more; then the session is in Phase::kWork.
+  template <typename Job>
+  bool TryRunOn(Executor executor, Job job, void (Session::*then)());
+
+  // session_coding.cc: compressed bodies and answers.
+  void BeginCoding();
+  uint64_t CompressedLimit() const;
+  bool TakeCoded();
+  bool TakeCompressed();
+  bool DecodePiece();
+  void GiveWay();
+  bool CanEncode() const;
+  void EncodeAnswer();
+  void EncodePiece();
+  void AppendEncoded(std::string_view piece, bool end);
 
   // session_wait.cc: waits without a thread.
   std::function<void(std::shared_ptr<void>)> Resume() override;
@@ -85,6 +103,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void OnRead(const boost::system::error_code& ec, size_t count, bool into_body);
   void Respond();
   void AppendHead(bool keep, bool streaming);
+  void AppendStreamHead();
   void AppendChunk(std::string_view piece);
   void AppendLastChunk();
   void Write();
@@ -118,10 +137,13 @@ class Session final : public std::enable_shared_from_this<Session>,
   Clock::time_point began_;
   uint64_t left_ = 0;  // of a body of known length
   bool body_complete_ = false;
-  size_t fed_ = 0;  // bytes of body_ the stream has seen and not taken
+  std::unique_ptr<CodedBody> coded_;  // of a compressed body
+  size_t fed_ = 0;                    // bytes of body_ the stream has seen and not taken
   size_t stream_taken_ = 0;
   bool stream_head_sent_ = false, stream_keep_ = false;
-  std::string stream_out_;  // made by a stream, not framed yet
+  std::string stream_out_;                    // made by a stream, not framed yet
+  Coding answer_coding_ = Coding::kIdentity;  // that the answer is to get
+  std::unique_ptr<Encoder> encoder_;          // of a streamed answer
   bool job_failed_ = false;
 
   std::atomic<uint64_t> wait_number_{0};  // counts what Resume and Defer made

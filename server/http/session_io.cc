@@ -24,6 +24,8 @@ constexpr size_t kGather = 64u << 10;
 /// Memory a connection keeps between requests.
 constexpr size_t kKeepBody = 256u << 10;
 constexpr size_t kKeepOut = 1u << 20;
+/// What an answer is that goes out as it is made.
+constexpr std::string_view kStreamType = "application/x-ndjson";
 /// How long a connection we close may take to read our last words.
 constexpr int64_t kLingerMs = 2'000;
 
@@ -51,7 +53,7 @@ void Session::ReadMore() {
       phase_ == Phase::kBody && (plan_.body != BodyMode::kStream || !body_.empty());
   if (owes_body) deadline_ = std::min(deadline_, transfer_until_);
   const bool into_body =
-      phase_ == Phase::kBody && !head_.chunked && plan_.body != BodyMode::kDiscard;
+      phase_ == Phase::kBody && !head_.chunked && !coded_ && plan_.body != BodyMode::kDiscard;
   Bytes& to = into_body ? body_ : in_;
   size_t room = phase_ == Phase::kBody ? kBodyReadBytes : kReadBytes;
   if (into_body) {
@@ -114,6 +116,8 @@ void Session::EndRequest(unsigned status) {
   in_request_ = false;
   ForgetWaits();
   plan_.stream.reset();
+  coded_.reset();
+  encoder_.reset();
   parser_.reset();
   if (reading_) return;  // a read that timed out still holds the buffers
   body_.Clear(shared_->budget.Crowded() ? 0 : kKeepBody);
@@ -136,6 +140,10 @@ void Session::AppendHead(bool keep, bool streaming) {
   } else if (head_.http11) {
     out_ += "\r\nTransfer-Encoding: chunked";
   }
+  if (!response_.content_encoding.empty()) {
+    (out_ += "\r\nContent-Encoding: ") += response_.content_encoding;
+  }
+  if (plan_.compress) out_ += "\r\nVary: Accept-Encoding";
   if (!head_.request_id.empty()) (out_ += "\r\nX-Request-Id: ") += head_.request_id;
   out_ += response_.headers;
   if (!response_.allow.empty()) (out_ += "\r\nAllow: ") += response_.allow;
@@ -150,6 +158,14 @@ void Session::AppendHead(bool keep, bool streaming) {
   }
   out_ += "\r\n\r\n";
   bytes_out_ += out_.size() - had;
+}
+
+/// The head of an answer that goes out as it is made.
+void Session::AppendStreamHead() {
+  response_.Clear();
+  response_.content_type = kStreamType;
+  if (answer_coding_ != Coding::kIdentity) response_.content_encoding = CodingName(answer_coding_);
+  AppendHead(stream_keep_, /*streaming=*/true);
 }
 
 void Session::AppendChunk(std::string_view piece) {
@@ -222,6 +238,7 @@ void Session::Linger() {
 void Session::Charge() {
   size_t bytes = out_.capacity() + response_.body.capacity() + stream_out_.capacity();
   if (plan_.stream) bytes += plan_.stream->HeldBytes();
+  if (encoder_) bytes += encoder_->HeldBytes();
   if (bytes > charged_) shared_->budget.Force(bytes - charged_);
   if (bytes < charged_) shared_->budget.Give(charged_ - bytes);
   charged_ = bytes;

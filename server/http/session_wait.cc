@@ -111,7 +111,8 @@ bool Session::Post(Executor executor, std::function<void()> job) {
 
 void Session::Replied() {
   response_ = std::move(*std::static_pointer_cast<Response>(came_.given));
-  Respond();
+  deferred_ = false;
+  RespondEncoded();
 }
 
 }  // namespace seendb::http

@@ -132,6 +132,7 @@ Status ReadConfig(std::string_view json, Config* config) {
                 {"threads", Integer(&config->threads, 0, 1'024)},
                 {"log_level", level},
                 {"access_log", AccessLog(&config->access_log)},
+                {"compress_filter", Flag(&config->compress_filter)},
                 {"clock", clock},
                 {"limits", Section(LimitKeys(config))},
                 {"kafka", Kafka(&config->kafka)},

@@ -25,6 +25,7 @@ struct Config {
   std::string listen = "127.0.0.1:7373";   ///< host:port
   uint32_t threads = 0;                    ///< I/O threads; 0: as many as the machine has cores
   std::string log_level = "info";          ///< debug, info, warn, error
+  bool compress_filter = false;            ///< answers of filters are compressed where asked
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS
   AccessLogConfig access_log;              ///< "access_log"
   http::Limits limits;                     ///< "limits"

@@ -5,9 +5,11 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fuzz/input.h"
+#include "http/decoder.h"
 
 namespace seendb::fuzz {
 
@@ -58,6 +60,27 @@ inline void TakeChunks(std::string_view* said, Answer* answer) {
   Check(said->empty());
 }
 
+/// Takes a compressed body apart, up to where it breaks off.
+inline void Decode(Answer* answer) {
+  const auto coding = http::ParseContentEncoding(HeaderOf(answer->head, "Content-Encoding"));
+  Check(coding.has_value());
+  if (*coding == http::Coding::kIdentity || answer->body.empty()) return;
+  http::MemoryBudget budget(SIZE_MAX / 2);
+  http::Decoder decoder(*coding, &budget);
+  std::string_view coded = answer->body;
+  std::string body;
+  char piece[16384];
+  for (http::Decoder::Step step{0, sizeof(piece)}; step.made == sizeof(piece);) {
+    step = decoder.Put(coded, piece, sizeof(piece));
+    coded.remove_prefix(step.taken);
+    body.append(piece, step.made);
+  }
+  const bool framed = HeaderOf(answer->head, "Content-Length") != "" ||
+                      HeaderOf(answer->head, "Transfer-Encoding") != "";
+  Check(!decoder.error() && (decoder.End() || !answer->complete || !framed));
+  answer->body = std::move(body);
+}
+
 /// Reads all answers, dropping any `100 Continue`; every byte must belong to one. Those to HEAD
 /// have no body: `heads` says which were, of the requests whose head was taken, in order. A head
 /// that was not taken may have been one.
@@ -87,6 +110,7 @@ inline std::vector<Answer> AnswersIn(std::string_view said, const std::vector<bo
       answer.body = said;
       said = {};
     }
+    Decode(&answer);
     answers.push_back(std::move(answer));
     Check(said.empty() || !answers.back().close);
   }

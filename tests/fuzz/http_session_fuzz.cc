@@ -60,6 +60,8 @@ class PathService final : public Service {
     Plan plan;
     plan.route = letter;
     plan.body = letter == 'd' ? BodyMode::kDiscard : BodyMode::kWhole;
+    plan.coding = ParseContentEncoding(head.content_encoding).value_or(Coding::kIdentity);
+    plan.compress = true;
     if (letter == 's' || letter == 'c' || letter == 'f') {
       plan.body = BodyMode::kStream;
       plan.stream = std::make_unique<Lines>(letter == 's', letter == 'f');

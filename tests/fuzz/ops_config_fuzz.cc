@@ -31,6 +31,7 @@ void CheckRead(const Json& document, const Config& config) {
   CheckValue(document, "checkpoints", config.checkpoints, unset.checkpoints);
   CheckValue(document, "listen", config.listen, unset.listen);
   CheckValue(document, "threads", config.threads, unset.threads);
+  CheckValue(document, "compress_filter", config.compress_filter, unset.compress_filter);
   CheckValue(document, "log_level", config.log_level, unset.log_level);
   CheckValue(limits, "body_bytes", config.limits.body_bytes, unset.limits.body_bytes);
   CheckValue(limits, "line_bytes", config.limits.line_bytes, unset.limits.line_bytes);

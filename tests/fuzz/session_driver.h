@@ -28,7 +28,7 @@ class InlineService : public http::Service {
   explicit InlineService(http::Service* inner) : inner_(inner) {}
   http::Plan Begin(const http::RequestHead& head) override {
     http::Plan plan = inner_->Begin(head);
-    plan.executor = plan.large_executor = http::Executor::kInline;
+    plan.executor = plan.large_executor = plan.encode_executor = http::Executor::kInline;
     return plan;
   }
   void Handle(const http::Plan& plan, const http::Request& request,

@@ -57,7 +57,7 @@ THIRD_PARTY = {
     "spdlog": {"server", "tools"},
     "fmt": {"server", "tools"},
     "zstd": {"engine", "server", "tools"},
-    "zlib": {"tools"},
+    "zlib": {"server:http", "tools"},
     "CLI": {"server:main", "server:ops", "tools"},
     "gtest": set(),
     "gmock": set(),

@@ -191,7 +191,7 @@ TEST_F(ServiceTest, RefusesBeforeTheBody) {
   head.method = Method::kPost;
   head.target = "/filter";
   head.content_length = 2;
-  head.content_encoding = "gzip";
+  head.content_encoding = "br";
   EXPECT_EQ(Ask(head, "{}").status, 415u);
   head.content_encoding = "identity";
   EXPECT_EQ(Ask(head, "{}").field(), "/user");

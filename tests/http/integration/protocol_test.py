@@ -199,7 +199,7 @@ class ProtocolTest(unittest.TestCase):
                              (415, "unsupported_media_type"), kind)
         answer = self.server.post("/admin/drain", b"{}\n", {"Content-Type": "application/x-ndjson"})
         self.assertEqual(answer.status, 415)
-        answer = self.server.post("/filter", FILTER, {"Content-Encoding": "gzip"})
+        answer = self.server.post("/filter", FILTER, {"Content-Encoding": "br"})
         self.assertEqual(answer.status, 415)
         answer = self.server.post("/filter", FILTER, {"Content-Encoding": "identity"})
         self.assertEqual(answer.status, 200)
