@@ -53,6 +53,19 @@ class OpenApiTest(unittest.TestCase):
             if where.endswith("/properties/items/items") and "/Filter" in where:
                 self.assertEqual(node, {"$ref": "#/components/schemas/Id"}, where)
 
+    def test_has_nothing_that_generators_turn_into_wrong_code(self):
+        # oneOf: a number is text as well, to Java. const: Java gives a boolean the value "true", Go
+        # refers to a type that it does not make.
+        for where, node in nodes(self.document, ""):
+            self.assertNotIn("oneOf", node, where)
+            self.assertNotIn("const", node, where)
+            self.assertFalse(node.get("type") == "boolean" and "enum" in node, where)
+        # Go has a type XResponse for the answer of the operation x.
+        for operations in self.document["paths"].values():
+            for operation in operations.values():
+                name = operation["operationId"]
+                self.assertNotIn(name[0].upper() + name[1:] + "Response", self.schemas)
+
     def test_references_lead_somewhere(self):
         for where, node in nodes(self.document, ""):
             if not isinstance(node.get("$ref"), str):

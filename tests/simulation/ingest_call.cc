@@ -42,8 +42,8 @@ void IngestCall::ChooseParts() {
         continue;
       }
       const ScriptEvent& event = message.event;
-      sent_.push_back(
-          {event.user, event.item, event.at_ms, event.watch.value_or(ScriptWatch{}), event.day});
+      sent_.push_back({event.user, event.item, event.at_ms.value(),
+                       event.watch.value_or(ScriptWatch{}), event.day});
       origins_.push_back({static_cast<uint32_t>(parts_.size()), offset});
     }
     parts_.push_back(std::move(part));

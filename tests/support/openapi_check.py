@@ -114,8 +114,8 @@ class Checker:
             fits = len(value) <= rule
         elif keyword == "minLength":
             fits = len(value) >= rule
-        elif keyword == "oneOf":
-            fits = sum(self.fits(value, inner) for inner in rule) == 1
+        elif keyword == "anyOf":
+            fits = any(self.fits(value, inner) for inner in rule)
         else:
             raise Mismatch("%s: the checker does not know %s" % (where, keyword))
         if not fits:

@@ -44,7 +44,7 @@ void AppendCsv(const PlayRow& play, std::string* out) {
   *out += ',';
   *out += play.item;
   *out += ',';
-  *out += std::to_string(play.at_ms);
+  *out += std::to_string(*play.at_ms);
   if (play.watch) {
     *out += ',' + std::to_string(play.watch->progress_s);
     *out += ',' + std::to_string(play.watch->duration_s) + ',';

@@ -10,7 +10,7 @@ import seendb.client.api.ReadApi;
 import seendb.client.api.WriteApi;
 import seendb.client.model.Event;
 import seendb.client.model.FilterRequest;
-import seendb.client.model.FilterResponse;
+import seendb.client.model.FilterResult;
 import seendb.client.model.HistoryPage;
 import seendb.client.model.Id;
 import seendb.client.model.PlaysRequest;
@@ -36,7 +36,7 @@ public final class RoundTrip {
 
     FilterRequest request = new FilterRequest().user(new Id("java"));
     request.items(List.of(new Id("v1"), new Id("v2"), new Id(42L), new Id(43L)));
-    FilterResponse answer = read.filter(request, null, null, null, null, null, null, null);
+    FilterResult answer = read.filter(request, null, null, null, null, null, null, null);
     List<Object> unseen = new ArrayList<>();
     for (Id id : answer.getUnseen()) unseen.add(id.getActualInstance());
     check(unseen.equals(List.of("v2", 43L)) && !answer.getDegraded(), answer);

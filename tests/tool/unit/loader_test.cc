@@ -45,7 +45,7 @@ class FakeSink : public PlaySink {
       }
       ++result.accepted;
       plays.push_back(std::string(row.user) + " " + std::string(row.item) + " " +
-                      std::to_string(row.at_ms));
+                      std::to_string(row.at_ms.value()));
     }
     batches.push_back(batch.size());
     return result;
