@@ -4,9 +4,14 @@
 import json
 import os
 import re
+import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+
+import openapi_check  # noqa: E402
+
 FORMATS = {"int32": (-2**31, 2**31 - 1), "int64": (-2**63, 2**63 - 1)}
 
 
@@ -65,6 +70,21 @@ class OpenApiTest(unittest.TestCase):
             for operation in operations.values():
                 name = operation["operationId"]
                 self.assertNotIn(name[0].upper() + name[1:] + "Response", self.schemas)
+
+    def test_each_route_has_an_example_and_each_example_fits(self):
+        checker = openapi_check.Checker(self.document)
+        for path, operations in self.document["paths"].items():
+            for method, operation in operations.items():
+                where = "%s %s" % (method, path)
+                contents = [operation.get("requestBody", {}).get("content", {}),
+                            operation["responses"]["200"].get("content", {})]
+                media = [one for content in contents for one in content.values()]
+                examples = [one for one in media if "example" in one]
+                # Of one the answer is this document, of the other a page of metrics.
+                if path not in ("/openapi.json", "/metrics"):
+                    self.assertTrue(examples, where)
+                for one in examples:
+                    checker.fit(one["example"], one["schema"], where)
 
     def test_references_lead_somewhere(self):
         for where, node in nodes(self.document, ""):

@@ -13,8 +13,8 @@ import (
 	"example.com/seendb"
 )
 
-func text(id string) seendb.Id  { return seendb.StringAsId(&id) }
-func number(id int64) seendb.Id { return seendb.Int64AsId(&id) }
+func text(id string) seendb.Id  { return seendb.Id{String: &id} }
+func number(id int64) seendb.Id { return seendb.Id{Int64: &id} }
 func check(holds bool, got any) {
 	if !holds {
 		log.Fatalf("%+v", got)
