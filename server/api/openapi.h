@@ -9,4 +9,7 @@ namespace seendb::api {
 /// The whole document.
 std::string_view OpenApiText();
 
+/// The same as an OpenAPI 3.0 document, made when it is first asked for.
+std::string_view OpenApi30Text();
+
 }  // namespace seendb::api

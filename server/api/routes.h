@@ -101,6 +101,7 @@ void HandleMetrics(Call& call);
 void HandleHealth(Call& call);
 void HandleReady(Call& call);
 void HandleOpenApi(Call& call);
+void HandleOpenApi30(Call& call);
 void HandleRoot(Call& call);  // root.cc
 
 std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan& plan,

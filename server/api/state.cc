@@ -64,4 +64,6 @@ void HandleReady(Call& call) {
 
 void HandleOpenApi(Call& call) { call.response.body = OpenApiText(); }
 
+void HandleOpenApi30(Call& call) { call.response.body = OpenApi30Text(); }
+
 }  // namespace seendb::api

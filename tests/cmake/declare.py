@@ -27,7 +27,7 @@ KINDS = {
     "crash": (["crash"], 900),
     "kafka": (["integration", "real_kafka"], 900),
     "replay": (["integration", "real_log"], 1500),
-    "clients": (["integration"], 1500),  # generated from the OpenAPI document
+    "clients": (["integration"], 900),  # made from the OpenAPI document, compiled and run
     "lint": ([], 120),
     "simulation": ([], 600),
 }
@@ -43,7 +43,7 @@ SECONDS = {
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
     "http.protocol.py": 11, "http.compression.py": 15, "api.schemathesis.py": 20,
-    "api.history.py": 15, "api.export_memory.py": 15, "api.clients.py": 60, "api.pages.py": 30,
+    "api.history.py": 15, "api.export_memory.py": 15, "api.java_client.py": 40, "api.go_client.py": 20, "api.pages.py": 30,
     "engine.PagesConcurrencyTest": 15, "server.process.py": 10, "ingest.IngestMock": 12,
     "engine.Every/HistoryRotTest": 20, "engine.HistoryRotTest": 20, "recovery.VerifyFilesTest": 20,
     "engine.PowerCutTest": 20, "recovery.Every/RepairTest": 16, "engine.PowerOrderTest": 15,
@@ -58,7 +58,8 @@ WAITING = ("ingest.", "http.slow_peers.py", "http.protocol.py", "server.process.
            "tool.load.py", "tool.produce.py", "http.HTTP", "http.Listener")
 
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("api.clients.py", "ingest.kills.py", "server.retail.py", "server.kuairand_history.py")
+ONLY_ALL = ("api.java_client.py", "api.python_client.py", "api.go_client.py", "ingest.kills.py",
+            "server.retail.py", "server.kuairand_history.py")
 
 
 class Declared:

@@ -112,8 +112,10 @@ class Checker:
             fits = value >= rule if keyword == "minimum" else value <= rule
         elif keyword in ("maxItems", "maxLength"):
             fits = len(value) <= rule
-        elif keyword == "minLength":
+        elif keyword == "minLength" or keyword == "minItems":
             fits = len(value) >= rule
+        elif keyword == "dependentRequired":
+            fits = all(other in value for name in rule if name in value for other in rule[name])
         elif keyword == "anyOf":
             fits = any(self.fits(value, inner) for inner in rule)
         else:

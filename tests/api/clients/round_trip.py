@@ -1,40 +1,65 @@
-"""What a program with the generated Python client does: records a play, asks what is unseen, reads
-the history and the statistics, is refused. The first argument is the server's address."""
+"""Makes a client from the document of a running server, compiles it and lets it do a round trip: a
+policy, plays with a time, a filter of mixed ids, the history, statistics, and two refusals. The program
+that does is kept in the folder of its language; all three do the same.
 
+What is needed is fetched by tools/setup clients into build/clients; without it a test is skipped.
+"""
+
+import filecmp
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
+import time
+import unittest
 
-from seendb_client import Client
-from seendb_client.api.admin import stats
-from seendb_client.api.read import filter_, read_history
-from seendb_client.api.write import record_plays
-from seendb_client.models import Error, Event, FilterRequest, PlaysRequest, Recorded
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
+from seendb_client import ROOT, Server
 
-
-def main():
-    client = Client(base_url=sys.argv[1])
-    now = int(sys.argv[2])
-    play = Event(user="python", item="v1", at=now, progress_s=95)
-    recorded = record_plays.sync(client=client, body=PlaysRequest(
-        events=[play, Event(user="python", item=42)]))
-    assert recorded.accepted == 2, recorded
-
-    answer = filter_.sync(client=client, body=FilterRequest(
-        user="python", items=["v1", "v2", 42, 43]))
-    assert answer.unseen == ["v2", 43] and not answer.degraded, answer
-
-    page = read_history.sync("python", client=client, limit=10)
-    assert len(page.entries) == 2, page
-    assert any((one.item, one.at, one.progress_s) == ("v1", now, 95) for one in page.entries), page
-    assert stats.sync(client=client).plays_accepted >= 2
-
-    refused = record_plays.sync_detailed(client=client, collection="nobody_made_it",
-                                         body=PlaysRequest(events=[play]))
-    assert refused.status_code == 404 and isinstance(refused.parsed, Error), refused
-    assert refused.parsed.error.field == "/collection", refused
-    play.at = now // 1000
-    refused = record_plays.sync_detailed(client=client, body=PlaysRequest(events=[play]))
-    assert refused.status_code == 422 and isinstance(refused.parsed, Recorded), refused
-    assert refused.parsed.refusals[0].error.message.find("seconds") >= 0, refused
+FETCHED = os.path.join(ROOT, "build", "clients")
+COMMAND_S = 600
 
 
-main()
+class RoundTrip(unittest.TestCase):
+    """One language: `make` compiles a client and returns the command that runs the program."""
+
+    document = "/openapi.json"
+
+    def make(self, document, folder):
+        raise NotImplementedError
+
+    def run_command(self, command, folder, **environment):
+        ended = subprocess.run(command, cwd=folder, env=dict(os.environ, **environment), check=False,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=COMMAND_S)
+        said = ended.stdout.decode(errors="replace")
+        self.assertEqual(ended.returncode, 0, "%s\n%s" % (" ".join(command[:8]), said[-8000:]))
+        return said
+
+    def test_round_trip(self):
+        config = {"engine": {"shards": 1, "max_column_families": 60}}
+        with tempfile.TemporaryDirectory(prefix="seendb-client-") as folder, \
+                Server(config=config) as server:
+            document = os.path.join(folder, "openapi.json")
+            with open(document, "wb") as file:
+                file.write(server.get(self.document).body)
+            program = self.make(document, folder)
+            user, at = "client 100% of x/y", int(time.time() * 1000) - 60_000
+            self.run_command(program + [server.url, user, str(at)], folder)
+            seen = server.post("/filter", {"user": user, "items": ["7", "film", "8"]}).json
+            self.assertEqual(seen["unseen"], ["8"])
+
+
+def main(language, pins, *programs):
+    """Runs the tests, or leaves with 77 where what was fetched for `language` is not what is pinned."""
+    installed = os.path.join(FETCHED, language, "installed")
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        print("SKIPPED: no %s: run tools/setup clients" % ", ".join(missing))
+        sys.exit(77)
+    if not os.path.exists(installed) or not filecmp.cmp(os.path.join(HERE, pins), installed, False):
+        print("SKIPPED: the generator of %s clients was not fetched, or is not what %s pins: run "
+              "tools/setup clients where there is a network" % (language, pins))
+        sys.exit(77)
+    unittest.main()

@@ -1,0 +1,60 @@
+// The OpenAPI document in the words of OpenAPI 3.0, which some generators of clients need.
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "api/openapi.h"
+
+namespace seendb::api {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// `type` of more than one name: 3.0 has `nullable` instead of "null", and no unions.
+void LowerType(Json* schema) {
+  const Json types = schema->at("type");
+  Json others = Json::array();
+  for (const Json& type : types) {
+    if (type == "null") {
+      (*schema)["nullable"] = true;
+    } else {
+      others.push_back(type);
+    }
+  }
+  if (others.size() == 1) {
+    (*schema)["type"] = others[0];
+  } else {
+    schema->erase("type");  // anything
+  }
+}
+
+void Lower(Json* node) {
+  if (node->is_object()) {
+    if (node->contains("type") && node->at("type").is_array()) LowerType(node);
+    node->erase("dependentRequired");
+    for (auto& [name, member] : node->items()) {
+      if (name != "example") Lower(&member);
+    }
+  } else if (node->is_array()) {
+    for (Json& element : *node) Lower(&element);
+  }
+}
+
+std::string Lowered() {
+  Json document = Json::parse(OpenApiText());
+  document["openapi"] = "3.0.3";
+  document["info"].erase("summary");
+  document["info"]["license"].erase("identifier");
+  Lower(&document);
+  return document.dump();
+}
+
+}  // namespace
+
+std::string_view OpenApi30Text() {
+  static const std::string kText = Lowered();
+  return kText;
+}
+
+}  // namespace seendb::api
