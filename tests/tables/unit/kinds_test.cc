@@ -51,8 +51,9 @@ std::vector<Sample> Samples() {
       {"seen/video/2026-11", "u1", Hex("11 00 80e9d4becd33 000001 60466e385189 afccb6e5"), "u1",
        "list list=1 as_of=1773147600000"},
       {"impressions/video", "u1",
-       Hex("21 00 01 808cf9bccd33 828080808020 02 bc3c2c06bf3e01 60466e38518900 e676fcc3"), "u1",
-       "items=2 newest=1773144000000", (uint64_t{1} << 40) + 2},
+       Hex("22 00 01 808cf9bccd33 828080808020 02 bc3c2c06bf3e01 027632 60466e38518900 00 "
+           "54b5133a"),
+       "u1", "items=2 newest=1773144000000", (uint64_t{1} << 40) + 2},
       {"history/video/2026-11", HistoryKey("u1", "v1"), HistoryEntry(), "u1 v1",
        "at=1773144000000 progress=95 duration=120 device=tv fields={}", 0, false},
       {"timeline/video/2026-11", TimelineKey("u1", 1773144000000, "v1"), "", "u1 1773144000000 v1",
