@@ -41,7 +41,7 @@ class NdjsonFilterTest(unittest.TestCase):
         self.assertEqual([line["error"]["code"] for line in said if "error" in line],
                          ["invalid_argument", "invalid_argument", "not_found"])
         for line in said:
-            name = "Error" if "error" in line else "FilterResponse"
+            name = "Error" if "error" in line else "FilterResult"
             self.server.checker.fit(line, {"$ref": "#/components/schemas/" + name}, "line")
 
     def test_no_lines_no_answers(self):
