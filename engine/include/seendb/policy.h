@@ -153,8 +153,8 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// defaults, `first_of_day` and `impression_ids` where they are off.
 std::string PolicyToJson(const Policy& policy);
 
-/// Reads the same object, each field optional; null is as if absent. Unknown and repeated fields, wrong types and
-/// values out of range are refused with kInvalidArgument naming the field.
+/// Reads the same object, each field optional; null is as if absent. Unknown and repeated fields,
+/// wrong types and values out of range are refused with kInvalidArgument naming the field.
 Result<PolicyPatch> PolicyPatchFromJson(std::string_view json);
 
 /// The times a bucket's label can name: those of the years 1 to 9998, in any time zone. No other
