@@ -116,9 +116,11 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
   Status status = InEachShard([&](Shard& shard) { return shard.CheckLog(batch); });
   if (status.ok()) status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
-  const GivenEvents given{
-      batch.impressions, batch.plays,  {}, sorted.today ? &*sorted.today : nullptr,
-      sorted.times,      sorted.served};
+  const GivenEvents given{.impressions = batch.impressions,
+                          .plays = batch.plays,
+                          .today = sorted.today ? &*sorted.today : nullptr,
+                          .times = sorted.times,
+                          .served = sorted.served};
   std::vector<std::optional<SlotPin>> pins;
   status = PinAll(sorted.accepted, collection, given, &pins);
   for (size_t i = 0; status.ok() && i < shards_.size(); ++i) {

@@ -84,12 +84,12 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
   ServedCount served;
   const bool may_exceed = impressions && !collection.policy.served_is_seen &&
                           given.size() > collection.policy.impressions;
-  const GivenEvents all{impressions,
-                        PlaysOf(given),
-                        ImpressionsOf(given),
-                        today ? &*today : nullptr,
-                        &times,
-                        may_exceed ? &served : nullptr};
+  const GivenEvents all{.impressions = impressions,
+                        .plays = PlaysOf(given),
+                        .served_items = ImpressionsOf(given),
+                        .today = today ? &*today : nullptr,
+                        .times = &times,
+                        .served = may_exceed ? &served : nullptr};
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
     const Status recorded =
         RecordPiece(given.subspan(begin, std::min(kPiece, given.size() - begin)),

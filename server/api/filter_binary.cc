@@ -103,12 +103,6 @@ Status ReadParameters(const Call& call, FilterRequest* request) {
   return ReadVerify(call, &request->verify);
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 bool IsRefused(std::string_view parameters) {
   const size_t at = parameters.find("q=0");
   return at != std::string_view::npos &&
@@ -118,14 +112,12 @@ bool IsRefused(std::string_view parameters) {
 }  // namespace
 
 std::optional<UnseenForm> ParseAccept(std::string_view header) {
-  if (Trimmed(header).empty()) return UnseenForm::kBitmap;
+  if (http::Trim(header).empty()) return UnseenForm::kBitmap;
   bool indexes = false;
   while (!header.empty()) {
-    const std::string_view range = header.substr(0, header.find(','));
-    header.remove_prefix(std::min(header.size(), range.size() + 1));
-    const size_t semicolon = std::min(range.size(), range.find(';'));
-    if (IsRefused(range.substr(semicolon))) continue;
-    const std::string_view type = Trimmed(range.substr(0, semicolon));
+    std::string_view parameters = http::CutAt(',', &header);
+    const std::string_view type = http::CutAt(';', &parameters);
+    if (IsRefused(parameters)) continue;
     if (type == kBitmapType || type == "*/*" || type == "application/*") {
       return UnseenForm::kBitmap;
     }

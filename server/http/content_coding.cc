@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "http/header_list.h"
+
 namespace seendb::http {
 namespace {
 
@@ -12,20 +14,6 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 bool Is(std::string_view text, std::string_view lower) {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
                     [](char a, char b) { return Lower(a) == b; });
-}
-
-std::string_view Trim(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-/// What is before `mark`; `*text` is what is behind it.
-std::string_view CutAt(char mark, std::string_view* text) {
-  const size_t at = text->find(mark);
-  const std::string_view before = text->substr(0, at);
-  text->remove_prefix(at == std::string_view::npos ? text->size() : at + 1);
-  return Trim(before);
 }
 
 /// "0.8" in thousandths: 0 or 1 and at most three digits behind the point.

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from neighbour import Memory, Neighbour
 from openapi_check import CheckedServer
-from protocol_test import ANSWER, FILTER, answers, post
+from protocol_test import ANSWER, FILTER, answers, post, sent_one_by_one
 from seendb_client import Answer
 
 MB = 1 << 20
@@ -137,13 +137,7 @@ class BodyTest(unittest.TestCase):
             for size in (1, 7, 1_000):
                 data = post(b"/filter", chunked(packed, size), b"Transfer-Encoding: chunked", *head)
                 self.assertEqual([g[2] for g in answers(self.server.raw(data))], [ANSWER])
-            data = post(b"/filter", packed, *head)
-            with self.server.socket() as peer:
-                for at in range(len(data)):
-                    peer.sendall(data[at:at + 1])
-                received = b""
-                while piece := peer.recv(4_096):
-                    received += piece
+            received = sent_one_by_one(self.server, post(b"/filter", packed, *head))
             self.assertTrue(received.endswith(ANSWER), received)
 
     def test_pipelined_requests_are_answered_in_order(self):

@@ -22,6 +22,17 @@ def post(path, body, *headers):
     return b"\r\n".join(lines) + b"\r\n\r\n" + body
 
 
+def sent_one_by_one(server, data):
+    """What comes back for bytes of which each is sent alone."""
+    with server.socket() as peer:
+        for at in range(len(data)):
+            peer.sendall(data[at:at + 1])
+        received = b""
+        while piece := peer.recv(4096):
+            received += piece
+    return received
+
+
 def answers(received):
     """Splits what a connection said into (status, headers, body)."""
     found = []
@@ -143,12 +154,7 @@ class ProtocolTest(unittest.TestCase):
 
     def test_bytes_may_come_one_by_one(self):
         data = b"\r\n" + post(b"/filter", FILTER, b"Connection: close")
-        with self.server.socket() as peer:
-            for i in range(len(data)):
-                peer.sendall(data[i:i + 1])
-            received = b""
-            while piece := peer.recv(4096):
-                received += piece
+        received = sent_one_by_one(self.server, data)
         self.assertTrue(received.endswith(ANSWER), received)
 
     def test_chunked_bodies(self):
