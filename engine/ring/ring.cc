@@ -4,21 +4,33 @@
 #include <cassert>
 
 #include "base/pause_point.h"
-#include "format/journal_codec.h"
-#include "store/status.h"
 
 namespace seendb {
+namespace {
 
-Ring::Ring(ShardStore* store, const RingOptions& options, const ClockGuard* clock, NameTable* names,
-           Counters* counters)
-    : store_(store),
-      options_(options),
-      clock_(clock),
-      names_(names),
-      counters_(counters),
-      apply_lock_(LockRank::kApply, store->shard()),
-      days_(store),
-      sequence_(store->epoch() << 40) {}
+// Summing the stripes costs more than a small write: it is done for large ones, and now and then.
+constexpr size_t kLargeWrite = 256;
+constexpr uint32_t kLookEvery = 64;
+
+}  // namespace
+
+void Ring::Begin(std::vector<SlotContents> slots, bool takes_plays) {
+  const WriterLock lock(mutex_);
+  assert(slots_.empty());
+  slots_.resize(std::max<size_t>(options_.slots, slots.size()));
+  for (uint32_t position = 0; position < slots_.size(); ++position) {
+    Slot& slot = slots_[position];
+    slot.position = position;
+    if (position >= slots.size() || slots[position].staging == nullptr) continue;
+    slot.state = State::kClosed;
+    slot.opened_ms = slot.closed_ms = clock_->NowMs();
+    slot.closed_order = position + 1;
+    slot.staging = std::move(slots[position].staging);
+    slot.history = std::move(slots[position].history);
+  }
+  closings_ = slots_.size();
+  if (takes_plays) OpenNext();
+}
 
 const char* Ring::StateName(State state) {
   switch (state) {
@@ -45,43 +57,25 @@ std::optional<SlotPin> Ring::Pin() {
                  current_->history);
 }
 
-Status Ring::Record(const RingBatch& batch, const SlotPin& pin) {
-  apply_lock_.AssertHeldShared();
-  Staging* const staging = pin.staging_.get();
-  HistoryStaging* const history = pin.history_.get();
-  const std::shared_ptr<Family> journal = store_->ring_family(pin.position_);
-  rocksdb::WriteBatch own;
-  rocksdb::WriteBatch& writes = batch.also != nullptr ? *batch.also : own;
-  rocksdb::Status status;
-  uint64_t sequence = 0;
-  const auto put = [&](std::string_view record) {
-    sequence = NextSequence();
-    status = writes.Put(journal->get(), SequenceKey(sequence), {record.data(), record.size()});
-  };
-  if (!batch.plays.empty()) {
-    thread_local JournalEncoder encoder;
-    encoder.Begin(batch.collection, batch.plays.front().bucket);
-    for (const StagedPlay& play : batch.plays) encoder.Add(play.user, play.bucket, play.item);
-    put(encoder.Finish());
+void Ring::Stage(uint16_t collection, const RingPlays& plays, const SlotPin& pin) const {
+  Staging& staging = *pin.staging_;
+  HistoryStaging& history = *pin.history_;
+  for (const StagedPlay& play : plays.plays) staging.Add(collection, play);
+  for (const StagedPlay& play : plays.watched_staged) staging.Add(collection, play);
+  for (const WatchedPlay& play : plays.watched) history.Add(collection, play);
+  const bool large = plays.plays.size() + plays.watched.size() >= kLargeWrite;
+  thread_local uint32_t small_writes = 0;
+  if (!large && small_writes++ % kLookEvery != 0) return;
+  if (staging.bytes() + history.bytes() < options_.slot_bytes_max) return;
+  pin.writers_->full.store(true, std::memory_order_relaxed);
+}
+
+void Ring::Forget(uint16_t collection, std::string_view user, bool history) {
+  const ReaderLock lock(mutex_);
+  for (const Slot& slot : slots_) {
+    if (slot.staging != nullptr) slot.staging->Erase(collection, user);
+    if (history && slot.history != nullptr) slot.history->Erase(collection, user);
   }
-  if (status.ok() && !batch.watched.empty()) {
-    thread_local HistoryJournalEncoder encoder;
-    encoder.Begin(batch.collection, batch.watched.front().at_ms);
-    for (const WatchedPlay& play : batch.watched) encoder.Add(play);
-    put(encoder.Finish());
-  }
-  if (status.ok()) {
-    status = store_->db()->Write(batch.sync ? Synced() : NotSynced(), &writes);
-  }
-  if (!status.ok()) return FromRocks(status, "journal");
-  for (const StagedPlay& play : batch.plays) staging->Add(batch.collection_id, play);
-  for (const StagedPlay& play : batch.watched_staged) staging->Add(batch.collection_id, play);
-  for (const WatchedPlay& play : batch.watched) history->Add(batch.collection_id, play);
-  // Summing the stripes costs more than a small batch: it is done now and then.
-  const bool look = batch.plays.size() + batch.watched.size() >= 256 || sequence % 64 == 0;
-  if (look && staging->bytes() + history->bytes() >= options_.slot_bytes_max)
-    pin.writers_->full.store(true, std::memory_order_relaxed);
-  return {};
 }
 
 void Ring::CollectHistory(uint16_t collection, std::string_view user, StagedStates* states) const {
@@ -184,12 +178,71 @@ uint32_t Ring::ClosedSlots() const {
   }));
 }
 
+bool Ring::Holds(uint16_t collection) const {
+  if (NewestStagedBucket(collection, {})) return true;
+  const ReaderLock lock(mutex_);
+  return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    return slot.history != nullptr && slot.history->Holds(collection);
+  });
+}
+
+// ---- Draining ----
+
+Ring::Slot* Ring::OldestClosed() {
+  Slot* oldest = nullptr;
+  for (Slot& slot : slots_) {
+    if (slot.state != State::kClosed) continue;
+    if (oldest == nullptr || slot.closed_order < oldest->closed_order) oldest = &slot;
+  }
+  return oldest;
+}
+
+std::optional<SlotContents> Ring::BeginDrain(std::chrono::milliseconds longest_wait) {
+  std::shared_ptr<SlotWriters> writers;
+  {
+    const ReaderLock lock(mutex_);
+    writers = OldestClosed()->writers;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + longest_wait;
+  if (writers != nullptr && !writers->presence.WaitUntilEmpty(deadline)) return {};
+  const WriterLock lock(mutex_);
+  Slot* const oldest = OldestClosed();  // the same: only drains, one at a time, take any away
+  oldest->state = State::kDraining;
+  return SlotContents{oldest->position, oldest->closed_ms, oldest->staging, oldest->history};
+}
+
+void Ring::EndDrain(uint32_t position, bool drained) {
+  const WriterLock lock(mutex_);
+  Slot& slot = slots_[position];
+  assert(slot.state == State::kDraining);
+  slot.state = drained ? State::kDrained : State::kClosed;
+  if (!drained) return;
+  slot.history.reset();  // whoever comes now finds it in its families
+  EvictShortTerm();
+  if (current_ == nullptr) OpenNext();
+}
+
+void Ring::EvictShortTerm() {
+  while (true) {
+    uint64_t bytes = 0;
+    Slot* oldest = nullptr;
+    for (Slot& slot : slots_) {
+      if (slot.state != State::kDrained || slot.staging == nullptr) continue;
+      bytes += slot.staging->bytes();
+      if (oldest == nullptr || slot.closed_order < oldest->closed_order) oldest = &slot;
+    }
+    if (oldest == nullptr || bytes <= options_.short_term_bytes) return;
+    oldest->staging.reset();
+  }
+}
+
+// ---- Reports ----
+
 std::vector<SlotInfo> Ring::Slots() const {
   const ReaderLock lock(mutex_);
   std::vector<SlotInfo> infos;
   for (const Slot& slot : slots_) {
     SlotInfo info;
-    info.shard = store_->shard();
     info.slot = slot.position;
     info.state = StateName(slot.state);
     info.generation = slot.generation;
@@ -203,25 +256,6 @@ std::vector<SlotInfo> Ring::Slots() const {
     infos.push_back(std::move(info));
   }
   return infos;
-}
-
-std::vector<StagedReport> Ring::Inspect(std::string_view user) const {
-  const std::shared_ptr<const FamilySet> families = store_->families();
-  const ReaderLock lock(mutex_);
-  std::vector<StagedReport> reports;
-  for (const Slot& slot : slots_) {
-    if (slot.staging == nullptr) continue;
-    for (const auto& [name, collection] : families->collections) {
-      // Clang 14 captures no structured bindings.
-      const auto report = [&, &name = name, &policy = collection.policy](int64_t bucket,
-                                                                         uint32_t items) {
-        reports.push_back({name, BucketLabel(policy, bucket), slot.position,
-                           slot.state == State::kDrained, items});
-      };
-      slot.staging->ForUser(names_->Intern(name, collection.making), user, report);
-    }
-  }
-  return reports;
 }
 
 void Ring::AddTo(EngineStats* stats) const {

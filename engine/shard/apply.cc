@@ -1,9 +1,13 @@
 #include "shard/apply.h"
 
 #include <algorithm>
+#include <cassert>
 #include <string>
 
+#include "format/history_journal.h"
+#include "format/journal_codec.h"
 #include "store/status.h"
+#include "tables/meta_keys.h"
 
 namespace seendb {
 namespace {
@@ -29,18 +33,47 @@ Status CheckGoesOn(const IngestBatch& batch, Sources& sources, uint32_t shard)
   return {};
 }
 
+// Adds the journal records of what is to be staged.
+rocksdb::Status AddJournal(ShardParts& shard, std::string_view collection, const RingPlays& plays,
+                           const SlotPin& pin, rocksdb::WriteBatch* batch) {
+  const std::shared_ptr<Family> journal = shard.store->ring_family(pin.position());
+  rocksdb::Status status;
+  const auto put = [&](std::string_view record) {
+    status = batch->Put(journal->get(), SequenceKey(shard.NextSequence()),
+                        {record.data(), record.size()});
+  };
+  if (!plays.plays.empty()) {
+    thread_local JournalEncoder encoder;
+    encoder.Begin(collection, plays.plays.front().bucket);
+    for (const StagedPlay& play : plays.plays) encoder.Add(play.user, play.bucket, play.item);
+    put(encoder.Finish());
+  }
+  if (status.ok() && !plays.watched.empty()) {
+    thread_local HistoryJournalEncoder encoder;
+    encoder.Begin(collection, plays.watched.front().at_ms);
+    for (const WatchedPlay& play : plays.watched) encoder.Add(play);
+    put(encoder.Finish());
+  }
+  return status;
+}
+
 Status WriteBatches(ShardParts& shard, const Collection& collection, const SlotPin* pin,
                     ShardBatch* taken, rocksdb::WriteBatch* batch)
-    REQUIRES_SHARED(shard.ring->apply_lock()) {
-  shard.ring->apply_lock().AssertHeldShared();
-  const bool sync = collection.policy.durability == Durability::kSync;
-  const RingBatch plays = taken->ForRing(collection.id, batch, sync);
+    REQUIRES_SHARED(shard.apply_lock) {
+  shard.apply_lock.AssertHeldShared();
+  const RingPlays plays = taken->ForRing();
+  rocksdb::Status status;
   if (!plays.empty()) {
     assert(pin != nullptr);
-    return shard.ring->Record(plays, *pin);
+    status = AddJournal(shard, collection.name, plays, *pin, batch);
   }
-  if (batch->Count() == 0) return {};
-  return FromRocks(shard.store->db()->Write(sync ? Synced() : NotSynced(), batch), "record");
+  if (status.ok() && batch->Count() > 0) {
+    const bool sync = collection.policy.durability == Durability::kSync;
+    status = shard.store->db()->Write(sync ? Synced() : NotSynced(), batch);
+  }
+  if (!status.ok()) return FromRocks(status, "record");
+  if (!plays.empty()) shard.ring.Stage(collection.id, plays, *pin);
+  return {};
 }
 
 // What a write does to the log it comes from.
@@ -51,19 +84,18 @@ struct LogChange {
 };
 
 Status AddLog(ShardParts& shard, const ShardWrite& write, const FirstPlays* firsts,
-              LogChange* change, rocksdb::WriteBatch* batch)
-    REQUIRES_SHARED(shard.ring->apply_lock()) {
+              LogChange* change, rocksdb::WriteBatch* batch) REQUIRES_SHARED(shard.apply_lock) {
   Status status = change->sources.AddTo(batch, *shard.store);
   if (!status.ok() || firsts == nullptr || !write.log->batch.outbox_first_plays) return status;
-  const OutboxValue stamp{shard.ring->NextSequence(), shard.clock->NowMs(), {}};
+  const OutboxValue stamp{shard.NextSequence(), shard.clock->NowMs(), {}};
   return shard.outbox.AddTo(batch, write.log->batch, stamp, *firsts, change->meets_rows,
                             &change->rows);
 }
 
 // `change`: null where the write is not out of a log.
 Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, const SlotPin* pin,
-             LogChange* change, RecordResult* result) REQUIRES_SHARED(shard.ring->apply_lock()) {
-  shard.ring->apply_lock().AssertHeldShared();
+             LogChange* change, RecordResult* result) REQUIRES_SHARED(shard.apply_lock) {
+  shard.apply_lock.AssertHeldShared();
   const Collection& collection = write.collection;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* family = families->Find(collection.name);
@@ -73,10 +105,10 @@ Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
   if (family == nullptr || family->making != collection.making) {
     return Status::Unavailable("the collection is being made");
   }
-  ShardBatch taken(shard.ring.get(), family, collection.policy, write.given, firsts);
+  ShardBatch taken(&shard, family, collection.policy, write.given, firsts);
   rocksdb::WriteBatch batch;
   Status status = taken.Take(write.events, change == nullptr ? nullptr : &change->sources, result);
-  if (status.ok()) status = taken.AddTo(&batch, *shard.store);
+  if (status.ok()) status = taken.AddTo(&batch);
   if (status.ok() && change != nullptr) status = AddLog(shard, write, firsts, change, &batch);
   if (!status.ok()) return status;
   result->accepted += taken.accepted();
@@ -95,8 +127,7 @@ Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
 
 // What the shard has had of the log is left out.
 Status WriteOfLog(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts,
-                  const SlotPin* pin, RecordResult* result)
-    REQUIRES_SHARED(shard.ring->apply_lock()) {
+                  const SlotPin* pin, RecordResult* result) REQUIRES_SHARED(shard.apply_lock) {
   const LogPart& log = *write.log;
   const MutexLock lock(shard.sources.mutex());
   const Status goes_on = CheckGoesOn(log.batch, shard.sources, shard.store->shard());
@@ -120,7 +151,7 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts
   }
   if (change.sources.nothing_new()) return {};
   const ShardWrite part{write.collection, write.given, all ? write.events : fresh, write.log};
-  shard.ring->apply_lock().AssertHeldShared();
+  shard.apply_lock.AssertHeldShared();
   Status written;
   if (firsts != nullptr && log.batch.outbox_first_plays && shard.outbox.MayMeet(log.batch)) {
     const MutexLock rows_lock(shard.outbox.changes());
@@ -152,8 +183,8 @@ Status Apply(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
   if (write.log != nullptr && shard.recovering) {
     return Status::Busy("a shard comes back from a failure of its disk");
   }
-  const SharedLock::Shared inside(shard.ring->apply_lock());
-  shard.ring->apply_lock().AssertHeldShared();
+  const SharedLock::Shared inside(shard.apply_lock);
+  shard.apply_lock.AssertHeldShared();
   return write.log == nullptr ? Write(shard, write, firsts, pin, nullptr, result)
                               : WriteOfLog(shard, write, firsts, pin, result);
 }

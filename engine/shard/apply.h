@@ -39,6 +39,6 @@ Status CheckLog(ShardParts& shard, const IngestBatch& batch) REQUIRES_SHARED(sha
 /// room for what is staged, null where nothing is. Adds to `*result`; of a log, an event that the
 /// shard has had is in none of its numbers. kIOError: the outcome is open.
 Status Apply(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, const SlotPin* pin,
-             RecordResult* result) REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
+             RecordResult* result) REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock);
 
 }  // namespace seendb

@@ -68,9 +68,9 @@ std::span<const WatchedPlay> WatchedPlays::Finish() {
   return plays_;
 }
 
-ShardBatch::ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
+ShardBatch::ShardBatch(ShardParts* shard, const CollectionFamilies* family, const Policy& policy,
                        const GivenEvents& given, FirstPlays* firsts)
-    : ring_(ring),
+    : shard_(shard),
       family_(family),
       policy_(policy),
       given_(given),
@@ -93,7 +93,7 @@ Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_v
                                                                   : Verdict::kFilter;
 }
 
-void AddFirstPlays(const Ring& ring, const std::vector<ShardEvent>& events,
+void AddFirstPlays(const UserRecords& users, const std::vector<ShardEvent>& events,
                    std::string_view collection, const Policy& policy, const GivenEvents& given,
                    FirstPlays* firsts) {
   std::string_view user;
@@ -102,7 +102,7 @@ void AddFirstPlays(const Ring& ring, const std::vector<ShardEvent>& events,
     if (firsts->KnowsToday(given.PlayOf(event))) continue;
     if (event.play.user != user) {
       user = event.play.user;
-      settings = ring.settings().Find(user);
+      settings = users.Find(user);
     }
     const Verdict verdict =
         Judge(settings.get(), event, collection, policy, policy.history.enabled);
@@ -130,7 +130,7 @@ void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
   if (deleted == nullptr || event.at_ms <= deleted->at_ms) return;
   Override& ended =
       ended_[std::string(event.play.user)].marks[family_->name].overrides[event.play.item];
-  const Override played{event.at_ms, ring_->NextSequence(), true};
+  const Override played{event.at_ms, shard_->NextSequence(), true};
   if (played.Supersedes(ended)) ended = played;
 }
 
@@ -151,12 +151,12 @@ void ShardBatch::FlushList() {
 
 Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* change,
                         RecordResult* result) {
-  if (listed_) stamp_ = ring_->NextSequence();
+  if (listed_) stamp_ = shard_->NextSequence();
   for (const ShardEvent& event : events) {
     if (event.play.user != user_) {
       FlushList();
       user_ = event.play.user;
-      settings_ = ring_->settings().Find(user_);
+      settings_ = shard_->users.Find(user_);
     }
     const Verdict verdict = Judge(settings_.get(), event, family_->name, policy_, history_);
     const bool accepted = verdict != Verdict::kRefused;
@@ -173,7 +173,7 @@ Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* cha
   return {};
 }
 
-Status ShardBatch::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) {
+Status ShardBatch::AddTo(rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
   for (const auto& [user, list] : lists_) {
     if (status.ok()) {
@@ -183,18 +183,16 @@ Status ShardBatch::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) {
   std::string encoded;
   for (const auto& [user, record] : ended_) {
     record.Encode(&encoded);
-    if (status.ok()) status = batch->Merge(store.users(), user, encoded);
+    if (status.ok()) status = batch->Merge(shard_->store->users(), user, encoded);
   }
   if (!status.ok() || firsts_ == nullptr) return FromRocks(status, "record");
-  return firsts_->AddTo(batch, store);
+  return firsts_->AddTo(batch, *shard_->store);
 }
 
-RingBatch ShardBatch::ForRing(uint16_t collection_id, rocksdb::WriteBatch* also, bool sync) {
-  return {family_->name, collection_id, plays_, watched_.Finish(), watched_.staged(), also, sync};
-}
+RingPlays ShardBatch::ForRing() { return {plays_, watched_.Finish(), watched_.staged()}; }
 
 void ShardBatch::Commit() {
-  for (const auto& [user, record] : ended_) ring_->Settle(user, record);
+  for (const auto& [user, record] : ended_) shard_->users.Settle(user, record);
 }
 
 }  // namespace seendb

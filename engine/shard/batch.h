@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "format/impressions_codec.h"
-#include "ring/ring.h"
 #include "shard/events.h"
 #include "shard/first_plays.h"
+#include "shard/parts.h"
 #include "shard/served_count.h"
 #include "store/sources.h"
 
@@ -43,7 +43,7 @@ Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_v
               const Policy& policy, bool history);
 
 /// Adds the users among `events` whose first play of the day may be there.
-void AddFirstPlays(const Ring& ring, const std::vector<ShardEvent>& events,
+void AddFirstPlays(const UserRecords& users, const std::vector<ShardEvent>& events,
                    std::string_view collection, const Policy& policy, const GivenEvents& given,
                    FirstPlays* firsts);
 
@@ -70,18 +70,18 @@ class WatchedPlays {
 class ShardBatch {
  public:
   /// `firsts` may be null.
-  ShardBatch(Ring* ring, const CollectionFamilies* family, const Policy& policy,
+  ShardBatch(ShardParts* shard, const CollectionFamilies* family, const Policy& policy,
              const GivenEvents& given, FirstPlays* firsts);
 
   /// Decides about every event, counting in `*change` (may be null) and `*result`.
   Status Take(const std::vector<ShardEvent>& events, SourceChange* change, RecordResult* result);
   /// Adds what is written besides the journal.
-  Status AddTo(rocksdb::WriteBatch* batch, const ShardStore& store);
+  Status AddTo(rocksdb::WriteBatch* batch);
   /// It has been written.
   void Commit();
 
   /// What the ring takes, good until the next change.
-  RingBatch ForRing(uint16_t collection_id, rocksdb::WriteBatch* also, bool sync);
+  RingPlays ForRing();
   size_t watched() const { return watched_.staged().size(); }
   uint64_t accepted() const { return accepted_; }
   uint64_t outside_window() const { return outside_window_; }
@@ -92,7 +92,7 @@ class ShardBatch {
   void FlushList();
   std::string_view IdToKeep(const ShardEvent& event);
 
-  Ring* const ring_;
+  ShardParts* const shard_;
   const CollectionFamilies* const family_;
   const Policy& policy_;
   const GivenEvents& given_;

@@ -78,7 +78,7 @@ Status NoteGone(const ShardParts& shard, const std::string& collection, const On
 template <typename OneBucket>
 Status DropWhere(ShardParts& shard, const Collection& collection,
                  BucketsOf<OneBucket> CollectionFamilies::*buckets, const OldestKept& oldest_kept)
-    EXCLUDES(shard.ring->apply_lock()) {
+    EXCLUDES(shard.apply_lock) {
   const std::string& name = collection.name;
   const std::shared_ptr<const FamilySet> all = shard.store->families();
   const CollectionFamilies* const family = all->Find(name);
@@ -92,7 +92,7 @@ Status DropWhere(ShardParts& shard, const Collection& collection,
   if (!noted.ok()) return noted;
   std::vector<std::shared_ptr<OneBucket>> expired;
   {
-    const SharedLock::Exclusive alone(shard.ring->apply_lock());
+    const SharedLock::Exclusive alone(shard.apply_lock);
     // Plays may have gone by a longer retention since: what it keeps stays.
     const std::shared_ptr<const FamilySet> families = shard.store->families();
     const CollectionFamilies* const known = families->Find(name);

@@ -31,8 +31,8 @@ Status SealBuckets(const ShardParts& shard, const Collection& collection,
 /// Drops the filters, or the history, of buckets older than `oldest_kept` says; it is remembered
 /// first that they are gone. Rests after each.
 Status DropFilters(ShardParts& shard, const Collection& collection, const OldestKept& oldest_kept)
-    REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
+    REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock);
 Status DropHistory(ShardParts& shard, const Collection& collection, const OldestKept& oldest_kept)
-    REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock());
+    REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock);
 
 }  // namespace seendb

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "format/impressions_codec.h"
+#include "shard/erasure.h"
 #include "shard/history_clear.h"
 #include "shard/history_reader.h"
 #include "store/status.h"
@@ -18,7 +19,7 @@ constexpr int64_t kFirstErasePauseMs = 1'000;
 constexpr int64_t kLongestErasePauseMs = 3'600'000;
 
 uint64_t ErasedSeq(const ShardParts& shard, const std::string& user) {
-  const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user);
+  const std::shared_ptr<const UserRecord> known = shard.users.Find(user);
   return known == nullptr ? 0 : known->erased_seq;
 }
 
@@ -44,7 +45,7 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
   ReadGaps gaps;
   HistoryReader reader(shard, of, user, now_ms, &gaps);
   int64_t newest_ms = reader.NewestMs(reach_ms);
-  if (const auto settings = shard.ring->settings().Find(user)) {
+  if (const auto settings = shard.users.Find(user)) {
     const auto marks = settings->marks.find(of.name);
     if (marks != settings->marks.end()) {
       newest_ms = std::max(newest_ms, marks->second.cleared_at_ms);
@@ -64,7 +65,7 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
   if (of.policy.history.enabled) return std::min(newest_ms, reach_ms);
   const int64_t next = BucketIndexOf(of.policy, now_ms) + 1;
   std::vector<Fingerprint> staged;
-  shard.ring->Collect(of.id, user, next, false, &staged);
+  shard.ring.Collect(of.id, user, next, false, &staged);
   if (!staged.empty()) return reach_ms;
   for (const auto& [index, bucket] : reader.family()->buckets) {
     if (index < next) break;
@@ -82,9 +83,9 @@ bool ReadsLog(ShardParts& shard) {
 // Deletes the rows of an erasure that is on disk, of history and of the outbox. Where it fails, it
 // is gone on with later: nothing up to the erasure counts meanwhile.
 Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
-    REQUIRES_SHARED(shard.use) EXCLUDES(shard.ring->apply_lock()) {
+    REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock) {
   shard.use.AssertHeldShared();
-  const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user);
+  const std::shared_ptr<const UserRecord> known = shard.users.Find(user);
   const uint64_t seq = known == nullptr ? 0 : known->erased_seq;
   const int64_t up_to_ms = seq == 0 ? at_ms : std::max(at_ms, known->erased_at_ms);
   const std::shared_ptr<const FamilySet> families = shard.store->families();
@@ -99,7 +100,7 @@ Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
   if (first.ok()) {
     // An erasure holds the apply lock alone: here there is none of the user between its look and
     // its end.
-    const SharedLock::Shared in_ring(shard.ring->apply_lock());
+    const SharedLock::Shared in_ring(shard.apply_lock);
     if (ErasedSeq(shard, user) != seq) return {};  // a later one has rows of its own to delete
     first = FromRocks(shard.store->db()->Delete(NotSynced(), shard.store->meta(), ErasingKey(user)),
                       "end an erasure");
@@ -123,12 +124,12 @@ Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap
     at_ms = std::max(at_ms, NewestKnownMs(shard, *collection, user, now_ms));
   }
   Erasure done;
-  Status erased = shard.ring->Erase(user, at_ms, options.always || ReadsLog(shard), &done);
+  Status erased = CommitErase(shard, user, at_ms, options.always || ReadsLog(shard), &done);
   if (erased.ok() && done.written) erased = EraseRows(shard, user, at_ms);
   if (!erased.ok()) return erased;
   if (done.written) {
     shard.counters->users_erased.fetch_add(1, std::memory_order_relaxed);
-    const auto settings = shard.ring->settings().Find(user);  // an earlier one may reach further
+    const auto settings = shard.users.Find(user);  // an earlier one may reach further
     done.until_ms = settings == nullptr ? at_ms : std::max(at_ms, settings->erased_at_ms);
   }
   if (erasure != nullptr) *erasure = done;

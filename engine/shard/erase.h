@@ -16,10 +16,9 @@ namespace seendb {
 /// history; a look at each row of the outbox.
 Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap& collections,
                  const EraseOptions& options, Erasure* erasure) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 
 /// Goes on with erasures that were interrupted; after a failure not at once.
-Status ResumeErasures(ShardParts& shard) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+Status ResumeErasures(ShardParts& shard) REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock);
 
 }  // namespace seendb

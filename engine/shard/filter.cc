@@ -38,7 +38,7 @@ class SourceReader {
                        static_cast<int64_t>(collection.policy.window) + 1),
         scratch_(scratch),
         response_(response),
-        settings_(shard.ring->settings().Find(user)),
+        settings_(shard.users.Find(user)),
         deadline_(deadline) {
     if (request.memory_only) options_.read_tier = rocksdb::kBlockCacheTier;
     if (settings_ != nullptr) {
@@ -69,22 +69,22 @@ class SourceReader {
     if (!request_.exclude.empty()) AddExcluded();
     if ((request_.facts & kFactPlays) == 0) return;
     std::vector<Fingerprint> staged;
-    shard_.ring->Collect(collection_.id, user_, oldest_bucket_, false, &staged);
-    shard_.ring->Collect(collection_.id, user_, oldest_bucket_, true, &staged);
+    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, false, &staged);
+    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &staged);
     if (!staged.empty()) AddStaged(std::move(staged));
   }
 
   void ReadAll(Counters* counters) {
     const bool plays = (request_.facts & kFactPlays) != 0;
     std::vector<Fingerprint> staged;
-    if (plays) shard_.ring->Collect(collection_.id, user_, oldest_bucket_, false, &staged);
+    if (plays) shard_.ring.Collect(collection_.id, user_, oldest_bucket_, false, &staged);
     SEENDB_PAUSE_POINT("filter: ring read");
     const std::shared_ptr<const FamilySet> families = shard_.store->families();
     const CollectionFamilies* family = families->Find(collection_.name);
     SEENDB_PAUSE_POINT("filter: set taken");
     if (!shard_.store->readable()) {
       MarkMissing(response_, "shard");
-      if (plays) shard_.ring->Collect(collection_.id, user_, oldest_bucket_, true, &staged);
+      if (plays) shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &staged);
     }
     if (!request_.exclude.empty()) AddExcluded();
     const uint64_t merged_before = OperandsMergedOnThisThread();
@@ -212,7 +212,7 @@ class SourceReader {
     if (!lost) return;
     // What was drained lately is still in memory.
     std::vector<Fingerprint> drained;
-    shard_.ring->Collect(collection_.id, user_, oldest_bucket_, true, &drained);
+    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &drained);
     if (!drained.empty()) AddStaged(std::move(drained));
   }
 

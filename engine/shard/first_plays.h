@@ -1,7 +1,7 @@
 // shard/first_plays.h: which plays of a call are their users' first of the day, in one shard.
 //
 // Before the shard is entered, the users whose plays may be first are added and claimed
-// (ring/active_days.h), and those who were active today are looked up; inside, the first accepted
+// (shard/active_days.h), and those who were active today are looked up; inside, the first accepted
 // play of each takes the claim; it is written in the plays' own batch. Claims that nothing came of
 // end with this object, which lives as long as that one write.
 
@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "ring/active_days.h"
 #include "seendb/events.h"
 #include "seendb/ingest.h"
+#include "shard/active_days.h"
 
 namespace seendb {
 

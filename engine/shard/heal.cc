@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shard/buckets.h"
+#include "shard/drain.h"
 
 namespace seendb {
 namespace {
@@ -24,7 +25,7 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
     if (!reopened.ok()) return reopened;
     shard.store->ClearProblems(kSealProblem);  // its buckets are looked at anew
     shard.recovering = true;
-    const Status known = shard.ring->Reopened();
+    const Status known = shard.users.Load();
     if (!known.ok()) return known;
     // Offsets that are no longer stored are forgotten: the plays they covered are to be read again.
     Status settled = shard.sources.Settle(shard.store.get());
@@ -36,8 +37,8 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
     const SharedLock::Shared inside(shard.use);
     const Status flushed = shard.store->FlushAll();
     if (!flushed.ok()) return flushed;
-    shard.ring->Rotate();
-    const Status drained = shard.ring->DrainClosed();
+    shard.ring.Rotate();
+    const Status drained = DrainClosed(shard);
     if (!drained.ok()) return drained;
   }
   const SharedLock::Exclusive alone(shard.use);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/pause_point.h"
+#include "shard/erasure.h"
 #include "shard/history_reader.h"
 #include "store/status.h"
 
@@ -57,9 +58,8 @@ Status DeleteRows(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
 
 // The marks of a clear: what it covers.
 UserRecord ClearMarks(ShardParts& shard, std::span<const CollectionPtr> wanted,
-                      const std::string& user, int64_t now_ms)
-    REQUIRES_SHARED(shard.ring->apply_lock()) {
-  shard.ring->apply_lock().AssertHeldShared();
+                      const std::string& user, int64_t now_ms) REQUIRES_SHARED(shard.apply_lock) {
+  shard.apply_lock.AssertHeldShared();
   UserRecord record;
   for (const CollectionPtr& of : wanted) {
     ReadGaps gaps;
@@ -71,11 +71,11 @@ UserRecord ClearMarks(ShardParts& shard, std::span<const CollectionPtr> wanted,
 }
 
 Result<UserRecord> MarkCleared(ShardParts& shard, std::span<const CollectionPtr> wanted,
-                               const std::string& user) EXCLUDES(shard.ring->apply_lock()) {
-  const SharedLock::Shared in_ring(shard.ring->apply_lock());
-  shard.ring->apply_lock().AssertHeldShared();
+                               const std::string& user) EXCLUDES(shard.apply_lock) {
+  const SharedLock::Shared in_ring(shard.apply_lock);
+  shard.apply_lock.AssertHeldShared();
   UserRecord record = ClearMarks(shard, wanted, user, shard.clock->NowMs());
-  const Status cleared = shard.ring->ChangeSettings(
+  const Status cleared = shard.users.ChangeOne(
       user, [&](const UserRecord*) { return std::optional<UserRecord>(record); });
   if (!cleared.ok()) return cleared;
   return record;
@@ -83,11 +83,11 @@ Result<UserRecord> MarkCleared(ShardParts& shard, std::span<const CollectionPtr>
 
 // As an erasure, alone: no play is between its journal and the slot, no drain half way.
 Result<UserRecord> ForgetAndClear(ShardParts& shard, std::span<const CollectionPtr> wanted,
-                                  const std::string& user) EXCLUDES(shard.ring->apply_lock()) {
-  const SharedLock::Exclusive alone(shard.ring->apply_lock());
+                                  const std::string& user) EXCLUDES(shard.apply_lock) {
+  const SharedLock::Exclusive alone(shard.apply_lock);
   const int64_t now = shard.clock->NowMs();
   UserRecord record = ClearMarks(shard, wanted, user, now);
-  const Status forgotten = shard.ring->Forget(user, now, &record);
+  const Status forgotten = CommitForget(shard, user, now, &record);
   if (!forgotten.ok()) return forgotten;
   return record;
 }
@@ -111,13 +111,13 @@ Status DeleteSomeRows(ShardParts& shard, const GoneRows& gone, int64_t index, bo
       from->clear();
       return {};
     }
-    const uint64_t row_writes_before = shard.ring->row_writes();
+    const uint64_t row_writes_before = shard.row_writes.load();
     Status status = FindRows(shard.store->db(), *bucket, gone, timeline, *from, &found);
     if (!status.ok()) return status;
     if (found.keys.empty()) break;  // what does not go now never will
     SEENDB_PAUSE_POINT(timeline ? "clear: timeline looked at" : "clear: states looked at");
-    const SharedLock::Exclusive alone(shard.ring->apply_lock());
-    if (shard.ring->row_writes() != row_writes_before) {
+    const SharedLock::Exclusive alone(shard.apply_lock);
+    if (shard.row_writes.load() != row_writes_before) {
       if (looks < kLooksOutside) continue;
       status = FindRows(shard.store->db(), *bucket, gone, timeline, *from, &found);
       if (!status.ok()) return status;

@@ -22,11 +22,10 @@ struct GoneRows {
 /// Synced but for the rows, which do not count any more.
 Status ClearHistory(ShardParts& shard, const std::string& user,
                     std::span<const CollectionPtr> wanted, bool filter) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 
 /// Deletes rows, oldest bucket first. Cost: a look without the apply lock and a batch holding it
 /// alone for each 256 rows.
-Status DeleteHistoryRows(ShardParts& shard, const GoneRows& gone)
-    EXCLUDES(shard.ring->apply_lock());
+Status DeleteHistoryRows(ShardParts& shard, const GoneRows& gone) EXCLUDES(shard.apply_lock);
 
 }  // namespace seendb

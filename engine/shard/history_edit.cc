@@ -24,8 +24,8 @@ int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t no
 
 Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string& user,
                       std::span<const IdRef> items, int64_t oldest_ms)
-    REQUIRES_SHARED(shard.ring->apply_lock()) {
-  shard.ring->apply_lock().AssertHeldShared();
+    REQUIRES_SHARED(shard.apply_lock) {
+  shard.apply_lock.AssertHeldShared();
   const Status takes = shard.store->CheckWritable();
   if (!takes.ok()) return takes;
   const int64_t now = shard.clock->NowMs();
@@ -36,7 +36,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   const std::vector<FoundState> found =
       reader.Find(std::vector<std::string_view>(texts.begin(), texts.end()));
   const bool again = of.policy.history.deleted_items == DeletedItems::kRecommendAgain;
-  const std::shared_ptr<const UserRecord> settings = shard.ring->settings().Find(user);
+  const std::shared_ptr<const UserRecord> settings = shard.users.Find(user);
   UserRecord record;
   std::string value;
   rocksdb::WriteBatch batch;
@@ -61,7 +61,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
         batch.Merge((*bucket)->states->get(), HistoryKey(user, texts[i]), value);
     if (!merged.ok()) return FromRocks(merged, "delete from history");
     // A play after the present ends it, even one before a known time that lies ahead.
-    if (again) record.marks[of.name].overrides[fp] = {now, shard.ring->NextSequence(), false};
+    if (again) record.marks[of.name].overrides[fp] = {now, shard.NextSequence(), false};
   }
   if (again && !items.empty()) {
     record.forget_before_ms = oldest_ms;
@@ -72,8 +72,8 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   if (batch.Count() == 0) return {};
   const Status written =
       FromRocks(shard.store->db()->Write(NotSynced(), &batch), "delete from history");
-  shard.ring->NoteRowWrite();
-  if (written.ok() && again) shard.ring->Settle(user, record);
+  shard.NoteRowWrite();
+  if (written.ok() && again) shard.users.Settle(user, record);
   return written;
 }
 
@@ -98,12 +98,12 @@ Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user,
 
 // Writes the change, which is not synced yet.
 Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, int64_t oldest_ms)
-    EXCLUDES(shard.ring->apply_lock()) {
-  const SharedLock::Shared in_ring(shard.ring->apply_lock());
-  shard.ring->apply_lock().AssertHeldShared();
+    EXCLUDES(shard.apply_lock) {
+  const SharedLock::Shared in_ring(shard.apply_lock);
+  shard.apply_lock.AssertHeldShared();
   const int64_t now = shard.clock->NowMs();
   using Change = Result<std::optional<UserRecord>>;
-  return shard.ring->ChangeSettings(user, [&](const UserRecord* known) -> Change {
+  return shard.users.ChangeOne(user, [&](const UserRecord* known) -> Change {
     if (known != nullptr && known->damaged) {
       return Status::Corruption("the user's settings can't be read");
     }
@@ -117,7 +117,7 @@ Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, 
     record.forget_before_ms = oldest_ms;
     // A clock that went back changes nothing of what was said before.
     const int64_t at_ms = last == nullptr ? now : std::max(now, last->at_ms);
-    record.toggles.push_back({at_ms, shard.ring->NextSequence(), paused});
+    record.toggles.push_back({at_ms, shard.NextSequence(), paused});
     return std::optional<UserRecord>(std::move(record));
   });
 }
@@ -133,10 +133,10 @@ Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& u
   Status deleted = shard.store->EnsureHistoryBucket(of.name, current).status();
   if (!deleted.ok()) return deleted;
   if (of.policy.history.deleted_items == DeletedItems::kRecommendAgain) {
-    const SharedLock::Exclusive alone(shard.ring->apply_lock());
+    const SharedLock::Exclusive alone(shard.apply_lock);
     deleted = WriteDeletions(shard, of, user, items, oldest_ms);
   } else {
-    const SharedLock::Shared together(shard.ring->apply_lock());
+    const SharedLock::Shared together(shard.apply_lock);
     deleted = WriteDeletions(shard, of, user, items, oldest_ms);
   }
   if (deleted.ok()) deleted = shard.store->SyncWal();
@@ -150,7 +150,7 @@ int64_t NewestAheadMs(const ShardParts& shard, const Collection& of, std::string
                       int64_t now_ms) {
   shard.use.AssertHeldShared();
   const int64_t first = BucketIndexOf(of.policy, now_ms + of.policy.max_future_ms) + 1;
-  std::optional<int64_t> newest = shard.ring->NewestStagedBucket(of.id, user);
+  std::optional<int64_t> newest = shard.ring.NewestStagedBucket(of.id, user);
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* const family = families->Find(of.name);
   if (family == nullptr) return kNeverMs;
@@ -181,7 +181,7 @@ Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
 }
 
 Result<Recording> GetRecording(const ShardParts& shard, const std::string& user) {
-  const std::shared_ptr<const UserRecord> known = shard.ring->settings().Find(user);
+  const std::shared_ptr<const UserRecord> known = shard.users.Find(user);
   if (known == nullptr) return Recording{};
   if (known->damaged) return Status::Corruption("the user's settings can't be read");
   if (known->toggles.empty()) return Recording{};

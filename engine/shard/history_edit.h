@@ -18,13 +18,13 @@ namespace seendb {
 /// user's record says of the time before `oldest_ms` is forgotten.
 Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
                    std::span<const IdRef> items, int64_t oldest_ms) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 
 /// Pauses or resumes the recording of a user's history, synced; nothing where it is so already.
 /// `collections` are all of the database; `oldest_ms` as above.
 Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
                     const CollectionMap& collections, int64_t oldest_ms) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 
 /// Whether recording is paused, and since when. kCorruption where that can't be read.
 Result<Recording> GetRecording(const ShardParts& shard, const std::string& user)

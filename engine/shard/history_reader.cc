@@ -29,8 +29,8 @@ HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collecti
       gaps_(gaps),
       oldest_bucket_(OldestHistoryBucket(collection.policy, now_ms)),
       oldest_ms_(BucketBeginMs(collection.policy, oldest_bucket_)) {
-  shard.ring->CollectHistory(collection.id, user, &staged_);
-  if (const auto settings = shard.ring->settings().Find(user)) {
+  shard.ring.CollectHistory(collection.id, user, &staged_);
+  if (const auto settings = shard.users.Find(user)) {
     up_to_ms_ = settings->Watermark(collection.name);
   }
   SEENDB_PAUSE_POINT("history: ring read");

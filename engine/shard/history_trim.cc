@@ -131,11 +131,11 @@ Result<std::vector<std::string>> CrowdedUsers(const ShardStore& store,
 // Entries of the very time of the last within the cap stay with it: what leaves is told by its time
 // alone.
 Status TrimUser(ShardParts& shard, const Collection& of, const std::string& user)
-    EXCLUDES(shard.ring->apply_lock()) {
+    EXCLUDES(shard.apply_lock) {
   UserRecord record;
   uint64_t evicted = 0;
   {
-    const SharedLock::Shared in_ring(shard.ring->apply_lock());
+    const SharedLock::Shared in_ring(shard.apply_lock);
     ReadGaps gaps;
     HistoryReader reader(shard, of, user, shard.clock->NowMs(), &gaps);
     HistoryWalk walk(&reader, {}, kAhead);
@@ -149,9 +149,9 @@ Status TrimUser(ShardParts& shard, const Collection& of, const std::string& user
       if (evicted++ == 0) evicted_at_ms = at_ms;
     }
     // What can't be read might count: nothing is evicted for lack of it.
-    if (gaps.degraded) shard.ring->written_users().Add(of.name, user);  // looked at again
+    if (gaps.degraded) shard.written_users.Add(of.name, user);  // looked at again
     if (evicted == 0 || gaps.degraded) return {};
-    const Status noted = shard.ring->ChangeSettings(
+    const Status noted = shard.users.ChangeOne(
         user, [&](const UserRecord*) { return std::optional<UserRecord>(record); });
     if (!noted.ok()) return noted;
   }
@@ -170,7 +170,7 @@ Status TrimHistory(ShardParts& shard, const Collection& of) {
   const Status writable = shard.store->CheckWritable();
   if (!writable.ok()) return writable;
   const uint64_t most = of.policy.history.max_entries;
-  std::optional<std::vector<std::string>> written = shard.ring->written_users().Take(of.name, most);
+  std::optional<std::vector<std::string>> written = shard.written_users.Take(of.name, most);
   const Result<std::vector<std::string>> crowded =
       written ? CrowdedAmong(*std::move(written), *shard.store, *family, most)
               : CrowdedUsers(*shard.store, *family, most);
@@ -178,7 +178,7 @@ Status TrimHistory(ShardParts& shard, const Collection& of) {
   for (size_t i = 0; trimmed.ok() && i < crowded->size(); ++i) {
     trimmed = TrimUser(shard, of, (*crowded)[i]);
   }
-  if (!trimmed.ok()) shard.ring->written_users().TakeFailed(of.name);
+  if (!trimmed.ok()) shard.written_users.TakeFailed(of.name);
   return trimmed;
 }
 

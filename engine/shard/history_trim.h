@@ -10,6 +10,6 @@ namespace seendb {
 /// Evicts what lies beyond the cap of a collection: of the users written since the last time, where
 /// they are known, else of all.
 Status TrimHistory(ShardParts& shard, const Collection& of) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 
 }  // namespace seendb

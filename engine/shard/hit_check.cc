@@ -11,7 +11,7 @@ namespace seendb {
 // Which sources are of buckets whose history is whole by what is known now.
 std::vector<bool> HitCheck::WholeSources(const FilterScratch& scratch) const {
   std::vector<bool> whole(scratch.sources.size(), false);
-  const std::shared_ptr<const UserRecord> settings = shard_.ring->settings().Find(user_);
+  const std::shared_ptr<const UserRecord> settings = shard_.users.Find(user_);
   const std::shared_ptr<const FamilySet> families = shard_.store->families();
   const CollectionFamilies* family = families->Find(collection_.name);
   if (family == nullptr) return whole;

@@ -3,24 +3,26 @@
 #include <memory>
 #include <optional>
 
+#include "shard/forget_collection.h"
+
 namespace seendb {
 
 void StopWrites(ShardParts& shard, const std::string& name) {
-  const SharedLock::Exclusive alone(shard.ring->apply_lock());
-  shard.ring->apply_lock().AssertHeld();
+  const SharedLock::Exclusive alone(shard.apply_lock);
+  shard.apply_lock.AssertHeld();
   shard.stopped.insert(name);
 }
 
 void ResumeWrites(ShardParts& shard, const std::string& name) {
-  const SharedLock::Exclusive alone(shard.ring->apply_lock());
-  shard.ring->apply_lock().AssertHeld();
+  const SharedLock::Exclusive alone(shard.apply_lock);
+  shard.apply_lock.AssertHeld();
   shard.stopped.erase(name);
 }
 
 // The ring first: what a drain moves meanwhile is found in its family.
 bool HoldsAny(const ShardParts& shard, const Collection& collection) {
   shard.use.AssertHeldShared();
-  if (!shard.store->readable() || shard.ring->Holds(collection.id)) return true;
+  if (!shard.store->readable() || shard.ring.Holds(collection.id)) return true;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* const family = families->Find(collection.name);
   if (family == nullptr) return false;
@@ -38,7 +40,7 @@ Status BeginDeletion(ShardParts& shard, const std::string& name, uint64_t making
   const Making known = shard.store->families()->MakingOf(name);
   if (known.number >= making) return {};
   // No write of the collection that goes comes after this sequence.
-  return shard.store->NoteDeletion(name, {making, shard.ring->NextSequence(), true});
+  return shard.store->NoteDeletion(name, {making, shard.NextSequence(), true});
 }
 
 Status FinishDeletion(ShardParts& shard, const std::string& name) {
@@ -47,10 +49,10 @@ Status FinishDeletion(ShardParts& shard, const std::string& name) {
   if (!writable.ok()) return writable;
   std::optional<CollectionFamilies> families;
   {
-    const SharedLock::Exclusive alone(shard.ring->apply_lock());
+    const SharedLock::Exclusive alone(shard.apply_lock);
     families = shard.store->UnpublishCollection(name);
   }
-  const Status forgotten = shard.ring->ForgetCollection(name);
+  const Status forgotten = ForgetCollection(shard, name);
   if (!forgotten.ok()) return forgotten;
   return shard.store->DeleteCollection(name, families ? &*families : nullptr);
 }
@@ -60,7 +62,7 @@ Status BeginAnew(ShardParts& shard, const Collection& wanted) {
     return Status::NotFound("no collection " + wanted.name);
   }
   return shard.store->BeginAnew(wanted.name, wanted.policy,
-                                {wanted.making, shard.ring->NextSequence(), false});
+                                {wanted.making, shard.NextSequence(), false});
 }
 
 }  // namespace seendb

@@ -13,9 +13,9 @@ namespace seendb {
 
 /// Writes to the collection are refused from now on, with kBusy; those under way have ended.
 void StopWrites(ShardParts& shard, const std::string& name) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 void ResumeWrites(ShardParts& shard, const std::string& name) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 
 /// Whether there is a play, an impression or a row of history in it, or may be one, since not all
 /// can be read or was lost. True for good once writes are stopped.
@@ -28,7 +28,7 @@ Status BeginDeletion(ShardParts& shard, const std::string& name, uint64_t making
 /// Deletes it, synced; nothing where that is done. Cost: a look at every user of whom there are
 /// marks or active days.
 Status FinishDeletion(ShardParts& shard, const std::string& name) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.ring->apply_lock());
+    EXCLUDES(shard.apply_lock);
 
 /// Gives a collection that holds nothing another policy, fixed fields too, synced. Writes are
 /// stopped.

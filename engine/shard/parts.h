@@ -18,9 +18,12 @@
 #include "base/sync.h"
 #include "ring/ring.h"
 #include "seendb/options.h"
+#include "shard/active_days.h"
 #include "shard/collection.h"
 #include "shard/outbox.h"
+#include "shard/user_records.h"
 #include "shard/user_turns.h"
+#include "shard/written_users.h"
 #include "store/shard_store.h"
 #include "store/sources.h"
 
@@ -46,7 +49,8 @@ struct UnfinishedErasures {
 
 /// See the head of this file. Whoever uses the database or the ring is inside `use` meanwhile,
 /// together with others; alone there, a shard whose disk failed is closed and opened anew. `use`
-/// comes before the ring's apply lock.
+/// comes before the apply lock, which orders writes: who writes shares it for verdict, journal and
+/// staging; who forgets a user, or unpublishes a bucket, holds it alone.
 struct ShardParts {
   ShardParts(const ShardContext& context, std::unique_ptr<ShardStore> opened)
       : options(*context.options),
@@ -55,10 +59,11 @@ struct ShardParts {
         names(context.names),
         use(LockRank::kShard, opened->shard()),
         store(std::move(opened)),
-        ring(std::make_unique<Ring>(store.get(),
-                                    RingOptions{options.ring_slots, options.slot_ms,
-                                                options.slot_bytes_max, options.short_term_bytes},
-                                    clock, names, counters)) {}
+        apply_lock(LockRank::kApply, store->shard()),
+        ring(
+            {options.ring_slots, options.slot_ms, options.slot_bytes_max, options.short_term_bytes},
+            clock),
+        sequence(store->epoch() << 40) {}
 
   const Options& options;
   const ClockGuard* const clock;
@@ -67,11 +72,18 @@ struct ShardParts {
 
   SharedLock use;
   const std::unique_ptr<ShardStore> store;
-  const std::unique_ptr<Ring> ring;
+  SharedLock apply_lock;
+  Ring ring;
+  UserRecords users{store.get(), counters};
+  ActiveDays days{store.get()};
+  WrittenUsers written_users;
   Sources sources;
   Outbox outbox{store.get()};
+  Mutex drain_mutex{LockRank::kDrain};  // one drain at a time
+  std::atomic<uint64_t> sequence;       // the last one given
+  std::atomic<uint64_t> row_writes{0};
   // Collections that take no writes for now (makings.h).
-  std::set<std::string, std::less<>> stopped GUARDED_BY(ring->apply_lock());
+  std::set<std::string, std::less<>> stopped GUARDED_BY(apply_lock);
   // Of filter requests that record; taken before `use`.
   const std::shared_ptr<UserTurns> turns = std::make_shared<UserTurns>();
   UnfinishedErasures erasures;
@@ -83,6 +95,16 @@ struct ShardParts {
     int tries GUARDED_BY(mutex) = 0;   // since it failed
     std::chrono::steady_clock::time_point next GUARDED_BY(mutex);
   } healing;
+
+  /// The shard's next sequence.
+  uint64_t NextSequence() { return sequence.fetch_add(1, std::memory_order_relaxed) + 1; }
+  /// A write that may have added rows of history has ended, whatever came of it. Who looks rows up
+  /// without the apply lock notes `row_writes` before: what was found is all there is, as long as
+  /// it has not grown once the looker holds the lock alone.
+  void NoteRowWrite() REQUIRES_SHARED(apply_lock) {
+    apply_lock.AssertHeldShared();
+    row_writes.fetch_add(1);
+  }
 };
 
 }  // namespace seendb

@@ -86,6 +86,20 @@ BucketReport ReportBucket(const ShardParts& shard, const std::string& collection
   return report;
 }
 
+// The user's staged plays.
+void ReportStaged(const ShardParts& shard, std::string_view only, UserReport* report) {
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  for (const auto& [name, collection] : families->collections) {
+    if (!only.empty() && name != only) continue;
+    // Clang 14 captures no structured bindings.
+    const auto add = [&, &name = name, &policy = collection.policy](
+                         uint32_t position, bool drained, int64_t bucket, uint32_t items) {
+      report->ring.push_back({name, BucketLabel(policy, bucket), position, drained, items});
+    };
+    shard.ring.ForUser(shard.names->Intern(name, collection.making), report->user, add);
+  }
+}
+
 }  // namespace
 
 Status Unreadable(const ShardParts& shard) {
@@ -96,10 +110,8 @@ Status Unreadable(const ShardParts& shard) {
 
 Status InspectUser(const ShardParts& shard, std::string_view only, UserReport* report) {
   if (!shard.store->readable()) return Unreadable(shard);
-  for (StagedReport& staged : shard.ring->Inspect(report->user)) {
-    if (only.empty() || staged.collection == only) report->ring.push_back(std::move(staged));
-  }
-  const std::shared_ptr<const UserRecord> settings = shard.ring->settings().Find(report->user);
+  ReportStaged(shard, only, report);
+  const std::shared_ptr<const UserRecord> settings = shard.users.Find(report->user);
   if (settings != nullptr && settings->erased_seq != 0) {
     report->erased_at_ms = settings->erased_at_ms;
   }
@@ -115,7 +127,7 @@ Status InspectUser(const ShardParts& shard, std::string_view only, UserReport* r
       if (found) report->buckets.push_back(std::move(row));
     }
     ReportHistory(shard, collection, report);
-    if (const auto day = shard.ring->days().LastDay(DayKey(report->user, name))) {
+    if (const auto day = shard.days.LastDay(DayKey(report->user, name))) {
       report->last_active_days.emplace_back(name, DayText(*day));
     }
     if (!collection.impressions) continue;
@@ -166,7 +178,7 @@ void AddBuckets(const ShardParts& shard, const Collection& collection, int64_t n
 }
 
 void AddStats(ShardParts& shard, EngineStats* stats) {
-  shard.ring->AddTo(stats);
+  shard.ring.AddTo(stats);
   stats->outbox_rows += shard.outbox.rows();
   {
     const MutexLock lock(shard.sources.mutex());

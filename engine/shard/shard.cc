@@ -1,12 +1,14 @@
 #include "shard/shard.h"
 
 #include "format/day_key.h"
+#include "shard/drain.h"
 #include "shard/erase.h"
 #include "shard/heal.h"
 #include "shard/history_clear.h"
 #include "shard/history_edit.h"
 #include "shard/history_read.h"
 #include "shard/history_trim.h"
+#include "shard/replay.h"
 
 namespace seendb {
 
@@ -18,7 +20,7 @@ Result<std::unique_ptr<Shard>> Shard::Open(const ShardStoreOptions& options,
 }
 
 Status Shard::Replay() {
-  const Status replayed = parts_.ring->Replay();
+  const Status replayed = seendb::Replay(parts_);
   const Status loaded = replayed.ok() ? parts_.sources.Load(parts_.store.get()) : replayed;
   return loaded.ok() ? parts_.outbox.Load() : loaded;
 }
@@ -59,7 +61,7 @@ Status Shard::CheckWritable() {
 }
 
 Result<SlotPin> Shard::Pin() {
-  std::optional<SlotPin> pin = parts_.ring->Pin();
+  std::optional<SlotPin> pin = parts_.ring.Pin();
   if (pin) return *std::move(pin);
   parts_.counters->busy.fetch_add(1, std::memory_order_relaxed);
   return Status::Busy("the ring of shard " + std::to_string(parts_.store->shard()) +
@@ -67,14 +69,14 @@ Result<SlotPin> Shard::Pin() {
 }
 
 void Shard::MarkFirstNotTold(const std::string& user, std::string_view collection, int64_t day) {
-  parts_.ring->days().MarkNotTold(DayKey(user, collection), day);
+  parts_.days.MarkNotTold(DayKey(user, collection), day);
 }
 
 Status Shard::Apply(const ShardWrite& write, const SlotPin* pin, RecordResult* result) {
   const bool told = write.given.today != nullptr;
-  FirstPlays firsts(&parts_.ring->days(), write.collection.name, write.given.today);
+  FirstPlays firsts(&parts_.days, write.collection.name, write.given.today);
   if (told) {
-    AddFirstPlays(*parts_.ring, write.events, write.collection.name, write.collection.policy,
+    AddFirstPlays(parts_.users, write.events, write.collection.name, write.collection.policy,
                   write.given, &firsts);
     firsts.Claim();
   }
@@ -83,7 +85,7 @@ Status Shard::Apply(const ShardWrite& write, const SlotPin* pin, RecordResult* r
   parts_.use.AssertHeldShared();
   if (told) firsts.KeepFirst();
   Status applied = seendb::Apply(parts_, write, told ? &firsts : nullptr, pin, result);
-  if (pin != nullptr && pin->full()) parts_.ring->RotateIfDue();
+  if (pin != nullptr && pin->full()) parts_.ring.RotateIfDue();
   return applied;
 }
 
@@ -132,7 +134,7 @@ Status Shard::ReadOutbox(const OutboxSource& source, int64_t after, size_t limit
   const Entry inside(&parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  return parts_.outbox.Read(source, after, limit, parts_.ring->settings(), rows);
+  return parts_.outbox.Read(source, after, limit, parts_.users, rows);
 }
 
 Status Shard::DeleteOutbox(std::span<const OutboxRow> told) {
@@ -332,7 +334,10 @@ void Shard::AddBucketsTo(const Collection& collection, int64_t now_ms, BucketSum
 void Shard::AddSlotsTo(std::vector<SlotInfo>* infos) {
   const std::optional<SharedLock::Shared> inside = SharedLock::Shared::Try(parts_.use);
   if (!inside) return;
-  for (SlotInfo& info : parts_.ring->Slots()) infos->push_back(std::move(info));
+  for (SlotInfo& info : parts_.ring.Slots()) {
+    info.shard = parts_.store->shard();
+    infos->push_back(std::move(info));
+  }
 }
 
 // ---- Background work ----
@@ -351,15 +356,15 @@ Status Shard::Sync(bool* passed_over) {
 
 Status Shard::Drain() {
   const SharedLock::Shared inside(parts_.use);
-  parts_.ring->Rotate();
-  return parts_.ring->DrainClosed();
+  parts_.ring.Rotate();
+  return DrainClosed(parts_);
 }
 
 Status Shard::DrainIfDue() {
   Status drained;
   TryInside([&] {
-    parts_.ring->RotateIfDue();
-    drained = parts_.ring->DrainClosed();
+    parts_.ring.RotateIfDue();
+    drained = DrainClosed(parts_);
   });
   // Calls that still write into the slot are waited for next time.
   return drained.code() == StatusCode::kBusy ? Status() : drained;
@@ -373,7 +378,7 @@ Status Shard::NoteClock(int64_t now_ms) {
 
 Status Shard::FlushUsers() {
   Status flushed;
-  TryInside([&] { flushed = parts_.ring->FlushUsers(); });
+  TryInside([&] { flushed = parts_.users.FlushIfChanged(); });
   return flushed;
 }
 

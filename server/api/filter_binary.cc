@@ -8,6 +8,7 @@
 
 #include "api/filter_json.h"
 #include "base/utf8.h"
+#include "http/header_list.h"
 
 namespace seendb::api {
 namespace {

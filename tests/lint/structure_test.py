@@ -105,7 +105,7 @@ class StructureTest(unittest.TestCase):
         self.expect("engine/tables/x.cc", '#include "store/a.h"\n', "lies below engine/store")
 
     def test_store_includes_ring(self):
-        self.expect("engine/store/x.cc", '#include "ring/a.h"\n', "lies below engine/ring")
+        self.expect("engine/format/x.cc", '#include "ring/a.h"\n', "lies below engine/ring")
 
     def test_engine_includes_recovery(self):
         self.expect("engine/x.cc", '#include "recovery/a.h"\n', "works without engine/recovery")

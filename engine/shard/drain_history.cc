@@ -1,10 +1,9 @@
-// Draining a closed slot's history: of each item one merge of its state and one row of the
-// timeline, in key order, in batches like those of the filters.
+#include "shard/drain_history.h"
 
 #include <limits>
 
 #include "base/pause_point.h"
-#include "ring/ring.h"
+#include "shard/drain.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -24,15 +23,15 @@ struct Target {
 
 }  // namespace
 
-Status Ring::WriteHistory(const HistoryStaging& staging) {
+Status DrainHistory(ShardParts& shard, const HistoryStaging& staging) {
   const std::vector<const HistoryStaging::Entry*> entries = staging.Entries();
   std::string value;
   SEENDB_PAUSE_POINT("drain: before history");
   for (size_t at = 0; at < entries.size();) {
-    Pace();
+    WaitForWrites(*shard.store);
     // Inside, no user is erased and no bucket dropped; both may happen between batches.
-    const SharedLock::Shared inside(apply_lock_);
-    const std::shared_ptr<const FamilySet> families = store_->families();
+    const SharedLock::Shared inside(shard.apply_lock);
+    const std::shared_ptr<const FamilySet> families = shard.store->families();
     rocksdb::WriteBatch batch;
     Target to;
     const HistoryStaging::User* user = nullptr;
@@ -45,7 +44,7 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
       const HistoryStaging::Entry& entry = *entries[at];
       if (entry.at_ms == kNoTimeMs) continue;  // erased since
       if (user == nullptr || user->collection != entry.user->collection) {
-        const NamedMaking of = names_->Find(entry.user->collection);
+        const NamedMaking of = shard.names->Find(entry.user->collection);
         to = {of.name, families->Find(of.name), families->IsFormer(of.name, of.making)};
         user = nullptr;
         if (!to.former && to.collection == nullptr) {
@@ -57,13 +56,13 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
         continue;
       }
       if (user == nullptr) {
-        const Present now = clock_->Look();
+        const Present now = shard.clock->Look();
         to.oldest = now.in_doubt ? std::numeric_limits<int64_t>::min()
                                  : OldestHistoryBucket(to.collection->policy, now.ms);
       }
       if (user != entry.user) {
         user = entry.user;
-        const std::shared_ptr<const UserRecord> known = settings_.Find(user->name);
+        const std::shared_ptr<const UserRecord> known = shard.users.Find(user->name);
         up_to_ms = known == nullptr ? kNoTimeMs : known->Watermark(to.name);
       }
       if (entry.at_ms <= up_to_ms) continue;
@@ -72,11 +71,12 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
         const int64_t index = BucketIndexOf(to.collection->policy, entry.at_ms);
         if (index < to.oldest) {
           const int64_t end_ms = BucketBeginMs(to.collection->policy, index + 1);
-          const Status noted = store_->NoteHistoryGone(to.name, end_ms - 1);
+          const Status noted = shard.store->NoteHistoryGone(to.name, end_ms - 1);
           if (!noted.ok()) return noted;
           continue;
         }
-        Result<std::shared_ptr<HistoryBucket>> found = store_->EnsureHistoryBucket(to.name, index);
+        Result<std::shared_ptr<HistoryBucket>> found =
+            shard.store->EnsureHistoryBucket(to.name, index);
         if (!found.ok()) return found.status();
         to.bucket = *found;
       }
@@ -92,11 +92,11 @@ Status Ring::WriteHistory(const HistoryStaging& staging) {
       if (written.empty() || written.back().second != user) written.emplace_back(to.name, user);
     }
     if (records == 0) continue;
-    const rocksdb::Status status = store_->db()->Write(NotSynced(), &batch);
-    NoteRowWrite();
-    for (const auto& [collection, of] : written) written_users_.Add(collection, of->name);
+    const rocksdb::Status status = shard.store->db()->Write(NotSynced(), &batch);
+    shard.NoteRowWrite();
+    for (const auto& [collection, of] : written) shard.written_users.Add(collection, of->name);
     if (!status.ok()) return FromRocks(status, "drain history");
-    counters_->history_drained.fetch_add(records, std::memory_order_relaxed);
+    shard.counters->history_drained.fetch_add(records, std::memory_order_relaxed);
   }
   return {};
 }

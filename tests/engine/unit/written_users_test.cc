@@ -1,6 +1,6 @@
 // Who got rows of history since a check of the cap; when everybody is to be looked at.
 
-#include "ring/written_users.h"
+#include "shard/written_users.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// ring/written_users.h: of which users a drain has written rows of history since the cap on their
+// shard/written_users.h: of which users a drain has written rows of history since the cap on their
 // entries was last checked, so that the next check looks at nobody else.
 //
 // Only in memory, and at most some 200,000 users a shard. Where it is not known of all users

@@ -1,4 +1,4 @@
-#include "ring/active_days.h"
+#include "shard/active_days.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-// ring/active_days.h: on which day each user was last active in each collection, so that the first
+// shard/active_days.h: on which day each user was last active in each collection, so that the first
 // play of a day is told once.
 //
 // The truth is the family `users`, under day keys (format/day_key.h). Whoever may have met a first

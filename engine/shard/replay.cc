@@ -1,0 +1,127 @@
+#include "shard/replay.h"
+
+#include <algorithm>
+#include <cassert>
+#include <optional>
+
+#include "format/journal_codec.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+// What of a journalled play an erasure, or the clearing of its collection, left standing.
+struct Standing {
+  bool history = true, filter = true;
+
+  Standing(const UserRecords& users, std::string_view user, std::string_view collection,
+           uint64_t sequence) {
+    const std::shared_ptr<const UserRecord> known = users.Find(user);
+    if (known == nullptr) return;
+    history = sequence > known->erased_seq;
+    filter = sequence > known->ForgottenIn(collection).seq;
+  }
+};
+
+// As ReplayRecord; the filters take what enters history.
+bool ReplayHistory(ShardParts& shard, uint64_t sequence, std::string_view record, Staging* staging,
+                   HistoryStaging* history) {
+  HistoryJournalDecoder decoder;
+  if (!decoder.Begin(record)) return false;
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  if (sequence <= families->MakingOf(decoder.collection()).sequence) return true;
+  const CollectionFamilies* family = families->Find(decoder.collection());
+  if (family == nullptr) return false;
+  const uint16_t collection = shard.names->Intern(decoder.collection(), family->making);
+  WatchedPlay play;
+  while (decoder.Next(&play)) {
+    if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
+    const Standing stands(shard.users, play.user, decoder.collection(), sequence);
+    if (!stands.history) continue;
+    const int64_t bucket = BucketIndexOf(family->policy, play.at_ms);
+    if (stands.filter) {
+      staging->Add(collection, {play.user, bucket, FingerprintOf(IdRef(play.item))});
+    }
+    history->Add(collection, play);
+    shard.counters->replayed_plays.fetch_add(1, std::memory_order_relaxed);
+  }
+  return decoder.ok();
+}
+
+// Plays that are not above what made them be forgotten are skipped; false where the bytes are
+// damaged or name a bucket of no calendar, whose family could not be opened again.
+bool ReplayRecord(ShardParts& shard, uint64_t sequence, std::string_view record, Staging* staging) {
+  JournalDecoder decoder;
+  if (!decoder.Begin(record)) return false;
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  if (sequence <= families->MakingOf(decoder.collection()).sequence) return true;
+  const CollectionFamilies* family = families->Find(decoder.collection());
+  if (family == nullptr) return false;
+  const uint16_t collection = shard.names->Intern(decoder.collection(), family->making);
+  StagedPlay play;
+  std::optional<int64_t> known;
+  while (decoder.Next(&play.user, &play.bucket, &play.item)) {
+    if (known != play.bucket) {
+      const std::string label = BucketLabel(family->policy, play.bucket);
+      const Result<int64_t> index = BucketIndexOfLabel(family->policy, label);
+      if (!index.ok() || *index != play.bucket) return false;
+      known = play.bucket;
+    }
+    if (!Standing(shard.users, play.user, decoder.collection(), sequence).filter) continue;
+    staging->Add(collection, play);
+    shard.counters->replayed_plays.fetch_add(1, std::memory_order_relaxed);
+  }
+  return decoder.ok();
+}
+
+Status ReplaySlot(ShardParts& shard, uint32_t position, SlotContents* slot) {
+  const std::shared_ptr<Family> family = shard.store->ring_family(position);
+  if (family == nullptr) return {};
+  const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator({}, family->get()));
+  bool any = false;
+  auto staging = std::make_shared<Staging>();
+  auto history = std::make_shared<HistoryStaging>();
+  std::string damaged;  // the first
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    any = true;
+    uint64_t sequence = 0;
+    shard.counters->replayed_records.fetch_add(1, std::memory_order_relaxed);
+    const std::string_view record = it->value().ToStringView();
+    if (ParseSequenceKey(it->key().ToStringView(), &sequence) &&
+        (HistoryJournalDecoder::IsOne(record)
+             ? ReplayHistory(shard, sequence, record, staging.get(), history.get())
+             : ReplayRecord(shard, sequence, record, staging.get()))) {
+      continue;
+    }
+    if (!NewerText(record).empty()) continue;
+    shard.counters->damaged.fetch_add(1, std::memory_order_relaxed);
+    const std::string name = RingFamilyName(position) + "/" + it->key().ToString(true);
+    if (damaged.empty()) damaged = name;
+    shard.store->KeepDamaged(name, record);
+  }
+  if (!it->status().ok()) return FromRocks(it->status(), "read the journal");
+  if (!damaged.empty()) {
+    const Status marked = shard.store->MarkLogLost("a journal record is damaged: " + damaged);
+    if (!marked.ok()) return marked;
+  }
+  if (!any) return {};
+  slot->staging = std::move(staging);
+  slot->history = std::move(history);
+  return {};
+}
+
+}  // namespace
+
+Status Replay(ShardParts& shard) {
+  const Status loaded = shard.users.Load();
+  if (!loaded.ok()) return loaded;
+  std::vector<SlotContents> slots(shard.store->ring_families());
+  for (uint32_t position = 0; position < slots.size(); ++position) {
+    const Status replayed = ReplaySlot(shard, position, &slots[position]);
+    if (!replayed.ok()) return replayed;
+  }
+  shard.ring.Begin(std::move(slots), !shard.store->read_only());
+  return {};
+}
+
+}  // namespace seendb

@@ -1,0 +1,14 @@
+// shard/replay.h: the journals are staged again when a shard opens. What only newer software reads
+// was met before (ShardStore::CheckNewer): what is left of it here is only looked past.
+
+#pragma once
+
+#include "shard/parts.h"
+
+namespace seendb {
+
+/// Reads the users' records, then stages every record of every journal family. Once, before
+/// anything else.
+Status Replay(ShardParts& shard);
+
+}  // namespace seendb
