@@ -1,9 +1,7 @@
-// Background work: threads of their own for syncs, drains, healing, users' records and maintenance,
-// so that a long seal delays no drain and a long drain no sync.
+// Background work, and what falls due by hand.
 
 #include <chrono>
-#include <future>
-#include <thread>
+#include <memory>
 #include <utility>
 
 #include "engine_impl.h"
@@ -11,33 +9,14 @@
 namespace seendb {
 namespace {
 
-// How often background threads look for work.
-constexpr int64_t kLookMs = 250;
+// How often the lanes look for work.
+constexpr std::chrono::milliseconds kLook{250};
 // How long an erasure, a clear or a pause is only in the log, at most; but for the flush itself.
-constexpr int64_t kFlushUsersMs = 1'000;
+constexpr std::chrono::milliseconds kFlushUsersEvery{1'000};
+// Opening a shard anew waits for its disk, and sick disks come in numbers: a controller, a node.
+constexpr uint32_t kHealingThreads = 8;
 
 }  // namespace
-
-Status EngineImpl::SyncFree() {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  Status noted = NoteClockIfDue();
-  Status synced = InEachShard([](Shard& shard) {
-    bool passed_over = false;
-    return shard.Sync(&passed_over);
-  });
-  return synced.ok() ? noted : synced;
-}
-
-// A shard that is being opened anew is drained, and so synced, by whoever does that.
-Status EngineImpl::RotateAndDrain() {
-  return InEachShard([](Shard& shard) { return shard.DrainIfDue(); });
-}
-
-// One flush per shard for all that changed since the last.
-Status EngineImpl::FlushUsers() {
-  return InEachShard([](Shard& shard) { return shard.FlushUsers(); });
-}
 
 // ---- Healing ----
 
@@ -51,78 +30,53 @@ Status EngineImpl::ReconcileHealed() {
 // By hand: one after the other.
 Status EngineImpl::Heal() {
   bool any = false;
-  const Status first = InEachShard([&](Shard& shard) { return shard.HealIfDue(&any); });
+  const Status first = InEachShard([&](Shard& shard) { return shard.HealIfDue(true, &any); });
   if (!any) return first;
   const Status reconciled = ReconcileHealed();
   return first.ok() ? reconciled : first;
 }
 
-// In the background: each shard on a thread of its own, so that one whose disk is slow keeps no
-// other waiting. The first failure of those that ended since the last look.
-Status EngineImpl::HealApart() {
-  Status first;
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    if (const auto at = healing_.find(i); at != healing_.end()) {
-      if (at->second.wait_for(std::chrono::seconds(0)) != std::future_status::ready) continue;
-      Status ended = at->second.get();
-      healing_.erase(at);
-      if (first.ok()) first = std::move(ended);
-    }
-    Shard& shard = *shards_[i];
-    if (!shard.WantsHealing()) continue;
-    healing_[i] = std::async(std::launch::async, [this, &shard] {
-      bool healed = false;
-      Status status = shard.HealIfDue(&healed);
-      return healed ? ReconcileHealed() : status;
-    });
-  }
+// ---- What falls due ----
+
+Status EngineImpl::RunDue() {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  Status first = Heal();
+  const auto then = [&first](Status status) {
+    if (first.ok()) first = std::move(status);
+  };
+  const std::shared_ptr<const CollectionMap> all = collections();
+  then(InEachShard([](Shard& shard) { return shard.DrainIfDue(); }));
+  then(InEachShard([&](Shard& shard) { return shard.Maintain(*all); }));
+  then(InEachShard([](Shard& shard) { return shard.FlushUsers(); }));
   return first;
 }
 
-// ---- Threads ----
-
-bool EngineImpl::StopsWithin(int64_t ms) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
-  const MutexLock lock(background_mutex_);
-  while (!stopping_ && background_wake_.WaitUntil(background_mutex_, end)) continue;
-  return stopping_;
-}
-
-void EngineImpl::BackgroundLoop(const char* name, int64_t every_ms,
-                                const std::function<Status()>& work) {
-  const std::string prefix = std::string(name) + ": ";
-  while (!StopsWithin(every_ms)) {
-    const Status status = work();
-    problems_.Clear(prefix);  // what went wrong last time, if it still does, is new
-    if (!status.ok()) {
-      counters_->background_errors.fetch_add(1, std::memory_order_relaxed);
-      problems_.Add(prefix + status.ToString());
-    }
-  }
-}
-
 void EngineImpl::StartBackground() {
-  const auto start = [this](const char* name, int64_t every_ms, Status (EngineImpl::*work)()) {
-    threads_.emplace_back([this, name, every_ms, work] {
-      BackgroundLoop(name, every_ms, [this, work] { return (this->*work)(); });
-    });
+  const auto lane = [this](const char* name, std::chrono::milliseconds every,
+                           std::function<Status(Shard&)> work) {
+    return Lane{name, every, shard_count_, 2,
+                [this, work = std::move(work)](uint32_t shard) { return work(*shards_[shard]); }};
   };
-  start("sync", options_.sync_interval_ms, &EngineImpl::SyncFree);
-  start("drain", kLookMs, &EngineImpl::RotateAndDrain);
-  start("healing", kLookMs, &EngineImpl::HealApart);
-  start("user records", kFlushUsersMs, &EngineImpl::FlushUsers);
-  start("maintenance", kLookMs, &EngineImpl::RunMaintenance);
-}
-
-void EngineImpl::StopBackground() {
-  {
-    const MutexLock lock(background_mutex_);
-    stopping_ = true;
-  }
-  background_wake_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
-  threads_.clear();
-  healing_.clear();  // waits
+  std::vector<Lane> lanes;
+  lanes.push_back(
+      lane("sync", std::chrono::milliseconds(options_.sync_interval_ms), [](Shard& shard) {
+        bool passed_over = false;
+        return shard.Sync(&passed_over);
+      }));
+  lanes.push_back(lane("drain", kLook, [](Shard& shard) { return shard.DrainIfDue(); }));
+  lanes.push_back(lane("healing", kLook, [this](Shard& shard) {
+    bool healed = false;
+    Status status = shard.HealIfDue(false, &healed);
+    return healed ? ReconcileHealed() : status;
+  }));
+  lanes.back().threads = kHealingThreads;
+  lanes.push_back(
+      lane("user records", kFlushUsersEvery, [](Shard& shard) { return shard.FlushUsers(); }));
+  lanes.push_back(
+      lane("maintenance", kLook, [this](Shard& shard) { return shard.Maintain(*collections()); }));
+  lanes.push_back({"clock", kLook, 1, 1, [this](uint32_t) { return NoteClockIfDue(); }});
+  scheduler_ = std::make_unique<Scheduler>(std::move(lanes), &problems_, counters_.get());
 }
 
 }  // namespace seendb

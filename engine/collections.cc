@@ -140,7 +140,7 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
 
 // A shard whose history lacks more for the change does not trust it until plays go by the policy.
 Status EngineImpl::StoreCollection(const CollectionPtr& wanted) {
-  const Status believed = CheckClock();
+  const Status believed = CheckCalendar(clock_->NowMs());
   if (!believed.ok()) return believed;
   const std::shared_ptr<const CollectionMap> current = collections();
   const auto recorded = current->find(wanted->name);
@@ -196,7 +196,7 @@ class EngineImpl::StoppedWrites {
 Status EngineImpl::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
   const Result<CollectionPtr> known = FindCollection(wanted->name);
   Status status = known.ok() ? CheckAllWritable() : fixed;
-  if (status.ok()) status = CheckClock();
+  if (status.ok()) status = CheckCalendar(clock_->NowMs());
   if (!status.ok()) return status;
   const StoppedWrites stopped(this, wanted->name);
   if (stopped.HoldsAny(**known)) return fixed;

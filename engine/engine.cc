@@ -165,17 +165,11 @@ Status EngineImpl::OpenAll() {
     static_cast<void>(closed);  // the failure to report is the first
     return WithWayBack(std::move(status));
   }
-  {
-    const MutexLock one(due_mutex_);
-    maintained_to_ms_ = clock_->NowMs();
-  }
-  if (!options_.read_only) {
-    status = FinishDeletions();
-    if (!status.ok()) return status;
-    if (!clock_->Look().in_doubt) status = EnsureBuckets(/*opening=*/true);
-    if (!status.ok()) return status;
-    if (options_.background) StartBackground();
-  }
+  if (!options_.read_only) status = FinishDeletions();
+  const std::shared_ptr<const CollectionMap> all = collections();
+  if (status.ok()) status = InEachShard([&](Shard& shard) { return shard.BeginUpkeep(*all); });
+  if (!status.ok()) return status;
+  if (options_.background && !options_.read_only) StartBackground();
   return {};
 }
 
@@ -300,7 +294,7 @@ Status EngineImpl::NoteClock(int64_t now_ms) {
 
 Result<int64_t> EngineImpl::ConfirmClock() {
   Status status = CheckWritable();
-  if (status.ok()) status = CheckClock();
+  if (status.ok()) status = CheckCalendar(clock_->NowMs());
   if (!status.ok()) return status;
   const int64_t now_ms = guard_.Confirm();
   const std::optional<int64_t> to_note = guard_.TimeToNote(true);
@@ -315,7 +309,7 @@ Status EngineImpl::Close() {
   for (const std::unique_ptr<Shard>& shard : shards_) {
     if (shard != nullptr) shard->GiveUp();  // no long seal is waited for
   }
-  StopBackground();
+  scheduler_.reset();
   Status first;
   const std::optional<int64_t> now_ms = guard_.TimeToNote(true);
   for (const std::unique_ptr<Shard>& shard : shards_) {

@@ -5,14 +5,11 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,6 +17,7 @@
 #include "base/counters.h"
 #include "base/name_table.h"
 #include "base/sync.h"
+#include "scheduler.h"
 #include "seams.h"
 #include "seendb/engine.h"
 #include "shard/shard.h"
@@ -201,28 +199,9 @@ class EngineImpl final : public Engine {
   /// What users' records say of the time before it has no effect any more.
   int64_t OldestAccepted() const;
 
-  // maintenance.cc
-  /// Refuses a clock that shows no time a bucket can be named after.
-  Status CheckClock() const;
-  /// While opening nobody writes whom a rest between two families would serve.
-  Status EnsureBuckets(bool opening = false);
-  Status RunMaintenance();
-  /// Whether work that fell due at a time is to be done now.
-  using MaintenanceDue = std::function<bool(int64_t from_ms, const Policy& policy)>;
-  Status MaintainHistory(int64_t now, const MaintenanceDue& due) REQUIRES(due_mutex_);
-  int64_t NextMaintenance(int64_t from_ms, const Policy& policy) const;
-
   // background.cc
   void StartBackground();
-  void StopBackground();
-  /// Waits; true as soon as the background work is to stop.
-  bool StopsWithin(int64_t ms);
-  void BackgroundLoop(const char* name, int64_t every_ms, const std::function<Status()>& work);
-  Status SyncFree();
-  Status RotateAndDrain();
-  Status FlushUsers();
   Status Heal();
-  Status HealApart();
   Status ReconcileHealed();
 
   // checkpoint.cc
@@ -246,18 +225,10 @@ class EngineImpl final : public Engine {
 
   mutable ReadWriteMutex collections_mutex_{LockRank::kLeaf};
   std::shared_ptr<const CollectionMap> collections_ GUARDED_BY(collections_mutex_);
-  Mutex admin_mutex_{LockRank::kPolicies};   // policies change one at a time
-  Mutex due_mutex_{LockRank::kMaintenance};  // maintenance runs once at a time
-  int64_t maintained_to_ms_ GUARDED_BY(due_mutex_) = 0;
-  std::map<std::string, int64_t> trimmed_ms_ GUARDED_BY(due_mutex_);  // by collection
+  Mutex admin_mutex_{LockRank::kPolicies};  // policies change one at a time
 
   std::atomic<bool> closed_{false};
-  Mutex background_mutex_{LockRank::kLeaf};
-  CondVar background_wake_;
-  bool stopping_ GUARDED_BY(background_mutex_) = false;
-  std::vector<std::thread> threads_;
-  // By shard: healing under way, of the background thread that heals and of StopBackground.
-  std::map<size_t, std::future<Status>> healing_;
+  std::unique_ptr<Scheduler> scheduler_;  // null without background work
 };
 
 }  // namespace seendb

@@ -149,8 +149,7 @@ int64_t EngineImpl::OldestAccepted() const {
   const std::shared_ptr<const CollectionMap> all = collections();
   for (const auto& [name, collection] : *all) {
     const Policy& policy = collection->policy;
-    const int64_t oldest =
-        BucketIndexOf(policy, now.ms) - static_cast<int64_t>(policy.retention) + 1;
+    const int64_t oldest = OldestBucket(policy, now.ms);
     oldest_ms = std::min(oldest_ms, BucketBeginMs(policy, oldest) - policy.max_future_ms);
   }
   return oldest_ms;

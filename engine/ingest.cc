@@ -124,7 +124,7 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
   std::vector<std::optional<SlotPin>> pins;
   status = PinAll(sorted.accepted, collection, given, &pins);
   for (size_t i = 0; status.ok() && i < shards_.size(); ++i) {
-    const std::vector<ShardEvent>& events = sorted.accepted[i];
+    const std::span<const ShardEvent> events = sorted.accepted.Of(i);
     const std::vector<uint32_t>& refused = sorted.refused[i];
     const LogPart log{batch, refused, /*counts_dead_letters=*/i == 0};
     RecordResult recorded;

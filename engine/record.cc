@@ -120,10 +120,10 @@ Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_inde
 
 Status EngineImpl::PinAll(const EventsByShard& by_shard, const Collection& collection,
                           const GivenEvents& given, std::vector<std::optional<SlotPin>>* pins) {
-  pins->resize(by_shard.size());
+  pins->resize(by_shard.shards());
   if (given.impressions && !collection.policy.served_is_seen) return {};
-  for (size_t i = 0; i < by_shard.size(); ++i) {
-    if (by_shard[i].empty()) continue;
+  for (size_t i = 0; i < by_shard.shards(); ++i) {
+    if (by_shard.Of(i).empty()) continue;
     Result<SlotPin> pin = shards_[i]->Pin();
     if (!pin.ok()) return pin.status();
     (*pins)[i].emplace(std::move(pin).value());
@@ -142,10 +142,10 @@ Status EngineImpl::FailureOf(Status failed, bool any_written) {
 // found in all of them before the first is written.
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                                const GivenEvents& given, RecordResult* result) {
-  const auto concerned = std::count_if(by_shard.begin(), by_shard.end(),
-                                       [](const auto& events) { return !events.empty(); });
-  for (size_t i = 0; concerned > 1 && i < by_shard.size(); ++i) {  // one looks by itself
-    const Status writable = by_shard[i].empty() ? Status() : shards_[i]->CheckWritable();
+  size_t concerned = 0;
+  for (size_t i = 0; i < by_shard.shards(); ++i) concerned += by_shard.Of(i).empty() ? 0 : 1;
+  for (size_t i = 0; concerned > 1 && i < by_shard.shards(); ++i) {  // one looks by itself
+    const Status writable = by_shard.Of(i).empty() ? Status() : shards_[i]->CheckWritable();
     if (!writable.ok()) return writable;
   }
   std::vector<std::optional<SlotPin>> pins;
@@ -153,9 +153,9 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   if (!room.ok()) return room;
   SEENDB_PAUSE_POINT("record: pinned");
   bool any_written = false;
-  for (size_t i = 0; i < by_shard.size(); ++i) {
-    if (by_shard[i].empty()) continue;
-    Status written = shards_[i]->Apply({collection, given, by_shard[i], nullptr},
+  for (size_t i = 0; i < by_shard.shards(); ++i) {
+    if (by_shard.Of(i).empty()) continue;
+    Status written = shards_[i]->Apply({collection, given, by_shard.Of(i), nullptr},
                                        pins[i] ? &*pins[i] : nullptr, result);
     if (!written.ok()) return FailureOf(std::move(written), any_written);
     any_written = true;

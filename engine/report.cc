@@ -37,11 +37,11 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
     const Policy& policy = collection->policy;
     const int64_t current = BucketIndexOf(policy, now);
     for (auto& [index, info] : sums.infos) {
-      info.state = index <= current - static_cast<int64_t>(policy.retention) ? BucketState::kExpired
-                   : !sums.unsealed[index]                                   ? BucketState::kSealed
-                   : index > current                                         ? BucketState::kFuture
-                   : index == current                                        ? BucketState::kOpen
-                                                                             : BucketState::kClosed;
+      info.state = index < OldestBucket(policy, now) ? BucketState::kExpired
+                   : !sums.unsealed[index]           ? BucketState::kSealed
+                   : index > current                 ? BucketState::kFuture
+                   : index == current                ? BucketState::kOpen
+                                                     : BucketState::kClosed;
       infos.push_back(std::move(info));
     }
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/durations.h"
+#include "seendb/policy.h"
 
 namespace seendb {
 namespace {
@@ -62,6 +63,12 @@ std::optional<int64_t> ClockGuard::TimeToNote(bool closing) {
   if (!closing && noted_at_boot_ms_ && boot_ms - *noted_at_boot_ms_ < kMsPerMinute) return {};
   noted_at_boot_ms_ = boot_ms;
   return now.ms;
+}
+
+Status CheckCalendar(int64_t now_ms) {
+  if (now_ms >= kFirstTimeMs && now_ms <= kLastTimeMs) return {};
+  return Status::InvalidArgument("the clock shows " + std::to_string(now_ms) +
+                                 " ms, no time of the years 1 to 9998");
 }
 
 }  // namespace seendb

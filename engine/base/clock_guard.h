@@ -26,6 +26,9 @@ struct Present {
   bool in_doubt = false;
 };
 
+/// kInvalidArgument for a present that no bucket can be named after.
+Status CheckCalendar(int64_t now_ms);
+
 /// See the head of this file. Threads: any.
 class ClockGuard final : public Clock {
  public:

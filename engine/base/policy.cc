@@ -59,6 +59,10 @@ bool SameFixedFields(const Policy& one, const Policy& other) {
   return patch.ok() && CheckFixedFields(one, *patch).ok();
 }
 
+int64_t OldestBucket(const Policy& policy, int64_t now_ms) noexcept {
+  return BucketIndexOf(policy, now_ms) - static_cast<int64_t>(policy.retention) + 1;
+}
+
 int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms) {
   return BucketIndexOf(policy, now_ms - int64_t{policy.history.days} * kMsPerDay);
 }

@@ -150,7 +150,8 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts
     ++result->refused_by[static_cast<size_t>(reason)];
   }
   if (change.sources.nothing_new()) return {};
-  const ShardWrite part{write.collection, write.given, all ? write.events : fresh, write.log};
+  const ShardWrite part{write.collection, write.given,
+                        all ? write.events : std::span<const ShardEvent>(fresh), write.log};
   shard.apply_lock.AssertHeldShared();
   Status written;
   if (firsts != nullptr && log.batch.outbox_first_plays && shard.outbox.MayMeet(log.batch)) {

@@ -25,7 +25,7 @@ struct LogPart {
 struct ShardWrite {
   const Collection& collection;
   const GivenEvents& given;
-  const std::vector<ShardEvent>& events;
+  std::span<const ShardEvent> events;
   const LogPart* log = nullptr;  ///< null: not out of a log
 };
 

@@ -19,19 +19,6 @@ WatchedPlays& WatchedOfThread() {
   return watched;
 }
 
-void RefuseForgotten(const UserRecord& settings, std::string_view collection,
-                     const ShardEvent& event, RecordResult* result) {
-  const int64_t forgotten_ms = settings.ForgottenIn(collection).at_ms;
-  const bool erased = settings.erased_seq != 0 && settings.erased_at_ms == forgotten_ms;
-  Refuse(result, event.index,
-         Status::InvalidArgument(
-             "at " + std::to_string(event.at_ms) + " is not after " +
-                 (erased ? "the user's erasure" : "the clearing of the user's filter") + " at " +
-                 std::to_string(forgotten_ms),
-             "/at"),
-         erased ? RefusalReason::kErased : RefusalReason::kCleared);
-}
-
 }  // namespace
 
 void WatchedPlays::Clear() {
@@ -81,19 +68,7 @@ ShardBatch::ShardBatch(ShardParts* shard, const CollectionFamilies* family, cons
       plays_(PlaysOfThread()),
       watched_(WatchedOfThread()) {}
 
-Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_view collection,
-              const Policy& policy, bool history) {
-  if (settings == nullptr) return history ? Verdict::kBoth : Verdict::kFilter;
-  if (event.at_ms <= settings->ForgottenIn(collection).at_ms) return Verdict::kRefused;
-  if (!history) return Verdict::kFilter;
-  // A setting that can't be read may be a pause.
-  if (settings->damaged) return Verdict::kFilter;
-  if (!settings->PausedAt(event.at_ms)) return Verdict::kBoth;
-  return policy.history.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
-                                                                  : Verdict::kFilter;
-}
-
-void AddFirstPlays(const UserRecords& users, const std::vector<ShardEvent>& events,
+void AddFirstPlays(const UserRecords& users, std::span<const ShardEvent> events,
                    std::string_view collection, const Policy& policy, const GivenEvents& given,
                    FirstPlays* firsts) {
   std::string_view user;
@@ -105,7 +80,7 @@ void AddFirstPlays(const UserRecords& users, const std::vector<ShardEvent>& even
       settings = users.Find(user);
     }
     const Verdict verdict =
-        Judge(settings.get(), event, collection, policy, policy.history.enabled);
+        Judge(settings.get(), event.at_ms, collection, policy, policy.history.enabled);
     if (verdict == Verdict::kFilter || verdict == Verdict::kBoth) firsts->Add(user);
   }
 }
@@ -149,7 +124,7 @@ void ShardBatch::FlushList() {
   decimal_ids_.clear();
 }
 
-Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* change,
+Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change,
                         RecordResult* result) {
   if (listed_) stamp_ = shard_->NextSequence();
   for (const ShardEvent& event : events) {
@@ -158,11 +133,12 @@ Status ShardBatch::Take(const std::vector<ShardEvent>& events, SourceChange* cha
       user_ = event.play.user;
       settings_ = shard_->users.Find(user_);
     }
-    const Verdict verdict = Judge(settings_.get(), event, family_->name, policy_, history_);
+    const Verdict verdict = Judge(settings_.get(), event.at_ms, family_->name, policy_, history_);
     const bool accepted = verdict != Verdict::kRefused;
     if (change != nullptr) change->Count(event.index, accepted);
     if (!accepted) {
-      RefuseForgotten(*settings_, family_->name, event, result);
+      Refuse(result, event.index, RefusalOf(*settings_, family_->name, event.at_ms),
+             ReasonOfRefusal(*settings_, family_->name));
       continue;
     }
     ++accepted_;

@@ -17,6 +17,7 @@
 #include "shard/first_plays.h"
 #include "shard/parts.h"
 #include "shard/served_count.h"
+#include "shard/verdict.h"
 #include "store/sources.h"
 
 namespace seendb {
@@ -36,14 +37,8 @@ struct GivenEvents {
   }
 };
 
-/// What becomes of an event.
-enum class Verdict : uint8_t { kRefused, kNothing, kFilter, kBoth };
-/// Decides by the settings of its user, which may be null; `history`: it may enter history.
-Verdict Judge(const UserRecord* settings, const ShardEvent& event, std::string_view collection,
-              const Policy& policy, bool history);
-
 /// Adds the users among `events` whose first play of the day may be there.
-void AddFirstPlays(const UserRecords& users, const std::vector<ShardEvent>& events,
+void AddFirstPlays(const UserRecords& users, std::span<const ShardEvent> events,
                    std::string_view collection, const Policy& policy, const GivenEvents& given,
                    FirstPlays* firsts);
 
@@ -74,7 +69,7 @@ class ShardBatch {
              const GivenEvents& given, FirstPlays* firsts);
 
   /// Decides about every event, counting in `*change` (may be null) and `*result`.
-  Status Take(const std::vector<ShardEvent>& events, SourceChange* change, RecordResult* result);
+  Status Take(std::span<const ShardEvent> events, SourceChange* change, RecordResult* result);
   /// Adds what is written besides the journal.
   Status AddTo(rocksdb::WriteBatch* batch);
   /// It has been written.

@@ -134,8 +134,8 @@ bool MaySeal(const Bucket& bucket, int64_t now_ms) {
   return tries == 0 || since_ms < 0 || since_ms >= pause_ms;
 }
 
-Status EnsureBuckets(const ShardParts& shard, const Collection& collection,
-                     std::span<const int64_t> wanted, bool at_once) {
+Status MakeBuckets(const ShardParts& shard, const Collection& collection,
+                   std::span<const int64_t> wanted, bool at_once) {
   if (shard.store->families()->Find(collection.name) == nullptr) return {};  // deleted meanwhile
   FamilyPacer pacer(*shard.store);
   for (const int64_t index : wanted) {

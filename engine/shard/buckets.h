@@ -21,8 +21,8 @@ bool MaySeal(const Bucket& bucket, int64_t now_ms);
 
 /// Makes the buckets wanted of a collection, where they are not there. Rests after each, unless all
 /// are wanted `at_once`: RocksDB holds the shard's writes back while it makes a family.
-Status EnsureBuckets(const ShardParts& shard, const Collection& collection,
-                     std::span<const int64_t> wanted, bool at_once) REQUIRES_SHARED(shard.use);
+Status MakeBuckets(const ShardParts& shard, const Collection& collection,
+                   std::span<const int64_t> wanted, bool at_once) REQUIRES_SHARED(shard.use);
 
 /// Seals the buckets wanted; the first failure. What can't be sealed is a problem of the shard.
 Status SealBuckets(const ShardParts& shard, const Collection& collection,

@@ -10,6 +10,7 @@
 #include "filter/sort.h"
 #include "format/filter_codec.h"
 #include "shard/drain_history.h"
+#include "shard/verdict.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -90,11 +91,8 @@ Status WriteMerges(ShardParts& shard, const Staging& staging, int64_t as_of_ms)
         const CollectionFamilies* collection = families->Find(name);
         former = families->IsFormer(name, making);
         if (former) continue;  // deleted since
-        const Present now = shard.clock->Look();
         expired = collection == nullptr ||
-                  (!now.in_doubt &&
-                   entry.bucket <= BucketIndexOf(collection->policy, now.ms) -
-                                       static_cast<int64_t>(collection->policy.retention));
+                  entry.bucket < OldestDrained(collection->policy, shard.clock->Look());
         if (expired) {
           const Status noted = shard.store->NoteFiltersGone(name, entry.bucket);
           if (!noted.ok()) return noted;

@@ -1,9 +1,8 @@
 #include "shard/drain_history.h"
 
-#include <limits>
-
 #include "base/pause_point.h"
 #include "shard/drain.h"
+#include "shard/verdict.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -17,7 +16,7 @@ struct Target {
   std::string name;
   const CollectionFamilies* collection = nullptr;  // of the set below
   bool former = false;                             // deleted since
-  int64_t oldest = 0;                              // bucket still kept; all, in a clock's doubt
+  int64_t oldest = 0;                              // bucket that takes rows
   std::shared_ptr<HistoryBucket> bucket{};
 };
 
@@ -35,7 +34,7 @@ Status DrainHistory(ShardParts& shard, const HistoryStaging& staging) {
     rocksdb::WriteBatch batch;
     Target to;
     const HistoryStaging::User* user = nullptr;
-    int64_t up_to_ms = kNoTimeMs;
+    std::shared_ptr<const UserRecord> record;  // of the user, or null
     uint64_t records = 0;
     std::vector<std::pair<std::string, const HistoryStaging::User*>> written;  // with collections
     for (; at < entries.size() && batch.GetDataSize() < kHistoryBatchBytes &&
@@ -56,16 +55,13 @@ Status DrainHistory(ShardParts& shard, const HistoryStaging& staging) {
         continue;
       }
       if (user == nullptr) {
-        const Present now = shard.clock->Look();
-        to.oldest = now.in_doubt ? std::numeric_limits<int64_t>::min()
-                                 : OldestHistoryBucket(to.collection->policy, now.ms);
+        to.oldest = OldestDrainedHistory(to.collection->policy, shard.clock->Look());
       }
       if (user != entry.user) {
         user = entry.user;
-        const std::shared_ptr<const UserRecord> known = shard.users.Find(user->name);
-        up_to_ms = known == nullptr ? kNoTimeMs : known->Watermark(to.name);
+        record = shard.users.Find(user->name);
       }
-      if (entry.at_ms <= up_to_ms) continue;
+      if (!CountsInHistory(record.get(), to.name, entry.at_ms)) continue;
       if (to.bucket == nullptr || entry.at_ms < to.bucket->begin_ms ||
           entry.at_ms >= to.bucket->end_ms) {
         const int64_t index = BucketIndexOf(to.collection->policy, entry.at_ms);

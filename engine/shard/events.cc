@@ -1,5 +1,8 @@
 #include "shard/events.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "base/utf8.h"
 #include "format/day_key.h"
 
@@ -34,6 +37,23 @@ Status CheckDays(std::span<const Play> plays) {
     if (!day.ok()) return day.status().WithFieldPrefix("/" + std::to_string(i) + "/day");
   }
   return {};
+}
+
+EventsByShard::EventsByShard(std::vector<ShardEvent> events, std::span<const uint32_t> shard_of,
+                             uint32_t shards)
+    : ends_(shards) {
+  for (const uint32_t shard : shard_of) ++ends_[shard];
+  const bool together = std::count(ends_.begin(), ends_.end(), 0U) + 1 >= int64_t{shards};
+  std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
+  if (together) {  // of one shard all of them: mostly a call is of one user
+    events_ = std::move(events);
+    return;
+  }
+  events_.resize(events.size());
+  for (size_t i = events.size(); i > 0; --i) events_[--ends_[shard_of[i - 1]]] = events[i - 1];
+  // Each end has moved to the begin of its shard, which is the end of the one before.
+  std::rotate(ends_.begin(), ends_.begin() + 1, ends_.end());
+  ends_.back() = static_cast<uint32_t>(events.size());
 }
 
 }  // namespace seendb

@@ -47,6 +47,14 @@ struct UnfinishedErasures {
   std::chrono::steady_clock::time_point next GUARDED_BY(mutex);
 };
 
+/// When maintenance was last done.
+struct Upkeep {
+  explicit Upkeep(uint32_t shard) : mutex(LockRank::kMaintenance, shard) {}
+  Mutex mutex;  // one run at a time
+  int64_t done_to_ms GUARDED_BY(mutex) = 0;
+  std::map<std::string, int64_t> trimmed_ms GUARDED_BY(mutex);  // by collection
+};
+
 /// See the head of this file. Whoever uses the database or the ring is inside `use` meanwhile,
 /// together with others; alone there, a shard whose disk failed is closed and opened anew. `use`
 /// comes before the apply lock, which orders writes: who writes shares it for verdict, journal and
@@ -87,6 +95,7 @@ struct ShardParts {
   // Of filter requests that record; taken before `use`.
   const std::shared_ptr<UserTurns> turns = std::make_shared<UserTurns>();
   UnfinishedErasures erasures;
+  Upkeep upkeep{store->shard()};
   // Opened anew and not drained yet: what memory has may not be on disk. Changed alone in `use`.
   bool recovering GUARDED_BY(use) = false;
   struct Healing {

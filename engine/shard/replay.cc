@@ -5,23 +5,11 @@
 #include <optional>
 
 #include "format/journal_codec.h"
+#include "shard/verdict.h"
 #include "store/status.h"
 
 namespace seendb {
 namespace {
-
-// What of a journalled play an erasure, or the clearing of its collection, left standing.
-struct Standing {
-  bool history = true, filter = true;
-
-  Standing(const UserRecords& users, std::string_view user, std::string_view collection,
-           uint64_t sequence) {
-    const std::shared_ptr<const UserRecord> known = users.Find(user);
-    if (known == nullptr) return;
-    history = sequence > known->erased_seq;
-    filter = sequence > known->ForgottenIn(collection).seq;
-  }
-};
 
 // As ReplayRecord; the filters take what enters history.
 bool ReplayHistory(ShardParts& shard, uint64_t sequence, std::string_view record, Staging* staging,
@@ -36,7 +24,8 @@ bool ReplayHistory(ShardParts& shard, uint64_t sequence, std::string_view record
   WatchedPlay play;
   while (decoder.Next(&play)) {
     if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
-    const Standing stands(shard.users, play.user, decoder.collection(), sequence);
+    const Standing stands =
+        StandingOf(shard.users.Find(play.user).get(), decoder.collection(), sequence);
     if (!stands.history) continue;
     const int64_t bucket = BucketIndexOf(family->policy, play.at_ms);
     if (stands.filter) {
@@ -67,7 +56,8 @@ bool ReplayRecord(ShardParts& shard, uint64_t sequence, std::string_view record,
       if (!index.ok() || *index != play.bucket) return false;
       known = play.bucket;
     }
-    if (!Standing(shard.users, play.user, decoder.collection(), sequence).filter) continue;
+    const auto known_user = shard.users.Find(play.user);
+    if (!StandingOf(known_user.get(), decoder.collection(), sequence).filter) continue;
     staging->Add(collection, play);
     shard.counters->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }

@@ -382,19 +382,27 @@ Status Shard::FlushUsers() {
   return flushed;
 }
 
-Status Shard::ResumeErasures() {
-  const SharedLock::Shared inside(parts_.use);
-  return seendb::ResumeErasures(parts_);
+Status Shard::Maintain(const CollectionMap& collections) {
+  const MutexLock one(parts_.upkeep.mutex);
+  Status maintained;
+  TryInside([&] {
+    parts_.use.AssertHeldShared();
+    parts_.upkeep.mutex.AssertHeld();
+    maintained = MaintainIfDue(parts_, collections);
+  });
+  return maintained;
 }
 
-bool Shard::WantsHealing() { return seendb::WantsHealing(parts_); }
+Status Shard::HealIfDue(bool wait, bool* healed) {
+  if (!wait && !WantsHealing(parts_)) return {};
+  return seendb::HealIfDue(parts_, healed);
+}
 
-Status Shard::HealIfDue(bool* healed) { return seendb::HealIfDue(parts_, healed); }
-
-Status Shard::EnsureBuckets(const Collection& collection, std::span<const int64_t> wanted,
-                            bool at_once) {
+Status Shard::BeginUpkeep(const CollectionMap& collections) {
+  BeginMaintenance(parts_);
+  if (parts_.options.read_only || parts_.clock->Look().in_doubt) return {};
   const SharedLock::Shared inside(parts_.use);
-  return seendb::EnsureBuckets(parts_, collection, wanted, at_once);
+  return EnsureBuckets(parts_, collections, true);
 }
 
 Status Shard::Seal(const Collection& collection, const std::function<bool(const Bucket&)>& wanted) {

@@ -32,6 +32,7 @@
 #include "shard/buckets.h"
 #include "shard/filter.h"
 #include "shard/history_cursor.h"
+#include "shard/maintenance.h"
 #include "shard/makings.h"
 #include "shard/parts.h"
 #include "shard/policies.h"
@@ -146,14 +147,18 @@ class Shard {
   Status Sync(bool* passed_over);
   /// Turns the ring and drains it.
   Status Drain();
-  /// The same as far as it is due. These three pass over a shard that is being opened anew.
+  /// What falls due. These pass over a shard that is being opened anew: whoever does that drains
+  /// and so syncs it.
   Status DrainIfDue();
   Status NoteClock(int64_t now_ms);
   Status FlushUsers();
-  Status ResumeErasures();
-  bool WantsHealing();
-  Status HealIfDue(bool* healed);
-  Status EnsureBuckets(const Collection& collection, std::span<const int64_t> wanted, bool at_once);
+  Status Maintain(const CollectionMap& collections);
+  /// Opens the shard anew where its disk failed and it has rested; `*healed`: that was done. With
+  /// `wait` false it leaves alone a shard that somebody else heals.
+  Status HealIfDue(bool wait, bool* healed);
+  /// For an opening, before anybody writes: see maintenance.h.
+  Status BeginUpkeep(const CollectionMap& collections);
+  /// By hand.
   Status Seal(const Collection& collection, const std::function<bool(const Bucket&)>& wanted);
   Status DropFilters(const Collection& collection, const OldestKept& oldest_kept);
   Status DropHistory(const Collection& collection, const OldestKept& oldest_kept);

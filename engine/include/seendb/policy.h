@@ -163,6 +163,8 @@ inline constexpr int64_t kFirstTimeMs = -62'135'596'800'000;
 inline constexpr int64_t kLastTimeMs = 253'370'764'799'999;
 /// The bucket index of a time: months since year 0, or days since 1970 divided by `days`.
 int64_t BucketIndexOf(const Policy& policy, int64_t at_ms) noexcept;
+/// The oldest bucket that is still kept by Policy::retention.
+int64_t OldestBucket(const Policy& policy, int64_t now_ms) noexcept;
 /// The oldest bucket whose history is still kept: that of the time Policy::history.days ago.
 int64_t OldestHistoryBucket(const Policy& policy, int64_t now_ms);
 /// The day of a time, since 1970-01-01, in the policy's time zone.
