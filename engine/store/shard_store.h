@@ -1,8 +1,8 @@
 // store/shard_store.h: one shard's RocksDB: families by bucket, policies, sealing, dropping.
 //
 // Threads: every member may be called from any thread; Unpublish and ResetRingFamily only while no
-// write to those families is under way (the shard's apply lock sees to that). Readers hold snapshots
-// of the family set and need no lock.
+// write to those families is under way (the shard's apply lock sees to that). Readers hold
+// snapshots of the family set and need no lock.
 
 #pragma once
 
