@@ -13,6 +13,7 @@
 #include "api/catalog.h"
 #include "api/fill_sampler.h"
 #include "api/one_at_a_time.h"
+#include "api/origin_check.h"
 #include "api/refusals.h"
 #include "api/request_log.h"
 #include "base/sync.h"
@@ -52,6 +53,7 @@ struct Context {
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
   RefusalLog refusals;
   RequestLog requests;
+  OriginCheck origins{{}, {}, {}};       ///< which hosts and pages may ask. Set before serving
   bool compress_filter = false;          ///< answers of filters too. Set before serving
   bool erase_always = false;             ///< plays come out of a log too. Set before serving
   OneAtATime checkpointing;              ///< the requests for checkpoints

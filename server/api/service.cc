@@ -59,13 +59,15 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
     plan->body = http::BodyMode::kStream;
     return true;
   }
-  if (!head.HasBody()) {
-    plan->body = http::BodyMode::kWhole;
-    const bool ndjson = ParseMediaType(head.content_type) == MediaType::kNdjson;
-    if (ndjson && route.stream != nullptr) plan->body = http::BodyMode::kStream;
+  if (!route.takes_json) {  // a body is read and dropped
+    if (!head.HasBody()) plan->body = http::BodyMode::kWhole;
     return true;
   }
-  if (!route.takes_json) return true;  // read and dropped
+  if (head.content_type.empty() && !head.origin.empty()) {
+    // A script of a page says what it sends; what a browser sends without is no such script.
+    Refuse({415, "unsupported_media_type", "beside an Origin a Content-Type is needed"}, plan);
+    return false;
+  }
   const auto coding = http::ParseContentEncoding(head.content_encoding);
   if (!coding) {
     Refuse({415, "unsupported_media_type",
@@ -130,6 +132,10 @@ bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
 http::Plan ApiService::Begin(const http::RequestHead& head) {
   http::Plan plan;
   if (!FindPlan(head, &plan)) return plan;
+  if (auto foreign = context_.origins.Refuse(head)) {
+    Refuse(*std::move(foreign), &plan);
+    return plan;
+  }
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);

@@ -38,6 +38,9 @@ void RequestHead::Clear() {
   content_encoding.clear();
   accept.clear();
   accept_encoding.clear();
+  host.clear();
+  origin.clear();
+  fetch_site.clear();
   request_id.clear();
   expects_continue = false;
   http11 = true;

@@ -25,6 +25,9 @@ struct RequestHead {
   std::string content_encoding;  ///< as sent; empty: none
   std::string accept;            ///< as sent, several joined by ", "; empty: none
   std::string accept_encoding;   ///< likewise
+  std::string host;              ///< as sent; empty: none
+  std::string origin;            ///< likewise, several joined by ", "
+  std::string fetch_site;        ///< Sec-Fetch-Site, likewise
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
   bool expects_continue = false;
   bool http11 = true;

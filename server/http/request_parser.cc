@@ -58,6 +58,12 @@ bool HasFolds(std::string_view head) {
   return false;
 }
 
+/// A header that came again is one list (RFC 9110, 5.3).
+void Join(boost::beast::string_view value, std::string* all) {
+  if (!all->empty()) *all += ", ";
+  all->append(value.data(), value.size());
+}
+
 }  // namespace
 
 RequestParser::RequestParser(size_t header_bytes, RequestHead* head)
@@ -127,6 +133,7 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       return TakeTransferEncoding(ToView(value), &ec);
     case field::host:
       if (++hosts_ > 1) Refuse({400, "invalid_argument", "more than one Host header"}, &ec);
+      head_->host.assign(value.data(), value.size());
       return;
     case field::content_type:
       if (!head_->content_type.empty()) {
@@ -135,22 +142,21 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       head_->content_type.assign(value.data(), value.size());
       return;
     case field::content_encoding:
-      if (!head_->content_encoding.empty()) head_->content_encoding += ", ";
-      head_->content_encoding.append(value.data(), value.size());
-      return;
+      return Join(value, &head_->content_encoding);
     case field::accept:
-      if (!head_->accept.empty()) head_->accept += ", ";
-      head_->accept.append(value.data(), value.size());
-      return;
+      return Join(value, &head_->accept);
     case field::accept_encoding:
-      if (!head_->accept_encoding.empty()) head_->accept_encoding += ", ";
-      head_->accept_encoding.append(value.data(), value.size());
-      return;
+      return Join(value, &head_->accept_encoding);
+    case field::origin:
+      return Join(value, &head_->origin);
     case field::expect:
       head_->expects_continue = EqualsIgnoringCase(ToView(value), "100-continue");
       return;
     case field::unknown:
       if (EqualsIgnoringCase(ToView(name_text), "x-request-id")) TakeRequestId(ToView(value));
+      if (EqualsIgnoringCase(ToView(name_text), "sec-fetch-site")) {
+        Join(value, &head_->fetch_site);
+      }
       return;
     default:
       return;

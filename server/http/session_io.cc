@@ -134,6 +134,7 @@ void Session::AppendHead(bool keep, bool streaming) {
   out_ += thread_->date;
   out_ += "\r\nContent-Type: ";
   out_ += response_.content_type;
+  out_ += "\r\nX-Content-Type-Options: nosniff";
   if (!streaming) {
     out_ += "\r\nContent-Length: ";
     AppendNumber(response_.body.size(), 10, &out_);

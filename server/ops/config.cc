@@ -1,5 +1,6 @@
 #include "ops/config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 #include <vector>
@@ -13,6 +14,8 @@
 
 namespace seendb::ops {
 namespace {
+
+constexpr size_t kNamesMost = 256;
 
 /// "00:00-05:00" to minutes of the day.
 Setter Maintenance(Options* to) {
@@ -73,6 +76,29 @@ Keys EngineKeys(Options* options) {
           {"maintenance", Maintenance(options)}};
 }
 
+/// A host's name as it stands in a Host header, without the port; or "*".
+Status CheckHostName(const std::string& name) {
+  constexpr std::string_view kMembers =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+  if (name == "*") return Status::Ok();
+  if (!name.empty() && name.size() <= 253 && name.back() != '.' &&
+      name.find_first_not_of(kMembers) == std::string::npos) {
+    return Status::Ok();
+  }
+  return Status::InvalidArgument("must be a host's name without scheme and port, or \"*\"");
+}
+
+/// An origin as browsers send it: "https://host" or "http://host:port".
+Status CheckOrigin(const std::string& origin) {
+  const size_t scheme = origin.find("://");
+  const std::string_view name = std::string_view(origin).substr(0, std::min(scheme, origin.size()));
+  const bool sound = scheme != std::string::npos && origin.size() <= 300 &&
+                     (name == "http" || name == "https") && origin.size() > scheme + 3 &&
+                     origin.find_first_of("/?# *", scheme + 3) == std::string::npos;
+  return sound ? Status::Ok()
+               : Status::InvalidArgument("must look like \"https://host\" or \"http://host:port\"");
+}
+
 /// Parses, refusing repeated keys at any depth.
 Status Parse(std::string_view json, Json* document) {
   if (json.find('\0') != std::string_view::npos) {  // the parser would take it for the end
@@ -129,6 +155,8 @@ Status ReadConfig(std::string_view json, Config* config) {
                {{"db", Text(&config->db)},
                 {"checkpoints", Text(&config->checkpoints)},
                 {"listen", listen},
+                {"hosts", TextList(&config->hosts, kNamesMost, CheckHostName)},
+                {"origins", TextList(&config->origins, kNamesMost, CheckOrigin)},
                 {"threads", Integer(&config->threads, 0, 1'024)},
                 {"log_level", level},
                 {"access_log", AccessLog(&config->access_log)},

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/limits.h"
 #include "ops/access_log_config.h"
@@ -24,6 +25,8 @@ struct Config {
   std::string checkpoints;                 ///< the folder for checkpoints; empty: none are taken
   std::string listen = "127.0.0.1:7373";   ///< host:port
   uint32_t threads = 0;                    ///< I/O threads; 0: as many as the machine has cores
+  std::vector<std::string> hosts;          ///< names that clients may reach it by; "*": any
+  std::vector<std::string> origins;        ///< pages that may make browsers ask
   std::string log_level = "info";          ///< debug, info, warn, error
   bool compress_filter = false;            ///< answers of filters are compressed where asked
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS

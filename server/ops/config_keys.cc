@@ -32,6 +32,26 @@ Setter Flag(bool* to) {
   };
 }
 
+Setter TextList(std::vector<std::string>* to, size_t most,
+                std::function<Status(const std::string&)> check) {
+  return [to, most, check = std::move(check)](const Json& value) {
+    if (!value.is_array() || value.size() > most) {
+      return Status::InvalidArgument("must be a list of at most " + std::to_string(most) +
+                                     " strings");
+    }
+    std::vector<std::string> texts;
+    for (const Json& one : value) {
+      const std::string at = "/" + std::to_string(texts.size());
+      if (!one.is_string()) return Status::InvalidArgument("must be a string", at);
+      texts.push_back(one.get<std::string>());
+      const Status checked = check(texts.back());
+      if (!checked.ok()) return Status::InvalidArgument(std::string(checked.message()), at);
+    }
+    *to = std::move(texts);
+    return Status::Ok();
+  };
+}
+
 Status Apply(const Json& object, const Keys& keys, const std::string& at) {
   if (!object.is_object()) return Status::InvalidArgument("must be an object", at);
   for (const auto& [key, value] : object.items()) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -42,6 +43,10 @@ Setter Text(std::string* to);
 Setter Name(std::string* to);
 /// true or false.
 Setter Flag(bool* to);
+/// A list of at most `most` strings, each of which `check` finds nothing wrong with; it says what
+/// is.
+Setter TextList(std::vector<std::string>* to, size_t most,
+                std::function<Status(const std::string&)> check);
 /// Applies every member of `object`, found at the pointer `at`.
 Status Apply(const Json& object, const Keys& keys, const std::string& at);
 /// An object with keys of its own.

@@ -94,10 +94,12 @@ class Metrics {
       50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 
  private:
-  static constexpr std::array<unsigned, 14> kCodes = {200, 400, 404, 405, 406, 408, 409,
+  static constexpr std::array<unsigned, 15> kCodes = {200, 400, 403, 404, 405, 406, 408, 409,
                                                       413, 415, 422, 431, 500, 503, 0};
   /// Codes of errors; one that is not among them counts as the last.
-  static constexpr std::array<std::string_view, 18> kReasons = {"invalid_argument",
+  static constexpr std::array<std::string_view, 20> kReasons = {"invalid_argument",
+                                                                "foreign_origin",
+                                                                "unknown_host",
                                                                 "not_found",
                                                                 "method_not_allowed",
                                                                 "not_acceptable",

@@ -217,12 +217,16 @@ class AdminTest(unittest.TestCase):
         for path in ["/admin/drain", "/admin/seal", "/admin/compact", "/admin/drop-expired"]:
             for request in [b"POST %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
                             b"POST %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
-                            b"Content-Length: 0\r\nContent-Type: text/plain\r\n\r\n",
+                            b"Content-Length: 0\r\nContent-Type: application/json\r\n\r\n",
                             b"POST %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
                             b"Content-Length: 2\r\n\r\n{}"]:
                 said = self.server.raw(request % path.encode())
                 self.assertIn(b" 200 OK", said)
                 self.assertIn(b'{"ok":true,', said)
+            said = self.server.raw(b"POST %s HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+                                   b"Content-Length: 0\r\nContent-Type: text/plain\r\n\r\n"
+                                   % path.encode())
+            self.assertIn(b" 415 ", said)
             self.assertEqual(self.server.post(path, {"force": True}).error["field"], "/force")
 
     def test_stats_buckets_and_ring(self):

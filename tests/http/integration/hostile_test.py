@@ -70,7 +70,8 @@ class HostileTest(unittest.TestCase):
                               (seed, number, data, error, server.obituary()))
                 for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", received):
                     counts[int(status)] = counts.get(int(status), 0) + 1
-                    self.assertIn(int(status), (100, 200, 400, 404, 405, 408, 409, 413, 415, 422, 431),
+                    self.assertIn(int(status), (100, 200, 400, 403, 404, 405, 408, 409, 413, 415, 422,
+                                                431),
                                   (seed, number, data))
                 if number % 100 == 0:
                     answer = server.post("/filter", {"user": "w", "items": [1]})

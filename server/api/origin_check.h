@@ -1,0 +1,49 @@
+// server/api/origin_check.h: refuses what a web page of somebody else makes a browser send. The
+// server takes whoever reaches its port for a friend, and a browser inside the network reaches it:
+// by a form or a script of a foreign page (then the request says where it comes from), or by a
+// public name that its owner points at this machine (DNS rebinding: then the Host is that name).
+//
+// A name is taken for ours if nobody can register it: IP addresses, names without a dot, names
+// below .localhost, .local, .internal and .cluster.local, this machine's own name; and those of
+// the setting `hosts`. An origin is ours if it is the request's own scheme, host and port, or in
+// the setting `origins`.
+//
+// Source: OWASP, "Cross-Site Request Forgery Prevention" (Fetch Metadata, verifying origin).
+// Threads: any, after construction.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/error.h"
+#include "http/message.h"
+
+namespace seendb::api {
+
+/// See the head of this file.
+class OriginCheck {
+ public:
+  /// `hosts`: further names, ["*"] for any; `origins`: further origins, as browsers send them.
+  /// `machine`: this machine's own name.
+  OriginCheck(const std::vector<std::string>& hosts, const std::vector<std::string>& origins,
+              std::string_view machine);
+
+  /// The refusal (403 foreign_origin or unknown_host); nothing where the request may go on.
+  std::optional<http::Error> Refuse(const http::RequestHead& head) const;
+
+ private:
+  bool IsOurs(std::string_view host) const;
+  bool IsForeign(const http::RequestHead& head, std::string_view authority) const;
+
+  std::vector<std::string> hosts_;    // in lower case, sorted
+  std::vector<std::string> origins_;  // likewise
+  bool any_host_ = false;
+};
+
+/// The name this machine gives itself.
+std::string MachineName();
+
+}  // namespace seendb::api
