@@ -17,9 +17,16 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")  # engine/base/thread_annotations.h
        -Werror=thread-safety-beta)
 endif()
 
+# What makes a fault of memory end the process rather than be used; of what is shipped.
+set(SEENDB_HARDENING)
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  set(SEENDB_HARDENING -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  add_link_options(-Wl,-z,relro -Wl,-z,now)
+endif()
+
 add_library(seendb_settings INTERFACE)
 target_compile_features(seendb_settings INTERFACE cxx_std_20)
-target_compile_options(seendb_settings INTERFACE ${SEENDB_WARNINGS})
+target_compile_options(seendb_settings INTERFACE ${SEENDB_WARNINGS} ${SEENDB_HARDENING})
 if(SEENDB_TESTS AND NOT CMAKE_BUILD_TYPE STREQUAL "Release")  # engine/base/pause_point.h
   target_compile_definitions(seendb_settings INTERFACE SEENDB_TEST_HOOKS)
 endif()

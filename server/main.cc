@@ -19,6 +19,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/service.h"
@@ -73,6 +74,7 @@ class App {
         watch_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
     context_.samples_in_background = !clock_;
+    context_.origins = api::OriginCheck(config_.hosts, config_.origins, api::MachineName());
     context_.compress_filter = config_.compress_filter;
     if (config_.kafka) {
       consumer_.emplace(*config_.kafka);
@@ -303,6 +305,7 @@ int main(int argc, char** argv) {
   }
   if (line.check_config) return seendb::CheckConfig(*line.config);
   std::signal(SIGPIPE, SIG_IGN);
+  umask(umask(0) | 027);  // what is made holds what people watched
   seendb::RaiseDescriptorLimit();
   seendb::ops::StartLog(line.config->log_level);
   return seendb::App(*line.config).Run();

@@ -91,8 +91,8 @@ class ToTopic final : public DeadLetters {
 
 Result<std::unique_ptr<DeadLetters>> DeadLetters::New(const ops::KafkaConfig& config) {
   if (!config.dead_letter_file.empty()) {
-    const int file =
-        open(config.dead_letter_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    const int file = open(config.dead_letter_file.c_str(),
+                          O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0640);
     if (file < 0) {
       return Status::IOError("open " + config.dead_letter_file + ": " +
                              std::generic_category().message(errno));

@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include "interrupt.h"
+#include "part_file.h"
 
 namespace seendb::tool {
 namespace {
@@ -300,7 +301,7 @@ Result<std::unique_ptr<ByteSource>> ByteSource::Open(const std::string& path) {
 }
 
 Result<std::unique_ptr<ByteSink>> ByteSink::Open(const std::string& path) {
-  std::FILE* file = path == "-" ? stdout : std::fopen((path + ".part").c_str(), "wb");
+  std::FILE* file = path == "-" ? stdout : OpenPartFile(path + ".part");
   if (file == nullptr) {
     return Status::IOError("can't write " + path + ": " + std::strerror(errno));
   }

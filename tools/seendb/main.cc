@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <sys/stat.h>
+
 #include "commands.h"
 #include "exit_code.h"
 #include "flags.h"
@@ -102,6 +104,7 @@ int Main(int argc, char** argv) {
 }  // namespace seendb::tool
 
 int main(int argc, char** argv) {
+  umask(umask(0) | 027);  // what is made holds what people watched
   try {
     return seendb::tool::Main(argc, argv);
   } catch (const std::exception& error) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "part_file.h"
 #include "report_json.h"
 
 namespace seendb::tool {
@@ -37,12 +38,11 @@ Status WriteResumeState(const std::string& path, const ResumeState& state) {
                      {"bad", state.bad},
                      {"outside_window", state.outside_window}};
   const std::string temporary = path + ".part";
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-    file.flush();
-    if (!file) return Status::IOError("can't write " + temporary + ": " + std::strerror(errno));
-  }
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::FILE* const file = OpenPartFile(temporary);
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  written = (file == nullptr || std::fclose(file) == 0) && written;
+  if (!written) return Status::IOError("can't write " + temporary + ": " + std::strerror(errno));
   if (std::rename(temporary.c_str(), path.c_str()) != 0) {
     return Status::IOError("can't write " + path + ": " + std::strerror(errno));
   }

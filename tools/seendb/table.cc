@@ -30,18 +30,35 @@ void AppendRow(const std::vector<std::string>& cells, const std::vector<size_t>&
   *out += '\n';
 }
 
+// How many bytes at the beginning are a character that steers a terminal or turns the direction of
+// what follows (Unicode 15, C0, C1, Bidi_Control, and the separators of lines): 0, 1, 2 or 3.
+size_t ControlSize(std::string_view text) {
+  const auto byte = [text](size_t at) {
+    return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+  };
+  if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
+  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) <= 0x9F) return 2;  // C1
+  if (byte(0) == 0xD8 && byte(1) == 0x9C) return 2;                     // U+061C
+  if (byte(0) != 0xE2) return 0;
+  const bool marks = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F);
+  const bool lines = byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE;  // and embeddings
+  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
+  return marks || lines || isolates ? 3 : 0;
+}
+
 }  // namespace
 
 std::string Printable(std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t size = ControlSize(text.substr(at));
+    for (size_t i = 0; i < size; ++i) {
+      const auto byte = static_cast<unsigned char>(text[at + i]);
       out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    } else {
-      out += c;
     }
+    if (size == 0) out += text[at];
+    at += std::max<size_t>(size, 1);
   }
   return out;
 }

@@ -57,6 +57,27 @@ class ProcessTest(unittest.TestCase):
                                              "collection": "c"})
             self.assertEqual(answer.json["unseen"], ["new"])
 
+    def test_others_can_not_read_what_is_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            checkpoints = os.path.join(folder, "checkpoints")
+            before = os.umask(0)
+            try:
+                server = self.serve(db=os.path.join(folder, "db"),
+                                    config={"checkpoints": checkpoints})
+            finally:
+                os.umask(before)
+            server.post("/plays", {"events": [{"user": "u", "item": "v"}]})
+            server.post("/admin/drain")
+            self.assertEqual(server.post("/admin/checkpoint", {"name": "a"}).status, 200)
+            found = 0
+            for top, _, names in os.walk(folder):
+                for name in [top] + [os.path.join(top, name) for name in names]:
+                    if name == folder:
+                        continue
+                    found += 1
+                    self.assertEqual(os.stat(name).st_mode & 0o027, 0, name)
+            self.assertGreater(found, 20)
+
     def test_the_log_tells_of_problems(self):
         server = self.serve(args=["--shards", "1"], clock_ms=1_700_000_000_000)
         server.post("/plays", {"events": [{"user": "u", "item": 1}]})

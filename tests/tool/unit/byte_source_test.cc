@@ -107,5 +107,14 @@ TEST_F(ByteSourceTest, AnUnfinishedFileLeavesNothing) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
+TEST_F(ByteSourceTest, ALinkInThePlaceOfThePartIsNotFollowed) {
+  Write(Path("victim"), "precious");
+  std::filesystem::create_symlink(Path("victim"), Path("a.csv.part"));
+  EXPECT_EQ(ByteSink::Open(Path("a.csv")).status().code(), StatusCode::kIOError);
+  const Result<std::string> victim = Read(Path("victim"));
+  ASSERT_TRUE(victim.ok());
+  EXPECT_EQ(*victim, "precious");
+}
+
 }  // namespace
 }  // namespace seendb::tool

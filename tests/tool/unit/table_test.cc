@@ -37,6 +37,22 @@ TEST(Table, ControlCharactersCannotMoveTheCursor) {
   EXPECT_EQ(table.ToString(), "ID\na\\x1b[2J\\x0ab\\x7f\n");
 }
 
+TEST(Table, NorCharactersOfMoreBytes) {
+  EXPECT_EQ(Printable("a\xC2\x9B"
+                      "2J"),
+            "a\\xc2\\x9b2J")
+      << "C1: the short form of ESC [";
+  EXPECT_EQ(Printable("\xE2\x80\xAE"
+                      "txt"),
+            "\\xe2\\x80\\xaetxt")
+      << "right-to-left override";
+  EXPECT_EQ(Printable("\xE2\x81\xA6"), "\\xe2\\x81\\xa6") << "isolate";
+  EXPECT_EQ(Printable("\xD8\x9C"), "\\xd8\\x9c") << "Arabic letter mark";
+  EXPECT_EQ(Printable("\xE2\x80\xA8"), "\\xe2\\x80\\xa8") << "line separator";
+  EXPECT_EQ(Printable("\xC2\xA0\xE2\x82\xAC\xE2\x80\x93"), "\xC2\xA0\xE2\x82\xAC\xE2\x80\x93");
+  EXPECT_EQ(Printable("\xC2"), "\xC2") << "cut short";
+}
+
 TEST(Facts, AlignsNames) {
   Facts facts;
   facts.Add("a", "1");
