@@ -23,6 +23,16 @@ bool Draw(double share) {
 
 bool NamesUserInPath(const Route& route) { return route.path.starts_with("/users/{user}"); }
 
+/// Whether a call destroys something or looks after the database: each has its line.
+bool IsAdministrative(const Route& route) {
+  if (route.route_class == RouteClass::kAdmin) return route.method != http::Method::kGet;
+  return route.route_class == RouteClass::kWrite && NamesUserInPath(route);
+}
+
+const Route* RouteOf(const http::Outcome& outcome) {
+  return outcome.plan.route < 0 ? nullptr : &Routes()[static_cast<size_t>(outcome.plan.route)];
+}
+
 }  // namespace
 
 RequestLog::RequestLog(const ops::AccessLogConfig& config)
@@ -51,10 +61,15 @@ void RequestLog::Note(const http::Outcome& outcome) {
   using ops::LogLevel;
   uint64_t left_out = 0;
   const bool slow = mode_ != ops::AccessLogMode::kOff && outcome.waited + outcome.worked >= slow_;
-  const std::string_view event = slow ? "slow_request" : "request";
+  const Route* const route = RouteOf(outcome);
+  const bool administrative = route != nullptr && IsAdministrative(*route);
+  const std::string_view event = administrative ? "admin_request"
+                                 : slow         ? "slow_request"
+                                                : "request";
   const bool fault = outcome.status >= 500 && outcome.status != 503;
   if (fault && faults_.Take(outcome.at, &left_out)) return Write(LogLevel::kWarn, event, outcome);
   const LogLevel level = slow ? LogLevel::kWarn : LogLevel::kInfo;
+  if (administrative) return Write(level, event, outcome);
   if (Wants(slow) && ops::Logs(level) && lines_.Take(outcome.at, &left_out)) {
     if (left_out > 0) {
       ops::Log(LogLevel::kWarn, "requests_not_logged",
@@ -67,8 +82,7 @@ void RequestLog::Note(const http::Outcome& outcome) {
 
 void RequestLog::Write(ops::LogLevel level, std::string_view event,
                        const http::Outcome& outcome) const {
-  const Route* const route =
-      outcome.plan.route < 0 ? nullptr : &Routes()[static_cast<size_t>(outcome.plan.route)];
+  const Route* const route = RouteOf(outcome);
   nlohmann::ordered_json fields = {{"method", http::MethodName(outcome.head.method)},
                                    {"route", route == nullptr ? std::string() : RouteLabel(*route)},
                                    {"status", outcome.status}};
@@ -78,6 +92,7 @@ void RequestLog::Write(ops::LogLevel level, std::string_view event,
   fields["worked_us"] = Microseconds(outcome.worked);
   fields["bytes_in"] = outcome.bytes_in;
   fields["bytes_out"] = outcome.bytes_out;
+  if (!outcome.peer.empty()) fields["peer"] = outcome.peer;
   if (!outcome.head.request_id.empty()) fields["request_id"] = outcome.head.request_id;
   uint64_t user = outcome.log_tag;
   if (user == 0 && route != nullptr && NamesUserInPath(*route)) {

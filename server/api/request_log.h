@@ -1,12 +1,13 @@
 // server/api/request_log.h: lines of the log about requests.
 //
 // Which requests have one says the setting "access_log" (ops/access_log_config.h): slow ones at
-// level "warn", others at "info". Besides, each has one at level "debug", and those that failed by
-// the server's fault (5xx other than 503) have one at level "warn".
+// level "warn", others at "info". Besides, each has one at level "debug", those that failed by the
+// server's fault (5xx other than 503) have one at level "warn", and each that destroys something or
+// looks after the database (`admin_request`) has one in every mode.
 //
 // `{"ts":...,"level":"warn","event":"slow_request","method":"POST","route":"POST /filter",
 // "status":200,"took_us":1200300,"waited_us":1100000,"worked_us":100100,"bytes_in":812,
-// "bytes_out":377,"request_id":"a1","user":"726fdb47dd0e0e31"}`: the route, not the path, which
+// "bytes_out":377,"peer":"10.0.0.7","request_id":"a1","user":"726fdb47dd0e0e31"}`: the route, not the path, which
 // names a user; `user` is a keyed hash (ops/user_hash.h). Nothing else of a request gets there.
 
 #pragma once

@@ -86,6 +86,7 @@ struct Outcome {
   std::chrono::nanoseconds waited{0};    ///< for a worker, or for what a handler had to wait for
   std::chrono::nanoseconds worked{0};    ///< in handlers
   uint64_t bytes_in = 0, bytes_out = 0;  ///< of the request and of the answer, with their heads
+  std::string_view peer = {};            ///< the client's address; empty: it was gone at once
 };
 
 /// The application. Threads: every function from any thread at once.

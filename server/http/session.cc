@@ -31,6 +31,9 @@ Session::~Session() { Close(); }
 
 void Session::Start() {
   thread_->sessions.insert(this);
+  boost::system::error_code gone;
+  const auto peer = socket_.remote_endpoint(gone);
+  if (!gone) peer_ = peer.address().to_string();
   Pump();
 }
 

@@ -118,6 +118,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   IoThread* const thread_;
   Shared* const shared_;
   boost::asio::ip::tcp::socket socket_;
+  std::string peer_;  // its address
 
   Phase phase_ = Phase::kHead;
   Clock::time_point deadline_;

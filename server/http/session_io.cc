@@ -109,7 +109,7 @@ void Session::EndRequest(unsigned status) {
   if (in_request_) bytes_in_ += head_.content_length.value_or(0) - left_;
   const Clock::time_point now = Clock::now();
   shared_->service->Done({head_, plan_, status, response_.error_code, response_.log_tag, now,
-                          now - began_, waited_, worked_, bytes_in_, bytes_out_});
+                          now - began_, waited_, worked_, bytes_in_, bytes_out_, peer_});
   waited_ = worked_ = {};
   bytes_in_ = bytes_out_ = 0;
   if (in_request_) ++unwritten_;

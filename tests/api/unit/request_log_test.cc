@@ -75,6 +75,38 @@ TEST_F(RequestLogTest, TheModeSaysWhich) {
   }
 }
 
+TEST_F(RequestLogTest, WhatDestroysSomethingHasALineInEveryMode) {
+  for (const char* const route :
+       {"DELETE /users/{user}", "POST /users/{user}/history/clear", "POST /admin/drain",
+        "POST /users/{user}/history/delete", "PUT /users/{user}/recording",
+        "DELETE /collections/{name}", "PUT /collections/{name}", "POST /admin/checkpoint"}) {
+    plan_ = {};
+    plan_.route = RouteOf(route);
+    plan_.arguments = {"u1"};
+    RequestLog log({.mode = Mode::kOff, .lines_per_s = 1, .user_key = kKey});
+    http::Outcome outcome = Of(milliseconds(1), 403);
+    outcome.peer = "10.0.0.7";
+    const std::vector<Json> lines = LinesOf([&] {
+      log.Note(outcome);
+      log.Note(outcome);
+    });
+    ASSERT_EQ(lines.size(), 2u) << route;
+    EXPECT_EQ(lines[0].at("event"), "admin_request");
+    EXPECT_EQ(lines[0].at("level"), "info");
+    EXPECT_EQ(lines[0].at("route"), route);
+    EXPECT_EQ(lines[0].at("status"), 403);
+    EXPECT_EQ(lines[0].at("peer"), "10.0.0.7");
+    EXPECT_EQ(lines[0].contains("user"),
+              std::string_view(route).find("{user}") != std::string::npos);
+    EXPECT_EQ(lines[0].dump().find("u1"), std::string::npos);
+  }
+  for (const char* const route : {"POST /filter", "POST /plays", "GET /metrics"}) {
+    plan_.route = RouteOf(route);
+    RequestLog log({.mode = Mode::kOff});
+    EXPECT_EQ(CountOf(&log, Of(milliseconds(1))), 0u) << route;
+  }
+}
+
 TEST_F(RequestLogTest, ASampleIsAShare) {
   RequestLog log({.mode = Mode::kSampled, .sample = 0.5, .lines_per_s = 100'000});
   const size_t lines = CountOf(&log, Of(milliseconds(1)), 2'000);
