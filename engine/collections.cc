@@ -87,6 +87,12 @@ Status EngineImpl::CheckFamilies(std::string_view name, const Policy& policy) co
   if (!valid.ok()) return valid;
   uint64_t families = options_.ring_slots + 2 + FamiliesOf(policy);
   const std::shared_ptr<const CollectionMap> current = collections();
+  if (!current->contains(name) && current->size() >= options_.max_collections) {
+    return Status::Incompatible("there are " + std::to_string(current->size()) +
+                                    " collections; the setting engine.max_collections allows " +
+                                    std::to_string(options_.max_collections),
+                                "/engine/max_collections");
+  }
   for (const auto& [other, collection] : *current) {
     if (other != name) families += FamiliesOf(collection->policy);
   }

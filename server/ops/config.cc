@@ -69,6 +69,7 @@ Keys EngineKeys(Options* options) {
           {"write_buffer_bytes", Integer(&options->write_buffer_bytes, 1 << 20, kMaxBytes)},
           {"background_threads", Integer(&options->background_threads, 1, 256)},
           {"max_column_families", Integer(&options->max_column_families, 1, 100'000)},
+          {"max_collections", Integer(&options->max_collections, 1, 10'000)},
           {"list_limit", Integer(&options->list_limit, 16, 65'535)},
           {"sync_interval_ms", Integer(&options->sync_interval_ms, 1, 86'400'000)},
           {"outbox_max", Integer(&options->outbox_max, 1, 1'000'000'000)},

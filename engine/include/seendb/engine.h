@@ -168,8 +168,8 @@ class Engine {
   /// Creates a collection or changes its policy, synced. Fields fixed at creation may change while
   /// the collection holds no play, impression or row of history; writes to it are kBusy for that
   /// moment. kInvalidArgument: a value out of range. kIncompatible: a fixed field would change, or
-  /// the collections would need more than Options::max_column_families (field
-  /// "/engine/max_column_families").
+  /// there would be more than Options::max_collections (field "/engine/max_collections"), or they
+  /// would need more than Options::max_column_families ("/engine/max_column_families").
   virtual Status PutCollection(std::string_view name, const PolicyPatch& patch) = 0;
   /// Deletes a collection with all that it holds, synced. One that is made again under its name
   /// begins empty: what users' records and journals say of the former does not count for it.

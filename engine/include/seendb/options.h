@@ -43,6 +43,8 @@ struct Options {
   int background_threads = 2;
   /// Families a shard may hold; a collection that needs more is kIncompatible.
   uint32_t max_column_families = 400;
+  /// Collections that may be made; one more is kIncompatible. A database that has more keeps them.
+  uint32_t max_collections = 32;
   /// The policy of the collection `default`, where the database is made; else without effect.
   PolicyPatch default_policy{};
 

@@ -135,6 +135,12 @@ class AdminTest(unittest.TestCase):
             self.assertEqual((answer.status, answer.error["field"]),
                              (409, "/engine/max_column_families"), answer)
 
+        with CheckedServer(config={"engine": {"max_collections": 2}}) as server:
+            self.assertEqual(server.put("/collections/a", {}).status, 200)
+            answer = server.put("/collections/b", {})
+            self.assertEqual((answer.status, answer.error["field"]),
+                             (409, "/engine/max_collections"), answer)
+
     def test_a_collection_is_shown_and_deleted(self):
         self.assertEqual(self.server.get("/collections/article").status, 404)
         self.server.put("/collections/article", {"bucket": "days:10"})

@@ -309,6 +309,25 @@ TEST_F(BucketLifeTest, FewerImpressionsCountAtOnceAndAfterCompaction) {
   EXPECT_EQ(Unseen("u1", {"seen", "more"}), Items{"more"});
 }
 
+TEST_F(BucketLifeTest, TooManyCollectionsAreRefusedAndThoseThatAreThereKept) {
+  options_.max_collections = 3;
+  Open();
+  PolicyPatch patch;
+  EXPECT_TRUE(engine_->PutCollection("a", patch).ok());
+  EXPECT_TRUE(engine_->PutCollection("b", patch).ok());
+  const Status refused = engine_->PutCollection("c", patch);
+  EXPECT_EQ(refused.code(), StatusCode::kIncompatible);
+  EXPECT_EQ(refused.field(), "/engine/max_collections");
+  EXPECT_TRUE(engine_->PutCollection("b", patch).ok()) << "it is there";
+  EXPECT_TRUE(engine_->DeleteCollection("a").ok());
+  EXPECT_TRUE(engine_->PutCollection("c", patch).ok());
+  options_.max_collections = 1;
+  Reopen();
+  EXPECT_EQ(engine_->Collections().size(), 3u);
+  EXPECT_TRUE(engine_->PutCollection("c", patch).ok());
+  EXPECT_EQ(engine_->PutCollection("d", patch).field(), "/engine/max_collections");
+}
+
 TEST_F(BucketLifeTest, TooManyFamiliesAreRefusedBeforeTheyAreMade) {
   options_.max_column_families = 60;
   Open();
