@@ -228,7 +228,8 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
 Status EngineImpl::OpenShards(const Identity& identity) {
   shards_.resize(identity.shards);
   shard_count_ = identity.shards;
-  const ShardContext context{&options_, clock_, counters_.get(), &names_, shared_};
+  const ShardContext context{&options_, clock_,  counters_.get(),
+                             &names_,   shared_, options_.user_cache_bytes / identity.shards};
   return ForAllShards(shards_.size(), [&](size_t i) {
     ShardStoreOptions shard_options;
     shard_options.path = ShardPath(path_, static_cast<uint32_t>(i));

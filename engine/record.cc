@@ -78,6 +78,9 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
     valid = TimeCheck(collection.policy, now.ms).CheckNoneTooOld(given);
   }
   if (!valid.ok()) return valid;
+  if (options.memory_only && given.size() > kPiece) {  // the second piece may need the disk
+    return Status(StatusCode::kIncomplete, "too many events for memory alone");
+  }
   RecordResult result;
   if (today) result.day = today->text;
   const TimeCheck times(collection.policy, now.ms);
@@ -89,7 +92,8 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
                         .served_items = ImpressionsOf(given),
                         .today = today ? &*today : nullptr,
                         .times = &times,
-                        .served = may_exceed ? &served : nullptr};
+                        .served = may_exceed ? &served : nullptr,
+                        .memory_only = options.memory_only};
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
     const Status recorded =
         RecordPiece(given.subspan(begin, std::min(kPiece, given.size() - begin)),
@@ -142,6 +146,11 @@ Status EngineImpl::FailureOf(Status failed, bool any_written) {
 // found in all of them before the first is written.
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                                const GivenEvents& given, RecordResult* result) {
+  for (size_t i = 0; given.memory_only && i < by_shard.shards(); ++i) {
+    if (by_shard.Of(i).empty()) continue;
+    const Status known = shards_[i]->LoadUsersFromMemory(by_shard.Of(i));
+    if (!known.ok()) return known;
+  }
   size_t concerned = 0;
   for (size_t i = 0; i < by_shard.shards(); ++i) concerned += by_shard.Of(i).empty() ? 0 : 1;
   for (size_t i = 0; concerned > 1 && i < by_shard.shards(); ++i) {  // one looks by itself

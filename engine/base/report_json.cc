@@ -146,6 +146,8 @@ Json ToJson(const EngineStats& s) {
   json["disk_bytes"] = s.disk_bytes;
   json["memtable_bytes"] = s.memtable_bytes;
   json["block_cache_bytes"] = s.block_cache_bytes;
+  json["user_cache_bytes"] = s.user_cache_bytes;
+  json["user_directory_bytes"] = s.user_directory_bytes;
   json["pending_compaction_bytes"] = s.pending_compaction_bytes;
   json["wal_bytes_written"] = s.wal_bytes_written;
   json["flush_bytes_written"] = s.flush_bytes_written;

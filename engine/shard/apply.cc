@@ -57,6 +57,18 @@ rocksdb::Status AddJournal(ShardParts& shard, std::string_view collection, const
   return status;
 }
 
+// For LoadedRecords. Events of one user mostly follow each other.
+auto UsersOf(std::span<const ShardEvent> events) {
+  return [events](const auto& visit) {
+    std::string_view last;
+    for (const ShardEvent& event : events) {
+      if (event.play.user == last) continue;
+      last = event.play.user;
+      visit(last);
+    }
+  };
+}
+
 Status WriteBatches(ShardParts& shard, const Collection& collection, const SlotPin* pin,
                     ShardBatch* taken, rocksdb::WriteBatch* batch)
     REQUIRES_SHARED(shard.apply_lock) {
@@ -93,8 +105,9 @@ Status AddLog(ShardParts& shard, const ShardWrite& write, const FirstPlays* firs
 }
 
 // `change`: null where the write is not out of a log.
-Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, const SlotPin* pin,
-             LogChange* change, RecordResult* result) REQUIRES_SHARED(shard.apply_lock) {
+Status Write(ShardParts& shard, const ShardWrite& write, const LoadedRecords& known,
+             FirstPlays* firsts, const SlotPin* pin, LogChange* change, RecordResult* result)
+    REQUIRES_SHARED(shard.apply_lock) {
   shard.apply_lock.AssertHeldShared();
   const Collection& collection = write.collection;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
@@ -105,7 +118,7 @@ Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
   if (family == nullptr || family->making != collection.making) {
     return Status::Unavailable("the collection is being made");
   }
-  ShardBatch taken(&shard, family, collection.policy, write.given, firsts);
+  ShardBatch taken(&shard, &known, family, collection.policy, write.given, firsts);
   rocksdb::WriteBatch batch;
   Status status = taken.Take(write.events, change == nullptr ? nullptr : &change->sources, result);
   if (status.ok()) status = taken.AddTo(&batch);
@@ -126,8 +139,9 @@ Status Write(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
 }
 
 // What the shard has had of the log is left out.
-Status WriteOfLog(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts,
-                  const SlotPin* pin, RecordResult* result) REQUIRES_SHARED(shard.apply_lock) {
+Status WriteOfLog(ShardParts& shard, const ShardWrite& write, const LoadedRecords& known,
+                  FirstPlays* firsts, const SlotPin* pin, RecordResult* result)
+    REQUIRES_SHARED(shard.apply_lock) {
   const LogPart& log = *write.log;
   const MutexLock lock(shard.sources.mutex());
   const Status goes_on = CheckGoesOn(log.batch, shard.sources, shard.store->shard());
@@ -157,9 +171,9 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts
   if (firsts != nullptr && log.batch.outbox_first_plays && shard.outbox.MayMeet(log.batch)) {
     const MutexLock rows_lock(shard.outbox.changes());
     change.meets_rows = true;
-    written = Write(shard, part, firsts, pin, &change, result);
+    written = Write(shard, part, known, firsts, pin, &change, result);
   } else {
-    written = Write(shard, part, firsts, pin, &change, result);
+    written = Write(shard, part, known, firsts, pin, &change, result);
   }
   if (written.ok()) change.sources.Commit();
   return written;
@@ -184,10 +198,17 @@ Status Apply(ShardParts& shard, const ShardWrite& write, FirstPlays* firsts, con
   if (write.log != nullptr && shard.recovering) {
     return Status::Busy("a shard comes back from a failure of its disk");
   }
-  const SharedLock::Shared inside(shard.apply_lock);
-  shard.apply_lock.AssertHeldShared();
-  return write.log == nullptr ? Write(shard, write, firsts, pin, nullptr, result)
-                              : WriteOfLog(shard, write, firsts, pin, result);
+  return WithRecordsOf<SharedLock::Shared>(
+      UsersOf(write.events), shard.users, shard.apply_lock, [&](const LoadedRecords& known) {
+        shard.apply_lock.AssertHeldShared();
+        return write.log == nullptr ? Write(shard, write, known, firsts, pin, nullptr, result)
+                                    : WriteOfLog(shard, write, known, firsts, pin, result);
+      });
+}
+
+Status LoadUsers(const ShardParts& shard, std::span<const ShardEvent> events, RecordTier tier) {
+  shard.use.AssertHeldShared();
+  return LoadedRecords(&shard.users).Load(UsersOf(events), tier);
 }
 
 }  // namespace seendb

@@ -34,6 +34,11 @@ struct ShardWrite {
 /// shard is opened anew.
 Status CheckLog(ShardParts& shard, const IngestBatch& batch) REQUIRES_SHARED(shard.use);
 
+/// Looks up the records of the events' users, so that a write finds them in memory. kIncomplete:
+/// the tier does not tell.
+Status LoadUsers(const ShardParts& shard, std::span<const ShardEvent> events, RecordTier tier)
+    REQUIRES_SHARED(shard.use);
+
 /// Writes it. On return it is visible to every read, and on disk as the policy's durability says.
 /// `firsts`: who may play first today, claimed; null: the policy asks for no first plays. `pin`:
 /// room for what is staged, null where nothing is. Adds to `*result`; of a log, an event that the

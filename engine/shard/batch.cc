@@ -55,9 +55,11 @@ std::span<const WatchedPlay> WatchedPlays::Finish() {
   return plays_;
 }
 
-ShardBatch::ShardBatch(ShardParts* shard, const CollectionFamilies* family, const Policy& policy,
+ShardBatch::ShardBatch(ShardParts* shard, const LoadedRecords* known,
+                       const CollectionFamilies* family, const Policy& policy,
                        const GivenEvents& given, FirstPlays* firsts)
     : shard_(shard),
+      known_(known),
       family_(family),
       policy_(policy),
       given_(given),
@@ -68,16 +70,16 @@ ShardBatch::ShardBatch(ShardParts* shard, const CollectionFamilies* family, cons
       plays_(PlaysOfThread()),
       watched_(WatchedOfThread()) {}
 
-void AddFirstPlays(const UserRecords& users, std::span<const ShardEvent> events,
+void AddFirstPlays(const UserLookup& users, std::span<const ShardEvent> events,
                    std::string_view collection, const Policy& policy, const GivenEvents& given,
                    FirstPlays* firsts) {
   std::string_view user;
-  std::shared_ptr<const UserRecord> settings;
+  UserRecordPtr settings;
   for (const ShardEvent& event : events) {
     if (firsts->KnowsToday(given.PlayOf(event))) continue;
     if (event.play.user != user) {
       user = event.play.user;
-      settings = users.Find(user);
+      if (!users.Find(user, RecordTier::kCached, &settings).ok()) settings = nullptr;
     }
     const Verdict verdict =
         Judge(settings.get(), event.at_ms, collection, policy, policy.history.enabled);
@@ -131,9 +133,9 @@ Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change
     if (event.play.user != user_) {
       FlushList();
       user_ = event.play.user;
-      settings_ = shard_->users.Find(user_);
+      settings_ = known_->Find(user_);
     }
-    const Verdict verdict = Judge(settings_.get(), event.at_ms, family_->name, policy_, history_);
+    const Verdict verdict = Judge(settings_, event.at_ms, family_->name, policy_, history_);
     const bool accepted = verdict != Verdict::kRefused;
     if (change != nullptr) change->Count(event.index, accepted);
     if (!accepted) {
@@ -159,6 +161,7 @@ Status ShardBatch::AddTo(rocksdb::WriteBatch* batch) {
   std::string encoded;
   for (const auto& [user, record] : ended_) {
     record.Encode(&encoded);
+    shard_->users.Announce(user);
     if (status.ok()) status = batch->Merge(shard_->store->users(), user, encoded);
   }
   if (!status.ok() || firsts_ == nullptr) return FromRocks(status, "record");

@@ -30,6 +30,7 @@ struct GivenEvents {
   const Today* today = nullptr;      ///< where first plays of the day are to be told
   const TimeCheck* times = nullptr;  ///< never null
   ServedCount* served = nullptr;     ///< takes accepted impressions, where they may be too many
+  bool memory_only = false;          ///< see RecordOptions
 
   const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
   const IdRef& ItemOf(const ShardEvent& event) const {
@@ -37,8 +38,9 @@ struct GivenEvents {
   }
 };
 
-/// Adds the users among `events` whose first play of the day may be there.
-void AddFirstPlays(const UserRecords& users, std::span<const ShardEvent> events,
+/// Adds the users among `events` whose first play of the day may be there. Reads no disk: a play of
+/// a user whose record is not in memory may be one.
+void AddFirstPlays(const UserLookup& users, std::span<const ShardEvent> events,
                    std::string_view collection, const Policy& policy, const GivenEvents& given,
                    FirstPlays* firsts);
 
@@ -64,9 +66,9 @@ class WatchedPlays {
 /// See the head of this file.
 class ShardBatch {
  public:
-  /// `firsts` may be null.
-  ShardBatch(ShardParts* shard, const CollectionFamilies* family, const Policy& policy,
-             const GivenEvents& given, FirstPlays* firsts);
+  /// `known`: the records of all users of the events. `firsts` may be null.
+  ShardBatch(ShardParts* shard, const LoadedRecords* known, const CollectionFamilies* family,
+             const Policy& policy, const GivenEvents& given, FirstPlays* firsts);
 
   /// Decides about every event, counting in `*change` (may be null) and `*result`.
   Status Take(std::span<const ShardEvent> events, SourceChange* change, RecordResult* result);
@@ -88,6 +90,7 @@ class ShardBatch {
   std::string_view IdToKeep(const ShardEvent& event);
 
   ShardParts* const shard_;
+  const LoadedRecords* const known_;
   const CollectionFamilies* const family_;
   const Policy& policy_;
   const GivenEvents& given_;
@@ -99,7 +102,7 @@ class ShardBatch {
   WatchedPlays& watched_;
 
   std::string_view user_;
-  std::shared_ptr<const UserRecord> settings_;  // of that user, or null
+  const UserRecord* settings_ = nullptr;  // of that user, or null
   uint64_t stamp_ = 0;
   ImpressionList list_;                  // of that user
   std::deque<std::string> decimal_ids_;  // that the list points to

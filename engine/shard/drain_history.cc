@@ -1,5 +1,7 @@
 #include "shard/drain_history.h"
 
+#include <algorithm>
+
 #include "base/pause_point.h"
 #include "shard/drain.h"
 #include "shard/verdict.h"
@@ -20,79 +22,106 @@ struct Target {
   std::shared_ptr<HistoryBucket> bucket{};
 };
 
+using Entries = std::vector<const HistoryStaging::Entry*>;
+
+// For LoadedRecords: those of the next batch, or more. An erased entry has its user still.
+auto UsersFrom(const Entries& entries, size_t at) {
+  return [&entries, at](const auto& visit) {
+    const HistoryStaging::User* last = nullptr;
+    for (size_t i = at; i < std::min(entries.size(), at + kHistoryBatchRecords); ++i) {
+      if (entries[i]->user == last) continue;
+      last = entries[i]->user;
+      visit(std::string_view(last->name));
+    }
+  };
+}
+
+// Writes a batch of entries and moves `*from` on. No user is erased meanwhile, and no bucket
+// dropped.
+Status DrainSome(ShardParts& shard, const Entries& entries, const LoadedRecords& known,
+                 size_t* from) REQUIRES_SHARED(shard.apply_lock) {
+  shard.apply_lock.AssertHeldShared();
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  rocksdb::WriteBatch batch;
+  std::string value;
+  Target to;
+  const HistoryStaging::User* user = nullptr;
+  const UserRecord* record = nullptr;  // of the user
+  uint64_t records = 0;
+  std::vector<std::pair<std::string, const HistoryStaging::User*>> written;  // with collections
+  size_t& at = *from;
+  const size_t end = std::min(entries.size(), at + kHistoryBatchRecords);  // known that far
+  for (; at < end && batch.GetDataSize() < kHistoryBatchBytes; ++at) {
+    const HistoryStaging::Entry& entry = *entries[at];
+    if (entry.at_ms == kNoTimeMs) continue;  // erased since
+    if (user == nullptr || user->collection != entry.user->collection) {
+      const NamedMaking of = shard.names->Find(entry.user->collection);
+      to = {of.name, families->Find(of.name), families->IsFormer(of.name, of.making)};
+      user = nullptr;
+      if (!to.former && to.collection == nullptr) {
+        return Status::Unavailable("the shard is being closed");
+      }
+    }
+    if (to.former) {
+      user = entry.user;
+      continue;
+    }
+    if (user == nullptr) {
+      to.oldest = OldestDrainedHistory(to.collection->policy, shard.clock->Look());
+    }
+    if (user != entry.user) {
+      user = entry.user;
+      record = known.Find(user->name);
+    }
+    if (!CountsInHistory(record, to.name, entry.at_ms)) continue;
+    if (to.bucket == nullptr || entry.at_ms < to.bucket->begin_ms ||
+        entry.at_ms >= to.bucket->end_ms) {
+      const int64_t index = BucketIndexOf(to.collection->policy, entry.at_ms);
+      if (index < to.oldest) {
+        const int64_t end_ms = BucketBeginMs(to.collection->policy, index + 1);
+        const Status noted = shard.store->NoteHistoryGone(to.name, end_ms - 1);
+        if (!noted.ok()) return noted;
+        continue;
+      }
+      Result<std::shared_ptr<HistoryBucket>> found =
+          shard.store->EnsureHistoryBucket(to.name, index);
+      if (!found.ok()) return found.status();
+      to.bucket = *found;
+    }
+    EncodeHistory(entry.state(), &value);
+    rocksdb::Status status =
+        batch.Merge(to.bucket->states->get(), HistoryKey(user->name, entry.item), value);
+    if (status.ok()) {
+      status = batch.Put(to.bucket->timeline->get(),
+                         TimelineKey(user->name, entry.at_ms, entry.item), {});
+    }
+    if (!status.ok()) return FromRocks(status, "drain history");
+    ++records;
+    if (written.empty() || written.back().second != user) written.emplace_back(to.name, user);
+  }
+  if (records == 0) return {};
+  const rocksdb::Status status = shard.store->db()->Write(NotSynced(), &batch);
+  shard.NoteRowWrite();
+  for (const auto& [collection, of] : written) shard.written_users.Add(collection, of->name);
+  if (!status.ok()) return FromRocks(status, "drain history");
+  shard.counters->history_drained.fetch_add(records, std::memory_order_relaxed);
+  return {};
+}
+
 }  // namespace
 
 Status DrainHistory(ShardParts& shard, const HistoryStaging& staging) {
-  const std::vector<const HistoryStaging::Entry*> entries = staging.Entries();
-  std::string value;
+  const Entries entries = staging.Entries();
   SEENDB_PAUSE_POINT("drain: before history");
   for (size_t at = 0; at < entries.size();) {
     WaitForWrites(*shard.store);
-    // Inside, no user is erased and no bucket dropped; both may happen between batches.
-    const SharedLock::Shared inside(shard.apply_lock);
-    const std::shared_ptr<const FamilySet> families = shard.store->families();
-    rocksdb::WriteBatch batch;
-    Target to;
-    const HistoryStaging::User* user = nullptr;
-    std::shared_ptr<const UserRecord> record;  // of the user, or null
-    uint64_t records = 0;
-    std::vector<std::pair<std::string, const HistoryStaging::User*>> written;  // with collections
-    for (; at < entries.size() && batch.GetDataSize() < kHistoryBatchBytes &&
-           records < kHistoryBatchRecords;
-         ++at) {
-      const HistoryStaging::Entry& entry = *entries[at];
-      if (entry.at_ms == kNoTimeMs) continue;  // erased since
-      if (user == nullptr || user->collection != entry.user->collection) {
-        const NamedMaking of = shard.names->Find(entry.user->collection);
-        to = {of.name, families->Find(of.name), families->IsFormer(of.name, of.making)};
-        user = nullptr;
-        if (!to.former && to.collection == nullptr) {
-          return Status::Unavailable("the shard is being closed");
-        }
-      }
-      if (to.former) {
-        user = entry.user;
-        continue;
-      }
-      if (user == nullptr) {
-        to.oldest = OldestDrainedHistory(to.collection->policy, shard.clock->Look());
-      }
-      if (user != entry.user) {
-        user = entry.user;
-        record = shard.users.Find(user->name);
-      }
-      if (!CountsInHistory(record.get(), to.name, entry.at_ms)) continue;
-      if (to.bucket == nullptr || entry.at_ms < to.bucket->begin_ms ||
-          entry.at_ms >= to.bucket->end_ms) {
-        const int64_t index = BucketIndexOf(to.collection->policy, entry.at_ms);
-        if (index < to.oldest) {
-          const int64_t end_ms = BucketBeginMs(to.collection->policy, index + 1);
-          const Status noted = shard.store->NoteHistoryGone(to.name, end_ms - 1);
-          if (!noted.ok()) return noted;
-          continue;
-        }
-        Result<std::shared_ptr<HistoryBucket>> found =
-            shard.store->EnsureHistoryBucket(to.name, index);
-        if (!found.ok()) return found.status();
-        to.bucket = *found;
-      }
-      EncodeHistory(entry.state(), &value);
-      rocksdb::Status status =
-          batch.Merge(to.bucket->states->get(), HistoryKey(user->name, entry.item), value);
-      if (status.ok()) {
-        status = batch.Put(to.bucket->timeline->get(),
-                           TimelineKey(user->name, entry.at_ms, entry.item), {});
-      }
-      if (!status.ok()) return FromRocks(status, "drain history");
-      ++records;
-      if (written.empty() || written.back().second != user) written.emplace_back(to.name, user);
-    }
-    if (records == 0) continue;
-    const rocksdb::Status status = shard.store->db()->Write(NotSynced(), &batch);
-    shard.NoteRowWrite();
-    for (const auto& [collection, of] : written) shard.written_users.Add(collection, of->name);
-    if (!status.ok()) return FromRocks(status, "drain history");
-    shard.counters->history_drained.fetch_add(records, std::memory_order_relaxed);
+    // Between batches users may be erased and buckets dropped.
+    const Status drained = WithRecordsOf<SharedLock::Shared>(
+        UsersFrom(entries, at), shard.users, shard.apply_lock, [&](const LoadedRecords& known) {
+          shard.apply_lock.AssertHeldShared();
+          return DrainSome(shard, entries, known, &at);
+        });
+    if (!drained.ok()) return drained;
   }
   return {};
 }

@@ -18,11 +18,6 @@ namespace {
 constexpr int64_t kFirstErasePauseMs = 1'000;
 constexpr int64_t kLongestErasePauseMs = 3'600'000;
 
-uint64_t ErasedSeq(const ShardParts& shard, const std::string& user) {
-  const std::shared_ptr<const UserRecord> known = shard.users.Find(user);
-  return known == nullptr ? 0 : known->erased_seq;
-}
-
 // The keys erasing/<user>.
 Status ListErasures(const ShardStore& store, std::map<std::string, int64_t>* users) {
   const std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator({}, store.meta()));
@@ -85,11 +80,11 @@ bool ReadsLog(ShardParts& shard) {
 Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
     REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock) {
   shard.use.AssertHeldShared();
-  const std::shared_ptr<const UserRecord> known = shard.users.Find(user);
-  const uint64_t seq = known == nullptr ? 0 : known->erased_seq;
-  const int64_t up_to_ms = seq == 0 ? at_ms : std::max(at_ms, known->erased_at_ms);
+  UserRecordPtr record;
+  Status first = shard.users.Find(user, RecordTier::kDisk, &record);
+  const uint64_t seq = record == nullptr ? 0 : record->erased_seq;
+  const int64_t up_to_ms = seq == 0 ? at_ms : std::max(at_ms, record->erased_at_ms);
   const std::shared_ptr<const FamilySet> families = shard.store->families();
-  Status first;
   for (const auto& [name, collection] : families->collections) {
     if (collection.history.empty()) continue;
     Status gone = DeleteHistoryRows(shard, {name, user, up_to_ms, true});
@@ -97,13 +92,17 @@ Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
   }
   Status untold = shard.outbox.Erase(user, seq == 0 ? UINT64_MAX : seq);
   if (first.ok()) first = std::move(untold);
+  // An erasure holds the apply lock alone: here there is none of the user between its look and its
+  // end.
+  const auto end = [&](const LoadedRecords& known) -> Status {
+    const UserRecord* const now = known.Find(user);
+    // A later one has rows of its own to delete.
+    if ((now == nullptr ? 0 : now->erased_seq) != seq) return {};
+    return FromRocks(shard.store->db()->Delete(NotSynced(), shard.store->meta(), ErasingKey(user)),
+                     "end an erasure");
+  };
   if (first.ok()) {
-    // An erasure holds the apply lock alone: here there is none of the user between its look and
-    // its end.
-    const SharedLock::Shared in_ring(shard.apply_lock);
-    if (ErasedSeq(shard, user) != seq) return {};  // a later one has rows of its own to delete
-    first = FromRocks(shard.store->db()->Delete(NotSynced(), shard.store->meta(), ErasingKey(user)),
-                      "end an erasure");
+    first = WithRecordsOf<SharedLock::Shared>(OneUser(user), shard.users, shard.apply_lock, end);
   }
   if (!first.ok()) {
     const MutexLock lock(shard.erasures.mutex);

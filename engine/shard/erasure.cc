@@ -85,6 +85,7 @@ Status WriteErasure(ShardParts& shard, std::string_view user, int64_t at_ms,
   record.erased_at_ms = at_ms;
   std::string encoded;
   record.Encode(&encoded);
+  shard.users.Announce(user);
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const rocksdb::Slice key(user.data(), user.size());
   rocksdb::WriteBatch batch;
@@ -172,6 +173,7 @@ Status CommitForget(ShardParts& shard, std::string_view user, int64_t at_ms, Use
   }
   std::string encoded;
   record->Encode(&encoded);
+  shard.users.Announce(user);
   if (status.ok()) status = batch.Merge(shard.store->users(), key, encoded);
   if (status.ok()) status = shard.store->db()->Write(NotSynced(), &batch);
   if (!status.ok()) return FromRocks(status, "forget");

@@ -38,13 +38,8 @@ class SourceReader {
                        static_cast<int64_t>(collection.policy.window) + 1),
         scratch_(scratch),
         response_(response),
-        settings_(shard.users.Find(user)),
         deadline_(deadline) {
     if (request.memory_only) options_.read_tier = rocksdb::kBlockCacheTier;
-    if (settings_ != nullptr) {
-      const auto at = settings_->marks.find(collection.name);
-      if (at != settings_->marks.end() && !at->second.overrides.empty()) marks_ = &at->second;
-    }
   }
 
   /// Whether the deadline has passed.
@@ -66,6 +61,7 @@ class SourceReader {
   /// anew. Its database is not touched.
   void ReadMemory() {
     MarkMissing(response_, "shard");
+    FindOverrides(RecordTier::kCached);
     if (!request_.exclude.empty()) AddExcluded();
     if ((request_.facts & kFactPlays) == 0) return;
     std::vector<Fingerprint> staged;
@@ -75,6 +71,10 @@ class SourceReader {
   }
 
   void ReadAll(Counters* counters) {
+    FindOverrides(request_.memory_only ? RecordTier::kMemory
+                  : late_              ? RecordTier::kCached
+                                       : RecordTier::kDisk);
+    if (needs_disk_) return;
     const bool plays = (request_.facts & kFactPlays) != 0;
     std::vector<Fingerprint> staged;
     if (plays) shard_.ring.Collect(collection_.id, user_, oldest_bucket_, false, &staged);
@@ -98,6 +98,19 @@ class SourceReader {
   }
 
  private:
+  // Overrides that are not found lift nothing: an item more may be seen, none is unseen.
+  void FindOverrides(RecordTier tier) {
+    const Status found = shard_.users.Find(user_, tier, &settings_);
+    if (found.code() == StatusCode::kIncomplete) {
+      needs_disk_ = tier == RecordTier::kMemory;
+    } else if (!found.ok()) {
+      MarkMissing(response_, "user");
+    }
+    if (settings_ == nullptr) return;
+    const auto at = settings_->marks.find(collection_.name);
+    if (at != settings_->marks.end() && !at->second.overrides.empty()) marks_ = &at->second;
+  }
+
   bool Late() {
     if (late_ || deadline_ == SteadyTime::max()) return late_;
     if (std::chrono::steady_clock::now() < deadline_) return false;
@@ -223,9 +236,9 @@ class SourceReader {
   const int64_t oldest_bucket_;
   Scratch& scratch_;
   FilterResponse* const response_;
-  const std::shared_ptr<const UserRecord> settings_;  // of the user, or null
-  const CollectionMarks* marks_ = nullptr;            // of settings_
-  const SteadyTime deadline_;                         // max(): none
+  UserRecordPtr settings_;                  // of the user, or null
+  const CollectionMarks* marks_ = nullptr;  // of settings_
+  const SteadyTime deadline_;               // max(): none
   rocksdb::ReadOptions options_;
   bool late_ = false;
   bool needs_disk_ = false;

@@ -12,10 +12,10 @@ namespace {
 // Records rewritten, or keys deleted, in one batch.
 constexpr size_t kForgetAtOnce = 1'000;
 
-// Records are put and not merged: a merge takes nothing away. All that is known of a user is in
-// memory, and nobody else writes records meanwhile.
-Status ForgetMarks(ShardParts& shard, std::string_view collection,
-                   std::span<const std::string> users) REQUIRES(shard.apply_lock) {
+// Records are put and not merged: a merge takes nothing away. Nobody else writes records meanwhile.
+Status PutWithoutMarks(ShardParts& shard, std::string_view collection,
+                       const std::vector<std::string>& users, const LoadedRecords& loaded)
+    REQUIRES(shard.apply_lock) {
   shard.apply_lock.AssertHeld();
   const Status writable = shard.store->CheckWritable();
   if (!writable.ok()) return writable;
@@ -23,7 +23,7 @@ Status ForgetMarks(ShardParts& shard, std::string_view collection,
   std::vector<std::pair<std::string, UserRecord>> records;
   std::string encoded;
   for (const std::string& user : users) {
-    const std::shared_ptr<const UserRecord> known = shard.users.Find(user);
+    const UserRecord* const known = loaded.Find(user);
     // Of a record that is not understood nothing is taken away.
     if (known == nullptr || known->damaged || !known->newer.empty()) continue;
     UserRecord record = *known;
@@ -36,6 +36,33 @@ Status ForgetMarks(ShardParts& shard, std::string_view collection,
   const rocksdb::Status written = shard.store->db()->Write(NotSynced(), &batch);
   if (!written.ok()) return FromRocks(written, "forget a collection");
   for (auto& [user, record] : records) shard.users.Replace(user, std::move(record));
+  return {};
+}
+
+// Piece by piece: other writes go on between two.
+Status ForgetMarks(ShardParts& shard, std::string_view collection) {
+  std::string next;  // user to go on from
+  for (bool all = false; !all;) {
+    std::vector<std::string> users;
+    all = true;
+    const Status read =
+        shard.users.ForEach(next, [&](std::string_view user, const UserRecord& record) {
+          if (!record.marks.contains(collection)) return true;
+          users.emplace_back(user);
+          all = users.size() < kForgetAtOnce;
+          return all;
+        });
+    if (!read.ok()) return read;
+    if (users.empty()) return {};
+    next = users.back() + '\0';
+    const auto each = [&](const auto& visit) { std::for_each(users.begin(), users.end(), visit); };
+    const Status put = WithRecordsOf<SharedLock::Exclusive>(
+        each, shard.users, shard.apply_lock, [&](const LoadedRecords& known) {
+          shard.apply_lock.AssertHeld();
+          return PutWithoutMarks(shard, collection, users, known);
+        });
+    if (!put.ok()) return put;
+  }
   return {};
 }
 
@@ -68,15 +95,8 @@ Status ForgetDays(ShardParts& shard, std::string_view collection) {
 }  // namespace
 
 Status ForgetCollection(ShardParts& shard, std::string_view collection) {
-  const std::vector<std::string> users = shard.users.UsersWithMarks(collection);
-  for (size_t at = 0; at < users.size(); at += kForgetAtOnce) {
-    const std::span<const std::string> piece(users.data() + at,
-                                             std::min(kForgetAtOnce, users.size() - at));
-    const SharedLock::Exclusive alone(shard.apply_lock);
-    const Status forgotten = ForgetMarks(shard, collection, piece);
-    if (!forgotten.ok()) return forgotten;
-  }
-  return ForgetDays(shard, collection);
+  const Status forgotten = ForgetMarks(shard, collection);
+  return forgotten.ok() ? ForgetDays(shard, collection) : forgotten;
 }
 
 }  // namespace seendb

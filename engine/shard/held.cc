@@ -50,7 +50,8 @@ bool MayHoldIn(const ShardStore& store, const CollectionFamilies& collection,
 // As a reader looks, so that a drain hides nothing: the ring, then the family set, then RocksDB.
 bool MayHold(const ShardParts& shard, std::string_view user) {
   const ShardStore& store = *shard.store;
-  if (shard.users.Find(user) != nullptr) return true;
+  UserRecordPtr record;
+  if (shard.users.Find(user, RecordTier::kCached, &record).ok() && record != nullptr) return true;
   const std::shared_ptr<const FamilySet> before = store.families();
   for (const auto& [name, collection] : before->collections) {
     const uint16_t id = shard.names->Intern(name, collection.making);

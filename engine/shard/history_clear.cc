@@ -58,12 +58,13 @@ Status DeleteRows(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
 
 // The marks of a clear: what it covers.
 UserRecord ClearMarks(ShardParts& shard, std::span<const CollectionPtr> wanted,
-                      const std::string& user, int64_t now_ms) REQUIRES_SHARED(shard.apply_lock) {
+                      const std::string& user, int64_t now_ms, const LoadedRecords& known)
+    REQUIRES_SHARED(shard.apply_lock) {
   shard.apply_lock.AssertHeldShared();
   UserRecord record;
   for (const CollectionPtr& of : wanted) {
     ReadGaps gaps;
-    HistoryReader reader(shard, *of, user, now_ms, &gaps);
+    HistoryReader reader(shard, *of, user, now_ms, &gaps, &known);
     const int64_t newest_ms = reader.NewestMs(now_ms + of->policy.max_future_ms);
     record.marks[of->name].cleared_at_ms = std::max(now_ms, newest_ms);
   }
@@ -72,11 +73,13 @@ UserRecord ClearMarks(ShardParts& shard, std::span<const CollectionPtr> wanted,
 
 Result<UserRecord> MarkCleared(ShardParts& shard, std::span<const CollectionPtr> wanted,
                                const std::string& user) EXCLUDES(shard.apply_lock) {
-  const SharedLock::Shared in_ring(shard.apply_lock);
-  shard.apply_lock.AssertHeldShared();
-  UserRecord record = ClearMarks(shard, wanted, user, shard.clock->NowMs());
-  const Status cleared = shard.users.ChangeOne(
-      user, [&](const UserRecord*) { return std::optional<UserRecord>(record); });
+  UserRecord record;
+  Status cleared = WithRecordsOf<SharedLock::Shared>(
+      OneUser(user), shard.users, shard.apply_lock, [&](const LoadedRecords& known) {
+        shard.apply_lock.AssertHeldShared();
+        record = ClearMarks(shard, wanted, user, shard.clock->NowMs(), known);
+        return shard.users.Unite(user, record);
+      });
   if (!cleared.ok()) return cleared;
   return record;
 }
@@ -84,10 +87,14 @@ Result<UserRecord> MarkCleared(ShardParts& shard, std::span<const CollectionPtr>
 // As an erasure, alone: no play is between its journal and the slot, no drain half way.
 Result<UserRecord> ForgetAndClear(ShardParts& shard, std::span<const CollectionPtr> wanted,
                                   const std::string& user) EXCLUDES(shard.apply_lock) {
-  const SharedLock::Exclusive alone(shard.apply_lock);
-  const int64_t now = shard.clock->NowMs();
-  UserRecord record = ClearMarks(shard, wanted, user, now);
-  const Status forgotten = CommitForget(shard, user, now, &record);
+  UserRecord record;
+  Status forgotten = WithRecordsOf<SharedLock::Exclusive>(
+      OneUser(user), shard.users, shard.apply_lock, [&](const LoadedRecords& known) {
+        shard.apply_lock.AssertHeld();
+        const int64_t now = shard.clock->NowMs();
+        record = ClearMarks(shard, wanted, user, now, known);
+        return CommitForget(shard, user, now, &record);
+      });
   if (!forgotten.ok()) return forgotten;
   return record;
 }

@@ -23,7 +23,7 @@ int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t no
 }
 
 Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string& user,
-                      std::span<const IdRef> items, int64_t oldest_ms)
+                      std::span<const IdRef> items, int64_t oldest_ms, const LoadedRecords& known)
     REQUIRES_SHARED(shard.apply_lock) {
   shard.apply_lock.AssertHeldShared();
   const Status takes = shard.store->CheckWritable();
@@ -32,11 +32,11 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   std::vector<std::string> texts;
   for (const IdRef& item : items) texts.push_back(item.ToString());
   ReadGaps gaps;
-  HistoryReader reader(shard, of, user, now, &gaps);
+  HistoryReader reader(shard, of, user, now, &gaps, &known);
   const std::vector<FoundState> found =
       reader.Find(std::vector<std::string_view>(texts.begin(), texts.end()));
   const bool again = of.policy.history.deleted_items == DeletedItems::kRecommendAgain;
-  const std::shared_ptr<const UserRecord> settings = shard.users.Find(user);
+  const UserRecord* const settings = known.Find(user);
   UserRecord record;
   std::string value;
   rocksdb::WriteBatch batch;
@@ -47,9 +47,9 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
       // A play that ended an override need not be in history.
       const auto marks = settings->marks.find(of.name);
       if (marks != settings->marks.end()) {
-        const auto known = marks->second.overrides.find(fp);
-        if (known != marks->second.overrides.end()) {
-          at_ms = std::max(at_ms, known->second.at_ms);
+        const auto deleted = marks->second.overrides.find(fp);
+        if (deleted != marks->second.overrides.end()) {
+          at_ms = std::max(at_ms, deleted->second.at_ms);
         }
       }
     }
@@ -66,6 +66,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   if (again && !items.empty()) {
     record.forget_before_ms = oldest_ms;
     record.Encode(&value);
+    shard.users.Announce(user);
     const rocksdb::Status merged = batch.Merge(shard.store->users(), user, value);
     if (!merged.ok()) return FromRocks(merged, "delete from history");
   }
@@ -99,11 +100,9 @@ Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user,
 // Writes the change, which is not synced yet.
 Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, int64_t oldest_ms)
     EXCLUDES(shard.apply_lock) {
-  const SharedLock::Shared in_ring(shard.apply_lock);
-  shard.apply_lock.AssertHeldShared();
-  const int64_t now = shard.clock->NowMs();
   using Change = Result<std::optional<UserRecord>>;
-  return shard.users.ChangeOne(user, [&](const UserRecord* known) -> Change {
+  const auto change = [&](const UserRecord* known) -> Change {
+    const int64_t now = shard.clock->NowMs();
     if (known != nullptr && known->damaged) {
       return Status::Corruption("the user's settings can't be read");
     }
@@ -119,7 +118,10 @@ Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, 
     const int64_t at_ms = last == nullptr ? now : std::max(now, last->at_ms);
     record.toggles.push_back({at_ms, shard.NextSequence(), paused});
     return std::optional<UserRecord>(std::move(record));
-  });
+  };
+  return WithRecordsOf<SharedLock::Shared>(
+      OneUser(user), shard.users, shard.apply_lock,
+      [&](LoadedRecords& known) { return shard.users.ChangeOne(user, &known, change); });
 }
 
 }  // namespace
@@ -132,12 +134,16 @@ Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& u
   const int64_t current = BucketIndexOf(of.policy, shard.clock->NowMs());
   Status deleted = shard.store->EnsureHistoryBucket(of.name, current).status();
   if (!deleted.ok()) return deleted;
+  const auto write = [&](const LoadedRecords& known) {
+    shard.apply_lock.AssertHeldShared();
+    return WriteDeletions(shard, of, user, items, oldest_ms, known);
+  };
   if (of.policy.history.deleted_items == DeletedItems::kRecommendAgain) {
-    const SharedLock::Exclusive alone(shard.apply_lock);
-    deleted = WriteDeletions(shard, of, user, items, oldest_ms);
+    deleted =
+        WithRecordsOf<SharedLock::Exclusive>(OneUser(user), shard.users, shard.apply_lock, write);
   } else {
-    const SharedLock::Shared together(shard.apply_lock);
-    deleted = WriteDeletions(shard, of, user, items, oldest_ms);
+    deleted =
+        WithRecordsOf<SharedLock::Shared>(OneUser(user), shard.users, shard.apply_lock, write);
   }
   if (deleted.ok()) deleted = shard.store->SyncWal();
   if (!deleted.ok()) return deleted;
@@ -181,7 +187,9 @@ Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
 }
 
 Result<Recording> GetRecording(const ShardParts& shard, const std::string& user) {
-  const std::shared_ptr<const UserRecord> known = shard.users.Find(user);
+  UserRecordPtr known;
+  Status found = shard.users.Find(user, RecordTier::kDisk, &known);
+  if (!found.ok()) return found;
   if (known == nullptr) return Recording{};
   if (known->damaged) return Status::Corruption("the user's settings can't be read");
   if (known->toggles.empty()) return Recording{};

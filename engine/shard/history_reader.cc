@@ -22,7 +22,8 @@ void FoundState::Take(const HistoryView& other) {
 }
 
 HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collection,
-                             std::string_view user, int64_t now_ms, ReadGaps* gaps)
+                             std::string_view user, int64_t now_ms, ReadGaps* gaps,
+                             const LoadedRecords* known)
     : shard_(shard),
       collection_(collection),
       user_(user),
@@ -30,9 +31,7 @@ HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collecti
       oldest_bucket_(OldestHistoryBucket(collection.policy, now_ms)),
       oldest_ms_(BucketBeginMs(collection.policy, oldest_bucket_)) {
   shard.ring.CollectHistory(collection.id, user, &staged_);
-  if (const auto settings = shard.users.Find(user)) {
-    up_to_ms_ = settings->Watermark(collection.name);
-  }
+  FindWatermark(known);
   SEENDB_PAUSE_POINT("history: ring read");
   families_ = shard.store->families();
   family_ = families_->Find(collection.name);
@@ -41,6 +40,24 @@ HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collecti
     gaps_->Add("shard");
   }
   if (family_ != nullptr) CheckLosses();
+}
+
+// Where it can't be read, nothing is shown: all may have been erased.
+void HistoryReader::FindWatermark(const LoadedRecords* known) {
+  UserRecordPtr read;
+  const UserRecord* settings = nullptr;
+  if (known != nullptr) {
+    settings = known->Find(user_);
+  } else {
+    const Status found = shard_.users.Find(user_, RecordTier::kDisk, &read);
+    settings = read.get();
+    if (!found.ok() && shard_.store->readable()) {
+      gaps_->Add("user");
+      up_to_ms_ = INT64_MAX;
+      return;
+    }
+  }
+  if (settings != nullptr) up_to_ms_ = settings->Watermark(collection_.name);
 }
 
 // What was lost may be this user's, and of buckets that are still read.

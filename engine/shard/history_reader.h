@@ -41,8 +41,9 @@ struct FoundState {
 /// See the head of this file. Everything passed to it must outlive it.
 class HistoryReader {
  public:
+  /// `known`: the user's record, for callers that hold the apply lock; null: it is looked up.
   HistoryReader(const ShardParts& shard, const Collection& collection, std::string_view user,
-                int64_t now_ms, ReadGaps* gaps);
+                int64_t now_ms, ReadGaps* gaps, const LoadedRecords* known = nullptr);
 
   const Collection& collection() const { return collection_; }
   std::string_view user() const { return user_; }
@@ -65,6 +66,7 @@ class HistoryReader {
   void MarkMissing(std::string_view bucket);
 
  private:
+  void FindWatermark(const LoadedRecords* known);
   void CheckLosses();
   void ReadBucket(const HistoryBucket& bucket, std::span<const std::string_view> items,
                   std::vector<size_t>* pending, std::vector<FoundState>* found);

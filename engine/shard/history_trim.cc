@@ -134,10 +134,9 @@ Status TrimUser(ShardParts& shard, const Collection& of, const std::string& user
     EXCLUDES(shard.apply_lock) {
   UserRecord record;
   uint64_t evicted = 0;
-  {
-    const SharedLock::Shared in_ring(shard.apply_lock);
+  const auto evict = [&](const LoadedRecords& known) -> Status {
     ReadGaps gaps;
-    HistoryReader reader(shard, of, user, shard.clock->NowMs(), &gaps);
+    HistoryReader reader(shard, of, user, shard.clock->NowMs(), &gaps, &known);
     HistoryWalk walk(&reader, {}, kAhead);
     uint64_t met = 0;
     int64_t kept_ms = 0;
@@ -150,11 +149,12 @@ Status TrimUser(ShardParts& shard, const Collection& of, const std::string& user
     }
     // What can't be read might count: nothing is evicted for lack of it.
     if (gaps.degraded) shard.written_users.Add(of.name, user);  // looked at again
-    if (evicted == 0 || gaps.degraded) return {};
-    const Status noted = shard.users.ChangeOne(
-        user, [&](const UserRecord*) { return std::optional<UserRecord>(record); });
-    if (!noted.ok()) return noted;
-  }
+    if (gaps.degraded) evicted = 0;
+    return evicted == 0 ? Status() : shard.users.Unite(user, record);
+  };
+  const Status noted =
+      WithRecordsOf<SharedLock::Shared>(OneUser(user), shard.users, shard.apply_lock, evict);
+  if (!noted.ok() || evicted == 0) return noted;
   const Status synced = shard.store->SyncWal();
   if (!synced.ok()) return synced;
   shard.counters->history_evicted.fetch_add(evicted, std::memory_order_relaxed);

@@ -114,7 +114,7 @@ void Outbox::Commit(const Added& added) {
 }
 
 Status Outbox::Read(const OutboxSource& source, int64_t after, size_t limit,
-                    const UserRecords& users, std::vector<OutboxRow>* rows) const {
+                    const UserLookup& users, std::vector<OutboxRow>* rows) const {
   size_t read = 0;
   const auto take = [&](std::string_view key, std::string_view value) {
     const std::optional<OutboxPlace> place = ParseOutboxKey(key);

@@ -25,7 +25,7 @@
 #include "base/sync.h"
 #include "seendb/ingest.h"
 #include "shard/first_plays.h"
-#include "shard/user_records.h"
+#include "shard/user_lookup.h"
 #include "store/shard_store.h"
 #include "store/sources.h"
 #include "tables/outbox_row.h"
@@ -57,7 +57,7 @@ class Outbox {
   void Commit(const Added& added);
 
   /// See Engine::ReadOutbox; `users` say who was erased.
-  Status Read(const OutboxSource& source, int64_t after, size_t limit, const UserRecords& users,
+  Status Read(const OutboxSource& source, int64_t after, size_t limit, const UserLookup& users,
               std::vector<OutboxRow>* rows) const;
   Status Delete(std::span<const OutboxRow> told) EXCLUDES(changes_);
   /// Takes a user out of all rows written before the shard's sequence `seq`. Cost: a look at each

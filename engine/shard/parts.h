@@ -36,6 +36,7 @@ struct ShardContext {
   Counters* counters = nullptr;
   NameTable* names = nullptr;
   std::shared_ptr<SharedResources> resources;
+  uint64_t user_cache_bytes = 0;  ///< of one shard
 };
 
 /// Users of a shard whose erasure has rows of history left to be deleted: it was interrupted.
@@ -71,6 +72,7 @@ struct ShardParts {
         ring(
             {options.ring_slots, options.slot_ms, options.slot_bytes_max, options.short_term_bytes},
             clock),
+        users(store.get(), context.user_cache_bytes, counters),
         sequence(store->epoch() << 40) {}
 
   const Options& options;
@@ -82,7 +84,7 @@ struct ShardParts {
   const std::unique_ptr<ShardStore> store;
   SharedLock apply_lock;
   Ring ring;
-  UserRecords users{store.get(), counters};
+  UserRecords users;
   ActiveDays days{store.get()};
   WrittenUsers written_users;
   Sources sources;

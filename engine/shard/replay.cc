@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "format/journal_codec.h"
 #include "shard/verdict.h"
@@ -11,9 +14,53 @@
 namespace seendb {
 namespace {
 
+// The lowest sequence of a journal record; above all where there is none.
+Result<uint64_t> FirstSequence(const ShardStore& store) {
+  uint64_t first = UINT64_MAX;
+  for (uint32_t position = 0; position < store.ring_families(); ++position) {
+    const std::shared_ptr<Family> family = store.ring_family(position);
+    if (family == nullptr) continue;
+    const std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator({}, family->get()));
+    uint64_t sequence = 0;
+    it->SeekToFirst();
+    while (it->Valid() && !ParseSequenceKey(it->key().ToStringView(), &sequence)) it->Next();
+    if (!it->status().ok()) return FromRocks(it->status(), "read the journal");
+    if (it->Valid()) first = std::min(first, sequence);
+  }
+  return first;
+}
+
+// Erasures, and clears of filters, that journal records are older than: those of a few hours. The
+// users' records are read once for them, and not at each play.
+class ReplayedMarks {
+ public:
+  explicit ReplayedMarks(uint64_t first_sequence) : first_sequence_(first_sequence) {}
+
+  void Add(std::string_view user, const UserRecord& record) {
+    UserRecord marks;
+    if (record.erased_seq >= first_sequence_) marks.erased_seq = record.erased_seq;
+    for (const auto& [collection, of] : record.marks) {
+      if (of.forgotten.seq >= first_sequence_) marks.marks[collection].forgotten = of.forgotten;
+    }
+    if (marks != UserRecord()) users_.emplace(user, std::move(marks));
+  }
+  const UserRecord* Find(std::string_view user) const {
+    const auto at = users_.find(user);
+    return at == users_.end() ? nullptr : &at->second;
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view user) const { return KeyedHash(user); }
+  };
+  const uint64_t first_sequence_;
+  std::unordered_map<std::string, UserRecord, Hash, std::equal_to<>> users_;
+};
+
 // As ReplayRecord; the filters take what enters history.
-bool ReplayHistory(ShardParts& shard, uint64_t sequence, std::string_view record, Staging* staging,
-                   HistoryStaging* history) {
+bool ReplayHistory(ShardParts& shard, const ReplayedMarks& marks, uint64_t sequence,
+                   std::string_view record, Staging* staging, HistoryStaging* history) {
   HistoryJournalDecoder decoder;
   if (!decoder.Begin(record)) return false;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
@@ -24,8 +71,7 @@ bool ReplayHistory(ShardParts& shard, uint64_t sequence, std::string_view record
   WatchedPlay play;
   while (decoder.Next(&play)) {
     if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
-    const Standing stands =
-        StandingOf(shard.users.Find(play.user).get(), decoder.collection(), sequence);
+    const Standing stands = StandingOf(marks.Find(play.user), decoder.collection(), sequence);
     if (!stands.history) continue;
     const int64_t bucket = BucketIndexOf(family->policy, play.at_ms);
     if (stands.filter) {
@@ -39,7 +85,8 @@ bool ReplayHistory(ShardParts& shard, uint64_t sequence, std::string_view record
 
 // Plays that are not above what made them be forgotten are skipped; false where the bytes are
 // damaged or name a bucket of no calendar, whose family could not be opened again.
-bool ReplayRecord(ShardParts& shard, uint64_t sequence, std::string_view record, Staging* staging) {
+bool ReplayRecord(ShardParts& shard, const ReplayedMarks& marks, uint64_t sequence,
+                  std::string_view record, Staging* staging) {
   JournalDecoder decoder;
   if (!decoder.Begin(record)) return false;
   const std::shared_ptr<const FamilySet> families = shard.store->families();
@@ -56,15 +103,15 @@ bool ReplayRecord(ShardParts& shard, uint64_t sequence, std::string_view record,
       if (!index.ok() || *index != play.bucket) return false;
       known = play.bucket;
     }
-    const auto known_user = shard.users.Find(play.user);
-    if (!StandingOf(known_user.get(), decoder.collection(), sequence).filter) continue;
+    if (!StandingOf(marks.Find(play.user), decoder.collection(), sequence).filter) continue;
     staging->Add(collection, play);
     shard.counters->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }
   return decoder.ok();
 }
 
-Status ReplaySlot(ShardParts& shard, uint32_t position, SlotContents* slot) {
+Status ReplaySlot(ShardParts& shard, const ReplayedMarks& marks, uint32_t position,
+                  SlotContents* slot) {
   const std::shared_ptr<Family> family = shard.store->ring_family(position);
   if (family == nullptr) return {};
   const std::unique_ptr<rocksdb::Iterator> it(shard.store->db()->NewIterator({}, family->get()));
@@ -79,8 +126,8 @@ Status ReplaySlot(ShardParts& shard, uint32_t position, SlotContents* slot) {
     const std::string_view record = it->value().ToStringView();
     if (ParseSequenceKey(it->key().ToStringView(), &sequence) &&
         (HistoryJournalDecoder::IsOne(record)
-             ? ReplayHistory(shard, sequence, record, staging.get(), history.get())
-             : ReplayRecord(shard, sequence, record, staging.get()))) {
+             ? ReplayHistory(shard, marks, sequence, record, staging.get(), history.get())
+             : ReplayRecord(shard, marks, sequence, record, staging.get()))) {
       continue;
     }
     if (!NewerText(record).empty()) continue;
@@ -103,11 +150,17 @@ Status ReplaySlot(ShardParts& shard, uint32_t position, SlotContents* slot) {
 }  // namespace
 
 Status Replay(ShardParts& shard) {
-  const Status loaded = shard.users.Load();
+  const Result<uint64_t> first = FirstSequence(*shard.store);
+  if (!first.ok()) return first.status();
+  ReplayedMarks marks(*first);
+  const Status loaded = shard.users.Load([&](std::string_view user, const UserRecord& record) {
+    marks.Add(user, record);
+    return true;
+  });
   if (!loaded.ok()) return loaded;
   std::vector<SlotContents> slots(shard.store->ring_families());
   for (uint32_t position = 0; position < slots.size(); ++position) {
-    const Status replayed = ReplaySlot(shard, position, &slots[position]);
+    const Status replayed = ReplaySlot(shard, marks, position, &slots[position]);
     if (!replayed.ok()) return replayed;
   }
   shard.ring.Begin(std::move(slots), !shard.store->read_only());

@@ -111,7 +111,9 @@ Status Unreadable(const ShardParts& shard) {
 Status InspectUser(const ShardParts& shard, std::string_view only, UserReport* report) {
   if (!shard.store->readable()) return Unreadable(shard);
   ReportStaged(shard, only, report);
-  const std::shared_ptr<const UserRecord> settings = shard.users.Find(report->user);
+  UserRecordPtr settings;
+  Status looked_up = shard.users.Find(report->user, RecordTier::kDisk, &settings);
+  if (!looked_up.ok()) return looked_up;
   if (settings != nullptr && settings->erased_seq != 0) {
     report->erased_at_ms = settings->erased_at_ms;
   }
@@ -180,6 +182,8 @@ void AddBuckets(const ShardParts& shard, const Collection& collection, int64_t n
 void AddStats(ShardParts& shard, EngineStats* stats) {
   shard.ring.AddTo(stats);
   stats->outbox_rows += shard.outbox.rows();
+  stats->user_cache_bytes += shard.users.cache_bytes();
+  stats->user_directory_bytes += shard.users.directory_bytes();
   {
     const MutexLock lock(shard.sources.mutex());
     for (const auto& [key, record] : shard.sources.records()) stats->ingested += record.counts;

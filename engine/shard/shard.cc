@@ -89,6 +89,14 @@ Status Shard::Apply(const ShardWrite& write, const SlotPin* pin, RecordResult* r
   return applied;
 }
 
+// Where it is being opened anew, memory does not tell either.
+Status Shard::LoadUsersFromMemory(std::span<const ShardEvent> events) {
+  const std::optional<SharedLock::Shared> inside = SharedLock::Shared::Try(parts_.use);
+  if (!inside) return Status(StatusCode::kIncomplete, "the shard is being opened anew");
+  parts_.use.AssertHeldShared();
+  return LoadUsers(parts_, events, RecordTier::kMemory);
+}
+
 Status Shard::CheckLog(const IngestBatch& batch) {
   const Entry inside(&parts_);
   if (!inside.ok()) return inside.status();

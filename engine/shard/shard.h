@@ -75,6 +75,9 @@ class Shard {
   /// another Apply writes one of the same users. Afterwards the ring is turned where its slot is
   /// full.
   Status Apply(const ShardWrite& write, const SlotPin* pin, RecordResult* result);
+  /// Looks the records of the events' users up, in memory alone; kIncomplete: that does not tell.
+  /// An Apply right after it mostly finds them. Does not wait.
+  Status LoadUsersFromMemory(std::span<const ShardEvent> events);
   Status CheckLog(const IngestBatch& batch);
   void AddSources(KnownSources* known);
   Status ForgetTopic(std::string_view topic);

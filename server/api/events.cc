@@ -41,7 +41,14 @@ Status RecordAll(Call& call, const std::vector<Event>& events,
   if (!status.ok()) return status;
   const auto entry = call.context.catalog.Find(collection);
   if (!entry) return Status::NotFound("unknown collection", "/collection");
-  const Result<RecordResult> result = record(call.engine(), events, RecordOptions{collection});
+  const bool memory_only = call.plan.executor == http::Executor::kInline &&
+                           call.request.body.size() <= call.plan.large_bytes;
+  const Result<RecordResult> result =
+      record(call.engine(), events, RecordOptions{collection, memory_only});
+  if (memory_only && result.status().code() == StatusCode::kIncomplete) {
+    call.response.move_to_worker = true;
+    return Status::Ok();
+  }
   if (!result.ok()) return result.status();
   CountEvents(entry->counters, kind, result->accepted, result->refused);
   NoteRefused(&call.context.refusals, entry->counters, kind, collection, *result);

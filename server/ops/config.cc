@@ -66,6 +66,7 @@ Keys EngineKeys(Options* options) {
           {"slot_bytes", Integer(&options->slot_bytes_max, 1, kMaxBytes)},
           {"short_term_bytes", Integer(&options->short_term_bytes, 0, kMaxBytes)},
           {"block_cache_bytes", Integer(&options->block_cache_bytes, 0, kMaxBytes)},
+          {"user_cache_bytes", Integer(&options->user_cache_bytes, 0, kMaxBytes)},
           {"write_buffer_bytes", Integer(&options->write_buffer_bytes, 1 << 20, kMaxBytes)},
           {"background_threads", Integer(&options->background_threads, 1, 256)},
           {"max_column_families", Integer(&options->max_column_families, 1, 100'000)},

@@ -123,6 +123,9 @@ void CollectGauges(const EngineStats& e, Writer* out) {
   out->Gauge("seendb_disk_bytes", "Live SST files.", e.disk_bytes);
   out->Gauge("seendb_memtable_bytes", "Memtables.", e.memtable_bytes);
   out->Gauge("seendb_block_cache_bytes", "Block cache in use.", e.block_cache_bytes);
+  out->Gauge("seendb_user_cache_bytes", "User records kept in memory.", e.user_cache_bytes);
+  out->Gauge("seendb_user_directory_bytes", "Filters that know which users have a record.",
+             e.user_directory_bytes);
   out->Gauge("seendb_pending_compaction_bytes", "Bytes that wait for compaction.",
              e.pending_compaction_bytes);
   out->Counter("seendb_wal_written_bytes_total", "Written to the log.", e.wal_bytes_written);

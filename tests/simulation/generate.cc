@@ -79,6 +79,8 @@ class Generator {
     options.slot_bytes_max = dice_.Of<uint64_t>({16 << 10, 1 << 20, 256 << 20});
     options.short_term_bytes = dice_.Of<uint64_t>({0, 16 << 10, 64 << 20});
     options.block_cache_bytes = 4 << 20;
+    // In most scripts a few records. No throw of the dice: seeds keep their scripts.
+    if (options.short_term_bytes != 0) options.user_cache_bytes = 1'500;
     options.write_buffer_bytes = dice_.Of<uint64_t>({1 << 20, 4 << 20, 64 << 20});
     options.list_limit = dice_.Of<uint32_t>({16, 16, 64, 4096});
     if (dice_.Chance(50)) options.maintenance_end_minute = 0;  // the whole day

@@ -49,6 +49,7 @@ const std::vector<Member>& OptionMembers() {
       MemberOf("slot_bytes_max", &Options::slot_bytes_max),
       MemberOf("short_term_bytes", &Options::short_term_bytes),
       MemberOf("block_cache_bytes", &Options::block_cache_bytes),
+      MemberOf("user_cache_bytes", &Options::user_cache_bytes),
       MemberOf("write_buffer_bytes", &Options::write_buffer_bytes),
       MemberOf("list_limit", &Options::list_limit),
       MemberOf("maintenance_begin_minute", &Options::maintenance_begin_minute),

@@ -28,7 +28,7 @@ class FakeEngine : public Engine {
   Status recording_fail;        ///< of GetRecording alone
   int64_t now_ms = 1'700'000'000'000;
   bool degraded = false;
-  bool cold = false;                     ///< memory alone can't answer filters
+  bool cold = false;                     ///< memory alone can't answer filters, nor record
   uint32_t refuted = 0;                  // said of each verified filter
   std::vector<std::string> checkpoints;  ///< the folders asked for
   uint64_t batches = 0, largest_batch = 0, ticks = 0;
@@ -381,6 +381,7 @@ class FakeEngine : public Engine {
                               Keep keep) {
     const std::lock_guard lock(mutex_);
     if (!fail.ok()) return fail;
+    if (options.memory_only && cold) return Status(StatusCode::kIncomplete, "cold");
     const std::string collection(options.collection);
     const auto found = collections_.find(collection);
     if (found == collections_.end()) return Status::NotFound("unknown collection");

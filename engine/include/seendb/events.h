@@ -44,6 +44,12 @@ struct Impression {
 /// How a batch is recorded.
 struct RecordOptions {
   std::string_view collection = "default";  ///< whose policy applies; kNotFound if unknown
+  /// Looks in memory alone whether a user was erased, has paused history and the like: where that
+  /// does not tell, of more than 65,536 events, and where a shard is being opened anew, nothing is
+  /// recorded, and the call answers kIncomplete. For threads that must not wait: another one
+  /// records without it. What is recorded is written as ever: where durability is `sync`, that
+  /// waits.
+  bool memory_only = false;
 };
 
 /// Why an event was not taken: what counts of refusals go by.
@@ -180,8 +186,8 @@ struct FilterResponse {
   uint64_t beyond_cap = 0;       ///< with `record`: RecordResult::beyond_cap
   bool needs_disk = false;       ///< with kIncomplete: memory alone could not tell
   bool degraded = false;         ///< something could not be read; unseen may hold seen items
-  std::vector<std::string>
-      missing;  ///< unread buckets' labels, "impressions", "deadline", "log", "clock", "shard"
+  /// Unread buckets' labels, "impressions", "deadline", "log", "clock", "shard", "user".
+  std::vector<std::string> missing;
   std::vector<Reason> reasons;  ///< one an examined item, if asked for
 };
 

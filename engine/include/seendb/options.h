@@ -40,6 +40,9 @@ struct Options {
   /// Shared by all shards.
   uint64_t block_cache_bytes = 512ULL << 20;
   uint64_t write_buffer_bytes = 256ULL << 20;
+  /// User records kept in memory, divided among the shards: of users with an erasure, a clear, a
+  /// pause or an override. Of each that has a record, kept or not, 2 to 4 bytes more are taken.
+  uint64_t user_cache_bytes = 32ULL << 20;
   int background_threads = 2;
   /// Families a shard may hold; a collection that needs more is kIncompatible.
   uint32_t max_column_families = 400;

@@ -154,6 +154,7 @@ struct EngineStats {
   uint64_t outbox_rows = 0;    ///< with first plays of the day that wait to be told
   int64_t ring_oldest_ms = 0;  ///< opening time of the oldest undrained slot with plays; 0: none
   uint64_t disk_bytes = 0;     ///< live SST files
+  uint64_t user_cache_bytes = 0, user_directory_bytes = 0;
   uint64_t memtable_bytes = 0, block_cache_bytes = 0, pending_compaction_bytes = 0;
   uint64_t wal_bytes_written = 0, flush_bytes_written = 0, compaction_bytes_written = 0;
   uint32_t shards = 0, column_families = 0;

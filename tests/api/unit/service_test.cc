@@ -99,6 +99,31 @@ TEST_F(FilterThreadTest, WhatMemoryCanNotAnswerLeavesTheIoThread) {
   }
 }
 
+// Where a user's record is not in memory.
+TEST_F(ServiceTest, PlaysAndImpressionsThatNeedTheDiskLeaveTheIoThread) {
+  engine_.cold = true;
+  for (const auto& [target, body] : {std::pair("/plays", R"({"events":[{"user":"u","item":1}]})"),
+                                     std::pair("/impressions", R"({"user":"u","items":[1]})")}) {
+    http::RequestHead head;
+    head.method = Method::kPost;
+    head.target = target;
+    head.content_length = std::string_view(body).size();
+    http::Plan plan = service_->Begin(head);
+    ASSERT_EQ(plan.executor, http::Executor::kInline);
+    const test::Padded padded(body);
+    http::Response response;
+    service_->Handle(plan, {head, padded.view(), nullptr}, &response);
+    EXPECT_TRUE(response.move_to_worker);
+    EXPECT_EQ(engine_.batches, 0u);
+    response.Clear();
+    plan.executor = http::Executor::kEngine;
+    service_->Handle(plan, {head, padded.view(), nullptr}, &response);
+    EXPECT_FALSE(response.move_to_worker);
+    EXPECT_EQ(response.status, 200u) << response.body;
+    EXPECT_EQ(std::exchange(engine_.batches, 0), 1u);
+  }
+}
+
 TEST_F(FilterThreadTest, ARequestThatMovesKeepsItsTurn) {
   engine_.cold = true;
   const auto turn = std::make_shared<int>();

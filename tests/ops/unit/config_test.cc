@@ -24,8 +24,9 @@ TEST(ConfigTest, ReadsEveryKey) {
                "idle_ms": 2, "transfer_ms": 8, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
                "shutdown_ms": 6, "candidates": 7},
     "engine": {"shards": 2, "open_damaged": true, "ring_slots": 3, "slot_ms": 4, "slot_bytes": 5,
-               "short_term_bytes": 6, "block_cache_bytes": 7, "write_buffer_bytes": 1048576,
-               "background_threads": 8, "max_column_families": 9, "max_collections": 15, "list_limit": 16,
+               "short_term_bytes": 6, "block_cache_bytes": 7, "user_cache_bytes": 70,
+               "write_buffer_bytes": 1048576, "background_threads": 8, "max_column_families": 9,
+               "max_collections": 15, "list_limit": 16,
                "sync_interval_ms": 11, "clock_jump_ms": 12, "outbox_max": 14,
                "maintenance": "22:30-01:15"}})",
                                    &config);
@@ -60,6 +61,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.engine.slot_bytes_max, 5u);
   EXPECT_EQ(config.engine.short_term_bytes, 6u);
   EXPECT_EQ(config.engine.block_cache_bytes, 7u);
+  EXPECT_EQ(config.engine.user_cache_bytes, 70u);
   EXPECT_EQ(config.engine.background_threads, 8);
   EXPECT_EQ(config.engine.max_column_families, 9u);
   EXPECT_EQ(config.engine.max_collections, 15u);

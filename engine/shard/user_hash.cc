@@ -1,0 +1,30 @@
+#include "shard/user_hash.h"
+
+#include <array>
+#include <random>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace seendb {
+namespace {
+
+// As large as XXH3's own secret.
+using Secret = std::array<uint32_t, 48>;
+static_assert(sizeof(Secret) >= XXH3_SECRET_SIZE_MIN);
+
+Secret DrawSecret() {
+  std::random_device random;
+  Secret secret;
+  for (uint32_t& word : secret) word = random();
+  return secret;
+}
+
+}  // namespace
+
+uint64_t KeyedHash(std::string_view user) noexcept {
+  static const Secret secret = DrawSecret();
+  return XXH3_64bits_withSecret(user.data(), user.size(), secret.data(), sizeof(secret));
+}
+
+}  // namespace seendb
