@@ -1,5 +1,6 @@
 #include "shard/user_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace seendb {
@@ -117,7 +118,8 @@ void UserCache::Shrink() {
 void UserCache::ShrinkStripe(Stripe& stripe, bool wanted_too) {
   const MutexLock lock(stripe.mutex);
   Records& records = stripe.records;
-  for (size_t i = 0; i < kBucketsAtOnce && !records.empty(); ++i) {
+  // No bucket twice: a record that is wanted would lose its mark and its place at once.
+  for (size_t left = std::min(kBucketsAtOnce, records.bucket_count()); left > 0; --left) {
     if (bytes() <= most_bytes_) return;
     stripe.hand = stripe.hand + 1 < records.bucket_count() ? stripe.hand + 1 : 0;
     // Taking an entry out keeps the other entries of the bucket where they are.
