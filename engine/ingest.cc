@@ -103,7 +103,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
 Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const {
   if (!batch.outbox_first_plays || !today || batch.plays.empty()) return {};
   uint64_t rows = 0;
-  for (const std::unique_ptr<Shard>& shard : shards_) rows += shard->OutboxRows();
+  for (const std::shared_ptr<Shard>& shard : Attached()) rows += shard->OutboxRows();
   if (rows < options_.outbox_max) return {};
   return Status::Busy("the outbox is full: " + std::to_string(rows) +
                       " rows of first plays wait to be told");
@@ -113,7 +113,9 @@ Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Tod
 // left out when the batch comes again.
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
                               const SortedEvents& sorted, IngestResult* result) {
-  Status status = InEachShard([&](Shard& shard) { return shard.CheckLog(batch); });
+  const std::shared_ptr<const ShardSet> shards = this->shards();  // before the pins
+  Status status = CheckNoneAbsent(*shards);
+  for (size_t i = 0; status.ok() && i < shards->size(); ++i) status = (*shards)[i]->CheckLog(batch);
   if (status.ok()) status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
   const GivenEvents given{.impressions = batch.impressions,
@@ -122,14 +124,14 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
                           .times = sorted.times,
                           .served = sorted.served};
   std::vector<std::optional<SlotPin>> pins;
-  status = PinAll(sorted.accepted, collection, given, &pins);
-  for (size_t i = 0; status.ok() && i < shards_.size(); ++i) {
+  status = PinAll(*shards, sorted.accepted, collection, given, &pins);
+  for (size_t i = 0; status.ok() && i < shards->size(); ++i) {
     const std::span<const ShardEvent> events = sorted.accepted.Of(i);
     const std::vector<uint32_t>& refused = sorted.refused[i];
     const LogPart log{batch, refused, /*counts_dead_letters=*/i == 0};
     RecordResult recorded;
-    status = shards_[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
-                               &recorded);
+    status = (*shards)[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
+                                 &recorded);
     if (!status.ok()) return FailureOf(std::move(status), i > 0);
     result->accepted += recorded.accepted;
     result->refused += recorded.refused;
@@ -145,11 +147,12 @@ std::vector<SourceInfo> EngineImpl::Sources() {
   std::vector<SourceInfo> infos;
   if (!CheckOpen().ok()) return infos;
   KnownSources all;
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddSources(&all);
+  const std::vector<std::shared_ptr<Shard>> attached = Attached();
+  for (const std::shared_ptr<Shard>& shard : attached) shard->AddSources(&all);
   for (auto& [key, known] : all) {
     known.info.topic = key.first;
     known.info.partition = key.second;
-    if (known.shards < shard_count_) {
+    if (known.shards < attached.size()) {
       known.info.next_offset.reset();
       known.info.last.reset();
     }
@@ -162,11 +165,14 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const auto named = [&](const SourceInfo& info) { return info.topic == topic; };
+  const std::shared_ptr<const ShardSet> all = shards();
+  const Status whole = CheckNoneAbsent(*all);
+  if (!whole.ok()) return whole;
   const std::vector<SourceInfo> known = Sources();
   if (std::none_of(known.begin(), known.end(), named)) {
     return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
   }
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : *all) {
     const Status forgotten = shard->ForgetTopic(topic);
     if (!forgotten.ok()) return forgotten;
   }
@@ -176,7 +182,7 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
 std::vector<OutboxSource> EngineImpl::OutboxSources() {
   std::vector<OutboxSource> sources;
   if (!CheckOpen().ok()) return sources;
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddOutboxSources(&sources);
+  for (const std::shared_ptr<Shard>& shard : Attached()) shard->AddOutboxSources(&sources);
   return sources;
 }
 
@@ -185,24 +191,29 @@ Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t 
   rows->clear();
   Status status = CheckOpen();
   if (!status.ok()) return status;
-  if (source.shard >= shards_.size()) return Status::InvalidArgument("no such shard", "/shard");
-  return shards_[source.shard]->ReadOutbox(source, after, limit, rows);
+  if (source.shard >= shard_count_) return Status::InvalidArgument("no such shard", "/shard");
+  const std::shared_ptr<Shard> shard = (*shards())[source.shard];
+  return shard == nullptr ? AbsentShard(source.shard)
+                          : shard->ReadOutbox(source, after, limit, rows);
 }
 
 Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  std::vector<std::vector<OutboxRow>> by_shard(shards_.size());
+  const std::shared_ptr<const ShardSet> shards = this->shards();
+  std::vector<std::vector<OutboxRow>> by_shard(shards->size());
   for (size_t i = 0; i < told.size(); ++i) {
-    if (told[i].shard >= shards_.size() || told[i].offset < 0) {
+    if (told[i].shard >= shards->size() || told[i].offset < 0) {
       return Status::InvalidArgument("no such row", "/" + std::to_string(i));
     }
     const OutboxRow& row = told[i];
     by_shard[row.shard].push_back({row.shard, row.topic, row.partition, row.offset});
   }
   Status first;
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    Status deleted = by_shard[i].empty() ? Status() : shards_[i]->DeleteOutbox(by_shard[i]);
+  for (size_t i = 0; i < shards->size(); ++i) {
+    if (by_shard[i].empty()) continue;
+    Shard* const shard = (*shards)[i].get();
+    Status deleted = shard == nullptr ? AbsentShard(i) : shard->DeleteOutbox(by_shard[i]);
     if (first.ok()) first = std::move(deleted);
   }
   return first;

@@ -119,8 +119,8 @@ struct SourceCounts {
 struct SourceInfo {
   std::string topic;
   uint32_t partition = 0;
-  /// To read next. Nothing where a shard does not know it, or lost it: the source is to be read
-  /// from where its log begins.
+  /// To read next: the lowest that a shard has stored, of those not absent. Nothing where one of
+  /// them does not know it, or lost it: the source is to be read from where its log begins.
   std::optional<int64_t> next_offset;
   SourceCounts counts;
   std::optional<SourceMark> last = {};  ///< the newest known message before next_offset
