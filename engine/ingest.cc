@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "engine_impl.h"
 
@@ -60,6 +61,34 @@ Status CheckOrigins(const IngestBatch& batch) {
   return {};
 }
 
+// Where each partition has the users of one shard.
+Status CheckPartitions(const IngestBatch& batch, uint32_t shards) {
+  if (!batch.partition_is_shard) return {};
+  for (size_t i = 0; i < batch.sources.size(); ++i) {
+    if (batch.sources[i].partition < shards) continue;
+    return Status::InvalidArgument("the database has " + std::to_string(shards) + " shards",
+                                   "/sources/" + std::to_string(i) + "/partition");
+  }
+  for (size_t i = 0; i < batch.plays.size(); ++i) {
+    const uint32_t partition = batch.sources[batch.origins[i].source].partition;
+    const uint32_t shard = ShardOf(batch.plays[i].user, shards);
+    if (shard == partition) continue;
+    return Status::InvalidArgument("belongs to shard " + std::to_string(shard) +
+                                       ", the event comes from partition " +
+                                       std::to_string(partition),
+                                   "/" + std::to_string(i) + "/user");
+  }
+  return {};
+}
+
+// The shards that a batch goes to, ascending.
+std::set<uint32_t> ShardsOf(const IngestBatch& batch, uint32_t shards) {
+  std::set<uint32_t> concerned;
+  for (uint32_t i = 0; i < shards && !batch.partition_is_shard; ++i) concerned.insert(i);
+  for (const SourceStep& step : batch.sources) concerned.insert(step.partition % shards);
+  return concerned;
+}
+
 }  // namespace
 
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
@@ -71,6 +100,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   status = CheckSteps(batch.sources);
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
+  if (status.ok()) status = CheckPartitions(batch, shard_count_);
   if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
   SortedEvents sorted;
   sorted.today = TodayOf(collection, batch.impressions);
@@ -114,9 +144,13 @@ Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Tod
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
                               const SortedEvents& sorted, IngestResult* result) {
   const std::shared_ptr<const ShardSet> shards = this->shards();  // before the pins
-  Status status = CheckNoneAbsent(*shards);
-  for (size_t i = 0; status.ok() && i < shards->size(); ++i) status = (*shards)[i]->CheckLog(batch);
-  if (status.ok()) status = CheckOutbox(batch, sorted.today);
+  const std::set<uint32_t> concerned = ShardsOf(batch, shard_count_);
+  Status status;
+  for (const uint32_t i : concerned) {
+    status = (*shards)[i] == nullptr ? AbsentShard(i) : (*shards)[i]->CheckLog(batch);
+    if (!status.ok()) return status;
+  }
+  status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
   const GivenEvents given{.impressions = batch.impressions,
                           .plays = batch.plays,
@@ -125,14 +159,17 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
                           .served = sorted.served};
   std::vector<std::optional<SlotPin>> pins;
   status = PinAll(*shards, sorted.accepted, collection, given, &pins);
-  for (size_t i = 0; status.ok() && i < shards->size(); ++i) {
+  if (!status.ok()) return status;
+  bool any_written = false;
+  for (const uint32_t i : concerned) {
     const std::span<const ShardEvent> events = sorted.accepted.Of(i);
     const std::vector<uint32_t>& refused = sorted.refused[i];
-    const LogPart log{batch, refused, /*counts_dead_letters=*/i == 0};
+    const LogPart log{batch, refused, shard_count_};
     RecordResult recorded;
     status = (*shards)[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
                                  &recorded);
-    if (!status.ok()) return FailureOf(std::move(status), i > 0);
+    if (!status.ok()) return FailureOf(std::move(status), any_written);
+    any_written = true;
     result->accepted += recorded.accepted;
     result->refused += recorded.refused;
     for (size_t reason = 0; reason < kRefusalReasons; ++reason) {

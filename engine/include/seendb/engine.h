@@ -89,7 +89,8 @@ class Engine {
   /// may have it. After any failure repeating the same call, in this process or after a restart,
   /// counts nothing twice. Durability as RecordPlays: after a power loss a shard has a prefix of
   /// its calls, offsets included. kUnavailable: a shard that the batch goes to is absent, nothing
-  /// changed. Cost: one log write a shard.
+  /// changed. With partition_is_shard it goes to the shards of its partitions alone; an event of
+  /// another shard's user is kInvalidArgument ("/<index>/user"). Cost: one log write a shard.
   virtual Result<IngestResult> Ingest(const IngestBatch& batch) = 0;
   /// Every source known, by topic and partition.
   virtual std::vector<SourceInfo> Sources() = 0;
