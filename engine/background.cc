@@ -55,8 +55,10 @@ Status EngineImpl::RunDue() {
 void EngineImpl::StartBackground() {
   const auto lane = [this](const char* name, std::chrono::milliseconds every,
                            std::function<Status(Shard&)> work) {
-    return Lane{name, every, shard_count_, 2,
-                [this, work = std::move(work)](uint32_t shard) { return work(*shards_[shard]); }};
+    return Lane{name, every, shard_count_, 2, [this, work = std::move(work)](uint32_t number) {
+                  const std::shared_ptr<Shard> shard = (*shards())[number];
+                  return shard == nullptr ? Status() : work(*shard);
+                }};
   };
   std::vector<Lane> lanes;
   lanes.push_back(

@@ -63,6 +63,9 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const MutexLock one(admin_mutex_);  // no policy changes between two shards
+  const std::shared_ptr<const ShardSet> all = shards();
+  const Status whole = CheckNoneAbsent(*all);
+  if (!whole.ok()) return whole;
   const Result<std::string> target = CheckTarget(dir);
   if (!target.ok()) return target.status();
   const std::string& folder = *target;
@@ -81,8 +84,8 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
     return Status::Incompatible(std::string(status.message()), "/dir");
   if (!status.ok()) return status;
   status = marked.Make(env);
-  for (uint32_t shard = 0; status.ok() && shard < shards_.size(); ++shard) {
-    status = shards_[shard]->Checkpoint(ShardPath(fresh, shard), &report);
+  for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+    status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
   }
   if (status.ok()) status = WriteIdentity(env, fresh, **identity);
   if (status.ok()) status = CheckCopy(**identity, fresh, report.files_linked == 0);

@@ -48,7 +48,7 @@ CollectionPtr EngineImpl::NewCollection(const std::string& name, uint64_t making
 
 EngineImpl::StoredMakings EngineImpl::ReadMakings() {
   StoredMakings stored;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : Attached()) {
     for (const auto& [name, making] : shard->Makings()) {
       uint64_t& number = stored.numbers[name];
       number = std::max(number, making.number);
@@ -61,7 +61,7 @@ EngineImpl::StoredMakings EngineImpl::ReadMakings() {
 // The first shard is written first when a policy changes, so what it says holds; a crash may have
 // kept the others from hearing of it.
 Status EngineImpl::ReconcileCollections(bool fresh) {
-  const auto stored = shards_.front()->Policies();
+  const auto stored = Attached().front()->Policies();
   if (!stored) return {};  // what is known of the policies stays
   const StoredMakings makings = ReadMakings();
   auto map = std::make_shared<CollectionMap>();
@@ -69,7 +69,7 @@ Status EngineImpl::ReconcileCollections(bool fresh) {
     if (makings.deleting.contains(name)) continue;
     (*map)[name] = NewCollection(name, makings.NumberOf(name), policy);
   }
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : Attached()) {
     for (const auto& [name, collection] : *map) {
       const Status adopted = options_.read_only ? Status() : shard->AdoptPolicy(*collection);
       if (!adopted.ok()) return adopted;
@@ -105,7 +105,7 @@ Status EngineImpl::CheckFamilies(std::string_view name, const Policy& policy) co
 }
 
 Status EngineImpl::CheckAllWritable() {
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : Attached()) {
     const Status takes = shard->CheckWritable();
     if (!takes.ok()) return takes;
   }
@@ -118,9 +118,12 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
   const Status named = ValidateCollectionName(name);
   if (!named.ok()) return named;
   const MutexLock change(admin_mutex_);
+  // An absent shard would not hear of it.
+  const Status whole = CheckNoneAbsent(*shards());
+  if (!whole.ok()) return whole;
   // The first shard's word holds also where the others did not hear of it: a creation that failed
   // half way may have made families already.
-  const Status takes = shards_.front()->CheckWritable();
+  const Status takes = Attached().front()->CheckWritable();
   if (!takes.ok()) return takes;
   const StoredMakings makings = ReadMakings();
   if (makings.deleting.contains(name)) {
@@ -130,7 +133,7 @@ Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch
   if (names_.full()) return Status::Unavailable("too many collections were made; restart");
   Policy policy;
   Status fixed;
-  if (const auto stored = shards_.front()->Policies()) {
+  if (const auto stored = Attached().front()->Policies()) {
     if (const auto known = stored->find(std::string(name)); known != stored->end()) {
       policy = known->second;
       fixed = CheckFixedFields(policy, patch);
@@ -154,16 +157,16 @@ Status EngineImpl::StoreCollection(const CollectionPtr& wanted) {
       recorded == current->end() ? nullptr : &recorded->second->policy;
   const int64_t now_ms = clock_->NowMs();
   std::vector<HistoryIncomplete> incomplete;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : Attached()) {
     incomplete.push_back(shard->HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
   }
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    const Status announced = shards_[i]->AnnouncePolicy(*wanted, incomplete[i]);
+  for (size_t i = 0; i < Attached().size(); ++i) {
+    const Status announced = Attached()[i]->AnnouncePolicy(*wanted, incomplete[i]);
     if (!announced.ok()) return announced;
   }
   PublishWith(wanted);
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    const Status confirmed = shards_[i]->ConfirmPolicy(*wanted, incomplete[i]);
+  for (size_t i = 0; i < Attached().size(); ++i) {
+    const Status confirmed = Attached()[i]->ConfirmPolicy(*wanted, incomplete[i]);
     if (!confirmed.ok()) return confirmed;
   }
   return {};
@@ -180,22 +183,23 @@ void EngineImpl::PublishWith(const CollectionPtr& collection) {
 // Writes to a collection are refused in every shard as long as it lives.
 class EngineImpl::StoppedWrites {
  public:
-  StoppedWrites(EngineImpl* engine, std::string name) : engine_(engine), name_(std::move(name)) {
-    for (const std::unique_ptr<Shard>& shard : engine_->shards_) shard->StopWrites(name_);
+  StoppedWrites(EngineImpl* engine, std::string name)
+      : shards_(engine->Attached()), name_(std::move(name)) {
+    for (const std::shared_ptr<Shard>& shard : shards_) shard->StopWrites(name_);
   }
   ~StoppedWrites() {
-    for (const std::unique_ptr<Shard>& shard : engine_->shards_) shard->ResumeWrites(name_);
+    for (const std::shared_ptr<Shard>& shard : shards_) shard->ResumeWrites(name_);
   }
   StoppedWrites(const StoppedWrites&) = delete;
   StoppedWrites& operator=(const StoppedWrites&) = delete;
   bool HoldsAny(const Collection& collection) const {
-    return std::any_of(
-        engine_->shards_.begin(), engine_->shards_.end(),
-        [&](const std::unique_ptr<Shard>& shard) { return shard->HoldsAny(collection); });
+    return std::any_of(shards_.begin(), shards_.end(), [&](const std::shared_ptr<Shard>& shard) {
+      return shard->HoldsAny(collection);
+    });
   }
 
  private:
-  EngineImpl* const engine_;
+  const std::vector<std::shared_ptr<Shard>> shards_;
   const std::string name_;
 };
 
@@ -206,24 +210,24 @@ Status EngineImpl::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
   if (!status.ok()) return status;
   const StoppedWrites stopped(this, wanted->name);
   if (stopped.HoldsAny(**known)) return fixed;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : Attached()) {
     status = shard->BeginAnew(*wanted);
     if (!status.ok()) return status;  // the others follow once it is healed
-    if (shard == shards_.front()) PublishWith(wanted);
+    if (shard == Attached().front()) PublishWith(wanted);
   }
   return StoreCollection(wanted);
 }
 
 // The first shard is told first, and is the last to forget it: an opening finishes the others.
 Status EngineImpl::FinishDeletion(const std::string& name, uint64_t making) {
-  const Status begun = shards_.front()->BeginDeletion(name, making);
+  const Status begun = Attached().front()->BeginDeletion(name, making);
   if (!begun.ok()) return begun;
-  for (size_t i = 1; i < shards_.size(); ++i) {
-    Status deleted = shards_[i]->BeginDeletion(name, making);
-    if (deleted.ok()) deleted = shards_[i]->FinishDeletion(name);
+  for (size_t i = 1; i < Attached().size(); ++i) {
+    Status deleted = Attached()[i]->BeginDeletion(name, making);
+    if (deleted.ok()) deleted = Attached()[i]->FinishDeletion(name);
     if (!deleted.ok()) return deleted;
   }
-  return shards_.front()->FinishDeletion(name);
+  return Attached().front()->FinishDeletion(name);
 }
 
 Status EngineImpl::FinishDeletions() {
@@ -242,7 +246,8 @@ Status EngineImpl::DeleteCollection(std::string_view name) {
   const MutexLock change(admin_mutex_);
   const Result<CollectionPtr> known = FindCollection(name);
   if (!known.ok()) return known.status();
-  status = CheckAllWritable();
+  status = CheckNoneAbsent(*shards());
+  if (status.ok()) status = CheckAllWritable();
   if (!status.ok()) return status;
   const StoppedWrites stopped(this, (*known)->name);
   if (name == "default" && stopped.HoldsAny(**known)) {

@@ -87,6 +87,14 @@ Status CheckRoomFor(rocksdb::Env* env, const std::string& path, uint32_t shards)
                          " MB are free in " + path);
 }
 
+// Whether the folder holds any shard.
+bool HasShards(rocksdb::Env* env, const std::string& path) {
+  std::vector<std::string> names;
+  return env->GetChildren(path, &names).ok() &&
+         std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return name.starts_with("shard-"); });
+}
+
 // Runs `work` for every shard at once; the first failure by shard number.
 Status ForAllShards(size_t shards, const std::function<Status(size_t)>& work) {
   std::vector<std::future<Status>> running;
@@ -124,6 +132,7 @@ EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& se
       guard_(seams.clock, seams.machine, options.clock_jump_ms),
       env_(NewOrderedEnv(seams.env != nullptr ? seams.env : rocksdb::Env::Default(), logs_)),
       shared_(std::make_shared<SharedResources>()),
+      shards_(std::make_shared<ShardSet>(1)),
       collections_(std::make_shared<CollectionMap>()) {
   shared_->env = env_.get();
   shared_->logs = logs_;
@@ -158,7 +167,10 @@ Status EngineImpl::OpenAll() {
     status = WriteIdentity(shared_->env, path_, identity);
   }
   if (status.ok()) {
-    status = ForAllShards(shards_.size(), [this](size_t i) { return shards_[i]->Replay(); });
+    const std::shared_ptr<const ShardSet> all = shards();
+    status = ForAllShards(all->size(), [&](size_t i) {
+      return (*all)[i] == nullptr ? Status() : (*all)[i]->Replay();
+    });
   }
   if (!status.ok()) {
     const Status closed = Close();
@@ -179,8 +191,7 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
     if (options_.create_if_missing) {
       const Status made = MakeFolders(env, path_);
       if (!made.ok()) return made;
-    } else if (!env->FileExists(path_ + "/SEENDB").ok() &&
-               !env->FileExists(ShardPath(path_, 0)).ok()) {
+    } else if (!env->FileExists(path_ + "/SEENDB").ok() && !HasShards(env, path_)) {
       return Status::NotFound("there is no database in " + path_);
     }
   }
@@ -205,10 +216,12 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                                       " shards, asked for " + std::to_string(options_.shards),
                                   "/shards");
     }
+    const Status owned = CheckOwned(*identity);
+    if (!owned.ok()) return owned;
     // Whoever made it may have been killed before the names of its shards were synced.
     return options_.read_only ? Status() : SyncFolder(env, path_);
   }
-  if (env->FileExists(ShardPath(path_, 0)).ok()) {
+  if (HasShards(env, path_)) {
     return Status::Corruption(path_ +
                               "/SEENDB is missing, but there are shards; run: seendb repair");
   }
@@ -216,21 +229,46 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
     return Status::NotFound("there is no database in " + path_);
   }
   const uint32_t shards = options_.shards != 0 ? options_.shards : 4;
+  identity->shards = shards;
+  const Status owned = CheckOwned(*identity);
+  if (!owned.ok()) return owned;
   const Status room = CheckRoomFor(env, path_, shards);
   if (!room.ok()) return room;
   identity->id = env->GenerateUniqueId();
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();
-  identity->shards = shards;
   identity->hash = kHashVersion;
   return WriteIdentity(env, path_, *identity);
 }
 
+Status EngineImpl::CheckOwned(const Identity& identity) const {
+  if (!options_.owned) return {};
+  const std::vector<uint32_t>& owned = *options_.owned;
+  if (owned.empty()) return Status::InvalidArgument("must name a shard", "/owned");
+  for (size_t i = 0; i < owned.size(); ++i) {
+    const std::string field = "/owned/" + std::to_string(i);
+    if (owned[i] >= identity.shards) {
+      return Status::InvalidArgument(
+          "the database has " + std::to_string(identity.shards) + " shards", field);
+    }
+    if (std::count(owned.begin(), owned.end(), owned[i]) > 1) {
+      return Status::InvalidArgument("a shard is named twice", field);
+    }
+  }
+  if (identity.ready || owned.size() == identity.shards) return {};
+  return Status::InvalidArgument("a new database is made with all of its shards", "/owned");
+}
+
+bool EngineImpl::Owns(uint32_t shard) const {
+  return !options_.owned || std::count(options_.owned->begin(), options_.owned->end(), shard) != 0;
+}
+
 Status EngineImpl::OpenShards(const Identity& identity) {
-  shards_.resize(identity.shards);
   shard_count_ = identity.shards;
+  auto opened = std::make_shared<ShardSet>(identity.shards);
   const ShardContext context{&options_, clock_,  counters_.get(),
                              &names_,   shared_, options_.user_cache_bytes / identity.shards};
-  return ForAllShards(shards_.size(), [&](size_t i) {
+  const Status status = ForAllShards(identity.shards, [&](size_t i) {
+    if (!Owns(static_cast<uint32_t>(i))) return Status();
     ShardStoreOptions shard_options;
     shard_options.path = ShardPath(path_, static_cast<uint32_t>(i));
     shard_options.database_id = identity.id;
@@ -242,14 +280,16 @@ Status EngineImpl::OpenShards(const Identity& identity) {
     shard_options.now_ms = clock_->NowMs();
     Result<std::unique_ptr<Shard>> shard = Shard::Open(shard_options, context);
     if (!shard.ok()) return shard.status();
-    shards_[i] = std::move(shard).value();
+    (*opened)[i] = std::move(shard).value();
     return Status();
   });
+  PublishShards(std::move(opened));
+  return status;
 }
 
 void EngineImpl::BeginClock() {
   std::optional<int64_t> noted_ms;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : Attached()) {
     const std::optional<int64_t> of_shard = shard->noted_ms();
     if (of_shard) noted_ms = std::max(noted_ms.value_or(*of_shard), *of_shard);
   }
@@ -266,17 +306,44 @@ Status EngineImpl::CheckWritable() const {
 
 uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, shard_count_); }
 
+void EngineImpl::PublishShards(std::shared_ptr<const ShardSet> shards) {
+  const WriterLock lock(shards_mutex_);
+  shards_.swap(shards);  // the former set goes without the lock
+}
+
+Result<std::shared_ptr<Shard>> EngineImpl::ShardFor(IdRef user) const {
+  const uint32_t number = ShardOf(user);
+  const ReaderLock lock(shards_mutex_);
+  if ((*shards_)[number] == nullptr) return AbsentShard(number);
+  return (*shards_)[number];
+}
+
+std::vector<std::shared_ptr<Shard>> EngineImpl::Attached() const {
+  std::vector<std::shared_ptr<Shard>> attached = *shards();
+  std::erase(attached, nullptr);
+  return attached;
+}
+
+Status EngineImpl::CheckNoneAbsent(const ShardSet& shards) {
+  const auto absent = std::find(shards.begin(), shards.end(), nullptr);
+  return absent == shards.end() ? Status()
+                                : AbsentShard(static_cast<size_t>(absent - shards.begin()));
+}
+
 Status EngineImpl::Sync() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   Status noted = NoteClockIfDue();
+  const std::shared_ptr<const ShardSet> all = shards();
   std::vector<Shard*> last;  // those that are being opened anew: the others don't wait for them
-  Status first = InEachShard([&](Shard& shard) {
+  Status first;
+  for (const std::shared_ptr<Shard>& shard : *all) {
+    if (shard == nullptr) continue;
     bool passed_over = false;
-    Status synced = shard.Sync(&passed_over);
-    if (passed_over) last.push_back(&shard);
-    return synced;
-  });
+    Status synced = shard->Sync(&passed_over);
+    if (passed_over) last.push_back(shard.get());
+    if (first.ok()) first = std::move(synced);
+  }
   for (Shard* const shard : last) {
     Status synced = shard->Sync(nullptr);
     if (first.ok()) first = std::move(synced);
@@ -307,18 +374,11 @@ Result<int64_t> EngineImpl::ConfirmClock() {
 
 Status EngineImpl::Close() {
   if (closed_.exchange(true)) return {};
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    if (shard != nullptr) shard->GiveUp();  // no long seal is waited for
-  }
+  for (const std::shared_ptr<Shard>& shard : Attached()) shard->GiveUp();  // of long seals
   scheduler_.reset();
-  Status first;
   const std::optional<int64_t> now_ms = guard_.TimeToNote(true);
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    if (shard == nullptr) continue;
-    Status closed = shard->Close(now_ms);
-    if (first.ok() && !closed.ok()) first = std::move(closed);
-  }
-  shards_.clear();
+  Status first = InEachShard([&](Shard& shard) { return shard.Close(now_ms); });
+  PublishShards(std::make_shared<ShardSet>(shard_count_));
   if (lock_ != nullptr) {
     const Status unlocked = lock_->Release();
     if (first.ok()) first = unlocked;

@@ -32,6 +32,15 @@ inline Status CheckUser(IdRef user) {
   return valid.ok() ? valid : Status(valid.code(), std::string(valid.message()), "/user");
 }
 
+/// The shards by their numbers; null: absent. Never changed: another set is published instead. A
+/// call takes the set once, and keeps its shards as objects.
+using ShardSet = std::vector<std::shared_ptr<Shard>>;
+
+/// kUnavailable.
+inline Status AbsentShard(size_t shard) {
+  return Status::Unavailable("shard " + std::to_string(shard) + " is not attached");
+}
+
 class EngineImpl final : public Engine {
  public:
   EngineImpl(std::string path, const Options& options, const Seams& seams);
@@ -91,15 +100,30 @@ class EngineImpl final : public Engine {
   Status NoteClock(int64_t now_ms);
   Status OpenIdentity(Identity* identity);
   Status OpenShards(const Identity& identity);
+  /// Options::owned against the database; and whether it names the shard.
+  Status CheckOwned(const Identity& identity) const;
+  bool Owns(uint32_t shard) const;
   Status CheckOpen() const;
   Status CheckWritable() const;
-  Shard& ShardFor(IdRef user) { return *shards_[ShardOf(user)]; }
-  /// Runs `work(shard)` for every shard, one after the other: one that fails keeps no other from
-  /// its turn. The first failure.
+  std::shared_ptr<const ShardSet> shards() const {
+    const ReaderLock lock(shards_mutex_);
+    return shards_;
+  }
+  void PublishShards(std::shared_ptr<const ShardSet> shards);
+  /// kUnavailable where it is absent.
+  Result<std::shared_ptr<Shard>> ShardFor(IdRef user) const;
+  /// Those that are attached.
+  std::vector<std::shared_ptr<Shard>> Attached() const;
+  /// kUnavailable, naming the first that is.
+  static Status CheckNoneAbsent(const ShardSet& shards);
+  /// Runs `work(shard)` for every attached shard, one after the other: one that fails keeps no
+  /// other from its turn. The first failure.
   template <typename Work>
   Status InEachShard(const Work& work) {
     Status first;
-    for (const std::unique_ptr<Shard>& shard : shards_) {
+    const std::shared_ptr<const ShardSet> all = shards();
+    for (const std::shared_ptr<Shard>& shard : *all) {
+      if (shard == nullptr) continue;
       Status status = work(*shard);
       if (first.ok() && !status.ok()) first = std::move(status);
     }
@@ -151,6 +175,9 @@ class EngineImpl final : public Engine {
   template <typename Given>
   Result<RecordResult> RecordAll(std::span<const Given> given, const RecordOptions& options,
                                  bool impressions);
+  /// Of a call in several pieces: kUnavailable where the shard of one of the users is absent.
+  template <typename Given>
+  Status CheckAttached(std::span<const Given> given) const;
   template <typename Given>
   Status RecordPiece(std::span<const Given> given, uint32_t first_index,
                      const Collection& collection, const GivenEvents& all, RecordResult* result);
@@ -162,8 +189,9 @@ class EngineImpl final : public Engine {
   /// What a call answers that failed in a shard after others, maybe, were written.
   static Status FailureOf(Status failed, bool any_written);
   /// Room in every shard that is to stage events; kBusy where one has none.
-  Status PinAll(const EventsByShard& by_shard, const Collection& collection,
-                const GivenEvents& given, std::vector<std::optional<SlotPin>>* pins);
+  static Status PinAll(const ShardSet& shards, const EventsByShard& by_shard,
+                       const Collection& collection, const GivenEvents& given,
+                       std::vector<std::optional<SlotPin>>* pins);
   Status WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                      const GivenEvents& given, RecordResult* result);
   /// Today, where first plays of the day are to be told.
@@ -219,7 +247,8 @@ class EngineImpl final : public Engine {
   std::unique_ptr<DatabaseLock> lock_;
   NameTable names_;
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
-  std::vector<std::unique_ptr<Shard>> shards_;
+  mutable ReadWriteMutex shards_mutex_{LockRank::kLeaf};
+  std::shared_ptr<const ShardSet> shards_ GUARDED_BY(shards_mutex_);
   uint32_t shard_count_ = 1;  // also after Close
   ProblemList problems_;      // of the background work; those of a shard are its own
 

@@ -72,7 +72,9 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   if (request.memory_only && request.verify) return defer();
   const SteadyTime deadline = DeadlineOf(request);
   const std::string user = request.user.ToString();
-  Shard& shard = ShardFor(request.user);
+  const Result<std::shared_ptr<Shard>> found = ShardFor(request.user);
+  if (!found.ok()) return found.status();
+  Shard& shard = **found;
   FilterTurn turn = request.turn == nullptr ? nullptr : *request.turn;
   if (request.record && turn == nullptr) {
     const Status taken = shard.TakeTurn(user, deadline, request.on_turn, &turn);

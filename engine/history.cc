@@ -88,7 +88,9 @@ Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page)
   const Result<std::vector<CollectionPtr>> wanted = HistoryCollections(
       request.collections, request.switched_off ? Without::kAmongAll : Without::kRefused);
   if (!wanted.ok()) return wanted.status();
-  return ShardFor(request.user).ReadHistory(request, *wanted, continued ? &cursor : nullptr, page);
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(request.user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->ReadHistory(request, *wanted, continued ? &cursor : nullptr, page);
 }
 
 Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
@@ -98,7 +100,9 @@ Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
   if (!open.ok()) return open;
   const Result<CollectionPtr> of = FindHistoryOf(user, items, collection);
   if (!of.ok()) return of.status();
-  return ShardFor(user).LookupHistory(**of, user.ToString(), items, found);
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->LookupHistory(**of, user.ToString(), items, found);
 }
 
 Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
@@ -107,7 +111,9 @@ Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
   if (!writable.ok()) return writable;
   const Result<CollectionPtr> of = FindHistoryOf(user, items, collection);
   if (!of.ok()) return of.status();
-  return ShardFor(user).DeleteItems(**of, user.ToString(), items, OldestAccepted());
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->DeleteItems(**of, user.ToString(), items, OldestAccepted());
 }
 
 Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
@@ -119,7 +125,9 @@ Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
       HistoryCollections(clear.collections, clear.filter ? Without::kTaken : Without::kAmongAll);
   if (!wanted.ok()) return wanted.status();
   if (wanted->empty()) return {};
-  return ShardFor(user).Clear(user.ToString(), *wanted, clear.filter);
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->Clear(user.ToString(), *wanted, clear.filter);
 }
 
 Status EngineImpl::SetRecording(IdRef user, bool paused) {
@@ -127,7 +135,9 @@ Status EngineImpl::SetRecording(IdRef user, bool paused) {
   if (!writable.ok()) return writable;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
-  return ShardFor(user).SetRecording(user.ToString(), paused, *collections(), OldestAccepted());
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->SetRecording(user.ToString(), paused, *collections(), OldestAccepted());
 }
 
 Result<Recording> EngineImpl::GetRecording(IdRef user) {
@@ -135,7 +145,9 @@ Result<Recording> EngineImpl::GetRecording(IdRef user) {
   if (!open.ok()) return open;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
-  return ShardFor(user).GetRecording(user.ToString());
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->GetRecording(user.ToString());
 }
 
 // The beginning of the longest retention, before which no play is accepted any more; and as much

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "engine_impl.h"
 
@@ -60,6 +61,34 @@ Status CheckOrigins(const IngestBatch& batch) {
   return {};
 }
 
+// Where each partition has the users of one shard.
+Status CheckPartitions(const IngestBatch& batch, uint32_t shards) {
+  if (!batch.partition_is_shard) return {};
+  for (size_t i = 0; i < batch.sources.size(); ++i) {
+    if (batch.sources[i].partition < shards) continue;
+    return Status::InvalidArgument("the database has " + std::to_string(shards) + " shards",
+                                   "/sources/" + std::to_string(i) + "/partition");
+  }
+  for (size_t i = 0; i < batch.plays.size(); ++i) {
+    const uint32_t partition = batch.sources[batch.origins[i].source].partition;
+    const uint32_t shard = ShardOf(batch.plays[i].user, shards);
+    if (shard == partition) continue;
+    return Status::InvalidArgument("belongs to shard " + std::to_string(shard) +
+                                       ", the event comes from partition " +
+                                       std::to_string(partition),
+                                   "/" + std::to_string(i) + "/user");
+  }
+  return {};
+}
+
+// The shards that a batch goes to, ascending.
+std::set<uint32_t> ShardsOf(const IngestBatch& batch, uint32_t shards) {
+  std::set<uint32_t> concerned;
+  for (uint32_t i = 0; i < shards && !batch.partition_is_shard; ++i) concerned.insert(i);
+  for (const SourceStep& step : batch.sources) concerned.insert(step.partition % shards);
+  return concerned;
+}
+
 }  // namespace
 
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
@@ -71,6 +100,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   status = CheckSteps(batch.sources);
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
+  if (status.ok()) status = CheckPartitions(batch, shard_count_);
   if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
   SortedEvents sorted;
   sorted.today = TodayOf(collection, batch.impressions);
@@ -103,7 +133,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
 Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const {
   if (!batch.outbox_first_plays || !today || batch.plays.empty()) return {};
   uint64_t rows = 0;
-  for (const std::unique_ptr<Shard>& shard : shards_) rows += shard->OutboxRows();
+  for (const std::shared_ptr<Shard>& shard : Attached()) rows += shard->OutboxRows();
   if (rows < options_.outbox_max) return {};
   return Status::Busy("the outbox is full: " + std::to_string(rows) +
                       " rows of first plays wait to be told");
@@ -113,8 +143,14 @@ Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Tod
 // left out when the batch comes again.
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
                               const SortedEvents& sorted, IngestResult* result) {
-  Status status = InEachShard([&](Shard& shard) { return shard.CheckLog(batch); });
-  if (status.ok()) status = CheckOutbox(batch, sorted.today);
+  const std::shared_ptr<const ShardSet> shards = this->shards();  // before the pins
+  const std::set<uint32_t> concerned = ShardsOf(batch, shard_count_);
+  Status status;
+  for (const uint32_t i : concerned) {
+    status = (*shards)[i] == nullptr ? AbsentShard(i) : (*shards)[i]->CheckLog(batch);
+    if (!status.ok()) return status;
+  }
+  status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
   const GivenEvents given{.impressions = batch.impressions,
                           .plays = batch.plays,
@@ -122,15 +158,18 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
                           .times = sorted.times,
                           .served = sorted.served};
   std::vector<std::optional<SlotPin>> pins;
-  status = PinAll(sorted.accepted, collection, given, &pins);
-  for (size_t i = 0; status.ok() && i < shards_.size(); ++i) {
+  status = PinAll(*shards, sorted.accepted, collection, given, &pins);
+  if (!status.ok()) return status;
+  bool any_written = false;
+  for (const uint32_t i : concerned) {
     const std::span<const ShardEvent> events = sorted.accepted.Of(i);
     const std::vector<uint32_t>& refused = sorted.refused[i];
-    const LogPart log{batch, refused, /*counts_dead_letters=*/i == 0};
+    const LogPart log{batch, refused, shard_count_};
     RecordResult recorded;
-    status = shards_[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
-                               &recorded);
-    if (!status.ok()) return FailureOf(std::move(status), i > 0);
+    status = (*shards)[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
+                                 &recorded);
+    if (!status.ok()) return FailureOf(std::move(status), any_written);
+    any_written = true;
     result->accepted += recorded.accepted;
     result->refused += recorded.refused;
     for (size_t reason = 0; reason < kRefusalReasons; ++reason) {
@@ -145,11 +184,12 @@ std::vector<SourceInfo> EngineImpl::Sources() {
   std::vector<SourceInfo> infos;
   if (!CheckOpen().ok()) return infos;
   KnownSources all;
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddSources(&all);
+  const std::vector<std::shared_ptr<Shard>> attached = Attached();
+  for (const std::shared_ptr<Shard>& shard : attached) shard->AddSources(&all);
   for (auto& [key, known] : all) {
     known.info.topic = key.first;
     known.info.partition = key.second;
-    if (known.shards < shard_count_) {
+    if (known.shards < attached.size()) {
       known.info.next_offset.reset();
       known.info.last.reset();
     }
@@ -162,11 +202,14 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const auto named = [&](const SourceInfo& info) { return info.topic == topic; };
+  const std::shared_ptr<const ShardSet> all = shards();
+  const Status whole = CheckNoneAbsent(*all);
+  if (!whole.ok()) return whole;
   const std::vector<SourceInfo> known = Sources();
   if (std::none_of(known.begin(), known.end(), named)) {
     return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
   }
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  for (const std::shared_ptr<Shard>& shard : *all) {
     const Status forgotten = shard->ForgetTopic(topic);
     if (!forgotten.ok()) return forgotten;
   }
@@ -176,7 +219,7 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
 std::vector<OutboxSource> EngineImpl::OutboxSources() {
   std::vector<OutboxSource> sources;
   if (!CheckOpen().ok()) return sources;
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddOutboxSources(&sources);
+  for (const std::shared_ptr<Shard>& shard : Attached()) shard->AddOutboxSources(&sources);
   return sources;
 }
 
@@ -185,24 +228,29 @@ Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t 
   rows->clear();
   Status status = CheckOpen();
   if (!status.ok()) return status;
-  if (source.shard >= shards_.size()) return Status::InvalidArgument("no such shard", "/shard");
-  return shards_[source.shard]->ReadOutbox(source, after, limit, rows);
+  if (source.shard >= shard_count_) return Status::InvalidArgument("no such shard", "/shard");
+  const std::shared_ptr<Shard> shard = (*shards())[source.shard];
+  return shard == nullptr ? AbsentShard(source.shard)
+                          : shard->ReadOutbox(source, after, limit, rows);
 }
 
 Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  std::vector<std::vector<OutboxRow>> by_shard(shards_.size());
+  const std::shared_ptr<const ShardSet> shards = this->shards();
+  std::vector<std::vector<OutboxRow>> by_shard(shards->size());
   for (size_t i = 0; i < told.size(); ++i) {
-    if (told[i].shard >= shards_.size() || told[i].offset < 0) {
+    if (told[i].shard >= shards->size() || told[i].offset < 0) {
       return Status::InvalidArgument("no such row", "/" + std::to_string(i));
     }
     const OutboxRow& row = told[i];
     by_shard[row.shard].push_back({row.shard, row.topic, row.partition, row.offset});
   }
   Status first;
-  for (size_t i = 0; i < shards_.size(); ++i) {
-    Status deleted = by_shard[i].empty() ? Status() : shards_[i]->DeleteOutbox(by_shard[i]);
+  for (size_t i = 0; i < shards->size(); ++i) {
+    if (by_shard[i].empty()) continue;
+    Shard* const shard = (*shards)[i].get();
+    Status deleted = shard == nullptr ? AbsentShard(i) : shard->DeleteOutbox(by_shard[i]);
     if (first.ok()) first = std::move(deleted);
   }
   return first;

@@ -69,8 +69,9 @@ Status EngineImpl::DropExpired() {
 Status EngineImpl::Compact() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    const Status compacted = shard->Compact();
+  const std::shared_ptr<const ShardSet> all = shards();
+  for (const std::shared_ptr<Shard>& shard : *all) {
+    const Status compacted = shard == nullptr ? Status() : shard->Compact();
     if (!compacted.ok()) return compacted;
   }
   return {};

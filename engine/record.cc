@@ -51,7 +51,9 @@ void EngineImpl::MarkNotTold(std::span<const Play> plays, const Collection& coll
                              const Today& today, const RecordResult& result) {
   for (const uint32_t index : result.first_today) {
     const IdRef& user = plays[index].user;
-    ShardFor(user).MarkFirstNotTold(user.ToString(), collection.name, today.day);
+    const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+    if (!shard.ok()) continue;  // it forgets who it has told when it is detached
+    (*shard)->MarkFirstNotTold(user.ToString(), collection.name, today.day);
   }
 }
 
@@ -94,6 +96,8 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
                         .times = &times,
                         .served = may_exceed ? &served : nullptr,
                         .memory_only = options.memory_only};
+  if (given.size() > kPiece) valid = CheckAttached(given);
+  if (!valid.ok()) return valid;
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
     const Status recorded =
         RecordPiece(given.subspan(begin, std::min(kPiece, given.size() - begin)),
@@ -110,6 +114,17 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
 }
 
 template <typename Given>
+Status EngineImpl::CheckAttached(std::span<const Given> given) const {
+  const std::shared_ptr<const ShardSet> all = shards();
+  if (CheckNoneAbsent(*all).ok()) return {};
+  for (const Given& one : given) {
+    const uint32_t shard = ShardOf(one.user);
+    if ((*all)[shard] == nullptr) return AbsentShard(shard);
+  }
+  return {};
+}
+
+template <typename Given>
 Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_index,
                                const Collection& collection, const GivenEvents& all,
                                RecordResult* result) {
@@ -122,13 +137,14 @@ Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_inde
   return WriteEvents(by_shard, collection, all, result);
 }
 
-Status EngineImpl::PinAll(const EventsByShard& by_shard, const Collection& collection,
-                          const GivenEvents& given, std::vector<std::optional<SlotPin>>* pins) {
+Status EngineImpl::PinAll(const ShardSet& shards, const EventsByShard& by_shard,
+                          const Collection& collection, const GivenEvents& given,
+                          std::vector<std::optional<SlotPin>>* pins) {
   pins->resize(by_shard.shards());
   if (given.impressions && !collection.policy.served_is_seen) return {};
   for (size_t i = 0; i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;
-    Result<SlotPin> pin = shards_[i]->Pin();
+    Result<SlotPin> pin = shards[i]->Pin();
     if (!pin.ok()) return pin.status();
     (*pins)[i].emplace(std::move(pin).value());
   }
@@ -146,26 +162,31 @@ Status EngineImpl::FailureOf(Status failed, bool any_written) {
 // found in all of them before the first is written.
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                                const GivenEvents& given, RecordResult* result) {
+  const std::shared_ptr<const ShardSet> shards = this->shards();  // before the pins
+  size_t concerned = 0;
+  for (size_t i = 0; i < by_shard.shards(); ++i) {
+    if (by_shard.Of(i).empty()) continue;
+    ++concerned;
+    if ((*shards)[i] == nullptr) return AbsentShard(i);
+  }
   for (size_t i = 0; given.memory_only && i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;
-    const Status known = shards_[i]->LoadUsersFromMemory(by_shard.Of(i));
+    const Status known = (*shards)[i]->LoadUsersFromMemory(by_shard.Of(i));
     if (!known.ok()) return known;
   }
-  size_t concerned = 0;
-  for (size_t i = 0; i < by_shard.shards(); ++i) concerned += by_shard.Of(i).empty() ? 0 : 1;
   for (size_t i = 0; concerned > 1 && i < by_shard.shards(); ++i) {  // one looks by itself
-    const Status writable = by_shard.Of(i).empty() ? Status() : shards_[i]->CheckWritable();
+    const Status writable = by_shard.Of(i).empty() ? Status() : (*shards)[i]->CheckWritable();
     if (!writable.ok()) return writable;
   }
   std::vector<std::optional<SlotPin>> pins;
-  const Status room = PinAll(by_shard, collection, given, &pins);
+  const Status room = PinAll(*shards, by_shard, collection, given, &pins);
   if (!room.ok()) return room;
   SEENDB_PAUSE_POINT("record: pinned");
   bool any_written = false;
   for (size_t i = 0; i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;
-    Status written = shards_[i]->Apply({collection, given, by_shard.Of(i), nullptr},
-                                       pins[i] ? &*pins[i] : nullptr, result);
+    Status written = (*shards)[i]->Apply({collection, given, by_shard.Of(i), nullptr},
+                                         pins[i] ? &*pins[i] : nullptr, result);
     if (!written.ok()) return FailureOf(std::move(written), any_written);
     any_written = true;
   }
@@ -177,7 +198,9 @@ Status EngineImpl::EraseUser(IdRef user, const EraseOptions& options, Erasure* e
   if (!writable.ok()) return writable;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
-  return ShardFor(user).Erase(user.ToString(), *collections(), options, erasure);
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->Erase(user.ToString(), *collections(), options, erasure);
 }
 
 }  // namespace seendb

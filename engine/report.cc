@@ -19,7 +19,9 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   UserReport report;
   report.user = user.ToString();
   report.shard = ShardOf(user);
-  const Status inspected = shards_[report.shard]->Inspect(only, &report);
+  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  if (!shard.ok()) return shard.status();
+  const Status inspected = (*shard)->Inspect(only, &report);
   if (!inspected.ok()) return inspected;
   return report;
 }
@@ -29,10 +31,11 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
   if (!CheckOpen().ok()) return infos;
   const int64_t now = clock_->NowMs();
   const std::shared_ptr<const CollectionMap> all = collections();
+  const std::shared_ptr<const ShardSet> shards = this->shards();
   for (const auto& [name, collection] : *all) {
     BucketSums sums;
-    for (const std::unique_ptr<Shard>& shard : shards_) {
-      shard->AddBucketsTo(*collection, now, &sums);
+    for (const std::shared_ptr<Shard>& shard : *shards) {
+      if (shard != nullptr) shard->AddBucketsTo(*collection, now, &sums);
     }
     const Policy& policy = collection->policy;
     const int64_t current = BucketIndexOf(policy, now);
@@ -51,7 +54,10 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
 std::vector<SlotInfo> EngineImpl::Ring() {
   std::vector<SlotInfo> infos;
   if (!CheckOpen().ok()) return infos;
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddSlotsTo(&infos);
+  const std::shared_ptr<const ShardSet> all = shards();
+  for (const std::shared_ptr<Shard>& shard : *all) {
+    if (shard != nullptr) shard->AddSlotsTo(&infos);
+  }
   return infos;
 }
 
@@ -62,8 +68,11 @@ EngineStats EngineImpl::Stats() {
   stats.name = counters_->name.load(std::memory_order_relaxed);
 #include "seendb/counters.def"
 #undef SEENDB_COUNTER
-  stats.shards = static_cast<uint32_t>(shards_.size());
-  for (const std::unique_ptr<Shard>& shard : shards_) shard->AddTo(&stats);
+  stats.shards = shard_count_;
+  const std::shared_ptr<const ShardSet> all = shards();
+  for (const std::shared_ptr<Shard>& shard : *all) {
+    if (shard != nullptr) shard->AddTo(&stats);
+  }
   for (std::string& problem : problems_.problems()) stats.problems.push_back(std::move(problem));
   stats.block_cache_bytes = shared_->block_cache->GetUsage();
   stats.wal_bytes_written = shared_->statistics->getTickerCount(rocksdb::WAL_FILE_BYTES);
@@ -81,8 +90,9 @@ Result<VerifyReport> EngineImpl::Verify() {
   const Status open = CheckOpen();
   if (!open.ok()) return open;
   VerifyReport report;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
-    const Status read = shard->Verify(&report);
+  const std::shared_ptr<const ShardSet> all = shards();
+  for (const std::shared_ptr<Shard>& shard : *all) {
+    const Status read = shard == nullptr ? Status() : shard->Verify(&report);
     if (!read.ok()) return read;
   }
   return report;
@@ -93,7 +103,9 @@ Status EngineImpl::Scan(std::string_view family_prefix,
   const Status open = CheckOpen();
   if (!open.ok()) return open;
   bool enough = false;
-  for (const std::unique_ptr<Shard>& shard : shards_) {
+  const std::shared_ptr<const ShardSet> all = shards();
+  for (const std::shared_ptr<Shard>& shard : *all) {
+    if (shard == nullptr) continue;
     const Status read = shard->Scan(family_prefix, visit, &enough);
     if (!read.ok() || enough) return read;
   }

@@ -18,7 +18,7 @@ Status CheckGoesOn(const IngestBatch& batch, Sources& sources, uint32_t shard)
     REQUIRES(sources.mutex()) {
   for (size_t i = 0; i < batch.sources.size(); ++i) {
     const SourceStep& step = batch.sources[i];
-    if (!step.from || step.held) continue;
+    if (!step.from || step.held || !StepsOfShard{shard}.Has(batch, step)) continue;
     const auto known = sources.records().find(Sources::Key(step.topic, step.partition));
     const bool fresh = known == sources.records().end();
     if (!fresh && known->second.next_offset >= *step.from) continue;
@@ -146,7 +146,8 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, const LoadedRecord
   const MutexLock lock(shard.sources.mutex());
   const Status goes_on = CheckGoesOn(log.batch, shard.sources, shard.store->shard());
   if (!goes_on.ok()) return goes_on;
-  LogChange change{SourceChange(log.batch, &shard.sources, log.counts_dead_letters)};
+  LogChange change{
+      SourceChange(log.batch, &shard.sources, StepsOfShard{shard.store->shard(), log.shards})};
   const auto repeated = [&](const ShardEvent& event) {
     return change.sources.Repeated(event.index);
   };

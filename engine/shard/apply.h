@@ -18,7 +18,7 @@ namespace seendb {
 struct LogPart {
   const IngestBatch& batch;
   std::span<const uint32_t> refused;  ///< events of the shard's users with a time that is refused
-  bool counts_dead_letters = false;   ///< they have no user: one shard counts them
+  uint32_t shards = 1;                ///< of the database
 };
 
 /// One shard's part of a call.

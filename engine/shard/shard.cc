@@ -115,6 +115,10 @@ void Shard::AddSources(KnownSources* known) {
       lowest = record.next_offset;
       one.info.last = record.last;
     }
+    if (key.second == parts_.store->shard()) {
+      one.info.next_of_shard = record.next_offset;
+      one.info.last_of_shard = record.last;
+    }
     one.info.held = one.info.held || record.held;
     one.info.counts += record.counts;
     ++one.shards;

@@ -194,7 +194,7 @@ void Sources::Commit(const Records& written) {
   }
 }
 
-SourceChange::SourceChange(const IngestBatch& batch, Sources* sources, bool first_shard)
+SourceChange::SourceChange(const IngestBatch& batch, Sources* sources, const StepsOfShard& steps)
     : batch_(batch), sources_(sources) {
   for (const SourceStep& step : batch.sources) {
     const Sources::Key key(step.topic, step.partition);
@@ -204,6 +204,7 @@ SourceChange::SourceChange(const IngestBatch& batch, Sources* sources, bool firs
     if (!fresh) record = known->second;
     from_.push_back(fresh ? 0 : record.next_offset);
     changed_.push_back(nullptr);
+    if (!steps.Has(batch, step)) continue;
     if (step.held) {
       if (fresh || record.held) continue;
       record.held = true;
@@ -211,7 +212,7 @@ SourceChange::SourceChange(const IngestBatch& batch, Sources* sources, bool firs
       continue;
     }
     if (!fresh && record.next_offset >= step.next_offset) continue;
-    if (first_shard) {
+    if (steps.CountsDeadLettersOf(step)) {
       const auto begin =
           std::lower_bound(step.dead_letters.begin(), step.dead_letters.end(), from_.back());
       record.counts.dead_letters += static_cast<uint64_t>(step.dead_letters.end() - begin);

@@ -74,12 +74,24 @@ class Sources {
   std::set<Key> forgotten_ GUARDED_BY(mutex_);
 };
 
+/// Which steps of a batch go to a shard.
+struct StepsOfShard {
+  uint32_t shard = 0, shards = 1;
+
+  bool Has(const IngestBatch& batch, const SourceStep& step) const {
+    return !batch.partition_is_shard || step.partition == shard;
+  }
+  /// Whether it is the one shard that counts the step's dead letters, which have no user.
+  bool CountsDeadLettersOf(const SourceStep& step) const {
+    return step.partition % shards == shard;
+  }
+};
+
 /// What one batch does to the sources of one shard. Precondition: the sources' mutex is held as
 /// long as it lives.
 class SourceChange {
  public:
-  /// `first_shard`: the one that counts dead letters, which have no user.
-  SourceChange(const IngestBatch& batch, Sources* sources, bool first_shard)
+  SourceChange(const IngestBatch& batch, Sources* sources, const StepsOfShard& steps)
       REQUIRES(sources->mutex());
 
   /// Whether the shard has nothing of the batch to apply.

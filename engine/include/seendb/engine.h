@@ -21,7 +21,9 @@
 // only when no other call runs. Errors: each function's Status; kClosed after Close. A shard whose
 // disk failed is closed and opened anew: calls for its users wait for 250 ms, and answer
 // kUnavailable then, with nothing written in that shard; Filter is answered from memory,
-// `degraded`.
+// `degraded`. A shard that is not among Options::owned is absent: calls for its users, Filter too,
+// answer kUnavailable; calls for several users do so before anything is written; calls for no user
+// concern the other shards, unless they say otherwise.
 
 #pragma once
 
@@ -86,12 +88,15 @@ class Engine {
   /// kUnavailable: an event is too old by a clock in doubt, nothing changed. kIOError: some shards
   /// may have it. After any failure repeating the same call, in this process or after a restart,
   /// counts nothing twice. Durability as RecordPlays: after a power loss a shard has a prefix of
-  /// its calls, offsets included. Cost: one log write a shard.
+  /// its calls, offsets included. kUnavailable: a shard that the batch goes to is absent, nothing
+  /// changed. With partition_is_shard it goes to the shards of its partitions alone; an event of
+  /// another shard's user is kInvalidArgument ("/<index>/user"). Cost: one log write a shard.
   virtual Result<IngestResult> Ingest(const IngestBatch& batch) = 0;
   /// Every source known, by topic and partition.
   virtual std::vector<SourceInfo> Sources() = 0;
   /// Forgets all sources of a topic, what they counted and its rows of the outbox, synced: for a
-  /// topic that was made anew. kNotFound: none known. Not while the topic is being ingested.
+  /// topic that was made anew. kNotFound: none known. kUnavailable: a shard is absent, nothing
+  /// changed. Not while the topic is being ingested.
   virtual Status ForgetTopic(std::string_view topic) = 0;
 
   /// Sources with rows in the outbox (seendb/ingest.h), by shard, topic and partition. Reads no
@@ -170,12 +175,13 @@ class Engine {
   /// moment. kInvalidArgument: a value out of range. kIncompatible: a fixed field would change, or
   /// there would be more than Options::max_collections (field "/engine/max_collections"), or they
   /// would need more than Options::max_column_families ("/engine/max_column_families").
+  /// kUnavailable: a shard is absent, nothing changed.
   virtual Status PutCollection(std::string_view name, const PolicyPatch& patch) = 0;
   /// Deletes a collection with all that it holds, synced. One that is made again under its name
   /// begins empty: what users' records and journals say of the former does not count for it.
   /// kNotFound; kIncompatible: it is "default", and holds something. kUnavailable: a shard takes no
-  /// writes; nothing has changed. kIOError: the outcome is open; once the shard has been opened
-  /// anew, the collection is there as before, or gone.
+  /// writes, or is absent; nothing has changed. kIOError: the outcome is open; once the shard has
+  /// been opened anew, the collection is there as before, or gone.
   /// Cost: its column families are dropped, users with marks of it rewritten.
   virtual Status DeleteCollection(std::string_view name) = 0;
   /// All collections by name.
@@ -204,8 +210,9 @@ class Engine {
   /// and reads go on; files are hard-linked where `dir` is on the same file system. The copy is
   /// opened and checked before it gets its name, and survives power loss. kInvalidArgument: `dir`
   /// is there already, lies inside the database, or in no folder. kIncompatible: `<dir>.tmp`,
-  /// where the copy is made, is there and was not begun by a checkpoint. Restore: open it. Cost: a
-  /// sync and a copy of the live log (up to twice write_buffer_bytes a shard).
+  /// where the copy is made, is there and was not begun by a checkpoint. kUnavailable: a shard is
+  /// absent. Restore: open it. Cost: a sync and a copy of the live log (up to twice
+  /// write_buffer_bytes a shard).
   virtual Result<CheckpointReport> Checkpoint(const std::string& dir) = 0;
   /// Runs everything that fell due up to the clock's present: rotation, drain, bucket creation,
   /// seal, drop. Answers when it has run.

@@ -88,6 +88,9 @@ struct IngestBatch {
   /// The first plays of the day among the events go to the outbox, in the write that holds the
   /// events (Engine::ReadOutbox). False: they are written as such, and told to nobody.
   bool outbox_first_plays = false;
+  /// Each partition of the sources has the users of one shard, the one of the same number: a step
+  /// goes to that shard alone, and other shards may be absent. False: it goes to every shard.
+  bool partition_is_shard = false;
 };
 
 /// What became of a batch: accepted + refused + repeated == its events.
@@ -119,12 +122,16 @@ struct SourceCounts {
 struct SourceInfo {
   std::string topic;
   uint32_t partition = 0;
-  /// To read next. Nothing where a shard does not know it, or lost it: the source is to be read
-  /// from where its log begins.
+  /// To read next: the lowest that a shard has stored, of those not absent. Nothing where one of
+  /// them does not know it, or lost it: the source is to be read from where its log begins.
   std::optional<int64_t> next_offset;
+  /// The same of shard `partition` alone, for IngestBatch::partition_is_shard; nothing where that
+  /// shard is absent, too.
+  std::optional<int64_t> next_of_shard = {};
   SourceCounts counts;
-  std::optional<SourceMark> last = {};  ///< the newest known message before next_offset
-  bool held = false;                    ///< SourceStep::held was noted
+  /// The newest known message before next_offset, and before next_of_shard.
+  std::optional<SourceMark> last = {}, last_of_shard = {};
+  bool held = false;  ///< SourceStep::held was noted
 };
 
 // The outbox: first plays of the day that were ingested and are still to be told. A row has those

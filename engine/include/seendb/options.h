@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "seendb/cxx20.h"
 #include "seendb/policy.h"
@@ -18,6 +20,9 @@ struct Options {
   /// Shards of a new database, 1-1,024; 0 adopts an existing database's number, or 4. Another
   /// number than the database was made with is refused with kIncompatible.
   uint32_t shards = 0;
+  /// The shards to open, each once, at least one; nothing: all. The others are absent. A new
+  /// database is made with all of its shards: kInvalidArgument where this names fewer.
+  std::optional<std::vector<uint32_t>> owned{};
   /// Make the database where there is none; otherwise kNotFound.
   bool create_if_missing = true;
   /// Take no lock and write nothing: a snapshot as of Open beside a running engine, staged plays
