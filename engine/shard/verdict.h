@@ -85,9 +85,11 @@ class TimeCheck {
  private:
   static constexpr const char* kSecondsHint = "; looks like seconds: `at` is milliseconds";
 
-  // Of a time that is too old: a thousand times as much would be taken.
+  // Of a time that is too old: in seconds it would lie between 2000 and what is taken, and in
+  // milliseconds in January of 1970.
   bool LooksLikeSeconds(int64_t at_ms) const {
-    return at_ms > 0 && at_ms <= newest_ms_ / 1'000 && at_ms * 1'000 >= oldest_ms_;
+    constexpr int64_t kYear2000 = 946'684'800;
+    return at_ms >= kYear2000 && at_ms <= newest_ms_ / 1'000;
   }
 
   const Policy& policy_;

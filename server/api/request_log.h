@@ -7,8 +7,9 @@
 //
 // `{"ts":...,"level":"warn","event":"slow_request","method":"POST","route":"POST /filter",
 // "status":200,"took_us":1200300,"waited_us":1100000,"worked_us":100100,"bytes_in":812,
-// "bytes_out":377,"peer":"10.0.0.7","request_id":"a1","user":"726fdb47dd0e0e31"}`: the route, not the path, which
-// names a user; `user` is a keyed hash (ops/user_hash.h). Nothing else of a request gets there.
+// "bytes_out":377,"peer":"10.0.0.7","request_id":"a1","user":"726fdb47dd0e0e31"}`: the route, not
+// the path, which names a user; `user` is a keyed hash (ops/user_hash.h). Nothing else of a request
+// gets there.
 
 #pragma once
 

@@ -11,6 +11,7 @@ void HandleRoot(Call& call) {
                                        {"version", SEENDB_VERSION},
                                        {"links",
                                         {{"openapi", "/openapi.json"},
+                                         {"openapi_3_0", "/openapi-3.0.json"},
                                          {"health", "/healthz"},
                                          {"ready", "/readyz"},
                                          {"metrics", "/metrics"}}}};

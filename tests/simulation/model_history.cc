@@ -8,7 +8,7 @@
 namespace seendb::simulation {
 namespace {
 
-int64_t OldestBucket(const Policy& policy, int64_t now_ms) {
+int64_t OldestKeptBucket(const Policy& policy, int64_t now_ms) {
   return BucketAt(policy, now_ms - int64_t{policy.history.days} * 86'400'000);
 }
 
@@ -177,7 +177,7 @@ void HistoryModel::Erase(const std::string& user) {
 
 void HistoryModel::Age(const std::string& collection, const Policy& policy) {
   int64_t& below = lost_below_.try_emplace(collection, INT64_MIN).first->second;
-  below = std::max(below, OldestBucket(policy, model_.now_ms));
+  below = std::max(below, OldestKeptBucket(policy, model_.now_ms));
 }
 
 // ---- What is there ----
@@ -214,7 +214,7 @@ bool HistoryModel::Hidden(const std::string& collection, const Of& of,
                           const ItemState& state) const {
   const Policy& policy = model_.PolicyOf(collection);
   return state.tombstone || state.at_ms <= of.covered_sure_ms ||
-         BucketAt(policy, state.at_ms) < OldestBucket(policy, model_.now_ms);
+         BucketAt(policy, state.at_ms) < OldestKeptBucket(policy, model_.now_ms);
 }
 
 bool HistoryModel::MayBeHidden(const std::string& collection, const Of& of,

@@ -112,6 +112,13 @@ class DelimitedReader : public PlayReader {
       message += (i == 0 ? "" : ", ") + std::string(header[i].substr(0, 64));
     }
     message += "); name it by --" + std::string(what) + "-column";
+    // A header of one field is mostly one that was not cut.
+    const size_t other = header.size() == 1 ? header[0].find_first_of(";|\t,") : std::string::npos;
+    if (other != std::string::npos) {
+      const bool tab = header[0][other] == '\t';
+      message += ", or what lies between the fields by --delimiter " +
+                 (tab ? std::string("tab") : "'" + std::string(1, header[0][other]) + "'");
+    }
     if (what == "time") message += " or say --now";
     return Status::InvalidArgument(message);
   }

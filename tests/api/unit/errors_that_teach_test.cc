@@ -91,7 +91,7 @@ TEST_F(TeachingTest, TheRootSaysWhatThisIs) {
   EXPECT_EQ(answer.status, 200u);
   EXPECT_EQ(answer.json().at("product"), "SeenDB");
   EXPECT_FALSE(answer.json().at("version").get<std::string>().empty());
-  for (const char* const link : {"openapi", "health", "ready", "metrics"}) {
+  for (const char* const link : {"openapi", "openapi_3_0", "health", "ready", "metrics"}) {
     const std::string path = answer.json().at("links").at(link);
     EXPECT_EQ(Ask(Method::kGet, path).status, 200u) << path;
   }

@@ -106,7 +106,9 @@ TEST_F(ToldCountsTest, ATimeInSecondsIsNamed) {
   ASSERT_EQ(seconds.refusals.size(), 1u);
   const std::string_view why = seconds.refusals[0].status.message();
   EXPECT_NE(why.find("looks like seconds: `at` is milliseconds"), std::string_view::npos) << why;
-  for (const int64_t at_ms : {int64_t{1}, kStartMs / 1'000 - 365 * 86'400, kStartMs / 500}) {
+  const RecordResult years_ago = Played("u", kStartMs / 1'000 - 3 * 365 * 86'400);
+  EXPECT_EQ(years_ago.refused_by[static_cast<size_t>(RefusalReason::kSeconds)], 1u);
+  for (const int64_t at_ms : {int64_t{1}, int64_t{946'684'799}, kStartMs / 500}) {
     const RecordResult old = Played("u", at_ms);
     EXPECT_EQ(old.refused_by[static_cast<size_t>(RefusalReason::kTooOld)], 1u) << at_ms;
     EXPECT_EQ(old.refusals[0].status.message().find("seconds"), std::string_view::npos) << at_ms;

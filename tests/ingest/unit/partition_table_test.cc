@@ -43,7 +43,10 @@ TEST(PartitionTableTest, UnknownIsNullAndNeverAFalseZero) {
 
   table.SetHighWatermark("b", 2, 50);
   EXPECT_TRUE(json({})[1].at("partitions")[0].at("lag").is_null());
-  SourceInfo source{"b", 2, 20, {}};
+  SourceInfo source;
+  source.topic = "b";
+  source.partition = 2;
+  source.next_offset = 20;
   source.counts.dead_letters = 4;
   one = json({source})[1].at("partitions")[0];
   EXPECT_EQ(one.at("applied_offset"), 20);

@@ -340,6 +340,9 @@ class LoadTest(ToolCase):
         self.assertIn("no user column in the header (Who was it, item, at)",
                       refused.error["message"])
 
+        refused = self.load_text("e.csv", "user;item;at\nu1;v5;%d\n" % NOW_MS, code=USAGE)
+        self.assertIn("by --delimiter ';'", refused.error["message"])
+
     def test_strict_stops(self):
         done = self.load_text("a.csv", "user,item,at\nu1,v1,%d\nbad\nu1,v2,%d\n" % (NOW_MS, NOW_MS),
                               "--strict", code=USAGE)
