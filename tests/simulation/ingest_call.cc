@@ -119,8 +119,9 @@ void IngestCall::ExpectPart(size_t index, Expectation* expected) {
   for (uint32_t shard = 0; shard < model().shards(); ++shard) {
     const std::optional<int64_t> next = model().sources().NextOf(shard, part.source);
     if (next && *next >= part.to) continue;
-    if (shard == 0) {
-      moves[0].more.dead_letters = static_cast<uint64_t>(
+    // They have no user: one shard counts them, by the partition.
+    if (shard == part.source.second % model().shards()) {
+      moves[shard].more.dead_letters = static_cast<uint64_t>(
           part.dead.end() - std::lower_bound(part.dead.begin(), part.dead.end(), next.value_or(0)));
     }
     expected->moves[shard].push_back(moves[shard]);
