@@ -18,9 +18,9 @@ uint64_t HeapBytes(const std::string& text) { return text.capacity() > 15 ? text
 
 uint64_t BytesOf(const UserRecord& record) {
   uint64_t bytes = sizeof(UserRecord) + kNodeBytes;
-  for (const std::string& value : record.newer) bytes += sizeof(value) + HeapBytes(value);
+  for (const std::string& value : record.newer) bytes += sizeof(std::string) + HeapBytes(value);
   for (const auto& [collection, marks] : record.marks) {
-    bytes += kNodeBytes + sizeof(collection) + HeapBytes(collection) + sizeof(marks);
+    bytes += kNodeBytes + sizeof(std::string) + HeapBytes(collection) + sizeof(marks);
     bytes += marks.overrides.size() * (kNodeBytes + sizeof(std::pair<const Fingerprint, Override>));
   }
   return bytes + record.toggles.capacity() * sizeof(PauseToggle);

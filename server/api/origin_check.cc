@@ -24,6 +24,7 @@ std::string Lower(std::string_view text) {
 
 std::vector<std::string> Sorted(const std::vector<std::string>& texts) {
   std::vector<std::string> sorted;
+  sorted.reserve(texts.size());
   for (const std::string& text : texts) sorted.push_back(Lower(text));
   std::sort(sorted.begin(), sorted.end());
   return sorted;
