@@ -20,19 +20,12 @@ constexpr uint32_t kHealingThreads = 8;
 
 // ---- Healing ----
 
-// A policy that failed to be stored may be stored after all.
-Status EngineImpl::ReconcileHealed() {
-  const MutexLock change(admin_mutex_);
-  const Status finished = FinishDeletions();
-  return finished.ok() ? ReconcileCollections(false) : finished;
-}
-
 // By hand: one after the other.
 Status EngineImpl::Heal() {
   bool any = false;
-  const Status first = InEachShard([&](Shard& shard) { return shard.HealIfDue(true, &any); });
+  const Status first = shards_.InEach([&](Shard& shard) { return shard.HealIfDue(true, &any); });
   if (!any) return first;
-  const Status reconciled = ReconcileHealed();
+  const Status reconciled = catalog_.Settle();
   return first.ok() ? reconciled : first;
 }
 
@@ -45,10 +38,10 @@ Status EngineImpl::RunDue() {
   const auto then = [&first](Status status) {
     if (first.ok()) first = std::move(status);
   };
-  const std::shared_ptr<const CollectionMap> all = collections();
-  then(InEachShard([](Shard& shard) { return shard.DrainIfDue(); }));
-  then(InEachShard([&](Shard& shard) { return shard.Maintain(*all); }));
-  then(InEachShard([](Shard& shard) { return shard.FlushUsers(); }));
+  const std::shared_ptr<const CollectionMap> all = catalog_.All();
+  then(shards_.InEach([](Shard& shard) { return shard.DrainIfDue(); }));
+  then(shards_.InEach([&](Shard& shard) { return shard.Maintain(*all); }));
+  then(shards_.InEach([](Shard& shard) { return shard.FlushUsers(); }));
   return first;
 }
 
@@ -56,7 +49,7 @@ void EngineImpl::StartBackground() {
   const auto lane = [this](const char* name, std::chrono::milliseconds every,
                            std::function<Status(Shard&)> work) {
     return Lane{name, every, shard_count_, 2, [this, work = std::move(work)](uint32_t number) {
-                  const std::shared_ptr<Shard> shard = (*shards())[number];
+                  const std::shared_ptr<Shard> shard = (*shards_.All())[number];
                   return shard == nullptr ? Status() : work(*shard);
                 }};
   };
@@ -70,13 +63,13 @@ void EngineImpl::StartBackground() {
   lanes.push_back(lane("healing", kLook, [this](Shard& shard) {
     bool healed = false;
     Status status = shard.HealIfDue(false, &healed);
-    return healed ? ReconcileHealed() : status;
+    return healed ? catalog_.Settle() : status;
   }));
   lanes.back().threads = kHealingThreads;
   lanes.push_back(
       lane("user records", kFlushUsersEvery, [](Shard& shard) { return shard.FlushUsers(); }));
   lanes.push_back(
-      lane("maintenance", kLook, [this](Shard& shard) { return shard.Maintain(*collections()); }));
+      lane("maintenance", kLook, [this](Shard& shard) { return shard.Maintain(*catalog_.All()); }));
   lanes.push_back({"clock", kLook, 1, 1, [this](uint32_t) { return NoteClockIfDue(); }});
   scheduler_ = std::make_unique<Scheduler>(std::move(lanes), &problems_, counters_.get());
 }

@@ -36,36 +36,74 @@ Result<std::string> EngineImpl::CheckTarget(const std::string& dir) const {
 
 // The copy opens as a whole: its logs read to the sequence they are known to hold. The files that
 // were linked are the database's own; of those that were copied every checksum is read.
-Status EngineImpl::CheckCopy(const Identity& identity, const std::string& folder,
-                             bool checksums) const {
+Status EngineImpl::CheckShardCopy(const Identity& identity, const std::string& path, uint32_t shard,
+                                  bool checksums) const {
   // What the check reads back into memory must not push the running shards to flush.
   auto apart = std::make_shared<SharedResources>(*shared_);
   apart->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(0);
   apart->statistics = rocksdb::CreateDBStatistics();
   apart->counters = std::make_shared<Counters>();
-  for (uint32_t shard = 0; shard < identity.shards; ++shard) {
-    ShardStoreOptions options;
-    options.path = ShardPath(folder, shard);
-    options.database_id = identity.id;
-    options.shard = shard;
-    options.shards = identity.shards;
-    options.read_only = true;
-    Result<std::unique_ptr<ShardStore>> copy = ShardStore::Open(options, apart);
-    if (!copy.ok()) return copy.status();
-    if (!checksums) continue;
-    const rocksdb::Status read = copy.value()->db()->VerifyChecksum();
-    if (!read.ok()) return FromRocks(read, "verify " + options.path);
-  }
-  return {};
+  ShardStoreOptions options = OptionsOf(identity, shard);
+  options.path = path;
+  options.create = options.open_damaged = false;
+  options.read_only = true;
+  Result<std::unique_ptr<ShardStore>> copy = ShardStore::Open(options, apart);
+  if (!copy.ok()) return copy.status();
+  return checksums ? FromRocks(copy.value()->db()->VerifyChecksum(), "verify " + path) : Status();
 }
 
 Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const MutexLock one(admin_mutex_);  // no policy changes between two shards
-  const std::shared_ptr<const ShardSet> all = shards();
-  const Status whole = CheckNoneAbsent(*all);
-  if (!whole.ok()) return whole;
+  CheckpointReport report;
+  const Status made = catalog_.WithoutChanges([&](const CollectionRecords& collections) {
+    const std::shared_ptr<const ShardSet> all = shards_.All();
+    const Status whole = CheckNoneAbsent(*all);
+    if (!whole.ok()) return whole;
+    return MakeCopy(dir, "", [&](const Identity& identity, const std::string& fresh) -> Status {
+      rocksdb::Env* const env = shared_->env;
+      Status status;
+      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+        status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
+      }
+      if (status.ok()) status = WriteCollections(env, fresh, collections);
+      if (status.ok()) status = WriteIdentity(env, fresh, identity);
+      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+        status = CheckShardCopy(identity, ShardPath(fresh, shard), shard, report.files_linked == 0);
+      }
+      return status;
+    });
+  });
+  if (!made.ok()) return made;
+  report.shards = shard_count_;
+  return report;
+}
+
+Result<CheckpointReport> EngineImpl::CheckpointShard(uint32_t number, const std::string& dir) {
+  Status status = CheckWritable();
+  if (status.ok()) status = CheckNumber(number);
+  if (!status.ok()) return status;
+  CheckpointReport report;
+  report.shards = 1;
+  status = catalog_.WithoutChanges([&](const CollectionRecords&) -> Status {
+    const Result<std::shared_ptr<Shard>> shard = shards_.At(number);
+    if (!shard.ok()) return shard.status();
+    const std::string part = ShardPath("", number);
+    return MakeCopy(dir, part, [&](const Identity& identity, const std::string& fresh) -> Status {
+      const Status copied = (*shard)->Checkpoint(fresh + part, &report);
+      if (!copied.ok()) return copied;
+      return CheckShardCopy(identity, fresh + part, number, report.files_linked == 0);
+    });
+  });
+  if (!status.ok()) return status;
+  return report;
+}
+
+// Under another name until it is whole: what a crash leaves can't be taken for a checkpoint. `part`
+// of what is filled becomes the copy; empty: all of it.
+Status EngineImpl::MakeCopy(
+    const std::string& dir, const std::string& part,
+    const std::function<Status(const Identity& identity, const std::string& fresh)>& fill) {
   const Result<std::string> target = CheckTarget(dir);
   if (!target.ok()) return target.status();
   const std::string& folder = *target;
@@ -74,29 +112,22 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
   if (!identity.ok()) return identity.status();
   if (!identity->has_value()) return Status::Corruption(path_ + "/SEENDB is missing");
 
-  // Under another name until it is whole: what a crash leaves can't be taken for a checkpoint.
   const std::string fresh = folder + ".tmp";
   const MarkedFolder marked{fresh, kUnfinished};
-  CheckpointReport report;
-  report.shards = (*identity)->shards;
   Status status = marked.RemoveLeftover(env);
   if (status.code() == StatusCode::kIncompatible)
     return Status::Incompatible(std::string(status.message()), "/dir");
   if (!status.ok()) return status;
   status = marked.Make(env);
-  for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
-    status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
-  }
-  if (status.ok()) status = WriteIdentity(env, fresh, **identity);
-  if (status.ok()) status = CheckCopy(**identity, fresh, report.files_linked == 0);
+  if (status.ok()) status = fill(**identity, fresh);
   if (status.ok()) {
-    status = FromRocks(env->RenameFile(fresh, folder), "rename " + fresh);
+    status = FromRocks(env->RenameFile(fresh + part, folder), "rename " + fresh + part);
   }
   if (status.ok()) status = SyncFolder(env, FolderOf(folder));
-  if (status.ok()) {
+  if (status.ok() && part.empty()) {
     // Under the target's name the mark means nothing: one that stays does no harm.
     env->DeleteFile(folder + "/" + kUnfinished).PermitUncheckedError();
-    return report;
+    return {};
   }
   const Status removed = marked.RemoveLeftover(env);
   static_cast<void>(removed);  // the next checkpoint of this name tries again

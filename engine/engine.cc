@@ -18,6 +18,8 @@ namespace seendb {
 namespace {
 
 constexpr int64_t kLongestJumpMs = 36'600LL * 86'400'000;
+constexpr int kMostThreads = 256;
+constexpr uint64_t kLeastWriteBuffer = 64 << 10;
 
 Status CheckOptions(const Options& options) {
   if (options.shards > 1024) return Status::InvalidArgument("at most 1024 shards", "/shards");
@@ -25,6 +27,24 @@ Status CheckOptions(const Options& options) {
     return Status::InvalidArgument("ring_slots must be 2-64", "/ring_slots");
   }
   if (options.slot_ms < 1) return Status::InvalidArgument("slot_ms must be positive", "/slot_ms");
+  if (options.slot_bytes_max < 1) {
+    return Status::InvalidArgument("slot_bytes_max must be positive", "/slot_bytes_max");
+  }
+  if (options.write_buffer_bytes < kLeastWriteBuffer) {
+    return Status::InvalidArgument("write_buffer_bytes must be at least 64 KB",
+                                   "/write_buffer_bytes");
+  }
+  if (options.background_threads < 1 || options.background_threads > kMostThreads) {
+    return Status::InvalidArgument("background_threads must be 1-256", "/background_threads");
+  }
+  if (options.max_column_families < 1) {
+    return Status::InvalidArgument("max_column_families must be positive", "/max_column_families");
+  }
+  if (options.max_collections < 1) {
+    return Status::InvalidArgument("max_collections must be positive", "/max_collections");
+  }
+  const Status policy = ValidatePolicy(ApplyPatch({}, options.default_policy));
+  if (!policy.ok()) return Status(policy).WithFieldPrefix("/default_policy");
   if (options.list_limit < 16 || options.list_limit > 65'535) {
     return Status::InvalidArgument("list_limit must be 16-65535", "/list_limit");
   }
@@ -119,6 +139,7 @@ Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Opti
                                              const Seams& seams) {
   const Status checked = CheckOptions(options);
   if (!checked.ok()) return checked;
+  if (path.empty()) return Status::InvalidArgument("the path is empty", "/path");
   auto engine = std::make_unique<EngineImpl>(path, options, seams);
   const Status opened = engine->OpenAll();
   if (!opened.ok()) return opened;
@@ -132,8 +153,7 @@ EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& se
       guard_(seams.clock, seams.machine, options.clock_jump_ms),
       env_(NewOrderedEnv(seams.env != nullptr ? seams.env : rocksdb::Env::Default(), logs_)),
       shared_(std::make_shared<SharedResources>()),
-      shards_(std::make_shared<ShardSet>(1)),
-      collections_(std::make_shared<CollectionMap>()) {
+      catalog_({&options_, clock_, env_.get(), &shards_, &problems_, &names_}) {
   shared_->env = env_.get();
   shared_->logs = logs_;
   shared_->block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, -1, false, 0.2);
@@ -160,14 +180,14 @@ Status EngineImpl::OpenAll() {
   const bool fresh = !identity.ready;
   if (status.ok()) status = OpenShards(identity);
   if (status.ok()) BeginClock();
-  if (status.ok()) status = ReconcileCollections(fresh);
+  if (status.ok()) status = catalog_.Begin(path_, fresh);
   if (status.ok() && fresh) status = SyncFolder(shared_->env, path_);  // the shards' names first
   if (status.ok() && fresh) {
     identity.ready = true;
     status = WriteIdentity(shared_->env, path_, identity);
   }
   if (status.ok()) {
-    const std::shared_ptr<const ShardSet> all = shards();
+    const std::shared_ptr<const ShardSet> all = shards_.All();
     status = ForAllShards(all->size(), [&](size_t i) {
       return (*all)[i] == nullptr ? Status() : (*all)[i]->Replay();
     });
@@ -177,9 +197,9 @@ Status EngineImpl::OpenAll() {
     static_cast<void>(closed);  // the failure to report is the first
     return WithWayBack(std::move(status));
   }
-  if (!options_.read_only) status = FinishDeletions();
-  const std::shared_ptr<const CollectionMap> all = collections();
-  if (status.ok()) status = InEachShard([&](Shard& shard) { return shard.BeginUpkeep(*all); });
+  status = catalog_.Finish();
+  const std::shared_ptr<const CollectionMap> all = catalog_.All();
+  if (status.ok()) status = shards_.InEach([&](Shard& shard) { return shard.BeginUpkeep(*all); });
   if (!status.ok()) return status;
   if (options_.background && !options_.read_only) StartBackground();
   return {};
@@ -250,7 +270,7 @@ Status EngineImpl::CheckOwned(const Identity& identity) const {
       return Status::InvalidArgument(
           "the database has " + std::to_string(identity.shards) + " shards", field);
     }
-    if (std::count(owned.begin(), owned.end(), owned[i]) > 1) {
+    if (std::count(owned.data(), owned.data() + i, owned[i]) != 0) {
       return Status::InvalidArgument("a shard is named twice", field);
     }
   }
@@ -262,34 +282,45 @@ bool EngineImpl::Owns(uint32_t shard) const {
   return !options_.owned || std::count(options_.owned->begin(), options_.owned->end(), shard) != 0;
 }
 
+ShardStoreOptions EngineImpl::OptionsOf(const Identity& identity, uint32_t shard) const {
+  ShardStoreOptions options;
+  options.path = ShardPath(path_, shard);
+  options.database_id = identity.id;
+  options.shard = shard;
+  options.shards = identity.shards;
+  options.create = !identity.ready;
+  options.read_only = options_.read_only;
+  options.open_damaged = options_.open_damaged;
+  options.now_ms = clock_->NowMs();
+  return options;
+}
+
+ShardContext EngineImpl::ContextOf(const Identity& identity) {
+  return {&options_, clock_,  counters_.get(),
+          &names_,   shared_, options_.user_cache_bytes / identity.shards};
+}
+
 Status EngineImpl::OpenShards(const Identity& identity) {
   shard_count_ = identity.shards;
   auto opened = std::make_shared<ShardSet>(identity.shards);
-  const ShardContext context{&options_, clock_,  counters_.get(),
-                             &names_,   shared_, options_.user_cache_bytes / identity.shards};
-  const Status status = ForAllShards(identity.shards, [&](size_t i) {
-    if (!Owns(static_cast<uint32_t>(i))) return Status();
-    ShardStoreOptions shard_options;
-    shard_options.path = ShardPath(path_, static_cast<uint32_t>(i));
-    shard_options.database_id = identity.id;
-    shard_options.shard = static_cast<uint32_t>(i);
-    shard_options.shards = identity.shards;
-    shard_options.create = !identity.ready;
-    shard_options.read_only = options_.read_only;
-    shard_options.open_damaged = options_.open_damaged;
-    shard_options.now_ms = clock_->NowMs();
-    Result<std::unique_ptr<Shard>> shard = Shard::Open(shard_options, context);
+  Status status = RemoveDetached();
+  if (!status.ok()) return status;
+  const ShardContext context = ContextOf(identity);
+  status = ForAllShards(identity.shards, [&](size_t i) {
+    const auto number = static_cast<uint32_t>(i);
+    if (!Owns(number)) return Status();
+    Result<std::unique_ptr<Shard>> shard = Shard::Open(OptionsOf(identity, number), context);
     if (!shard.ok()) return shard.status();
-    (*opened)[i] = std::move(shard).value();
+    (*opened)[i] = LeftShards::Lend(left_, number, std::move(shard).value());
     return Status();
   });
-  PublishShards(std::move(opened));
+  shards_.Publish(std::move(opened));
   return status;
 }
 
 void EngineImpl::BeginClock() {
   std::optional<int64_t> noted_ms;
-  for (const std::shared_ptr<Shard>& shard : Attached()) {
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) {
     const std::optional<int64_t> of_shard = shard->noted_ms();
     if (of_shard) noted_ms = std::max(noted_ms.value_or(*of_shard), *of_shard);
   }
@@ -306,35 +337,32 @@ Status EngineImpl::CheckWritable() const {
 
 uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, shard_count_); }
 
-void EngineImpl::PublishShards(std::shared_ptr<const ShardSet> shards) {
-  const WriterLock lock(shards_mutex_);
-  shards_.swap(shards);  // the former set goes without the lock
+Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
+  const Status writable = CheckWritable();
+  return writable.ok() ? catalog_.Put(name, patch) : writable;
 }
 
-Result<std::shared_ptr<Shard>> EngineImpl::ShardFor(IdRef user) const {
-  const uint32_t number = ShardOf(user);
-  const ReaderLock lock(shards_mutex_);
-  if ((*shards_)[number] == nullptr) return AbsentShard(number);
-  return (*shards_)[number];
+Status EngineImpl::DeleteCollection(std::string_view name) {
+  const Status writable = CheckWritable();
+  return writable.ok() ? catalog_.Delete(name) : writable;
 }
 
-std::vector<std::shared_ptr<Shard>> EngineImpl::Attached() const {
-  std::vector<std::shared_ptr<Shard>> attached = *shards();
-  std::erase(attached, nullptr);
-  return attached;
-}
-
-Status EngineImpl::CheckNoneAbsent(const ShardSet& shards) {
-  const auto absent = std::find(shards.begin(), shards.end(), nullptr);
-  return absent == shards.end() ? Status()
-                                : AbsentShard(static_cast<size_t>(absent - shards.begin()));
+std::vector<CollectionInfo> EngineImpl::Collections() {
+  std::vector<CollectionInfo> infos;
+  const std::shared_ptr<const CollectionMap> all = catalog_.All();
+  for (const auto& [name, collection] : *all) {
+    CollectionInfo info{name, collection->policy};
+    info.policy.max_filter_bytes = EffectiveMaxFilterBytes(collection->policy);
+    infos.push_back(std::move(info));
+  }
+  return infos;
 }
 
 Status EngineImpl::Sync() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   Status noted = NoteClockIfDue();
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   std::vector<Shard*> last;  // those that are being opened anew: the others don't wait for them
   Status first;
   for (const std::shared_ptr<Shard>& shard : *all) {
@@ -357,7 +385,7 @@ Status EngineImpl::NoteClockIfDue() {
 }
 
 Status EngineImpl::NoteClock(int64_t now_ms) {
-  return InEachShard([&](Shard& shard) { return shard.NoteClock(now_ms); });
+  return shards_.InEach([&](Shard& shard) { return shard.NoteClock(now_ms); });
 }
 
 Result<int64_t> EngineImpl::ConfirmClock() {
@@ -374,11 +402,12 @@ Result<int64_t> EngineImpl::ConfirmClock() {
 
 Status EngineImpl::Close() {
   if (closed_.exchange(true)) return {};
-  for (const std::shared_ptr<Shard>& shard : Attached()) shard->GiveUp();  // of long seals
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) shard->GiveUp();  // of long seals
   scheduler_.reset();
   const std::optional<int64_t> now_ms = guard_.TimeToNote(true);
-  Status first = InEachShard([&](Shard& shard) { return shard.Close(now_ms); });
-  PublishShards(std::make_shared<ShardSet>(shard_count_));
+  Status first = shards_.InEach([&](Shard& shard) { return shard.Close(now_ms); });
+  shards_.Publish(std::make_shared<ShardSet>(shard_count_));
+  left_->Close();
   if (lock_ != nullptr) {
     const Status unlocked = lock_->Release();
     if (first.ok()) first = unlocked;

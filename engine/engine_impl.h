@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,11 +15,11 @@
 #include "base/clock_guard.h"
 #include "base/counters.h"
 #include "base/name_table.h"
-#include "base/sync.h"
+#include "catalog.h"
 #include "scheduler.h"
 #include "seams.h"
 #include "seendb/engine.h"
-#include "shard/shard.h"
+#include "shards.h"
 #include "store/database_lock.h"
 #include "store/problem_list.h"
 
@@ -30,15 +29,6 @@ namespace seendb {
 inline Status CheckUser(IdRef user) {
   const Status valid = user.Validate();
   return valid.ok() ? valid : Status(valid.code(), std::string(valid.message()), "/user");
-}
-
-/// The shards by their numbers; null: absent. Never changed: another set is published instead. A
-/// call takes the set once, and keeps its shards as objects.
-using ShardSet = std::vector<std::shared_ptr<Shard>>;
-
-/// kUnavailable.
-inline Status AbsentShard(size_t shard) {
-  return Status::Unavailable("shard " + std::to_string(shard) + " is not attached");
 }
 
 class EngineImpl final : public Engine {
@@ -80,6 +70,10 @@ class EngineImpl final : public Engine {
   Status Sync() override;
   Result<int64_t> ConfirmClock() override;
   Result<CheckpointReport> Checkpoint(const std::string& dir) override;
+  std::vector<uint32_t> AttachedShards() const override;
+  Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) override;
+  Status AttachShard(uint32_t shard, const std::string& folder) override;
+  Status DetachShard(uint32_t shard, Detached folder) override;
   Status RunDue() override;
   EngineStats Stats() override;
   std::vector<BucketInfo> Buckets() override;
@@ -100,76 +94,27 @@ class EngineImpl final : public Engine {
   Status NoteClock(int64_t now_ms);
   Status OpenIdentity(Identity* identity);
   Status OpenShards(const Identity& identity);
+  ShardStoreOptions OptionsOf(const Identity& identity, uint32_t shard) const;
+  ShardContext ContextOf(const Identity& identity);
   /// Options::owned against the database; and whether it names the shard.
   Status CheckOwned(const Identity& identity) const;
   bool Owns(uint32_t shard) const;
   Status CheckOpen() const;
   Status CheckWritable() const;
-  std::shared_ptr<const ShardSet> shards() const {
-    const ReaderLock lock(shards_mutex_);
-    return shards_;
-  }
-  void PublishShards(std::shared_ptr<const ShardSet> shards);
   /// kUnavailable where it is absent.
-  Result<std::shared_ptr<Shard>> ShardFor(IdRef user) const;
-  /// Those that are attached.
-  std::vector<std::shared_ptr<Shard>> Attached() const;
-  /// kUnavailable, naming the first that is.
-  static Status CheckNoneAbsent(const ShardSet& shards);
-  /// Runs `work(shard)` for every attached shard, one after the other: one that fails keeps no
-  /// other from its turn. The first failure.
-  template <typename Work>
-  Status InEachShard(const Work& work) {
-    Status first;
-    const std::shared_ptr<const ShardSet> all = shards();
-    for (const std::shared_ptr<Shard>& shard : *all) {
-      if (shard == nullptr) continue;
-      Status status = work(*shard);
-      if (first.ok() && !status.ok()) first = std::move(status);
-    }
-    return first;
-  }
+  Result<std::shared_ptr<Shard>> ShardFor(IdRef user) const { return shards_.At(ShardOf(user)); }
   /// Runs `work(shard, collection)` for every collection in every shard. The first failure.
   template <typename Work>
   Status InEachCollection(const Work& work) {
     Status first;
-    const std::shared_ptr<const CollectionMap> all = collections();
+    const std::shared_ptr<const CollectionMap> all = catalog_.All();
     for (const auto& [name, collection] : *all) {
-      Status done =
-          InEachShard([&, &of = *collection](Shard& shard) -> Status { return work(shard, of); });
+      Status done = shards_.InEach(
+          [&, &of = *collection](Shard& shard) -> Status { return work(shard, of); });
       if (first.ok() && !done.ok()) first = std::move(done);
     }
     return first;
   }
-
-  // collections.cc
-  std::shared_ptr<const CollectionMap> collections() const;
-  Result<CollectionPtr> FindCollection(std::string_view name) const;
-  void Publish(std::shared_ptr<const CollectionMap> collections);
-  /// Brings the shards in line with the first that knows better, after an opening.
-  Status ReconcileCollections(bool fresh);
-  /// What the shards say of names that more than one collection has had.
-  struct StoredMakings {
-    std::map<std::string, uint64_t, std::less<>> numbers;
-    std::set<std::string, std::less<>> deleting;
-    uint64_t NumberOf(std::string_view name) const {
-      const auto at = numbers.find(name);
-      return at == numbers.end() ? 0 : at->second;
-    }
-  };
-  StoredMakings ReadMakings();
-  CollectionPtr NewCollection(const std::string& name, uint64_t making, const Policy& policy);
-  /// Whether the policy is valid, and how many column families the collections would need.
-  Status CheckFamilies(std::string_view name, const Policy& policy) const;
-  Status CheckAllWritable();
-  Status StoreCollection(const CollectionPtr& wanted);
-  void PublishWith(const CollectionPtr& collection);
-  class StoppedWrites;
-  /// Gives a collection other fixed fields; `fixed` where it holds anything.
-  Status BeginAnew(const CollectionPtr& wanted, const Status& fixed);
-  Status FinishDeletion(const std::string& name, uint64_t making);
-  /// Deletions that a crash or a failure has interrupted.
-  Status FinishDeletions();
 
   // record.cc
   template <typename Given>
@@ -230,11 +175,23 @@ class EngineImpl final : public Engine {
   // background.cc
   void StartBackground();
   Status Heal();
-  Status ReconcileHealed();
 
   // checkpoint.cc
   Result<std::string> CheckTarget(const std::string& dir) const;
-  Status CheckCopy(const Identity& identity, const std::string& folder, bool checksums) const;
+  /// The folder of a copy of a shard opens; with `checksums` every byte of it is read.
+  Status CheckShardCopy(const Identity& identity, const std::string& path, uint32_t shard,
+                        bool checksums) const;
+  Status MakeCopy(
+      const std::string& dir, const std::string& part,
+      const std::function<Status(const Identity& identity, const std::string& fresh)>& fill);
+
+  // attach.cc
+  Status CheckNumber(uint32_t number) const;
+  Status RemoveDetached();
+  /// The canonical path of a folder that is to be attached.
+  Result<std::string> CheckFolder(uint32_t number, const std::string& folder) const;
+  Status OpenAttached(const Identity& identity, uint32_t number);
+  Status Unpublish(uint32_t number);
 
   std::string path_;  // canonical once the database is open
   const Options options_;
@@ -247,14 +204,12 @@ class EngineImpl final : public Engine {
   std::unique_ptr<DatabaseLock> lock_;
   NameTable names_;
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
-  mutable ReadWriteMutex shards_mutex_{LockRank::kLeaf};
-  std::shared_ptr<const ShardSet> shards_ GUARDED_BY(shards_mutex_);
+  Mutex attach_mutex_{LockRank::kAttach};  // one shard comes or goes at a time
+  Shards shards_;
+  const std::shared_ptr<LeftShards> left_ = std::make_shared<LeftShards>();
   uint32_t shard_count_ = 1;  // also after Close
   ProblemList problems_;      // of the background work; those of a shard are its own
-
-  mutable ReadWriteMutex collections_mutex_{LockRank::kLeaf};
-  std::shared_ptr<const CollectionMap> collections_ GUARDED_BY(collections_mutex_);
-  Mutex admin_mutex_{LockRank::kPolicies};  // policies change one at a time
+  Catalog catalog_;
 
   std::atomic<bool> closed_{false};
   std::unique_ptr<Scheduler> scheduler_;  // null without background work

@@ -62,7 +62,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   if (!open.ok()) return open;
   const Status checked = CheckRequest(request, options_);
   if (!checked.ok()) return checked;
-  const Result<CollectionPtr> collection = FindCollection(request.collection);
+  const Result<CollectionPtr> collection = catalog_.Find(request.collection);
   if (!collection.ok()) return collection.status();
   const auto defer = [&] {
     counters_->filters_deferred.fetch_add(1, std::memory_order_relaxed);

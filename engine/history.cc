@@ -31,7 +31,7 @@ Status CheckHistoryItems(std::span<const IdRef> items) {
 }  // namespace
 
 Result<CollectionPtr> EngineImpl::FindHistory(std::string_view name) const {
-  Result<CollectionPtr> found = FindCollection(name);
+  Result<CollectionPtr> found = catalog_.Find(name);
   if (found.ok() && !(*found)->policy.history.enabled) return NoHistory(name, "/collection");
   return found;
 }
@@ -50,7 +50,7 @@ Result<std::vector<CollectionPtr>> EngineImpl::HistoryCollections(
   CollectionMap wanted;
   for (size_t i = 0; i < names.size(); ++i) {
     Result<CollectionPtr> found =
-        without == Without::kTaken ? FindCollection(names[i]) : FindHistory(names[i]);
+        without == Without::kTaken ? catalog_.Find(names[i]) : FindHistory(names[i]);
     if (!found.ok()) {
       return Status(found.status().code(), std::string(found.status().message()),
                     "/collections/" + std::to_string(i));
@@ -58,7 +58,7 @@ Result<std::vector<CollectionPtr>> EngineImpl::HistoryCollections(
     wanted.emplace(std::string(names[i]), std::move(found).value());
   }
   if (names.empty()) {
-    const std::shared_ptr<const CollectionMap> all = collections();
+    const std::shared_ptr<const CollectionMap> all = catalog_.All();
     for (const auto& [name, collection] : *all) {
       const bool keeps = collection->policy.history.enabled;
       if (keeps || without != Without::kRefused) wanted.emplace(name, collection);
@@ -137,7 +137,7 @@ Status EngineImpl::SetRecording(IdRef user, bool paused) {
   if (!valid.ok()) return valid;
   const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->SetRecording(user.ToString(), paused, *collections(), OldestAccepted());
+  return (*shard)->SetRecording(user.ToString(), paused, *catalog_.All(), OldestAccepted());
 }
 
 Result<Recording> EngineImpl::GetRecording(IdRef user) {
@@ -158,7 +158,7 @@ int64_t EngineImpl::OldestAccepted() const {
   const Present now = clock_->Look();
   if (now.in_doubt) return kNeverMs;
   int64_t oldest_ms = now.ms;
-  const std::shared_ptr<const CollectionMap> all = collections();
+  const std::shared_ptr<const CollectionMap> all = catalog_.All();
   for (const auto& [name, collection] : *all) {
     const Policy& policy = collection->policy;
     const int64_t oldest = OldestBucket(policy, now.ms);

@@ -94,7 +94,7 @@ std::set<uint32_t> ShardsOf(const IngestBatch& batch, uint32_t shards) {
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   Status status = CheckWritable();
   if (!status.ok()) return status;
-  const Result<CollectionPtr> found = FindCollection(batch.collection);
+  const Result<CollectionPtr> found = catalog_.Find(batch.collection);
   if (!found.ok()) return found.status();
   const Collection& collection = **found;
   status = CheckSteps(batch.sources);
@@ -133,7 +133,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
 Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const {
   if (!batch.outbox_first_plays || !today || batch.plays.empty()) return {};
   uint64_t rows = 0;
-  for (const std::shared_ptr<Shard>& shard : Attached()) rows += shard->OutboxRows();
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) rows += shard->OutboxRows();
   if (rows < options_.outbox_max) return {};
   return Status::Busy("the outbox is full: " + std::to_string(rows) +
                       " rows of first plays wait to be told");
@@ -143,7 +143,7 @@ Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Tod
 // left out when the batch comes again.
 Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
                               const SortedEvents& sorted, IngestResult* result) {
-  const std::shared_ptr<const ShardSet> shards = this->shards();  // before the pins
+  const std::shared_ptr<const ShardSet> shards = shards_.All();  // before the pins
   const std::set<uint32_t> concerned = ShardsOf(batch, shard_count_);
   Status status;
   for (const uint32_t i : concerned) {
@@ -184,7 +184,7 @@ std::vector<SourceInfo> EngineImpl::Sources() {
   std::vector<SourceInfo> infos;
   if (!CheckOpen().ok()) return infos;
   KnownSources all;
-  const std::vector<std::shared_ptr<Shard>> attached = Attached();
+  const std::vector<std::shared_ptr<Shard>> attached = shards_.Attached();
   for (const std::shared_ptr<Shard>& shard : attached) shard->AddSources(&all);
   for (auto& [key, known] : all) {
     known.info.topic = key.first;
@@ -202,7 +202,7 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const auto named = [&](const SourceInfo& info) { return info.topic == topic; };
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   const Status whole = CheckNoneAbsent(*all);
   if (!whole.ok()) return whole;
   const std::vector<SourceInfo> known = Sources();
@@ -219,7 +219,7 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
 std::vector<OutboxSource> EngineImpl::OutboxSources() {
   std::vector<OutboxSource> sources;
   if (!CheckOpen().ok()) return sources;
-  for (const std::shared_ptr<Shard>& shard : Attached()) shard->AddOutboxSources(&sources);
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) shard->AddOutboxSources(&sources);
   return sources;
 }
 
@@ -229,7 +229,7 @@ Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t 
   Status status = CheckOpen();
   if (!status.ok()) return status;
   if (source.shard >= shard_count_) return Status::InvalidArgument("no such shard", "/shard");
-  const std::shared_ptr<Shard> shard = (*shards())[source.shard];
+  const std::shared_ptr<Shard> shard = (*shards_.All())[source.shard];
   return shard == nullptr ? AbsentShard(source.shard)
                           : shard->ReadOutbox(source, after, limit, rows);
 }
@@ -237,7 +237,7 @@ Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t 
 Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const std::shared_ptr<const ShardSet> shards = this->shards();
+  const std::shared_ptr<const ShardSet> shards = shards_.All();
   std::vector<std::vector<OutboxRow>> by_shard(shards->size());
   for (size_t i = 0; i < told.size(); ++i) {
     if (told[i].shard >= shards->size() || told[i].offset < 0) {

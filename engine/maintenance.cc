@@ -8,19 +8,19 @@ Status EngineImpl::Drain() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status healed = Heal();
-  Status drained = InEachShard([](Shard& shard) { return shard.Drain(); });
+  Status drained = shards_.InEach([](Shard& shard) { return shard.Drain(); });
   return healed.ok() ? drained : healed;
 }
 
 Status EngineImpl::Seal(std::string_view collection, std::string_view bucket) {
   const Status drained = Drain();
   if (!drained.ok()) return drained;
-  const Result<CollectionPtr> found = FindCollection(collection);
+  const Result<CollectionPtr> found = catalog_.Find(collection);
   if (!found.ok()) return found.status();
   const Result<int64_t> index = BucketIndexOfLabel((*found)->policy, bucket);
   if (!index.ok()) return index.status();
   bool any = false;
-  const Status sealed = InEachShard([&](Shard& shard) {
+  const Status sealed = shards_.InEach([&](Shard& shard) {
     return shard.Seal(**found, [&](const Bucket& b) {
       any = any || b.index == *index;
       return b.index == *index;
@@ -69,7 +69,7 @@ Status EngineImpl::DropExpired() {
 Status EngineImpl::Compact() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
     const Status compacted = shard == nullptr ? Status() : shard->Compact();
     if (!compacted.ok()) return compacted;

@@ -68,7 +68,7 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
                                            const RecordOptions& options, bool impressions) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const Result<CollectionPtr> found = FindCollection(options.collection);
+  const Result<CollectionPtr> found = catalog_.Find(options.collection);
   if (!found.ok()) return found.status();
   const Collection& collection = **found;
   Status valid = CheckIds(given);
@@ -115,7 +115,7 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
 
 template <typename Given>
 Status EngineImpl::CheckAttached(std::span<const Given> given) const {
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   if (CheckNoneAbsent(*all).ok()) return {};
   for (const Given& one : given) {
     const uint32_t shard = ShardOf(one.user);
@@ -162,7 +162,7 @@ Status EngineImpl::FailureOf(Status failed, bool any_written) {
 // found in all of them before the first is written.
 Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                                const GivenEvents& given, RecordResult* result) {
-  const std::shared_ptr<const ShardSet> shards = this->shards();  // before the pins
+  const std::shared_ptr<const ShardSet> shards = shards_.All();  // before the pins
   size_t concerned = 0;
   for (size_t i = 0; i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;
@@ -200,7 +200,7 @@ Status EngineImpl::EraseUser(IdRef user, const EraseOptions& options, Erasure* e
   if (!valid.ok()) return valid;
   const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->Erase(user.ToString(), *collections(), options, erasure);
+  return (*shard)->Erase(user.ToString(), *catalog_.All(), options, erasure);
 }
 
 }  // namespace seendb

@@ -13,7 +13,7 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
   if (!only.empty()) {
-    const Result<CollectionPtr> known = FindCollection(only);
+    const Result<CollectionPtr> known = catalog_.Find(only);
     if (!known.ok()) return known.status();
   }
   UserReport report;
@@ -30,8 +30,8 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
   std::vector<BucketInfo> infos;
   if (!CheckOpen().ok()) return infos;
   const int64_t now = clock_->NowMs();
-  const std::shared_ptr<const CollectionMap> all = collections();
-  const std::shared_ptr<const ShardSet> shards = this->shards();
+  const std::shared_ptr<const CollectionMap> all = catalog_.All();
+  const std::shared_ptr<const ShardSet> shards = shards_.All();
   for (const auto& [name, collection] : *all) {
     BucketSums sums;
     for (const std::shared_ptr<Shard>& shard : *shards) {
@@ -54,7 +54,7 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
 std::vector<SlotInfo> EngineImpl::Ring() {
   std::vector<SlotInfo> infos;
   if (!CheckOpen().ok()) return infos;
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard != nullptr) shard->AddSlotsTo(&infos);
   }
@@ -69,7 +69,7 @@ EngineStats EngineImpl::Stats() {
 #include "seendb/counters.def"
 #undef SEENDB_COUNTER
   stats.shards = shard_count_;
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard != nullptr) shard->AddTo(&stats);
   }
@@ -90,7 +90,7 @@ Result<VerifyReport> EngineImpl::Verify() {
   const Status open = CheckOpen();
   if (!open.ok()) return open;
   VerifyReport report;
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
     const Status read = shard == nullptr ? Status() : shard->Verify(&report);
     if (!read.ok()) return read;
@@ -103,7 +103,7 @@ Status EngineImpl::Scan(std::string_view family_prefix,
   const Status open = CheckOpen();
   if (!open.ok()) return open;
   bool enough = false;
-  const std::shared_ptr<const ShardSet> all = shards();
+  const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard == nullptr) continue;
     const Status read = shard->Scan(family_prefix, visit, &enough);

@@ -24,6 +24,7 @@ enum class LockRank : uint8_t {
   kServerCall,     ///< a call of which the server runs one at a time
   kCatalog,        ///< the server's copy of the collections
   kDatabaseFiles,  ///< the databases that this process has open
+  kAttach,         ///< a shard that comes or goes
   kPolicies,       ///< a change of policies, a checkpoint
   kMaintenance,    ///< maintenance of an engine
   kHealing,        ///< of a shard: who opens it anew

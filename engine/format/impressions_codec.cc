@@ -4,6 +4,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "filter/keyed_hash.h"
 #include "seendb/id.h"
 
 namespace seendb {
@@ -70,7 +71,7 @@ void ImpressionList::Encode(std::string* out) const {
 
 void ImpressionList::Normalize(size_t limit) {
   std::sort(entries.begin(), entries.end(), std::greater<>());
-  std::unordered_set<Fingerprint> known;
+  std::unordered_set<Fingerprint, KeyedHasher> known;
   std::erase_if(entries, [&](const ImpressionEntry& e) {
     return known.size() >= limit || !known.insert(e.item).second;
   });

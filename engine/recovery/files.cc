@@ -7,6 +7,7 @@
 #include "filter/hash.h"
 #include "seams.h"
 #include "seendb/repair.h"
+#include "store/collections_file.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -93,6 +94,21 @@ Status CheckIdentity(rocksdb::Env* env, const std::string& root, DatabaseFinding
   return {};
 }
 
+// Where it is missing the shards say the same: an opening writes it.
+void CheckCollections(rocksdb::Env* env, const std::string& root, DatabaseFindings* found) {
+  const Result<std::optional<CollectionRecords>> read = ReadCollections(env, root);
+  if (read.ok() && !read->has_value()) return;
+  ++found->files;
+  if (read.ok()) return;
+  const bool unreadable = read.status().code() == StatusCode::kIOError;
+  found->collections_damage = FileDamage{kCollectionsName,
+                                         unreadable ? "unreadable" : "damaged",
+                                         {},
+                                         {},
+                                         std::string(read.status().message())};
+  found->damages.push_back(*found->collections_damage);
+}
+
 void AddShards(DatabaseFindings* found) {
   for (auto& [number, findings] : found->shards) {
     const bool half_made = found->identity && !found->identity->ready && !findings.opens;
@@ -136,6 +152,7 @@ Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root) {
   if (!checked.ok()) return checked;
   found.files = has_identity ? 1 : 0;
   if (found.identity_damage) found.damages.push_back(*found.identity_damage);
+  CheckCollections(env, root, &found);
   found.damages.insert(found.damages.end(), unfinished.begin(), unfinished.end());
   AddShards(&found);
   return found;

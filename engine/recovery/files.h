@@ -15,10 +15,11 @@ namespace seendb {
 /// What was found of a database's files.
 struct DatabaseFindings {
   uint64_t files = 0, bytes = 0;
-  std::optional<Identity> identity;           ///< as it is or as it must have been
-  std::optional<FileDamage> identity_damage;  ///< of SEENDB
-  std::map<uint32_t, ShardFindings> shards;   ///< those with a folder
-  std::vector<FileDamage> damages;            ///< all, by their paths below the root
+  std::optional<Identity> identity;              ///< as it is or as it must have been
+  std::optional<FileDamage> identity_damage;     ///< of SEENDB
+  std::optional<FileDamage> collections_damage;  ///< of COLLECTIONS
+  std::map<uint32_t, ShardFindings> shards;      ///< those with a folder
+  std::vector<FileDamage> damages;               ///< all, by their paths below the root
 };
 
 /// Reads everything below `root`. kNotFound: no database. kIncompatible: of a newer version.

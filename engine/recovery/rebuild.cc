@@ -31,9 +31,9 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
     const std::optional<Inventory> noted = ReadInventory(input_.env, input_.from);
     if (noted) noted_ = *noted;
     Status status = shard_.Open();
-    for (const auto step :
-         {&Rebuilder::MakeNotedFamilies, &Rebuilder::ReadTables, &Rebuilder::ReplayLogs,
-          &Rebuilder::EnsurePolicies, &Rebuilder::Forget, &Rebuilder::WriteMeta}) {
+    for (const auto step : {&Rebuilder::MakeNotedFamilies, &Rebuilder::ReadTables,
+                            &Rebuilder::ReplayLogs, &Rebuilder::EnsurePolicies,
+                            &Rebuilder::EnsureMakings, &Rebuilder::Forget, &Rebuilder::WriteMeta}) {
       if (status.ok()) status = (this->*step)();
     }
     return status.ok() ? shard_.Finish() : status;
@@ -237,6 +237,23 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
                                 " any more; restore a checkpoint");
     }
     return status;
+  }
+
+  // What is left is of the present collection, where nothing says so any more: an opening would
+  // delete what is of a former one.
+  Status EnsureMakings() {
+    for (const auto& [name, number] : input_.makings) {
+      std::string stored;
+      Making making;
+      if (shard_.db()->Get({}, shard_.meta(), MadeKey(name), &stored).ok()) {
+        making = Making::FromJson(stored).value_or(Making());
+      }
+      if (making.deleting || making.number >= number) continue;
+      making.number = number;
+      const Status put = shard_.PutMeta(MadeKey(name), making.ToJson());
+      if (!put.ok()) return put;
+    }
+    return {};
   }
 
   Status Forget() { return ForgetErased(policies_, erasures_, &shard_, &losses_); }

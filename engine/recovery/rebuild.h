@@ -27,7 +27,8 @@ struct RebuildInput {
   std::string into;        ///< a folder that is not there yet
   ShardIdentity identity;  ///< of the shard
   ShardFindings findings;  ///< of CheckShard; nothing where the folder is absent
-  std::map<std::string, std::string> policies;  ///< of the other shards: JSON by collection
+  std::map<std::string, std::string> policies;  ///< JSON by collection, as the others have them
+  std::map<std::string, uint64_t> makings;      ///< Making::number of those, as COLLECTIONS says
   bool repaired_before = false;                 ///< there may have been markers of losses
   int64_t now_ms = 0;
 };

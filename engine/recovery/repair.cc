@@ -13,6 +13,7 @@
 #include "recovery/rebuild.h"
 #include "recovery/rebuilt_shard.h"
 #include "seams.h"
+#include "store/collections_file.h"
 #include "store/copy_file.h"
 #include "store/database_lock.h"
 #include "store/real_disk.h"
@@ -122,6 +123,7 @@ class Repairer {
     Status status = WriteCurrents(found);
     if (!status.ok() || (wrote_current_ && !options_.dry_run)) return status;
     if (found.identity_damage) status = RepairIdentity(*found.identity_damage, *found.identity);
+    if (status.ok() && found.collections_damage) status = RenewFile(*found.collections_damage);
     for (uint32_t shard = 0; shard < found.identity->shards; ++shard) {
       if (!status.ok()) return status;
       const auto at = found.shards.find(shard);
@@ -310,6 +312,13 @@ class Repairer {
     input.identity = {kFormatVersion, found.identity->id, shard, found.identity->shards};
     input.findings = findings;
     input.policies = PoliciesOfOthers(found, shard);
+    const Result<std::optional<CollectionRecords>> filed = ReadCollections(env_, root_);
+    for (const auto& [name, record] :
+         filed.ok() ? filed->value_or(CollectionRecords()) : CollectionRecords()) {
+      if (!record.policy) continue;
+      input.policies[name] = PolicyToJson(*record.policy);
+      input.makings[name] = record.making;
+    }
     input.repaired_before = env_->FileExists(In("damaged")).ok();
     input.now_ms = clock_->NowMs();
     const MarkedFolder begun{input.into, kRebuilding};

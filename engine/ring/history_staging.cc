@@ -91,7 +91,7 @@ HistoryStaging::Entry& HistoryStaging::Stripe::EntryOf(uint64_t hash, User& user
 
 void HistoryStaging::Add(uint16_t collection, const WatchedPlay& play) {
   const uint64_t hash = HashOfUser(collection, play.user);
-  const uint64_t item_hash = HashBytes(play.item) + hash * 0x9E37'79B9'7F4A'7C15ULL;
+  const uint64_t item_hash = KeyedHash(hash, KeyedHash(play.item));
   Stripe& stripe = stripes_[UserStripeOf(hash)];
   const MutexLock lock(stripe.mutex);
   User& user = stripe.UserOf(hash, collection, play.user);

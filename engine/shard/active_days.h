@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "filter/keyed_hash.h"
 #include "store/shard_store.h"
 
 namespace seendb {
@@ -76,9 +77,10 @@ class ActiveDays {
   Mutex mutex_{LockRank::kLeaf};
   CondVar ended_;
   uint64_t forgets_ GUARDED_BY(mutex_) = 0;  // calls of Forget
-  std::unordered_set<std::string> claimed_ GUARDED_BY(mutex_);
-  std::unordered_map<std::string, int64_t> known_ GUARDED_BY(mutex_);     // the last day
-  std::unordered_map<std::string, int64_t> not_told_ GUARDED_BY(mutex_);  // the day maybe stored
+  std::unordered_set<std::string, KeyedHasher> claimed_ GUARDED_BY(mutex_);
+  using Days = std::unordered_map<std::string, int64_t, KeyedHasher>;
+  Days known_ GUARDED_BY(mutex_);     // the last day
+  Days not_told_ GUARDED_BY(mutex_);  // the day maybe stored
 };
 
 }  // namespace seendb

@@ -9,12 +9,13 @@
 #include "shard/buckets.h"
 #include "shard/erase.h"
 #include "shard/history_trim.h"
+#include "shard/user_expiry.h"
 
 namespace seendb {
 namespace {
 
-// From one look at the caps of history to the next: once a maintenance window.
-constexpr int64_t kTrimPauseMs = 20 * 3'600'000;
+// From one run of what is done once a maintenance window to the next.
+constexpr int64_t kDailyPauseMs = 20 * 3'600'000;
 
 void KeepFirst(Status* first, Status status) {
   if (first->ok()) *first = std::move(status);
@@ -67,16 +68,24 @@ class DueWork {
                        [&](int64_t oldest) { return BucketBeginMs(policy, oldest) + days_ms; });
     });
   }
-  /// Once a day, within the window. `*last_ms`: when it was done last.
   Status TrimHistory(const Collection& of, int64_t* last_ms) const {
     shard_.use.AssertHeldShared();
-    if (NextMaintenance(shard_.options, now_ms_, of.policy) != now_ms_) return {};
-    if (now_ms_ >= *last_ms && now_ms_ - *last_ms < kTrimPauseMs) return {};
-    *last_ms = now_ms_;
-    return seendb::TrimHistory(shard_, of);
+    return IsDailyDue(of.policy, last_ms) ? seendb::TrimHistory(shard_, of) : Status();
+  }
+  Status DeleteOldErasures(const CollectionMap& collections, int64_t* last_ms) const {
+    shard_.use.AssertHeldShared();
+    if (!IsDailyDue({}, last_ms)) return {};
+    return seendb::DeleteOldErasures(shard_, collections, now_ms_);
   }
 
  private:
+  // Once a day, within the window. `*last_ms`: when it was due last.
+  bool IsDailyDue(const Policy& policy, int64_t* last_ms) const {
+    if (NextMaintenance(shard_.options, now_ms_, policy) != now_ms_) return false;
+    if (now_ms_ >= *last_ms && now_ms_ - *last_ms < kDailyPauseMs) return false;
+    *last_ms = now_ms_;
+    return true;
+  }
   bool IsDue(int64_t from_ms, const Policy& policy) const {
     return NextMaintenance(shard_.options, std::max(from_ms, since_ms_), policy) <= now_ms_;
   }
@@ -130,6 +139,7 @@ Status MaintainIfDue(ShardParts& shard, const CollectionMap& collections) {
   for (const auto& [name, of] : collections) {
     KeepFirst(&first, due.TrimHistory(*of, &shard.upkeep.trimmed_ms[name]));
   }
+  KeepFirst(&first, due.DeleteOldErasures(collections, &shard.upkeep.erasures_ms));
   shard.upkeep.done_to_ms = now.ms;
   return first;
 }

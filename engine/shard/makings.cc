@@ -61,8 +61,7 @@ Status BeginAnew(ShardParts& shard, const Collection& wanted) {
   if (shard.store->families()->Find(wanted.name) == nullptr) {
     return Status::NotFound("no collection " + wanted.name);
   }
-  return shard.store->BeginAnew(wanted.name, wanted.policy,
-                                {wanted.making, shard.NextSequence(), false});
+  return shard.store->BeginAnew(StoredPolicyOf(wanted), shard.NextSequence());
 }
 
 }  // namespace seendb

@@ -29,6 +29,11 @@
 
 namespace seendb {
 
+/// As the store takes it. `collection` outlives it.
+inline StoredPolicy StoredPolicyOf(const Collection& collection) {
+  return {collection.name, collection.policy, collection.making, collection.revision};
+}
+
 /// What the shards of a database share. All of it outlives them.
 struct ShardContext {
   const Options* options = nullptr;
@@ -54,6 +59,7 @@ struct Upkeep {
   Mutex mutex;  // one run at a time
   int64_t done_to_ms GUARDED_BY(mutex) = 0;
   std::map<std::string, int64_t> trimmed_ms GUARDED_BY(mutex);  // by collection
+  int64_t erasures_ms GUARDED_BY(mutex) = 0;                    // old ones were looked for
 };
 
 /// See the head of this file. Whoever uses the database or the ring is inside `use` meanwhile,

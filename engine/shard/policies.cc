@@ -7,6 +7,22 @@
 #include "shard/makings.h"
 
 namespace seendb {
+
+CollectionClaims ClaimsOf(const FamilySet& families) {
+  CollectionClaims claims;
+  for (const auto& [name, making] : families.makings) {
+    claims[name].making = making.number;
+    claims[name].deleting = making.deleting;
+  }
+  for (const auto& [name, of] : families.collections) {
+    CollectionClaim& claim = claims[name];
+    claim.policy = of.policy;
+    claim.revision = of.revision;
+    claim.changed = of.changed;
+  }
+  return claims;
+}
+
 HistoryIncomplete HistoryIncompleteUnder(const ShardParts& shard, const Collection& wanted,
                                          const Policy* recorded_by, int64_t now_ms) {
   shard.use.AssertHeldShared();
@@ -25,9 +41,8 @@ HistoryIncomplete HistoryIncompleteUnder(const ShardParts& shard, const Collecti
 
 Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
                       const HistoryIncomplete& incomplete) {
-  const Status stored =
-      shard.store->PutCollection(wanted.name, wanted.policy, wanted.making,
-                                 incomplete.changes() ? INT64_MAX : incomplete.before);
+  const Status stored = shard.store->PutCollection(
+      StoredPolicyOf(wanted), incomplete.changes() ? INT64_MAX : incomplete.before);
   if (!stored.ok()) return stored;
   const int64_t current = BucketIndexOf(wanted.policy, shard.clock->NowMs());
   const Status bucket = shard.store->EnsureBucket(wanted.name, current).status();
@@ -38,24 +53,25 @@ Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
 Status ConfirmPolicy(const ShardParts& shard, const Collection& wanted,
                      const HistoryIncomplete& incomplete) {
   if (!incomplete.changes()) return {};
-  return shard.store->PutCollection(wanted.name, wanted.policy, wanted.making, incomplete.after);
+  return shard.store->PutCollection(StoredPolicyOf(wanted), incomplete.after);
 }
 
 Status AdoptPolicy(ShardParts& shard, const Collection& known) {
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   const CollectionFamilies* const own = families->Find(known.name);
-  if (own != nullptr && own->policy == known.policy && own->making == known.making) return {};
+  const bool same = own != nullptr && own->policy == known.policy && own->making == known.making;
+  if (same && own->revision == known.revision && !own->changed) return {};
   if (own != nullptr && !SameFixedFields(own->policy, known.policy)) {
     const Collection before{known.name, shard.names->Intern(known.name, own->making), own->making,
-                            own->policy};
+                            own->revision, own->policy};
     if (!HoldsAny(shard, before)) return BeginAnew(shard, known);
     return Status::Corruption("shard " + std::to_string(shard.store->shard()) +
                               " holds plays of the collection " + known.name +
-                              " under other fixed fields than the first shard's");
+                              " under other fixed fields than the database's");
   }
   int64_t incomplete = own == nullptr ? kNeverMs : INT64_MAX;
   if (own != nullptr && own->policy == known.policy) incomplete = own->history_incomplete_up_to_ms;
-  return shard.store->PutCollection(known.name, known.policy, known.making, incomplete);
+  return shard.store->PutCollection(StoredPolicyOf(known), incomplete);
 }
 
 }  // namespace seendb

@@ -5,12 +5,26 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "shard/history_whole.h"
 #include "shard/parts.h"
 
 namespace seendb {
+
+/// What a shard says of a collection's name.
+struct CollectionClaim {
+  uint64_t making = 0;           ///< Making::number
+  bool deleting = false;         ///< what it holds under the name is being deleted
+  std::optional<Policy> policy;  ///< nothing: it holds nothing
+  uint64_t revision = 0;         ///< PolicyMark::revision; 0: there is no mark
+  bool changed = false;          ///< by software that knows no marks, after that revision
+};
+using CollectionClaims = std::map<std::string, CollectionClaim, std::less<>>;
+/// Of every name that a collection has or had here.
+CollectionClaims ClaimsOf(const FamilySet& families);
 
 /// CollectionFamilies::history_incomplete_up_to_ms as it is and as it will be under another policy.
 struct HistoryIncomplete {
@@ -31,8 +45,8 @@ Status AnnouncePolicy(const ShardParts& shard, const Collection& wanted,
 Status ConfirmPolicy(const ShardParts& shard, const Collection& wanted,
                      const HistoryIncomplete& incomplete) REQUIRES_SHARED(shard.use);
 
-/// Stores a policy that the first shard has, unless this one has the same. kCorruption where fixed
-/// fields differ, and the shard holds something by its own.
+/// Stores the policy that holds, unless the shard has it. kCorruption where fixed fields differ,
+/// and the shard holds something by its own.
 Status AdoptPolicy(ShardParts& shard, const Collection& known) REQUIRES_SHARED(shard.use);
 
 }  // namespace seendb

@@ -12,10 +12,8 @@
 #include "store/status.h"
 
 namespace seendb {
-namespace {
 
-// The lowest sequence of a journal record; above all where there is none.
-Result<uint64_t> FirstSequence(const ShardStore& store) {
+Result<uint64_t> FirstJournalled(const ShardStore& store) {
   uint64_t first = UINT64_MAX;
   for (uint32_t position = 0; position < store.ring_families(); ++position) {
     const std::shared_ptr<Family> family = store.ring_family(position);
@@ -29,6 +27,8 @@ Result<uint64_t> FirstSequence(const ShardStore& store) {
   }
   return first;
 }
+
+namespace {
 
 // Erasures, and clears of filters, that journal records are older than: those of a few hours. The
 // users' records are read once for them, and not at each play.
@@ -50,12 +50,8 @@ class ReplayedMarks {
   }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    size_t operator()(std::string_view user) const { return KeyedHash(user); }
-  };
   const uint64_t first_sequence_;
-  std::unordered_map<std::string, UserRecord, Hash, std::equal_to<>> users_;
+  std::unordered_map<std::string, UserRecord, KeyedHasher, std::equal_to<>> users_;
 };
 
 // As ReplayRecord; the filters take what enters history.
@@ -150,7 +146,7 @@ Status ReplaySlot(ShardParts& shard, const ReplayedMarks& marks, uint32_t positi
 }  // namespace
 
 Status Replay(ShardParts& shard) {
-  const Result<uint64_t> first = FirstSequence(*shard.store);
+  const Result<uint64_t> first = FirstJournalled(*shard.store);
   if (!first.ok()) return first.status();
   ReplayedMarks marks(*first);
   const Status loaded = shard.users.Load([&](std::string_view user, const UserRecord& record) {

@@ -11,4 +11,8 @@ namespace seendb {
 /// anything else.
 Status Replay(ShardParts& shard);
 
+/// The lowest sequence of a journal record; above all where there is none. Cost: a look at the
+/// first record of each journal family.
+Result<uint64_t> FirstJournalled(const ShardStore& store);
+
 }  // namespace seendb

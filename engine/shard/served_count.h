@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "filter/hash.h"
+#include "filter/keyed_hash.h"
 
 namespace seendb {
 
@@ -23,7 +24,7 @@ class ServedCount {
   uint64_t Beyond(size_t cap);
 
  private:
-  std::unordered_map<std::string, std::vector<Fingerprint>> users_;
+  std::unordered_map<std::string, std::vector<Fingerprint>, KeyedHasher> users_;
   std::string last_user_;
   std::vector<Fingerprint>* last_ = nullptr;  // of last_user_
 };

@@ -190,18 +190,10 @@ Status Shard::SetRecording(const std::string& user, bool paused, const Collectio
 
 // ---- Policies ----
 
-std::optional<std::map<std::string, Policy>> Shard::Policies() {
+std::optional<CollectionClaims> Shard::Claims() {
   const SharedLock::Shared inside(parts_.use);
   if (!parts_.store->readable()) return {};
-  std::map<std::string, Policy> policies;
-  const std::shared_ptr<const FamilySet> families = parts_.store->families();
-  for (const auto& [name, collection] : families->collections) policies[name] = collection.policy;
-  return policies;
-}
-
-std::map<std::string, Making, std::less<>> Shard::Makings() {
-  const SharedLock::Shared inside(parts_.use);
-  return parts_.store->families()->makings;
+  return ClaimsOf(*parts_.store->families());
 }
 
 Status Shard::AdoptPolicy(const Collection& known) {

@@ -98,11 +98,8 @@ class Shard {
 
   // ---- Policies (policies.h) ----
 
-  /// The policies as stored, by collection; nothing where not even an opening for reading
-  /// succeeded.
-  std::optional<std::map<std::string, Policy>> Policies();
-  /// Of names that more than one collection has had.
-  std::map<std::string, Making, std::less<>> Makings();
+  /// Nothing where not even an opening for reading succeeded.
+  std::optional<CollectionClaims> Claims();
   Status AdoptPolicy(const Collection& known);
   HistoryIncomplete HistoryIncompleteUnder(const Collection& wanted, const Policy* recorded_by,
                                            int64_t now_ms);

@@ -57,7 +57,7 @@ class UserCache {
   void Insert(std::string_view user, uint64_t hash, UserRecordPtr record, uint64_t version);
   /// The change is written: unites the user's record, if it is here, with it.
   void Join(std::string_view user, uint64_t hash, const UserRecord& change);
-  /// The record is written in the place of the one before.
+  /// The record is written in the place of the one before; null: that was deleted.
   void Replace(std::string_view user, uint64_t hash, UserRecordPtr record);
   /// Forgets all: they may have changed.
   void Clear();

@@ -24,7 +24,7 @@
 
 namespace seendb {
 
-/// See the head of this file. Users are given by their KeyedHash (user_hash.h).
+/// See the head of this file. Users are given by their KeyedHash.
 class UserDirectory {
  public:
   UserDirectory() = default;

@@ -70,6 +70,11 @@ void UserLookup::Replace(std::string_view user, UserRecord record) {
   changed_ = true;
 }
 
+void UserLookup::Forget(std::string_view user) {
+  cache_.Replace(user, KeyedHash(user), nullptr);
+  changed_ = true;
+}
+
 // A record that is loaded and did not change since is good. One that could not be read is tried
 // again by the next load, not at each user's next play.
 Status LoadedRecords::LoadOne(std::string_view user, uint64_t hash, RecordTier tier) {

@@ -30,10 +30,10 @@
 #include "base/counters.h"
 #include "base/pause_point.h"
 #include "base/sync.h"
+#include "filter/keyed_hash.h"
 #include "seendb/status.h"
 #include "shard/user_cache.h"
 #include "shard/user_directory.h"
-#include "shard/user_hash.h"
 
 namespace seendb {
 
@@ -70,6 +70,8 @@ class UserLookup {
   void Settle(std::string_view user, const UserRecord& change);
   /// A record was written in the place of the user's. Inside the apply lock, alone.
   void Replace(std::string_view user, UserRecord record);
+  /// The user's record was deleted. Inside the apply lock, alone.
+  void Forget(std::string_view user);
   uint64_t cache_bytes() const { return cache_.bytes(); }
   uint64_t directory_bytes() const { return directory_.bytes(); }
 
@@ -133,15 +135,12 @@ class LoadedRecords {
     uint64_t version = 0;  // of the stripe, before it was read
     UserRecordPtr record;
   };
-  struct Hash {
-    size_t operator()(std::string_view user) const { return KeyedHash(user); }
-  };
 
   Status LoadOne(std::string_view user, uint64_t hash, RecordTier tier);
 
   const UserLookup* const of_;
   uint64_t changes_;  // before the last look at all of them
-  std::unordered_map<std::string_view, Loaded, Hash> records_;
+  std::unordered_map<std::string_view, Loaded, KeyedHasher> records_;
 };
 
 /// For LoadedRecords: one user.

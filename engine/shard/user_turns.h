@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "base/sync.h"
+#include "filter/keyed_hash.h"
 #include "seendb/events.h"
 #include "seendb/status.h"
 
@@ -55,8 +56,9 @@ class UserTurns : public std::enable_shared_from_this<UserTurns> {
   void End(const std::string& user);
 
   Mutex mutex_{LockRank::kLeaf};
-  std::unordered_map<std::string, Line> lines_ GUARDED_BY(mutex_);  // of users whose turn is taken
-  size_t waiting_ GUARDED_BY(mutex_) = 0;                           // in all lines
+  // Of users whose turn is taken.
+  std::unordered_map<std::string, Line, KeyedHasher> lines_ GUARDED_BY(mutex_);
+  size_t waiting_ GUARDED_BY(mutex_) = 0;  // in all lines
 };
 
 }  // namespace seendb

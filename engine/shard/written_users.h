@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "filter/keyed_hash.h"
 
 namespace seendb {
 
@@ -61,13 +62,13 @@ class WrittenUsers {
   struct Collection {
     bool known = false;  // whether `users` is all of them
     uint64_t cap = 0;    // of the last check
-    std::unordered_set<std::string> users;
+    std::unordered_set<std::string, KeyedHasher> users;
   };
   // With what the set needs beside the text.
   static uint64_t BytesOf(size_t user) { return user + 64; }
   void Forget(Collection* of) REQUIRES(mutex_) {
     for (const std::string& user : of->users) bytes_ -= BytesOf(user.size());
-    std::unordered_set<std::string>().swap(of->users);
+    std::unordered_set<std::string, KeyedHasher>().swap(of->users);
     of->known = false;
   }
 

@@ -58,7 +58,8 @@ std::optional<CollectionFamilies> ShardStore::UnpublishCollection(std::string_vi
 
 // All keys that go with a collection, whatever its buckets are called.
 Status ShardStore::CollectionKeys(const std::string& name, std::vector<std::string>* keys) const {
-  *keys = {kCollectionPrefix + name, UnwatchedKey(name), DroppedKey(name), LostKey(name)};
+  *keys = {kCollectionPrefix + name, UnwatchedKey(name), DroppedKey(name), LostKey(name),
+           PolicyKey(name)};
   for (const char* const of : {kSealedPrefix, kLatePrefix, kLostPrefix}) {
     const std::string prefix = of + name + "/";
     const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
@@ -102,8 +103,10 @@ Status ShardStore::DeleteCollection(const std::string& name, const CollectionFam
   return {};
 }
 
-Status ShardStore::BeginAnew(const std::string& name, const Policy& policy, const Making& making) {
+Status ShardStore::BeginAnew(const StoredPolicy& wanted, uint64_t sequence) {
   AssertMayBlock();
+  const auto& [name, policy, number, revision] = wanted;
+  const Making making{number, sequence, false};
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status dropped = DropAll(&CollectionFamilies::buckets, name);
@@ -113,7 +116,7 @@ Status ShardStore::BeginAnew(const std::string& name, const Policy& policy, cons
   auto set = std::make_shared<FamilySet>(*families());
   CollectionFamilies& of = set->collections.find(name)->second;
   rocksdb::WriteBatch batch;
-  rocksdb::Status status = batch.Put(meta(), kCollectionPrefix + name, PolicyToJson(policy));
+  rocksdb::Status status = PutPolicy(wanted, meta(), &batch);
   if (status.ok()) status = batch.Put(meta(), MadeKey(name), making.ToJson());
   if (of.dropped) {  // the same time under another bucket
     of.dropped = BucketIndexOf(policy, BucketBeginMs(of.policy, *of.dropped + 1) - 1);
@@ -124,6 +127,8 @@ Status ShardStore::BeginAnew(const std::string& name, const Policy& policy, cons
   if (status.ok()) status = db_->Write(Synced(), &batch);
   if (!status.ok()) return FromRocks(status, "store a policy");
   of.policy = policy;
+  of.revision = revision;
+  of.changed = false;
   of.making = making.number;
   set->makings[name] = making;
   Publish(std::move(set));

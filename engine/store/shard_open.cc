@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "format/bytes.h"
 #include "store/files.h"
 #include "store/shard_identity.h"
 #include "store/shard_store.h"
@@ -191,6 +192,20 @@ Status ShardStore::LoadPolicies() {
   return FromRocks(it->status(), "read the policies");
 }
 
+// A mark that can't be read is none: what others say of the policy is believed then.
+Status ShardStore::LoadMark(CollectionFamilies* families) const {
+  std::string copy, text;
+  rocksdb::Status status = db_->Get({}, meta(), PolicyKey(families->name), &text);
+  if (status.IsNotFound()) return {};
+  if (status.ok()) status = db_->Get({}, meta(), kCollectionPrefix + families->name, &copy);
+  if (!status.ok()) return FromRocks(status, "read the revision of a policy");
+  const std::optional<PolicyMark> mark = PolicyMark::FromJson(text);
+  if (!mark) return {};
+  families->revision = mark->revision;
+  families->changed = mark->sum != HashBytes(copy);
+  return {};
+}
+
 // Without it, or where it is damaged, history is not trusted to be whole.
 Status ShardStore::LoadHistoryIncomplete(CollectionFamilies* families) const {
   std::string text;
@@ -238,6 +253,7 @@ Status ShardStore::PublishOpened() {
     families.policy = policy;
     Status loaded = LoadHistoryIncomplete(&families);
     if (loaded.ok()) loaded = LoadDropped(&families);
+    if (loaded.ok()) loaded = LoadMark(&families);
     if (!loaded.ok()) return loaded;
   }
   const Status makings = LoadMakings(set.get());

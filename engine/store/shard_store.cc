@@ -82,9 +82,17 @@ Status ShardStore::EnsureImpressions(CollectionFamilies* families) {
   return {};
 }
 
-Status ShardStore::PutCollection(const std::string& name, const Policy& policy, uint64_t making,
-                                 int64_t history_incomplete_up_to_ms) {
+rocksdb::Status PutPolicy(const StoredPolicy& wanted, rocksdb::ColumnFamilyHandle* meta,
+                          rocksdb::WriteBatch* batch) {
+  const std::string copy = PolicyToJson(wanted.policy);
+  const PolicyMark mark{wanted.revision, HashBytes(copy)};
+  const rocksdb::Status put = batch->Put(meta, kCollectionPrefix + wanted.name, copy);
+  return put.ok() ? batch->Put(meta, PolicyKey(wanted.name), mark.ToJson()) : put;
+}
+
+Status ShardStore::PutCollection(const StoredPolicy& wanted, int64_t history_incomplete_up_to_ms) {
   AssertMayBlock();
+  const std::string& name = wanted.name;
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const MutexLock change(change_mutex_);
@@ -93,13 +101,13 @@ Status ShardStore::PutCollection(const std::string& name, const Policy& policy, 
   history_incomplete_up_to_ms =
       std::max(history_incomplete_up_to_ms, families.history_gone_up_to_ms);
   rocksdb::WriteBatch batch;
-  rocksdb::Status status = batch.Put(meta(), kCollectionPrefix + name, PolicyToJson(policy));
+  rocksdb::Status status = PutPolicy(wanted, meta(), &batch);
   if (status.ok()) {
     status = batch.Put(meta(), UnwatchedKey(name), std::to_string(history_incomplete_up_to_ms));
   }
   Making noted = set->MakingOf(name);
-  if (noted.number < making) {
-    noted.number = making;
+  if (noted.number < wanted.making) {
+    noted.number = wanted.making;
     set->makings[name] = noted;
     if (status.ok()) status = batch.Put(meta(), MadeKey(name), noted.ToJson());
   }
@@ -107,13 +115,15 @@ Status ShardStore::PutCollection(const std::string& name, const Policy& policy, 
   if (!status.ok()) return FromRocks(status, "store a policy");
   families.name = name;
   families.making = noted.number;
-  families.policy = policy;
+  families.policy = wanted.policy;
+  families.revision = wanted.revision;
+  families.changed = false;
   families.history_incomplete_up_to_ms = history_incomplete_up_to_ms;
   const Status made = EnsureImpressions(&families);
   if (!made.ok()) return made;
-  SetImpressionRules(policy, families.impression_rules.get());
+  SetImpressionRules(wanted.policy, families.impression_rules.get());
   for (const auto& [index, bucket] : families.buckets) {
-    bucket->rules->bytes_max = EffectiveMaxFilterBytes(policy);
+    bucket->rules->bytes_max = EffectiveMaxFilterBytes(wanted.policy);
   }
   Publish(std::move(set));
   return {};

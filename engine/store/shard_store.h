@@ -39,6 +39,18 @@ struct ShardStoreOptions {
   int64_t now_ms = 0;      ///< when it is opened
 };
 
+/// A collection's policy, and which of the name's it is.
+struct StoredPolicy {
+  const std::string& name;
+  const Policy& policy;
+  uint64_t making = 0;    ///< Making::number
+  uint64_t revision = 0;  ///< PolicyMark::revision
+};
+
+/// Puts the policy and its mark into the batch.
+rocksdb::Status PutPolicy(const StoredPolicy& wanted, rocksdb::ColumnFamilyHandle* meta,
+                          rocksdb::WriteBatch* batch);
+
 /// Options of a write that is on disk when it returns, and of one that need not be. Either passes
 /// over families that are gone.
 rocksdb::WriteOptions Synced();
@@ -72,10 +84,8 @@ class ShardStore {
   uint64_t epoch() const { return epoch_; }
 
   /// Stores a policy, and CollectionFamilies::history_incomplete_up_to_ms, synced, and makes the
-  /// families it needs at once.
-  /// Notes the `making`, where a collection of before had a lower one.
-  Status PutCollection(const std::string& name, const Policy& policy, uint64_t making,
-                       int64_t history_incomplete_up_to_ms);
+  /// families it needs at once. Notes the making, where a collection of before had a lower one.
+  Status PutCollection(const StoredPolicy& wanted, int64_t history_incomplete_up_to_ms);
 
   /// A collection is deleted in three steps, between which nothing is written to it. The first
   /// notes that it goes, synced: the deletion is finished then, by whoever opens the shard.
@@ -86,7 +96,7 @@ class ShardStore {
   Status DeleteCollection(const std::string& name, const CollectionFamilies* families);
   /// Gives a collection that holds nothing another policy, fixed fields too, synced. Nothing is
   /// written to it meanwhile.
-  Status BeginAnew(const std::string& name, const Policy& policy, const Making& making);
+  Status BeginAnew(const StoredPolicy& wanted, uint64_t sequence);
 
   /// The bucket, made if it is not there yet. Waits while one of the same name is being dropped, so
   /// that what is written into it is in a family of its own.
@@ -206,6 +216,7 @@ class ShardStore {
   Status CheckShardIdentity();
   Status CheckNewer();
   Status LoadPolicies();
+  Status LoadMark(CollectionFamilies* families) const;
   Status LoadMakings(FamilySet* set);
   Status CollectionKeys(const std::string& name, std::vector<std::string>* keys) const;
   /// Drops every bucket of a kind.

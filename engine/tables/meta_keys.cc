@@ -42,6 +42,17 @@ std::optional<Making> Making::FromJson(std::string_view json) {
   return Making{*number, *sequence, parsed.contains("deleting")};
 }
 
+std::string PolicyMark::ToJson() const {
+  return nlohmann::ordered_json{{"revision", revision}, {"sum", sum}}.dump();
+}
+
+std::optional<PolicyMark> PolicyMark::FromJson(std::string_view json) {
+  const std::optional<uint64_t> revision = NumberIn(json, "revision");
+  const std::optional<uint64_t> sum = NumberIn(json, "sum");
+  if (!revision || !sum) return {};
+  return PolicyMark{*revision, *sum};
+}
+
 std::string SealedState(uint64_t late_total) {
   return nlohmann::json{{"late_total", late_total}}.dump();
 }

@@ -12,6 +12,7 @@ namespace seendb {
 inline constexpr char kIdentityKey[] = "identity";
 inline constexpr char kRingKey[] = "ring";
 inline constexpr char kCollectionPrefix[] = "collection/";
+inline constexpr char kPolicyPrefix[] = "policy/";
 inline constexpr char kMadePrefix[] = "made/";
 inline constexpr char kUnwatchedPrefix[] = "unwatched/";
 inline constexpr char kDroppedPrefix[] = "dropped/";
@@ -48,7 +49,8 @@ inline constexpr MetaKey kMetaKeys[] = {
     {kSealedPrefix, MetaRebuild::kDropped, false},    {kLatePrefix, MetaRebuild::kDropped, false},
     {kDamagedPrefix, MetaRebuild::kDropped, false},   {kLostPrefix, MetaRebuild::kJoined, false},
     {kSourcePrefix, MetaRebuild::kDropped, true},     {kTopicPrefix, MetaRebuild::kDropped, true},
-    {kOutboxPrefix, MetaRebuild::kNewest, false},  // what was told may be told again
+    {kOutboxPrefix, MetaRebuild::kNewest, false},   // what was told may be told again
+    {kPolicyPrefix, MetaRebuild::kDropped, false},  // the file COLLECTIONS is believed then
 };
 /// What becomes of this record; a kind that is not in the table is kept.
 MetaRebuild RebuildOf(std::string_view key);
@@ -56,6 +58,21 @@ MetaRebuild RebuildOf(std::string_view key);
 /// The value of kRingKey, and what it says; nothing where the text is damaged.
 std::string RingState(uint64_t epoch);
 std::optional<uint64_t> ParseRingState(std::string_view json);
+
+/// Which revision of a collection's policy the shard's copy is. Software that does not know of it
+/// changes the copy alone.
+inline std::string PolicyKey(std::string_view collection) {
+  return std::string(kPolicyPrefix).append(collection);
+}
+/// Its value.
+struct PolicyMark {
+  uint64_t revision = 0;  ///< CollectionRecord::revision
+  uint64_t sum = 0;       ///< HashBytes of the copy, as it is stored
+
+  std::string ToJson() const;
+  /// Nothing where the text is damaged.
+  static std::optional<PolicyMark> FromJson(std::string_view json);
+};
 
 /// Which collection of a name this is, where one before it was deleted or began anew.
 inline std::string MadeKey(std::string_view collection) {

@@ -107,6 +107,8 @@ struct CollectionFamilies {
   std::string name;
   uint64_t making = 0;  ///< Making::number
   Policy policy;
+  uint64_t revision = 0;  ///< of the policy; 0: no mark says it
+  bool changed = false;   ///< software that knows no marks wrote the policy after that revision
   /// The latest time of a play that the filters may know of and history does not, for what the
   /// policy was (history_whole.h); all times where that is not known.
   int64_t history_incomplete_up_to_ms = std::numeric_limits<int64_t>::max();

@@ -32,6 +32,8 @@ must(${PKG_CONFIG} --cflags --libs seendb)
 separate_arguments(flags UNIX_COMMAND "${out}")
 must(${COMPILER} -std=c++20 ${SOURCE} -o ${BUILD}/consumer ${flags})
 must(${BUILD}/consumer ${BUILD}/database)
+get_filename_component(sources ${SOURCE} DIRECTORY)
+must(${COMPILER} -std=c++20 ${sources}/repair.cc -o ${BUILD}/repairer ${flags})
 
 # An older mode is told what is missing, in the first error.
 run(out err ${COMPILER} -std=c++17 -fsyntax-only ${SOURCE} ${flags})

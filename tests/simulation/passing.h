@@ -80,6 +80,16 @@ class Passing : public Engine {
   Result<CheckpointReport> Checkpoint(const std::string& dir) override {
     return inner_->Checkpoint(dir);
   }
+  Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) override {
+    return inner_->CheckpointShard(shard, dir);
+  }
+  std::vector<uint32_t> AttachedShards() const override { return inner_->AttachedShards(); }
+  Status AttachShard(uint32_t shard, const std::string& folder) override {
+    return inner_->AttachShard(shard, folder);
+  }
+  Status DetachShard(uint32_t shard, Detached folder) override {
+    return inner_->DetachShard(shard, folder);
+  }
   Status RunDue() override { return inner_->RunDue(); }
   EngineStats Stats() override { return inner_->Stats(); }
   std::vector<BucketInfo> Buckets() override { return inner_->Buckets(); }

@@ -303,6 +303,16 @@ class FakeEngine : public Engine {
     return CheckpointReport{
         .shards = 2, .files_linked = 3, .files_copied = 4, .bytes = 500, .bytes_copied = 60};
   }
+  Result<CheckpointReport> CheckpointShard(uint32_t, const std::string&) override {
+    return Status::Unavailable("a fake has no shards");
+  }
+  std::vector<uint32_t> AttachedShards() const override { return {0}; }
+  Status AttachShard(uint32_t, const std::string&) override {
+    return Locked([] {});
+  }
+  Status DetachShard(uint32_t, Detached) override {
+    return Locked([] {});
+  }
   Status RunDue() override {
     return Locked([&] { ++ticks; });
   }

@@ -86,6 +86,9 @@ inline void Apply(const fs::path& path, Damage damage, std::mt19937_64* random) 
 // RocksDB's LOG: read by people only.
 inline bool IsDiary(const fs::path& file) { return file.filename().string().starts_with("LOG"); }
 
+// Whether anything misses the file: an opening writes COLLECTIONS of what the shards say.
+inline bool IsMissed(const fs::path& file) { return file != "COLLECTIONS"; }
+
 // Path -> size and time of the last change.
 inline std::map<std::string, std::pair<uint64_t, fs::file_time_type>> Listing(
     const std::string& folder) {

@@ -1,7 +1,7 @@
 // tests/support/sample.h: which cases of an exhaustive campaign are tried.
 //
-// SEENDB_SAMPLE=N takes every N-th; all of them unless told. tools/test tells sanitized builds so:
-// what they look for is in the code, not in which file's bit flipped.
+// SEENDB_SAMPLE=N takes every N-th; all of them unless told. SEENDB_SAMPLE_TURN=T begins with the
+// T-th: tools/test gives the day's number, so that in N days each case has been tried.
 
 #pragma once
 
@@ -17,8 +17,14 @@ inline size_t SampleEvery() {
   return every == 0 ? 1 : every;
 }
 
+/// Which of them.
+inline size_t SampleTurn() {
+  const char* const text = std::getenv("SEENDB_SAMPLE_TURN");
+  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10) % SampleEvery();
+}
+
 /// Is the case with this number among the sample?
-inline bool Sampled(size_t number) { return number % SampleEvery() == 0; }
+inline bool Sampled(size_t number) { return number % SampleEvery() == SampleTurn(); }
 
 /// How many of `count` rounds that differ by their dice alone; rounded up.
 inline size_t SampledOf(size_t count) { return (count + SampleEvery() - 1) / SampleEvery(); }

@@ -7,5 +7,5 @@ EVERY = max(1, int(os.environ.get("SEENDB_SAMPLE") or 1))
 
 
 def sampled(whole, part):
-    """`whole`, or `part` where a sample is asked for."""
-    return whole if EVERY == 1 else part
+    """`whole`, or `part` where a small sample is asked for."""
+    return whole if EVERY <= 2 else part

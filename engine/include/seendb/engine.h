@@ -21,9 +21,9 @@
 // only when no other call runs. Errors: each function's Status; kClosed after Close. A shard whose
 // disk failed is closed and opened anew: calls for its users wait for 250 ms, and answer
 // kUnavailable then, with nothing written in that shard; Filter is answered from memory,
-// `degraded`. A shard that is not among Options::owned is absent: calls for its users, Filter too,
-// answer kUnavailable; calls for several users do so before anything is written; calls for no user
-// concern the other shards, unless they say otherwise.
+// `degraded`. A shard that is not among Options::owned, or was detached, is absent: calls for its
+// users, Filter too, answer kUnavailable; calls for several users do so before anything is
+// written; calls for no user concern the other shards, unless they say otherwise.
 
 #pragma once
 
@@ -45,6 +45,12 @@
 #include "seendb/status.h"
 
 namespace seendb {
+
+/// What becomes of the folder of a shard that is detached.
+enum class Detached : uint8_t {
+  kKept,    ///< it stays in the database's folder, as `shard-0003.detached`
+  kRemoved  ///< it is deleted
+};
 
 struct Seams;  // engine/seams.h, not installed: injected clock and file system
 
@@ -69,8 +75,10 @@ class Engine {
   /// (ConfirmClock), nothing changed. kBusy: the ring is full, nothing changed (of a batch of more
   /// than 65,536, a first part may be recorded). kIOError: part may be recorded. Repeating a batch
   /// is harmless. Where the policy says first_of_day a malformed Play::day is kInvalidArgument too
-  /// ("/<index>/day"). Cost: one log write a shard touched; no reads, but with first_of_day one
-  /// point read a user whose plays don't carry today and who is not known to be active.
+  /// ("/<index>/day"); where it keeps history a malformed Watch ("/<index>/progress_s", and so on
+  /// for duration_s, device, fields), which is not looked at elsewhere. Cost: one log write a shard
+  /// touched; no reads, but with first_of_day one point read a user whose plays don't carry today
+  /// and who is not known to be active.
   virtual Result<RecordResult> RecordPlays(std::span<const Play> plays,
                                            const RecordOptions& options = {}) = 0;
 
@@ -175,12 +183,14 @@ class Engine {
   /// moment. kInvalidArgument: a value out of range. kIncompatible: a fixed field would change, or
   /// there would be more than Options::max_collections (field "/engine/max_collections"), or they
   /// would need more than Options::max_column_families ("/engine/max_column_families").
-  /// kUnavailable: a shard is absent, nothing changed.
+  /// kUnavailable: a fixed field would change while a shard is absent. Of all else an absent shard
+  /// hears when it is opened or attached.
   virtual Status PutCollection(std::string_view name, const PolicyPatch& patch) = 0;
   /// Deletes a collection with all that it holds, synced. One that is made again under its name
   /// begins empty: what users' records and journals say of the former does not count for it.
   /// kNotFound; kIncompatible: it is "default", and holds something. kUnavailable: a shard takes no
-  /// writes, or is absent; nothing has changed. kIOError: the outcome is open; once the shard has
+  /// writes, or it is "default" and a shard is absent; nothing has changed. An absent shard deletes
+  /// it when it is opened or attached. kIOError: the outcome is open; once the shard has
   /// been opened anew, the collection is there as before, or gone.
   /// Cost: its column families are dropped, users with marks of it rewritten.
   virtual Status DeleteCollection(std::string_view name) = 0;
@@ -214,6 +224,28 @@ class Engine {
   /// absent. Restore: open it. Cost: a sync and a copy of the live log (up to twice
   /// write_buffer_bytes a shard).
   virtual Result<CheckpointReport> Checkpoint(const std::string& dir) = 0;
+  /// Copies one shard, in the same way, into the new folder `dir`: AttachShard takes it, here or in
+  /// another database of the same identity (a checkpoint restored elsewhere). kInvalidArgument: no
+  /// such shard ("/shard"), or `dir` as above. kUnavailable: it is absent.
+  virtual Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) = 0;
+
+  /// The numbers of the shards that are attached, ascending.
+  virtual std::vector<uint32_t> AttachedShards() const = 0;
+  /// Takes in an absent shard: moves `folder` (a copy of CheckpointShard, or what DetachShard kept)
+  /// to the shard's place by renaming it, opens it, brings its policies in line with the
+  /// database's, replays its journals. The others go on meanwhile. `folder` may be that place
+  /// already. On failure it lies where it lay. kInvalidArgument: no such shard ("/shard"); no
+  /// folder, a link, or one inside the database ("/folder"). kIncompatible: the shard is attached,
+  /// or its place is taken ("/shard"); the folder is another shard's or another database's
+  /// ("/folder"). kIOError: it lies on another file system, or can't be opened. One shard comes or
+  /// goes at a time.
+  virtual Status AttachShard(uint32_t shard, const std::string& folder) = 0;
+  /// Lets a shard go: calls for its users are kUnavailable from then on; those that are in it are
+  /// waited for, then it is synced and closed. Options::owned has to leave it out at the next
+  /// opening. kUnavailable: it is absent. kIncompatible: a folder that was kept is there already.
+  /// kBusy: calls were still in it after 30 s; it takes no more, call again. Where it is to be kept
+  /// it must take writes: what a shard whose disk failed has in memory would be lost (its status).
+  virtual Status DetachShard(uint32_t shard, Detached folder) = 0;
   /// Runs everything that fell due up to the clock's present: rotation, drain, bucket creation,
   /// seal, drop. Answers when it has run.
   virtual Status RunDue() = 0;

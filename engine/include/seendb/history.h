@@ -6,6 +6,9 @@
 // then the larger bytes, so that any order and any repetition ends in the same state. What was
 // recorded is read back at once.
 //
+//   seendb::PolicyPatch patch;
+//   patch.history.enabled = true;  // no collection keeps history unless told
+//   seendb::Status kept = engine->PutCollection("default", patch);
 //   seendb::Watch watch{.progress_s = 95, .duration_s = 240, .device = "tv"};
 //   seendb::Play play{.user = user, .item = item, .watch = &watch};
 //   auto recorded = engine->RecordPlays({&play, 1});

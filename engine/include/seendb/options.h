@@ -37,21 +37,24 @@ struct Options {
   /// Ring slots a shard, 2-64, and the span of one.
   uint32_t ring_slots = 6;
   int64_t slot_ms = 3'600'000;
-  /// Staged bytes a shard at which the current slot closes early.
+  /// Staged bytes a shard at which the current slot closes early; at least 1. With less than some
+  /// MB slots close so often that plays are kBusy while they are drained.
   uint64_t slot_bytes_max = 256ULL << 20;
   /// Budget a shard for drained slots kept readable (the short-term store).
   uint64_t short_term_bytes = 64ULL << 20;
 
-  /// Shared by all shards.
+  /// Shared by all shards; write buffers at least 64 KB.
   uint64_t block_cache_bytes = 512ULL << 20;
   uint64_t write_buffer_bytes = 256ULL << 20;
   /// User records kept in memory, divided among the shards: of users with an erasure, a clear, a
   /// pause or an override. Of each that has a record, kept or not, 2 to 4 bytes more are taken.
   uint64_t user_cache_bytes = 32ULL << 20;
+  /// RocksDB's, 1-256.
   int background_threads = 2;
-  /// Families a shard may hold; a collection that needs more is kIncompatible.
+  /// Families a shard may hold, at least 1; a collection that needs more is kIncompatible.
   uint32_t max_column_families = 400;
-  /// Collections that may be made; one more is kIncompatible. A database that has more keeps them.
+  /// Collections that may be made, at least 1; one more is kIncompatible. A database that has more
+  /// keeps them.
   uint32_t max_collections = 32;
   /// The policy of the collection `default`, where the database is made; else without effect.
   PolicyPatch default_policy{};

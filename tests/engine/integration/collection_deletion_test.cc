@@ -246,7 +246,7 @@ class DeletionFaultTest : public CollectionDeletionTest {
     return failed;
   }
   void TryEach(bool power_cut) {
-    int step = 0;
+    int step = static_cast<int>(test::SampleTurn());
     while (!HasFailure() && Try(step, power_cut)) step += static_cast<int>(test::SampleEvery());
     EXPECT_GT(step, 0);
     EXPECT_FALSE(HasFailure()) << "operation " << step << ": " << disk_->last_failure();

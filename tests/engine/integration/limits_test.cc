@@ -1,5 +1,6 @@
 // What an engine refuses of its options and of its clock.
 
+#include <filesystem>
 #include <functional>
 
 #include "support/engine_fixture.h"
@@ -17,6 +18,14 @@ TEST_F(LimitsTest, OptionsOutOfRangeAreNamed) {
       {[](Options* o) { o->shards = 1025; }, "/shards"},
       {[](Options* o) { o->ring_slots = 1; }, "/ring_slots"},
       {[](Options* o) { o->slot_ms = 0; }, "/slot_ms"},
+      {[](Options* o) { o->slot_bytes_max = 0; }, "/slot_bytes_max"},
+      {[](Options* o) { o->write_buffer_bytes = 1000; }, "/write_buffer_bytes"},
+      {[](Options* o) { o->background_threads = 0; }, "/background_threads"},
+      {[](Options* o) { o->background_threads = 257; }, "/background_threads"},
+      {[](Options* o) { o->max_column_families = 0; }, "/max_column_families"},
+      {[](Options* o) { o->max_collections = 0; }, "/max_collections"},
+      {[](Options* o) { o->default_policy.window = 9; }, "/default_policy/window"},
+      {[](Options* o) { o->default_policy.history.days = 0; }, "/default_policy/history/days"},
       {[](Options* o) { o->list_limit = 15; }, "/list_limit"},
       {[](Options* o) { o->max_candidates = 0; }, "/max_candidates"},
       {[](Options* o) { o->sync_interval_ms = 0; }, "/sync_interval_ms"},
@@ -30,7 +39,15 @@ TEST_F(LimitsTest, OptionsOutOfRangeAreNamed) {
     ASSERT_FALSE(opened.ok()) << one.field;
     EXPECT_EQ(opened.status().code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(opened.status().field(), one.field);
+    EXPECT_FALSE(std::filesystem::exists(Path())) << "nothing was made";
   }
+}
+
+TEST_F(LimitsTest, AnEmptyPathIsRefused) {
+  const auto opened = Engine::Open("", options_);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(opened.status().field(), "/path");
 }
 
 // A bucket of the year 12026 could be made, but its label not be read again.

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "shard/user_hash.h"
+#include "filter/keyed_hash.h"
 
 namespace seendb {
 namespace {

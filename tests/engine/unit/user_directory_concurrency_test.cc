@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "filter/keyed_hash.h"
 #include "shard/user_directory.h"
-#include "shard/user_hash.h"
 
 namespace seendb {
 namespace {

@@ -41,7 +41,7 @@ class BucketDropTest : public ::testing::Test {
     Policy policy;
     policy.bucket = {BucketKind::kDays, 1};
     policy.history.enabled = true;
-    const Status put = store_->PutCollection(kCollection, policy, 0, 0);
+    const Status put = store_->PutCollection({kCollection, policy}, 0);
     ASSERT_TRUE(put.ok()) << put.ToString();
   }
 

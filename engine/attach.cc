@@ -1,0 +1,163 @@
+// Shards that come and go while the others work.
+
+#include <chrono>
+#include <utility>
+
+#include "engine_impl.h"
+#include "store/copy_file.h"
+#include "store/real_disk.h"
+#include "store/status.h"
+
+namespace seendb {
+namespace {
+
+// How long calls that are in a shard are waited for when it is detached.
+constexpr std::chrono::seconds kLeaveWait{30};
+
+// Behind the name of a shard's folder: kept for whoever attaches it, or about to be deleted.
+constexpr char kKeptSuffix[] = ".detached";
+constexpr char kRemovedSuffix[] = ".removed";
+
+Status RenameFolder(rocksdb::Env* env, const std::string& from, const std::string& to) {
+  Status status = FromRocks(env->RenameFile(from, to), "rename " + from);
+  if (status.ok()) status = SyncFolder(env, FolderOf(to));
+  if (status.ok() && FolderOf(from) != FolderOf(to)) status = SyncFolder(env, FolderOf(from));
+  return status;
+}
+
+}  // namespace
+
+std::vector<uint32_t> EngineImpl::AttachedShards() const {
+  std::vector<uint32_t> attached;
+  const std::shared_ptr<const ShardSet> all = shards_.All();
+  for (uint32_t number = 0; number < all->size(); ++number) {
+    if ((*all)[number] != nullptr) attached.push_back(number);
+  }
+  return attached;
+}
+
+Status EngineImpl::CheckNumber(uint32_t number) const {
+  if (number < shard_count_) return {};
+  return Status::InvalidArgument("the database has " + std::to_string(shard_count_) + " shards",
+                                 "/shard");
+}
+
+// What a crash left of shards that were to be deleted.
+Status EngineImpl::RemoveDetached() {
+  if (options_.read_only) return {};
+  std::vector<std::string> names;
+  const rocksdb::Status listed = shared_->env->GetChildren(path_, &names);
+  if (!listed.ok()) return FromRocks(listed, "list " + path_);
+  for (const std::string& name : names) {
+    if (!name.starts_with("shard-") || !name.ends_with(kRemovedSuffix)) continue;
+    const Status removed = RemoveFolder(shared_->env, path_ + "/" + name);
+    if (!removed.ok()) return removed;
+  }
+  return {};
+}
+
+// ---- Attaching ----
+
+Result<std::string> EngineImpl::CheckFolder(uint32_t number, const std::string& folder) const {
+  const auto refused = [&](const std::string& why) {
+    return Status::InvalidArgument(folder + " " + why, "/folder");
+  };
+  rocksdb::Env* const env = shared_->env;
+  const Result<PathKind> found = KindOfPath(env, folder);
+  if (!found.ok()) return found.status();
+  if (*found != PathKind::kFolder) return refused("is no folder");
+  Result<std::string> canonical = CanonicalPath(env, folder);
+  if (!canonical.ok()) return canonical;
+  const std::string place = ShardPath(path_, number);
+  if (*canonical == place) return canonical;
+  if ((*canonical + "/").starts_with(path_ + "/") && *canonical != place + kKeptSuffix) {
+    return refused("lies inside the database");
+  }
+  const Result<PathKind> there = KindOfPath(env, place);
+  if (!there.ok()) return there.status();
+  if (*there == PathKind::kNothing) return canonical;
+  return Status::Incompatible(place + " is there already", "/shard");
+}
+
+Status EngineImpl::OpenAttached(const Identity& identity, uint32_t number) {
+  Result<std::unique_ptr<Shard>> opened =
+      Shard::Open(OptionsOf(identity, number), ContextOf(identity));
+  if (!opened.ok()) return opened.status();
+  return catalog_.Join(number, LeftShards::Lend(left_, number, std::move(opened).value()));
+}
+
+Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
+  Status status = CheckWritable();
+  if (status.ok()) status = CheckNumber(number);
+  if (!status.ok()) return status;
+  const MutexLock one(attach_mutex_);
+  if (left_->IsLent(number)) {
+    return Status::Incompatible("shard " + std::to_string(number) + " is attached", "/shard");
+  }
+  const Result<std::string> from = CheckFolder(number, folder);
+  if (!from.ok()) return from.status();
+  rocksdb::Env* const env = shared_->env;
+  Result<std::optional<Identity>> identity = ReadIdentity(env, path_);
+  if (!identity.ok()) return identity.status();
+  if (!identity->has_value()) return Status::Corruption(path_ + "/SEENDB is missing");
+  status = CheckShardCopy(**identity, *from, number, false);
+  if (!status.ok()) return Status(status.code(), std::string(status.message()), "/folder");
+
+  const std::string place = ShardPath(path_, number);
+  if (*from != place) status = RenameFolder(env, *from, place);
+  if (status.ok()) status = OpenAttached(**identity, number);
+  if (status.ok()) return {};
+  // As it was: closed, and under its former name.
+  left_->TakeBack(number, kLeaveWait).reset();
+  if (*from != place && env->FileExists(place).ok()) {
+    const Status renamed = RenameFolder(env, place, *from);
+    static_cast<void>(renamed);  // the failure to report is the first
+  }
+  return status;
+}
+
+// ---- Detaching ----
+
+Status EngineImpl::Unpublish(uint32_t number) {
+  return catalog_.WithoutChanges([&](const CollectionRecords&) -> Status {
+    auto without = std::make_shared<ShardSet>(*shards_.All());
+    const std::shared_ptr<Shard> shard = std::exchange((*without)[number], nullptr);
+    shards_.Publish(std::move(without));
+    shard->GiveUp();  // of long seals and compactions
+    return {};
+  });
+}
+
+Status EngineImpl::DetachShard(uint32_t number, Detached folder) {
+  Status status = CheckWritable();
+  if (status.ok()) status = CheckNumber(number);
+  if (!status.ok()) return status;
+  const MutexLock one(attach_mutex_);
+  if (!left_->IsLent(number)) return AbsentShard(number);
+  rocksdb::Env* const env = shared_->env;
+  const std::string place = ShardPath(path_, number);
+  const bool kept = folder == Detached::kKept;
+  const std::string to = place + (kept ? kKeptSuffix : kRemovedSuffix);
+  const Result<PathKind> there = KindOfPath(env, to);
+  if (!there.ok()) return there.status();
+  if (*there != PathKind::kNothing) return Status::Incompatible(to + " is there already");
+  if (const auto shard = shards_.At(number); shard.ok()) {
+    // What memory has of a shard whose disk failed would be lost with it.
+    status = kept ? (*shard)->CheckWritable() : Status();
+    if (!status.ok()) return status;
+  }
+  if (shards_.At(number).ok()) status = Unpublish(number);
+  if (!status.ok()) return status;
+  std::unique_ptr<Shard> left = left_->TakeBack(number, kLeaveWait);
+  if (left == nullptr) {
+    return Status::Busy("calls are still in shard " + std::to_string(number) +
+                        ", which takes no more; detach it again");
+  }
+  status = left->Close(guard_.TimeToNote(true));
+  left.reset();
+  if (!status.ok() && kept) return status;
+  status = RenameFolder(env, place, to);
+  return status.ok() && !kept ? RemoveFolder(env, to) : status;
+}
+
+}  // namespace seendb

@@ -1,0 +1,367 @@
+#include "catalog.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "collection_truth.h"
+
+namespace seendb {
+namespace {
+
+constexpr char kFileProblem[] = "COLLECTIONS: ";
+
+// Families a shard may need for a collection: impressions, each bucket kept, one being dropped,
+// one made ahead, and those that plays of the future reach; of history two a bucket.
+uint64_t FamiliesOf(const Policy& policy) {
+  constexpr int64_t kShortestMonthDays = 28;
+  const int64_t days =
+      policy.bucket.kind == BucketKind::kMonth ? kShortestMonthDays : policy.bucket.days;
+  const auto reached = static_cast<uint64_t>(policy.max_future_ms / (days * 86'400'000) + 1);
+  const uint64_t filters = policy.retention + 2 + reached;
+  if (!policy.history.enabled) return filters;
+  const uint64_t kept = policy.history.days / static_cast<uint64_t>(days) + 2;
+  return filters + 2 * (kept + 2 + reached);
+}
+
+// Ends a deletion in one shard: it holds the former collection, and nobody else knows of it.
+Status FinishDeletionIn(Shard& shard, const std::string& name) {
+  shard.StopWrites(name);
+  Status finished = shard.FinishDeletion(name);
+  shard.ResumeWrites(name);
+  return finished;
+}
+
+}  // namespace
+
+// ---- What is published ----
+
+std::shared_ptr<const CollectionMap> Catalog::All() const {
+  const ReaderLock lock(mutex_);
+  return collections_;
+}
+
+Result<CollectionPtr> Catalog::Find(std::string_view name) const {
+  const ReaderLock lock(mutex_);
+  const auto at = collections_->find(name);
+  if (at != collections_->end()) return at->second;
+  return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
+}
+
+void Catalog::Publish(std::shared_ptr<const CollectionMap> collections) {
+  const WriterLock lock(mutex_);
+  collections_ = std::move(collections);
+}
+
+void Catalog::PublishWith(const CollectionPtr& collection) {
+  auto map = std::make_shared<CollectionMap>(*All());
+  (*map)[collection->name] = collection;
+  Publish(std::move(map));
+}
+
+CollectionPtr Catalog::NewCollection(const std::string& name, const CollectionRecord& record) {
+  return std::make_shared<const Collection>(
+      Collection{name, context_.names->Intern(name, record.making), record.making, record.revision,
+                 *record.policy});
+}
+
+// ---- What holds ----
+
+CollectionRecords Catalog::WhatHolds(const ShardSet& shards) const {
+  std::map<std::string, std::vector<CollectionClaim>, std::less<>> claims;
+  for (const auto& [name, record] : records_) claims[name];
+  for (const std::shared_ptr<Shard>& shard : shards) {
+    const auto of_shard = shard == nullptr ? std::optional<CollectionClaims>() : shard->Claims();
+    if (!of_shard) continue;  // what others know stays
+    for (const auto& [name, claim] : *of_shard) claims[name].push_back(claim);
+  }
+  CollectionRecords holds;
+  for (const auto& [name, said] : claims) {
+    const auto filed = records_.find(name);
+    holds[name] = SettleCollection(filed == records_.end() ? nullptr : &filed->second, said);
+  }
+  return holds;
+}
+
+Status Catalog::Begin(const std::string& root, bool fresh) {
+  const MutexLock change(change_mutex_);
+  root_ = root;
+  Result<std::optional<CollectionRecords>> filed = ReadCollections(context_.env, root);
+  if (filed.status().code() == StatusCode::kCorruption) {
+    context_.problems->Add(kFileProblem + std::string(filed.status().message()) +
+                           "; the shards are believed");
+  } else if (!filed.ok()) {
+    return filed.status();
+  } else if (filed->has_value()) {
+    records_ = **std::move(filed);
+    written_ = true;
+  }
+  const Status in_line = BringInLine(*context_.shards->All());
+  const auto known = records_.find("default");
+  if (!in_line.ok() || !fresh || (known != records_.end() && known->second.policy)) return in_line;
+  const CollectionRecord record{0, 1, ApplyPatch({}, context_.options->default_policy)};
+  Status status = CheckFamilies("default", *record.policy);
+  if (status.ok()) status = Store(NewCollection("default", record));
+  return status.ok() ? Note("default", record) : status;
+}
+
+Status Catalog::Finish() {
+  const MutexLock change(change_mutex_);
+  return FinishAll(*context_.shards->All());
+}
+
+Status Catalog::Settle() {
+  const MutexLock change(change_mutex_);
+  const Status in_line = BringInLine(*context_.shards->All());
+  return in_line.ok() ? FinishAll(*context_.shards->All()) : in_line;
+}
+
+// A shard that holds a collection of before is to forget it first, and learns of the present one in
+// FinishAll. The first failure; the others go on.
+Status Catalog::BringInLine(const ShardSet& shards) {
+  CollectionRecords holds = WhatHolds(shards);
+  written_ = written_ && holds == records_;
+  records_ = std::move(holds);
+  auto map = std::make_shared<CollectionMap>();
+  for (const auto& [name, record] : records_) {
+    if (record.policy) (*map)[name] = NewCollection(name, record);
+  }
+  Status first;
+  for (const std::shared_ptr<Shard>& shard : shards) {
+    if (shard == nullptr || context_.options->read_only) continue;
+    const std::optional<CollectionClaims> claims = shard->Claims();
+    if (!claims) continue;
+    for (const auto& [name, record] : records_) {
+      const auto said = claims->find(name);
+      const CollectionClaim claim = said == claims->end() ? CollectionClaim() : said->second;
+      Status done;
+      if (claim.policy && (claim.deleting || claim.making < record.making)) {
+        done = shard->BeginDeletion(name, record.making);
+      } else if (record.policy) {
+        done = shard->AdoptPolicy(*map->at(name));
+      }
+      if (first.ok() && !done.ok()) first = std::move(done);
+    }
+  }
+  Publish(std::move(map));
+  return first;
+}
+
+Status Catalog::FinishAll(const ShardSet& shards) {
+  if (context_.options->read_only) return {};
+  const std::shared_ptr<const CollectionMap> all = All();
+  for (const std::shared_ptr<Shard>& shard : shards) {
+    const auto claims = shard == nullptr ? std::optional<CollectionClaims>() : shard->Claims();
+    if (!claims) continue;
+    for (const auto& [name, claim] : *claims) {
+      if (!claim.deleting) continue;
+      Status done = FinishDeletionIn(*shard, name);
+      const auto present = all->find(name);
+      if (done.ok() && present != all->end()) done = shard->AdoptPolicy(*present->second);
+      if (!done.ok()) return done;
+    }
+  }
+  return WriteFile();
+}
+
+// As an opening does it for all.
+Status Catalog::Join(uint32_t number, const std::shared_ptr<Shard>& shard) {
+  const MutexLock change(change_mutex_);
+  auto with = std::make_shared<ShardSet>(*context_.shards->All());
+  (*with)[number] = shard;
+  Status status = BringInLine(*with);
+  if (status.ok()) status = shard->Replay();
+  if (status.ok()) status = FinishAll(*with);
+  if (status.ok()) status = shard->BeginUpkeep(*All());
+  if (status.ok()) context_.shards->Publish(std::move(with));
+  return status;
+}
+
+Status Catalog::Note(const std::string& name, const CollectionRecord& record) {
+  records_[name] = record;
+  written_ = false;
+  return WriteFile();
+}
+
+Status Catalog::WriteFile() {
+  if (written_) return {};
+  Status wrote = WriteCollections(context_.env, root_, records_);
+  written_ = wrote.ok();
+  context_.problems->Clear(kFileProblem);
+  if (!written_) context_.problems->Add(kFileProblem + wrote.ToString());
+  return wrote;
+}
+
+Status Catalog::WithoutChanges(const std::function<Status(const CollectionRecords&)>& work) {
+  const MutexLock change(change_mutex_);
+  return work(records_);
+}
+
+// ---- Changes ----
+
+Status Catalog::CheckFamilies(std::string_view name, const Policy& policy) const {
+  const Status valid = ValidatePolicy(policy);
+  if (!valid.ok()) return valid;
+  const Options& options = *context_.options;
+  uint64_t families = options.ring_slots + 2 + FamiliesOf(policy);
+  const std::shared_ptr<const CollectionMap> current = All();
+  if (!current->contains(name) && current->size() >= options.max_collections) {
+    return Status::Incompatible("there are " + std::to_string(current->size()) +
+                                    " collections; the setting engine.max_collections allows " +
+                                    std::to_string(options.max_collections),
+                                "/engine/max_collections");
+  }
+  for (const auto& [other, collection] : *current) {
+    if (other != name) families += FamiliesOf(collection->policy);
+  }
+  if (families <= options.max_column_families) return {};
+  return Status::Incompatible("the collections would need " + std::to_string(families) +
+                                  " column families a shard; the setting "
+                                  "engine.max_column_families allows " +
+                                  std::to_string(options.max_column_families),
+                              "/engine/max_column_families");
+}
+
+Status Catalog::CheckAllWritable() const {
+  for (const std::shared_ptr<Shard>& shard : context_.shards->Attached()) {
+    const Status takes = shard->CheckWritable();
+    if (!takes.ok()) return takes;
+  }
+  return {};
+}
+
+Status Catalog::Put(std::string_view name, const PolicyPatch& patch) {
+  const Status named = ValidateCollectionName(name);
+  if (!named.ok()) return named;
+  const MutexLock change(change_mutex_);
+  // The shards know of changes that were not noted: one that failed half way may have made families
+  // already.
+  const CollectionRecord said = WhatHolds(*context_.shards->All())[std::string(name)];
+  Status status =
+      said.policy && !Find(name).ok() ? CheckFixedFields(*said.policy, patch) : Status();
+  if (status.ok()) status = CheckAllWritable();
+  if (status.ok()) status = BringInLine(*context_.shards->All());
+  if (status.ok()) status = FinishAll(*context_.shards->All());
+  if (!status.ok()) return status;
+  if (context_.names->full()) {
+    return Status::Unavailable("too many collections were made; restart");
+  }
+  const auto known = records_.find(name);
+  CollectionRecord record = known == records_.end() ? CollectionRecord() : known->second;
+  const Status fixed = record.policy ? CheckFixedFields(*record.policy, patch) : Status();
+  record.policy = ApplyPatch(record.policy.value_or(Policy()), patch);
+  ++record.revision;
+  if (!fixed.ok()) ++record.making;
+  status = CheckFamilies(name, *record.policy);
+  if (!status.ok()) return status;
+  const CollectionPtr wanted = NewCollection(std::string(name), record);
+  status = fixed.ok() ? Store(wanted) : BeginAnew(wanted, fixed);
+  return status.ok() ? Note(wanted->name, record) : status;
+}
+
+// A shard whose history lacks more for the change does not trust it until plays go by the policy.
+Status Catalog::Store(const CollectionPtr& wanted) {
+  const int64_t now_ms = context_.clock->NowMs();
+  const Status believed = CheckCalendar(now_ms);
+  if (!believed.ok()) return believed;
+  const std::shared_ptr<const CollectionMap> current = All();
+  const auto recorded = current->find(wanted->name);
+  const Policy* const recorded_by =
+      recorded == current->end() ? nullptr : &recorded->second->policy;
+  const std::vector<std::shared_ptr<Shard>> shards = context_.shards->Attached();
+  std::vector<HistoryIncomplete> incomplete;
+  for (const std::shared_ptr<Shard>& shard : shards) {
+    incomplete.push_back(shard->HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
+  }
+  for (size_t i = 0; i < shards.size(); ++i) {
+    const Status announced = shards[i]->AnnouncePolicy(*wanted, incomplete[i]);
+    if (!announced.ok()) return announced;
+  }
+  PublishWith(wanted);
+  for (size_t i = 0; i < shards.size(); ++i) {
+    const Status confirmed = shards[i]->ConfirmPolicy(*wanted, incomplete[i]);
+    if (!confirmed.ok()) return confirmed;
+  }
+  return {};
+}
+
+// ---- Collections that go, or begin anew ----
+
+// Writes to a collection are refused in every attached shard as long as it lives.
+class Catalog::StoppedWrites {
+ public:
+  StoppedWrites(const Shards& shards, std::string name)
+      : shards_(shards.Attached()), name_(std::move(name)) {
+    for (const std::shared_ptr<Shard>& shard : shards_) shard->StopWrites(name_);
+  }
+  ~StoppedWrites() {
+    for (const std::shared_ptr<Shard>& shard : shards_) shard->ResumeWrites(name_);
+  }
+  StoppedWrites(const StoppedWrites&) = delete;
+  StoppedWrites& operator=(const StoppedWrites&) = delete;
+  bool HoldsAny(const Collection& collection) const {
+    return std::any_of(shards_.begin(), shards_.end(), [&](const std::shared_ptr<Shard>& shard) {
+      return shard->HoldsAny(collection);
+    });
+  }
+
+ private:
+  const std::vector<std::shared_ptr<Shard>> shards_;
+  const std::string name_;
+};
+
+// What an absent shard holds is not known.
+Status Catalog::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
+  const Result<CollectionPtr> known = Find(wanted->name);
+  Status status = known.ok() ? CheckNoneAbsent(*context_.shards->All()) : known.status();
+  if (status.ok()) status = CheckCalendar(context_.clock->NowMs());
+  if (!status.ok()) return status;
+  const StoppedWrites stopped(*context_.shards, wanted->name);
+  if (stopped.HoldsAny(**known)) return fixed;
+  bool first = true;
+  for (const std::shared_ptr<Shard>& shard : context_.shards->Attached()) {
+    status = shard->BeginAnew(*wanted);
+    if (!status.ok()) return status;  // the others follow once it is healed
+    if (std::exchange(first, false)) PublishWith(wanted);
+  }
+  return Store(wanted);
+}
+
+// Each is told first, so that an opening knows of it whichever shards are there.
+Status Catalog::DeleteInShards(const std::string& name, uint64_t making) {
+  const std::vector<std::shared_ptr<Shard>> shards = context_.shards->Attached();
+  for (const std::shared_ptr<Shard>& shard : shards) {
+    const Status begun = shard->BeginDeletion(name, making);
+    if (!begun.ok()) return begun;
+  }
+  for (const std::shared_ptr<Shard>& shard : shards) {
+    const Status finished = shard->FinishDeletion(name);
+    if (!finished.ok()) return finished;
+  }
+  return {};
+}
+
+Status Catalog::Delete(std::string_view name) {
+  const MutexLock change(change_mutex_);
+  const Result<CollectionPtr> known = Find(name);
+  if (!known.ok()) return known.status();
+  Status status = CheckAllWritable();
+  if (status.ok() && name == "default") status = CheckNoneAbsent(*context_.shards->All());
+  if (!status.ok()) return status;
+  const StoppedWrites stopped(*context_.shards, (*known)->name);
+  if (name == "default" && stopped.HoldsAny(**known)) {
+    return Status::Incompatible("the collection default is deleted only while it holds nothing",
+                                "/collection");
+  }
+  auto map = std::make_shared<CollectionMap>(*All());
+  map->erase((*known)->name);
+  Publish(std::move(map));
+  const CollectionRecord gone{(*known)->making + 1, (*known)->revision + 1, {}};
+  status = DeleteInShards((*known)->name, gone.making);
+  if (status.ok()) return Note((*known)->name, gone);
+  // Where no shard knows of it, it is there as before, as far as anybody knows.
+  if (WhatHolds(*context_.shards->All())[(*known)->name].making < gone.making) PublishWith(*known);
+  return status;
+}
+
+}  // namespace seendb

@@ -1,0 +1,98 @@
+// engine/catalog.h: the collections and their policies, as the file COLLECTIONS, the shards and the
+// calls under way know them.
+//
+// A change goes to the attached shards first, synced, then into the file: what holds after a crash
+// in between is told by the shards (collection_truth.h). A shard that is absent meanwhile hears of
+// the change from the file when it comes back.
+//
+// Threads: any; changes are made one at a time.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock_guard.h"
+#include "base/name_table.h"
+#include "base/sync.h"
+#include "seendb/options.h"
+#include "seendb/policy.h"
+#include "shards.h"
+#include "store/collections_file.h"
+#include "store/problem_list.h"
+
+namespace seendb {
+
+/// See the head of this file.
+class Catalog {
+ public:
+  struct Context {
+    const Options* options = nullptr;
+    const ClockGuard* clock = nullptr;
+    rocksdb::Env* env = nullptr;
+    Shards* shards = nullptr;
+    ProblemList* problems = nullptr;
+    NameTable* names = nullptr;
+  };
+  explicit Catalog(const Context& context) : context_(context) {}
+
+  std::shared_ptr<const CollectionMap> All() const;
+  /// kNotFound ("/collection").
+  Result<CollectionPtr> Find(std::string_view name) const;
+
+  /// Reads the file of `root`, finds what holds and brings the shards in line. Where the database
+  /// is `fresh` it makes the collection default. Before the journals are replayed.
+  Status Begin(const std::string& root, bool fresh);
+  /// Finishes deletions that something has interrupted, and then writes the file where it is
+  /// behind. After the journals are replayed.
+  Status Finish();
+  /// Both, after a shard was opened anew: a change that failed to be stored may be stored after
+  /// all.
+  Status Settle();
+
+  /// Brings a shard that was opened in line, replays its journals and publishes it. On failure it
+  /// is not published.
+  Status Join(uint32_t number, const std::shared_ptr<Shard>& shard);
+
+  /// Engine::PutCollection and Engine::DeleteCollection.
+  Status Put(std::string_view name, const PolicyPatch& patch);
+  Status Delete(std::string_view name);
+
+  /// Runs `work(what the file holds)` while no collection changes; nor do two of these run at once.
+  Status WithoutChanges(const std::function<Status(const CollectionRecords&)>& work);
+
+ private:
+  class StoppedWrites;
+  void Publish(std::shared_ptr<const CollectionMap> collections);
+  void PublishWith(const CollectionPtr& collection);
+  CollectionPtr NewCollection(const std::string& name, const CollectionRecord& record);
+  /// What the file and the shards say.
+  CollectionRecords WhatHolds(const ShardSet& shards) const REQUIRES(change_mutex_);
+  /// Brings the shards in line with `records_`, and publishes it.
+  Status BringInLine(const ShardSet& shards) REQUIRES(change_mutex_);
+  Status FinishAll(const ShardSet& shards) REQUIRES(change_mutex_);
+  /// Whether the policy is valid, and how many column families the collections would need.
+  Status CheckFamilies(std::string_view name, const Policy& policy) const;
+  Status CheckAllWritable() const;
+  Status Store(const CollectionPtr& wanted);
+  /// Gives a collection other fixed fields; `fixed` where it holds anything.
+  Status BeginAnew(const CollectionPtr& wanted, const Status& fixed);
+  Status DeleteInShards(const std::string& name, uint64_t making);
+  /// Notes what holds now of a name, and writes the file.
+  Status Note(const std::string& name, const CollectionRecord& record) REQUIRES(change_mutex_);
+  Status WriteFile() REQUIRES(change_mutex_);
+
+  const Context context_;
+  mutable ReadWriteMutex mutex_{LockRank::kLeaf};
+  std::shared_ptr<const CollectionMap> collections_ GUARDED_BY(mutex_) =
+      std::make_shared<CollectionMap>();
+  Mutex change_mutex_{LockRank::kPolicies};
+  std::string root_ GUARDED_BY(change_mutex_);
+  CollectionRecords records_ GUARDED_BY(change_mutex_);
+  bool written_ GUARDED_BY(change_mutex_) = false;  // the file holds `records_`
+};
+
+}  // namespace seendb

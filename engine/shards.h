@@ -1,0 +1,97 @@
+// engine/shards.h: the shards of a database by their numbers. Any of them can be absent.
+//
+// Threads: any. A call takes the set once, and keeps its shards as objects: who attaches or
+// detaches one publishes another set.
+
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/sync.h"
+#include "shard/shard.h"
+
+namespace seendb {
+
+/// Null: absent. Never changed once it is published.
+using ShardSet = std::vector<std::shared_ptr<Shard>>;
+
+/// kUnavailable.
+inline Status AbsentShard(size_t shard) {
+  return Status::Unavailable("shard " + std::to_string(shard) + " is not attached");
+}
+/// kUnavailable, naming the first that is absent.
+inline Status CheckNoneAbsent(const ShardSet& shards) {
+  const auto absent = std::find(shards.begin(), shards.end(), nullptr);
+  return absent == shards.end() ? Status()
+                                : AbsentShard(static_cast<size_t>(absent - shards.begin()));
+}
+
+/// See the head of this file.
+class Shards {
+ public:
+  std::shared_ptr<const ShardSet> All() const {
+    const ReaderLock lock(mutex_);
+    return set_;
+  }
+  void Publish(std::shared_ptr<const ShardSet> set) {
+    const WriterLock lock(mutex_);
+    set_.swap(set);  // the former set goes without the lock
+  }
+  /// kUnavailable where it is absent. Precondition: there is such a number.
+  Result<std::shared_ptr<Shard>> At(uint32_t number) const {
+    const ReaderLock lock(mutex_);
+    if ((*set_)[number] == nullptr) return AbsentShard(number);
+    return (*set_)[number];
+  }
+  /// Those that are there, by their numbers.
+  std::vector<std::shared_ptr<Shard>> Attached() const {
+    std::vector<std::shared_ptr<Shard>> attached = *All();
+    std::erase(attached, nullptr);
+    return attached;
+  }
+  /// Runs `work(shard)` for every attached shard, one after the other: one that fails keeps no
+  /// other from its turn. The first failure.
+  template <typename Work>
+  Status InEach(const Work& work) const {
+    Status first;
+    for (const std::shared_ptr<Shard>& shard : Attached()) {
+      Status status = work(*shard);
+      if (first.ok() && !status.ok()) first = std::move(status);
+    }
+    return first;
+  }
+
+ private:
+  mutable ReadWriteMutex mutex_{LockRank::kLeaf};
+  std::shared_ptr<const ShardSet> set_ GUARDED_BY(mutex_) = std::make_shared<ShardSet>(1);
+};
+
+/// The shards as whoever opened them lends them to calls: each comes back here once the last call
+/// lets go of it, so that a thread that may wait closes it. Threads: any.
+class LeftShards {
+ public:
+  static std::shared_ptr<Shard> Lend(const std::shared_ptr<LeftShards>& left, uint32_t number,
+                                     std::unique_ptr<Shard> shard);
+  /// Until it is taken back.
+  bool IsLent(uint32_t number) const;
+  /// Waits so long at most. Null: it is not lent, or somebody holds it still.
+  std::unique_ptr<Shard> TakeBack(uint32_t number, std::chrono::milliseconds most);
+  /// Closes those that have come back; those that come later are closed at once.
+  void Close();
+
+ private:
+  void Return(uint32_t number, std::unique_ptr<Shard> shard);
+
+  mutable Mutex mutex_{LockRank::kLeaf};
+  CondVar returned_;
+  std::map<uint32_t, std::unique_ptr<Shard>> shards_ GUARDED_BY(mutex_);  // null: somebody holds it
+  bool closed_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace seendb

@@ -1,0 +1,196 @@
+// A shard comes and goes while the others work.
+
+#include "seams.h"
+#include "store/copy_file.h"
+#include "support/engine_fixture.h"
+#include "support/mem_disk.h"
+
+namespace seendb {
+namespace {
+
+class AttachTest : public EngineTest {
+ protected:
+  AttachTest() { options_.shards = 3; }
+
+  void SetUp() override {
+    Open();
+    PolicyPatch patch;
+    patch.history.enabled = true;
+    Put("article", patch);
+    for (uint32_t shard = 0; shard < 3; ++shard) users_.push_back(UserOf(shard));
+    for (const std::string& user : users_) Play(user, {"drained"});
+    Drain();
+    for (const std::string& user : users_) Play(user, {"staged"});
+  }
+  std::string UserOf(uint32_t shard) {
+    for (int i = 0;; ++i) {
+      std::string user = "u" + std::to_string(i);
+      if (engine_->ShardOf(IdRef(user)) == shard) return user;
+    }
+  }
+  void ExpectOk(const Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
+  void ExpectSeen(const std::string& user, const Items& items) {
+    EXPECT_EQ(Unseen(user, items), Items{}) << user;
+    EXPECT_FALSE(answer_.degraded);
+  }
+  StatusCode FilterCode(const std::string& user) {
+    const IdRef items[] = {IdRef("v")};
+    FilterRequest request;
+    request.user = IdRef(user);
+    request.items = items;
+    return engine_->Filter(request, &answer_).code();
+  }
+  bool IsThere(const std::string& path) { return std::filesystem::exists(path); }
+  std::string Place(uint32_t shard) { return Path() + "/shard-000" + std::to_string(shard); }
+
+  Items users_;
+};
+
+TEST_F(AttachTest, AShardThatWasKeptComesBack) {
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  EXPECT_EQ(engine_->AttachedShards(), (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(FilterCode(users_[1]), StatusCode::kUnavailable);
+  EXPECT_EQ(engine_->DetachShard(1, Detached::kKept).code(), StatusCode::kUnavailable);
+  EXPECT_TRUE(IsThere(Place(1) + ".detached"));
+  EXPECT_FALSE(IsThere(Place(1)));
+  for (const uint32_t other : {0U, 2U}) {
+    ExpectSeen(users_[other], {"drained", "staged"});
+    EXPECT_EQ(Play(users_[other], {"meanwhile"}), 1U);
+  }
+  Drain();
+  RunDue();
+  ExpectOk(engine_->AttachShard(1, Place(1) + ".detached"));
+  EXPECT_EQ(engine_->AttachedShards(), (std::vector<uint32_t>{0, 1, 2}));
+  ExpectSeen(users_[1], {"drained", "staged"});
+  EXPECT_EQ(Play(users_[1], {"after"}), 1U);
+  Reopen();
+  for (const uint32_t other : {0U, 2U}) ExpectSeen(users_[other], {"drained", "meanwhile"});
+  ExpectSeen(users_[1], {"drained", "staged", "after"});
+}
+
+TEST_F(AttachTest, ACopyIsAttachedInPlaceOfWhatWasRemoved) {
+  const std::string copy = dir_ + "/copy";
+  const auto report = engine_->CheckpointShard(2, copy);
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_EQ(report->shards, 1U);
+  EXPECT_FALSE(IsThere(copy + ".tmp"));
+  Play(users_[2], {"later"});
+  ExpectOk(engine_->DetachShard(2, Detached::kRemoved));
+  EXPECT_FALSE(IsThere(Place(2)));
+  EXPECT_FALSE(IsThere(Place(2) + ".removed"));
+  ExpectOk(engine_->AttachShard(2, copy));
+  EXPECT_FALSE(IsThere(copy));
+  EXPECT_EQ(Unseen(users_[2], {"drained", "staged", "later"}), Items{"later"});
+  Reopen();
+  ExpectSeen(users_[2], {"drained", "staged"});
+}
+
+TEST_F(AttachTest, AShardThatWasNotOwnedIsAttachedWhereItLies) {
+  options_.owned = std::vector<uint32_t>{0, 1};
+  Reopen();
+  EXPECT_EQ(FilterCode(users_[2]), StatusCode::kUnavailable);
+  ExpectOk(engine_->AttachShard(2, Place(2)));
+  ExpectSeen(users_[2], {"drained", "staged"});
+}
+
+// What changed while it was away: a policy, a collection that was made, one that went and came
+// again.
+TEST_F(AttachTest, ItHearsOfTheCollections) {
+  Put("gone", {});
+  Play(users_[1], {"former"}, std::nullopt, "gone");
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  PolicyPatch patch;
+  patch.impressions = 3;
+  Put("article", patch);
+  Put("new", {});
+  ExpectOk(engine_->DeleteCollection("gone"));
+  patch.window = 2;
+  Put("gone", patch);
+  ExpectOk(engine_->AttachShard(1, Place(1) + ".detached"));
+  EXPECT_EQ(Unseen(users_[1], {"former"}, "gone"), Items{"former"});
+  EXPECT_FALSE(answer_.degraded);
+  for (const char* const name : {"article", "new", "gone"}) {
+    EXPECT_EQ(Play(users_[1], {"v"}, std::nullopt, name), 1U) << name;
+  }
+  Serve(users_[1], {"i1", "i2", "i3", "i4"}, std::nullopt, "article");
+  EXPECT_EQ(Unseen(users_[1], {"i1", "i2", "i3", "i4"}, "article"), Items{"i1"});
+}
+
+TEST_F(AttachTest, WhatDoesNotFitIsRefused) {
+  const auto refused = [&](uint32_t shard, const std::string& folder, StatusCode code,
+                           const std::string& field) {
+    const Status status = engine_->AttachShard(shard, folder);
+    EXPECT_EQ(status.code(), code) << status.ToString();
+    EXPECT_EQ(status.field(), field) << status.ToString();
+  };
+  const std::string copy = dir_ + "/copy";
+  ASSERT_TRUE(engine_->CheckpointShard(1, copy).ok());
+  refused(1, copy, StatusCode::kIncompatible, "/shard");
+  ExpectOk(engine_->DetachShard(2, Detached::kKept));
+  refused(3, copy, StatusCode::kInvalidArgument, "/shard");
+  refused(2, copy, StatusCode::kIncompatible, "/folder");  // of another shard
+  refused(2, dir_ + "/nothing", StatusCode::kInvalidArgument, "/folder");
+  refused(2, Path(), StatusCode::kInvalidArgument, "/folder");
+  refused(2, Path() + "/shard-0000", StatusCode::kInvalidArgument, "/folder");
+  std::filesystem::create_symlink(Place(2) + ".detached", dir_ + "/link");
+  refused(2, dir_ + "/link", StatusCode::kInvalidArgument, "/folder");
+  std::filesystem::create_directory(dir_ + "/empty");
+  EXPECT_FALSE(engine_->AttachShard(2, dir_ + "/empty").ok());
+  EXPECT_TRUE(std::filesystem::is_empty(dir_ + "/empty"));
+  std::filesystem::create_directory(Place(2));
+  refused(2, Place(2) + ".detached", StatusCode::kIncompatible, "/shard");
+  std::filesystem::remove(Place(2));
+  EXPECT_TRUE(IsThere(copy));
+  ExpectOk(engine_->AttachShard(2, Place(2) + ".detached"));
+  ExpectSeen(users_[2], {"drained", "staged"});
+  EXPECT_EQ(engine_->CheckpointShard(7, dir_ + "/other").status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(engine_->DetachShard(7, Detached::kKept).code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(AttachTest, AnotherDatabasesShardIsRefused) {
+  const std::string copy = dir_ + "/copy";
+  {
+    Seams seams;
+    seams.clock = &clock_;
+    auto other = Engine::Open(dir_ + "/other", options_, seams);
+    ASSERT_TRUE(other.ok());
+    ASSERT_TRUE((*other)->CheckpointShard(1, copy).ok());
+  }
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  const Status status = engine_->AttachShard(1, copy);
+  EXPECT_EQ(status.code(), StatusCode::kIncompatible) << status.ToString();
+  EXPECT_TRUE(IsThere(copy));
+}
+
+TEST_F(AttachTest, ALeftoverOfAKilledRemovalGoes) {
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  engine_.reset();
+  std::filesystem::rename(Place(1) + ".detached", Place(1) + ".removed");
+  options_.owned = std::vector<uint32_t>{0, 2};
+  Open();
+  EXPECT_FALSE(IsThere(Place(1) + ".removed"));
+  ExpectSeen(users_[0], {"drained", "staged"});
+}
+
+// Of a shard whose disk failed, memory has what the folder lacks.
+TEST_F(AttachTest, AShardThatTakesNoWritesIsNotKept) {
+  engine_.reset();
+  MemDisk disk;
+  env_ = disk.env();
+  Open();
+  Play(users_[1], {"v"});
+  disk.Fail(MemDisk::kWriting, "shard-0001", rocksdb::IOStatus::IOError("gone"));
+  const seendb::Play play{IdRef(users_[1]), IdRef("w")};
+  EXPECT_FALSE(engine_->RecordPlays({&play, 1}).ok());
+  EXPECT_FALSE(engine_->DetachShard(1, Detached::kKept).ok());
+  EXPECT_EQ(engine_->AttachedShards().size(), 3U);
+  disk.Clear();
+  RunDue();
+  ExpectSeen(users_[1], {"v"});
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  engine_.reset();
+}
+
+}  // namespace
+}  // namespace seendb
