@@ -22,8 +22,12 @@ char* Bytes::Reserve(size_t more) {
     std::memcpy(data_.get(), data_.get() + begin_, held);
   } else {
     const size_t doubled = std::min({capacity_ * 2, capacity_ + (16u << 20), expected_});
-    const size_t wanted = std::max(held + more, doubled);
-    if (!budget_->Take(wanted)) return nullptr;
+    size_t wanted = std::max(held + more, doubled);
+    if (!budget_->Take(wanted)) {
+      wanted = held + more;
+      if (wanted > kSmall) return nullptr;
+      budget_->Force(wanted);
+    }
     std::unique_ptr<char[], Free> grown(static_cast<char*>(std::malloc(wanted + kBodyPadding)));
     if (!grown) {
       budget_->Give(wanted);

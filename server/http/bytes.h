@@ -23,6 +23,8 @@ class MemoryBudget {
   void Force(size_t bytes) noexcept { used_.fetch_add(bytes, std::memory_order_relaxed); }
   /// True when so much is used that nobody should keep memory for later.
   bool Crowded() const noexcept { return used() > limit_ / 2; }
+  /// True when nothing more is allowed.
+  bool Full() const noexcept { return used() >= limit_; }
   /// Gives back what was taken.
   void Give(size_t bytes) noexcept { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   /// Taken and not given back.
@@ -36,6 +38,9 @@ class MemoryBudget {
 /// Bytes taken at the front and appended at the back. Threads: one at a time.
 class Bytes {
  public:
+  /// A buffer of up to this size is given whatever the budget says, and counted.
+  static constexpr size_t kSmall = 16u << 10;
+
   /// An empty buffer that asks `budget` (borrowed) for its memory.
   explicit Bytes(MemoryBudget* budget) : budget_(budget) {}
   Bytes(const Bytes&) = delete;
@@ -47,7 +52,8 @@ class Bytes {
   size_t size() const noexcept { return end_ - begin_; }
   bool empty() const noexcept { return begin_ == end_; }
 
-  /// Room for `more` bytes behind the end, or nullptr when the budget is used up.
+  /// Room for `more` bytes behind the end, or nullptr when the budget is used up and the buffer
+  /// would be larger than kSmall.
   char* Reserve(size_t more);
   /// No more than `total` bytes are expected: do not grow beyond without need.
   void Expect(size_t total) noexcept { expected_ = total; }

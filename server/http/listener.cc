@@ -18,8 +18,9 @@ using asio::ip::tcp;
 /// How often deadlines are looked at.
 constexpr std::chrono::milliseconds kTick{100};
 constexpr int64_t kNeverMs = 24 * 3'600'000;
-/// Connections beyond the limit that may read their 503; more are closed without one.
-constexpr int64_t kRefusedAtOnce = 64;
+/// Connections beyond the limit that may ask how the process is, or read their 503; more are closed
+/// without an answer.
+constexpr int64_t kBeyondLimit = 64;
 
 std::string HttpDate() {
   const std::time_t now = std::time(nullptr);
@@ -100,19 +101,38 @@ void Listener::Accepted(const boost::system::error_code& ec, tcp::socket socket,
   const auto limit = static_cast<int64_t>(shared_.limits.connections);
   const int64_t open = counters.open.fetch_add(1, std::memory_order_relaxed);
   counters.opened.fetch_add(1, std::memory_order_relaxed);
-  const bool refused = open >= limit;
-  if (refused) counters.refused.fetch_add(1, std::memory_order_relaxed);
-  if (open >= limit + kRefusedAtOnce) {
+  if (open >= limit + kBeyondLimit) {
     counters.open.fetch_sub(1, std::memory_order_relaxed);
+    counters.refused.fetch_add(1, std::memory_order_relaxed);
     boost::system::error_code ignored;
     socket.close(ignored);
   } else {
     boost::system::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     auto session = std::make_shared<Session>(std::move(socket), thread);
-    asio::post(thread->io, [session, refused] { refused ? session->Refuse() : session->Start(); });
+    const bool starts = open < limit || MakeRoom();
+    asio::post(thread->io,
+               [session, starts] { starts ? session->Start() : session->StartBeyondLimit(); });
   }
   Accept();
+}
+
+/// Has a connection closed that waits for a request: the one that waits longest on the thread that
+/// has most of them. False where none does.
+bool Listener::MakeRoom() {
+  const auto count = [](const std::unique_ptr<IoThread>& thread) {
+    return thread->idle_count.load(std::memory_order_relaxed);
+  };
+  const auto most =
+      std::max_element(io_threads_.begin(), io_threads_.end(),
+                       [&](const auto& a, const auto& b) { return count(a) < count(b); });
+  if (count(*most) == 0) return false;
+  asio::post((*most)->io, [this, at = most->get()] {
+    if (at->idle.empty()) return;  // a request came: for a moment there is one too many
+    shared_.counters.evicted.fetch_add(1, std::memory_order_relaxed);
+    static_cast<Session&>(at->idle.front()).Abort();
+  });
+  return true;
 }
 
 /// Renews the date and closes the slow, for ever.

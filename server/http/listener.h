@@ -66,11 +66,14 @@ class Listener {
   const ListenerCounters& counters() const { return shared_.counters; }
   /// Body bytes held now.
   size_t InflightBytes() const { return shared_.budget.used(); }
+  /// Answer bytes held now.
+  size_t AnswerBytes() const { return shared_.answers.used(); }
 
  private:
   void Accept();
   void Accepted(const boost::system::error_code& ec, boost::asio::ip::tcp::socket socket,
                 IoThread* thread);
+  bool MakeRoom();
   void Tick(IoThread* thread, boost::asio::steady_timer* timer);
 
   const ListenerOptions options_;

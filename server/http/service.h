@@ -65,6 +65,8 @@ struct Plan {
   Executor executor = Executor::kInline;         ///< runs the handler
   Executor large_executor = Executor::kInline;   ///< instead, for bodies above large_bytes
   size_t large_bytes = SIZE_MAX;
+  bool probe = false;    ///< watches the process: answered beyond the limit of connections too
+  bool large = false;    ///< its answer may be large: refused while too much is unread
   bool refused = false;  ///< `refusal` is the answer
   Error refusal;
   std::string allow;                   ///< the Allow header of a refusal

@@ -14,8 +14,24 @@ namespace {
 constexpr uint64_t kDiscardBytes = 64u << 10;
 /// Bytes a stream is fed at a time.
 constexpr uint64_t kStreamPiece = 64u << 10;
+/// How long a head may take beyond the limit of connections.
+constexpr int64_t kBeyondLimitMs = 1'000;
 /// Larger answers are not compressed on I/O threads.
 constexpr size_t kEncodedInline = 64u << 10;
+
+Error TooManyAnswers() { return {503, "busy", "too many answer bytes in flight"}; }
+
+/// No part of a line that holds something. In blocks, without a branch for each byte: a compressed
+/// body may stand for gigabytes of spaces.
+bool IsBlank(std::string_view bytes) {
+  constexpr size_t kBlock = 256;
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kBlock))) {
+    bool holds = false;
+    for (const char c : bytes.substr(0, kBlock)) holds |= static_cast<unsigned char>(c) > ' ';
+    if (holds) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -34,12 +50,18 @@ void Session::Start() {
   boost::system::error_code gone;
   const auto peer = socket_.remote_endpoint(gone);
   if (!gone) peer_ = peer.address().to_string();
+  counted_peer_ = shared_->peers.Enter(peer_);
+  if (!counted_peer_) {
+    shared_->counters.refused.fetch_add(1, std::memory_order_relaxed);
+    Fail({503, "busy", "too many connections from this address (limits.connections_per_peer)"});
+  }
   Pump();
 }
 
-void Session::Refuse() {
-  thread_->sessions.insert(this);
-  Fail({503, "busy", "too many connections"});
+void Session::StartBeyondLimit() {
+  beyond_limit_ = true;
+  head_until_ = After(kBeyondLimitMs);
+  Start();
 }
 
 bool Session::Overdue(Clock::time_point now) const {
@@ -86,7 +108,8 @@ bool Session::TakeHead() {
       Fail(parser_->error());
       return true;
     case RequestParser::Progress::kNeedsMore:
-      if (!begun && parser_->started()) head_until_ = After(shared_->limits.header_ms);
+      if (!begun && parser_->started() && !beyond_limit_)
+        head_until_ = After(shared_->limits.header_ms);
       return false;
     case RequestParser::Progress::kHead:
     case RequestParser::Progress::kDone:
@@ -101,7 +124,19 @@ void Session::BeginRequest() {
   transfer_until_ = began_ + std::chrono::milliseconds(shared_->limits.transfer_ms);
   in_request_ = true;
   shared_->counters.in_flight.fetch_add(1, std::memory_order_relaxed);
+  only_blank_ = false;
+  line_until_ = After(shared_->limits.idle_ms);
+  stream_until_ =
+      shared_->limits.stream_ms == 0 ? Clock::time_point::max() : After(shared_->limits.stream_ms);
   plan_ = shared_->service->Begin(head_);
+  if (beyond_limit_ && !plan_.probe) {
+    shared_->counters.refused.fetch_add(1, std::memory_order_relaxed);
+    return Fail({503, "busy", "too many connections"});
+  }
+  if (AnswersFull() && !plan_.refused) {
+    plan_.refused = true;
+    plan_.refusal = TooManyAnswers();
+  }
   if (plan_.stream) plan_.stream->Attend(this);
   phase_ = Phase::kBody;
   body_complete_ = stream_head_sent_ = false;
@@ -160,6 +195,7 @@ bool Session::TakeBody() {
 bool Session::BodyMoved() {
   if (plan_.body == BodyMode::kStream) {
     if (body_.size() == fed_ && !body_complete_) return false;
+    only_blank_ = IsBlank(body_.view().substr(fed_));
     FeedStream();
     return true;
   }
@@ -181,6 +217,7 @@ void Session::BodyDone() {
   RunOn(
       executor,
       [this, executor] {
+        if (AnswersFull()) return WriteError(TooManyAnswers(), &response_);
         shared_->service->Handle(plan_, Request{head_, body_.view(), this, this}, &response_);
         if (executor != Executor::kInline && CanEncode()) EncodeAnswer();
       },
@@ -272,6 +309,13 @@ void Session::StreamFed() {
     EndRequest(200);
   }
   Write();
+}
+
+/// Whether too much is unread for one more answer that may be large. Of a small body none is.
+bool Session::AnswersFull() const {
+  if (!plan_.large || !shared_->answers.Full()) return false;
+  const size_t body = std::max<size_t>(body_.size(), head_.content_length.value_or(0));
+  return plan_.body != BodyMode::kWhole || !head_.HasBody() || body > Bytes::kSmall;
 }
 
 Executor Session::ExecutorNow() const {

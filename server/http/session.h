@@ -26,6 +26,7 @@ namespace seendb::http {
 
 /// See the head of this file.
 class Session final : public std::enable_shared_from_this<Session>,
+                      public IdlePlace,
                       private Waiting,
                       private ReplyTo {
  public:
@@ -37,8 +38,9 @@ class Session final : public std::enable_shared_from_this<Session>,
 
   /// Begins to serve.
   void Start();
-  /// Answers 503 and closes: there are too many connections.
-  void Refuse();
+  /// There are too many connections: serves one request that watches the process (Plan::probe),
+  /// which has to come soon, and answers 503 to any other.
+  void StartBeyondLimit();
   /// True when it has been slow for too long; then TimeOut answers (where it can) and closes.
   bool Overdue(Clock::time_point now) const;
   void TimeOut();
@@ -63,6 +65,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void AnswerHead();
   void Fail(const Error& error);
   void Break();
+  bool AnswersFull() const;
   Executor ExecutorNow() const;
   template <typename Job>
   void RunOn(Executor executor, Job job, void (Session::*then)());
@@ -109,7 +112,10 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Write();
   void OnWritten(const boost::system::error_code& ec, size_t count);
   void Linger();
-  /// Counts what answers and the stream hold against the budget of bodies.
+  void Written(size_t bytes);
+  void EnterIdle();
+  void LeaveIdle();
+  /// Counts what answers and the stream hold against the budget of answers.
   void Charge();
   void Close();
   void EndRequest(unsigned status);
@@ -123,9 +129,13 @@ class Session final : public std::enable_shared_from_this<Session>,
   Phase phase_ = Phase::kHead;
   Clock::time_point deadline_;
   Clock::time_point transfer_until_;  // the body's, or the answer's being written
+  Clock::time_point read_until_;      // the peer has to have read more of the answer by then
+  size_t written_ = 0;                // of what is being written
   bool reading_ = false;
   bool close_after_write_ = false;
   bool broken_input_ = false;  // what follows on this connection can't be trusted
+  bool beyond_limit_ = false;  // see StartBeyondLimit
+  bool counted_peer_ = false;  // by PeerCounts
 
   Bytes in_;    // received, not parsed
   Bytes body_;  // of the current request
@@ -136,7 +146,9 @@ class Session final : public std::enable_shared_from_this<Session>,
   Plan plan_;
   bool in_request_ = false;  // from a complete head to its answer; counted in in_flight
   Clock::time_point began_;
-  uint64_t left_ = 0;  // of a body of known length
+  uint64_t left_ = 0;        // of a body of known length
+  bool only_blank_ = false;  // the newest bytes of a stream are empty lines, which are no progress
+  Clock::time_point line_until_, stream_until_;  // a stream's next progress, and its end
   bool body_complete_ = false;
   std::unique_ptr<CodedBody> coded_;  // of a compressed body
   size_t fed_ = 0;                    // bytes of body_ the stream has seen and not taken

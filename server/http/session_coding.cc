@@ -105,6 +105,7 @@ void Session::GiveWay() {
   boost::asio::post(socket_.get_executor(), [self = shared_from_this()] {
     if (self->phase_ != Phase::kWork) return;  // closed
     self->phase_ = Phase::kBody;
+    self->deadline_ = self->After(self->shared_->limits.idle_ms);  // it is not the peer who is slow
     self->Pump();
   });
 }

@@ -21,6 +21,8 @@ constexpr size_t kBodyReadBytes = 64u << 10;
 constexpr size_t kSmallBody = 16u << 10;
 /// Answers to pipelined requests are gathered up to this size.
 constexpr size_t kGather = 64u << 10;
+/// How long an answer may be read at any rate.
+constexpr std::chrono::seconds kAnyRate{5};
 /// Memory a connection keeps between requests.
 constexpr size_t kKeepBody = 256u << 10;
 constexpr size_t kKeepOut = 1u << 20;
@@ -45,13 +47,19 @@ void Session::Fill() {
 
 void Session::ReadMore() {
   const bool in_head = phase_ == Phase::kHead;
-  deadline_ = in_head && parser_ && parser_->started() ? head_until_
-              : phase_ == Phase::kLinger               ? deadline_
-                                                       : After(shared_->limits.idle_ms);
+  const bool head_begun = in_head && parser_ && parser_->started();
+  if (phase_ != Phase::kLinger) {
+    const bool soon = head_begun || (in_head && beyond_limit_);
+    deadline_ = soon ? head_until_ : After(shared_->limits.idle_ms);
+  }
   // A stream may pause between lines, but not in the middle of one.
   const bool owes_body =
       phase_ == Phase::kBody && (plan_.body != BodyMode::kStream || !body_.empty());
   if (owes_body) deadline_ = std::min(deadline_, transfer_until_);
+  const bool streams = phase_ == Phase::kBody && plan_.body == BodyMode::kStream;
+  if (streams && !only_blank_) line_until_ = After(shared_->limits.idle_ms);
+  if (streams) deadline_ = std::min({deadline_, line_until_, stream_until_});
+  if (in_head && !head_begun) EnterIdle();
   const bool into_body =
       phase_ == Phase::kBody && !head_.chunked && !coded_ && plan_.body != BodyMode::kDiscard;
   Bytes& to = into_body ? body_ : in_;
@@ -75,8 +83,21 @@ void Session::ReadMore() {
       });
 }
 
+void Session::EnterIdle() {
+  if (is_linked()) return;
+  thread_->idle.push_back(*this);
+  thread_->idle_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Session::LeaveIdle() {
+  if (!is_linked()) return;
+  unlink();
+  thread_->idle_count.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void Session::OnRead(const boost::system::error_code& ec, size_t count, bool into_body) {
   reading_ = false;
+  LeaveIdle();
   if (phase_ == Phase::kDone) return;
   shared_->counters.bytes_in.fetch_add(count, std::memory_order_relaxed);
   if (phase_ == Phase::kWrite) return;  // timed out meanwhile; its last words are being written
@@ -93,7 +114,8 @@ void Session::OnRead(const boost::system::error_code& ec, size_t count, bool int
 
 /// Puts response_ into the output and ends the request.
 void Session::Respond() {
-  const bool keep = head_.keep_alive && !response_.close && !broken_input_ && !shared_->draining;
+  const bool keep = head_.keep_alive && !response_.close && !broken_input_ && !shared_->draining &&
+                    !beyond_limit_;
   AppendHead(keep, /*streaming=*/false);
   const bool bodyless = head_.method == Method::kHead;
   big_body_ = !bodyless && response_.body.size() > kSmallBody;
@@ -192,15 +214,16 @@ void Session::Write() {
   phase_ = Phase::kWrite;
   Charge();
   transfer_until_ = After(shared_->limits.transfer_ms);
-  deadline_ = std::min(After(shared_->limits.idle_ms), transfer_until_);
+  read_until_ = Clock::now() + kAnyRate;
+  written_ = 0;
+  Written(0);
   const std::array<boost::asio::const_buffer, 2> buffers = {
       boost::asio::buffer(out_),
       big_body_ ? boost::asio::buffer(response_.body) : boost::asio::const_buffer()};
   boost::asio::async_write(
       socket_, buffers,
-      [this](const boost::system::error_code& ec, size_t) -> size_t {
-        // Some bytes went out.
-        deadline_ = std::min(After(shared_->limits.idle_ms), transfer_until_);
+      [this](const boost::system::error_code& ec, size_t written) -> size_t {
+        Written(written);
         return ec ? 0 : 1u << 20;
       },
       [self = shared_from_this()](const boost::system::error_code& ec, size_t count) {
@@ -214,9 +237,10 @@ void Session::OnWritten(const boost::system::error_code& ec, size_t count) {
   shared_->counters.bytes_out.fetch_add(count, std::memory_order_relaxed);
   shared_->counters.in_flight.fetch_sub(unwritten_, std::memory_order_relaxed);
   unwritten_ = 0;
+  deadline_ = After(shared_->limits.idle_ms);
   out_.clear();
   big_body_ = false;
-  const size_t keep = shared_->budget.Crowded() ? kGather : kKeepOut;
+  const size_t keep = shared_->answers.Crowded() ? 0 : kKeepOut;
   for (std::string* buffer : {&out_, &response_.body, &stream_out_}) {
     if (buffer->capacity() > keep) std::string().swap(*buffer);
   }
@@ -224,6 +248,23 @@ void Session::OnWritten(const boost::system::error_code& ec, size_t count) {
   if (close_after_write_) return Linger();
   phase_ = in_request_ ? Phase::kBody : Phase::kHead;
   Pump();
+}
+
+/// So many bytes of what is being written went out. Each gives the peer the time for it by
+/// limits.read_bytes_per_s, up to kAnyRate in advance.
+void Session::Written(size_t bytes) {
+  const auto now = Clock::now();
+  deadline_ = std::min(now + std::chrono::milliseconds(shared_->limits.idle_ms), transfer_until_);
+  if (const int64_t rate = shared_->limits.read_bytes_per_s; rate > 0) {
+    const std::chrono::duration<double> worth(static_cast<double>(bytes - written_) /
+                                              static_cast<double>(rate));
+    const Clock::duration most = kAnyRate;
+    read_until_ = std::max(read_until_, now);
+    read_until_ += worth < most ? std::chrono::duration_cast<Clock::duration>(worth) : most;
+    read_until_ = std::min(read_until_, now + most);
+    deadline_ = std::min(deadline_, read_until_);
+  }
+  written_ = bytes;
 }
 
 /// Lets the peer read our last words before the connection goes: closing with bytes unread would
@@ -240,8 +281,8 @@ void Session::Charge() {
   size_t bytes = out_.capacity() + response_.body.capacity() + stream_out_.capacity();
   if (plan_.stream) bytes += plan_.stream->HeldBytes();
   if (encoder_) bytes += encoder_->HeldBytes();
-  if (bytes > charged_) shared_->budget.Force(bytes - charged_);
-  if (bytes < charged_) shared_->budget.Give(charged_ - bytes);
+  if (bytes > charged_) shared_->answers.Force(bytes - charged_);
+  if (bytes < charged_) shared_->answers.Give(charged_ - bytes);
   charged_ = bytes;
 }
 
@@ -253,12 +294,14 @@ void Session::Close() {
   wait_limit_.reset();
   boost::system::error_code ignored;
   socket_.close(ignored);
+  LeaveIdle();
+  if (std::exchange(counted_peer_, false)) shared_->peers.Leave(peer_);
   shared_->counters.in_flight.fetch_sub(unwritten_ + (in_request_ ? 1 : 0),
                                         std::memory_order_relaxed);
   shared_->counters.open.fetch_sub(1, std::memory_order_relaxed);
   unwritten_ = 0;
   in_request_ = false;
-  shared_->budget.Give(charged_);
+  shared_->answers.Give(charged_);
   charged_ = 0;
   thread_->sessions.erase(this);
 }

@@ -10,9 +10,11 @@
 #include <unordered_set>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/intrusive/list.hpp>
 
 #include "http/bytes.h"
 #include "http/limits.h"
+#include "http/peer_counts.h"
 #include "http/service.h"
 #include "http/wait_histogram.h"
 #include "http/worker_pool.h"
@@ -25,6 +27,7 @@ class Session;
 struct ListenerCounters {
   std::atomic<uint64_t> opened{0};     ///< connections accepted since the start
   std::atomic<uint64_t> refused{0};    ///< connections answered 503 for their number
+  std::atomic<uint64_t> evicted{0};    ///< idle connections closed to make room for another
   std::atomic<uint64_t> timed_out{0};  ///< connections closed for slowness
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
@@ -39,7 +42,9 @@ struct Shared {
       : service(the_service),
         limits(the_limits),
         budget(the_limits.inflight_bytes),
+        answers(the_limits.answer_bytes),
         unlimited(SIZE_MAX / 2),
+        peers(the_limits.connections_per_peer),
         engine(workers.engine, the_limits.queue),
         slow(workers.slow, the_limits.queue),
         probe(workers.probe, the_limits.queue) {}
@@ -58,21 +63,31 @@ struct Shared {
 
   Service* const service;
   const Limits limits;
-  MemoryBudget budget;     ///< of bodies
+  MemoryBudget budget;     ///< of request bodies
+  MemoryBudget answers;    ///< of answers that are being made or read
   MemoryBudget unlimited;  ///< of read buffers, bounded by the number of connections
+  PeerCounts peers;
   ListenerCounters counters;
   std::atomic<bool> draining{false};  ///< answers close their connections
   WorkerPool engine, slow, probe;     ///< see Executor
 };
 
-/// One I/O thread and the sessions pinned to it. Touched by its own thread only.
+/// Where a session stands among those that wait for a request.
+using IdlePlace =
+    boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+/// One I/O thread and the sessions pinned to it. Touched by its own thread only, but for
+/// idle_count.
 struct IoThread {
   explicit IoThread(Shared* the_shared) : shared(the_shared), io(1) {}
 
   Shared* const shared;
   std::unordered_set<Session*> sessions;
-  std::string date;            ///< the Date header's value, renewed once a second
-  boost::asio::io_context io;  // last: its handlers own sessions, which reach for the others
+  /// Sessions that wait for a request, the one that waits longest first.
+  boost::intrusive::list<IdlePlace, boost::intrusive::constant_time_size<false>> idle;
+  std::atomic<size_t> idle_count{0};  ///< of `idle`, for other threads
+  std::string date;                   ///< the Date header's value, renewed once a second
+  boost::asio::io_context io;         // last: its handlers own sessions, which reach for the others
 };
 
 }  // namespace seendb::http

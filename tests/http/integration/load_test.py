@@ -24,12 +24,13 @@ MB = 1 << 20
 STREAM_MB = int(os.environ.get("SEENDB_NDJSON_MB") or
                 (1024 if os.environ.get("SEENDB_LONG") else sampled(64, 16)))
 NDJSON = {"Content-Type": "application/x-ndjson"}
-CONFIG = {"limits": {"inflight_bytes": 32 * MB, "connections": 200, "transfer_ms": 30_000},
+CONFIG = {"limits": {"inflight_bytes": 32 * MB, "answer_bytes": 16 * MB, "connections": 200,
+                     "transfer_ms": 30_000},
           "engine": {"shards": 2, "slot_ms": 500, "slot_bytes": 4 * MB, "short_term_bytes": MB,
                      "block_cache_bytes": 8 * MB, "write_buffer_bytes": 16 * MB}}
-# inflight_bytes + 200 connections of 128 KB + per shard (ring_slots * slot_bytes + short-term) +
-# block cache + two write-buffer budgets + what allocators and threads keep.
-BOUND = (32 + 25 + 2 * (6 * 4 + 1) + 8 + 2 * 16 + 64) * MB
+# inflight_bytes + answer_bytes + 200 connections of 144 KB + per shard (ring_slots * slot_bytes +
+# short-term) + block cache + two write-buffer budgets + what allocators and threads keep.
+BOUND = (32 + 16 + 28 + 2 * (6 * 4 + 1) + 8 + 2 * 16 + 64) * MB
 
 
 def post(path, body, *headers):
@@ -78,8 +79,10 @@ class LoadTest(unittest.TestCase):
                 self.assertEqual(answer, b"")
                 told["closed"] += 1
         print("\n  %r" % told)
-        self.assertEqual(told["held"], 200 - 2)  # and the neighbour's, and this thread's
-        self.assertGreater(told["refused"], 0)
+        # Of the first, which said nothing, the last ones took the places.
+        self.assertGreater(told["held"], 200 - 10)
+        self.assertLessEqual(told["held"], 200)
+        self.assertGreater(told["closed"], 0)
         for peer in peers:
             peer.close()
         self.finish()

@@ -9,7 +9,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from openapi_check import CheckedServer
-from seendb_client import Server
+from seendb_client import Server, eventually
 
 FILTER = b'{"user":"u","items":[1]}'
 ANSWER = b'{"unseen":[1],"seen":0,"examined":1,"degraded":false}'
@@ -272,17 +272,31 @@ class ConnectionLimitTest(unittest.TestCase):
                 self.addCleanup(peer.close)
                 peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
                 self.assertIn(b"200 OK", peer.recv(4096))
+                peer.sendall(b"GET /healthz HT")  # of one that is idle another takes the place
                 held.append(peer)
             self.assertEqual(server.get("/healthz").status, 200)  # the twentieth
-            told = server.raw(b"")
+            last = server.socket()
+            self.addCleanup(last.close)
+            last.sendall(b"GET /healthz HT")
+            self.eventually_busy(server)
+            told = server.raw(b"GET /collections HTTP/1.1\r\nHost: h\r\n\r\n")
             self.assertTrue(told.startswith(b"HTTP/1.1 503 "), told)
             self.assertIn(b"Retry-After: 1\r\n", told)
             self.assertIn(b'"code":"busy"', told)
+            for probe in (b"/healthz", b"/readyz", b"/metrics"):
+                told = server.raw(b"GET " + probe + b" HTTP/1.1\r\nHost: h\r\n\r\n")
+                self.assertTrue(told.startswith(b"HTTP/1.1 200 "), told)
             for peer in held:
                 peer.close()
             self.assertEqual(server.get("/healthz").status, 200)
             text = server.get("/metrics").body.decode()
             self.assertIn("seendb_http_connections_refused_total 1\n", text)
+            self.assertRegex(text, "seendb_http_connections_evicted_total [1-9]")
+
+    def eventually_busy(self, server):
+        """The client's own connection, which was idle, has made room for the last one."""
+        eventually(lambda: b"connections_evicted_total 1\n" in server.raw(
+            b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from seendb_client import eventually
 
 MB = 1 << 20
 LIMITS = {"header_ms": 700, "idle_ms": 20_000, "transfer_ms": 1_500, "inflight_bytes": 32 * MB,
+          "answer_bytes": 32 * MB,
           "connections": 400}
 
 
@@ -109,7 +110,7 @@ class SlowPeersTest(unittest.TestCase):
             except OSError:
                 pass  # refused before it was read
         print("  60 answers of %d MB; %s" % (len(body) >> 20,
-                                             memory.check(self, 32 * MB + 64 * MB)))
+                                             memory.check(self, 32 * MB + 32 * MB + 64 * MB)))
         eventually(lambda: open_connections(self.server) <= 3)
         print("  " + self.neighbour.stop(self))
 

@@ -61,17 +61,28 @@ TEST(BytesTest, BehavesLikeAString) {
 }
 
 TEST(BytesTest, StopsAtTheBudgetAndGivesItBack) {
-  MemoryBudget budget(1'000);
+  MemoryBudget budget(100'000);
   {
     Bytes first(&budget), second(&budget);
-    EXPECT_TRUE(first.Append(std::string(600, 'x')));
-    EXPECT_FALSE(second.Append(std::string(600, 'y')));
+    EXPECT_TRUE(first.Append(std::string(60'000, 'x')));
+    EXPECT_FALSE(second.Append(std::string(60'000, 'y')));
     EXPECT_TRUE(second.empty());
-    EXPECT_TRUE(second.Append(std::string(300, 'y')));
-    EXPECT_FALSE(first.Append(std::string(600, 'x')));
-    EXPECT_EQ(first.size(), 600u);
+    EXPECT_TRUE(second.Append(std::string(30'000, 'y')));
+    EXPECT_FALSE(first.Append(std::string(60'000, 'x')));
+    EXPECT_EQ(first.size(), 60'000u);
     first.Clear(0);
-    EXPECT_TRUE(second.Append(std::string(100, 'y')));
+    EXPECT_TRUE(second.Append(std::string(10'000, 'y')));
+  }
+  EXPECT_EQ(budget.used(), 0u);
+}
+
+TEST(BytesTest, GivesASmallBufferWhateverTheBudgetSays) {
+  MemoryBudget budget(100);
+  {
+    Bytes bytes(&budget);
+    EXPECT_TRUE(bytes.Append(std::string(Bytes::kSmall, 'x')));
+    EXPECT_GE(budget.used(), Bytes::kSmall);
+    EXPECT_FALSE(bytes.Append("x"));
   }
   EXPECT_EQ(budget.used(), 0u);
 }

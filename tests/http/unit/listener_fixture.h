@@ -31,7 +31,8 @@ namespace seendb::http {
 using std::chrono::milliseconds;
 
 /// Echoes bodies; "/drop" wants none; "/slow", "/slower" and "/slow-probe" wait on a worker
-/// of kEngine, kSlow and kProbe until released; "/probe" is answered by kProbe; "/throw" throws;
+/// of kEngine, kSlow and kProbe until released; "/probe" is answered by kProbe, and is a probe;
+/// "/large" may answer much; "/throw" throws;
 /// "/lines" streams; "/wait/MS" waits without a thread until it is resumed, MS at the most (0: no
 /// limit), and "/wait-lines" does so before each piece it streams; "/count/N" answers N lines once
 /// its body has come, "/fail/N" a failure behind N lines; "/later" is answered by a Reply, which
@@ -105,6 +106,8 @@ class EchoService : public Service {
     if (head.Path() == "/later-worker") plan.executor = Executor::kSlow;
     if (head.Path() == "/throw-slow" || head.Path() == "/slower") plan.executor = Executor::kSlow;
     if (head.Path() == "/probe" || head.Path() == "/slow-probe") plan.executor = Executor::kProbe;
+    plan.probe = head.Path() == "/probe";
+    plan.large = head.Path() == "/large";
     if (head.Path() == "/lines") {
       plan.body = BodyMode::kStream;
       plan.stream = std::make_unique<Lines>();

@@ -37,25 +37,6 @@ TEST_F(ListenerTest, LargeAnswersBetweenSmallOnes) {
   EXPECT_NE(all.find("/c:<closed>"), std::string::npos);
 }
 
-TEST_F(ListenerTest, ConnectionsBeyondTheLimitAreTold) {
-  Start({.connections = 2});
-  Peer first = Connect(), second = Connect();
-  first.Send(Get("/1"));
-  second.Send(Get("/2"));
-  EXPECT_NE(first.ReadUntil("/1:").find("200 OK"), std::string::npos);
-  EXPECT_NE(second.ReadUntil("/2:").find("200 OK"), std::string::npos);
-  {
-    Peer third = Connect();
-    const std::string told = third.ReadToEnd();
-    EXPECT_NE(told.find("503 Service Unavailable"), std::string::npos) << told;
-    EXPECT_NE(told.find("Retry-After: 1"), std::string::npos) << told;
-    EXPECT_NE(told.find("too many connections"), std::string::npos) << told;
-  }
-  EXPECT_EQ(listener_->counters().refused, 1u);
-  first.Send(Get("/again"));
-  EXPECT_NE(first.ReadUntil("/again:").find("200 OK"), std::string::npos);
-}
-
 TEST_F(ListenerTest, ASlowHeadIsCutOffAnIdleConnectionClosed) {
   Start({.header_ms = 200, .idle_ms = 600});
   Peer slow = Connect(), idle = Connect();
