@@ -11,6 +11,15 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100}, kPauseAfterFailure{500};
 
+// Without the file all goes on as well, but for a message that kills each process.
+std::unique_ptr<CrashMark> OpenCrashMark(const std::string& path) {
+  if (path.empty()) return std::make_unique<CrashMark>();
+  Result<std::unique_ptr<CrashMark>> opened = CrashMark::Open(path);
+  if (opened.ok()) return std::move(opened).value();
+  ops::Log(ops::LogLevel::kWarn, "crash_mark", {{"error", opened.status().ToString()}});
+  return std::make_unique<CrashMark>();
+}
+
 }  // namespace
 
 Status Consumer::Prepare() {
@@ -24,6 +33,7 @@ Status Consumer::Prepare() {
 void Consumer::Start(Engine* engine) {
   assert(dead_letters_ != nullptr && !thread_.joinable());
   engine_ = engine;
+  crash_mark_ = OpenCrashMark(crash_mark_path_);
   publisher_.Start(engine);
   thread_ = std::thread([this, engine] { Run(engine); });
 }
@@ -51,7 +61,8 @@ std::vector<std::string> Consumer::Problems() const {
 
 void Consumer::Run(Engine* engine) {
   while (!stop_.stopped()) {
-    Session session(config_, engine, &table_, dead_letters_.get(), &late_topics_, &stop_);
+    Session session(config_, engine, &table_, dead_letters_.get(), crash_mark_.get(), &late_topics_,
+                    &stop_);
     const Status ended = session.Run();
     if (stop_.stopped()) return;
     if (ended.ok()) {

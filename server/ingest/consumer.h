@@ -14,8 +14,10 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "ingest/crash_mark.h"
 #include "ingest/dead_letters.h"
 #include "ingest/partition_table.h"
 #include "ingest/publisher.h"
@@ -29,8 +31,13 @@ namespace seendb::ingest {
 /// State by any.
 class Consumer {
  public:
-  explicit Consumer(const ops::KafkaConfig& config)
-      : config_(config), table_(config_), publisher_(config_) {}
+  /// `crash_mark`: the path of the file in which crash_mark.h notes messages; empty: none, and
+  /// nothing is known of earlier processes.
+  explicit Consumer(const ops::KafkaConfig& config, std::string crash_mark = {})
+      : config_(config),
+        crash_mark_path_(std::move(crash_mark)),
+        table_(config_),
+        publisher_(config_) {}
   ~Consumer() { Stop(); }
   Consumer(const Consumer&) = delete;
   Consumer& operator=(const Consumer&) = delete;
@@ -38,7 +45,8 @@ class Consumer {
   /// Makes what can fail because of the settings: kInvalidArgument names the property, kIOError
   /// the dead letters' file.
   Status Prepare();
-  /// Begins to consume into `engine`, which must outlive Stop. Precondition: Prepare succeeded.
+  /// Begins to consume into `engine`, which must outlive Stop, and whose folder has the crash mark.
+  /// Precondition: Prepare succeeded.
   void Start(Engine* engine);
   /// Ends it: what was polled and not applied will be polled again by the next process. Returns
   /// within seconds.
@@ -52,9 +60,11 @@ class Consumer {
   void Run(Engine* engine);
 
   const ops::KafkaConfig config_;
+  const std::string crash_mark_path_;
   PartitionTable table_;
   StopSignal stop_;
   std::unique_ptr<DeadLetters> dead_letters_;
+  std::unique_ptr<CrashMark> crash_mark_;
   Publisher publisher_;
   std::set<std::string> late_topics_;  // the thread's
   std::atomic<Engine*> engine_{nullptr};

@@ -25,11 +25,13 @@ void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
 }  // namespace
 
 Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
-                 DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop)
+                 DeadLetters* dead_letters, CrashMark* crash_mark,
+                 std::set<std::string>* late_topics, StopSignal* stop)
     : config_(config),
       engine_(engine),
       table_(table),
       dead_letters_(dead_letters),
+      crash_mark_(crash_mark),
       late_topics_(late_topics),
       stop_(stop),
       polled_(config.batch_messages) {
@@ -158,12 +160,27 @@ void Session::Take(const rd_kafka_message_t& message) {
   if (message.offset < next->second) return;
   if (message.offset > next->second) SkipTo(reader, message.partition, message.offset);
   if (reader->batch.full() && !Apply(reader)) return;
-  reader->batch.Add({message.partition,
-                     message.offset,
-                     TimeOf(message),
-                     {static_cast<const char*>(message.key), message.key_len},
-                     {static_cast<const char*>(message.payload), message.len}});
+  Add(reader, {message.partition,
+               message.offset,
+               TimeOf(message),
+               {static_cast<const char*>(message.key), message.key_len},
+               {static_cast<const char*>(message.payload), message.len}});
   next->second = message.offset + 1;
+}
+
+void Session::Add(Reader* reader, const Message& message) {
+  TopicBatch& batch = reader->batch;
+  if (const size_t bytes = message.key.size() + message.payload.size();
+      bytes > config_.message_bytes) {
+    return batch.Refuse(message,
+                        "has " + std::to_string(bytes) + " bytes, more than message_bytes");
+  }
+  if (!crash_mark_->Enter(reader->topic.topic, message.partition, message.offset)) {
+    return batch.Refuse(
+        message, "the process died on it " + std::to_string(CrashMark::kDeathsMost) + " times");
+  }
+  batch.Add(message);
+  crash_mark_->Leave();
 }
 
 void Session::TakeError(const rd_kafka_message_t& message) {

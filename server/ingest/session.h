@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "ingest/crash_mark.h"
 #include "ingest/dead_letters.h"
 #include "ingest/kafka.h"
 #include "ingest/partition_table.h"
@@ -37,7 +38,8 @@ class Session {
  public:
   /// `late_topics`: those that were not there when they were first asked for, over all sessions.
   Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
-          DeadLetters* dead_letters, std::set<std::string>* late_topics, StopSignal* stop);
+          DeadLetters* dead_letters, CrashMark* crash_mark, std::set<std::string>* late_topics,
+          StopSignal* stop);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -76,6 +78,7 @@ class Session {
   Status Assign();
   void Poll();
   void Take(const rd_kafka_message_t& message);
+  void Add(Reader* reader, const Message& message);
   bool IsOfAnotherLog(Reader* reader, const rd_kafka_message_t& message);
   void TakeError(const rd_kafka_message_t& message);
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
@@ -92,6 +95,7 @@ class Session {
   Engine* const engine_;
   PartitionTable* const table_;
   DeadLetters* const dead_letters_;
+  CrashMark* const crash_mark_;
   std::set<std::string>* const late_topics_;
   StopSignal* const stop_;
   KafkaHandle handle_;

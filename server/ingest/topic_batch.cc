@@ -20,12 +20,24 @@ TopicBatch::Progress& TopicBatch::Of(int32_t partition) {
   return at->second;
 }
 
-void TopicBatch::Add(const Message& message) {
-  assert(!full());
+TopicBatch::Progress& TopicBatch::Pass(const Message& message) {
   Progress& progress = Of(message.partition);
   progress.next_offset = message.offset + 1;
   ++progress.messages;
   if (message.at_ms) progress.last = SourceMark{message.offset, *message.at_ms};
+  return progress;
+}
+
+void TopicBatch::Refuse(const Message& message, std::string reason) {
+  Pass(message).dead_letters.push_back(message.offset);
+  dead_letters_.push_back({message.partition, message.offset, std::move(reason),
+                           std::string(message.key.substr(0, kRefusedBytes)),
+                           std::string(message.payload.substr(0, kRefusedBytes))});
+}
+
+void TopicBatch::Add(const Message& message) {
+  assert(!full());
+  Progress& progress = Pass(message);
   Status status = decoder_.Decode(message.payload, message.at_ms, &arena_, &events_, &watches_);
   if (status.ok()) {
     origins_.resize(events_.size(), {progress.source, message.offset});

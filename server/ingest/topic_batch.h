@@ -32,6 +32,9 @@ struct DeadLetter {
   std::string key, payload;
 };
 
+/// Of a message that is refused for itself, say for its size.
+inline constexpr size_t kRefusedBytes = 64u << 10;
+
 /// See the head of this file. Threads: one at a time.
 class TopicBatch {
  public:
@@ -40,6 +43,9 @@ class TopicBatch {
 
   /// Takes the next message of its partition. Precondition: !full().
   void Add(const Message& message);
+  /// Takes the next message of its partition without looking into it: it becomes a dead letter, of
+  /// which the first kRefusedBytes are kept.
+  void Refuse(const Message& message, std::string reason);
   /// Takes a partition to `next_offset` without a message.
   void Step(int32_t partition, int64_t next_offset);
   /// Notes that a partition, applied up to `next_offset`, is not to be read on. Precondition:
@@ -68,6 +74,7 @@ class TopicBatch {
 
  private:
   Progress& Of(int32_t partition);
+  Progress& Pass(const Message& message);
 
   const ops::KafkaTopic& topic_;
   const Decoder decoder_;

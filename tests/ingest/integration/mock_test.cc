@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -11,6 +14,7 @@
 #include <librdkafka/rdkafka_mock.h>
 
 #include "ingest/consumer.h"
+#include "ingest/crash_mark.h"
 #include "support/engine_fixture.h"
 
 namespace seendb {
@@ -135,6 +139,42 @@ TEST_F(IngestMockTest, AnswersThatAreErrors) {
   StartConsumer();
   Produce(400);
   CheckAll();
+}
+
+// What no consumer takes is passed over, and told: a message that is too large, and one on which
+// two processes have died.
+TEST_F(IngestMockTest, MessagesThatHarmAreDeadLetters) {
+  config_.message_bytes = 1'024;
+  config_.dead_letter_file = Path() + ".dead";
+  const std::string mark = Path() + ".mark";
+  Produce(20);
+  const std::string large(2'000, 'x');
+  for (const char* const what : {large.c_str(), R"({"user":"u","item":"deadly"})"}) {
+    ASSERT_EQ(rd_kafka_producev(producer_, RD_KAFKA_V_TOPIC("plays"), RD_KAFKA_V_PARTITION(0),
+                                RD_KAFKA_V_VALUE(const_cast<char*>(what), std::strlen(what)),
+                                RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
+              RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+  ASSERT_EQ(rd_kafka_flush(producer_, 60'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+  const int64_t deadly = 20 / kPartitions + (20 % kPartitions > 0 ? 1 : 0) + 1;
+  for (int death = 0; death < 2; ++death) {
+    EXPECT_TRUE(ingest::CrashMark::Open(mark).value()->Enter("plays", 0, deadly));
+  }
+  Produce(20);
+  consumer_ = std::make_unique<ingest::Consumer>(config_, mark);
+  ASSERT_TRUE(consumer_->Prepare().ok());
+  consumer_->Start(engine_.get());
+  WaitUntilAllCounted();
+  WaitFor([&] { return engine_->Stats().ingested.dead_letters == 2; }, "no dead letters");
+  consumer_->Stop();
+  EXPECT_EQ(Unseen("u", {"deadly"}), Items{"deadly"});
+  std::ifstream file(config_.dead_letter_file);
+  const std::string told((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_NE(told.find("has 2000 bytes, more than message_bytes"), std::string::npos) << told;
+  EXPECT_NE(told.find("\"offset\":" + std::to_string(deadly) +
+                      ",\"reason\":\"the process died on it 2 times\""),
+            std::string::npos)
+      << told;
 }
 
 TEST_F(IngestMockTest, RefusedEventsAreCountedByReason) {

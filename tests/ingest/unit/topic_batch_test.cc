@@ -57,6 +57,25 @@ TEST(TopicBatchTest, EventsStepsAndDeadLetters) {
   EXPECT_EQ(batch.View().plays.size(), 1u);
 }
 
+TEST(TopicBatchTest, ARefusedMessageIsPassedOverAndCut) {
+  ops::KafkaTopic topic;
+  topic.topic = "plays";
+  TopicBatch batch(topic);
+  const std::string large(kRefusedBytes + 1, 'x');
+  batch.Refuse({3, 10, 111, large, large}, "is too large");
+  ASSERT_EQ(batch.dead_letters().size(), 1u);
+  const DeadLetter& dead = batch.dead_letters()[0];
+  EXPECT_EQ(dead.offset, 10);
+  EXPECT_EQ(dead.reason, "is too large");
+  EXPECT_EQ(dead.key.size(), kRefusedBytes);
+  EXPECT_EQ(dead.payload.size(), kRefusedBytes);
+  const IngestBatch view = batch.View();
+  EXPECT_TRUE(view.plays.empty());
+  ASSERT_EQ(view.sources.size(), 1u);
+  EXPECT_EQ(view.sources[0].next_offset, 11);
+  EXPECT_EQ(view.sources[0].dead_letters.size(), 1u);
+}
+
 TEST(TopicBatchTest, TheNewestTimeGoesWithTheStep) {
   ops::KafkaTopic topic;
   topic.topic = "plays";
