@@ -90,7 +90,7 @@ void HandleSeal(Call& call) {
     return call.Refuse(status);
   }
   if (seal.bucket && !call.context.catalog.Find(seal.collection)) {
-    return call.Refuse(Status::NotFound("unknown collection", "/collection"));
+    return call.Refuse(call.context.catalog.Unknown(seal.collection, "/collection"));
   }
   Run(call, "buckets_sealed", &EngineStats::buckets_sealed, [&] {
     return seal.bucket ? call.engine().Seal(seal.collection, *seal.bucket)

@@ -1,5 +1,11 @@
 #include "api/catalog.h"
 
+#include <utility>
+#include <vector>
+
+#include "base/suggest.h"
+#include "base/utf8.h"
+
 namespace seendb::api {
 namespace {
 
@@ -42,6 +48,16 @@ std::shared_ptr<const CatalogEntry> Catalog::Find(std::string_view name) const {
   const auto found = entries->find(name);
   if (found == entries->end()) return nullptr;
   return {std::move(entries), &found->second};
+}
+
+Status Catalog::Unknown(std::string_view name, std::string_view field) const {
+  const std::shared_ptr<const Entries> entries = Current();
+  std::vector<std::string_view> known;
+  for (const auto& [of, entry] : *entries) known.push_back(of);
+  std::string text = "no collection \"" + std::string(Utf8Prefix(name, kMaxSuggestedBytes)) + '"';
+  const std::string_view meant = Nearest(name, known);
+  if (!meant.empty()) text.append("; did you mean \"").append(meant).append("\"?");
+  return Status::NotFound(std::move(text), std::string(field));
 }
 
 }  // namespace seendb::api

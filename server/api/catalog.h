@@ -31,6 +31,8 @@ class Catalog {
   void Renew(Engine* engine);
   /// The collection of that name, or nothing. Cost: an atomic load and a look-up.
   std::shared_ptr<const CatalogEntry> Find(std::string_view name) const;
+  /// kNotFound of `field`, with the name that may have been meant.
+  Status Unknown(std::string_view name, std::string_view field) const;
   /// True when some collection syncs each batch, or looks up first plays of the day, so that
   /// recording may wait for the disk.
   bool RecordingMayWait() const noexcept { return may_wait_.load(std::memory_order_relaxed); }

@@ -15,14 +15,14 @@ void HandleCollection(Call& call) {
     call.response.body = ReportToJson(info);
     return;
   }
-  call.Refuse(Status::NotFound("unknown collection", "/name"));
+  call.Refuse(call.context.catalog.Unknown(name, "/name"));
 }
 
 // All that it holds goes with it, so it is asked for twice.
 void HandleDeleteCollection(Call& call) {
   const std::string& name = call.plan.arguments.front();
   if (!call.context.catalog.Find(name)) {
-    return call.Refuse(Status::NotFound("unknown collection", "/name"));
+    return call.Refuse(call.context.catalog.Unknown(name, "/name"));
   }
   if (call.Query("confirm") != name) {
     return call.Refuse(Status::Incompatible(

@@ -237,7 +237,7 @@ std::unique_ptr<http::BodyStream> MakeStream(Context& context, const http::Plan&
   }
   auto entry = context.catalog.Find(collection);
   if (!entry) {
-    *refusal = Status::NotFound("unknown collection", "/collection");
+    *refusal = context.catalog.Unknown(collection, "/collection");
     return nullptr;
   }
   return std::make_unique<EventStream>(context, std::move(collection), std::move(entry), kind);

@@ -40,7 +40,7 @@ Status RecordAll(Call& call, const std::vector<Event>& events,
   Status status = ChooseCollection(call, in_body, &collection);
   if (!status.ok()) return status;
   const auto entry = call.context.catalog.Find(collection);
-  if (!entry) return Status::NotFound("unknown collection", "/collection");
+  if (!entry) return call.context.catalog.Unknown(collection, "/collection");
   const bool memory_only = call.plan.executor == http::Executor::kInline &&
                            call.request.body.size() <= call.plan.large_bytes;
   const Result<RecordResult> result =

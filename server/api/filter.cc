@@ -16,7 +16,8 @@ using EntryPtr = std::shared_ptr<const CatalogEntry>;
 /// The collection asked for.
 Status FindEntry(Context& context, const FilterRequest& request, EntryPtr* entry) {
   *entry = context.catalog.Find(request.collection);
-  return *entry ? Status::Ok() : Status::NotFound("unknown collection", "/collection");
+  if (*entry) return Status::Ok();
+  return context.catalog.Unknown(request.collection, "/collection");
 }
 
 /// Asks the engine, and counts.

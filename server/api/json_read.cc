@@ -1,5 +1,6 @@
 #include "api/json_read.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -102,6 +103,7 @@ Status JsonDocument::End() {
 }
 
 Status Malformed(simdjson::error_code error) {
+  if (error == simdjson::EMPTY) return Status::InvalidArgument("the body is empty; must be JSON");
   return Status::InvalidArgument(std::string("JSON syntax error: ") +
                                  simdjson::error_message(error));
 }
@@ -195,6 +197,29 @@ Status ReadTime(ondemand::value value, std::optional<int64_t>* at_ms) {
   return Status::Ok();
 }
 
+namespace {
+
+/// How deep arrays and objects lie in each other. Precondition: `json` is JSON.
+size_t DepthOf(std::string_view json) {
+  size_t depth = 0, deepest = 0;
+  bool in_text = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_text && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_text = !in_text;
+    } else if (!in_text && (c == '{' || c == '[')) {
+      deepest = std::max(deepest, ++depth);
+    } else if (!in_text && (c == '}' || c == ']')) {
+      --depth;
+    }
+  }
+  return deepest;
+}
+
+}  // namespace
+
 Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) {
@@ -207,8 +232,11 @@ Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
     return Status::InvalidArgument("longer than " + std::to_string(most) + " bytes");
   }
   // simdjson only looked for the end.
-  if (nlohmann::json::accept(text->begin(), text->end())) return Status::Ok();
-  return Status::InvalidArgument("JSON syntax error");
+  if (!nlohmann::json::accept(text->begin(), text->end())) {
+    return Status::InvalidArgument("JSON syntax error");
+  }
+  if (DepthOf(*text) <= kMaxOpaqueDepth) return Status::Ok();
+  return Status::InvalidArgument("more than " + std::to_string(kMaxOpaqueDepth) + " levels deep");
 }
 
 }  // namespace seendb::api

@@ -80,8 +80,10 @@ Status ReadBool(ondemand::value value, bool* flag);
 Status ReadArray(ondemand::value value, ondemand::array* array);
 /// A time in ms since 1970.
 Status ReadTime(ondemand::value value, std::optional<int64_t>* at_ms);
+/// The levels of an object that is kept as it came: who reads it back may be of simpler make.
+inline constexpr size_t kMaxOpaqueDepth = 32;
 /// An object whose members are somebody else's affair: its text as it came, at most `most` bytes
-/// of well-formed JSON.
+/// of well-formed JSON, at most kMaxOpaqueDepth levels deep.
 Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text);
 
 /// Puts `prefix` in front of a refusal's field.

@@ -1,5 +1,10 @@
 #include "api/routes.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "base/suggest.h"
+
 namespace seendb::api {
 namespace {
 
@@ -184,17 +189,20 @@ constexpr Route kRoutes[] = {
      .route_class = RouteClass::kAdmin,
      .handle = HandleMetrics,
      .needs_engine = false,
+     .probe = true,
      .executor = Executor::kProbe},
     {.method = Method::kGet,
      .path = "/healthz",
      .route_class = RouteClass::kRead,
      .handle = HandleHealth,
-     .needs_engine = false},
+     .needs_engine = false,
+     .probe = true},
     {.method = Method::kGet,
      .path = "/readyz",
      .route_class = RouteClass::kRead,
      .handle = HandleReady,
      .needs_engine = false,
+     .probe = true,
      .executor = Executor::kProbe},
     {.method = Method::kGet,
      .path = "/openapi.json",
@@ -255,6 +263,34 @@ int FindRoute(http::Method method, std::string_view path, PathArguments* argumen
     if (route.method == Method::kGet) *allow += ", HEAD";
   }
   return -1;
+}
+
+std::string NoSuchRoute(std::string_view path) {
+  std::string said = "no such route: " + std::string(path);
+  const std::string_view whole = path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
+  const std::string_view first = whole.substr(0, whole.find('/', 1));
+  std::vector<std::string_view> paths, beginnings;
+  for (const Route& route : kRoutes) {
+    PathArguments arguments;
+    if (whole != path && Matches(route.path, whole, &arguments)) {
+      return said + "; it is told without the slash at its end";
+    }
+    paths.push_back(route.path);
+    beginnings.push_back(route.path.substr(0, route.path.find('/', 1)));
+  }
+  std::string_view meant = Nearest(whole, paths);
+  if (meant.empty() && first != whole) {  // "/user/u1": the parts that vary fit nothing
+    const std::string_view beginning = Nearest(first, beginnings);
+    for (size_t i = 0; i < paths.size() && !beginning.empty() && meant.empty(); ++i) {
+      const std::string_view rest =
+          paths[i].substr(std::min(beginnings[i].size(), paths[i].size()));
+      const bool as_long = std::count(rest.begin(), rest.end(), '/') ==
+                           std::count(whole.begin() + 1, whole.end(), '/');
+      if (beginnings[i] == beginning && as_long) meant = paths[i];
+    }
+  }
+  if (!meant.empty()) said.append("; did you mean `").append(meant).append("`?");
+  return said;
 }
 
 Status PathId(const http::Plan& plan, size_t index, std::string_view field, IdRef* id) {

@@ -45,6 +45,7 @@ struct Route {
   bool streams_answer = false;                   ///< `stream` answers, whatever comes as a body
   Compress compress = Compress::kIfGet;
   bool needs_engine = true;  ///< 503 until the database is open
+  bool probe = false;        ///< watches the process
   http::Executor executor = http::Executor::kInline;
   bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
 };
@@ -65,6 +66,9 @@ struct PathArguments {
 /// and, where the path exists, `*allow` lists its methods.
 int FindRoute(http::Method method, std::string_view path, PathArguments* arguments,
               std::string* allow);
+
+/// What to say of a path that no route has, with the route that may have been meant.
+std::string NoSuchRoute(std::string_view path);
 
 /// The user or item in the path's varying part `index`; a refusal names `field`.
 Status PathId(const http::Plan& plan, size_t index, std::string_view field, IdRef* id);

@@ -42,7 +42,7 @@ bool FindPlan(const http::RequestHead& head, http::Plan* plan) {
     return true;
   }
   if (plan->allow.empty()) {
-    Refuse({404, "not_found", "no such route: " + std::string(path)}, plan);
+    Refuse({404, "not_found", NoSuchRoute(path)}, plan);
   } else {
     Refuse({405, "method_not_allowed", "the route answers " + plan->allow}, plan);
   }
@@ -141,6 +141,8 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   Status status = CheckQuery(head, route, &plan);
   plan.executor = route.executor;
   plan.compress = MayCompress(context_, route);
+  plan.probe = route.probe;
+  plan.large = route.route_class == RouteClass::kRead && !route.probe;
   const bool may_wait = context_.catalog.RecordingMayWait();
   if (may_wait && plan.body == http::BodyMode::kStream) plan.executor = http::Executor::kEngine;
   if (route.may_sync) {

@@ -2,7 +2,8 @@
 
 #pragma once
 
-#include <cassert>
+#include <string>
+#include <string_view>
 
 #include "http/error.h"
 #include "seendb/status.h"
@@ -32,11 +33,12 @@ constexpr unsigned HttpStatusOf(StatusCode code) noexcept {
   return 500;
 }
 
-/// The error answer for a failure. Precondition: !status.ok().
-inline http::Error ToHttpError(const Status& status) {
-  assert(!status.ok());
-  return {HttpStatusOf(status.code()), StatusCodeName(status.code()), std::string(status.message()),
-          std::string(status.field())};
-}
+/// `message` with the last part alone of each path in it: where files lie is the operator's affair,
+/// and stands in the log.
+std::string WithoutFolders(std::string_view message);
+
+/// The error answer for a failure; that of 500 and more names no folders.
+/// Precondition: !status.ok().
+http::Error ToHttpError(const Status& status);
 
 }  // namespace seendb::api

@@ -10,7 +10,7 @@ void HandleInspect(Call& call) {
     return call.Refuse(status);
   const auto collection = call.Query("collection");
   if (collection && !call.context.catalog.Find(*collection)) {
-    return call.Refuse(Status::NotFound("unknown collection", "/collection"));
+    return call.Refuse(call.context.catalog.Unknown(*collection, "/collection"));
   }
   const Result<UserReport> report = call.engine().Inspect(user, collection.value_or(""));
   if (!report.ok()) return call.Refuse(report.status());

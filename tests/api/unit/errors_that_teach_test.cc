@@ -44,6 +44,38 @@ TEST_F(TeachingTest, UnknownFieldsNameTheNearestAndTheKnown) {
             "history/day is not a field of a policy; did you mean `days`? Known");
 }
 
+TEST_F(TeachingTest, UnknownRoutesNameTheNearest) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"/play", "no such route: /play; did you mean `/plays`?"},
+      {"/v1/play", "no such route: /play; did you mean `/plays`?"},
+      {"/Plays", "no such route: /Plays; did you mean `/plays`?"},
+      {"/plays/", "no such route: /plays/; it is told without the slash at its end"},
+      {"/user/u1", "no such route: /user/u1; did you mean `/users/{user}`?"},
+      {"/admin/drian", "no such route: /admin/drian; did you mean `/admin/drain`?"},
+      {"/nothing/of/the/kind", "no such route: /nothing/of/the/kind"},
+  };
+  for (const auto& [path, message] : cases) {
+    const Answer answer = Ask(Method::kPost, path, "{}");
+    EXPECT_EQ(answer.status, 404u) << path;
+    EXPECT_EQ(answer.json().at("error").at("message"), message);
+  }
+}
+
+TEST_F(TeachingTest, UnknownCollectionsNameTheNearest) {
+  const Answer answer =
+      Ask(Method::kPost, "/filter", R"({"user":"u","items":[1],"collection":"defualt"})");
+  EXPECT_EQ(answer.status, 404u);
+  EXPECT_EQ(answer.field(), "/collection");
+  EXPECT_EQ(answer.json().at("error").at("message"),
+            R"(no collection "defualt"; did you mean "default"?)");
+  const Answer cut = Ask(Method::kGet, "/users/u?collection=" + std::string(10'000, 'n'), "");
+  EXPECT_LT(cut.body.size(), 300u);
+}
+
+TEST_F(TeachingTest, AnEmptyBodyIsCalledSo) {
+  EXPECT_EQ(Message(Method::kPost, "/filter", ""), "the body is empty; must be JSON");
+}
+
 TEST_F(TeachingTest, UnknownNamesAreCut) {
   const std::string name(100'000, 'n');
   EXPECT_LT(Message(Method::kPost, "/filter", R"({")" + name + R"(":1})").size(), 300u);

@@ -73,8 +73,14 @@ TEST(EventsJsonTest, RefusesWhatNoPlayerSays) {
   const auto object_of = [](size_t bytes) {
     return "{\"k\":\"" + std::string(bytes - 8, 'x') + "\"}";
   };
+  const auto nested = [](size_t levels) {  // brackets in a text are no levels
+    std::string inside = R"("]{[\"[")";
+    for (size_t i = 1; i < levels; ++i) inside = "[" + inside + "]";
+    return "{\"k\":" + inside + "}";
+  };
   PlaysCall call;
   EXPECT_TRUE(Plays(PlayWith("\"fields\":" + object_of(kMaxFieldsBytes)), &call).ok());
+  EXPECT_TRUE(Plays(PlayWith("\"fields\":" + nested(kMaxOpaqueDepth)), &call).ok());
   EXPECT_TRUE(
       Plays(PlayWith("\"device\":\"" + std::string(kMaxDeviceBytes, 'd') + "\""), &call).ok());
   const std::pair<const char*, std::string> cases[] = {
@@ -92,6 +98,7 @@ TEST(EventsJsonTest, RefusesWhatNoPlayerSays) {
       {"fields", "[]"},
       {"fields", "\"{}\""},
       {"fields", object_of(kMaxFieldsBytes + 1)},
+      {"fields", nested(kMaxOpaqueDepth + 1)},
       {"fields", R"({"a" 1})"},
       {"fields", R"({"a":1,})"},
       {"fields", R"({"a":tru})"},
