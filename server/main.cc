@@ -50,12 +50,23 @@ size_t ThreadsOf(const ops::Config& config) {
   return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
 }
 
-/// Thousands of connections and files need more descriptors than shells hand out.
-void RaiseDescriptorLimit() {
+/// Thousands of connections and files need more descriptors than shells hand out. How many there
+/// are.
+size_t RaiseDescriptorLimit() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return SIZE_MAX;
+  rlimit raised = limit;
+  raised.rlim_cur = limit.rlim_max;
+  return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
+}
+
+/// Connections may take half of the descriptors: a database that can open no file stops writing.
+void FitConnections(size_t descriptors, http::Limits* limits) {
+  const size_t most = std::max<size_t>(1, descriptors / 2);
+  if (limits->connections <= most) return;
+  Log(LogLevel::kWarn, "connections_fitted",
+      {{"limits.connections", limits->connections}, {"descriptors", descriptors}, {"used", most}});
+  limits->connections = most;
 }
 
 /// The process: one of these, run once.
@@ -77,7 +88,7 @@ class App {
     context_.origins = api::OriginCheck(config_.hosts, config_.origins, api::MachineName());
     context_.compress_filter = config_.compress_filter;
     if (config_.kafka) {
-      consumer_.emplace(*config_.kafka);
+      consumer_.emplace(*config_.kafka, config_.db + "/INGESTING");
       context_.erase_always = true;  // plays of before the erasure may still be in the log
       context_.ingest_state = [this] { return consumer_->State(); };
       context_.ingest_problems = [this] { return consumer_->Problems(); };
@@ -253,9 +264,11 @@ class App {
     to->connections_opened = from.opened.load();
     to->connections_refused = from.refused.load();
     to->connections_timed_out = from.timed_out.load();
+    to->connections_evicted = from.evicted.load();
     to->bytes_in = from.bytes_in.load();
     to->bytes_out = from.bytes_out.load();
     to->inflight_bytes = listener_.InflightBytes();
+    to->answer_bytes = listener_.AnswerBytes();
     for (size_t i = 0; i < http::kExecutors; ++i) to->queue_waits[i] = from.queue_waits[i].Read();
   }
 
@@ -289,6 +302,12 @@ int CheckConfig(const ops::Config& config) {
       return ops::kExitUsage;
     }
   }
+  if (!config.checkpoints.empty()) {
+    if (const Status at = ops::CheckCheckpoints(config.checkpoints, config.db); !at.ok()) {
+      std::fprintf(stderr, "seendb-server: %s\n", at.ToString().c_str());
+      return ops::kExitUsage;
+    }
+  }
   std::puts("the settings are in order");
   return ops::kExitOk;
 }
@@ -306,7 +325,8 @@ int main(int argc, char** argv) {
   if (line.check_config) return seendb::CheckConfig(*line.config);
   std::signal(SIGPIPE, SIG_IGN);
   umask(umask(0) | 027);  // what is made holds what people watched
-  seendb::RaiseDescriptorLimit();
-  seendb::ops::StartLog(line.config->log_level);
-  return seendb::App(*line.config).Run();
+  seendb::ops::Config config = *line.config;
+  seendb::ops::StartLog(config.log_level);
+  seendb::FitConnections(seendb::RaiseDescriptorLimit(), &config.limits);
+  return seendb::App(config).Run();
 }

@@ -17,12 +17,17 @@ fs::path Real(const std::string& path) {
 
 }  // namespace
 
-Status PrepareCheckpoints(const std::string& folder, const std::string& db) {
+Status CheckCheckpoints(const std::string& folder, const std::string& db) {
   const fs::path outer = Real(db);
   const fs::path inner = Real(folder);
   if (std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end()) {
     return Status::InvalidArgument("lies inside the database", "/checkpoints");
   }
+  return Status::Ok();
+}
+
+Status PrepareCheckpoints(const std::string& folder, const std::string& db) {
+  if (Status status = CheckCheckpoints(folder, db); !status.ok()) return status;
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error && fs::is_directory(folder, error)) return Status::Ok();

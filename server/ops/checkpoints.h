@@ -8,8 +8,10 @@
 
 namespace seendb::ops {
 
-/// Makes `folder` unless it is there. kInvalidArgument: it is `db` or lies inside it, where no
-/// checkpoint can be taken. kIOError: it can't be made, or is no folder.
+/// kInvalidArgument: `folder` is `db` or lies inside it, where no checkpoint can be taken.
+Status CheckCheckpoints(const std::string& folder, const std::string& db);
+
+/// The same, and makes `folder` unless it is there. kIOError: it can't be made, or is no folder.
 Status PrepareCheckpoints(const std::string& folder, const std::string& db);
 
 }  // namespace seendb::ops

@@ -50,8 +50,12 @@ Keys LimitKeys(Config* config) {
           {"header_ms", Integer(&limits.header_ms, 1, kMaxMs)},
           {"idle_ms", Integer(&limits.idle_ms, 1, kMaxMs)},
           {"transfer_ms", Integer(&limits.transfer_ms, 1, kMaxMs)},
+          {"stream_ms", Integer(&limits.stream_ms, 0, 366 * kMaxMs)},
+          {"read_bytes_per_s", Integer(&limits.read_bytes_per_s, 0, int64_t{1} << 30)},
           {"connections", Integer(&limits.connections, 1, 1'000'000)},
+          {"connections_per_peer", Integer(&limits.connections_per_peer, 0, 1'000'000)},
           {"inflight_bytes", Integer(&limits.inflight_bytes, 1 << 20, kMaxBytes)},
+          {"answer_bytes", Integer(&limits.answer_bytes, 1 << 20, kMaxBytes)},
           {"queue", Integer(&limits.queue, 1, 1'000'000)},
           {"shutdown_ms", Integer(&limits.shutdown_ms, 0, kMaxMs)},
           {"candidates", Integer(&config->engine.max_candidates, 1, 10'000'000)}};
@@ -120,7 +124,10 @@ Status Parse(std::string_view json, Json* document) {
   try {
     *document = Json::parse(json.begin(), json.end(), watch);
   } catch (const Json::exception& error) {
-    return Status::InvalidArgument(error.what());
+    const std::string_view what = error.what();  // "[json.exception.parse_error.101] ..."
+    const size_t name_end = what.find("] ");
+    return Status::InvalidArgument(
+        std::string(what.substr(name_end == what.npos ? 0 : name_end + 2)));
   }
   if (repeated.empty()) return Status::Ok();
   return Status::InvalidArgument("repeated key \"" + repeated + "\"", PointerTo(repeated));

@@ -1,8 +1,10 @@
 #include "ops/config_keys.h"
 
 #include <utility>
+#include <vector>
 
 #include "base/json_pointer.h"
+#include "base/suggest.h"
 
 namespace seendb::ops {
 
@@ -57,7 +59,11 @@ Status Apply(const Json& object, const Keys& keys, const std::string& at) {
   for (const auto& [key, value] : object.items()) {
     const std::string field = at + PointerTo(key);
     const auto found = keys.find(key);
-    if (found == keys.end()) return Status::InvalidArgument("unknown key \"" + key + "\"", field);
+    if (found == keys.end()) {
+      std::vector<std::string_view> known;
+      for (const auto& [name, setter] : keys) known.push_back(name);
+      return Status::InvalidArgument(UnknownName("unknown key", key, known), field);
+    }
     const Status status = found->second(value);
     if (status.ok()) continue;
     return Status::InvalidArgument(std::string(status.message()),

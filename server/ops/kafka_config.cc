@@ -237,6 +237,7 @@ Setter Kafka(std::optional<KafkaConfig>* to) {
                {"batch_messages", Integer(&config.batch_messages, 1, 1'000'000)},
                {"batch_ms", Integer(&config.batch_ms, 1, 10'000)},
                {"queued_bytes", Integer(&config.queued_bytes, 1 << 20, int64_t{2} << 30)},
+               {"message_bytes", Integer(&config.message_bytes, 1'024, int64_t{1} << 30)},
                {"refresh_ms", Integer(&config.refresh_ms, 50, kDayMs)},
                {"commit_ms", Integer(&config.commit_ms, 50, kDayMs)},
                {"properties", Properties(&config.properties)}},

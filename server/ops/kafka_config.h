@@ -50,6 +50,7 @@ struct KafkaConfig {
   uint32_t batch_messages = 20'000;                ///< applied at once, at most
   uint32_t batch_ms = 50;                          ///< waited for a batch to fill
   uint64_t queued_bytes = 64ULL << 20;             ///< fetched ahead, at most
+  uint64_t message_bytes = 8ULL << 20;             ///< larger messages are dead letters
   uint32_t refresh_ms = 5'000;                     ///< new topics and partitions are looked for
   uint32_t commit_ms = 5'000;                      ///< the group is told
   std::map<std::string, std::string> properties;   ///< librdkafka's, as they are

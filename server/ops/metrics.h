@@ -67,7 +67,8 @@ struct MetricsSnapshot {
   int64_t now_ms = 0;  ///< by the engine's clock
   int64_t connections = 0, in_flight = 0;
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
-  uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0;
+  uint64_t connections_evicted = 0;
+  uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
   std::array<http::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
 };

@@ -44,10 +44,13 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
   out->Counter("seendb_http_connections_total", "Connections accepted.", s.connections_opened);
   out->Counter("seendb_http_connections_refused_total", "Connections beyond the limit.",
                s.connections_refused);
+  out->Counter("seendb_http_connections_evicted_total",
+               "Idle connections closed to make room for others.", s.connections_evicted);
   out->Counter("seendb_http_timeouts_total", "Connections closed for slowness.",
                s.connections_timed_out);
   out->Gauge("seendb_http_requests_in_flight", "Requests begun and not answered.", s.in_flight);
   out->Gauge("seendb_http_inflight_body_bytes", "Request bodies in memory.", s.inflight_bytes);
+  out->Gauge("seendb_http_answer_bytes", "Answers in memory.", s.answer_bytes);
   out->Counter("seendb_http_received_bytes_total", "Bytes read from clients.", s.bytes_in);
   out->Counter("seendb_http_sent_bytes_total", "Bytes written to clients.", s.bytes_out);
   out->Counter("seendb_access_log_lines_total", "Lines of the access log.", s.access_lines);

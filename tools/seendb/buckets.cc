@@ -52,9 +52,9 @@ Status RunBuckets(const Session& session) {
 }  // namespace
 
 void AddBuckets(Command app, Session& session) {
-  Command command =
-      AddCommand(app, session, "buckets", "List the buckets: state, span, users, bytes",
-                 Takes::kFolderOrServer, [&session] { return RunBuckets(session); });
+  Command command = AddCommand(
+      app, session, "buckets", "List the buckets: state, span, users, bytes",
+      Takes::kFolderOrServer, [&session] { return RunBuckets(session); }, Collections::kOfFlag);
   command.Examples({"seendb buckets --collection default", "seendb buckets --db db --json"});
 }
 

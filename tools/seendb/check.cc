@@ -184,7 +184,8 @@ void AddCheck(Command app, Session& session) {
   auto question = std::make_shared<Question>();
   Command command = AddCommand(
       app, session, "check", "Tell of each item whether the user has seen it, and why",
-      Takes::kFolderOrServer, [&session, question] { return RunCheck(session, *question); });
+      Takes::kFolderOrServer, [&session, question] { return RunCheck(session, *question); },
+      Collections::kOfFlag);
   command.Add("user", question->user, "The user's id").Required().TypeName("USER");
   command.Add("items", question->items, "The items' ids").TypeName("ITEM...");
   command

@@ -93,9 +93,6 @@ Status PrintServed(HttpClient& server, const std::string& user) {
 }
 
 Status RunExport(const Session& session, const std::string& user) {
-  if (!session.collection.empty()) {
-    return Status::InvalidArgument("--collection: an export is of all collections");
-  }
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   HttpClient* const server = (*database)->server();

@@ -161,7 +161,8 @@ void AddHistory(Command app, Session& session) {
       app, session, "history",
       "Show what a user watched, newest first, or where the player is in some items; delete from "
       "it, pause it. --collection takes several names (a,b)",
-      Takes::kFolderOrServer, [&session, call] { return RunHistory(session, *call); });
+      Takes::kFolderOrServer, [&session, call] { return RunHistory(session, *call); },
+      Collections::kOfFlag);
   command.Add("user", call->user, "The user's id").Required().TypeName("USER");
   command.Add("items", call->items, "Only these items").TypeName("ITEM...");
   command.Add("--limit", call->page.limit, "Entries of a page")

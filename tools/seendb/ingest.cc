@@ -1,7 +1,10 @@
 // seendb ingest: what is consumed from Kafka, and how far.
 
+#include <charconv>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "commands.h"
 #include "database.h"
@@ -91,19 +94,82 @@ Status Forget(const Session& session, const std::string& topic) {
   return (*database)->Close((*database)->engine()->ForgetTopic(topic));
 }
 
+/// "TOPIC/PARTITION@OFFSET".
+struct MessagePlace {
+  std::string topic;
+  uint32_t partition = 0;
+  int64_t offset = 0;
+};
+
+Result<MessagePlace> ParsePlace(std::string_view text) {
+  const auto refused = [&] {
+    return Status::InvalidArgument("--skip: `" + Printable(text) +
+                                   "` is not of the form TOPIC/PARTITION@OFFSET");
+  };
+  const size_t at = text.rfind('@');
+  const size_t slash = at == text.npos ? at : text.rfind('/', at);
+  if (slash == text.npos || slash == 0) return refused();
+  MessagePlace place;
+  place.topic = text.substr(0, slash);
+  const auto read = [](std::string_view digits, auto* number) {
+    const char* const end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, *number);
+    return error == std::errc() && stop == end;
+  };
+  const bool whole = read(text.substr(slash + 1, at - slash - 1), &place.partition) &&
+                     read(text.substr(at + 1), &place.offset);
+  if (!whole || place.offset < 0) return refused();
+  return place;
+}
+
+/// Passes over the message that the partition goes on with.
+Status SkipMessage(Engine& engine, const MessagePlace& place) {
+  for (const SourceInfo& source : engine.Sources()) {
+    if (source.topic != place.topic || source.partition != place.partition) continue;
+    if (!source.next_offset || *source.next_offset == place.offset) continue;
+    return Status::InvalidArgument("--skip: the partition goes on with offset " +
+                                   std::to_string(*source.next_offset));
+  }
+  const std::vector<int64_t> passed_over = {place.offset};
+  const SourceStep step{.topic = place.topic,
+                        .partition = place.partition,
+                        .next_offset = place.offset + 1,
+                        .dead_letters = passed_over};
+  return engine.Ingest({.sources = {&step, 1}}).status();
+}
+
+Status Skip(const Session& session, const std::string& text) {
+  const Result<MessagePlace> place = ParsePlace(text);
+  if (!place.ok()) return place.status();
+  if (session.db.empty()) {
+    return Status::InvalidArgument("--skip wants the folder of a stopped server: say --db DIR");
+  }
+  auto database = Database::Open(session, Access::kWrite);
+  if (!database.ok()) return database.status();
+  return (*database)->Close(SkipMessage(*(*database)->engine(), *place));
+}
+
 }  // namespace
 
 void AddIngest(Command app, Session& session) {
   auto topic = std::make_shared<std::string>();
-  Command command = AddCommand(
-      app, session, "ingest",
-      "List the partitions consumed from Kafka: offset, lag, rate, dead letters, alarms",
-      Takes::kFolderOrServer,
-      [&session, topic] { return topic->empty() ? Show(session) : Forget(session, *topic); });
+  auto skipped = std::make_shared<std::string>();
+  Command command =
+      AddCommand(app, session, "ingest",
+                 "List the partitions consumed from Kafka: offset, lag, rate, dead letters, alarms",
+                 Takes::kFolderOrServer, [&session, topic, skipped] {
+                   if (!skipped->empty()) return Skip(session, *skipped);
+                   return topic->empty() ? Show(session) : Forget(session, *topic);
+                 });
   command
       .Add("--forget", *topic,
            "With --db: forget the offsets and counts of a topic that was made anew")
       .TypeName("TOPIC");
+  command
+      .Add("--skip", *skipped,
+           "With --db: pass over the message that a partition goes on with, say one that no "
+           "consumer survives")
+      .TypeName("TOPIC/PARTITION@OFFSET");
   command.Examples({"seendb ingest", "seendb ingest --db db"});
 }
 

@@ -162,7 +162,8 @@ void AddInspect(Command app, Session& session) {
   Command command = AddCommand(
       app, session, "inspect",
       "Show what is held about a user: filters, staged plays, impressions, history by bucket",
-      Takes::kFolderOrServer, [&session, user] { return RunInspect(session, *user); });
+      Takes::kFolderOrServer, [&session, user] { return RunInspect(session, *user); },
+      Collections::kOfFlag);
   command.Add("user", *user, "The user's id").Required().TypeName("USER");
   command.Examples({"seendb inspect u1", "seendb inspect u1 --db db --json"});
 }

@@ -1,5 +1,6 @@
 // seendb load FILE: plays of a CSV, TSV or NDJSON log into a server or a folder.
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,9 +44,24 @@ std::string RowsText(const char* title, const std::vector<RowError>& rows, uint6
   return out;
 }
 
+/// Of a log of which most was refused, and which ends long ago: how it is brought to the present.
+std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
+  constexpr int64_t kOneDayMs = 86'400'000;
+  const ResumeState& now = loader.state();
+  if (now.refused <= now.accepted || !loader.newest_ms()) return {};
+  using std::chrono::system_clock;
+  const int64_t now_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
+          .count();
+  const int64_t days = (now_ms - *loader.newest_ms()) / kOneDayMs;
+  if (days < 1) return {};
+  return "the newest play is " + FormatCount(static_cast<uint64_t>(days)) + " days old; --shift " +
+         std::to_string(days + shift_ms / kOneDayMs) + "d would bring the log to the present\n";
+}
+
 /// What was loaded: by this run, and, where it went on with an earlier one, in all.
 Status PrintSummary(const Session& session, const Loader& loader, const ResumeState& before,
-                    double elapsed_s) {
+                    double elapsed_s, int64_t shift_ms) {
   const ResumeState& now = loader.state();
   const uint64_t plays = now.accepted + now.refused - before.accepted - before.refused;
   const double per_s = elapsed_s > 0 ? static_cast<double>(plays) / elapsed_s : 0;
@@ -76,6 +92,7 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
          " plays/s\n";
   out += RowsText("bad rows\n", loader.bad_rows(), now.bad - before.bad);
   out += RowsText("refused\n", loader.refusals(), now.refused - before.refused);
+  if (session.clock.empty()) out += ShiftHint(loader, shift_ms);
   return Print(out);
 }
 
@@ -131,7 +148,8 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
     progress.Show(whole > 0 ? read / whole : -1, rows);
   });
   progress.Clear();
-  Status printed = PrintSummary(session, loader, before, progress.elapsed_s());
+  Status printed =
+      PrintSummary(session, loader, before, progress.elapsed_s(), flags.options.shift_ms);
   const ResumeState& now = loader.state();
   const bool interrupted = loader.stopped() || (!status.ok() && InterruptedBy() != 0);
   const bool sink_failed =
@@ -163,10 +181,11 @@ Status RunLoad(Session& session, LoadFlags flags) {
 
 void AddLoad(Command app, Session& session) {
   auto flags = std::make_shared<LoadFlags>();
-  Command command =
-      AddCommand(app, session, "load",
-                 "Record the plays of a log (with --db in its folder, made where there is none)",
-                 Takes::kFolderOrServer, [&session, flags] { return RunLoad(session, *flags); });
+  Command command = AddCommand(
+      app, session, "load",
+      "Record the plays of a log (with --db in its folder, made where there is none)",
+      Takes::kFolderOrServer, [&session, flags] { return RunLoad(session, *flags); },
+      Collections::kOfFlag);
   AddLogFlags(command, &flags->log);
   command.Add("--batch", flags->options.batch_plays, "Plays recorded at once")
       .Range(1, 100'000)

@@ -80,6 +80,7 @@ Status Loader::Take(RowKind kind, const PlayRow& row) {
   if (kind == RowKind::kPlay) {
     PlayRow shifted = row;
     if (row.at_ms) *shifted.at_ms += options_.shift_ms;
+    if (row.at_ms) newest_ms_ = std::max(newest_ms_.value_or(*shifted.at_ms), *shifted.at_ms);
     batch_.Add(shifted, reader_.row_number());
     return {};
   }

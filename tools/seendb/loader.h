@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,8 @@ class Loader {
   /// Rows dealt with, and what became of them, earlier parts of a resumed load included.
   const ResumeState& state() const { return state_; }
   /// The first rows that were no plays.
+  /// The latest time of a play of this run, shifted; nothing where none has a time.
+  std::optional<int64_t> newest_ms() const { return newest_ms_; }
   const std::vector<RowError>& bad_rows() const { return bad_rows_; }
   /// The first plays that were not taken.
   const std::vector<RowError>& refusals() const { return refusals_; }
@@ -70,6 +73,7 @@ class Loader {
   Pause pause_;
   std::function<bool()> stop_ = [] { return false; };
   bool stopped_ = false;
+  std::optional<int64_t> newest_ms_;
   std::vector<RowError> bad_rows_;
   std::vector<RowError> refusals_;
 };

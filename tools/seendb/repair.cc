@@ -35,7 +35,7 @@ std::string Text(const RepairReport& report) {
   for (const std::string& loss : report.losses) {
     out += "lost, answers that may lack it say degraded: " + Printable(loss) + "\n";
   }
-  if (report.losses.empty() && !report.dry_run) out += "nothing was lost\n";
+  if (report.losses.empty() && report.notes.empty() && !report.dry_run) out += "nothing was lost\n";
   for (const std::string& note : report.notes) out += Printable(note) + "\n";
   return out;
 }

@@ -42,7 +42,8 @@ void AddSeal(Command app, Session& session) {
   Command command = AddCommand(
       app, session, "seal",
       "Re-encode every closed bucket compactly, or the one named (the current one included)",
-      Takes::kFolderOrServer, [&session, bucket] { return RunSeal(session, *bucket); });
+      Takes::kFolderOrServer, [&session, bucket] { return RunSeal(session, *bucket); },
+      Collections::kOfFlag);
   command.Add("--bucket", *bucket, "Only this bucket of --collection: 2026-11, 2026-11-20")
       .TypeName("LABEL");
   command.Examples({"seendb seal", "seendb seal --collection default --bucket 2026-11"});

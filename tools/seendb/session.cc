@@ -19,7 +19,6 @@ void AddCommonFlags(Command command, Session& session, Takes takes) {
   if (takes == Takes::kNothing) return;
   if (takes != Takes::kServer) {
     command.Add("--db", session.db, "The database's folder").TypeName("DIR").NotEmpty();
-    command.Add("--collection", session.collection, "The collection").TypeName("NAME").NotEmpty();
     command
         .Add("--clock", session.clock, "With --db: take the present to be that many ms since 1970")
         .TypeName("manual:MS");
@@ -38,10 +37,14 @@ void AddCommonFlags(Command command, Session& session, Takes takes) {
 }
 
 Command AddCommand(Command parent, Session& session, const std::string& name,
-                   const std::string& description, Takes takes, std::function<Status()> run) {
+                   const std::string& description, Takes takes, std::function<Status()> run,
+                   Collections collections) {
   Command command = parent.AddCommand(name, description,
                                       [&session, run = std::move(run)] { session.result = run(); });
   AddCommonFlags(command, session, takes);
+  if (collections == Collections::kOfFlag) {
+    command.Add("--collection", session.collection, "The collection").TypeName("NAME").NotEmpty();
+  }
   return command;
 }
 

@@ -41,9 +41,13 @@ enum class Takes {
 /// Adds the common flags to `command`, bound to `session`.
 void AddCommonFlags(Command command, Session& session, Takes takes);
 
+/// Whether a command that takes a folder goes by --collection; others refuse it.
+enum class Collections { kAll, kOfFlag };
+
 /// Adds a command that runs `run` when chosen; its outcome goes to session.result.
 Command AddCommand(Command parent, Session& session, const std::string& name,
-                   const std::string& description, Takes takes, std::function<Status()> run);
+                   const std::string& description, Takes takes, std::function<Status()> run,
+                   Collections collections = Collections::kAll);
 
 /// A server's URL and where it was named: "--url", "SEENDB_URL" or "" for the default.
 struct ServerUrl {

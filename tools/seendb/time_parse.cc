@@ -125,7 +125,7 @@ std::optional<int64_t> ParseSpanMs(std::string_view text) {
   if (error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   int64_t unit_ms = 0;
-  if (text.empty() || text == "ms") unit_ms = 1;
+  if (text == "ms" || (text.empty() && value == 0)) unit_ms = 1;
   if (text == "s") unit_ms = 1'000;
   if (text == "m") unit_ms = 60'000;
   if (text == "h") unit_ms = 3'600'000;

@@ -20,7 +20,7 @@ enum class TimeUnit {
 /// Nothing for anything else, negative numbers and times beyond the year 9999 included.
 std::optional<int64_t> ParseTimeMs(std::string_view text, TimeUnit unit);
 
-/// A signed span of time: "500ms", "30s", "10m", "24h", "7d"; a bare number is milliseconds.
+/// A signed span of time: "500ms", "30s", "10m", "24h", "7d"; a bare number is zero.
 std::optional<int64_t> ParseSpanMs(std::string_view text);
 
 }  // namespace seendb::tool

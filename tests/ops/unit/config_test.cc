@@ -148,6 +148,15 @@ TEST(ConfigTest, NamesWhatItRefuses) {
   }
 }
 
+TEST(ConfigTest, TeachesTheNamesOfKeys) {
+  Config config;
+  const Status status = ReadConfig(R"({"lisen":"127.0.0.1:1"})", &config);
+  EXPECT_TRUE(status.message().starts_with("unknown key; did you mean `listen`? Known: "))
+      << status.message();
+  const Status broken = ReadConfig(R"({"listen":})", &config);
+  EXPECT_TRUE(broken.message().starts_with("parse error at line 1, column 11")) << broken.message();
+}
+
 TEST(ConfigTest, NothingHidesBehindAZeroByte) {
   Config config;
   EXPECT_FALSE(ReadConfig(std::string_view("{}\0{\"db\":1}", 11), &config).ok());

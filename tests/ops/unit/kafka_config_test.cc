@@ -18,7 +18,7 @@ TEST(KafkaConfigTest, ReadsEveryKey) {
     "topics": [{"topic": "plays", "collection": "video", "kind": "plays", "user": "uid",
                 "item": "/event/video~1id", "at": "/event/ts", "at_unit": "s", "gaps": "expected"},
                {"topic": "served", "kind": "impressions"}],
-    "partitions": [3, 0], "batch_messages": 5, "batch_ms": 6, "queued_bytes": 1048576,
+    "partitions": [3, 0], "batch_messages": 5, "batch_ms": 6, "queued_bytes": 1048576, "message_bytes": 2048,
     "refresh_ms": 70, "commit_ms": 80,
     "properties": {"security.protocol": "ssl", "socket.keepalive.enable": "true"}}})",
                                    &config);
@@ -46,6 +46,7 @@ TEST(KafkaConfigTest, ReadsEveryKey) {
   EXPECT_EQ(kafka.partitions, (std::vector<int32_t>{0, 3}));
   EXPECT_EQ(kafka.batch_messages, 5u);
   EXPECT_EQ(kafka.batch_ms, 6u);
+  EXPECT_EQ(kafka.message_bytes, 2048u);
   EXPECT_EQ(kafka.queued_bytes, 1'048'576u);
   EXPECT_EQ(kafka.refresh_ms, 70u);
   EXPECT_EQ(kafka.commit_ms, 80u);
@@ -94,6 +95,7 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
   EXPECT_EQ(with(R"("partitions":[1,1])"), "/kafka/partitions");
   EXPECT_EQ(with(R"("partitions":[-1])"), "/kafka/partitions");
   EXPECT_EQ(with(R"("batch_messages":0)"), "/kafka/batch_messages");
+  EXPECT_EQ(with(R"("message_bytes":0)"), "/kafka/message_bytes");
   EXPECT_EQ(with(R"("queued_bytes":1)"), "/kafka/queued_bytes");
   EXPECT_EQ(with(R"("refresh_ms":1)"), "/kafka/refresh_ms");
   EXPECT_EQ(with(R"("properties":{"enable.auto.commit":"true"})"),

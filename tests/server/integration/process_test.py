@@ -258,6 +258,9 @@ class ProcessTest(unittest.TestCase):
             self.assertEqual((code, out), (2, ""))
             self.assertIn("no.such", log)
             self.assertIn("/engine/shard", check({"engine": {"shard": 3}})[2])
+            code, out, log = check({"checkpoints": os.path.join(db, "copies")})
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("lies inside the database (at /checkpoints)", log)
             self.assertFalse(os.path.exists(db))
 
     def test_a_taken_port_or_an_impossible_folder(self):

@@ -112,6 +112,25 @@ class FolderTest(ToolCase):
         self.tool(*put, "article", 'nonsense', code=USAGE)
         self.tool(*put, "Bad Name", '{}', code=USAGE)
 
+    def test_a_message_is_skipped(self):
+        self.in_db("ingest", "--skip", "plays/3@17")
+        row = self.in_db("ingest", "--json").json["topics"][0]["partitions"][0]
+        self.assertEqual((row["partition"], row["applied_offset"], row["dead_letters"]), (3, 18, 1))
+        self.assertIn("goes on with offset 18",
+                      self.in_db("ingest", "--skip", "plays/3@17", code=USAGE).err)
+        self.in_db("ingest", "--skip", "plays/3@18")
+        for place in ("plays", "plays@3", "plays/x@1", "/3@1", "plays/3@", "plays/3@-1"):
+            self.assertIn("TOPIC/PARTITION@OFFSET",
+                          self.in_db("ingest", "--skip", place, code=USAGE).err)
+
+    def test_commands_of_all_collections_refuse_one(self):
+        self.load_plays([("u5", "v1", NOW_MS)])
+        for command in (["erase", "u5"], ["export", "u5"], ["scan"], ["stats"], ["ring"],
+                        ["drain"], ["compact"], ["verify"]):
+            said = self.in_db(*command, "--collection", "default", code=USAGE)
+            self.assertIn("--collection", said.err)
+        self.assertIn("v1", self.seen("u5", "v1"))
+
     def test_buckets(self):
         self.in_db("drain")
         rows = {b["bucket"]: b for b in self.in_db("buckets", "--json").json["buckets"]}

@@ -168,6 +168,15 @@ class LoadTest(ToolCase):
         self.assert_seen("u1", "v1", "v3")
         self.assertNotIn("v2", self.seen("u1", "v2"))
         self.load_text("d.csv", "user,item,at\n", "--shift", "soon", code=USAGE)
+        self.load_text("d.csv", "user,item,at\n", "--shift", "4000", code=USAGE)  # of what unit?
+
+    def test_a_log_that_ended_long_ago_names_the_shift(self):
+        path = self.write("old.csv", "user,item,at\nu1,v1,%d\n" %
+                          (time.time() * 1000 - 400.5 * DAY_MS))
+        db = self.db + ".of_today"
+        said = self.tool("load", "--db", db, path, code=ROWS).out
+        self.assertIn("the newest play is 400 days old; --shift 400d would", said)
+        self.assertNotIn("--shift", self.tool("load", "--db", db, path, "--shift", "400d").out)
 
     def test_bad_and_refused_rows_are_named(self):
         text = ("user,item,at\n"

@@ -69,13 +69,12 @@ TEST(ParseTimeMs, RefusesTheRest) {
 
 TEST(ParseSpanMs, Units) {
   EXPECT_EQ(ParseSpanMs("0"), 0);
-  EXPECT_EQ(ParseSpanMs("500"), 500);
   EXPECT_EQ(ParseSpanMs("500ms"), 500);
   EXPECT_EQ(ParseSpanMs("30s"), 30'000);
   EXPECT_EQ(ParseSpanMs("10m"), 600'000);
   EXPECT_EQ(ParseSpanMs("-12h"), -43'200'000);
   EXPECT_EQ(ParseSpanMs("90d"), 7'776'000'000);
-  for (const char* text : {"", "d", "1w", "1 d", "1.5h", "9223372036854775807d"}) {
+  for (const char* text : {"", "500", "d", "1w", "1 d", "1.5h", "9223372036854775807d"}) {
     EXPECT_EQ(ParseSpanMs(text), std::nullopt) << text;
   }
 }
