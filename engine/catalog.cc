@@ -270,6 +270,7 @@ Status Catalog::Store(const CollectionPtr& wanted) {
       recorded == current->end() ? nullptr : &recorded->second->policy;
   const std::vector<std::shared_ptr<Shard>> shards = context_.shards->Attached();
   std::vector<HistoryIncomplete> incomplete;
+  incomplete.reserve(shards.size());
   for (const std::shared_ptr<Shard>& shard : shards) {
     incomplete.push_back(shard->HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
   }
