@@ -88,6 +88,7 @@ void WriteError(const Error& error, Response* response) {
   AppendErrorObject(error.code, error.message, error.field, &response->body);
   response->body.push_back('}');
   response->retry_after_s = error.status == 503 ? 1 : 0;
+  if (error.status == 401) response->headers += "\r\nWWW-Authenticate: Bearer";
 }
 
 }  // namespace seendb::http

@@ -25,7 +25,8 @@ void AppendJsonString(std::string_view text, std::string* out);
 void AppendErrorObject(std::string_view code, std::string_view message, std::string_view field,
                        std::string* out);
 
-/// Makes `*response` the answer for `error`; 503 asks for a pause of a second.
+/// Makes `*response` the answer for `error`; 503 asks for a pause of a second, 401
+/// for a bearer token.
 void WriteError(const Error& error, Response* response);
 
 }  // namespace seendb::http

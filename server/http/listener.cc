@@ -1,11 +1,18 @@
 #include "http/listener.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "http/session.h"
 
@@ -21,6 +28,8 @@ constexpr int64_t kNeverMs = 24 * 3'600'000;
 /// Connections beyond the limit that may ask how the process is, or read their 503; more are closed
 /// without an answer.
 constexpr int64_t kBeyondLimit = 64;
+/// The longest path that a socket can have.
+constexpr size_t kUnixPathMost = sizeof(sockaddr_un::sun_path) - 1;
 
 std::string HttpDate() {
   const std::time_t now = std::time(nullptr);
@@ -53,26 +62,77 @@ Listener::~Listener() {
   Stop();
 }
 
-std::optional<std::string> Listener::Open(const std::string& host, uint16_t port) {
+std::optional<std::string> Listener::Open(const std::string& host, uint16_t port, Door door) {
   boost::system::error_code ec;
   asio::io_context& io = io_threads_.front()->io;
   tcp::resolver resolver(io);
   const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, ec);
   if (ec || found.empty()) return "can't resolve " + host + ": " + ec.message();
   const tcp::endpoint endpoint = found.begin()->endpoint();
-  acceptor_.emplace(io);
-  accept_pause_.emplace(io);
-  acceptor_->open(endpoint.protocol(), ec);
-  if (!ec) acceptor_->set_option(tcp::acceptor::reuse_address(true), ec);
-  if (!ec) acceptor_->bind(endpoint, ec);
-  if (!ec) acceptor_->listen(asio::socket_base::max_listen_connections, ec);
-  if (ec) return "can't listen on " + ToText(endpoint) + ": " + ec.message();
-  address_ = ToText(acceptor_->local_endpoint(ec));
+  auto at = std::make_unique<Entrance>(io, door);
+  if (const auto error = Listen(endpoint, at.get())) {
+    return "can't listen on " + ToText(endpoint) + ": " + *error;
+  }
+  tcp::endpoint bound;
+  const Protocol::endpoint local = at->acceptor.local_endpoint(ec);
+  std::memcpy(bound.data(), local.data(), local.size());
+  at->address = ToText(bound);
+  entrances_.push_back(std::move(at));
   return std::nullopt;
 }
 
+std::optional<std::string> Listener::OpenUnix(const std::string& path) {
+  using asio::local::stream_protocol;
+  boost::system::error_code ec;
+  asio::io_context& io = io_threads_.front()->io;
+  const std::string failed = "can't listen on unix:" + path + ": ";
+  struct stat there {};
+  if (path.size() > kUnixPathMost) return failed + "the path is too long";
+  if (lstat(path.c_str(), &there) == 0) {
+    if (!S_ISSOCK(there.st_mode)) return failed + "something is there that is no socket";
+    stream_protocol::socket probe(io);
+    probe.connect(stream_protocol::endpoint(path), ec);
+    if (!ec) return failed + "a process listens there";
+    if (unlink(path.c_str()) != 0) return failed + std::strerror(errno);
+  }
+  auto at = std::make_unique<Entrance>(io, Door::kUnix);
+  if (const auto error = Listen(stream_protocol::endpoint(path), at.get())) return failed + *error;
+  at->address = path;
+  entrances_.push_back(std::move(at));
+  return std::nullopt;
+}
+
+/// The message of a failure.
+std::optional<std::string> Listener::Listen(const Protocol::endpoint& endpoint, Entrance* at) {
+  boost::system::error_code ec;
+  const bool has_path = at->door == Door::kUnix;
+  at->acceptor.open(endpoint.protocol(), ec);
+  if (!ec && !has_path) at->acceptor.set_option(asio::socket_base::reuse_address(true), ec);
+  if (!ec) at->acceptor.bind(endpoint, ec);
+  if (!ec && has_path) {  // before it listens: nobody can connect until then
+    const auto* const address = reinterpret_cast<const sockaddr_un*>(endpoint.data());
+    if (chmod(address->sun_path, 0660) != 0) return std::strerror(errno);
+  }
+  if (!ec) at->acceptor.listen(asio::socket_base::max_listen_connections, ec);
+  if (ec) return ec.message();
+  return std::nullopt;
+}
+
+const std::string& Listener::address(Door door) const {
+  static const std::string kNone;
+  for (const auto& entrance : entrances_) {
+    if (entrance->door == door) return entrance->address;
+  }
+  return kNone;
+}
+
+void Listener::SetTls(TlsContext tls) {
+  const MutexLock lock(tls_mutex_);
+  tls_ = std::move(tls);
+}
+
 void Listener::Start() {
-  Accept();
+  for (const auto& entrance : entrances_) Accept(entrance.get());
   for (size_t i = 0; i < io_threads_.size(); ++i) {
     IoThread* const thread = io_threads_[i].get();
     Tick(thread, ticks_[i].get());
@@ -80,20 +140,21 @@ void Listener::Start() {
   }
 }
 
-void Listener::Accept() {
+void Listener::Accept(Entrance* at) {
   IoThread* const thread = io_threads_[next_thread_++ % io_threads_.size()].get();
-  acceptor_->async_accept(thread->io,
-                          [this, thread](const boost::system::error_code& ec, tcp::socket socket) {
-                            Accepted(ec, std::move(socket), thread);
-                          });
+  at->acceptor.async_accept(
+      thread->io, [this, at, thread](const boost::system::error_code& ec, Protocol::socket socket) {
+        Accepted(ec, std::move(socket), at, thread);
+      });
 }
 
-void Listener::Accepted(const boost::system::error_code& ec, tcp::socket socket, IoThread* thread) {
-  if (!acceptor_->is_open()) return;
+void Listener::Accepted(const boost::system::error_code& ec, Protocol::socket socket, Entrance* at,
+                        IoThread* thread) {
+  if (!at->acceptor.is_open()) return;
   if (ec) {  // out of descriptors, most likely: wait for some to come back
-    accept_pause_->expires_after(std::chrono::milliseconds(50));
-    accept_pause_->async_wait([this](const boost::system::error_code& stopped) {
-      if (!stopped && acceptor_->is_open()) Accept();
+    at->pause.expires_after(std::chrono::milliseconds(50));
+    at->pause.async_wait([this, at](const boost::system::error_code& stopped) {
+      if (!stopped && at->acceptor.is_open()) Accept(at);
     });
     return;
   }
@@ -108,13 +169,18 @@ void Listener::Accepted(const boost::system::error_code& ec, tcp::socket socket,
     socket.close(ignored);
   } else {
     boost::system::error_code ignored;
-    socket.set_option(tcp::no_delay(true), ignored);
-    auto session = std::make_shared<Session>(std::move(socket), thread);
+    TlsContext tls;
+    if (at->door != Door::kUnix) {
+      socket.set_option(tcp::no_delay(true), ignored);
+      const MutexLock lock(tls_mutex_);
+      tls = tls_;
+    }
+    auto session = std::make_shared<Session>(std::move(socket), std::move(tls), at->door, thread);
     const bool starts = open < limit || MakeRoom();
     asio::post(thread->io,
                [session, starts] { starts ? session->Start() : session->StartBeyondLimit(); });
   }
-  Accept();
+  Accept(at);
 }
 
 /// Has a connection closed that waits for a request: the one that waits longest on the thread that
@@ -180,9 +246,7 @@ void Listener::Stop() {
     IoThread* const thread = io_threads_[i].get();
     asio::steady_timer* const tick = ticks_[i].get();
     asio::post(thread->io, [this, thread, tick, first = i == 0] {
-      boost::system::error_code ignored;
-      if (first && acceptor_) acceptor_->close(ignored);
-      if (first && accept_pause_) accept_pause_->cancel();
+      if (first) CloseEntrances();
       tick->cancel();
       std::vector<std::shared_ptr<Session>> all;
       for (Session* const session : thread->sessions) all.push_back(session->shared_from_this());
@@ -192,6 +256,15 @@ void Listener::Stop() {
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+}
+
+void Listener::CloseEntrances() {
+  for (const auto& entrance : entrances_) {
+    boost::system::error_code ignored;
+    entrance->acceptor.close(ignored);
+    entrance->pause.cancel();
+    if (entrance->door == Door::kUnix) unlink(entrance->address.c_str());
+  }
 }
 
 std::optional<std::pair<std::string, uint16_t>> ParseHostPort(const std::string& text) {

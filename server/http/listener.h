@@ -1,4 +1,4 @@
-// server/http/listener.h: the listening socket and the I/O threads behind it.
+// server/http/listener.h: the listening sockets and the I/O threads behind them.
 //
 //   Listener listener(&service, {.limits = limits, .threads = 2});
 //   if (auto error = listener.Open("127.0.0.1", 0)) return Report(*error);
@@ -8,8 +8,8 @@
 //   listener.Stop();                    // all connections closed, all threads joined
 //
 // Each accepted connection is pinned to one thread, round-robin; threads share nothing on the
-// path of a request but a few counters. Threads: Open, Start and Stop from one thread; the rest
-// from any.
+// path of a request but a few counters. Threads: Open, OpenUnix, Start and Stop from one thread;
+// the rest from any.
 
 #pragma once
 
@@ -21,12 +21,16 @@
 #include <thread>
 #include <vector>
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "base/sync.h"
+#include "http/connection.h"
 #include "http/limits.h"
 #include "http/service.h"
 #include "http/shared.h"
+#include "http/tls.h"
 
 namespace seendb::http {
 
@@ -47,10 +51,15 @@ class Listener {
   /// Stops.
   ~Listener();
 
-  /// Binds and listens; the message of a failure. Port 0: one picked by the system.
-  std::optional<std::string> Open(const std::string& host, uint16_t port);
-  /// The address bound, as "host:port" with IPv6 in brackets.
-  const std::string& address() const { return address_; }
+  /// Binds `door` and listens; the message of a failure. Port 0: one picked by the system.
+  std::optional<std::string> Open(const std::string& host, uint16_t port, Door door = Door::kMain);
+  /// Opens Door::kUnix: a socket at `path`, which its owner and group may connect to (mode 0660).
+  /// One that a process left there goes; anything else there is a failure. Stop removes it.
+  std::optional<std::string> OpenUnix(const std::string& path);
+  /// What `door` is bound to, as "host:port" with IPv6 in brackets, or the path; empty: nothing.
+  const std::string& address(Door door = Door::kMain) const;
+  /// From now on connections over TCP are under TLS of `tls`; those there are stay as they are.
+  void SetTls(TlsContext tls);
   /// Starts to accept and serve.
   void Start();
   /// From now on every answer closes its connection.
@@ -70,9 +79,23 @@ class Listener {
   size_t AnswerBytes() const { return shared_.answers.used(); }
 
  private:
-  void Accept();
-  void Accepted(const boost::system::error_code& ec, boost::asio::ip::tcp::socket socket,
+  using Protocol = boost::asio::generic::stream_protocol;
+
+  /// One listening socket. Touched by the first I/O thread only, once that runs.
+  struct Entrance {
+    Entrance(boost::asio::io_context& io, Door at) : door(at), acceptor(io), pause(io) {}
+
+    const Door door;
+    boost::asio::basic_socket_acceptor<Protocol> acceptor;
+    boost::asio::steady_timer pause;  // while there is no descriptor for another connection
+    std::string address;
+  };
+
+  std::optional<std::string> Listen(const Protocol::endpoint& endpoint, Entrance* at);
+  void Accept(Entrance* at);
+  void Accepted(const boost::system::error_code& ec, Protocol::socket socket, Entrance* at,
                 IoThread* thread);
+  void CloseEntrances();
   bool MakeRoom();
   void Tick(IoThread* thread, boost::asio::steady_timer* timer);
 
@@ -81,9 +104,9 @@ class Listener {
   std::vector<std::unique_ptr<IoThread>> io_threads_;
   std::vector<std::unique_ptr<boost::asio::steady_timer>> ticks_;
   std::vector<std::thread> threads_;
-  std::optional<boost::asio::ip::tcp::acceptor> acceptor_;
-  std::optional<boost::asio::steady_timer> accept_pause_;
-  std::string address_;
+  std::vector<std::unique_ptr<Entrance>> entrances_;
+  Mutex tls_mutex_{LockRank::kLeaf};
+  TlsContext tls_ GUARDED_BY(tls_mutex_);
   size_t next_thread_ = 0;
   bool stopped_ = false;
 };

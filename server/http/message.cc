@@ -41,6 +41,7 @@ void RequestHead::Clear() {
   host.clear();
   origin.clear();
   fetch_site.clear();
+  authorization.clear();
   request_id.clear();
   expects_continue = false;
   http11 = true;

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "http/connection.h"
+
 namespace seendb::http {
 
 /// The methods the server knows; every other one is kOther.
@@ -28,12 +30,14 @@ struct RequestHead {
   std::string host;              ///< as sent; empty: none
   std::string origin;            ///< likewise, several joined by ", "
   std::string fetch_site;        ///< Sec-Fetch-Site, likewise
+  std::string authorization;     ///< as sent; a secret: in no log and no answer
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
   bool expects_continue = false;
   bool http11 = true;
   bool keep_alive = true;
   bool chunked = false;
   std::optional<uint64_t> content_length;
+  Connection* connection = nullptr;  ///< that it came by; null: none
 
   /// True when body bytes follow the head.
   bool HasBody() const { return chunked || content_length.value_or(0) > 0; }

@@ -149,6 +149,12 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       return Join(value, &head_->accept_encoding);
     case field::origin:
       return Join(value, &head_->origin);
+    case field::authorization:
+      if (!head_->authorization.empty()) {
+        return Refuse({400, "invalid_argument", "more than one Authorization header"}, &ec);
+      }
+      head_->authorization.assign(value.data(), value.size());
+      return;
     case field::expect:
       head_->expects_continue = EqualsIgnoringCase(ToView(value), "100-continue");
       return;

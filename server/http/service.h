@@ -73,6 +73,7 @@ struct Plan {
   std::vector<std::string> arguments;  ///< the parts of the path that vary, decoded
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded
   std::unique_ptr<BodyStream> stream;                      ///< for kStream
+  std::shared_ptr<const void> caller;                      ///< the application's own: who asks
 };
 
 /// What became of a request. Its times leave out what the client took: the rest of `took` is the

@@ -35,10 +35,11 @@ bool IsBlank(std::string_view bytes) {
 
 }  // namespace
 
-Session::Session(boost::asio::ip::tcp::socket socket, IoThread* thread)
+Session::Session(Stream::Socket socket, TlsContext tls, Door door, IoThread* thread)
     : thread_(thread),
       shared_(thread->shared),
-      socket_(std::move(socket)),
+      stream_(std::move(socket), std::move(tls)),
+      connection_{.door = door, .secure = stream_.secure()},
       deadline_(After(shared_->limits.idle_ms)),
       in_(&shared_->unlimited),
       body_(&shared_->budget) {}
@@ -47,15 +48,21 @@ Session::~Session() { Close(); }
 
 void Session::Start() {
   thread_->sessions.insert(this);
-  boost::system::error_code gone;
-  const auto peer = socket_.remote_endpoint(gone);
-  if (!gone) peer_ = peer.address().to_string();
-  counted_peer_ = shared_->peers.Enter(peer_);
-  if (!counted_peer_) {
-    shared_->counters.refused.fetch_add(1, std::memory_order_relaxed);
+  connection_.peer = stream_.PeerName();
+  const bool welcome = CountPeer();
+  if (!welcome) shared_->counters.refused.fetch_add(1, std::memory_order_relaxed);
+  if (stream_.secure()) return welcome ? Handshake() : Close();
+  if (!welcome) {
     Fail({503, "busy", "too many connections from this address (limits.connections_per_peer)"});
   }
   Pump();
+}
+
+/// False where the client's address has as many connections as it may.
+bool Session::CountPeer() {
+  if (connection_.door == Door::kUnix) return true;  // they have no addresses
+  counted_peer_ = shared_->peers.Enter(connection_.peer);
+  return counted_peer_;
 }
 
 void Session::StartBeyondLimit() {
@@ -128,6 +135,7 @@ void Session::BeginRequest() {
   line_until_ = After(shared_->limits.idle_ms);
   stream_until_ =
       shared_->limits.stream_ms == 0 ? Clock::time_point::max() : After(shared_->limits.stream_ms);
+  head_.connection = &connection_;
   plan_ = shared_->service->Begin(head_);
   if (beyond_limit_ && !plan_.probe) {
     shared_->counters.refused.fetch_add(1, std::memory_order_relaxed);
@@ -350,7 +358,7 @@ bool Session::TryRunOn(Executor executor, Job job, void (Session::*then)()) {
         const Clock::time_point begun = Clock::now();
         self->CountWait(executor, begun - posted);
         guarded(begun);
-        const auto io = self->socket_.get_executor();
+        const auto io = self->stream_.get_executor();
         boost::asio::post(io, [session = std::move(self), then] {
           if (session->phase_ == Phase::kDone) return;
           (session.get()->*then)();

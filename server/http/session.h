@@ -13,7 +13,6 @@
 #include <optional>
 #include <string>
 
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "http/bytes.h"
@@ -21,6 +20,7 @@
 #include "http/encoder.h"
 #include "http/request_parser.h"
 #include "http/shared.h"
+#include "http/stream.h"
 
 namespace seendb::http {
 
@@ -32,8 +32,9 @@ class Session final : public std::enable_shared_from_this<Session>,
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Takes over a connected socket of `thread` (which outlives the session).
-  Session(boost::asio::ip::tcp::socket socket, IoThread* thread);
+  /// Takes over a connected socket of `thread` (which outlives the session), which came in by
+  /// `door`. `tls`: null for none.
+  Session(Stream::Socket socket, TlsContext tls, Door door, IoThread* thread);
   ~Session();
 
   /// Begins to serve.
@@ -48,9 +49,10 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Abort();
 
  private:
-  enum class Phase : uint8_t { kHead, kBody, kWork, kWrite, kLinger, kDone };
+  enum class Phase : uint8_t { kHandshake, kHead, kBody, kWork, kWrite, kLinger, kDone };
 
   // session.cc: the cycle of a request.
+  bool CountPeer();
   void Pump();
   bool TakeHead();
   void BeginRequest();
@@ -101,6 +103,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Replied();
 
   // session_io.cc: sockets and answers.
+  void Handshake();
   void Fill();
   void ReadMore();
   void OnRead(const boost::system::error_code& ec, size_t count, bool into_body);
@@ -112,6 +115,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Write();
   void OnWritten(const boost::system::error_code& ec, size_t count);
   void Linger();
+  void Discard();
   void Written(size_t bytes);
   void EnterIdle();
   void LeaveIdle();
@@ -123,8 +127,8 @@ class Session final : public std::enable_shared_from_this<Session>,
 
   IoThread* const thread_;
   Shared* const shared_;
-  boost::asio::ip::tcp::socket socket_;
-  std::string peer_;  // its address
+  Stream stream_;
+  Connection connection_;
 
   Phase phase_ = Phase::kHead;
   Clock::time_point deadline_;

@@ -102,7 +102,7 @@ bool Session::DecodePiece() {
 /// Lets the other sessions of this thread do something before this one goes on.
 void Session::GiveWay() {
   phase_ = Phase::kWork;
-  boost::asio::post(socket_.get_executor(), [self = shared_from_this()] {
+  boost::asio::post(stream_.get_executor(), [self = shared_from_this()] {
     if (self->phase_ != Phase::kWork) return;  // closed
     self->phase_ = Phase::kBody;
     self->deadline_ = self->After(self->shared_->limits.idle_ms);  // it is not the peer who is slow

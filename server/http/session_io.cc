@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/write.hpp>
 
 #include "http/session.h"
 #include "http/status_text.h"
@@ -39,6 +38,24 @@ void AppendNumber(uint64_t number, int base, std::string* out) {
 
 }  // namespace
 
+/// Agrees on TLS. The peer has as long for it as for a head; who idles meanwhile may have to go.
+void Session::Handshake() {
+  phase_ = Phase::kHandshake;
+  deadline_ = beyond_limit_ ? head_until_ : After(shared_->limits.header_ms);
+  EnterIdle();
+  stream_.Handshake([self = shared_from_this()](const boost::system::error_code& ec) {
+    if (self->phase_ == Phase::kDone) return;
+    self->LeaveIdle();
+    if (ec) {
+      self->shared_->counters.handshakes_failed.fetch_add(1, std::memory_order_relaxed);
+      return self->Close();
+    }
+    self->connection_.certificate_name = self->stream_.CertificateName();
+    self->phase_ = Phase::kHead;
+    self->Pump();
+  });
+}
+
 /// Asks for more bytes; what has been answered goes out first.
 void Session::Fill() {
   if (!out_.empty()) return Write();
@@ -48,10 +65,8 @@ void Session::Fill() {
 void Session::ReadMore() {
   const bool in_head = phase_ == Phase::kHead;
   const bool head_begun = in_head && parser_ && parser_->started();
-  if (phase_ != Phase::kLinger) {
-    const bool soon = head_begun || (in_head && beyond_limit_);
-    deadline_ = soon ? head_until_ : After(shared_->limits.idle_ms);
-  }
+  const bool soon = head_begun || (in_head && beyond_limit_);
+  deadline_ = soon ? head_until_ : After(shared_->limits.idle_ms);
   // A stream may pause between lines, but not in the middle of one.
   const bool owes_body =
       phase_ == Phase::kBody && (plan_.body != BodyMode::kStream || !body_.empty());
@@ -76,7 +91,7 @@ void Session::ReadMore() {
     return Pump();
   }
   reading_ = true;
-  socket_.async_read_some(
+  stream_.Read(
       boost::asio::buffer(at, room),
       [self = shared_from_this(), into_body](const boost::system::error_code& ec, size_t count) {
         self->OnRead(ec, count, into_body);
@@ -102,7 +117,7 @@ void Session::OnRead(const boost::system::error_code& ec, size_t count, bool int
   shared_->counters.bytes_in.fetch_add(count, std::memory_order_relaxed);
   if (phase_ == Phase::kWrite) return;  // timed out meanwhile; its last words are being written
   if (ec) return Close();
-  if (phase_ == Phase::kLinger) return ReadMore();
+  if (phase_ == Phase::kLinger) return Discard();
   if (into_body) {
     body_.Commit(count);
     left_ -= count;
@@ -131,7 +146,7 @@ void Session::EndRequest(unsigned status) {
   if (in_request_) bytes_in_ += head_.content_length.value_or(0) - left_;
   const Clock::time_point now = Clock::now();
   shared_->service->Done({head_, plan_, status, response_.error_code, response_.log_tag, now,
-                          now - began_, waited_, worked_, bytes_in_, bytes_out_, peer_});
+                          now - began_, waited_, worked_, bytes_in_, bytes_out_, connection_.peer});
   waited_ = worked_ = {};
   bytes_in_ = bytes_out_ = 0;
   if (in_request_) ++unwritten_;
@@ -220,8 +235,8 @@ void Session::Write() {
   const std::array<boost::asio::const_buffer, 2> buffers = {
       boost::asio::buffer(out_),
       big_body_ ? boost::asio::buffer(response_.body) : boost::asio::const_buffer()};
-  boost::asio::async_write(
-      socket_, buffers,
+  stream_.Write(
+      buffers,
       [this](const boost::system::error_code& ec, size_t written) -> size_t {
         Written(written);
         return ec ? 0 : 1u << 20;
@@ -272,9 +287,27 @@ void Session::Written(size_t bytes) {
 void Session::Linger() {
   phase_ = Phase::kLinger;
   deadline_ = After(kLingerMs);
-  boost::system::error_code ignored;
-  socket_.shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
-  if (!reading_) ReadMore();
+  if (!stream_.secure()) {
+    stream_.ShutdownSend();
+    return Discard();
+  }
+  stream_.SayEnd([self = shared_from_this()](const boost::system::error_code&) {
+    if (self->phase_ == Phase::kDone) return;
+    self->stream_.ShutdownSend();
+    self->Discard();
+  });
+}
+
+/// Reads until the peer closes, or the deadline has passed.
+void Session::Discard() {
+  if (reading_) return;
+  char* const at = in_.Reserve(kReadBytes);
+  if (at == nullptr) return Close();
+  reading_ = true;
+  stream_.ReadRaw(boost::asio::buffer(at, kReadBytes),
+                  [self = shared_from_this()](const boost::system::error_code& ec, size_t count) {
+                    self->OnRead(ec, count, /*into_body=*/false);
+                  });
 }
 
 void Session::Charge() {
@@ -292,10 +325,9 @@ void Session::Close() {
   const std::shared_ptr<Session> self = std::move(self_);  // it may be the last owner
   came_ = {};
   wait_limit_.reset();
-  boost::system::error_code ignored;
-  socket_.close(ignored);
+  stream_.Close();
   LeaveIdle();
-  if (std::exchange(counted_peer_, false)) shared_->peers.Leave(peer_);
+  if (std::exchange(counted_peer_, false)) shared_->peers.Leave(connection_.peer);
   shared_->counters.in_flight.fetch_sub(unwritten_ + (in_request_ ? 1 : 0),
                                         std::memory_order_relaxed);
   shared_->counters.open.fetch_sub(1, std::memory_order_relaxed);

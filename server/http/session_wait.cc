@@ -14,7 +14,7 @@ std::function<void(std::shared_ptr<void>)> Session::Resume() {
   return [weak = weak_from_this(), number = ++wait_number_](std::shared_ptr<void> given) {
     std::shared_ptr<Session> self = weak.lock();
     if (self == nullptr) return;
-    const auto executor = self->socket_.get_executor();
+    const auto executor = self->stream_.get_executor();
     boost::asio::post(executor, [session = std::move(self), number, given]() mutable {
       session->Resumed(number, std::move(given));
     });
@@ -34,7 +34,7 @@ void Session::Wait(int64_t limit_us, void (Session::*again)()) {
   self_ = shared_from_this();
   if (resumed_) return EndWait();
   if (limit_us <= 0) return;
-  wait_limit_.emplace(socket_.get_executor());
+  wait_limit_.emplace(stream_.get_executor());
   wait_limit_->expires_after(std::chrono::microseconds(limit_us));
   wait_limit_->async_wait(
       [weak = weak_from_this(), number = wait_number_.load()](const boost::system::error_code& ec) {
@@ -91,7 +91,7 @@ Reply Session::Defer() {
 
 void Session::Answer(std::shared_ptr<ReplyTo> self, uint64_t number, Response response) {
   auto given = std::make_shared<Response>(std::move(response));
-  boost::asio::post(socket_.get_executor(),
+  boost::asio::post(stream_.get_executor(),
                     [this, self = std::move(self), number, given = std::move(given)]() mutable {
                       Resumed(number, std::move(given));
                     });

@@ -64,9 +64,10 @@ class SessionDriver {
   std::string Talk(std::string_view bytes, size_t most, Ending ending) {
     int ends[2];
     Check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
-    boost::asio::ip::tcp::socket socket(thread_.io, boost::asio::ip::tcp::v4(), ends[0]);
+    http::Stream::Socket socket(thread_.io, {AF_UNIX, 0}, ends[0]);
     shared_.counters.open.fetch_add(1);
-    auto session = std::make_shared<http::Session>(std::move(socket), &thread_);
+    auto session =
+        std::make_shared<http::Session>(std::move(socket), nullptr, http::Door::kMain, &thread_);
     session->Start();
     std::string said;
     Cutter cutter(most);

@@ -65,8 +65,9 @@ class Answer:
 class Client:
     """One keep-alive connection. Not for several threads at once."""
 
-    def __init__(self, host, port, timeout=60):
-        self.host, self.port, self.timeout = host, port, timeout
+    def __init__(self, host, port, timeout=60, tls=None):
+        """`tls`: an ssl.SSLContext; None: without TLS."""
+        self.host, self.port, self.timeout, self.tls = host, port, timeout, tls
         self.connection = None
 
     def request(self, method, path, body=None, headers=None):
@@ -88,8 +89,12 @@ class Client:
         for attempt in (0, 1):
             fresh = self.connection is None
             if fresh:
-                self.connection = http.client.HTTPConnection(self.host, self.port,
-                                                             timeout=self.timeout)
+                if self.tls:
+                    self.connection = http.client.HTTPSConnection(
+                        self.host, self.port, timeout=self.timeout, context=self.tls)
+                else:
+                    self.connection = http.client.HTTPConnection(self.host, self.port,
+                                                                 timeout=self.timeout)
             try:
                 self.connection.request(method, path, body, headers,
                                         encode_chunked=not repeatable)
@@ -113,7 +118,9 @@ class Server:
     """A running seendb-server. Its directory is removed by close() unless `db` was given."""
 
     def __init__(self, db=None, args=(), config=None, start=True, clock_ms=None, wait=True,
-                 env=None, binary=None):
+                 env=None, binary=None, tls=None):
+        """`tls`: an ssl.SSLContext for the clients of a server whose settings name a certificate."""
+        self.tls = tls
         self.folder = tempfile.mkdtemp(prefix="seendb-test-")
         self.db = db or os.path.join(self.folder, "db")
         self.args = list(args)
@@ -155,13 +162,19 @@ class Server:
         reader.start()
         reader.join(timeout)
         line = holder[0].decode().strip() if holder else ""
-        if not line.startswith("listening on http://"):
+        if not line.startswith("listening on %s://" % ("https" if self.tls else "http")):
             code = self.process.poll()
             raise RuntimeError("not ready: said %r, exit code %s, log:\n%s" %
                                (line, code, self.log_text()[-4000:]))
         self.stdout_lines.append(line)
         self.host, port = line.rsplit("/", 1)[1].rsplit(":", 1)
         self.port = int(port)
+
+    def next_line(self):
+        """The next line of stdout: where a further listener is."""
+        line = self.process.stdout.readline().decode().strip()
+        self.stdout_lines.append(line)
+        return line
 
     def forget_clients(self):
         """Closes every thread's keep-alive connection."""
@@ -184,11 +197,11 @@ class Server:
 
     @property
     def url(self):
-        return "http://%s:%d" % (self.host, self.port)
+        return "%s://%s:%d" % ("https" if self.tls else "http", self.host, self.port)
 
     def client(self, timeout=60):
         """A connection of its own."""
-        return Client(self.host, self.port, timeout)
+        return Client(self.host, self.port, timeout, self.tls)
 
     def request(self, method, path, body=None, headers=None):
         """One request on this thread's keep-alive connection."""

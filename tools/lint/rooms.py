@@ -53,6 +53,7 @@ THIRD_PARTY = {
     "simdjson": {"server", "tools"},
     "boost": {"server", "tools"},
     "librdkafka": {"server", "tools"},
+    "openssl": {"server:http", "server:ops", "tools"},
     "prometheus": {"server"},
     "spdlog": {"server", "tools"},
     "fmt": {"server", "tools"},

@@ -1,0 +1,53 @@
+#include "http/stream.h"
+
+#include <array>
+
+#include <arpa/inet.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <sys/socket.h>
+
+namespace seendb::http {
+
+std::string Stream::PeerName() const {
+  boost::system::error_code gone;
+  const auto peer = socket_.remote_endpoint(gone);
+  if (gone) return {};
+  const sockaddr* const address = peer.data();
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address->sa_family == AF_UNIX) return "unix";
+  if (address->sa_family == AF_INET) {
+    bytes = &reinterpret_cast<const sockaddr_in*>(address)->sin_addr;
+  } else if (address->sa_family == AF_INET6) {
+    bytes = &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr;
+  }
+  if (bytes == nullptr ||
+      inet_ntop(address->sa_family, bytes, text.data(), text.size()) == nullptr) {
+    return {};
+  }
+  return text.data();
+}
+
+std::string Stream::CertificateName() const {
+  if (!tls_ || SSL_get_verify_result(tls_->native_handle()) != X509_V_OK) return {};
+  X509* const certificate = SSL_get1_peer_certificate(tls_->native_handle());
+  if (certificate == nullptr) return {};
+  std::array<char, 256> name{};
+  const int length = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName,
+                                               name.data(), static_cast<int>(name.size()));
+  X509_free(certificate);
+  return length > 0 ? std::string(name.data(), static_cast<size_t>(length)) : std::string();
+}
+
+void Stream::ShutdownSend() {
+  boost::system::error_code ignored;
+  socket_.shutdown(Socket::shutdown_send, ignored);
+}
+
+void Stream::Close() {
+  boost::system::error_code ignored;
+  socket_.close(ignored);
+}
+
+}  // namespace seendb::http

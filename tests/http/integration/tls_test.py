@@ -1,0 +1,270 @@
+"""TLS on the listeners: who gets through and who does not, certificates that change, slow and
+hostile handshakes, and answers that arrive whole."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from certificates import Authority, run
+from seendb_client import Client, Server, eventually
+
+
+def log_lines(server):
+    return [json.loads(line) for line in server.log_text().splitlines() if line.startswith("{")]
+
+
+class TlsTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="seendb-tls-")
+        cls.authority = Authority(cls.folder)
+        cls.certificate, cls.key = cls.authority.make("server", "IP:127.0.0.1,DNS:seen.example.com")
+        cls.stranger = Authority(cls.folder, "stranger")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def trust(self, own=None):
+        """A client's context; `own`: its certificate and key."""
+        context = ssl.create_default_context(cafile=self.authority.path)
+        if own:
+            context.load_cert_chain(*own)
+        return context
+
+    def start(self, config=None, tls=None, **files):
+        tls_files = dict({"certificate": self.certificate, "key": self.key}, **files)
+        return Server(config=dict({"tls": tls_files}, **(config or {})), tls=tls or self.trust())
+
+    def test_requests_and_answers_of_all_sizes(self):
+        with self.start() as server:
+            self.assertTrue(server.stdout_lines[0].startswith("listening on https://127.0.0.1:"))
+            for size in (1, 100, 20_000):
+                items = ["item-%06d" % i for i in range(size)]
+                answer = server.post("/filter", {"user": "u", "items": items})
+                self.assertEqual(answer.json["unseen"], items)
+            closing = server.post("/filter", {"user": "u", "items": ["i%d" % i for i in range(9000)]},
+                                  {"Connection": "close"})
+            self.assertEqual(len(closing.json["unseen"]), 9000)
+            done = subprocess.run(
+                ["curl", "-sS", "--cacert", self.authority.path, server.url + "/healthz"],
+                capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout), (0, '{"status":"ok"}'), done.stderr)
+
+    def test_a_certificate_of_somebody_else_is_no_friend(self):
+        with self.start() as server:
+            other = ssl.create_default_context(cafile=self.stranger.path)
+            with self.assertRaises(ssl.SSLCertVerificationError):
+                Client(server.host, server.port, tls=other).request("GET", "/healthz")
+            self.assertEqual(server.get("/healthz").status, 200)
+
+    def test_old_versions_and_renegotiation_are_refused(self):
+        with self.start() as server:
+            at = "%s:%d" % (server.host, server.port)
+            for version, agreed in (("-tls1_1", False), ("-tls1_2", True), ("-tls1_3", True)):
+                done = subprocess.run(
+                    ["openssl", "s_client", "-connect", at, version, "-cipher", "ALL:@SECLEVEL=0"],
+                    input="", capture_output=True, text=True, check=False)
+                self.assertEqual("Cipher is (NONE)" not in done.stdout, agreed, version)
+            # "R" on a line of its own asks s_client to negotiate anew.
+            done = subprocess.run(["openssl", "s_client", "-connect", at, "-tls1_2"],
+                                  input="R\nGET /healthz HTTP/1.1\r\nHost: h\r\n\r\n",
+                                  capture_output=True, text=True, check=False, timeout=60)
+            self.assertIn("no renegotiation", done.stderr)
+            self.assertEqual(server.get("/healthz").status, 200)
+
+    def test_plain_http_is_no_tls(self):
+        with self.start() as server:
+            with socket.create_connection((server.host, server.port), timeout=30) as plain:
+                plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+                answer = b""
+                try:
+                    while piece := plain.recv(4096):
+                        answer += piece
+                except ConnectionResetError:
+                    pass
+                self.assertNotIn(b"HTTP/1.1 200", answer)
+            self.assertIn("seendb_tls_handshakes_failed_total 1\n",
+                          server.get("/metrics").body.decode())
+
+    def test_slow_handshakes_end_and_make_room(self):
+        limits = {"header_ms": 1500, "connections": 4}
+        with self.start({"limits": limits}) as server:
+            silent = [socket.create_connection((server.host, server.port), timeout=30)
+                      for _ in range(4)]
+            # All places are taken by handshakes that do not come: one of them makes room.
+            self.assertEqual(server.get("/healthz").status, 200)
+            began = time.monotonic()
+            for one in silent:
+                try:
+                    self.assertEqual(one.recv(1), b"")
+                except ConnectionResetError:
+                    pass
+                one.close()
+            self.assertLess(time.monotonic() - began, 20)
+            self.assertEqual(server.get("/healthz").status, 200)
+
+    def test_a_handshake_in_pieces(self):
+        with self.start() as server:
+            incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+            context = self.trust()
+            tls = context.wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+            with socket.create_connection((server.host, server.port), timeout=30) as raw:
+                while True:
+                    try:
+                        tls.do_handshake()
+                        break
+                    except ssl.SSLWantReadError:
+                        hello = outgoing.read()
+                        for i in range(0, len(hello), 7):
+                            raw.sendall(hello[i:i + 7])
+                        incoming.write(raw.recv(65536))
+                tls.write(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+                raw.sendall(outgoing.read())
+                answer = b""
+                while True:
+                    try:
+                        piece = tls.read(65536)
+                        if not piece:
+                            break
+                        answer += piece
+                    except ssl.SSLWantReadError:
+                        got = raw.recv(65536)
+                        if not got:
+                            self.fail("closed without saying that it is the end")
+                        incoming.write(got)
+                    except ssl.SSLZeroReturnError:
+                        break
+                self.assertIn(b'{"status":"ok"}', answer)
+
+    def test_names_of_the_certificate_are_hosts(self):
+        with self.start() as server:
+            host = {"Host": "seen.example.com"}
+            self.assertEqual(server.get("/healthz", host).status, 200)
+            own = dict(host, Origin="https://seen.example.com")
+            self.assertEqual(server.get("/collections", own).status, 200)
+            plain = dict(host, Origin="http://seen.example.com")
+            self.assertEqual(server.get("/collections", plain).error["code"], "foreign_origin")
+            self.assertEqual(server.get("/healthz", {"Host": "evil.example"}).error["code"],
+                             "unknown_host")
+
+    def test_clients_show_certificates(self):
+        expired = self.authority.make("late", None, days=-1)
+        stranger = self.stranger.make("stranger", None)
+        friend = self.authority.make("friend", None)
+        with self.start(tls=self.trust(friend), client_ca=self.authority.path) as server:
+            self.assertEqual(server.get("/healthz").status, 200)
+            for own in (None, expired, stranger):
+                client = Client(server.host, server.port, tls=self.trust(own))
+                with self.assertRaises((ssl.SSLError, ConnectionError, OSError)):
+                    client.request("GET", "/healthz")
+            # Resumed sessions stay who they are.
+            for _ in range(3):
+                self.assertEqual(server.client().request("GET", "/healthz").status, 200)
+
+    def test_certificates_are_read_anew(self):
+        certificate = os.path.join(self.folder, "changing.pem")
+        key = os.path.join(self.folder, "changing.key")
+        first = self.authority.make("first")
+        second = self.authority.make("second", days=10)
+
+        def use(pair, only_certificate=False):
+            shutil.copy(pair[0], certificate)
+            if not only_certificate:
+                shutil.copy(pair[1], key)
+                os.chmod(key, 0o600)
+
+        def name(server):
+            with socket.create_connection((server.host, server.port), timeout=30) as raw:
+                with self.trust().wrap_socket(raw, server_hostname="127.0.0.1") as tls:
+                    return dict(pair[0] for pair in tls.getpeercert()["subject"])["commonName"]
+
+        def expiry(server):
+            text = server.get("/metrics").body.decode()
+            line = next(line for line in text.splitlines()
+                        if line.startswith("seendb_tls_certificate_expiry_seconds "))
+            return float(line.split()[1])
+
+        use(first)
+        with self.start(certificate=certificate, key=key) as server:
+            self.assertEqual(name(server), "first")
+            self.assertAlmostEqual(expiry(server), time.time() + 30 * 86400, delta=7200)
+            use(second, only_certificate=True)  # does not fit the key
+            server.process.send_signal(signal.SIGHUP)
+            eventually(lambda: any(line["event"] == "certificate_refused"
+                                   for line in log_lines(server)))
+            self.assertEqual(name(server), "first")
+            use(second)
+            server.process.send_signal(signal.SIGHUP)
+            eventually(lambda: name(server) == "second")
+            self.assertAlmostEqual(expiry(server), time.time() + 10 * 86400, delta=7200)
+            use(first)  # noticed without a signal
+            eventually(lambda: name(server) == "first", timeout=60)
+            self.assertEqual(server.get("/healthz").status, 200)
+
+    def test_files_that_are_refused_at_the_start(self):
+        shared = os.path.join(self.folder, "shared.key")
+        shutil.copy(self.key, shared)
+        os.chmod(shared, 0o666)
+        locked = os.path.join(self.folder, "locked.key")
+        run("ec", "-in", self.key, "-out", locked, "-aes128", "-passout", "pass:secret")
+        os.chmod(locked, 0o600)
+        for files, key in (({"key": shared}, "/tls/key"), ({"key": locked}, "/tls/key"),
+                           ({"key": "/nowhere"}, "/tls/key"),
+                           ({"certificate": "/nowhere"}, "/tls/certificate"),
+                           ({"key": self.authority.key}, "/tls/key"),
+                           ({"client_ca": "/nowhere"}, "/tls/client_ca")):
+            tls_files = dict({"certificate": self.certificate, "key": self.key}, **files)
+            server = Server(config={"tls": tls_files}, wait=False, tls=self.trust())
+            try:
+                self.assertEqual(server.wait_exit(), 2, files)
+                refused = [line for line in log_lines(server)
+                           if line["event"] == "certificate_refused"]
+                self.assertEqual([line["key"] for line in refused], [key], files)
+            finally:
+                server.close()
+
+    def test_a_key_that_everybody_can_read_is_warned_of(self):
+        shared = os.path.join(self.folder, "readable.key")
+        shutil.copy(self.key, shared)
+        os.chmod(shared, 0o644)
+        with self.start(key=shared) as server:
+            self.assertEqual([line["key"] for line in log_lines(server)
+                              if line["event"] == "certificate_key"], ["/tls/key"])
+
+    def test_many_connections_at_once(self):
+        with self.start() as server:
+            failures = []
+
+            def work(number):
+                try:
+                    client = server.client()
+                    for i in range(20):
+                        body = {"user": "u%d" % number, "items": ["a%d" % i] * 300}
+                        if client.request("POST", "/filter", body).status != 200:
+                            failures.append(number)
+                        if i % 5 == 0:
+                            client.close()
+                except OSError as error:
+                    failures.append(error)
+
+            threads = [threading.Thread(target=work, args=(n,)) for n in range(16)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(failures, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
