@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -82,6 +81,34 @@ Keys EngineKeys(Options* options) {
           {"maintenance", Maintenance(options)}};
 }
 
+Setter HostPort(std::string* to) {
+  return [=](const Json& value) {
+    if (!value.is_string() || !http::ParseHostPort(value.get<std::string>())) {
+      return Status::InvalidArgument("must look like \"127.0.0.1:7373\"");
+    }
+    *to = value.get<std::string>();
+    return Status::Ok();
+  };
+}
+
+/// The files of TLS.
+Setter TlsSection(std::optional<http::TlsFiles>* to) {
+  return [=](const Json& value) {
+    http::TlsFiles files;
+    Status status = Apply(value,
+                          {{"certificate", Name(&files.certificate)},
+                           {"key", Name(&files.key)},
+                           {"client_ca", Name(&files.client_ca)}},
+                          "");
+    if (status.ok() && files.certificate.empty()) {
+      status = Status::InvalidArgument("is missing", "/certificate");
+    }
+    if (status.ok() && files.key.empty()) status = Status::InvalidArgument("is missing", "/key");
+    if (status.ok()) *to = std::move(files);
+    return status;
+  };
+}
+
 /// A host's name as it stands in a Host header, without the port; or "*".
 Status CheckHostName(const std::string& name) {
   constexpr std::string_view kMembers =
@@ -105,46 +132,11 @@ Status CheckOrigin(const std::string& origin) {
                : Status::InvalidArgument("must look like \"https://host\" or \"http://host:port\"");
 }
 
-/// Parses, refusing repeated keys at any depth.
-Status Parse(std::string_view json, Json* document) {
-  if (json.find('\0') != std::string_view::npos) {  // the parser would take it for the end
-    return Status::InvalidArgument("malformed JSON: a zero byte");
-  }
-  std::vector<std::set<std::string>> open;
-  std::string repeated;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key &&
-        !open.back().insert(parsed.get<std::string>()).second) {
-      repeated = parsed.get<std::string>();
-    }
-    return true;
-  };
-  try {
-    *document = Json::parse(json.begin(), json.end(), watch);
-  } catch (const Json::exception& error) {
-    const std::string_view what = error.what();  // "[json.exception.parse_error.101] ..."
-    const size_t name_end = what.find("] ");
-    return Status::InvalidArgument(
-        std::string(what.substr(name_end == what.npos ? 0 : name_end + 2)));
-  }
-  if (repeated.empty()) return Status::Ok();
-  return Status::InvalidArgument("repeated key \"" + repeated + "\"", PointerTo(repeated));
-}
-
 }  // namespace
 
 Status ReadConfig(std::string_view json, Config* config) {
   Json document;
-  if (Status status = Parse(json, &document); !status.ok()) return status;
-  const auto listen = [config](const Json& value) {
-    if (!value.is_string() || !http::ParseHostPort(value.get<std::string>())) {
-      return Status::InvalidArgument("must look like \"127.0.0.1:7373\"");
-    }
-    config->listen = value.get<std::string>();
-    return Status::Ok();
-  };
+  if (Status status = ParseStrictly(json, &document); !status.ok()) return status;
   const auto clock = [config](const Json& value) {
     if (!value.is_string()) return Status::InvalidArgument("must be a string");
     return ReadClock(value.get<std::string>(), config);
@@ -163,7 +155,12 @@ Status ReadConfig(std::string_view json, Config* config) {
   return Apply(document,
                {{"db", Text(&config->db)},
                 {"checkpoints", Text(&config->checkpoints)},
-                {"listen", listen},
+                {"listen", HostPort(&config->listen)},
+                {"admin_listen", HostPort(&config->admin_listen)},
+                {"unix_listen", Name(&config->unix_listen)},
+                {"tls", TlsSection(&config->tls)},
+                {"tokens_file", Name(&config->tokens_file)},
+                {"authenticate_once", Flag(&config->authenticate_once)},
                 {"hosts", TextList(&config->hosts, kNamesMost, CheckHostName)},
                 {"origins", TextList(&config->origins, kNamesMost, CheckOrigin)},
                 {"threads", Integer(&config->threads, 0, 1'024)},

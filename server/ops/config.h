@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "http/limits.h"
+#include "http/tls_files.h"
 #include "ops/access_log_config.h"
 #include "ops/kafka_config.h"
 #include "seendb/options.h"
@@ -24,6 +25,11 @@ struct Config {
   std::string db;                          ///< the database's directory
   std::string checkpoints;                 ///< the folder for checkpoints; empty: none are taken
   std::string listen = "127.0.0.1:7373";   ///< host:port
+  std::string admin_listen;                ///< host:port of /admin/* and /metrics; empty: `listen`
+  std::string unix_listen;                 ///< a path; empty: none
+  std::optional<http::TlsFiles> tls;       ///< "tls"; unset: TCP without TLS
+  std::string tokens_file;                 ///< empty: no tokens are asked for
+  bool authenticate_once = false;          ///< a connection shows its token only once
   uint32_t threads = 0;                    ///< I/O threads; 0: as many as the machine has cores
   std::vector<std::string> hosts;          ///< names that clients may reach it by; "*": any
   std::vector<std::string> origins;        ///< pages that may make browsers ask

@@ -1,5 +1,6 @@
 #include "ops/config_keys.h"
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,33 @@
 #include "base/suggest.h"
 
 namespace seendb::ops {
+
+Status ParseStrictly(std::string_view json, Json* document) {
+  if (json.find('\0') != std::string_view::npos) {  // the parser would take it for the end
+    return Status::InvalidArgument("malformed JSON: a zero byte");
+  }
+  std::vector<std::set<std::string>> open;
+  std::string repeated;
+  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key &&
+        !open.back().insert(parsed.get<std::string>()).second) {
+      repeated = parsed.get<std::string>();
+    }
+    return true;
+  };
+  try {
+    *document = Json::parse(json.begin(), json.end(), watch);
+  } catch (const Json::exception& error) {
+    const std::string_view what = error.what();  // "[json.exception.parse_error.101] ..."
+    const size_t name_end = what.find("] ");
+    return Status::InvalidArgument(
+        std::string(what.substr(name_end == what.npos ? 0 : name_end + 2)));
+  }
+  if (repeated.empty()) return Status::Ok();
+  return Status::InvalidArgument("repeated key \"" + repeated + "\"", PointerTo(repeated));
+}
 
 Setter Text(std::string* to) {
   return [=](const Json& value) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -36,6 +37,9 @@ Setter Integer(T* to, int64_t min, int64_t max) {
     return Status::Ok();
   };
 }
+
+/// Parses a document, refusing repeated keys at any depth.
+Status ParseStrictly(std::string_view json, Json* document);
 
 /// A string.
 Setter Text(std::string* to);

@@ -32,6 +32,7 @@ constexpr int ExitCodeOf(StatusCode code) noexcept {
     case StatusCode::kUnavailable:
     case StatusCode::kClosed:
     case StatusCode::kIncomplete:
+    case StatusCode::kForbidden:
       break;
   }
   return kExitFailure;

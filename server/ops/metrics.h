@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,7 +68,8 @@ struct MetricsSnapshot {
   int64_t now_ms = 0;  ///< by the engine's clock
   int64_t connections = 0, in_flight = 0;
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
-  uint64_t connections_evicted = 0;
+  uint64_t connections_evicted = 0, handshakes_failed = 0;
+  std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
   std::array<http::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
@@ -95,10 +97,12 @@ class Metrics {
       50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 
  private:
-  static constexpr std::array<unsigned, 15> kCodes = {200, 400, 403, 404, 405, 406, 408, 409,
-                                                      413, 415, 422, 431, 500, 503, 0};
+  static constexpr std::array<unsigned, 16> kCodes = {200, 400, 401, 403, 404, 405, 406, 408,
+                                                      409, 413, 415, 422, 431, 500, 503, 0};
   /// Codes of errors; one that is not among them counts as the last.
-  static constexpr std::array<std::string_view, 20> kReasons = {"invalid_argument",
+  static constexpr std::array<std::string_view, 22> kReasons = {"invalid_argument",
+                                                                "unauthorized",
+                                                                "forbidden",
                                                                 "foreign_origin",
                                                                 "unknown_host",
                                                                 "not_found",

@@ -48,6 +48,12 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
                "Idle connections closed to make room for others.", s.connections_evicted);
   out->Counter("seendb_http_timeouts_total", "Connections closed for slowness.",
                s.connections_timed_out);
+  if (s.certificate_expires_s) {
+    out->Counter("seendb_tls_handshakes_failed_total", "Connections that TLS was not agreed on.",
+                 s.handshakes_failed);
+    out->Gauge("seendb_tls_certificate_expiry_seconds",
+               "When the certificate ends, in seconds since 1970.", *s.certificate_expires_s);
+  }
   out->Gauge("seendb_http_requests_in_flight", "Requests begun and not answered.", s.in_flight);
   out->Gauge("seendb_http_inflight_body_bytes", "Request bodies in memory.", s.inflight_bytes);
   out->Gauge("seendb_http_answer_bytes", "Answers in memory.", s.answer_bytes);

@@ -108,7 +108,7 @@ TEST(MetricsTest, RefusedRequestsByTheCodeOfTheError) {
   EXPECT_TRUE(Has(before, R"(seendb_http_refused_total{reason="busy"} 0)"))
       << "told from the start";
   EXPECT_TRUE(Has(before, R"(seendb_http_refused_total{reason="other"} 0)"));
-  for (int code = 1; code <= static_cast<int>(StatusCode::kIncomplete); ++code) {
+  for (int code = 1; code <= static_cast<int>(StatusCode::kForbidden); ++code) {
     const std::string_view name = StatusCodeName(static_cast<StatusCode>(code));
     metrics.CountRefused(name);
     EXPECT_EQ(ValueOf(metrics.Text({}),

@@ -1,0 +1,194 @@
+#include "ops/tokens.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <sys/stat.h>
+
+#include "ops/config_keys.h"
+#include "seendb/policy.h"
+
+namespace seendb::ops {
+namespace {
+
+constexpr size_t kNameBytes = 64;
+constexpr double kMaxRate = 1e9;
+constexpr double kMaxShare = 1'000;
+
+/// A name as it stands in logs and metrics.
+Status CheckTokenName(const std::string& name) {
+  const bool sound =
+      !name.empty() && name.size() <= kNameBytes &&
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127; });
+  if (sound) return Status::Ok();
+  return Status::InvalidArgument("must be 1 to " + std::to_string(kNameBytes) +
+                                 " printable characters without spaces");
+}
+
+/// The value of a hexadecimal digit; -1: it is none.
+int Nibble(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+Setter HexDigest(TokenSet::Digest* to) {
+  return [=](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    bool sound = text.size() == 2 * to->size();
+    for (size_t i = 0; sound && i < to->size(); ++i) {
+      const int high = Nibble(text[2 * i]), low = Nibble(text[2 * i + 1]);
+      sound = high >= 0 && low >= 0;
+      if (sound) (*to)[i] = static_cast<uint8_t>(high << 4 | low);
+    }
+    return sound
+               ? Status::Ok()
+               : Status::InvalidArgument("must be 64 hexadecimal digits, the SHA-256 of the token");
+  };
+}
+
+/// One of `names`, in the order of the enumerators.
+template <typename Enum, size_t kCount>
+Setter OneOf(Enum* to, const std::array<std::string_view, kCount>& names) {
+  return [=](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) {
+      std::string known;
+      for (const std::string_view name : names) {
+        known.append(known.empty() ? "" : ", ").append(name);
+      }
+      return Status::InvalidArgument("must be one of " + known);
+    }
+    *to = static_cast<Enum>(found - names.begin());
+    return Status::Ok();
+  };
+}
+
+Setter Positive(double* to, double most) {
+  return [=](const Json& value) {
+    const double number = value.is_number() ? value.get<double>() : 0;
+    if (!(number > 0) || number > most) {
+      return Status::InvalidArgument("must be a number above 0");
+    }
+    *to = number;
+    return Status::Ok();
+  };
+}
+
+Setter CollectionNames(std::vector<std::string>* to) {
+  return [=](const Json& value) {
+    if (value.is_array() && value.empty()) {
+      return Status::InvalidArgument("must name a collection; without the key all are reached");
+    }
+    return TextList(to, kMaxTokens, ValidateCollectionName)(value);
+  };
+}
+
+constexpr std::array<std::string_view, 3> kRoleNames = {"read", "write", "admin"};
+constexpr std::array<std::string_view, 3> kPriorityNames = {"high", "normal", "low"};
+
+Status ReadToken(const Json& entry, const std::string& at, Token* token, TokenSet::Digest* digest) {
+  const auto name = [token](const Json& value) {
+    if (!value.is_string()) return Status::InvalidArgument("must be a string");
+    token->name = value.get<std::string>();
+    return CheckTokenName(token->name);
+  };
+  const Status read = Apply(entry,
+                            {{"name", name},
+                             {"sha256", HexDigest(digest)},
+                             {"role", OneOf(&token->role, kRoleNames)},
+                             {"collections", CollectionNames(&token->collections)},
+                             {"requests_per_s", Positive(&token->requests_per_s, kMaxRate)},
+                             {"priority", OneOf(&token->priority, kPriorityNames)},
+                             {"share", Positive(&token->share, kMaxShare)}},
+                            at);
+  if (!read.ok()) return read;
+  for (const char* const key : {"name", "sha256", "role"}) {
+    if (!entry.contains(key)) return Status::InvalidArgument("is missing", at + "/" + key);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+std::string_view RoleName(Role role) noexcept { return kRoleNames[static_cast<size_t>(role)]; }
+
+bool Token::Reaches(std::string_view collection) const {
+  return collections.empty() ||
+         std::find(collections.begin(), collections.end(), collection) != collections.end();
+}
+
+const Token* TokenSet::Find(std::string_view token) const {
+  Digest digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
+  size_t found = tokens.size();
+  for (size_t i = 0; i < digests.size(); ++i) {
+    const bool same = CRYPTO_memcmp(digests[i].data(), digest.data(), digest.size()) == 0;
+    found = same ? i : found;
+  }
+  return found == tokens.size() ? nullptr : &tokens[found];
+}
+
+const Token* TokenSet::FindName(std::string_view name) const {
+  const auto found = std::find_if(tokens.begin(), tokens.end(),
+                                  [&](const Token& token) { return token.name == name; });
+  return found == tokens.end() ? nullptr : &*found;
+}
+
+Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json) {
+  Json document;
+  if (Status status = ParseStrictly(json, &document); !status.ok()) return status;
+  if (!document.is_array() || document.size() > kMaxTokens) {
+    return Status::InvalidArgument("must be a list of at most " + std::to_string(kMaxTokens) +
+                                   " tokens");
+  }
+  auto set = std::make_shared<TokenSet>();
+  for (const Json& entry : document) {
+    const std::string at = "/" + std::to_string(set->tokens.size());
+    Token token;
+    TokenSet::Digest digest{};
+    if (Status status = ReadToken(entry, at, &token, &digest); !status.ok()) return status;
+    if (set->FindName(token.name) != nullptr) {
+      return Status::InvalidArgument("another token has this name", at + "/name");
+    }
+    if (std::find(set->digests.begin(), set->digests.end(), digest) != set->digests.end()) {
+      return Status::InvalidArgument("another entry has this token", at + "/sha256");
+    }
+    set->tokens.push_back(std::move(token));
+    set->digests.push_back(digest);
+  }
+  return std::shared_ptr<const TokenSet>(std::move(set));
+}
+
+Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0) {
+    return Status::IOError("can't read " + path + ": " + std::strerror(errno));
+  }
+  if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    return Status::InvalidArgument(path + " can be written by others; do: chmod go-w " + path);
+  }
+  if (static_cast<uint64_t>(about.st_size) > kMaxTokensFileBytes) {
+    return Status::InvalidArgument(path + " is over " + std::to_string(kMaxTokensFileBytes) +
+                                   " bytes");
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return Status::IOError("can't read " + path);
+  auto read = ReadTokens(text);
+  if (read.ok()) return read;
+  const std::string field(read.status().field());
+  return Status::InvalidArgument(
+      path + ": " + (field.empty() ? "" : field + ": ") + std::string(read.status().message()),
+      field);
+}
+
+}  // namespace seendb::ops

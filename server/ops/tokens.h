@@ -1,0 +1,87 @@
+// server/ops/tokens.h: who may do what: the bearer tokens of the setting tokens_file.
+//
+// The file is a JSON array of
+//   {"name":"recommender","sha256":"<64 hex digits: the SHA-256 of the token>","role":"write",
+//    "collections":["videos"],"requests_per_s":500,"priority":"high","share":2}
+// of which name, sha256 and role are needed. A token itself is nowhere but with its client.
+// Whatever is wrong is refused with the pointer to it ("/3/role"), and changes nothing.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sync.h"
+#include "seendb/status.h"
+
+namespace seendb::ops {
+
+/// What a client may do; each includes what stands before it.
+enum class Role : uint8_t { kRead, kWrite, kAdmin };
+/// "read", "write" or "admin".
+std::string_view RoleName(Role role) noexcept;
+
+/// How soon a client's requests are given up under load.
+enum class Priority : uint8_t { kHigh, kNormal, kLow };
+
+/// One entry of the file.
+struct Token {
+  std::string name;
+  Role role = Role::kRead;
+  std::vector<std::string> collections;  ///< that it reaches; empty: all, and the whole database
+  double requests_per_s = 0;             ///< 0: no limit
+  Priority priority = Priority::kNormal;
+  double share = 1;  ///< of the server under load, beside the shares of the others
+
+  /// Whether it may use the collection.
+  bool Reaches(std::string_view collection) const;
+};
+
+/// Most tokens in a file, and its most bytes.
+inline constexpr size_t kMaxTokens = 1'000;
+inline constexpr size_t kMaxTokensFileBytes = 1u << 20;
+
+/// A file's tokens. Threads: any.
+class TokenSet {
+ public:
+  using Digest = std::array<uint8_t, 32>;
+
+  /// The entry of a token. Takes as long whether there is one or not. Cost: a SHA-256 and a
+  /// comparison of 32 bytes for each entry.
+  const Token* Find(std::string_view token) const;
+  /// The entry of that name.
+  const Token* FindName(std::string_view name) const;
+
+  std::vector<Token> tokens;
+  std::vector<Digest> digests;  ///< beside `tokens`
+};
+
+/// Reads the text of a file. kInvalidArgument: its field points at what is wrong.
+Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json);
+/// Reads a file. One that others may write is refused. kInvalidArgument, kIOError.
+Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path);
+
+/// The tokens of now. Threads: any.
+class TokenStore {
+ public:
+  /// Null: none are asked for.
+  std::shared_ptr<const TokenSet> Current() const {
+    const MutexLock lock(mutex_);
+    return tokens_;
+  }
+  void Set(std::shared_ptr<const TokenSet> tokens) {
+    const MutexLock lock(mutex_);
+    tokens_ = std::move(tokens);
+  }
+
+ private:
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::shared_ptr<const TokenSet> tokens_ GUARDED_BY(mutex_);
+};
+
+}  // namespace seendb::ops
