@@ -28,6 +28,8 @@ std::string_view StatusCodeName(StatusCode code) noexcept {
       return "closed";
     case StatusCode::kIncomplete:
       return "incomplete";
+    case StatusCode::kForbidden:
+      return "forbidden";
   }
   return "unknown";
 }

@@ -1,15 +1,23 @@
 // GET /collections; GET, PUT and DELETE /collections/{name}.
 
+#include <vector>
+
 #include "api/routes.h"
 
 namespace seendb::api {
 
 void HandleCollections(Call& call) {
-  call.response.body = ReportToJson(call.engine().Collections());
+  std::vector<CollectionInfo> collections = call.engine().Collections();
+  if (const ops::Token* const caller = call.caller(); caller != nullptr) {
+    std::erase_if(collections,
+                  [caller](const CollectionInfo& info) { return !caller->Reaches(info.name); });
+  }
+  call.response.body = ReportToJson(collections);
 }
 
 void HandleCollection(Call& call) {
   const std::string& name = call.plan.arguments.front();
+  if (const Status may = MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
   for (const CollectionInfo& info : call.engine().Collections()) {
     if (info.name != name) continue;
     call.response.body = ReportToJson(info);
@@ -21,6 +29,7 @@ void HandleCollection(Call& call) {
 // All that it holds goes with it, so it is asked for twice.
 void HandleDeleteCollection(Call& call) {
   const std::string& name = call.plan.arguments.front();
+  if (const Status may = MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
   if (!call.context.catalog.Find(name)) {
     return call.Refuse(call.context.catalog.Unknown(name, "/name"));
   }
@@ -40,6 +49,7 @@ void HandlePutCollection(Call& call) {
   if (const Status status = ValidateCollectionName(name); !status.ok()) {
     return call.Refuse(Status::InvalidArgument(std::string(status.message()), "/name"));
   }
+  if (const Status may = MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
   const std::string_view body = call.request.body;
   const Result<PolicyPatch> patch = PolicyPatchFromJson(body.empty() ? "{}" : body);
   if (!patch.ok()) return call.Refuse(patch.status());

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/access.h"
 #include "api/catalog.h"
 #include "api/fill_sampler.h"
 #include "api/one_at_a_time.h"
@@ -53,7 +54,12 @@ struct Context {
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
   RefusalLog refusals;
   RequestLog requests;
-  OriginCheck origins{{}, {}, {}};       ///< which hosts and pages may ask. Set before serving
+  std::optional<OriginCheck> origins{
+      std::in_place, std::vector<std::string>(), std::vector<std::string>(),
+      std::string_view()};               ///< which hosts and pages may ask. Set before serving
+  AccessCheck access;                    ///< who may do what
+  bool admin_apart = false;              ///< Door::kAdmin is open. Set before serving
+  std::string exposed;                   ///< who may reach it and should not. Set before serving
   bool compress_filter = false;          ///< answers of filters too. Set before serving
   bool erase_always = false;             ///< plays come out of a log too. Set before serving
   OneAtATime checkpointing;              ///< the requests for checkpoints
@@ -77,6 +83,8 @@ struct Call {
     assert(open != nullptr);
     return *open;
   }
+  /// Who asks; null: everybody may do everything.
+  const ops::Token* caller() const { return CallerOf(plan).get(); }
   /// The query parameter's value, or nothing.
   std::optional<std::string_view> Query(std::string_view name) const;
   /// Answers with a failure.

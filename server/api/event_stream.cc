@@ -235,6 +235,8 @@ std::unique_ptr<http::BodyStream> MakeStream(Context& context, const http::Plan&
   for (const auto& [name, value] : plan.query) {
     if (name == "collection") collection = value;
   }
+  *refusal = MayUse(CallerOf(plan).get(), collection);
+  if (!refusal->ok()) return nullptr;
   auto entry = context.catalog.Find(collection);
   if (!entry) {
     *refusal = context.catalog.Unknown(collection, "/collection");

@@ -11,7 +11,8 @@
 namespace seendb::api {
 namespace {
 
-/// The collection of the body, or of the query, or the default; refuses two different ones.
+/// The collection of the body, or of the query, or the default; refuses two different ones, and
+/// those that the caller does not reach.
 Status ChooseCollection(const Call& call, std::optional<std::string_view> in_body,
                         std::string_view* collection) {
   const std::optional<std::string_view> in_query = call.Query("collection");
@@ -19,7 +20,7 @@ Status ChooseCollection(const Call& call, std::optional<std::string_view> in_bod
     return Status::InvalidArgument("body and query name different collections", "/collection");
   }
   *collection = in_body ? *in_body : in_query.value_or("default");
-  return Status::Ok();
+  return MayUse(call.caller(), *collection);
 }
 
 /// The one user of all events, for the log; 0 where there are several.

@@ -14,7 +14,12 @@ namespace {
 using EntryPtr = std::shared_ptr<const CatalogEntry>;
 
 /// The collection asked for.
-Status FindEntry(Context& context, const FilterRequest& request, EntryPtr* entry) {
+Status FindEntry(Context& context, const FilterRequest& request, const ops::Token* caller,
+                 EntryPtr* entry) {
+  if (Status may = MayUse(caller, request.collection); !may.ok()) return may;
+  if (request.record) {
+    if (Status may = MayWrite(caller, "/record"); !may.ok()) return may;
+  }
   *entry = context.catalog.Find(request.collection);
   if (*entry) return Status::Ok();
   return context.catalog.Unknown(request.collection, "/collection");
@@ -67,7 +72,7 @@ void HandleBinaryFilter(Call& call) {
   EntryPtr entry;
   Status status = ParseBinaryFilter(call, &request, &items);
   if (status.ok()) call.response.log_tag = call.context.requests.TagOf(request.user);
-  if (status.ok()) status = FindEntry(call.context, request, &entry);
+  if (status.ok()) status = FindEntry(call.context, request, call.caller(), &entry);
   request.memory_only = call.plan.executor == http::Executor::kInline;
   if (status.ok()) status = Ask(call.context, request, entry, &response);
   if (status.code() == StatusCode::kIncomplete) {
@@ -87,7 +92,7 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   EntryPtr entry;
   Status status = ParseFilter(json, context.max_candidates, &document, &call);
   if (status.ok()) wait->log_tag = context.requests.TagOf(call.request.user);
-  if (status.ok()) status = FindEntry(context, call.request, &entry);
+  if (status.ok()) status = FindEntry(context, call.request, wait->caller, &entry);
   if (!status.ok()) return status;
   if (wait->for_disk != nullptr && call.request.record &&
       entry->policy.durability == Durability::kSync) {
@@ -111,6 +116,7 @@ void HandleFilter(Call& call) {
   }
   FilterWait wait;
   wait.waiting = call.request.waiting;
+  wait.caller = call.caller();
   if (call.plan.executor == http::Executor::kInline) wait.for_disk = &call.response.move_to_worker;
   const Status status = AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
   call.response.log_tag = wait.log_tag;

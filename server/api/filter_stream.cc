@@ -1,6 +1,7 @@
 // POST /filter as NDJSON: one request a line, one answer a line, in order.
 
 #include <algorithm>
+#include <utility>
 
 #include "api/filter.h"
 #include "api/json_syntax.h"
@@ -17,7 +18,10 @@ bool IsBlank(std::string_view line) {
 
 class FilterStream final : public http::BodyStream {
  public:
-  explicit FilterStream(Context& context) : context_(context), lines_(context.limits.body_bytes) {}
+  FilterStream(Context& context, Caller caller)
+      : context_(context), caller_(std::move(caller)), lines_(context.limits.body_bytes) {
+    wait_.caller = caller_.get();
+  }
 
   void Attend(http::Waiting* waiting) override { wait_.waiting = waiting; }
 
@@ -68,6 +72,7 @@ class FilterStream final : public http::BodyStream {
   }
 
   Context& context_;
+  const Caller caller_;
   LineCutter lines_;
   FilterWait wait_;
   bool waits_ = false;  // for the turn of the user of the next line
@@ -75,8 +80,8 @@ class FilterStream final : public http::BodyStream {
 
 }  // namespace
 
-std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan&, Status*) {
-  return std::make_unique<FilterStream>(context);
+std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan& plan, Status*) {
+  return std::make_unique<FilterStream>(context, CallerOf(plan));
 }
 
 }  // namespace seendb::api

@@ -40,6 +40,15 @@ std::vector<std::string_view> SplitNames(std::string_view names) {
   }
 }
 
+/// Those that a request names; none stand for all.
+Status MayUseThese(const ops::Token* caller, const std::vector<std::string_view>& collections) {
+  Status may = collections.empty() ? MayUseAll(caller) : Status::Ok();
+  for (size_t i = 0; i < collections.size() && may.ok(); ++i) {
+    may = MayUse(caller, collections[i]);
+  }
+  return may;
+}
+
 Status AnswerHistory(Call& call) {
   HistoryRequest request;
   Status status = PathId(call.plan, 0, "/user", &request.user);
@@ -54,6 +63,8 @@ Status AnswerHistory(Call& call) {
   }
   std::vector<std::string_view> collections;
   if (const auto names = call.Query("collection")) collections = SplitNames(*names);
+  status = MayUseThese(call.caller(), collections);
+  if (!status.ok()) return status;
   request.collections = collections;
   HistoryPage page;
   status = call.engine().ReadHistory(request, &page);
@@ -69,6 +80,7 @@ Status AnswerLookup(Call& call) {
   HistoryLookup found;
   Status status = PathId(call.plan, 0, "/user", &user);
   if (status.ok()) status = ParseItems(call.request.body, &document, &asked);
+  if (status.ok()) status = MayUse(call.caller(), asked.collection);
   if (status.ok()) {
     status = call.engine().LookupHistory(user, asked.collection, asked.items, &found);
   }
@@ -83,6 +95,7 @@ Status AnswerItem(Call& call) {
   if (status.ok()) status = PathId(call.plan, 1, "/item", &item);
   if (status.ok()) {
     const std::string_view collection = call.Query("collection").value_or("default");
+    if (Status may = MayUse(call.caller(), collection); !may.ok()) return may;
     status = call.engine().LookupHistory(user, collection, {&item, 1}, &found);
   }
   if (!status.ok()) return Renamed(status, "/items", "/item");
@@ -104,6 +117,7 @@ Status AnswerDelete(Call& call) {
   ItemsCall asked;
   Status status = PathId(call.plan, 0, "/user", &user);
   if (status.ok()) status = ParseItems(call.request.body, &document, &asked);
+  if (status.ok()) status = MayUse(call.caller(), asked.collection);
   if (status.ok()) status = call.engine().DeleteHistory(user, asked.collection, asked.items);
   if (status.ok()) call.response.body = "{\"deleted\":true}";
   return status;
@@ -115,6 +129,10 @@ Status AnswerClear(Call& call) {
   ClearCall clear;
   Status status = PathId(call.plan, 0, "/user", &user);
   if (status.ok()) status = ParseClear(call.request.body, &document, &clear);
+  if (status.ok()) {
+    status = MayUseThese(call.caller(), {clear.collections.begin(), clear.collections.end()});
+    status = Renamed(status, kCollectionPointer, "/collections");
+  }
   if (status.ok()) {
     status = call.engine().ClearHistory(user,
                                         {.collections = clear.collections, .filter = clear.filter});

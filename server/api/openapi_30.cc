@@ -29,8 +29,16 @@ void LowerType(Json* schema) {
   }
 }
 
+// Roles are for schemes of OAuth alone.
+void LowerSecurity(Json* requirements) {
+  for (Json& requirement : *requirements) {
+    for (auto& [scheme, roles] : requirement.items()) roles = Json::array();
+  }
+}
+
 void Lower(Json* node) {
   if (node->is_object()) {
+    if (node->contains("security")) LowerSecurity(&node->at("security"));
     if (node->contains("type") && node->at("type").is_array()) LowerType(node);
     node->erase("dependentRequired");
     for (auto& [name, member] : node->items()) {

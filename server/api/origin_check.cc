@@ -77,16 +77,33 @@ bool OriginCheck::IsOurs(std::string_view authority) const {
   for (const std::string_view suffix : {".localhost", ".local", ".internal", ".cluster.local"}) {
     if (host.ends_with(suffix)) return true;
   }
-  return IsAddress(host) || std::binary_search(hosts_.begin(), hosts_.end(), host);
+  return IsAddress(host) || std::binary_search(hosts_.begin(), hosts_.end(), host) ||
+         IsOfCertificate(host);
+}
+
+bool OriginCheck::IsOfCertificate(const std::string& host) const {
+  const MutexLock lock(mutex_);
+  const auto has = [this](const std::string& name) REQUIRES(mutex_) {
+    return std::binary_search(certificate_names_.begin(), certificate_names_.end(), name);
+  };
+  return has(host) || has("*" + host.substr(std::min(host.find('.'), host.size())));
+}
+
+void OriginCheck::SetCertificateNames(const std::vector<std::string>& names) {
+  std::vector<std::string> sorted = Sorted(names);
+  const MutexLock lock(mutex_);
+  certificate_names_ = std::move(sorted);
 }
 
 bool OriginCheck::IsForeign(const http::RequestHead& head, std::string_view authority) const {
   if (!head.origin.empty()) {
     const std::string origin = Lower(head.origin);
     if (std::binary_search(origins_.begin(), origins_.end(), origin)) return false;
+    const bool secure = head.connection != nullptr && head.connection->secure;
+    const std::string_view usual = secure ? ":443" : ":80";  // browsers leave it out
     std::string_view own = authority;
-    if (own.ends_with(":80")) own.remove_suffix(3);  // browsers leave the usual port out
-    if (origin != "http://" + std::string(own)) return true;
+    if (own.ends_with(usual)) own.remove_suffix(usual.size());
+    if (origin != (secure ? "https://" : "http://") + std::string(own)) return true;
   }
   return head.fetch_site == "cross-site" || head.fetch_site == "same-site";
 }

@@ -5,11 +5,11 @@
 //
 // A name is taken for ours if nobody can register it: IP addresses, names without a dot, names
 // below .localhost, .local, .internal and .cluster.local, this machine's own name; and those of
-// the setting `hosts`. An origin is ours if it is the request's own scheme, host and port, or in
-// the setting `origins`.
+// the setting `hosts` and of the certificate. An origin is ours if it is the request's own scheme,
+// host and port, or in the setting `origins`.
 //
 // Source: OWASP, "Cross-Site Request Forgery Prevention" (Fetch Metadata, verifying origin).
-// Threads: any, after construction.
+// Threads: any.
 
 #pragma once
 
@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sync.h"
 #include "http/error.h"
 #include "http/message.h"
 
@@ -31,16 +32,22 @@ class OriginCheck {
   OriginCheck(const std::vector<std::string>& hosts, const std::vector<std::string>& origins,
               std::string_view machine);
 
+  /// The certificate is for these names; "*.name" stands for one name before the dot.
+  void SetCertificateNames(const std::vector<std::string>& names);
+
   /// The refusal (403 foreign_origin or unknown_host); nothing where the request may go on.
   std::optional<http::Error> Refuse(const http::RequestHead& head) const;
 
  private:
   bool IsOurs(std::string_view host) const;
+  bool IsOfCertificate(const std::string& host) const;
   bool IsForeign(const http::RequestHead& head, std::string_view authority) const;
 
   std::vector<std::string> hosts_;    // in lower case, sorted
   std::vector<std::string> origins_;  // likewise
   bool any_host_ = false;
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::vector<std::string> certificate_names_ GUARDED_BY(mutex_);  // in lower case, sorted
 };
 
 /// The name this machine gives itself.

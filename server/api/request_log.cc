@@ -41,6 +41,7 @@ RequestLog::RequestLog(const ops::AccessLogConfig& config)
       slow_(config.slow_ms),
       key_(ops::ParseHashKey(config.user_key).value_or(ops::RandomHashKey())),
       faults_(1),
+      denials_(config.lines_per_s),
       lines_(config.lines_per_s) {}
 
 bool RequestLog::Wants(bool slow) const {
@@ -68,6 +69,7 @@ void RequestLog::Note(const http::Outcome& outcome) {
                                                 : "request";
   const bool fault = outcome.status >= 500 && outcome.status != 503;
   if (fault && faults_.Take(outcome.at, &left_out)) return Write(LogLevel::kWarn, event, outcome);
+  if (outcome.status == 401 || outcome.status == 403) return NoteDenied(administrative, outcome);
   const LogLevel level = slow ? LogLevel::kWarn : LogLevel::kInfo;
   if (administrative) return Write(level, event, outcome);
   if (Wants(slow) && ops::Logs(level) && lines_.Take(outcome.at, &left_out)) {
@@ -78,6 +80,15 @@ void RequestLog::Note(const http::Outcome& outcome) {
     return Write(level, event, outcome);
   }
   if (ops::Logs(LogLevel::kDebug)) Write(LogLevel::kDebug, event, outcome);
+}
+
+/// Those who may not can ask as often as they like: their lines have a limit.
+void RequestLog::NoteDenied(bool administrative, const http::Outcome& outcome) {
+  uint64_t left_out = 0;
+  const bool taken = denials_.Take(outcome.at, &left_out);
+  if (!taken && !ops::Logs(ops::LogLevel::kDebug)) return;
+  Write(taken ? ops::LogLevel::kWarn : ops::LogLevel::kDebug,
+        administrative ? "admin_request" : "access_refused", outcome);
 }
 
 void RequestLog::Write(ops::LogLevel level, std::string_view event,
@@ -93,6 +104,7 @@ void RequestLog::Write(ops::LogLevel level, std::string_view event,
   fields["bytes_in"] = outcome.bytes_in;
   fields["bytes_out"] = outcome.bytes_out;
   if (!outcome.peer.empty()) fields["peer"] = outcome.peer;
+  if (const Caller caller = CallerOf(outcome.plan)) fields["token"] = caller->name;
   if (!outcome.head.request_id.empty()) fields["request_id"] = outcome.head.request_id;
   uint64_t user = outcome.log_tag;
   if (user == 0 && route != nullptr && NamesUserInPath(*route)) {

@@ -30,7 +30,8 @@ class RequestLog {
   explicit RequestLog(const ops::AccessLogConfig& config);
 
   /// An answer was made (http::Service::Done). Of lines for faults there is one per second at most,
-  /// of those that the setting asks for AccessLogConfig::lines_per_s; what is left out is counted,
+  /// of those that the setting asks for and of those for denials (401 and 403,
+  /// in every mode) AccessLogConfig::lines_per_s; what is left out is counted,
   /// and told by a line `requests_not_logged`.
   void Note(const http::Outcome& outcome);
   /// For Response::log_tag: the user that a request's body names, hashed. Allocates nothing.
@@ -42,13 +43,14 @@ class RequestLog {
 
  private:
   bool Wants(bool slow) const;
+  void NoteDenied(bool administrative, const http::Outcome& outcome);
   void Write(ops::LogLevel level, std::string_view event, const http::Outcome& outcome) const;
 
   const ops::AccessLogMode mode_;
   const double sample_;
   const std::chrono::milliseconds slow_;
   const ops::HashKey key_;
-  ops::LineLimit faults_, lines_;
+  ops::LineLimit faults_, denials_, lines_;
 };
 
 }  // namespace seendb::api

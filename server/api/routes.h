@@ -17,6 +17,7 @@ namespace seendb::api {
 
 /// What a route may do, so that listeners and tokens can be told apart.
 enum class RouteClass : uint8_t {
+  kOpen,   ///< says nothing that is secret: no token is asked for
   kRead,   ///< answers questions
   kWrite,  ///< records what users did
   kAdmin,  ///< changes or shows the whole database
@@ -47,7 +48,8 @@ struct Route {
   bool needs_engine = true;  ///< 503 until the database is open
   bool probe = false;        ///< watches the process
   http::Executor executor = http::Executor::kInline;
-  bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
+  bool whole_database = false;  ///< not for callers that reach some collections only
+  bool may_sync = false;        ///< goes to the workers while recording may wait for the disk
 };
 
 /// All routes; the index is the Plan's `route`.

@@ -53,6 +53,24 @@ bool IsBinary(const http::RequestHead& head) {
   return ParseMediaType(head.content_type) == MediaType::kBinary;
 }
 
+/// Whether the route is another door's: then it is none here.
+bool IsElsewhere(const Context& context, const http::RequestHead& head, const Route& route) {
+  const bool main = head.connection == nullptr || head.connection->door == http::Door::kMain;
+  return context.admin_apart && main &&
+         (route.path.starts_with("/admin/") || route.path == "/metrics");
+}
+
+/// False when who asks may not; otherwise the plan notes who it is.
+bool CheckAccess(const Context& context, const http::RequestHead& head, const Route& route,
+                 http::Plan* plan) {
+  if (route.route_class == RouteClass::kOpen) return true;
+  const auto role = static_cast<ops::Role>(static_cast<int>(route.route_class) -
+                                           static_cast<int>(RouteClass::kRead));
+  auto refusal = context.access.Check({role, route.whole_database}, head, plan);
+  if (refusal) Refuse(*std::move(refusal), plan);
+  return !refusal;
+}
+
 /// Checks what kind of body comes; false when refused.
 bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* plan) {
   if (route.streams_answer) {
@@ -132,17 +150,22 @@ bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
 http::Plan ApiService::Begin(const http::RequestHead& head) {
   http::Plan plan;
   if (!FindPlan(head, &plan)) return plan;
-  if (auto foreign = context_.origins.Refuse(head)) {
+  if (auto foreign = context_.origins->Refuse(head)) {
     Refuse(*std::move(foreign), &plan);
     return plan;
   }
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
+  if (IsElsewhere(context_, head, route)) {
+    Refuse({404, "not_found", "the route is not answered here (the setting admin_listen)"}, &plan);
+    return plan;
+  }
+  if (!CheckAccess(context_, head, route, &plan)) return plan;
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);
   plan.executor = route.executor;
   plan.compress = MayCompress(context_, route);
   plan.probe = route.probe;
-  plan.large = route.route_class == RouteClass::kRead && !route.probe;
+  plan.large = route.route_class <= RouteClass::kRead && !route.probe;
   const bool may_wait = context_.catalog.RecordingMayWait();
   if (may_wait && plan.body == http::BodyMode::kStream) plan.executor = http::Executor::kEngine;
   if (route.may_sync) {

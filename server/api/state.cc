@@ -9,8 +9,6 @@
 #include "api/routes.h"
 
 namespace seendb::api {
-namespace {}  // namespace
-
 void HandleStats(Call& call) { call.response.body = ReportToJson(call.engine().Stats()); }
 
 void HandleBuckets(Call& call) { call.response.body = ReportToJson(call.engine().Buckets()); }
@@ -57,6 +55,7 @@ void HandleReady(Call& call) {
       stats.problems.push_back(std::move(problem));
     }
   }
+  if (!call.context.exposed.empty()) stats.problems.push_back(call.context.exposed);
   const nlohmann::ordered_json ready = {
       {"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}};
   call.response.body = ready.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

@@ -21,6 +21,8 @@ constexpr unsigned HttpStatusOf(StatusCode code) noexcept {
       return 404;
     case StatusCode::kIncompatible:
       return 409;
+    case StatusCode::kForbidden:
+      return 403;
     case StatusCode::kCorruption:
       return 500;
     case StatusCode::kBusy:

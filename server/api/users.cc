@@ -9,6 +9,8 @@ void HandleInspect(Call& call) {
   if (const Status status = PathId(call.plan, 0, "/user", &user); !status.ok())
     return call.Refuse(status);
   const auto collection = call.Query("collection");
+  const Status may = collection ? MayUse(call.caller(), *collection) : MayUseAll(call.caller());
+  if (!may.ok()) return call.Refuse(may);
   if (collection && !call.context.catalog.Find(*collection)) {
     return call.Refuse(call.context.catalog.Unknown(*collection, "/collection"));
   }

@@ -45,6 +45,8 @@ enum class StatusCode : uint8_t {
   kClosed = 8,
   /// The call would have to wait, and the caller asked that it does not. Nothing was changed.
   kIncomplete = 9,
+  /// The caller may not do this. Servers say so, never the engine.
+  kForbidden = 10,
 };
 
 /// The code's stable lower-case name, as used in JSON and logs ("invalid_argument").

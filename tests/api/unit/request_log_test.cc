@@ -84,7 +84,7 @@ TEST_F(RequestLogTest, WhatDestroysSomethingHasALineInEveryMode) {
     plan_.route = RouteOf(route);
     plan_.arguments = {"u1"};
     RequestLog log({.mode = Mode::kOff, .lines_per_s = 1, .user_key = kKey});
-    http::Outcome outcome = Of(milliseconds(1), 403);
+    http::Outcome outcome = Of(milliseconds(1), 404);
     outcome.peer = "10.0.0.7";
     const std::vector<Json> lines = LinesOf([&] {
       log.Note(outcome);
@@ -94,7 +94,7 @@ TEST_F(RequestLogTest, WhatDestroysSomethingHasALineInEveryMode) {
     EXPECT_EQ(lines[0].at("event"), "admin_request");
     EXPECT_EQ(lines[0].at("level"), "info");
     EXPECT_EQ(lines[0].at("route"), route);
-    EXPECT_EQ(lines[0].at("status"), 403);
+    EXPECT_EQ(lines[0].at("status"), 404);
     EXPECT_EQ(lines[0].at("peer"), "10.0.0.7");
     EXPECT_EQ(lines[0].contains("user"),
               std::string_view(route).find("{user}") != std::string::npos);
@@ -104,6 +104,28 @@ TEST_F(RequestLogTest, WhatDestroysSomethingHasALineInEveryMode) {
     plan_.route = RouteOf(route);
     RequestLog log({.mode = Mode::kOff});
     EXPECT_EQ(CountOf(&log, Of(milliseconds(1))), 0u) << route;
+  }
+}
+
+TEST_F(RequestLogTest, WhoMayNotHasALineInEveryModeUpToALimit) {
+  for (const unsigned status : {401u, 403u}) {
+    for (const char* const route : {"POST /filter", "POST /admin/drain"}) {
+      plan_ = {};
+      plan_.route = RouteOf(route);
+      ops::Token token;
+      token.name = "page";
+      plan_.caller = std::make_shared<const ops::Token>(token);
+      RequestLog log({.mode = Mode::kOff, .lines_per_s = 2});
+      const http::Outcome outcome = Of(milliseconds(1), status);
+      const std::vector<Json> lines = LinesOf([&] {
+        for (int i = 0; i < 5; ++i) log.Note(outcome);
+      });
+      ASSERT_EQ(lines.size(), 2u) << route;
+      EXPECT_EQ(lines[0].at("event"),
+                std::string_view(route) == "POST /filter" ? "access_refused" : "admin_request");
+      EXPECT_EQ(lines[0].at("level"), "warn");
+      EXPECT_EQ(lines[0].at("token"), "page");
+    }
   }
 }
 

@@ -50,6 +50,7 @@ TEST(Status, CodeNamesAreStableAndDistinct) {
   EXPECT_EQ(StatusCodeName(StatusCode::kUnavailable), "unavailable");
   EXPECT_EQ(StatusCodeName(StatusCode::kClosed), "closed");
   EXPECT_EQ(StatusCodeName(StatusCode::kIncomplete), "incomplete");
+  EXPECT_EQ(StatusCodeName(StatusCode::kForbidden), "forbidden");
   EXPECT_EQ(StatusCodeName(static_cast<StatusCode>(200)), "unknown");
 }
 

@@ -1,0 +1,102 @@
+#include "api/access.h"
+
+#include <string>
+#include <utility>
+
+namespace seendb::api {
+namespace {
+
+/// What a connection has shown. A newer file makes it void.
+struct Shown {
+  std::shared_ptr<const ops::TokenSet> tokens;
+  const ops::Token* token;
+};
+
+/// The token of "Bearer TOKEN"; empty: there is none.
+std::string_view BearerToken(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() < kScheme.size()) return {};
+  for (size_t i = 0; i < kScheme.size(); ++i) {
+    const char c = authorization[i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kScheme[i]) return {};
+  }
+  authorization.remove_prefix(kScheme.size());
+  const size_t begin = authorization.find_first_not_of(' ');
+  return begin == std::string_view::npos ? std::string_view() : authorization.substr(begin);
+}
+
+/// Who the connection is known to be from before.
+const ops::Token* KnownOn(const http::Connection& connection,
+                          const std::shared_ptr<const ops::TokenSet>& tokens) {
+  const auto shown = std::static_pointer_cast<const Shown>(connection.known);
+  if (shown != nullptr && shown->tokens == tokens) return shown->token;
+  if (connection.certificate_name.empty()) return nullptr;
+  return tokens->FindName(connection.certificate_name);
+}
+
+http::Error Forbidden(std::string message) { return {403, "forbidden", std::move(message)}; }
+
+std::string Named(const ops::Token& token) { return "the token \"" + token.name + "\" "; }
+
+Status Refused(const ops::Token& caller, std::string_view what, std::string_view field) {
+  return {StatusCode::kForbidden, Named(caller).append(what), std::string(field)};
+}
+
+}  // namespace
+
+void AccessCheck::Set(std::shared_ptr<const ops::TokenSet> tokens, bool once) {
+  once_.store(once, std::memory_order_relaxed);
+  tokens_.Set(std::move(tokens));
+}
+
+std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::RequestHead& head,
+                                              http::Plan* plan) const {
+  std::shared_ptr<const ops::TokenSet> tokens = tokens_.Current();
+  if (!tokens) return {};
+  const bool remembers = once_.load(std::memory_order_relaxed) && head.connection != nullptr;
+  const ops::Token* token = nullptr;
+  if (!head.authorization.empty()) {
+    token = tokens->Find(BearerToken(head.authorization));
+    if (remembers && token != nullptr && KnownOn(*head.connection, tokens) != token) {
+      head.connection->known = std::make_shared<const Shown>(Shown{tokens, token});
+    }
+  } else if (remembers) {
+    token = KnownOn(*head.connection, tokens);
+  }
+  if (token == nullptr) {
+    return http::Error{401, "unauthorized",
+                       head.authorization.empty()
+                           ? "a token is asked for: send Authorization: Bearer TOKEN"
+                           : "the token is not known (Authorization: Bearer TOKEN)"};
+  }
+  plan->caller = std::shared_ptr<const ops::Token>(std::move(tokens), token);
+  if (token->role < needs.role) {
+    return Forbidden(Named(*token) + "has the role " + std::string(ops::RoleName(token->role)) +
+                     "; this asks for " + std::string(ops::RoleName(needs.role)));
+  }
+  if (needs.whole_database && !token->collections.empty()) {
+    return Forbidden(Named(*token) + "reaches some collections only; this is about all of them");
+  }
+  return {};
+}
+
+Caller CallerOf(const http::Plan& plan) {
+  return std::static_pointer_cast<const ops::Token>(plan.caller);
+}
+
+Status MayUse(const ops::Token* caller, std::string_view collection, std::string_view field) {
+  if (caller == nullptr || caller->Reaches(collection)) return Status::Ok();
+  return Refused(*caller, "does not reach this collection", field);
+}
+
+Status MayUseAll(const ops::Token* caller, std::string_view field) {
+  if (caller == nullptr || caller->collections.empty()) return Status::Ok();
+  return Refused(*caller, "reaches some collections only; name one of them", field);
+}
+
+Status MayWrite(const ops::Token* caller, std::string_view field) {
+  if (caller == nullptr || caller->role >= ops::Role::kWrite) return Status::Ok();
+  return Refused(*caller, "has the role read; this asks for write", field);
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,56 @@
+// server/api/access.h: who asks, and whether it may.
+//
+// A request shows a bearer token (RFC 6750: "Authorization: Bearer TOKEN"); the file of tokens says
+// what its bearer may do. Where no file is named everything may be done by everybody.
+//
+// With `once`, a connection is asked only until it has shown a token: what comes on it later
+// without one counts as its bearer's. A client whose certificate was verified counts as the bearer
+// of the entry that has the name of the certificate (its common name).
+
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "http/error.h"
+#include "http/service.h"
+#include "ops/tokens.h"
+#include "seendb/status.h"
+
+namespace seendb::api {
+
+/// See the head of this file. Threads: any.
+class AccessCheck {
+ public:
+  /// What a route asks of its callers.
+  struct Needs {
+    ops::Role role = ops::Role::kRead;
+    bool whole_database = false;  ///< no caller that reaches some collections only
+  };
+
+  /// From now on these are the tokens; null: everybody may do everything. `once`: see above.
+  void Set(std::shared_ptr<const ops::TokenSet> tokens, bool once);
+  /// The refusal (401 unauthorized, 403 forbidden), or nothing. Notes in `plan` who asks.
+  std::optional<http::Error> Check(const Needs& needs, const http::RequestHead& head,
+                                   http::Plan* plan) const;
+
+ private:
+  ops::TokenStore tokens_;
+  std::atomic<bool> once_{false};
+};
+
+/// Who asks; null: everybody may do everything.
+using Caller = std::shared_ptr<const ops::Token>;
+Caller CallerOf(const http::Plan& plan);
+
+/// kForbidden of `field` unless the caller reaches the collection.
+Status MayUse(const ops::Token* caller, std::string_view collection,
+              std::string_view field = "/collection");
+/// kForbidden of `field` unless it reaches all: the request names none.
+Status MayUseAll(const ops::Token* caller, std::string_view field = "/collection");
+/// kForbidden of `field` unless it may write.
+Status MayWrite(const ops::Token* caller, std::string_view field);
+
+}  // namespace seendb::api
