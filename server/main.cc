@@ -29,10 +29,12 @@
 #include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
+#include "ops/exposure.h"
 #include "ops/log.h"
 #include "ops/periodic.h"
 #include "ops/problem_log.h"
 #include "seams.h"
+#include "secrets.h"
 #include "seendb/engine.h"
 #include "version.h"
 
@@ -80,12 +82,16 @@ class App {
                  config.access_log),
         service_(&context_),
         listener_(&service_, {.limits = config.limits, .threads = ThreadsOf(config)}),
+        secrets_(config_, &listener_, &context_),
         signals_(control_, SIGTERM, SIGINT),
+        hangups_(control_, SIGHUP),
         sync_timer_(control_),
         watch_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
     context_.samples_in_background = !clock_;
-    context_.origins = api::OriginCheck(config_.hosts, config_.origins, api::MachineName());
+    context_.origins.emplace(config_.hosts, config_.origins, api::MachineName());
+    context_.admin_apart = !config_.admin_listen.empty();
+    context_.exposed = ops::ExposureOf(config_);
     context_.compress_filter = config_.compress_filter;
     if (config_.kafka) {
       consumer_.emplace(*config_.kafka, config_.db + "/INGESTING");
@@ -110,12 +116,13 @@ class App {
           {{"key", ready.field()}, {"error", ready.ToString()}});
       return ready.code() == StatusCode::kInvalidArgument ? ops::kExitUsage : ops::kExitFailure;
     }
-    const auto address = http::ParseHostPort(config_.listen);
-    if (const auto error = listener_.Open(address->first, address->second)) {
-      Log(LogLevel::kError, "listen_failed", {{"error", *error}});
-      return ops::kExitFailure;
+    if (!secrets_.Load()) return ops::kExitUsage;
+    if (!OpenDoors()) return ops::kExitFailure;
+    if (!context_.exposed.empty()) {
+      Log(LogLevel::kWarn, "exposed", {{"problem", context_.exposed}});
     }
     listener_.Start();
+    RenewOnHangup();
     Log(LogLevel::kInfo, "opening", {{"db", config_.db}, {"listen", listener_.address()}});
     signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
       if (!ec) Signalled(signal);
@@ -134,6 +141,41 @@ class App {
   }
 
  private:
+  bool OpenDoors() {
+    const auto open = [this](const std::string& at, http::Door door) {
+      const auto address = http::ParseHostPort(at);
+      return listener_.Open(address->first, address->second, door);
+    };
+    std::optional<std::string> error = open(config_.listen, http::Door::kMain);
+    if (!error && !config_.admin_listen.empty()) {
+      error = open(config_.admin_listen, http::Door::kAdmin);
+    }
+    if (!error && !config_.unix_listen.empty()) error = listener_.OpenUnix(config_.unix_listen);
+    if (error) Log(LogLevel::kError, "listen_failed", {{"error", *error}});
+    return !error;
+  }
+
+  /// Says on stdout where the doors are, the main one first.
+  void TellDoors() const {
+    const char* const scheme = config_.tls ? "https" : "http";
+    std::printf("listening on %s://%s\n", scheme, listener_.address().c_str());
+    if (const std::string& admin = listener_.address(http::Door::kAdmin); !admin.empty()) {
+      std::printf("admin listening on %s://%s\n", scheme, admin.c_str());
+    }
+    if (const std::string& path = listener_.address(http::Door::kUnix); !path.empty()) {
+      std::printf("unix listening on unix:%s\n", path.c_str());
+    }
+    std::fflush(stdout);
+  }
+
+  void RenewOnHangup() {
+    hangups_.async_wait([this](const boost::system::error_code& ec, int) {
+      if (ec) return;
+      secrets_.Renew(/*all=*/true);
+      RenewOnHangup();
+    });
+  }
+
   void OpenEngine() {
     Options options = config_.engine;
     Seams seams;
@@ -179,8 +221,7 @@ class App {
          {"replayed_plays", stats.replayed_plays},
          {"degraded", stats.degraded},
          {"problems", stats.problems}});
-    std::printf("listening on http://%s\n", listener_.address().c_str());
-    std::fflush(stdout);
+    TellDoors();
     if (clock_) {
       SyncLater();
     } else {
@@ -196,6 +237,7 @@ class App {
     watch_timer_.expires_after(kWatchEvery);
     watch_timer_.async_wait([this](const boost::system::error_code& ec) {
       if (ec) return;
+      secrets_.Renew(/*all=*/false);
       const ops::ProblemLog::Changes changes = problems_.Look(engine_->Stats().problems);
       for (const std::string& text : changes.begun) {
         Log(LogLevel::kWarn, "problem", {{"problem", text}});
@@ -265,6 +307,8 @@ class App {
     to->connections_refused = from.refused.load();
     to->connections_timed_out = from.timed_out.load();
     to->connections_evicted = from.evicted.load();
+    to->handshakes_failed = from.handshakes_failed.load();
+    to->certificate_expires_s = secrets_.expires_s();
     to->bytes_in = from.bytes_in.load();
     to->bytes_out = from.bytes_out.load();
     to->inflight_bytes = listener_.InflightBytes();
@@ -283,8 +327,10 @@ class App {
   std::optional<ingest::Consumer> consumer_;  // stopped before the engine goes
   http::Listener listener_;                   // stopped before the engine goes
 
+  Secrets secrets_;
+
   boost::asio::io_context control_;
-  boost::asio::signal_set signals_;
+  boost::asio::signal_set signals_, hangups_;
   boost::asio::steady_timer sync_timer_, watch_timer_;
   ops::Periodic sampling_;    // stopped before the engine goes
   ops::ProblemLog problems_;  // on the control thread

@@ -1,0 +1,85 @@
+#include "secrets.h"
+
+#include <utility>
+#include <variant>
+
+#include <sys/stat.h>
+
+#include "http/tls.h"
+#include "ops/log.h"
+#include "ops/tokens.h"
+
+namespace seendb {
+namespace {
+
+using ops::Log;
+using ops::LogLevel;
+
+}  // namespace
+
+bool Secrets::Load() {
+  Renew(/*all=*/false);  // only notes the files
+  return LoadCertificate() && LoadTokens();
+}
+
+void Secrets::Renew(bool all) {
+  bool certificate = all, tokens = all;
+  if (config_.tls) {
+    for (const std::string* const path :
+         {&config_.tls->certificate, &config_.tls->key, &config_.tls->client_ca}) {
+      certificate = Changed(*path) || certificate;
+    }
+  }
+  tokens = Changed(config_.tokens_file) || tokens;
+  if (certificate) LoadCertificate();
+  if (tokens) LoadTokens();
+}
+
+std::optional<int64_t> Secrets::expires_s() const {
+  if (!config_.tls) return {};
+  return expires_s_.load(std::memory_order_relaxed);
+}
+
+bool Secrets::LoadCertificate() {
+  if (!config_.tls) return true;
+  auto loaded = http::LoadTls(*config_.tls);
+  if (const auto* const failure = std::get_if<http::TlsFailure>(&loaded)) {
+    Log(LogLevel::kError, "certificate_refused",
+        {{"key", "/tls/" + failure->key}, {"error", failure->message}});
+    return false;
+  }
+  auto& tls = std::get<http::Tls>(loaded);
+  expires_s_.store(tls.expires_s, std::memory_order_relaxed);
+  context_.origins->SetCertificateNames(tls.names);
+  listener_.SetTls(std::move(tls.context));
+  Log(LogLevel::kInfo, "certificate_loaded", {{"names", tls.names}, {"expires_s", tls.expires_s}});
+  if (!tls.warning.empty()) {
+    Log(LogLevel::kWarn, "certificate_key", {{"key", "/tls/key"}, {"warning", tls.warning}});
+  }
+  return true;
+}
+
+bool Secrets::LoadTokens() {
+  if (config_.tokens_file.empty()) return true;
+  auto tokens = ops::LoadTokens(config_.tokens_file);
+  if (!tokens.ok()) {
+    Log(LogLevel::kError, "tokens_refused",
+        {{"key", "/tokens_file"}, {"error", tokens.status().ToString()}});
+    return false;
+  }
+  Log(LogLevel::kInfo, "tokens_loaded", {{"tokens", (*tokens)->tokens.size()}});
+  context_.access.Set(std::move(tokens).value(), config_.authenticate_once);
+  return true;
+}
+
+/// Whether the file is another than at the last call; the first call only notes it.
+bool Secrets::Changed(const std::string& path) {
+  struct stat about {};
+  if (path.empty() || stat(path.c_str(), &about) != 0) return false;  // it is being written anew
+  const Stamp stamp = {static_cast<int64_t>(about.st_ino), about.st_size, about.st_mtim.tv_sec,
+                       about.st_mtim.tv_nsec};
+  const auto [at, first] = stamps_.emplace(path, stamp);
+  return !first && std::exchange(at->second, stamp) != stamp;
+}
+
+}  // namespace seendb
