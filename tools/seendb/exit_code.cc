@@ -15,6 +15,7 @@ const char* const kExitCodeHelp =
     "  7  unavailable: the server can't be reached, or something needed can't be read now\n"
     "  8  rows: load or produce went through the log, and more rows were refused or bad than\n"
     "     --max-refused allows; the others are recorded\n"
+    "  9  denied: the server asks for a token (--token-file), or for one that may do this\n"
     "  130, 143  load was interrupted (SIGINT, SIGTERM); it says how to go on\n";
 
 int ExitCodeOf(StatusCode code) noexcept {
@@ -37,6 +38,8 @@ int ExitCodeOf(StatusCode code) noexcept {
     case StatusCode::kUnavailable:
     case StatusCode::kIncomplete:
       return 7;
+    case StatusCode::kForbidden:
+      return 9;
   }
   return 1;
 }

@@ -1,4 +1,5 @@
-// seendb/http_client.h: the tool's side of a running server: HTTP/1.1 over one kept connection.
+// seendb/http_client.h: the tool's side of a running server: HTTP/1.1 over one kept connection,
+// with TLS and a token where they are asked for.
 
 #pragma once
 
@@ -10,22 +11,14 @@
 #include <nlohmann/json.hpp>
 
 #include "seendb/status.h"
+#include "server_address.h"
 
 namespace seendb::tool {
 
+class ServerConnection;
+
 /// JSON that keeps the order of its fields, as the reports are printed.
 using Json = nlohmann::ordered_json;
-
-/// Where a server listens.
-struct ServerAddress {
-  std::string host;
-  std::string port = "7373";
-  std::string prefix;  ///< path in front of every route, without a slash at its end
-};
-
-/// Reads "http://HOST[:PORT][/PREFIX]"; HOST may be a bracketed IPv6 address. kInvalidArgument,
-/// whose message begins with `named_by`: the flag or variable that the URL is from.
-Result<ServerAddress> ParseServerUrl(std::string_view url, std::string_view named_by = "--url");
 
 /// `text` with everything but letters, digits and -._~ as %XX.
 std::string PercentEncode(std::string_view text);
@@ -50,7 +43,8 @@ struct HttpResponse {
 class HttpClient {
  public:
   /// `hint` is added in brackets to the message that nobody listens at the address.
-  HttpClient(ServerAddress address, int64_t timeout_ms, std::string hint = {});
+  HttpClient(ServerAddress address, int64_t timeout_ms, std::string hint = {},
+             Credentials credentials = {});
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
@@ -62,11 +56,11 @@ class HttpClient {
   Result<Json> Call(const HttpRequest& request);
 
  private:
-  class Connection;
   ServerAddress address_;
   int64_t timeout_ms_;
   std::string hint_;
-  std::unique_ptr<Connection> connection_;
+  Credentials credentials_;
+  std::unique_ptr<ServerConnection> connection_;
 };
 
 /// The Status an answer other than 2xx stands for: by the error code in its body, otherwise by

@@ -12,6 +12,13 @@ namespace {
 constexpr const char* kDefaultUrl = "http://127.0.0.1:7373";
 constexpr const char* kUrlVariable = "SEENDB_URL";
 
+/// What a flag said, else what the variable says.
+std::string FlagOr(const std::string& flag, const char* variable) {
+  if (!flag.empty()) return flag;
+  const char* const named = std::getenv(variable);
+  return named == nullptr ? std::string() : named;
+}
+
 }  // namespace
 
 void AddCommonFlags(Command command, Session& session, Takes takes) {
@@ -30,6 +37,21 @@ void AddCommonFlags(Command command, Session& session, Takes takes) {
                ? "The server (the variable SEENDB_URL, else http://127.0.0.1:7373)"
                : "Without --db: the server (the variable SEENDB_URL, else http://127.0.0.1:7373)")
       .TypeName("URL")
+      .NotEmpty();
+  command
+      .Add("--token-file", session.token_file,
+           "A file whose first line is the token for the server (SEENDB_TOKEN_FILE)")
+      .TypeName("FILE")
+      .NotEmpty();
+  command
+      .Add("--ca", session.ca,
+           "Under https: the certificates to trust, PEM (SEENDB_CA, else the system's)")
+      .TypeName("FILE")
+      .NotEmpty();
+  command
+      .Add("--certificate", session.certificate,
+           "Under https: our own certificate and key, PEM (SEENDB_CERTIFICATE)")
+      .TypeName("FILE")
       .NotEmpty();
   command.Add("--timeout", session.timeout_s, "Seconds to wait for an answer of the server")
       .TypeName("SECONDS")
@@ -59,11 +81,18 @@ Result<std::unique_ptr<HttpClient>> OpenServer(const Session& session) {
   const ServerUrl chosen = ServerUrlOf(session);
   auto address = ParseServerUrl(chosen.url, chosen.named_by);
   if (!address.ok()) return address.status();
+  Credentials credentials{.ca = FlagOr(session.ca, "SEENDB_CA"),
+                          .certificate = FlagOr(session.certificate, "SEENDB_CERTIFICATE")};
+  if (const std::string file = FlagOr(session.token_file, "SEENDB_TOKEN_FILE"); !file.empty()) {
+    Result<std::string> token = ReadTokenFile(file);
+    if (!token.ok()) return token.status();
+    credentials.token = std::move(token).value();
+  }
   std::string hint;
   if (chosen.named_by.empty()) hint = "the default; name another by --url or SEENDB_URL";
   if (chosen.named_by == kUrlVariable) hint = "named by SEENDB_URL";
   return std::make_unique<HttpClient>(std::move(address).value(), session.timeout_s * 1000,
-                                      std::move(hint));
+                                      std::move(hint), std::move(credentials));
 }
 
 std::string CollectionOf(const Session& session) {

@@ -18,6 +18,9 @@ namespace seendb::tool {
 struct Session {
   std::string db;           ///< --db: the database's folder
   std::string url;          ///< --url: a running server
+  std::string token_file;   ///< --token-file: the token that the server is shown
+  std::string ca;           ///< --ca: the certificates that the server's must come from
+  std::string certificate;  ///< --certificate: our own, and its key
   std::string collection;   ///< --collection; empty: not given
   std::string clock;        ///< --clock manual:MS; empty: the machine's
   int64_t timeout_s = 600;  ///< --timeout: longest wait for an answer of the server
@@ -58,7 +61,9 @@ struct ServerUrl {
 /// The server that a command asks: --url, else the variable SEENDB_URL, else
 /// http://127.0.0.1:7373.
 ServerUrl ServerUrlOf(const Session& session);
-/// A client of that server. It is not connected yet. kInvalidArgument: the URL can't be read.
+/// A client of that server, with what --token-file, --ca and --certificate name, else the variables
+/// SEENDB_TOKEN_FILE, SEENDB_CA and SEENDB_CERTIFICATE. It is not connected yet. kInvalidArgument:
+/// the URL or the token can't be read.
 Result<std::unique_ptr<HttpClient>> OpenServer(const Session& session);
 
 /// session.collection, or "default".

@@ -351,7 +351,7 @@ class UsageTest(ToolCase):
                      ["stats", "--db", ""], ["stats", "--url", ""],
                      ["ingest", "--forget", "t"], ["--url", "http://127.0.0.1:1", "scan"],
                      ["stats", "--db", "x", "--url", "http://127.0.0.1:1"],
-                     ["stats", "--url", "127.0.0.1:1"], ["stats", "--url", "https://127.0.0.1:1"],
+                     ["stats", "--url", "127.0.0.1:1"], ["stats", "--url", "ftp://127.0.0.1:1"],
                      ["stats", "--url", "http://127.0.0.1:1", "--clock", "manual:5"],
                      ["stats", "--db", self.db, "--clock", "yesterday"],
                      ["verify", "--url", "http://127.0.0.1:1"]):

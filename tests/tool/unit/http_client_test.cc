@@ -25,10 +25,23 @@ TEST(ParseServerUrl, Forms) {
   EXPECT_EQ(ParseServerUrl("http://[::1]")->port, "7373");
 }
 
+TEST(ParseServerUrl, TlsAndSocketsOfTheFileSystem) {
+  const auto secure = ParseServerUrl("https://seen.example:443/a");
+  ASSERT_TRUE(secure.ok());
+  EXPECT_TRUE(secure->secure);
+  EXPECT_EQ(secure->ToUrl(), "https://seen.example:443");
+  EXPECT_EQ(secure->prefix, "/a");
+  const auto socket = ParseServerUrl("unix:/run/seendb.sock");
+  ASSERT_TRUE(socket.ok());
+  EXPECT_EQ(socket->unix_path, "/run/seendb.sock");
+  EXPECT_EQ(socket->ToUrl(), "unix:/run/seendb.sock");
+  EXPECT_EQ(socket->Authority(), "localhost");
+}
+
 TEST(ParseServerUrl, Refusals) {
-  for (const char* url :
-       {"", "127.0.0.1:7373", "https://a", "http://", "http://:1", "http://a:", "http://a:0",
-        "http://a:65536", "http://a:x", "http://[::1", "http://[::1]x", "ftp://a"}) {
+  for (const char* url : {"", "127.0.0.1:7373", "https://", "unix:", "http://", "http://:1",
+                          "http://a:", "http://a:0", "http://a:65536", "http://a:x", "http://[::1",
+                          "http://[::1]x", "ftp://a"}) {
     const auto parsed = ParseServerUrl(url);
     EXPECT_FALSE(parsed.ok()) << url;
     EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidArgument) << url;
@@ -50,6 +63,9 @@ TEST(StatusOfAnswer, ByCodeThenByHttpStatus) {
             StatusCode::kBusy);
   EXPECT_EQ(StatusOfAnswer({404, 0, R"({"error":{"code":"unheard_of"}})"}).code(),
             StatusCode::kNotFound);
+  EXPECT_EQ(StatusOfAnswer({401, 0, R"({"error":{"code":"unauthorized"}})"}).code(),
+            StatusCode::kForbidden);
+  EXPECT_EQ(StatusOfAnswer({403, 0, ""}).code(), StatusCode::kForbidden);
   EXPECT_EQ(StatusOfAnswer({409, 0, "not json"}).code(), StatusCode::kIncompatible);
   EXPECT_EQ(StatusOfAnswer({503, 0, "[]"}).code(), StatusCode::kUnavailable);
   EXPECT_EQ(StatusOfAnswer({413, 0, ""}).code(), StatusCode::kInvalidArgument);
@@ -57,7 +73,7 @@ TEST(StatusOfAnswer, ByCodeThenByHttpStatus) {
 
 TEST(HttpClient, NobodyThereIsUnavailable) {
   // Port 1 of the loopback: nothing listens there.
-  HttpClient client({"127.0.0.1", "1", ""}, 2'000);
+  HttpClient client({.host = "127.0.0.1", .port = "1"}, 2'000);
   EXPECT_EQ(client.Send({.target = "/healthz"}).status().code(), StatusCode::kUnavailable);
 }
 
