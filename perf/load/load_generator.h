@@ -16,6 +16,7 @@ struct HttpRequest {
   std::string content_type;  ///< "application/json"
   std::string accept;        ///< empty: none
   std::string body;
+  std::string token = {};  ///< shown as a bearer token; empty: none
 };
 
 /// The whole POST as bytes.
@@ -26,6 +27,8 @@ struct LoadShape {
   uint16_t port = 0;  ///< on 127.0.0.1
   size_t connections = 4;
   double seconds = 1;
+  bool tls = false;                 ///< under TLS; the server's certificate is not looked at
+  bool connections_of_one = false;  ///< a connection of its own for each request
 };
 
 /// What came back.

@@ -1,6 +1,9 @@
 #include "load/server_process.h"
 
 #include <csignal>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -35,6 +38,17 @@ ServerProcess::ServerProcess(const std::string& program, std::vector<std::string
     Fail("the server did not start: " + program);
   }
   port_ = static_cast<uint16_t>(std::atoi(line.c_str() + colon + 1));
+}
+
+double ServerProcess::CpuSeconds() const {
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::istringstream fields(text.substr(text.rfind(')') + 1));
+  std::string word;
+  for (int i = 3; i < 14; ++i) fields >> word;  // utime is the 14th
+  double user = 0, system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
 ServerProcess::~ServerProcess() {

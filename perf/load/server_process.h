@@ -19,6 +19,8 @@ class ServerProcess {
   ServerProcess(const ServerProcess&) = delete;
   ServerProcess& operator=(const ServerProcess&) = delete;
   uint16_t port() const { return port_; }
+  /// Processor time it has taken so far, in hundredths at the finest.
+  double CpuSeconds() const;
 
  private:
   pid_t pid_ = -1;

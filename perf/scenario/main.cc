@@ -24,7 +24,7 @@ constexpr Scenario kScenarios[] = {
     {"drain", seendb::perf::RunDrain},       {"space", seendb::perf::RunSpace},
     {"recovery", seendb::perf::RunRecovery}, {"growth", seendb::perf::RunGrowth},
     {"stalls", seendb::perf::RunStalls},     {"heartbeats", seendb::perf::RunHeartbeats},
-    {"timeline", seendb::perf::RunTimeline},
+    {"timeline", seendb::perf::RunTimeline}, {"secrets", seendb::perf::RunSecrets},
 };
 
 }  // namespace
