@@ -42,7 +42,7 @@ SECONDS = {
     "server.retail.py": 43, "ingest.broker.py": 47, "server.history_kill.py": 40,
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
-    "http.protocol.py": 11, "http.compression.py": 15, "api.schemathesis.py": 20,
+    "http.protocol.py": 11, "http.tls.py": 9, "api.access.py": 8, "http.compression.py": 15, "api.schemathesis.py": 20,
     "api.history.py": 15, "api.export_memory.py": 15, "api.java_client.py": 40, "api.go_client.py": 20, "api.pages.py": 30,
     "engine.PagesConcurrencyTest": 15, "server.process.py": 10, "ingest.IngestMock": 12,
     "engine.Every/HistoryRotTest": 20, "engine.HistoryRotTest": 20, "recovery.VerifyFilesTest": 20,
