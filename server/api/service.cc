@@ -67,8 +67,9 @@ bool CheckAccess(const Context& context, const http::RequestHead& head, const Ro
   const auto role = static_cast<ops::Role>(static_cast<int>(route.route_class) -
                                            static_cast<int>(RouteClass::kRead));
   auto refusal = context.access.Check({role, route.whole_database}, head, plan);
-  if (refusal) Refuse(*std::move(refusal), plan);
-  return !refusal;
+  if (!refusal) return true;
+  Refuse(*std::move(refusal), plan);
+  return false;
 }
 
 /// Checks what kind of body comes; false when refused.
