@@ -1,0 +1,17 @@
+// support/options.h: how tests open databases.
+
+#pragma once
+
+#include "seendb/options.h"
+
+namespace seendb::test {
+
+/// A database whose items are hashed by the same key in each run: what its filters falsely call
+/// seen is the same in each run, too.
+inline Options FixedOptions() {
+  Options options;
+  options.item_hash_key = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return options;
+}
+
+}  // namespace seendb::test
