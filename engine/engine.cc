@@ -23,12 +23,6 @@ constexpr uint64_t kLeastWriteBuffer = 64 << 10;
 
 Status CheckOptions(const Options& options) {
   if (options.shards > 1024) return Status::InvalidArgument("at most 1024 shards", "/shards");
-  if (options.item_hash < kOldestHashVersion || options.item_hash > kNewestHashVersion) {
-    return Status::InvalidArgument("item_hash must be 1 or 2", "/item_hash");
-  }
-  if (options.item_hash_key && options.item_hash == kOldestHashVersion) {
-    return Status::InvalidArgument("hash version 1 has no key", "/item_hash_key");
-  }
   if (options.ring_slots < 2 || options.ring_slots > 64) {
     return Status::InvalidArgument("ring_slots must be 2-64", "/ring_slots");
   }
@@ -184,7 +178,6 @@ Status EngineImpl::OpenAll() {
   Identity identity;
   Status status = OpenIdentity(&identity);
   const bool fresh = !identity.ready;
-  if (status.ok()) hash_.emplace(identity.hash);
   if (status.ok()) status = OpenShards(identity);
   if (status.ok()) BeginClock();
   if (status.ok()) status = catalog_.Begin(path_, fresh);
@@ -243,9 +236,6 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                                       " shards, asked for " + std::to_string(options_.shards),
                                   "/shards");
     }
-    if (options_.item_hash_key && HashKeyOf(*options_.item_hash_key) != identity->hash.key) {
-      return Status::Incompatible("the database was made with another key", "/item_hash_key");
-    }
     const Status owned = CheckOwned(*identity);
     if (!owned.ok()) return owned;
     // Whoever made it may have been killed before the names of its shards were synced.
@@ -266,11 +256,7 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   if (!room.ok()) return room;
   identity->id = env->GenerateUniqueId();
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();
-  identity->hash.version = options_.item_hash;
-  if (options_.item_hash > kOldestHashVersion) {
-    identity->hash.key =
-        options_.item_hash_key ? HashKeyOf(*options_.item_hash_key) : RandomHashKey();
-  }
+  identity->hash = kHashVersion;
   return WriteIdentity(env, path_, *identity);
 }
 
@@ -300,7 +286,6 @@ ShardStoreOptions EngineImpl::OptionsOf(const Identity& identity, uint32_t shard
   ShardStoreOptions options;
   options.path = ShardPath(path_, shard);
   options.database_id = identity.id;
-  options.hash = identity.hash;
   options.shard = shard;
   options.shards = identity.shards;
   options.create = !identity.ready;
@@ -311,13 +296,8 @@ ShardStoreOptions EngineImpl::OptionsOf(const Identity& identity, uint32_t shard
 }
 
 ShardContext EngineImpl::ContextOf(const Identity& identity) {
-  return {&options_,
-          clock_,
-          counters_.get(),
-          &names_,
-          &*hash_,
-          shared_,
-          options_.user_cache_bytes / identity.shards};
+  return {&options_, clock_,  counters_.get(),
+          &names_,   shared_, options_.user_cache_bytes / identity.shards};
 }
 
 Status EngineImpl::OpenShards(const Identity& identity) {

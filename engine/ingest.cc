@@ -111,7 +111,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   if (!status.ok()) return status;
   std::string numbers;
   sorted.refused.resize(shard_count_);
-  sorted.accepted = SortByShard(batch.plays, 0, times, shard_count_, *hash_, &numbers,
+  sorted.accepted = SortByShard(batch.plays, 0, times, shard_count_, &numbers,
                                 [&](uint32_t shard, uint32_t index, const Status&) {
                                   sorted.refused[shard].push_back(index);
                                 });

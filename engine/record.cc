@@ -130,7 +130,7 @@ Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_inde
                                RecordResult* result) {
   std::string numbers;
   const EventsByShard by_shard = SortByShard(
-      given, first_index, *all.times, shard_count_, *hash_, &numbers,
+      given, first_index, *all.times, shard_count_, &numbers,
       [&](uint32_t, uint32_t index, const Status& why) {
         Refuse(result, index, why, all.times->ReasonOf(given[index - first_index].at_ms));
       });

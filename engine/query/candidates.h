@@ -15,8 +15,7 @@ namespace seendb {
 /// bytes that `view` points into.
 struct SourceView {
   ReasonKind kind = ReasonKind::kPlay;
-  int64_t bucket = 0;         ///< of the ring: the oldest that it may be of
-  int64_t newest_bucket = 0;  ///< of the ring: the newest
+  int64_t bucket = 0;
   FilterView view;
 };
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "filter/hash.h"
 #include "seams.h"
 #include "seendb/repair.h"
 #include "store/collections_file.h"
@@ -46,32 +47,20 @@ std::string StampOf(rocksdb::Env* env, const std::string& root) {
 
 // The identity that the shards' own records tell of.
 std::optional<Identity> IdentityOfShards(const std::map<uint32_t, ShardFindings>& shards) {
-  std::vector<std::pair<const ShardIdentity*, int>> votes;  // for what shards of one database say
+  std::map<std::pair<std::string, uint32_t>, int> votes;
   for (const auto& [number, findings] : shards) {
-    if (!findings.identity || findings.identity->shard != number ||
-        findings.identity->format != kFormatVersion) {
-      continue;
-    }
-    const ShardIdentity& told = *findings.identity;
-    const auto same = std::find_if(votes.begin(), votes.end(), [&](const auto& vote) {
-      return vote.first->id == told.id && vote.first->shards == told.shards &&
-             vote.first->hash == told.hash;
-    });
-    if (same == votes.end()) {
-      votes.emplace_back(&told, 1);
-    } else {
-      ++same->second;
+    if (findings.identity && findings.identity->shard == number &&
+        findings.identity->format == kFormatVersion) {
+      ++votes[{findings.identity->id, findings.identity->shards}];
     }
   }
   if (votes.empty()) return {};
-  const ShardIdentity& most =
-      *std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
-         return a.second < b.second;
-       })->first;
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   Identity identity;
-  identity.id = most.id;
-  identity.shards = most.shards;
-  identity.hash = most.hash;
+  identity.id = most->first.first;
+  identity.shards = most->first.second;
+  identity.hash = kHashVersion;
   identity.ready = true;
   return identity;
 }
@@ -99,9 +88,6 @@ Status CheckIdentity(rocksdb::Env* env, const std::string& root, DatabaseFinding
   if (told && (told->id != identity->id || told->shards != identity->shards)) {
     return damaged("damaged", "the shards are of the database " + told->id + " with " +
                                   std::to_string(told->shards) + " shards");
-  }
-  if (told && told->hash != identity->hash) {
-    return damaged("damaged", "the shards have another hash, or another key for it");
   }
   if (identity->ToJson() != json) return damaged("damaged", "it is not as it was written");
   found->identity = *identity;

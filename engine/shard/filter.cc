@@ -24,12 +24,6 @@ void MarkMissing(FilterResponse* response, std::string label) {
   response->missing.push_back(std::move(label));
 }
 
-// What the ring has of a user.
-struct Staged {
-  std::vector<Fingerprint> items;
-  BucketSpan buckets;
-};
-
 // Reads the sources of one request, in the order of the reasons.
 class SourceReader {
  public:
@@ -70,10 +64,10 @@ class SourceReader {
     FindOverrides(RecordTier::kCached);
     if (!request_.exclude.empty()) AddExcluded();
     if ((request_.facts & kFactPlays) == 0) return;
-    Staged staged;
-    CollectStaged(false, &staged);
-    CollectStaged(true, &staged);
-    AddStaged(std::move(staged));
+    std::vector<Fingerprint> staged;
+    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, false, &staged);
+    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &staged);
+    if (!staged.empty()) AddStaged(std::move(staged));
   }
 
   void ReadAll(Counters* counters) {
@@ -82,21 +76,21 @@ class SourceReader {
                                        : RecordTier::kDisk);
     if (needs_disk_) return;
     const bool plays = (request_.facts & kFactPlays) != 0;
-    Staged staged;
-    if (plays) CollectStaged(false, &staged);
+    std::vector<Fingerprint> staged;
+    if (plays) shard_.ring.Collect(collection_.id, user_, oldest_bucket_, false, &staged);
     SEENDB_PAUSE_POINT("filter: ring read");
     const std::shared_ptr<const FamilySet> families = shard_.store->families();
     const CollectionFamilies* family = families->Find(collection_.name);
     SEENDB_PAUSE_POINT("filter: set taken");
     if (!shard_.store->readable()) {
       MarkMissing(response_, "shard");
-      if (plays) CollectStaged(true, &staged);
+      if (plays) shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &staged);
     }
     if (!request_.exclude.empty()) AddExcluded();
     const uint64_t merged_before = OperandsMergedOnThisThread();
     if (family != nullptr) CheckLog(*family);
     if (family != nullptr && (request_.facts & kFactImpressions) != 0) ReadImpressions(*family);
-    AddStaged(std::move(staged));
+    if (!staged.empty()) AddStaged(std::move(staged));
     if (family != nullptr && plays && !needs_disk_) ReadBuckets(*family);
     counters->reads.fetch_add(reads_, std::memory_order_relaxed);
     counters->read_operands.fetch_add(OperandsMergedOnThisThread() - merged_before,
@@ -128,20 +122,13 @@ class SourceReader {
   void AddExcluded() {
     SourceBytes& bytes = scratch_.AddSource(ReasonKind::kExcluded, 0);
     bytes.items.resize(request_.exclude.size());
-    shard_.hash.OfMany(request_.exclude, bytes.items.data());
+    FingerprintsOf(request_.exclude, bytes.items.data());
     scratch_.sources.back().view = bytes.Pack();
   }
 
-  void CollectStaged(bool drained, Staged* staged) const {
-    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, drained, &staged->items,
-                        &staged->buckets);
-  }
-
-  void AddStaged(Staged staged) {
-    if (staged.items.empty()) return;
-    SourceBytes& bytes = scratch_.AddSource(ReasonKind::kRing, staged.buckets.oldest);
-    scratch_.sources.back().newest_bucket = staged.buckets.newest;
-    bytes.items = std::move(staged.items);
+  void AddStaged(std::vector<Fingerprint> staged) {
+    SourceBytes& bytes = scratch_.AddSource(ReasonKind::kRing, 0);
+    bytes.items = std::move(staged);
     scratch_.sources.back().view = bytes.Pack();
   }
 
@@ -237,9 +224,9 @@ class SourceReader {
     }
     if (!lost) return;
     // What was drained lately is still in memory.
-    Staged drained;
-    CollectStaged(true, &drained);
-    AddStaged(std::move(drained));
+    std::vector<Fingerprint> drained;
+    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &drained);
+    if (!drained.empty()) AddStaged(std::move(drained));
   }
 
   const ShardParts& shard_;
@@ -296,8 +283,8 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
       request.limit == 0 ? count : std::max<size_t>(512, size_t{4} * request.limit);
   for (size_t begin = 0; begin < count; begin += piece) {
     const size_t end = std::min(count, begin + piece);
-    shard.hash.OfMany(request.items.subspan(begin, end - begin),
-                      candidates.fingerprints.data() + begin);
+    FingerprintsOf(request.items.subspan(begin, end - begin),
+                   candidates.fingerprints.data() + begin);
     ProbeRange(scratch.sources, begin, end, &candidates);
     if (reader.overrides() != nullptr) {
       LiftOverrides(scratch.sources, *reader.overrides(), begin, end, &candidates);

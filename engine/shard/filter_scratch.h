@@ -42,7 +42,7 @@ struct FilterScratch {
 
   /// Begins a source: its bytes, empty, behind a view of nothing.
   SourceBytes& AddSource(ReasonKind kind, int64_t bucket) {
-    sources.push_back({kind, bucket, bucket, {}});
+    sources.push_back({kind, bucket, {}});
     if (bytes.size() < sources.size()) bytes.push_back(std::make_unique<SourceBytes>());
     SourceBytes& last = *bytes[sources.size() - 1];
     last.value.Reset();

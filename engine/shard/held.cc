@@ -56,9 +56,8 @@ bool MayHold(const ShardParts& shard, std::string_view user) {
   for (const auto& [name, collection] : before->collections) {
     const uint16_t id = shard.names->Intern(name, collection.making);
     std::vector<Fingerprint> staged;
-    BucketSpan buckets;
-    shard.ring.Collect(id, user, INT64_MIN, false, &staged, &buckets);
-    shard.ring.Collect(id, user, INT64_MIN, true, &staged, &buckets);
+    shard.ring.Collect(id, user, INT64_MIN, false, &staged);
+    shard.ring.Collect(id, user, INT64_MIN, true, &staged);
     StagedStates states;
     shard.ring.CollectHistory(id, user, &states);
     if (!staged.empty() || !states.empty()) return true;

@@ -40,7 +40,6 @@ struct ShardContext {
   const ClockGuard* clock = nullptr;
   Counters* counters = nullptr;
   NameTable* names = nullptr;
-  const ItemHash* hash = nullptr;
   std::shared_ptr<SharedResources> resources;
   uint64_t user_cache_bytes = 0;  ///< of one shard
 };
@@ -73,7 +72,6 @@ struct ShardParts {
         clock(context.clock),
         counters(context.counters),
         names(context.names),
-        hash(*context.hash),
         use(LockRank::kShard, opened->shard()),
         store(std::move(opened)),
         apply_lock(LockRank::kApply, store->shard()),
@@ -87,7 +85,6 @@ struct ShardParts {
   const ClockGuard* const clock;
   Counters* const counters;
   NameTable* const names;
-  const ItemHash& hash;
 
   SharedLock use;
   const std::unique_ptr<ShardStore> store;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
 #include "filter/hash.h"
 #include "format/bytes.h"
@@ -39,22 +38,24 @@ int64_t WholeNumber(const Json& json, const char* name) {
 
 }  // namespace
 
-Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync,
-                   mode_t mode) {
+Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes,
+                   bool sync) {
   const std::string fresh = path + ".tmp";
   rocksdb::Status status = rocksdb::WriteStringToFile(env, bytes, fresh, sync);
-  if (status.ok() && mode != kUsualMode) static_cast<void>(chmod(fresh.c_str(), mode));
   if (status.ok()) status = env->RenameFile(fresh, path);
   if (status.ok() && sync) return SyncFolder(env, path.substr(0, path.rfind('/')));
   return FromRocks(status, "write " + path);
 }
 
 std::string Identity::ToJson() const {
-  Json json = {{"format", format}, {"id", id}, {"shards", shards}, {"hash", hash.version}};
-  if (hash.version > 1) json["hash_key"] = HashKeyToText(hash.key);
-  json["operators"] = Operators(history);
-  json["ready"] = ready;
-  return json.dump(2) + "\n";
+  return Json{{"format", format},
+              {"id", id},
+              {"shards", shards},
+              {"hash", hash},
+              {"operators", Operators(history)},
+              {"ready", ready}}
+             .dump(2) +
+         "\n";
 }
 
 Result<Identity> Identity::FromJson(const std::string& json) {
@@ -78,18 +79,12 @@ Result<Identity> Identity::FromJson(const std::string& json) {
     if (hash < 0 || hash > UINT32_MAX) {
       return Status::Corruption("identity: hash is " + std::to_string(hash));
     }
-    identity.hash.version = static_cast<uint32_t>(hash);
-    const bool known = hash >= kOldestHashVersion && hash <= kNewestHashVersion;
-    if (known && hash > 1) {
-      const auto key = ParseHashKey(parsed.at("hash_key").get<std::string>());
-      if (!key) return Status::Corruption("identity: hash_key is no key");
-      identity.hash.key = *key;
-    }
+    identity.hash = static_cast<uint32_t>(hash);
     identity.ready = parsed.at("ready").get<bool>();
     std::string differences;
-    if (!known) {
-      differences += " hash is " + std::to_string(hash) + ", here up to " +
-                     std::to_string(kNewestHashVersion) + ";";
+    if (identity.hash != kHashVersion) {
+      differences += " hash is " + std::to_string(identity.hash) + ", here " +
+                     std::to_string(kHashVersion) + ";";
     }
     // Databases from before there was history don't name its operator.
     identity.history = parsed.at("operators").contains(kHistoryOperator);
@@ -132,8 +127,7 @@ Result<std::optional<Identity>> ReadIdentity(rocksdb::Env* env, const std::strin
 }
 
 Status WriteIdentity(rocksdb::Env* env, const std::string& root, const Identity& identity) {
-  constexpr mode_t kOfOwnerAlone = 0600;  // it has the key of the items' fingerprints
-  return ReplaceFile(env, root + "/SEENDB", identity.ToJson(), true, kOfOwnerAlone);
+  return ReplaceFile(env, root + "/SEENDB", identity.ToJson(), true);
 }
 
 Status SyncLogs(rocksdb::Env* env, const std::string& shard_path) {

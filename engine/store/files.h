@@ -8,9 +8,7 @@
 #include <string>
 
 #include <rocksdb/env.h>
-#include <sys/types.h>
 
-#include "filter/item_hash.h"
 #include "seendb/status.h"
 
 namespace seendb {
@@ -26,7 +24,7 @@ struct Identity {
   int format = kFormatVersion;
   std::string id;  ///< random, the same in every shard
   uint32_t shards = 0;
-  ItemHashId hash;      ///< and the key, where it has one
+  uint32_t hash = 0;    ///< kHashVersion
   bool ready = false;   ///< every shard has been made once
   bool history = true;  ///< names history's operator too, as versions that know it do
 
@@ -37,13 +35,8 @@ struct Identity {
   static Result<Identity> FromJson(const std::string& json);
 };
 
-/// The mode of files that nothing is said of: what the process's umask leaves.
-inline constexpr mode_t kUsualMode = 0;
-
-/// Writes `bytes` under another name and renames that to `path`, with that mode; with `sync`, both
-/// synced.
-Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync,
-                   mode_t mode = kUsualMode);
+/// Writes `bytes` under another name and renames that to `path`; with `sync`, both synced.
+Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync);
 
 /// `<root>/shard-0003`.
 std::string ShardPath(const std::string& root, uint32_t shard);

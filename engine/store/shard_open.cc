@@ -146,8 +146,7 @@ Status ShardStore::CheckShardIdentity() {
   std::string stored;
   const rocksdb::Status got = db_->Get({}, meta(), kIdentityKey, &stored);
   if (got.IsNotFound() && options_.create && !options_.read_only) {
-    const ShardIdentity mine{kFormatVersion, options_.database_id, options_.shard, options_.shards,
-                             options_.hash};
+    const ShardIdentity mine{kFormatVersion, options_.database_id, options_.shard, options_.shards};
     return PutMeta(kIdentityKey, mine.ToJson());
   }
   if (!got.ok()) return FromRocks(got, "read the shard's identity");
@@ -167,12 +166,6 @@ Status ShardStore::CheckShardIdentity() {
       return Status::Incompatible("the folder holds shard " +
                                   std::to_string(parsed.at("shard").get<uint32_t>()) + " of " +
                                   std::to_string(parsed.at("shards").get<uint32_t>()));
-    }
-    const auto identity = ShardIdentity::FromJson(stored);
-    if (!identity)
-      return Status::Corruption("the shard's identity: the key of the hash is damaged");
-    if (identity->hash != options_.hash) {
-      return Status::Incompatible("the shard's items are hashed otherwise (hash, hash_key)");
     }
   } catch (const nlohmann::json::exception& e) {
     return Status::Corruption(std::string("the shard's identity: ") + e.what());

@@ -30,7 +30,6 @@ namespace seendb {
 struct ShardStoreOptions {
   std::string path;
   std::string database_id;
-  ItemHashId hash = {};
   uint32_t shard = 0;
   uint32_t shards = 1;
   bool create = false;

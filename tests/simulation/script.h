@@ -19,7 +19,6 @@
 
 #include "seendb/options.h"
 #include "seendb/policy.h"
-#include "support/options.h"
 
 namespace seendb::simulation {
 
@@ -118,7 +117,7 @@ struct Operation {
 
 /// A database's options and everything that is done with it.
 struct Script {
-  Options options = test::FixedOptions();
+  Options options;
   bool options_files = true;  ///< RocksDB may keep them: see quick_env.h
   std::vector<Operation> operations;
 };

@@ -13,7 +13,6 @@
 
 #include "seams.h"
 #include "seendb/engine.h"
-#include "support/options.h"
 
 namespace seendb {
 
@@ -115,7 +114,7 @@ class EngineTest : public ::testing::Test {
 
   std::string dir_;
   ManualClock clock_;
-  Options options_ = test::FixedOptions();
+  Options options_;
   rocksdb::Env* env_ = nullptr;
   std::unique_ptr<Engine> engine_;
   FilterResponse answer_;

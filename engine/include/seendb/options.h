@@ -4,7 +4,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,19 +14,12 @@
 
 namespace seendb {
 
-/// Settings of one open Engine. Only `shards`, `item_hash` and `item_hash_key` are stored with the
-/// database; everything else may differ from one opening to the next.
+/// Settings of one open Engine. Only `shards` is stored with the database; everything else may
+/// differ from one opening to the next.
 struct Options {
   /// Shards of a new database, 1-1,024; 0 adopts an existing database's number, or 4. Another
   /// number than the database was made with is refused with kIncompatible.
   uint32_t shards = 0;
-  /// How a new database hashes items: 2, by a secret key of its own, or 1, as every database before
-  /// 0.2 did: then who can choose item ids can make one that looks seen where another was played.
-  /// Without effect on a database that is there.
-  uint32_t item_hash = 2;
-  /// The key of a new database; nothing: random bytes. A database that has another is refused with
-  /// kIncompatible. It is stored with the database; who knows it can choose ids as above.
-  std::optional<std::array<uint8_t, 16>> item_hash_key{};
   /// The shards to open, each once, at least one; nothing: all. The others are absent. A new
   /// database is made with all of its shards: kInvalidArgument where this names fewer.
   std::optional<std::vector<uint32_t>> owned{};

@@ -10,7 +10,6 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
-#include "support/options.h"
 
 namespace seendb {
 namespace {
@@ -48,7 +47,7 @@ TEST_F(FullDiskTest, ANewDatabaseIsRefusedBeforeItIsMade) {
 // Threads that play and sync while the log's disk fails. Ends the process.
 void PlayAndSyncOnAFailingDisk(int round) {
   MemDisk disk;
-  Options options = test::FixedOptions();
+  Options options;
   options.background = false;
   options.shards = 1;
   Seams seams;

@@ -16,7 +16,6 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
-#include "support/options.h"
 #include "support/sample.h"
 #include "support/seed.h"
 
@@ -249,7 +248,7 @@ class Ingestion {
   std::mt19937_64 random_;
   ManualClock clock_;
   MemDisk disk_;
-  Options options_ = test::FixedOptions();
+  Options options_;
   Policy policy_;
   std::unique_ptr<Engine> engine_;
 };

@@ -13,7 +13,6 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
-#include "support/options.h"
 #include "support/sample.h"
 
 namespace seendb {
@@ -134,7 +133,7 @@ class IoFaultTest : public ::testing::Test {
   }
 
   ManualClock clock_;
-  Options options_ = test::FixedOptions();
+  Options options_;
   std::unique_ptr<MemDisk> base_, disk_;
   std::unique_ptr<Engine> engine_;
   std::set<std::string> acknowledged_, promised_;

@@ -7,7 +7,6 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
-#include "support/options.h"
 #include "support/sample.h"
 
 namespace seendb {
@@ -69,7 +68,7 @@ class PowerOrderTest : public ::testing::Test {
   }
 
   ManualClock clock_;
-  Options options_ = test::FixedOptions();
+  Options options_;
   std::unique_ptr<Engine> engine_;
 };
 
