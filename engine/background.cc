@@ -23,7 +23,8 @@ constexpr uint32_t kHealingThreads = 8;
 // By hand: one after the other.
 Status EngineImpl::Heal() {
   bool any = false;
-  const Status first = shards_.InEach([&](Shard& shard) { return shard.HealIfDue(true, &any); });
+  const Status first =
+      shards_.InEach([&](Shard& shard) { return shard.upkeep().HealIfDue(true, &any); });
   if (!any) return first;
   const Status reconciled = catalog_.Settle();
   return first.ok() ? reconciled : first;
@@ -39,9 +40,9 @@ Status EngineImpl::RunDue() {
     if (first.ok()) first = std::move(status);
   };
   const std::shared_ptr<const CollectionMap> all = catalog_.All();
-  then(shards_.InEach([](Shard& shard) { return shard.DrainIfDue(); }));
-  then(shards_.InEach([&](Shard& shard) { return shard.Maintain(*all); }));
-  then(shards_.InEach([](Shard& shard) { return shard.FlushUsers(); }));
+  then(shards_.InEach([](Shard& shard) { return shard.upkeep().DrainIfDue(); }));
+  then(shards_.InEach([&](Shard& shard) { return shard.upkeep().Maintain(*all); }));
+  then(shards_.InEach([](Shard& shard) { return shard.upkeep().FlushUsers(); }));
   return first;
 }
 
@@ -57,19 +58,19 @@ void EngineImpl::StartBackground() {
   lanes.push_back(
       lane("sync", std::chrono::milliseconds(options_.sync_interval_ms), [](Shard& shard) {
         bool passed_over = false;
-        return shard.Sync(&passed_over);
+        return shard.upkeep().Sync(&passed_over);
       }));
-  lanes.push_back(lane("drain", kLook, [](Shard& shard) { return shard.DrainIfDue(); }));
+  lanes.push_back(lane("drain", kLook, [](Shard& shard) { return shard.upkeep().DrainIfDue(); }));
   lanes.push_back(lane("healing", kLook, [this](Shard& shard) {
     bool healed = false;
-    Status status = shard.HealIfDue(false, &healed);
+    Status status = shard.upkeep().HealIfDue(false, &healed);
     return healed ? catalog_.Settle() : status;
   }));
   lanes.back().threads = kHealingThreads;
-  lanes.push_back(
-      lane("user records", kFlushUsersEvery, [](Shard& shard) { return shard.FlushUsers(); }));
-  lanes.push_back(
-      lane("maintenance", kLook, [this](Shard& shard) { return shard.Maintain(*catalog_.All()); }));
+  lanes.push_back(lane("user records", kFlushUsersEvery,
+                       [](Shard& shard) { return shard.upkeep().FlushUsers(); }));
+  lanes.push_back(lane("maintenance", kLook,
+                       [this](Shard& shard) { return shard.upkeep().Maintain(*catalog_.All()); }));
   lanes.push_back({"clock", kLook, 1, 1, [this](uint32_t) { return NoteClockIfDue(); }});
   scheduler_ = std::make_unique<Scheduler>(std::move(lanes), &problems_, counters_.get());
 }

@@ -26,9 +26,9 @@ uint64_t FamiliesOf(const Policy& policy) {
 
 // Ends a deletion in one shard: it holds the former collection, and nobody else knows of it.
 Status FinishDeletionIn(Shard& shard, const std::string& name) {
-  shard.StopWrites(name);
-  Status finished = shard.FinishDeletion(name);
-  shard.ResumeWrites(name);
+  shard.catalog().StopWrites(name);
+  Status finished = shard.catalog().FinishDeletion(name);
+  shard.catalog().ResumeWrites(name);
   return finished;
 }
 
@@ -71,7 +71,8 @@ CollectionRecords Catalog::WhatHolds(const ShardSet& shards) const {
   std::map<std::string, std::vector<CollectionClaim>, std::less<>> claims;
   for (const auto& [name, record] : records_) claims[name];
   for (const std::shared_ptr<Shard>& shard : shards) {
-    const auto of_shard = shard == nullptr ? std::optional<CollectionClaims>() : shard->Claims();
+    const auto of_shard =
+        shard == nullptr ? std::optional<CollectionClaims>() : shard->catalog().Claims();
     if (!of_shard) continue;  // what others know stays
     for (const auto& [name, claim] : *of_shard) claims[name].push_back(claim);
   }
@@ -129,16 +130,16 @@ Status Catalog::BringInLine(const ShardSet& shards) {
   Status first;
   for (const std::shared_ptr<Shard>& shard : shards) {
     if (shard == nullptr || context_.options->read_only) continue;
-    const std::optional<CollectionClaims> claims = shard->Claims();
+    const std::optional<CollectionClaims> claims = shard->catalog().Claims();
     if (!claims) continue;
     for (const auto& [name, record] : records_) {
       const auto said = claims->find(name);
       const CollectionClaim claim = said == claims->end() ? CollectionClaim() : said->second;
       Status done;
       if (claim.policy && (claim.deleting || claim.making < record.making)) {
-        done = shard->BeginDeletion(name, record.making);
+        done = shard->catalog().BeginDeletion(name, record.making);
       } else if (record.policy) {
-        done = shard->AdoptPolicy(*map->at(name));
+        done = shard->catalog().Adopt(*map->at(name));
       }
       if (first.ok() && !done.ok()) first = std::move(done);
     }
@@ -151,13 +152,14 @@ Status Catalog::FinishAll(const ShardSet& shards) {
   if (context_.options->read_only) return {};
   const std::shared_ptr<const CollectionMap> all = All();
   for (const std::shared_ptr<Shard>& shard : shards) {
-    const auto claims = shard == nullptr ? std::optional<CollectionClaims>() : shard->Claims();
+    const auto claims =
+        shard == nullptr ? std::optional<CollectionClaims>() : shard->catalog().Claims();
     if (!claims) continue;
     for (const auto& [name, claim] : *claims) {
       if (!claim.deleting) continue;
       Status done = FinishDeletionIn(*shard, name);
       const auto present = all->find(name);
-      if (done.ok() && present != all->end()) done = shard->AdoptPolicy(*present->second);
+      if (done.ok() && present != all->end()) done = shard->catalog().Adopt(*present->second);
       if (!done.ok()) return done;
     }
   }
@@ -172,7 +174,7 @@ Status Catalog::Join(uint32_t number, const std::shared_ptr<Shard>& shard) {
   Status status = BringInLine(*with);
   if (status.ok()) status = shard->Replay();
   if (status.ok()) status = FinishAll(*with);
-  if (status.ok()) status = shard->BeginUpkeep(*All());
+  if (status.ok()) status = shard->upkeep().Begin(*All());
   if (status.ok()) context_.shards->Publish(std::move(with));
   return status;
 }
@@ -272,15 +274,15 @@ Status Catalog::Store(const CollectionPtr& wanted) {
   std::vector<HistoryIncomplete> incomplete;
   incomplete.reserve(shards.size());
   for (const std::shared_ptr<Shard>& shard : shards) {
-    incomplete.push_back(shard->HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
+    incomplete.push_back(shard->catalog().HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
   }
   for (size_t i = 0; i < shards.size(); ++i) {
-    const Status announced = shards[i]->AnnouncePolicy(*wanted, incomplete[i]);
+    const Status announced = shards[i]->catalog().Announce(*wanted, incomplete[i]);
     if (!announced.ok()) return announced;
   }
   PublishWith(wanted);
   for (size_t i = 0; i < shards.size(); ++i) {
-    const Status confirmed = shards[i]->ConfirmPolicy(*wanted, incomplete[i]);
+    const Status confirmed = shards[i]->catalog().Confirm(*wanted, incomplete[i]);
     if (!confirmed.ok()) return confirmed;
   }
   return {};
@@ -293,16 +295,16 @@ class Catalog::StoppedWrites {
  public:
   StoppedWrites(const Shards& shards, std::string name)
       : shards_(shards.Attached()), name_(std::move(name)) {
-    for (const std::shared_ptr<Shard>& shard : shards_) shard->StopWrites(name_);
+    for (const std::shared_ptr<Shard>& shard : shards_) shard->catalog().StopWrites(name_);
   }
   ~StoppedWrites() {
-    for (const std::shared_ptr<Shard>& shard : shards_) shard->ResumeWrites(name_);
+    for (const std::shared_ptr<Shard>& shard : shards_) shard->catalog().ResumeWrites(name_);
   }
   StoppedWrites(const StoppedWrites&) = delete;
   StoppedWrites& operator=(const StoppedWrites&) = delete;
   bool HoldsAny(const Collection& collection) const {
     return std::any_of(shards_.begin(), shards_.end(), [&](const std::shared_ptr<Shard>& shard) {
-      return shard->HoldsAny(collection);
+      return shard->catalog().HoldsAny(collection);
     });
   }
 
@@ -321,7 +323,7 @@ Status Catalog::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
   if (stopped.HoldsAny(**known)) return fixed;
   bool first = true;
   for (const std::shared_ptr<Shard>& shard : context_.shards->Attached()) {
-    status = shard->BeginAnew(*wanted);
+    status = shard->catalog().BeginAnew(*wanted);
     if (!status.ok()) return status;  // the others follow once it is healed
     if (std::exchange(first, false)) PublishWith(wanted);
   }
@@ -332,11 +334,11 @@ Status Catalog::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
 Status Catalog::DeleteInShards(const std::string& name, uint64_t making) {
   const std::vector<std::shared_ptr<Shard>> shards = context_.shards->Attached();
   for (const std::shared_ptr<Shard>& shard : shards) {
-    const Status begun = shard->BeginDeletion(name, making);
+    const Status begun = shard->catalog().BeginDeletion(name, making);
     if (!begun.ok()) return begun;
   }
   for (const std::shared_ptr<Shard>& shard : shards) {
-    const Status finished = shard->FinishDeletion(name);
+    const Status finished = shard->catalog().FinishDeletion(name);
     if (!finished.ok()) return finished;
   }
   return {};

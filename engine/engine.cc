@@ -199,7 +199,8 @@ Status EngineImpl::OpenAll() {
   }
   status = catalog_.Finish();
   const std::shared_ptr<const CollectionMap> all = catalog_.All();
-  if (status.ok()) status = shards_.InEach([&](Shard& shard) { return shard.BeginUpkeep(*all); });
+  if (status.ok())
+    status = shards_.InEach([&](Shard& shard) { return shard.upkeep().Begin(*all); });
   if (!status.ok()) return status;
   if (options_.background && !options_.read_only) StartBackground();
   return {};
@@ -368,12 +369,12 @@ Status EngineImpl::Sync() {
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard == nullptr) continue;
     bool passed_over = false;
-    Status synced = shard->Sync(&passed_over);
+    Status synced = shard->upkeep().Sync(&passed_over);
     if (passed_over) last.push_back(shard.get());
     if (first.ok()) first = std::move(synced);
   }
   for (Shard* const shard : last) {
-    Status synced = shard->Sync(nullptr);
+    Status synced = shard->upkeep().Sync(nullptr);
     if (first.ok()) first = std::move(synced);
   }
   return first.ok() ? noted : first;
@@ -385,7 +386,7 @@ Status EngineImpl::NoteClockIfDue() {
 }
 
 Status EngineImpl::NoteClock(int64_t now_ms) {
-  return shards_.InEach([&](Shard& shard) { return shard.NoteClock(now_ms); });
+  return shards_.InEach([&](Shard& shard) { return shard.upkeep().NoteClock(now_ms); });
 }
 
 Result<int64_t> EngineImpl::ConfirmClock() {

@@ -133,7 +133,7 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
 Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const {
   if (!batch.outbox_first_plays || !today || batch.plays.empty()) return {};
   uint64_t rows = 0;
-  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) rows += shard->OutboxRows();
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) rows += shard->log().OutboxRows();
   if (rows < options_.outbox_max) return {};
   return Status::Busy("the outbox is full: " + std::to_string(rows) +
                       " rows of first plays wait to be told");
@@ -147,7 +147,7 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
   const std::set<uint32_t> concerned = ShardsOf(batch, shard_count_);
   Status status;
   for (const uint32_t i : concerned) {
-    status = (*shards)[i] == nullptr ? AbsentShard(i) : (*shards)[i]->CheckLog(batch);
+    status = (*shards)[i] == nullptr ? AbsentShard(i) : (*shards)[i]->log().Check(batch);
     if (!status.ok()) return status;
   }
   status = CheckOutbox(batch, sorted.today);
@@ -185,7 +185,7 @@ std::vector<SourceInfo> EngineImpl::Sources() {
   if (!CheckOpen().ok()) return infos;
   KnownSources all;
   const std::vector<std::shared_ptr<Shard>> attached = shards_.Attached();
-  for (const std::shared_ptr<Shard>& shard : attached) shard->AddSources(&all);
+  for (const std::shared_ptr<Shard>& shard : attached) shard->log().AddSources(&all);
   for (auto& [key, known] : all) {
     known.info.topic = key.first;
     known.info.partition = key.second;
@@ -210,7 +210,7 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
     return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
   }
   for (const std::shared_ptr<Shard>& shard : *all) {
-    const Status forgotten = shard->ForgetTopic(topic);
+    const Status forgotten = shard->log().ForgetTopic(topic);
     if (!forgotten.ok()) return forgotten;
   }
   return {};
@@ -219,7 +219,8 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
 std::vector<OutboxSource> EngineImpl::OutboxSources() {
   std::vector<OutboxSource> sources;
   if (!CheckOpen().ok()) return sources;
-  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) shard->AddOutboxSources(&sources);
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached())
+    shard->log().AddOutboxSources(&sources);
   return sources;
 }
 
@@ -231,7 +232,7 @@ Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t 
   if (source.shard >= shard_count_) return Status::InvalidArgument("no such shard", "/shard");
   const std::shared_ptr<Shard> shard = (*shards_.All())[source.shard];
   return shard == nullptr ? AbsentShard(source.shard)
-                          : shard->ReadOutbox(source, after, limit, rows);
+                          : shard->log().ReadOutbox(source, after, limit, rows);
 }
 
 Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
@@ -250,7 +251,7 @@ Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
   for (size_t i = 0; i < shards->size(); ++i) {
     if (by_shard[i].empty()) continue;
     Shard* const shard = (*shards)[i].get();
-    Status deleted = shard == nullptr ? AbsentShard(i) : shard->DeleteOutbox(by_shard[i]);
+    Status deleted = shard == nullptr ? AbsentShard(i) : shard->log().DeleteOutbox(by_shard[i]);
     if (first.ok()) first = std::move(deleted);
   }
   return first;

@@ -8,7 +8,7 @@ Status EngineImpl::Drain() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status healed = Heal();
-  Status drained = shards_.InEach([](Shard& shard) { return shard.Drain(); });
+  Status drained = shards_.InEach([](Shard& shard) { return shard.upkeep().Drain(); });
   return healed.ok() ? drained : healed;
 }
 
@@ -21,7 +21,7 @@ Status EngineImpl::Seal(std::string_view collection, std::string_view bucket) {
   if (!index.ok()) return index.status();
   bool any = false;
   const Status sealed = shards_.InEach([&](Shard& shard) {
-    return shard.Seal(**found, [&](const Bucket& b) {
+    return shard.upkeep().Seal(**found, [&](const Bucket& b) {
       any = any || b.index == *index;
       return b.index == *index;
     });
@@ -40,12 +40,13 @@ Status EngineImpl::SealClosed() {
   const Status believed = ClockGuard::Check(now);
   if (!believed.ok()) return believed;
   Status first = InEachCollection([&](Shard& shard, const Collection& collection) {
-    return shard.Seal(collection, [&](const Bucket& bucket) {
+    return shard.upkeep().Seal(collection, [&](const Bucket& bucket) {
       return bucket.end_ms <= now.ms && (!bucket.sealed || bucket.late_items > 0);
     });
   });
-  Status trimmed = InEachCollection(
-      [](Shard& shard, const Collection& collection) { return shard.TrimHistory(collection); });
+  Status trimmed = InEachCollection([](Shard& shard, const Collection& collection) {
+    return shard.upkeep().TrimHistory(collection);
+  });
   return first.ok() ? trimmed : first;
 }
 
@@ -56,11 +57,11 @@ Status EngineImpl::DropExpired() {
   const Status believed = ClockGuard::Check(now);
   if (!believed.ok()) return believed;
   Status first = InEachCollection([&](Shard& shard, const Collection& collection) {
-    return shard.DropFilters(collection,
-                             [&](const Policy& policy) { return OldestBucket(policy, now.ms); });
+    return shard.upkeep().DropFilters(
+        collection, [&](const Policy& policy) { return OldestBucket(policy, now.ms); });
   });
   Status history = InEachCollection([&](Shard& shard, const Collection& collection) {
-    return shard.DropHistory(
+    return shard.upkeep().DropHistory(
         collection, [&](const Policy& policy) { return OldestHistoryBucket(policy, now.ms); });
   });
   return first.ok() ? history : first;
@@ -71,7 +72,7 @@ Status EngineImpl::Compact() {
   if (!writable.ok()) return writable;
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
-    const Status compacted = shard == nullptr ? Status() : shard->Compact();
+    const Status compacted = shard == nullptr ? Status() : shard->upkeep().Compact();
     if (!compacted.ok()) return compacted;
   }
   return {};

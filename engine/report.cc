@@ -21,7 +21,7 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   report.shard = ShardOf(user);
   const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
   if (!shard.ok()) return shard.status();
-  const Status inspected = (*shard)->Inspect(only, &report);
+  const Status inspected = (*shard)->report().Inspect(only, &report);
   if (!inspected.ok()) return inspected;
   return report;
 }
@@ -35,7 +35,7 @@ std::vector<BucketInfo> EngineImpl::Buckets() {
   for (const auto& [name, collection] : *all) {
     BucketSums sums;
     for (const std::shared_ptr<Shard>& shard : *shards) {
-      if (shard != nullptr) shard->AddBucketsTo(*collection, now, &sums);
+      if (shard != nullptr) shard->report().AddBucketsTo(*collection, now, &sums);
     }
     const Policy& policy = collection->policy;
     const int64_t current = BucketIndexOf(policy, now);
@@ -56,7 +56,7 @@ std::vector<SlotInfo> EngineImpl::Ring() {
   if (!CheckOpen().ok()) return infos;
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
-    if (shard != nullptr) shard->AddSlotsTo(&infos);
+    if (shard != nullptr) shard->report().AddSlotsTo(&infos);
   }
   return infos;
 }
@@ -71,7 +71,7 @@ EngineStats EngineImpl::Stats() {
   stats.shards = shard_count_;
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
-    if (shard != nullptr) shard->AddTo(&stats);
+    if (shard != nullptr) shard->report().AddTo(&stats);
   }
   for (std::string& problem : problems_.problems()) stats.problems.push_back(std::move(problem));
   stats.block_cache_bytes = shared_->block_cache->GetUsage();
@@ -92,7 +92,7 @@ Result<VerifyReport> EngineImpl::Verify() {
   VerifyReport report;
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
-    const Status read = shard == nullptr ? Status() : shard->Verify(&report);
+    const Status read = shard == nullptr ? Status() : shard->report().Verify(&report);
     if (!read.ok()) return read;
   }
   return report;
@@ -106,7 +106,7 @@ Status EngineImpl::Scan(std::string_view family_prefix,
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard == nullptr) continue;
-    const Status read = shard->Scan(family_prefix, visit, &enough);
+    const Status read = shard->report().Scan(family_prefix, visit, &enough);
     if (!read.ok() || enough) return read;
   }
   return {};
