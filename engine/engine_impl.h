@@ -21,6 +21,7 @@
 #include "seendb/engine.h"
 #include "shards.h"
 #include "store/database_lock.h"
+#include "store/files.h"
 #include "store/problem_list.h"
 
 namespace seendb {

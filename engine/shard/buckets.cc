@@ -51,7 +51,7 @@ void NoteSeal(const ShardParts& shard, const std::string& collection, Bucket* bu
               const Status& sealed) {
   if (sealed.code() == StatusCode::kUnavailable) return;
   const std::string prefix = SealProblem(collection, *bucket);
-  shard.store->ClearProblems(prefix);
+  shard.store->problems().Clear(prefix);
   if (sealed.ok()) {
     bucket->seal_tries = 0;
     shard.counters->buckets_sealed.fetch_add(1, std::memory_order_relaxed);
@@ -61,7 +61,7 @@ void NoteSeal(const ShardParts& shard, const std::string& collection, Bucket* bu
   bucket->seal_failed_ms = shard.clock->NowMs();
   shard.counters->seal_failures.fetch_add(1, std::memory_order_relaxed);
   const bool lasts = bucket->end_ms <= bucket->seal_failed_ms && shard.store->CheckWritable().ok();
-  if (lasts) shard.store->AddProblem(prefix + sealed.ToString());
+  if (lasts) shard.store->problems().Add(prefix + sealed.ToString());
 }
 
 // What is dropped is remembered before it goes: the clock may be set back.
@@ -115,7 +115,7 @@ Status DropWhere(ShardParts& shard, const Collection& collection,
   }
   if (!dropped.ok()) shard.store->AbandonDrop(name, expired);
   if constexpr (std::is_same_v<OneBucket, Bucket>) {  // history's have no seals, nor a count
-    for (const auto& bucket : expired) shard.store->ClearProblems(SealProblem(name, *bucket));
+    for (const auto& bucket : expired) shard.store->problems().Clear(SealProblem(name, *bucket));
     if (dropped.ok()) {
       shard.counters->buckets_dropped.fetch_add(expired.size(), std::memory_order_relaxed);
     }

@@ -184,7 +184,8 @@ class SourceReader {
   void NameNewer(const Family& family, const std::string& label,
                  const rocksdb::PinnableSlice& value) const {
     const Fault fault = family.kind().check(user_, value.ToStringView());
-    if (fault.newer) shard_.store->AddProblem(collection_.name + "/" + label + ": " + fault.reason);
+    if (fault.newer)
+      shard_.store->problems().Add(collection_.name + "/" + label + ": " + fault.reason);
   }
 
   // False where the bucket's value can't be read whole.

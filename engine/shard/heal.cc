@@ -23,7 +23,7 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
     const SharedLock::Exclusive alone(shard.use);
     const Status reopened = reopen ? shard.store->Reopen(shard.clock->NowMs()) : Status();
     if (!reopened.ok()) return reopened;
-    shard.store->ClearProblems(kSealProblem);  // its buckets are looked at anew
+    shard.store->problems().Clear(kSealProblem);  // its buckets are looked at anew
     shard.recovering = true;
     const Status known = shard.users.Load();
     if (!known.ok()) return known;

@@ -1,5 +1,5 @@
 // shard/replay.h: the journals are staged again when a shard opens. What only newer software reads
-// was met before (ShardStore::CheckNewer): what is left of it here is only looked past.
+// was met before (ShardOpening::CheckNewer): what is left of it here is only looked past.
 
 #pragma once
 

@@ -37,7 +37,7 @@ void ShardReport::AddTo(EngineStats* stats) {
     return;
   }
   parts_.use.AssertHeldShared();
-  for (const std::string& problem : parts_.store->Problems()) {
+  for (const std::string& problem : parts_.store->problems().problems()) {
     stats->problems.push_back(name + problem);
   }
   AddStats(parts_, stats);

@@ -33,7 +33,7 @@ Result<UserRecordPtr> ReadRow(ShardStore* store, std::string_view user, bool mem
   if (status.IsNotFound()) return UserRecordPtr();
   if (!status.ok()) {
     Status failed = FromRocks(status, "read the record of user " + std::string(user));
-    store->AddProblem(std::string(failed.message()));
+    store->problems().Add(std::string(failed.message()));
     return failed;
   }
   UserRecord record;
@@ -69,7 +69,7 @@ Status UserRecords::Load(const Visit& visit) {
   const Status read = ForEach({}, [&](std::string_view user, const UserRecord& record) {
     users.push_back(KeyedHash(user));
     if (record.damaged) {
-      store_->AddProblem("the user record of " + std::string(user) + " is damaged");
+      store_->problems().Add("the user record of " + std::string(user) + " is damaged");
       counters_->damaged.fetch_add(1, std::memory_order_relaxed);
     }
     return visit == nullptr || visit(user, record);

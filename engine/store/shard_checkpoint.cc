@@ -74,12 +74,7 @@ Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* repor
   if (!status.ok()) return status;
   std::vector<rocksdb::LiveFileStorageInfo> files;
   uint64_t sequence = 0;
-  Inventory noted;
-  {
-    const MutexLock lock(sync_mutex_);
-    noted = noted_files_;
-  }
-  NameFamilies(&noted);
+  const Inventory noted = NotedFiles();
   {
     const MutexLock change(change_mutex_);
     sequence = db_->GetLatestSequenceNumber();

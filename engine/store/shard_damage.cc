@@ -6,7 +6,7 @@
 
 #include "store/copy_file.h"
 #include "store/placeholder.h"
-#include "store/shard_store.h"
+#include "store/shard_opening.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -58,7 +58,7 @@ std::string TextOf(const DamagedTable& table) {
 
 // Before RocksDB opens the shard: it would delete every file that a shortened MANIFEST does not
 // name.
-Status ShardStore::CheckFiles() {
+Status ShardOpening::CheckFiles() {
   rocksdb::Env* env = shared_->env;
   logs_ = ReadLogNotes(env, options_.path);
   if (options_.create && !env->FileExists(options_.path + "/CURRENT").ok()) return {};
@@ -78,7 +78,7 @@ Status ShardStore::CheckFiles() {
 // A journal record or an erasure that only newer software reads is not passed over: before anything
 // is written, the opening is refused. To look at the rest (verify) it goes on, as over a loss; so
 // does a repair, which leaves them as they are.
-Status ShardStore::CheckNewer() {
+Status ShardOpening::CheckNewer() {
   if (options_.repairing) return {};
   for (const Opened& opened : opened_) {
     const Table& kind = *opened.name.kind;
@@ -86,7 +86,8 @@ Status ShardStore::CheckNewer() {
     const rocksdb::Slice end(kind.newer_end.data(), kind.newer_end.size());
     rocksdb::ReadOptions options;
     if (!end.empty()) options.iterate_upper_bound = &end;
-    const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, opened.family->get()));
+    const std::unique_ptr<rocksdb::Iterator> it(
+        store_.db_->NewIterator(options, opened.family->get()));
     for (it->SeekToFirst(); it->Valid(); it->Next()) {
       const std::string_view key = it->key().ToStringView();
       const std::string reason = kind.newer_reason(it->value().ToStringView());
@@ -101,25 +102,27 @@ Status ShardStore::CheckNewer() {
   return {};
 }
 
-rocksdb::Status ShardStore::OpenRocks(const rocksdb::DBOptions& db_options,
-                                      const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
-                                      std::vector<rocksdb::ColumnFamilyHandle*>* handles) {
+rocksdb::Status ShardOpening::OpenRocks(
+    const rocksdb::DBOptions& db_options,
+    const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+    std::vector<rocksdb::ColumnFamilyHandle*>* handles) {
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       options_.read_only
           ? rocksdb::DB::OpenForReadOnly(db_options, options_.path, families, handles, &db)
           : rocksdb::DB::Open(db_options, options_.path, families, handles, &db);
-  if (status.ok()) db_.reset(db);
+  if (status.ok()) store_.db_.reset(db);
   if (status.ok() && !options_.read_only) {
-    log_sync_ = std::make_unique<LogSync>(FolderOf(options_.path + "/" + LogName(0)), shared_->logs,
-                                          [db] { return db->GetLatestSequenceNumber(); });
+    store_.log_sync_ =
+        std::make_unique<LogSync>(FolderOf(options_.path + "/" + LogName(0)), shared_->logs,
+                                  [db] { return db->GetLatestSequenceNumber(); });
   }
   return status;
 }
 
 // A table that can't be opened keeps only its bucket from being read: it is tried again with
 // placeholders for those. What a shard can't do without gets no placeholder.
-Status ShardStore::OpenWithPlaceholders(
+Status ShardOpening::OpenWithPlaceholders(
     rocksdb::DBOptions db_options, const rocksdb::Status& refused,
     const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
     std::vector<rocksdb::ColumnFamilyHandle*>* handles) {
@@ -134,18 +137,18 @@ Status ShardStore::OpenWithPlaceholders(
   }
   Result<std::unique_ptr<rocksdb::Env>> env = NewPlaceholderEnv(shared_->env, *tables);
   if (!env.ok()) return env.status();
-  placeholders_ = std::move(env).value();
-  db_options.env = placeholders_.get();
+  store_.placeholders_ = std::move(env).value();
+  db_options.env = store_.placeholders_.get();
   db_options.verify_sst_unique_id_in_manifest = false;
   const rocksdb::Status status = OpenRocks(db_options, families, handles);
   if (!status.ok()) return FromRocks(status, TextOf(tables->front()) + "; open without");
-  for (const DamagedTable& table : *tables) AddProblem(TextOf(table));
+  for (const DamagedTable& table : *tables) store_.problems().Add(TextOf(table));
   return {};
 }
 
 // Sets what the markers say into `set`, which is not published yet.
-Status ShardStore::LoadLosses(FamilySet* set) {
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+Status ShardOpening::LoadLosses(FamilySet* set) {
+  const std::unique_ptr<rocksdb::Iterator> it(store_.db_->NewIterator({}, store_.meta()));
   for (it->Seek(kLostPrefix); it->Valid() && it->key().starts_with(kLostPrefix); it->Next()) {
     const std::string name = it->key().ToString().substr(sizeof(kLostPrefix) - 1);
     std::optional<DataLoss> read = DataLoss::FromJson(it->value().ToStringView());
@@ -155,7 +158,7 @@ Status ShardStore::LoadLosses(FamilySet* set) {
     if (at == set->collections.end()) continue;
     const std::string part = slash == std::string::npos ? "" : name.substr(slash + 1);
     if (!HasPart(at->second, part)) continue;
-    AddProblem("lost: " + name + ": " + read->reason);
+    store_.problems().Add("lost: " + name + ": " + read->reason);
     at->second.losses.Add(part, *read);
   }
   return FromRocks(it->status(), "read what was lost");
@@ -164,7 +167,7 @@ Status ShardStore::LoadLosses(FamilySet* set) {
 // Nobody can tell whose plays were in a log, nor of which buckets: every user's, of all buckets
 // that could take plays.
 Status ShardStore::MarkLogLost(const std::string& reason) {
-  AddProblem(reason);
+  problems_->Add(reason);
   const MutexLock change(change_mutex_);
   auto set = std::make_shared<FamilySet>(*families());
   for (auto& [name, collection] : set->collections) {

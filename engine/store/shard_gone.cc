@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/shard_store.h"
+#include "store/shard_opening.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
 namespace seendb {
 
-Status ShardStore::NoteFiltersGone(std::string_view collection, int64_t bucket) {
+Status ShardFamilies::NoteFiltersGone(std::string_view collection, int64_t bucket) {
   const auto known = [&](const CollectionFamilies* of) {
     return of == nullptr || (of->dropped && *of->dropped >= bucket);
   };
@@ -29,7 +29,7 @@ Status ShardStore::NoteFiltersGone(std::string_view collection, int64_t bucket) 
   return {};
 }
 
-Status ShardStore::NoteHistoryGone(std::string_view collection, int64_t up_to_ms) {
+Status ShardFamilies::NoteHistoryGone(std::string_view collection, int64_t up_to_ms) {
   const auto known = [&](const CollectionFamilies* of) {
     return of == nullptr || of->history_gone_up_to_ms >= up_to_ms;
   };
@@ -52,34 +52,36 @@ Status ShardStore::NoteHistoryGone(std::string_view collection, int64_t up_to_ms
 }
 
 // A marker that can't be read may name any bucket that is past.
-Status ShardStore::LoadDropped(CollectionFamilies* families) {
+Status ShardOpening::LoadDropped(CollectionFamilies* families) {
   const std::string key = DroppedKey(families->name);
   std::string text;
-  const rocksdb::Status status = db_->Get({}, meta(), key, &text);
+  const rocksdb::Status status = store_.db_->Get({}, store_.meta(), key, &text);
   if (status.IsNotFound()) return {};
   if (!status.ok()) return FromRocks(status, "read which buckets were dropped");
   const Result<int64_t> index =
       BucketIndexOfLabel(families->policy, ParseDropped(text).value_or(""));
   families->dropped = index.ok() ? *index : BucketIndexOf(families->policy, options_.now_ms);
-  if (!index.ok()) AddProblem(key + " is damaged");
+  if (!index.ok()) store_.problems().Add(key + " is damaged");
   return {};
 }
 
-// Precondition: epoch_ is that of the opening before.
-Status ShardStore::LoadClockNote() {
+// Precondition: the epoch is that of the opening before.
+Status ShardOpening::LoadClockNote() {
   std::string text;
-  const rocksdb::Status status = db_->Get({}, meta(), kClockKey, &text);
+  const rocksdb::Status status = store_.db_->Get({}, store_.meta(), kClockKey, &text);
   if (!status.ok() && !status.IsNotFound()) return FromRocks(status, "read the time noted");
   const std::optional<ClockNote> note = ClockNote::FromJson(text);
-  if (note && note->noted_ms) noted_ms_ = std::max<int64_t>(noted_ms_, *note->noted_ms);
-  return note && note->epoch == epoch_ ? Status() : DistrustEarlierDrops();
+  if (note && note->noted_ms) {
+    store_.noted_ms_ = std::max<int64_t>(store_.noted_ms_, *note->noted_ms);
+  }
+  return note && note->epoch == store_.epoch_ ? Status() : DistrustEarlierDrops();
 }
 
 // The last opening was one of software that noted neither the time nor its drops: history may have
 // been dropped, and the oldest bucket made anew since.
-Status ShardStore::DistrustEarlierDrops() {
-  const MutexLock change(change_mutex_);
-  auto set = std::make_shared<FamilySet>(*families());
+Status ShardOpening::DistrustEarlierDrops() {
+  const MutexLock change(store_.change_mutex_);
+  auto set = std::make_shared<FamilySet>(*store_.families());
   for (auto& [name, of] : set->collections) {
     if (of.history.empty() && !of.policy.history.enabled) continue;
     const int64_t oldest =
@@ -88,10 +90,10 @@ Status ShardStore::DistrustEarlierDrops() {
     if (of.history_incomplete_up_to_ms >= up_to_ms) continue;
     of.history_incomplete_up_to_ms = up_to_ms;
     if (options_.read_only) continue;
-    const Status noted = PutMeta(UnwatchedKey(name), std::to_string(up_to_ms));
+    const Status noted = store_.PutMeta(UnwatchedKey(name), std::to_string(up_to_ms));
     if (!noted.ok()) return noted;
   }
-  Publish(std::move(set));
+  store_.Publish(std::move(set));
   return {};
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "store/shard_store.h"
+#include "store/shard_opening.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -21,7 +21,7 @@ std::shared_ptr<HistoryBucket> NewHistoryBucket(const Policy& policy, int64_t in
 
 // Whichever of the two a crash kept from being made, or dropped first, the other is empty or no
 // longer needed.
-Status ShardStore::AddHistoryFamilies(std::string_view collection, HistoryBucket* bucket) {
+Status ShardFamilies::AddHistoryFamilies(std::string_view collection, HistoryBucket* bucket) {
   const auto make = [&](const std::string& name, std::shared_ptr<Family>* family) -> Status {
     if (*family) return {};
     auto made = CreateFamily(name, NewRules());
@@ -33,7 +33,7 @@ Status ShardStore::AddHistoryFamilies(std::string_view collection, HistoryBucket
   return make(TimelineFamilyName(collection, bucket->label), &bucket->timeline);
 }
 
-Status ShardStore::AdoptHistory(const Opened& opened, CollectionFamilies* families) {
+Status ShardOpening::AdoptHistory(const Opened& opened, CollectionFamilies* families) {
   const Result<int64_t> index = BucketIndexOfLabel(families->policy, opened.name.bucket);
   if (!index.ok()) return Status::Corruption("bucket label " + opened.name.bucket);
   std::shared_ptr<HistoryBucket>& bucket = families->history[*index];
@@ -43,7 +43,7 @@ Status ShardStore::AdoptHistory(const Opened& opened, CollectionFamilies* famili
 }
 
 // Once all families are known.
-Status ShardStore::CompleteHistory(CollectionFamilies* families) {
+Status ShardOpening::CompleteHistory(CollectionFamilies* families) {
   for (auto at = families->history.begin(); at != families->history.end();) {
     HistoryBucket& bucket = *at->second;
     const bool whole = bucket.states != nullptr && bucket.timeline != nullptr;
@@ -51,15 +51,15 @@ Status ShardStore::CompleteHistory(CollectionFamilies* families) {
       at = families->history.erase(at);
       continue;
     }
-    const Status made = whole ? Status() : AddHistoryFamilies(families->name, &bucket);
+    const Status made = whole ? Status() : store_.AddHistoryFamilies(families->name, &bucket);
     if (!made.ok()) return made;
     ++at;
   }
   return {};
 }
 
-Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::string_view collection,
-                                                                       int64_t index) {
+Result<std::shared_ptr<HistoryBucket>> ShardFamilies::EnsureHistoryBucket(
+    std::string_view collection, int64_t index) {
   const auto make = [&](const CollectionFamilies& known) -> Result<std::shared_ptr<HistoryBucket>> {
     change_mutex_.AssertHeld();
     auto bucket = NewHistoryBucket(known.policy, index);
@@ -72,8 +72,8 @@ Result<std::shared_ptr<HistoryBucket>> ShardStore::EnsureHistoryBucket(std::stri
   return EnsureIn(&CollectionFamilies::history, collection, index, make);
 }
 
-Status ShardStore::Drop(std::string_view collection,
-                        const std::vector<std::shared_ptr<HistoryBucket>>& buckets) {
+Status ShardFamilies::Drop(std::string_view collection,
+                           const std::vector<std::shared_ptr<HistoryBucket>>& buckets) {
   std::vector<rocksdb::ColumnFamilyHandle*> families;
   std::vector<std::string> names;
   for (const auto& bucket : buckets) {

@@ -4,22 +4,22 @@
 #include <iterator>
 #include <utility>
 
-#include "store/shard_store.h"
+#include "store/shard_opening.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
 namespace seendb {
 
 // A note that can't be read says nothing: journal records of before then count, and may hide items.
-Status ShardStore::LoadMakings(FamilySet* set) {
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+Status ShardOpening::LoadMakings(FamilySet* set) {
+  const std::unique_ptr<rocksdb::Iterator> it(store_.db_->NewIterator({}, store_.meta()));
   const rocksdb::Slice prefix(kMadePrefix);
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
     rocksdb::Slice name = it->key();
     name.remove_prefix(prefix.size());
     const std::optional<Making> making = Making::FromJson(it->value().ToStringView());
     if (!making) {
-      AddProblem(it->key().ToString() + " is damaged");
+      store_.problems().Add(it->key().ToString() + " is damaged");
       continue;
     }
     set->makings[name.ToString()] = *making;

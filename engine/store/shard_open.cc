@@ -10,7 +10,7 @@
 #include "format/bytes.h"
 #include "store/files.h"
 #include "store/shard_identity.h"
-#include "store/shard_store.h"
+#include "store/shard_opening.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -38,20 +38,20 @@ Result<std::unique_ptr<ShardStore>> ShardStore::Open(
   }
 }
 
-Result<std::unique_ptr<ShardStore>> ShardStore::OpenOnce(const ShardStoreOptions& options,
-                                                         std::shared_ptr<SharedResources> shared) {
-  std::unique_ptr<ShardStore> store(new ShardStore(options, std::move(shared)));
-  const Status opened = store->OpenSteps();
+Result<std::unique_ptr<ShardStore>> ShardStore::OpenOnce(
+    const ShardStoreOptions& options, const std::shared_ptr<SharedResources>& shared) {
+  std::unique_ptr<ShardStore> store(new ShardStore(options, shared));
+  const Status opened = ShardOpening(*store).Run();
   if (!opened.ok()) return opened;
   return store;
 }
 
-Status ShardStore::OpenSteps() {
+Status ShardOpening::Run() {
   for (const auto step :
-       {&ShardStore::CheckFiles, &ShardStore::OpenDatabase, &ShardStore::CheckSynced,
-        &ShardStore::CheckShardIdentity, &ShardStore::CheckNewer, &ShardStore::LoadPolicies,
-        &ShardStore::PublishOpened, &ShardStore::BumpEpoch, &ShardStore::KeepLogLoss,
-        &ShardStore::MakeRingFamilies}) {
+       {&ShardOpening::CheckFiles, &ShardOpening::OpenDatabase, &ShardOpening::CheckSynced,
+        &ShardOpening::CheckShardIdentity, &ShardOpening::CheckNewer, &ShardOpening::LoadPolicies,
+        &ShardOpening::PublishOpened, &ShardOpening::BumpEpoch, &ShardOpening::KeepLogLoss,
+        &ShardOpening::MakeRingFamilies}) {
     const Status status = (this->*step)();
     if (!status.ok()) {
       return Status(status.code(), options_.path + ": " + std::string(status.message()));
@@ -60,10 +60,10 @@ Status ShardStore::OpenSteps() {
   return {};
 }
 
-Status ShardStore::OpenDatabase() {
+Status ShardOpening::OpenDatabase() {
   rocksdb::DBOptions db_options = DatabaseOptions(*shared_);
   db_options.create_if_missing = options_.create;
-  db_options.listeners.push_back(problems_);
+  db_options.listeners.push_back(store_.problems_);
   if (options_.create && !options_.read_only) {
     const rocksdb::Status made = shared_->env->CreateDirIfMissing(options_.path);
     if (!made.ok()) return FromRocks(made, "make the folder");
@@ -83,7 +83,7 @@ Status ShardStore::OpenDatabase() {
     if (opened.name.kind == nullptr) {
       return Status::Incompatible("unknown column family " + name);
     }
-    opened.rules = NewRules();
+    opened.rules = store_.NewRules();
     descriptors.emplace_back(name,
                              FamilyOptions(*opened.name.kind, opened.rules, shared_->block_cache));
     opened_.push_back(std::move(opened));
@@ -101,25 +101,25 @@ Status ShardStore::OpenDatabase() {
   }
   for (size_t i = 0; i < handles.size(); ++i) {
     const FamilyName& name = opened_[i].name;
-    opened_[i].family = std::make_shared<Family>(db_.get(), handles[i], *name.kind);
-    if (name.Is(kMetaTable)) meta_ = opened_[i].family;
-    if (name.Is(kUsersTable)) users_ = opened_[i].family;
+    opened_[i].family = std::make_shared<Family>(store_.db_.get(), handles[i], *name.kind);
+    if (name.Is(kMetaTable)) store_.meta_ = opened_[i].family;
+    if (name.Is(kUsersTable)) store_.users_ = opened_[i].family;
   }
-  family_count_ = static_cast<uint32_t>(handles.size());
-  if (!users_ && !options_.read_only) {
-    auto made = CreateFamily(kUsersFamilyName, NewRules());
+  store_.family_count_ = static_cast<uint32_t>(handles.size());
+  if (!store_.users_ && !options_.read_only) {
+    auto made = store_.CreateFamily(kUsersFamilyName, store_.NewRules());
     if (!made.ok()) return made.status();
-    users_ = *made;
+    store_.users_ = *made;
   }
-  if (!users_) return Status::Corruption("the family users is missing");
+  if (!store_.users_) return Status::Corruption("the family users is missing");
   return {};
 }
 
 // Damage in the middle of a synced log makes RocksDB stop early without a word; what SYNCED says
 // tells that from a torn tail. It was read before the log was: a running engine may have gone on.
-Status ShardStore::CheckSynced() {
+Status ShardOpening::CheckSynced() {
   const std::optional<uint64_t> synced = logs_.synced;
-  const uint64_t recovered = db_->GetLatestSequenceNumber();
+  const uint64_t recovered = store_.db_->GetLatestSequenceNumber();
   if (!synced || recovered >= *synced) return {};
   const std::string text = "the log (*.log in " + options_.path + ") is damaged: synced up to " +
                            std::to_string(*synced) + ", readable up to " +
@@ -133,21 +133,21 @@ Status ShardStore::CheckSynced() {
 }
 
 // What the logs still hold goes into tables, so that the next opening does not meet them again.
-Status ShardStore::KeepLogLoss() {
+Status ShardOpening::KeepLogLoss() {
   if (log_loss_.empty()) return {};
   uint64_t users = 0;
-  const Status repeated = options_.read_only ? Status() : RepeatErasures(&users);
+  const Status repeated = options_.read_only ? Status() : store_.RepeatErasures(&users);
   if (!repeated.ok()) return repeated;
-  const Status marked = MarkLogLost(log_loss_ + kForgottenWithLog);
-  return marked.ok() && !options_.read_only ? FlushAll() : marked;
+  const Status marked = store_.MarkLogLost(log_loss_ + kForgottenWithLog);
+  return marked.ok() && !options_.read_only ? store_.FlushAll() : marked;
 }
 
-Status ShardStore::CheckShardIdentity() {
+Status ShardOpening::CheckShardIdentity() {
   std::string stored;
-  const rocksdb::Status got = db_->Get({}, meta(), kIdentityKey, &stored);
+  const rocksdb::Status got = store_.db_->Get({}, store_.meta(), kIdentityKey, &stored);
   if (got.IsNotFound() && options_.create && !options_.read_only) {
     const ShardIdentity mine{kFormatVersion, options_.database_id, options_.shard, options_.shards};
-    return PutMeta(kIdentityKey, mine.ToJson());
+    return store_.PutMeta(kIdentityKey, mine.ToJson());
   }
   if (!got.ok()) return FromRocks(got, "read the shard's identity");
   const Json parsed = Json::parse(stored, nullptr, false);
@@ -173,8 +173,8 @@ Status ShardStore::CheckShardIdentity() {
   return {};
 }
 
-Status ShardStore::LoadPolicies() {
-  const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}, meta()));
+Status ShardOpening::LoadPolicies() {
+  const std::unique_ptr<rocksdb::Iterator> it(store_.db_->NewIterator({}, store_.meta()));
   const rocksdb::Slice prefix(kCollectionPrefix);
   for (it->Seek(prefix); it->Valid() && it->key().starts_with(prefix); it->Next()) {
     rocksdb::Slice name = it->key();
@@ -193,11 +193,13 @@ Status ShardStore::LoadPolicies() {
 }
 
 // A mark that can't be read is none: what others say of the policy is believed then.
-Status ShardStore::LoadMark(CollectionFamilies* families) const {
+Status ShardOpening::LoadMark(CollectionFamilies* families) const {
   std::string copy, text;
-  rocksdb::Status status = db_->Get({}, meta(), PolicyKey(families->name), &text);
+  rocksdb::Status status = store_.db_->Get({}, store_.meta(), PolicyKey(families->name), &text);
   if (status.IsNotFound()) return {};
-  if (status.ok()) status = db_->Get({}, meta(), kCollectionPrefix + families->name, &copy);
+  if (status.ok()) {
+    status = store_.db_->Get({}, store_.meta(), kCollectionPrefix + families->name, &copy);
+  }
   if (!status.ok()) return FromRocks(status, "read the revision of a policy");
   const std::optional<PolicyMark> mark = PolicyMark::FromJson(text);
   if (!mark) return {};
@@ -207,9 +209,10 @@ Status ShardStore::LoadMark(CollectionFamilies* families) const {
 }
 
 // Without it, or where it is damaged, history is not trusted to be whole.
-Status ShardStore::LoadHistoryIncomplete(CollectionFamilies* families) const {
+Status ShardOpening::LoadHistoryIncomplete(CollectionFamilies* families) const {
   std::string text;
-  const rocksdb::Status status = db_->Get({}, meta(), UnwatchedKey(families->name), &text);
+  const rocksdb::Status status =
+      store_.db_->Get({}, store_.meta(), UnwatchedKey(families->name), &text);
   if (status.IsNotFound()) return {};
   if (!status.ok()) return FromRocks(status, "read since when history is whole");
   int64_t at_ms = 0;
@@ -220,24 +223,14 @@ Status ShardStore::LoadHistoryIncomplete(CollectionFamilies* families) const {
   return {};
 }
 
-void ShardStore::BindRules(const Policy& policy, Bucket* bucket) const {
-  FilterRules rules;
-  rules.fpr = policy.fpr / policy.window;
-  rules.list_limit = shared_->list_limit;
-  rules.begin_ms = bucket->begin_ms;
-  rules.end_ms = bucket->end_ms;
-  rules.exact = policy.representation == Representation::kExact;
-  bucket->rules->bytes_max = EffectiveMaxFilterBytes(policy);
-  bucket->rules->Bind(rules);
-}
-
 // Whether the bucket was sealed, and what was merged into it since. Where the marker, of older
 // software, does not say how much was counted before that seal, all of it counts: one seal too
 // many.
-void ShardStore::LoadGrowth(std::string_view collection, Bucket* bucket) const {
+void ShardOpening::LoadGrowth(std::string_view collection, Bucket* bucket) const {
   std::string marker, late;
-  bucket->sealed = db_->Get({}, meta(), SealedKey(collection, bucket->label), &marker).ok();
-  if (!db_->Get({}, meta(), LateKey(collection, bucket->label), &late).ok()) return;
+  bucket->sealed =
+      store_.db_->Get({}, store_.meta(), SealedKey(collection, bucket->label), &marker).ok();
+  if (!store_.db_->Get({}, store_.meta(), LateKey(collection, bucket->label), &late).ok()) return;
   uint64_t total = 0;
   const auto [end, error] = std::from_chars(late.data(), late.data() + late.size(), total);
   if (error != std::errc() || end != late.data() + late.size()) return;
@@ -245,7 +238,7 @@ void ShardStore::LoadGrowth(std::string_view collection, Bucket* bucket) const {
   bucket->late_items = total - std::min(total, ParseSealedState(marker).value_or(0));
 }
 
-Status ShardStore::PublishOpened() {
+Status ShardOpening::PublishOpened() {
   auto set = std::make_shared<FamilySet>();
   for (const auto& [name, policy] : policies_) {
     CollectionFamilies& families = set->collections[name];
@@ -261,9 +254,9 @@ Status ShardStore::PublishOpened() {
   for (Opened& opened : opened_) {
     if (opened.name.Is(kRingTables)) {
       if (opened.name.slot >= 1024) return Status::Incompatible("unknown column family ring/...");
-      const WriterLock lock(mutex_);
-      ring_.resize(std::max<size_t>(ring_.size(), opened.name.slot + 1));
-      ring_[opened.name.slot] = opened.family;
+      const WriterLock lock(store_.mutex_);
+      store_.ring_.resize(std::max<size_t>(store_.ring_.size(), opened.name.slot + 1));
+      store_.ring_[opened.name.slot] = opened.family;
       continue;
     }
     if (opened.name.collection.empty()) continue;
@@ -292,7 +285,7 @@ Status ShardStore::PublishOpened() {
     bucket->end_ms = BucketBeginMs(families.policy, *index + 1);
     bucket->family = opened.family;
     bucket->rules = opened.rules.seen;
-    BindRules(families.policy, bucket.get());
+    store_.BindRules(families.policy, bucket.get());
     LoadGrowth(families.name, bucket.get());
     families.buckets[*index] = std::move(bucket);
   }
@@ -302,25 +295,23 @@ Status ShardStore::PublishOpened() {
   }
   const Status losses = LoadLosses(set.get());
   if (!losses.ok()) return losses;
-  opened_.clear();
-  policies_.clear();
   if (!options_.read_only) {
     for (auto& [name, families] : set->collections) {
-      const Status made = EnsureImpressions(&families);
+      const Status made = store_.EnsureImpressions(&families);
       if (!made.ok()) return made;
     }
   }
-  Publish(std::move(set));
+  store_.Publish(std::move(set));
   return {};
 }
 
-Status ShardStore::BumpEpoch() {
+Status ShardOpening::BumpEpoch() {
   std::string stored;
-  const rocksdb::Status got = db_->Get({}, meta(), kRingKey, &stored);
+  const rocksdb::Status got = store_.db_->Get({}, store_.meta(), kRingKey, &stored);
   if (got.ok()) {
     const std::optional<uint64_t> epoch = ParseRingState(stored);
     if (!epoch) return Status::Corruption("ring state is unreadable");
-    epoch_ = *epoch;
+    store_.epoch_ = *epoch;
     const Status noted = LoadClockNote();
     if (!noted.ok()) return noted;
   } else if (!got.IsNotFound()) {
@@ -328,26 +319,28 @@ Status ShardStore::BumpEpoch() {
   }
   if (options_.read_only) return {};
   // A log that lost a part may have lost openings: no sequence is given twice.
-  epoch_ += log_loss_.empty() && !options_.repairing ? 1 : kEpochsLost;
+  store_.epoch_ += log_loss_.empty() && !options_.repairing ? 1 : kEpochsLost;
   rocksdb::WriteBatch batch;
-  rocksdb::Status status = batch.Put(meta(), kRingKey, RingState(epoch_));
-  if (status.ok()) status = batch.Put(meta(), kClockKey, ClockNote{epoch_, noted_ms()}.ToJson());
-  if (status.ok()) status = db_->Write(Synced(), &batch);
+  rocksdb::Status status = batch.Put(store_.meta(), kRingKey, RingState(store_.epoch_));
+  const ClockNote note{store_.epoch_, store_.noted_ms()};
+  if (status.ok()) status = batch.Put(store_.meta(), kClockKey, note.ToJson());
+  if (status.ok()) status = store_.db_->Write(Synced(), &batch);
   return FromRocks(status, "begin an epoch");
 }
 
-Status ShardStore::MakeRingFamilies() {
+Status ShardOpening::MakeRingFamilies() {
   if (options_.read_only) return {};
-  std::vector<std::shared_ptr<Family>> ring(std::max<size_t>(ring_families(), shared_->ring_slots));
+  std::vector<std::shared_ptr<Family>> ring(
+      std::max<size_t>(store_.ring_families(), shared_->ring_slots));
   for (uint32_t slot = 0; slot < ring.size(); ++slot) {
-    ring[slot] = ring_family(slot);
+    ring[slot] = store_.ring_family(slot);
     if (ring[slot]) continue;
-    auto made = CreateFamily(RingFamilyName(slot), NewRules());
+    auto made = store_.CreateFamily(RingFamilyName(slot), store_.NewRules());
     if (!made.ok()) return made.status();
     ring[slot] = *made;
   }
-  const WriterLock lock(mutex_);
-  ring_ = std::move(ring);
+  const WriterLock lock(store_.mutex_);
+  store_.ring_ = std::move(ring);
   return {};
 }
 

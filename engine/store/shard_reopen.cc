@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <rocksdb/convenience.h>
-
 #include "store/inventory.h"
-#include "store/shard_store.h"
+#include "store/shard_opening.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -17,22 +15,6 @@ constexpr size_t kTriedBytes = 64 << 10;
 constexpr uint64_t kLeastFreeBytes = 1 << 20;
 
 }  // namespace
-
-Status ShardStore::CheckWritable() const {
-  if (!problems_->stopped()) return {};
-  return Status::IOError("shard " + std::to_string(options_.shard) +
-                         " takes no writes until its disk does: " + problems_->why_stopped());
-}
-
-// A family that failed to be made may be there, without a handle; one that failed to be dropped may
-// be gone; a log that failed to be synced may lack anything. What holds is found by opening the
-// shard anew.
-Status ShardStore::InDoubt(const rocksdb::Status& status, std::string_view what) {
-  Status failed = FromRocks(status, what);
-  problems_->Stop(failed.ToString());
-  AddProblem("RocksDB: " + failed.ToString());
-  return failed;
-}
 
 // A shard that opens writes anew what is in its logs.
 Status ShardStore::TryDisk() const {
@@ -55,55 +37,23 @@ Status ShardStore::TryDisk() const {
   return FromRocks(written.ok() ? removed : written, "write " + path);
 }
 
-void ShardStore::GiveUp() {
-  giving_up_ = true;
-  if (db_) rocksdb::CancelAllBackgroundWork(db_.get(), false);
-}
-
-void ShardStore::CloseDatabase() {
-  Publish(std::make_shared<FamilySet>());
-  {
-    const WriterLock lock(mutex_);
-    ring_.clear();
-  }
-  opened_.clear();
-  users_.reset();
-  meta_.reset();
-  log_sync_.reset();
-  {
-    const MutexLock change(change_mutex_);
-    dropping_.clear();
-  }
-  if (db_) db_->Close().PermitUncheckedError();
-  db_.reset();
-  placeholders_.reset();
-  policies_.clear();
-  {
-    const MutexLock lock(sync_mutex_);
-    noted_sequence_ = 0;
-    noted_files_ = {};
-  }
-  log_loss_.clear();
-  family_count_ = 0;
-}
-
 Status ShardStore::Reopen(int64_t now_ms) {
   AssertMayBlock();
-  CloseDatabase();
+  Close();
   options_.now_ms = now_ms;
   giving_up_ = false;
   options_.create = options_.read_only = false;
   problems_->Begin();
-  Status opened = OpenSteps();
+  Status opened = ShardOpening(*this).Run();
   if (opened.ok()) return {};
   problems_->Stop(opened.ToString());
-  AddProblem("RocksDB: " + opened.ToString());
-  CloseDatabase();
+  problems_->Add("RocksDB: " + opened.ToString());
+  Close();
   options_.read_only = true;
-  const Status readable = OpenSteps();
+  const Status readable = ShardOpening(*this).Run();
   if (readable.ok()) return opened;
-  CloseDatabase();
-  AddProblem("RocksDB: can't be read either: " + readable.ToString());
+  Close();
+  problems_->Add("RocksDB: can't be read either: " + readable.ToString());
   return opened;
 }
 

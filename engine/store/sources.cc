@@ -78,7 +78,7 @@ Status ReadRecords(ShardStore* store, Sources::Records* records,
     if (key && record) {
       (*records)[*key] = *record;
     } else {
-      store->AddProblem("the offset of " + name + " is damaged: it is read from its beginning");
+      store->problems().Add("the offset of " + name + " is damaged: it is read from its beginning");
       if (key) forgotten->insert(*key);
     }
   }

@@ -64,7 +64,7 @@ class BucketDropTest : public ::testing::Test {
     EXPECT_NE(before->get(), after->get());
     EXPECT_EQ(store_->families()->FindBucket(buckets, kCollection, kIndex), *after);
     EXPECT_TRUE(store_->CheckWritable().ok()) << store_->CheckWritable().ToString();
-    EXPECT_TRUE(store_->Problems().empty()) << store_->Problems().front();
+    EXPECT_TRUE(store_->problems().problems().empty()) << store_->problems().problems().front();
   }
 
   MemDisk disk_;

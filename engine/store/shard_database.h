@@ -1,0 +1,126 @@
+// store/shard_database.h: one shard's RocksDB while it is open: its handle and its log, the
+// families that are published, and what has stopped it. Above it are the changes of its families
+// (shard_families.h) and what is stored of collections (shard_store.h); how it is opened is in
+// shard_opening.h.
+//
+// Threads: every member may be called from any thread. Readers hold snapshots of the family set and
+// need no lock.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sync.h"
+#include "store/database_options.h"
+#include "store/inventory.h"
+#include "store/log_sync.h"
+#include "store/problem_list.h"
+#include "tables/table_set.h"
+
+namespace seendb {
+
+/// How a shard is opened.
+struct ShardStoreOptions {
+  std::string path;
+  std::string database_id;
+  uint32_t shard = 0;
+  uint32_t shards = 1;
+  bool create = false;
+  bool read_only = false;
+  bool open_damaged = false;
+  bool repairing = false;  ///< by a repair, which may have begun earlier
+  int64_t now_ms = 0;      ///< when it is opened
+};
+
+/// Options of a write that is on disk when it returns, and of one that need not be. Either passes
+/// over families that are gone.
+rocksdb::WriteOptions Synced();
+rocksdb::WriteOptions NotSynced();
+
+/// See the head of this file.
+class ShardDatabase {
+ public:
+  ShardDatabase(const ShardDatabase&) = delete;
+  ShardDatabase& operator=(const ShardDatabase&) = delete;
+
+  /// Null while !readable().
+  rocksdb::DB* db() const { return db_.get(); }
+  uint32_t shard() const { return options_.shard; }
+  bool read_only() const { return options_.read_only; }
+
+  /// The published families; never null.
+  std::shared_ptr<const FamilySet> families() const;
+  rocksdb::ColumnFamilyHandle* users() const { return users_->get(); }
+  rocksdb::ColumnFamilyHandle* meta() const { return meta_->get(); }
+  std::shared_ptr<Family> ring_family(uint32_t slot) const;
+  /// Families that ring slots beyond the configured number left behind: their journals are
+  /// replayed and drained too.
+  uint32_t ring_families() const;
+  /// Every family of the shard: default, users, the ring's, then those of each collection.
+  std::vector<std::shared_ptr<Family>> OpenTables() const;
+  /// Families now, for the limit.
+  uint32_t family_count() const { return family_count_; }
+
+  /// Makes the log so far survive power loss, and notes how far that is. A sync that fails stops
+  /// the shard's writes until ShardStore::Reopen has succeeded.
+  Status SyncWal();
+
+  /// kIOError from a failure that stopped RocksDB's writes until ShardStore::Reopen has succeeded.
+  /// Reads go on.
+  Status CheckWritable() const;
+  /// False where not even an opening for reading succeeded: there are no families then.
+  bool readable() const { return db_ != nullptr; }
+  /// Whatever takes long (seals, compactions, checkpoints) ends soon, with kUnavailable. Only
+  /// Reopen or closing comes after it.
+  void GiveUp();
+  bool giving_up() const { return giving_up_; }
+
+  /// What is wrong with this shard, for people; empty while all is well.
+  ProblemList& problems() const { return *problems_; }
+
+ protected:
+  ShardDatabase(ShardStoreOptions options, std::shared_ptr<SharedResources> shared);
+  ~ShardDatabase() { Close(); }
+  /// Precondition: nobody else is in any member, nor holds a family, a bucket or a value.
+  void Close();
+  /// Notes a failure that leaves open what holds: the shard takes no writes until it was opened
+  /// anew.
+  Status InDoubt(const rocksdb::Status& status, std::string_view what);
+  /// Synced.
+  Status PutMeta(const std::string& key, const std::string& value);
+  /// Whoever calls it holds off other changes of the families, or opens the shard.
+  Result<std::shared_ptr<Family>> CreateFamily(const std::string& name, const TableRules& rules);
+  TableRules NewRules() const { return UnboundRules(shared_->counters); }
+  void Publish(std::shared_ptr<const FamilySet> families);
+  void PublishRingFamily(uint32_t slot, std::shared_ptr<Family> family);
+  /// As of the last sync, with the names of the present families.
+  Inventory NotedFiles();
+
+  ShardStoreOptions options_;  // read_only changes while nobody else is inside
+  const std::shared_ptr<SharedResources> shared_;
+  const std::shared_ptr<ProblemList> problems_;
+  std::unique_ptr<rocksdb::Env> placeholders_;  // before db_, which goes first
+  std::unique_ptr<rocksdb::DB> db_;
+  std::atomic<uint32_t> family_count_{0};
+  std::atomic<bool> giving_up_{false};
+
+ private:
+  friend class ShardOpening;
+  void NameFamilies(Inventory* files) const;
+
+  std::shared_ptr<Family> meta_, users_;
+  mutable ReadWriteMutex mutex_{LockRank::kFamilySet};
+  std::shared_ptr<const FamilySet> families_ GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<Family>> ring_ GUARDED_BY(mutex_);
+  std::unique_ptr<LogSync> log_sync_;  // as long as db_ is open for writing
+  Mutex sync_mutex_{LockRank::kSyncNote};
+  uint64_t noted_sequence_ GUARDED_BY(sync_mutex_) = 0;
+  Inventory noted_files_ GUARDED_BY(sync_mutex_);
+};
+
+}  // namespace seendb
