@@ -25,7 +25,53 @@ Status RenameFolder(rocksdb::Env* env, const std::string& from, const std::strin
   return status;
 }
 
+// The canonical path of a folder that is to be attached.
+Result<std::string> CheckFolder(rocksdb::Env* env, const std::string& database, uint32_t number,
+                                const std::string& folder) {
+  const auto refused = [&](const std::string& why) {
+    return Status::InvalidArgument(folder + " " + why, "/folder");
+  };
+  const Result<PathKind> found = KindOfPath(env, folder);
+  if (!found.ok()) return found.status();
+  if (*found != PathKind::kFolder) return refused("is no folder");
+  Result<std::string> canonical = CanonicalPath(env, folder);
+  if (!canonical.ok()) return canonical;
+  const std::string place = ShardPath(database, number);
+  if (*canonical == place) return canonical;
+  if ((*canonical + "/").starts_with(database + "/") && *canonical != place + kKeptSuffix) {
+    return refused("lies inside the database");
+  }
+  const Result<PathKind> there = KindOfPath(env, place);
+  if (!there.ok()) return there.status();
+  if (*there == PathKind::kNothing) return canonical;
+  return Status::Incompatible(place + " is there already", "/shard");
+}
+
+// No later call finds the shard; what takes long in it ends soon.
+Status Unpublish(Catalog& catalog, Shards& shards, uint32_t number) {
+  return catalog.WithoutChanges([&](const CollectionRecords&) -> Status {
+    auto without = std::make_shared<ShardSet>(*shards.All());
+    const std::shared_ptr<Shard> shard = std::exchange((*without)[number], nullptr);
+    shards.Publish(std::move(without));
+    shard->GiveUp();  // of long seals and compactions
+    return {};
+  });
+}
+
 }  // namespace
+
+// What a crash left of shards that were to be deleted.
+Status RemoveDetached(rocksdb::Env* env, const std::string& database) {
+  std::vector<std::string> names;
+  const rocksdb::Status listed = env->GetChildren(database, &names);
+  if (!listed.ok()) return FromRocks(listed, "list " + database);
+  for (const std::string& name : names) {
+    if (!name.starts_with("shard-") || !name.ends_with(kRemovedSuffix)) continue;
+    const Status removed = RemoveFolder(env, database + "/" + name);
+    if (!removed.ok()) return removed;
+  }
+  return {};
+}
 
 std::vector<uint32_t> EngineImpl::AttachedShards() const {
   std::vector<uint32_t> attached;
@@ -36,65 +82,17 @@ std::vector<uint32_t> EngineImpl::AttachedShards() const {
   return attached;
 }
 
-Status EngineImpl::CheckNumber(uint32_t number) const {
-  if (number < shard_count_) return {};
-  return Status::InvalidArgument("the database has " + std::to_string(shard_count_) + " shards",
-                                 "/shard");
-}
-
-// What a crash left of shards that were to be deleted.
-Status EngineImpl::RemoveDetached() {
-  if (options_.read_only) return {};
-  std::vector<std::string> names;
-  const rocksdb::Status listed = shared_->env->GetChildren(path_, &names);
-  if (!listed.ok()) return FromRocks(listed, "list " + path_);
-  for (const std::string& name : names) {
-    if (!name.starts_with("shard-") || !name.ends_with(kRemovedSuffix)) continue;
-    const Status removed = RemoveFolder(shared_->env, path_ + "/" + name);
-    if (!removed.ok()) return removed;
-  }
-  return {};
-}
-
 // ---- Attaching ----
-
-Result<std::string> EngineImpl::CheckFolder(uint32_t number, const std::string& folder) const {
-  const auto refused = [&](const std::string& why) {
-    return Status::InvalidArgument(folder + " " + why, "/folder");
-  };
-  rocksdb::Env* const env = shared_->env;
-  const Result<PathKind> found = KindOfPath(env, folder);
-  if (!found.ok()) return found.status();
-  if (*found != PathKind::kFolder) return refused("is no folder");
-  Result<std::string> canonical = CanonicalPath(env, folder);
-  if (!canonical.ok()) return canonical;
-  const std::string place = ShardPath(path_, number);
-  if (*canonical == place) return canonical;
-  if ((*canonical + "/").starts_with(path_ + "/") && *canonical != place + kKeptSuffix) {
-    return refused("lies inside the database");
-  }
-  const Result<PathKind> there = KindOfPath(env, place);
-  if (!there.ok()) return there.status();
-  if (*there == PathKind::kNothing) return canonical;
-  return Status::Incompatible(place + " is there already", "/shard");
-}
-
-Status EngineImpl::OpenAttached(const Identity& identity, uint32_t number) {
-  Result<std::unique_ptr<Shard>> opened =
-      Shard::Open(OptionsOf(identity, number), ContextOf(identity));
-  if (!opened.ok()) return opened.status();
-  return catalog_.Join(number, LeftShards::Lend(left_, number, std::move(opened).value()));
-}
 
 Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
   Status status = CheckWritable();
-  if (status.ok()) status = CheckNumber(number);
+  if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   const MutexLock one(attach_mutex_);
   if (left_->IsLent(number)) {
     return Status::Incompatible("shard " + std::to_string(number) + " is attached", "/shard");
   }
-  const Result<std::string> from = CheckFolder(number, folder);
+  const Result<std::string> from = CheckFolder(shared_->env, path_, number, folder);
   if (!from.ok()) return from.status();
   rocksdb::Env* const env = shared_->env;
   Result<std::optional<Identity>> identity = ReadIdentity(env, path_);
@@ -105,7 +103,13 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
 
   const std::string place = ShardPath(path_, number);
   if (*from != place) status = RenameFolder(env, *from, place);
-  if (status.ok()) status = OpenAttached(**identity, number);
+  if (status.ok()) {
+    Result<std::unique_ptr<Shard>> opened =
+        Shard::Open(OptionsOf(**identity, number), ContextOf(**identity));
+    status = opened.ok()
+                 ? catalog_.Join(number, LeftShards::Lend(left_, number, std::move(opened).value()))
+                 : opened.status();
+  }
   if (status.ok()) return {};
   // As it was: closed, and under its former name.
   left_->TakeBack(number, kLeaveWait).reset();
@@ -118,19 +122,9 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
 
 // ---- Detaching ----
 
-Status EngineImpl::Unpublish(uint32_t number) {
-  return catalog_.WithoutChanges([&](const CollectionRecords&) -> Status {
-    auto without = std::make_shared<ShardSet>(*shards_.All());
-    const std::shared_ptr<Shard> shard = std::exchange((*without)[number], nullptr);
-    shards_.Publish(std::move(without));
-    shard->GiveUp();  // of long seals and compactions
-    return {};
-  });
-}
-
 Status EngineImpl::DetachShard(uint32_t number, Detached folder) {
   Status status = CheckWritable();
-  if (status.ok()) status = CheckNumber(number);
+  if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   const MutexLock one(attach_mutex_);
   if (!left_->IsLent(number)) return AbsentShard(number);
@@ -146,7 +140,7 @@ Status EngineImpl::DetachShard(uint32_t number, Detached folder) {
     status = kept ? (*shard)->CheckWritable() : Status();
     if (!status.ok()) return status;
   }
-  if (shards_.At(number).ok()) status = Unpublish(number);
+  if (shards_.At(number).ok()) status = Unpublish(catalog_, shards_, number);
   if (!status.ok()) return status;
   std::unique_ptr<Shard> left = left_->TakeBack(number, kLeaveWait);
   if (left == nullptr) {

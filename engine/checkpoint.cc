@@ -12,9 +12,8 @@ namespace {
 // In a copy being made: whoever finds the folder knows that it is not whole, and ours.
 constexpr char kUnfinished[] = "UNFINISHED";
 
-}  // namespace
-
-Result<std::string> EngineImpl::CheckTarget(const std::string& dir) const {
+Result<std::string> CheckTarget(rocksdb::Env* env, const std::string& database,
+                                const std::string& dir) {
   const auto refused = [&](const std::string& why) {
     return Status::InvalidArgument(dir + " " + why, "/dir");
   };
@@ -23,16 +22,51 @@ Result<std::string> EngineImpl::CheckTarget(const std::string& dir) const {
   const std::string name = target.substr(target.rfind('/') + 1);  // npos + 1 is 0
   if (name.empty() || name == "." || name == ".." || name.ends_with(".tmp"))
     return refused("is no name for a checkpoint");
-  rocksdb::Env* const env = shared_->env;
   const Result<std::string> parent = CanonicalPath(env, FolderOf(target));
   if (!parent.ok()) return refused("is to be made in a folder that does not exist");
-  if ((*parent + "/").starts_with(path_ + "/")) return refused("lies inside the database");
+  if ((*parent + "/").starts_with(database + "/")) return refused("lies inside the database");
   const std::string folder = *parent + (*parent == "/" ? "" : "/") + name;
   const Result<PathKind> found = KindOfPath(env, folder);
   if (!found.ok()) return found.status();
   if (*found != PathKind::kNothing) return refused("is there already");
   return folder;
 }
+
+// Under another name until it is whole: what a crash leaves can't be taken for a checkpoint. `part`
+// of what is filled becomes the copy; empty: all of it.
+Status MakeCopy(
+    rocksdb::Env* env, const std::string& database, const std::string& dir, const std::string& part,
+    const std::function<Status(const Identity& identity, const std::string& fresh)>& fill) {
+  const Result<std::string> target = CheckTarget(env, database, dir);
+  if (!target.ok()) return target.status();
+  const std::string& folder = *target;
+  Result<std::optional<Identity>> identity = ReadIdentity(env, database);
+  if (!identity.ok()) return identity.status();
+  if (!identity->has_value()) return Status::Corruption(database + "/SEENDB is missing");
+
+  const std::string fresh = folder + ".tmp";
+  const MarkedFolder marked{fresh, kUnfinished};
+  Status status = marked.RemoveLeftover(env);
+  if (status.code() == StatusCode::kIncompatible)
+    return Status::Incompatible(std::string(status.message()), "/dir");
+  if (!status.ok()) return status;
+  status = marked.Make(env);
+  if (status.ok()) status = fill(**identity, fresh);
+  if (status.ok()) {
+    status = FromRocks(env->RenameFile(fresh + part, folder), "rename " + fresh + part);
+  }
+  if (status.ok()) status = SyncFolder(env, FolderOf(folder));
+  if (status.ok() && part.empty()) {
+    // Under the target's name the mark means nothing: one that stays does no harm.
+    env->DeleteFile(folder + "/" + kUnfinished).PermitUncheckedError();
+    return {};
+  }
+  const Status removed = marked.RemoveLeftover(env);
+  static_cast<void>(removed);  // the next checkpoint of this name tries again
+  return status;
+}
+
+}  // namespace
 
 // The copy opens as a whole: its logs read to the sequence they are known to hold. The files that
 // were linked are the database's own; of those that were copied every checksum is read.
@@ -60,19 +94,21 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
     const std::shared_ptr<const ShardSet> all = shards_.All();
     const Status whole = CheckNoneAbsent(*all);
     if (!whole.ok()) return whole;
-    return MakeCopy(dir, "", [&](const Identity& identity, const std::string& fresh) -> Status {
-      rocksdb::Env* const env = shared_->env;
-      Status status;
-      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
-        status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
-      }
-      if (status.ok()) status = WriteCollections(env, fresh, collections);
-      if (status.ok()) status = WriteIdentity(env, fresh, identity);
-      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
-        status = CheckShardCopy(identity, ShardPath(fresh, shard), shard, report.files_linked == 0);
-      }
-      return status;
-    });
+    return MakeCopy(shared_->env, path_, dir, "",
+                    [&](const Identity& identity, const std::string& fresh) -> Status {
+                      rocksdb::Env* const env = shared_->env;
+                      Status status;
+                      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+                        status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
+                      }
+                      if (status.ok()) status = WriteCollections(env, fresh, collections);
+                      if (status.ok()) status = WriteIdentity(env, fresh, identity);
+                      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+                        status = CheckShardCopy(identity, ShardPath(fresh, shard), shard,
+                                                report.files_linked == 0);
+                      }
+                      return status;
+                    });
   });
   if (!made.ok()) return made;
   report.shards = shard_count_;
@@ -81,7 +117,7 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
 
 Result<CheckpointReport> EngineImpl::CheckpointShard(uint32_t number, const std::string& dir) {
   Status status = CheckWritable();
-  if (status.ok()) status = CheckNumber(number);
+  if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   CheckpointReport report;
   report.shards = 1;
@@ -89,49 +125,16 @@ Result<CheckpointReport> EngineImpl::CheckpointShard(uint32_t number, const std:
     const Result<std::shared_ptr<Shard>> shard = shards_.At(number);
     if (!shard.ok()) return shard.status();
     const std::string part = ShardPath("", number);
-    return MakeCopy(dir, part, [&](const Identity& identity, const std::string& fresh) -> Status {
-      const Status copied = (*shard)->Checkpoint(fresh + part, &report);
-      if (!copied.ok()) return copied;
-      return CheckShardCopy(identity, fresh + part, number, report.files_linked == 0);
-    });
+    return MakeCopy(shared_->env, path_, dir, part,
+                    [&](const Identity& identity, const std::string& fresh) -> Status {
+                      const Status copied = (*shard)->Checkpoint(fresh + part, &report);
+                      if (!copied.ok()) return copied;
+                      return CheckShardCopy(identity, fresh + part, number,
+                                            report.files_linked == 0);
+                    });
   });
   if (!status.ok()) return status;
   return report;
-}
-
-// Under another name until it is whole: what a crash leaves can't be taken for a checkpoint. `part`
-// of what is filled becomes the copy; empty: all of it.
-Status EngineImpl::MakeCopy(
-    const std::string& dir, const std::string& part,
-    const std::function<Status(const Identity& identity, const std::string& fresh)>& fill) {
-  const Result<std::string> target = CheckTarget(dir);
-  if (!target.ok()) return target.status();
-  const std::string& folder = *target;
-  rocksdb::Env* const env = shared_->env;
-  Result<std::optional<Identity>> identity = ReadIdentity(env, path_);
-  if (!identity.ok()) return identity.status();
-  if (!identity->has_value()) return Status::Corruption(path_ + "/SEENDB is missing");
-
-  const std::string fresh = folder + ".tmp";
-  const MarkedFolder marked{fresh, kUnfinished};
-  Status status = marked.RemoveLeftover(env);
-  if (status.code() == StatusCode::kIncompatible)
-    return Status::Incompatible(std::string(status.message()), "/dir");
-  if (!status.ok()) return status;
-  status = marked.Make(env);
-  if (status.ok()) status = fill(**identity, fresh);
-  if (status.ok()) {
-    status = FromRocks(env->RenameFile(fresh + part, folder), "rename " + fresh + part);
-  }
-  if (status.ok()) status = SyncFolder(env, FolderOf(folder));
-  if (status.ok() && part.empty()) {
-    // Under the target's name the mark means nothing: one that stays does no harm.
-    env->DeleteFile(folder + "/" + kUnfinished).PermitUncheckedError();
-    return {};
-  }
-  const Status removed = marked.RemoveLeftover(env);
-  static_cast<void>(removed);  // the next checkpoint of this name tries again
-  return status;
 }
 
 }  // namespace seendb

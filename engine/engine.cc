@@ -129,6 +129,39 @@ Status ForAllShards(size_t shards, const std::function<Status(size_t)>& work) {
   return first;
 }
 
+// Options::owned against the database; and whether it names the shard.
+Status CheckOwned(const Options& options, const Identity& identity) {
+  if (!options.owned) return {};
+  const std::vector<uint32_t>& owned = *options.owned;
+  if (owned.empty()) return Status::InvalidArgument("must name a shard", "/owned");
+  for (size_t i = 0; i < owned.size(); ++i) {
+    const std::string field = "/owned/" + std::to_string(i);
+    if (owned[i] >= identity.shards) {
+      return Status::InvalidArgument(
+          "the database has " + std::to_string(identity.shards) + " shards", field);
+    }
+    if (std::count(owned.data(), owned.data() + i, owned[i]) != 0) {
+      return Status::InvalidArgument("a shard is named twice", field);
+    }
+  }
+  if (identity.ready || owned.size() == identity.shards) return {};
+  return Status::InvalidArgument("a new database is made with all of its shards", "/owned");
+}
+
+bool Owns(const Options& options, uint32_t shard) {
+  return !options.owned || std::count(options.owned->begin(), options.owned->end(), shard) != 0;
+}
+
+// The newest time that any shard noted.
+std::optional<int64_t> NotedBy(const Shards& shards) {
+  std::optional<int64_t> noted_ms;
+  for (const std::shared_ptr<Shard>& shard : shards.Attached()) {
+    const std::optional<int64_t> of_shard = shard->noted_ms();
+    if (of_shard) noted_ms = std::max(noted_ms.value_or(*of_shard), *of_shard);
+  }
+  return noted_ms;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::Open(const std::string& path, const Options& options) {
@@ -153,7 +186,8 @@ EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& se
       guard_(seams.clock, seams.machine, options.clock_jump_ms),
       env_(NewOrderedEnv(seams.env != nullptr ? seams.env : rocksdb::Env::Default(), logs_)),
       shared_(std::make_shared<SharedResources>()),
-      catalog_({&options_, clock_, env_.get(), &shards_, &problems_, &names_}) {
+      catalog_({&options_, clock_, env_.get(), &shards_, &problems_, &names_}),
+      recorder_({&options_, clock_, counters_.get(), &shards_, &catalog_}) {
   shared_->env = env_.get();
   shared_->logs = logs_;
   shared_->block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, -1, false, 0.2);
@@ -179,7 +213,8 @@ Status EngineImpl::OpenAll() {
   Status status = OpenIdentity(&identity);
   const bool fresh = !identity.ready;
   if (status.ok()) status = OpenShards(identity);
-  if (status.ok()) BeginClock();
+  // The clock is believed, or doubted, by what the shards noted.
+  if (status.ok()) guard_.Begin(NotedBy(shards_), options_.confirm_clock);
   if (status.ok()) status = catalog_.Begin(path_, fresh);
   if (status.ok() && fresh) status = SyncFolder(shared_->env, path_);  // the shards' names first
   if (status.ok() && fresh) {
@@ -237,7 +272,7 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                                       " shards, asked for " + std::to_string(options_.shards),
                                   "/shards");
     }
-    const Status owned = CheckOwned(*identity);
+    const Status owned = CheckOwned(options_, *identity);
     if (!owned.ok()) return owned;
     // Whoever made it may have been killed before the names of its shards were synced.
     return options_.read_only ? Status() : SyncFolder(env, path_);
@@ -251,7 +286,7 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   }
   const uint32_t shards = options_.shards != 0 ? options_.shards : 4;
   identity->shards = shards;
-  const Status owned = CheckOwned(*identity);
+  const Status owned = CheckOwned(options_, *identity);
   if (!owned.ok()) return owned;
   const Status room = CheckRoomFor(env, path_, shards);
   if (!room.ok()) return room;
@@ -259,28 +294,6 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();
   identity->hash = kHashVersion;
   return WriteIdentity(env, path_, *identity);
-}
-
-Status EngineImpl::CheckOwned(const Identity& identity) const {
-  if (!options_.owned) return {};
-  const std::vector<uint32_t>& owned = *options_.owned;
-  if (owned.empty()) return Status::InvalidArgument("must name a shard", "/owned");
-  for (size_t i = 0; i < owned.size(); ++i) {
-    const std::string field = "/owned/" + std::to_string(i);
-    if (owned[i] >= identity.shards) {
-      return Status::InvalidArgument(
-          "the database has " + std::to_string(identity.shards) + " shards", field);
-    }
-    if (std::count(owned.data(), owned.data() + i, owned[i]) != 0) {
-      return Status::InvalidArgument("a shard is named twice", field);
-    }
-  }
-  if (identity.ready || owned.size() == identity.shards) return {};
-  return Status::InvalidArgument("a new database is made with all of its shards", "/owned");
-}
-
-bool EngineImpl::Owns(uint32_t shard) const {
-  return !options_.owned || std::count(options_.owned->begin(), options_.owned->end(), shard) != 0;
 }
 
 ShardStoreOptions EngineImpl::OptionsOf(const Identity& identity, uint32_t shard) const {
@@ -304,12 +317,12 @@ ShardContext EngineImpl::ContextOf(const Identity& identity) {
 Status EngineImpl::OpenShards(const Identity& identity) {
   shard_count_ = identity.shards;
   auto opened = std::make_shared<ShardSet>(identity.shards);
-  Status status = RemoveDetached();
+  Status status = options_.read_only ? Status() : RemoveDetached(shared_->env, path_);
   if (!status.ok()) return status;
   const ShardContext context = ContextOf(identity);
   status = ForAllShards(identity.shards, [&](size_t i) {
     const auto number = static_cast<uint32_t>(i);
-    if (!Owns(number)) return Status();
+    if (!Owns(options_, number)) return Status();
     Result<std::unique_ptr<Shard>> shard = Shard::Open(OptionsOf(identity, number), context);
     if (!shard.ok()) return shard.status();
     (*opened)[i] = LeftShards::Lend(left_, number, std::move(shard).value());
@@ -317,15 +330,6 @@ Status EngineImpl::OpenShards(const Identity& identity) {
   });
   shards_.Publish(std::move(opened));
   return status;
-}
-
-void EngineImpl::BeginClock() {
-  std::optional<int64_t> noted_ms;
-  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) {
-    const std::optional<int64_t> of_shard = shard->noted_ms();
-    if (of_shard) noted_ms = std::max(noted_ms.value_or(*of_shard), *of_shard);
-  }
-  guard_.Begin(noted_ms, options_.confirm_clock);
 }
 
 Status EngineImpl::CheckOpen() const { return closed_ ? Status::Closed() : Status(); }
@@ -337,6 +341,26 @@ Status EngineImpl::CheckWritable() const {
 }
 
 uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, shard_count_); }
+
+Result<RecordResult> EngineImpl::RecordPlays(std::span<const Play> plays,
+                                             const RecordOptions& options) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  return recorder_.RecordPlays(plays, options);
+}
+
+Result<RecordResult> EngineImpl::RecordImpressions(std::span<const Impression> impressions,
+                                                   const RecordOptions& options) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  return recorder_.RecordImpressions(impressions, options);
+}
+
+Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  return recorder_.Ingest(batch);
+}
 
 Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
   const Status writable = CheckWritable();

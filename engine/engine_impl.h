@@ -16,6 +16,7 @@
 #include "base/counters.h"
 #include "base/name_table.h"
 #include "catalog.h"
+#include "recorder.h"
 #include "scheduler.h"
 #include "seams.h"
 #include "seendb/engine.h"
@@ -32,6 +33,17 @@ inline Status CheckUser(IdRef user) {
   return valid.ok() ? valid : Status(valid.code(), std::string(valid.message()), "/user");
 }
 
+/// kInvalidArgument ("/shard").
+inline Status CheckShardNumber(uint32_t number, uint32_t shards) {
+  if (number < shards) return {};
+  return Status::InvalidArgument("the database has " + std::to_string(shards) + " shards",
+                                 "/shard");
+}
+
+/// Deletes what a crash left of shards that were to be deleted (attach.cc).
+Status RemoveDetached(rocksdb::Env* env, const std::string& database);
+
+/// See the head of this file.
 class EngineImpl final : public Engine {
  public:
   EngineImpl(std::string path, const Options& options, const Seams& seams);
@@ -88,111 +100,24 @@ class EngineImpl final : public Engine {
 
  private:
   // engine.cc
-  /// Believes the clock, or doubts it, by what the shards noted.
-  void BeginClock();
-  /// Notes the time in every shard that is not being opened anew, once a minute.
-  Status NoteClockIfDue();
-  Status NoteClock(int64_t now_ms);
   Status OpenIdentity(Identity* identity);
   Status OpenShards(const Identity& identity);
   ShardStoreOptions OptionsOf(const Identity& identity, uint32_t shard) const;
   ShardContext ContextOf(const Identity& identity);
-  /// Options::owned against the database; and whether it names the shard.
-  Status CheckOwned(const Identity& identity) const;
-  bool Owns(uint32_t shard) const;
   Status CheckOpen() const;
   Status CheckWritable() const;
-  /// kUnavailable where it is absent.
-  Result<std::shared_ptr<Shard>> ShardFor(IdRef user) const { return shards_.At(ShardOf(user)); }
-  /// Runs `work(shard, collection)` for every collection in every shard. The first failure.
-  template <typename Work>
-  Status InEachCollection(const Work& work) {
-    Status first;
-    const std::shared_ptr<const CollectionMap> all = catalog_.All();
-    for (const auto& [name, collection] : *all) {
-      Status done = shards_.InEach(
-          [&, &of = *collection](Shard& shard) -> Status { return work(shard, of); });
-      if (first.ok() && !done.ok()) first = std::move(done);
-    }
-    return first;
-  }
-
-  // record.cc
-  template <typename Given>
-  Result<RecordResult> RecordAll(std::span<const Given> given, const RecordOptions& options,
-                                 bool impressions);
-  /// Of a call in several pieces: kUnavailable where the shard of one of the users is absent.
-  template <typename Given>
-  Status CheckAttached(std::span<const Given> given) const;
-  template <typename Given>
-  Status RecordPiece(std::span<const Given> given, uint32_t first_index,
-                     const Collection& collection, const GivenEvents& all, RecordResult* result);
-  /// Counts the impressions of a call that the policy's cap keeps out; how many they are.
-  uint64_t CountEvicted(ServedCount* served, const Collection& collection);
-  /// The call failed: the first plays it has named are not known to its caller.
-  void MarkNotTold(std::span<const Play> plays, const Collection& collection, const Today& today,
-                   const RecordResult& result);
-  /// What a call answers that failed in a shard after others, maybe, were written.
-  static Status FailureOf(Status failed, bool any_written);
-  /// Room in every shard that is to stage events; kBusy where one has none.
-  static Status PinAll(const ShardSet& shards, const EventsByShard& by_shard,
-                       const Collection& collection, const GivenEvents& given,
-                       std::vector<std::optional<SlotPin>>* pins);
-  Status WriteEvents(const EventsByShard& by_shard, const Collection& collection,
-                     const GivenEvents& given, RecordResult* result);
-  /// Today, where first plays of the day are to be told.
-  std::optional<Today> TodayOf(const Collection& collection, bool impressions) const;
-
-  // ingest.cc
-  /// Events as they go to the shards.
-  struct SortedEvents {
-    EventsByShard accepted;
-    std::vector<std::vector<uint32_t>> refused;  ///< by shard
-    std::optional<Today> today;
-    const TimeCheck* times = nullptr;
-    ServedCount* served = nullptr;
-  };
-  /// kBusy where the outbox takes no more rows.
-  Status CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const;
-  Status WriteSteps(const IngestBatch& batch, const Collection& collection,
-                    const SortedEvents& sorted, IngestResult* result);
-
-  // filter.cc
-  Status RecordReturned(const FilterRequest& request, FilterResponse* response);
-
-  // history.cc
-  Result<CollectionPtr> FindHistory(std::string_view name) const;
-  /// The same for a call about items of a user, which are checked first.
-  Result<CollectionPtr> FindHistoryOf(IdRef user, std::span<const IdRef> items,
-                                      std::string_view name) const;
-  /// What becomes of collections that keep no history: refused where they are named, and not among
-  /// all; among all; taken.
-  enum class Without : uint8_t { kRefused, kAmongAll, kTaken };
-  Result<std::vector<CollectionPtr>> HistoryCollections(std::span<const std::string_view> names,
-                                                        Without without) const;
-  /// What users' records say of the time before it has no effect any more.
-  int64_t OldestAccepted() const;
+  /// Notes the time in every shard that is not being opened anew, once a minute.
+  Status NoteClockIfDue();
+  Status NoteClock(int64_t now_ms);
 
   // background.cc
   void StartBackground();
   Status Heal();
 
   // checkpoint.cc
-  Result<std::string> CheckTarget(const std::string& dir) const;
   /// The folder of a copy of a shard opens; with `checksums` every byte of it is read.
   Status CheckShardCopy(const Identity& identity, const std::string& path, uint32_t shard,
                         bool checksums) const;
-  Status MakeCopy(
-      const std::string& dir, const std::string& part,
-      const std::function<Status(const Identity& identity, const std::string& fresh)>& fill);
-
-  // attach.cc
-  Status CheckNumber(uint32_t number) const;
-  Status RemoveDetached();
-  /// The canonical path of a folder that is to be attached.
-  Result<std::string> CheckFolder(uint32_t number, const std::string& folder) const;
-  Status OpenAttached(const Identity& identity, uint32_t number);
-  Status Unpublish(uint32_t number);
 
   std::string path_;  // canonical once the database is open
   const Options options_;
@@ -211,6 +136,7 @@ class EngineImpl final : public Engine {
   uint32_t shard_count_ = 1;  // also after Close
   ProblemList problems_;      // of the background work; those of a shard are its own
   Catalog catalog_;
+  const Recorder recorder_;
 
   std::atomic<bool> closed_{false};
   std::unique_ptr<Scheduler> scheduler_;  // null without background work

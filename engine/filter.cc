@@ -49,6 +49,27 @@ SteadyTime DeadlineOf(const FilterRequest& request) {
   return std::chrono::steady_clock::now() + std::chrono::microseconds(request.deadline_us);
 }
 
+// A failing disk or a full ring does not take the finished answer away. An id that can't be
+// recorded is the caller's error.
+Status RecordReturned(const Recorder& recorder, const FilterRequest& request, Counters* counters,
+                      FilterResponse* response) {
+  std::vector<Impression> served(response->unseen.size());
+  for (size_t i = 0; i < served.size(); ++i) {
+    served[i].user = request.user;
+    served[i].item = request.items[response->unseen[i]];
+  }
+  const Result<RecordResult> recorded =
+      recorder.RecordImpressions(served, RecordOptions{.collection = request.collection});
+  response->recorded = recorded.ok();
+  if (recorded.ok()) {
+    response->beyond_cap = recorded->beyond_cap;
+    return {};
+  }
+  if (recorded.status().code() == StatusCode::kInvalidArgument) return recorded.status();
+  counters->record_failures.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
 }  // namespace
 
 Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response) {
@@ -72,7 +93,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   if (request.memory_only && request.verify) return defer();
   const SteadyTime deadline = DeadlineOf(request);
   const std::string user = request.user.ToString();
-  const Result<std::shared_ptr<Shard>> found = ShardFor(request.user);
+  const Result<std::shared_ptr<Shard>> found = shards_.Of(request.user);
   if (!found.ok()) return found.status();
   Shard& shard = **found;
   FilterTurn turn = request.turn == nullptr ? nullptr : *request.turn;
@@ -96,27 +117,8 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
     }
   }
   SEENDB_PAUSE_POINT("filter: answered");
-  return request.record && !too_late ? RecordReturned(request, response) : Status();
-}
-
-// A failing disk or a full ring does not take the finished answer away. An id that can't be
-// recorded is the caller's error.
-Status EngineImpl::RecordReturned(const FilterRequest& request, FilterResponse* response) {
-  std::vector<Impression> served(response->unseen.size());
-  for (size_t i = 0; i < served.size(); ++i) {
-    served[i].user = request.user;
-    served[i].item = request.items[response->unseen[i]];
-  }
-  const Result<RecordResult> recorded =
-      RecordImpressions(served, RecordOptions{.collection = request.collection});
-  response->recorded = recorded.ok();
-  if (recorded.ok()) {
-    response->beyond_cap = recorded->beyond_cap;
-    return {};
-  }
-  if (recorded.status().code() == StatusCode::kInvalidArgument) return recorded.status();
-  counters_->record_failures.fetch_add(1, std::memory_order_relaxed);
-  return {};
+  if (!request.record || too_late) return {};
+  return RecordReturned(recorder_, request, counters_.get(), response);
 }
 
 }  // namespace seendb

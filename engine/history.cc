@@ -1,4 +1,4 @@
-// History: what is asked is checked, and the user's shard reads or changes it.
+// History, and erasures: what is asked is checked, and the user's shard reads or changes it.
 
 #include <algorithm>
 #include <map>
@@ -28,29 +28,33 @@ Status CheckHistoryItems(std::span<const IdRef> items) {
   return {};
 }
 
-}  // namespace
-
-Result<CollectionPtr> EngineImpl::FindHistory(std::string_view name) const {
-  Result<CollectionPtr> found = catalog_.Find(name);
+Result<CollectionPtr> FindHistory(const Catalog& catalog, std::string_view name) {
+  Result<CollectionPtr> found = catalog.Find(name);
   if (found.ok() && !(*found)->policy.history.enabled) return NoHistory(name, "/collection");
   return found;
 }
 
-Result<CollectionPtr> EngineImpl::FindHistoryOf(IdRef user, std::span<const IdRef> items,
-                                                std::string_view name) const {
+/// The same for a call about items of a user, which are checked first.
+Result<CollectionPtr> FindHistoryOf(const Catalog& catalog, IdRef user,
+                                    std::span<const IdRef> items, std::string_view name) {
   Status valid = CheckUser(user);
   if (valid.ok()) valid = CheckHistoryItems(items);
   if (!valid.ok()) return valid;
-  return FindHistory(name);
+  return FindHistory(catalog, name);
 }
 
+/// What becomes of collections that keep no history: refused where they are named, and not among
+/// all; among all; taken.
+enum class Without : uint8_t { kRefused, kAmongAll, kTaken };
+
 // Those named, each once, by name; or, where none is, all.
-Result<std::vector<CollectionPtr>> EngineImpl::HistoryCollections(
-    std::span<const std::string_view> names, Without without) const {
+Result<std::vector<CollectionPtr>> HistoryCollections(const Catalog& catalog,
+                                                      std::span<const std::string_view> names,
+                                                      Without without) {
   CollectionMap wanted;
   for (size_t i = 0; i < names.size(); ++i) {
     Result<CollectionPtr> found =
-        without == Without::kTaken ? catalog_.Find(names[i]) : FindHistory(names[i]);
+        without == Without::kTaken ? catalog.Find(names[i]) : FindHistory(catalog, names[i]);
     if (!found.ok()) {
       return Status(found.status().code(), std::string(found.status().message()),
                     "/collections/" + std::to_string(i));
@@ -58,7 +62,7 @@ Result<std::vector<CollectionPtr>> EngineImpl::HistoryCollections(
     wanted.emplace(std::string(names[i]), std::move(found).value());
   }
   if (names.empty()) {
-    const std::shared_ptr<const CollectionMap> all = catalog_.All();
+    const std::shared_ptr<const CollectionMap> all = catalog.All();
     for (const auto& [name, collection] : *all) {
       const bool keeps = collection->policy.history.enabled;
       if (keeps || without != Without::kRefused) wanted.emplace(name, collection);
@@ -69,6 +73,24 @@ Result<std::vector<CollectionPtr>> EngineImpl::HistoryCollections(
   for (auto& [name, collection] : wanted) list.push_back(std::move(collection));
   return list;
 }
+
+// The beginning of the longest retention, before which no play is accepted any more; and as much
+// earlier as plays may be later than they come, so that what is kept of a pause tells of each
+// bucket whether it lacks plays that came meanwhile.
+// A clock in doubt makes nothing be forgotten.
+int64_t OldestAccepted(const Catalog& catalog, Present now) {
+  if (now.in_doubt) return kNeverMs;
+  int64_t oldest_ms = now.ms;
+  const std::shared_ptr<const CollectionMap> all = catalog.All();
+  for (const auto& [name, collection] : *all) {
+    const Policy& policy = collection->policy;
+    const int64_t oldest = OldestBucket(policy, now.ms);
+    oldest_ms = std::min(oldest_ms, BucketBeginMs(policy, oldest) - policy.max_future_ms);
+  }
+  return oldest_ms;
+}
+
+}  // namespace
 
 Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page) {
   *page = {};
@@ -86,9 +108,9 @@ Status EngineImpl::ReadHistory(const HistoryRequest& request, HistoryPage* page)
     return Status::InvalidArgument("is no cursor of a page of history", "/cursor");
   }
   const Result<std::vector<CollectionPtr>> wanted = HistoryCollections(
-      request.collections, request.switched_off ? Without::kAmongAll : Without::kRefused);
+      catalog_, request.collections, request.switched_off ? Without::kAmongAll : Without::kRefused);
   if (!wanted.ok()) return wanted.status();
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(request.user);
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(request.user);
   if (!shard.ok()) return shard.status();
   return (*shard)->ReadHistory(request, *wanted, continued ? &cursor : nullptr, page);
 }
@@ -98,9 +120,9 @@ Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
   *found = {};
   const Status open = CheckOpen();
   if (!open.ok()) return open;
-  const Result<CollectionPtr> of = FindHistoryOf(user, items, collection);
+  const Result<CollectionPtr> of = FindHistoryOf(catalog_, user, items, collection);
   if (!of.ok()) return of.status();
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
   return (*shard)->LookupHistory(**of, user.ToString(), items, found);
 }
@@ -109,11 +131,12 @@ Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
                                  std::span<const IdRef> items) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const Result<CollectionPtr> of = FindHistoryOf(user, items, collection);
+  const Result<CollectionPtr> of = FindHistoryOf(catalog_, user, items, collection);
   if (!of.ok()) return of.status();
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->DeleteItems(**of, user.ToString(), items, OldestAccepted());
+  return (*shard)->DeleteItems(**of, user.ToString(), items,
+                               OldestAccepted(catalog_, clock_->Look()));
 }
 
 Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
@@ -121,11 +144,11 @@ Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
   if (!writable.ok()) return writable;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
-  const Result<std::vector<CollectionPtr>> wanted =
-      HistoryCollections(clear.collections, clear.filter ? Without::kTaken : Without::kAmongAll);
+  const Result<std::vector<CollectionPtr>> wanted = HistoryCollections(
+      catalog_, clear.collections, clear.filter ? Without::kTaken : Without::kAmongAll);
   if (!wanted.ok()) return wanted.status();
   if (wanted->empty()) return {};
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
   return (*shard)->Clear(user.ToString(), *wanted, clear.filter);
 }
@@ -135,9 +158,10 @@ Status EngineImpl::SetRecording(IdRef user, bool paused) {
   if (!writable.ok()) return writable;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->SetRecording(user.ToString(), paused, *catalog_.All(), OldestAccepted());
+  return (*shard)->SetRecording(user.ToString(), paused, *catalog_.All(),
+                                OldestAccepted(catalog_, clock_->Look()));
 }
 
 Result<Recording> EngineImpl::GetRecording(IdRef user) {
@@ -145,26 +169,19 @@ Result<Recording> EngineImpl::GetRecording(IdRef user) {
   if (!open.ok()) return open;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
   return (*shard)->GetRecording(user.ToString());
 }
 
-// The beginning of the longest retention, before which no play is accepted any more; and as much
-// earlier as plays may be later than they come, so that what is kept of a pause tells of each
-// bucket whether it lacks plays that came meanwhile.
-// A clock in doubt makes nothing be forgotten.
-int64_t EngineImpl::OldestAccepted() const {
-  const Present now = clock_->Look();
-  if (now.in_doubt) return kNeverMs;
-  int64_t oldest_ms = now.ms;
-  const std::shared_ptr<const CollectionMap> all = catalog_.All();
-  for (const auto& [name, collection] : *all) {
-    const Policy& policy = collection->policy;
-    const int64_t oldest = OldestBucket(policy, now.ms);
-    oldest_ms = std::min(oldest_ms, BucketBeginMs(policy, oldest) - policy.max_future_ms);
-  }
-  return oldest_ms;
+Status EngineImpl::EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const Status valid = CheckUser(user);
+  if (!valid.ok()) return valid;
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
+  if (!shard.ok()) return shard.status();
+  return (*shard)->Erase(user.ToString(), *catalog_.All(), options, erasure);
 }
 
 }  // namespace seendb

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "engine_impl.h"
+#include "recorder.h"
 
 namespace seendb {
 namespace {
@@ -91,27 +91,25 @@ std::set<uint32_t> ShardsOf(const IngestBatch& batch, uint32_t shards) {
 
 }  // namespace
 
-Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
-  Status status = CheckWritable();
-  if (!status.ok()) return status;
-  const Result<CollectionPtr> found = catalog_.Find(batch.collection);
+Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
+  const Result<CollectionPtr> found = context_.catalog->Find(batch.collection);
   if (!found.ok()) return found.status();
   const Collection& collection = **found;
-  status = CheckSteps(batch.sources);
+  Status status = CheckSteps(batch.sources);
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
-  if (status.ok()) status = CheckPartitions(batch, shard_count_);
+  if (status.ok()) status = CheckPartitions(batch, context_.shards->count());
   if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
   SortedEvents sorted;
   sorted.today = TodayOf(collection, batch.impressions);
   if (status.ok() && sorted.today) status = CheckDays(batch.plays);
-  const Present now = clock_->Look();
+  const Present now = context_.clock->Look();
   const TimeCheck times(collection.policy, now.ms);
   if (status.ok() && now.in_doubt) status = times.CheckNoneTooOld(batch.plays);
   if (!status.ok()) return status;
   std::string numbers;
-  sorted.refused.resize(shard_count_);
-  sorted.accepted = SortByShard(batch.plays, 0, times, shard_count_, &numbers,
+  sorted.refused.resize(context_.shards->count());
+  sorted.accepted = SortByShard(batch.plays, 0, times, context_.shards->count(), &numbers,
                                 [&](uint32_t shard, uint32_t index, const Status&) {
                                   sorted.refused[shard].push_back(index);
                                 });
@@ -120,9 +118,11 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   if (batch.impressions && !collection.policy.served_is_seen) sorted.served = &served;
   IngestResult result;
   status = WriteSteps(batch, collection, sorted, &result);
-  counters_->ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
-  auto& accepted = batch.impressions ? counters_->impressions_accepted : counters_->plays_accepted;
-  auto& rejected = batch.impressions ? counters_->impressions_refused : counters_->plays_refused;
+  context_.counters->ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
+  auto& accepted = batch.impressions ? context_.counters->impressions_accepted
+                                     : context_.counters->plays_accepted;
+  auto& rejected =
+      batch.impressions ? context_.counters->impressions_refused : context_.counters->plays_refused;
   accepted.fetch_add(result.accepted, std::memory_order_relaxed);
   rejected.fetch_add(result.refused, std::memory_order_relaxed);
   CountEvicted(&served, collection);
@@ -130,21 +130,22 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   return result;
 }
 
-Status EngineImpl::CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const {
+Status Recorder::CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const {
   if (!batch.outbox_first_plays || !today || batch.plays.empty()) return {};
   uint64_t rows = 0;
-  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) rows += shard->log().OutboxRows();
-  if (rows < options_.outbox_max) return {};
+  for (const std::shared_ptr<Shard>& shard : context_.shards->Attached())
+    rows += shard->log().OutboxRows();
+  if (rows < context_.options->outbox_max) return {};
   return Status::Busy("the outbox is full: " + std::to_string(rows) +
                       " rows of first plays wait to be told");
 }
 
 // Each shard is entered on its own, all of them first to see that none refuses: what one has had is
 // left out when the batch comes again.
-Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collection,
-                              const SortedEvents& sorted, IngestResult* result) {
-  const std::shared_ptr<const ShardSet> shards = shards_.All();  // before the pins
-  const std::set<uint32_t> concerned = ShardsOf(batch, shard_count_);
+Status Recorder::WriteSteps(const IngestBatch& batch, const Collection& collection,
+                            const SortedEvents& sorted, IngestResult* result) const {
+  const std::shared_ptr<const ShardSet> shards = context_.shards->All();  // before the pins
+  const std::set<uint32_t> concerned = ShardsOf(batch, context_.shards->count());
   Status status;
   for (const uint32_t i : concerned) {
     status = (*shards)[i] == nullptr ? AbsentShard(i) : (*shards)[i]->log().Check(batch);
@@ -164,7 +165,7 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
   for (const uint32_t i : concerned) {
     const std::span<const ShardEvent> events = sorted.accepted.Of(i);
     const std::vector<uint32_t>& refused = sorted.refused[i];
-    const LogPart log{batch, refused, shard_count_};
+    const LogPart log{batch, refused, context_.shards->count()};
     RecordResult recorded;
     status = (*shards)[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
                                  &recorded);
@@ -178,83 +179,6 @@ Status EngineImpl::WriteSteps(const IngestBatch& batch, const Collection& collec
     result->repeated += events.size() + refused.size() - recorded.accepted - recorded.refused;
   }
   return status;
-}
-
-std::vector<SourceInfo> EngineImpl::Sources() {
-  std::vector<SourceInfo> infos;
-  if (!CheckOpen().ok()) return infos;
-  KnownSources all;
-  const std::vector<std::shared_ptr<Shard>> attached = shards_.Attached();
-  for (const std::shared_ptr<Shard>& shard : attached) shard->log().AddSources(&all);
-  for (auto& [key, known] : all) {
-    known.info.topic = key.first;
-    known.info.partition = key.second;
-    if (known.shards < attached.size()) {
-      known.info.next_offset.reset();
-      known.info.last.reset();
-    }
-    infos.push_back(std::move(known.info));
-  }
-  return infos;
-}
-
-Status EngineImpl::ForgetTopic(std::string_view topic) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const auto named = [&](const SourceInfo& info) { return info.topic == topic; };
-  const std::shared_ptr<const ShardSet> all = shards_.All();
-  const Status whole = CheckNoneAbsent(*all);
-  if (!whole.ok()) return whole;
-  const std::vector<SourceInfo> known = Sources();
-  if (std::none_of(known.begin(), known.end(), named)) {
-    return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
-  }
-  for (const std::shared_ptr<Shard>& shard : *all) {
-    const Status forgotten = shard->log().ForgetTopic(topic);
-    if (!forgotten.ok()) return forgotten;
-  }
-  return {};
-}
-
-std::vector<OutboxSource> EngineImpl::OutboxSources() {
-  std::vector<OutboxSource> sources;
-  if (!CheckOpen().ok()) return sources;
-  for (const std::shared_ptr<Shard>& shard : shards_.Attached())
-    shard->log().AddOutboxSources(&sources);
-  return sources;
-}
-
-Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
-                              std::vector<OutboxRow>* rows) {
-  rows->clear();
-  Status status = CheckOpen();
-  if (!status.ok()) return status;
-  if (source.shard >= shard_count_) return Status::InvalidArgument("no such shard", "/shard");
-  const std::shared_ptr<Shard> shard = (*shards_.All())[source.shard];
-  return shard == nullptr ? AbsentShard(source.shard)
-                          : shard->log().ReadOutbox(source, after, limit, rows);
-}
-
-Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const std::shared_ptr<const ShardSet> shards = shards_.All();
-  std::vector<std::vector<OutboxRow>> by_shard(shards->size());
-  for (size_t i = 0; i < told.size(); ++i) {
-    if (told[i].shard >= shards->size() || told[i].offset < 0) {
-      return Status::InvalidArgument("no such row", "/" + std::to_string(i));
-    }
-    const OutboxRow& row = told[i];
-    by_shard[row.shard].push_back({row.shard, row.topic, row.partition, row.offset});
-  }
-  Status first;
-  for (size_t i = 0; i < shards->size(); ++i) {
-    if (by_shard[i].empty()) continue;
-    Shard* const shard = (*shards)[i].get();
-    Status deleted = shard == nullptr ? AbsentShard(i) : shard->log().DeleteOutbox(by_shard[i]);
-    if (first.ok()) first = std::move(deleted);
-  }
-  return first;
 }
 
 }  // namespace seendb

@@ -3,6 +3,22 @@
 #include "engine_impl.h"
 
 namespace seendb {
+namespace {
+
+// Runs `work(shard, collection)` for every collection in every shard. The first failure.
+template <typename Work>
+Status InEachCollection(const Catalog& catalog, const Shards& shards, const Work& work) {
+  Status first;
+  const std::shared_ptr<const CollectionMap> all = catalog.All();
+  for (const auto& [name, collection] : *all) {
+    Status done =
+        shards.InEach([&, &of = *collection](Shard& shard) -> Status { return work(shard, of); });
+    if (first.ok() && !done.ok()) first = std::move(done);
+  }
+  return first;
+}
+
+}  // namespace
 
 Status EngineImpl::Drain() {
   const Status writable = CheckWritable();
@@ -39,14 +55,16 @@ Status EngineImpl::SealClosed() {
   const Present now = clock_->Look();
   const Status believed = ClockGuard::Check(now);
   if (!believed.ok()) return believed;
-  Status first = InEachCollection([&](Shard& shard, const Collection& collection) {
-    return shard.upkeep().Seal(collection, [&](const Bucket& bucket) {
-      return bucket.end_ms <= now.ms && (!bucket.sealed || bucket.late_items > 0);
-    });
-  });
-  Status trimmed = InEachCollection([](Shard& shard, const Collection& collection) {
-    return shard.upkeep().TrimHistory(collection);
-  });
+  Status first =
+      InEachCollection(catalog_, shards_, [&](Shard& shard, const Collection& collection) {
+        return shard.upkeep().Seal(collection, [&](const Bucket& bucket) {
+          return bucket.end_ms <= now.ms && (!bucket.sealed || bucket.late_items > 0);
+        });
+      });
+  Status trimmed =
+      InEachCollection(catalog_, shards_, [](Shard& shard, const Collection& collection) {
+        return shard.upkeep().TrimHistory(collection);
+      });
   return first.ok() ? trimmed : first;
 }
 
@@ -56,14 +74,16 @@ Status EngineImpl::DropExpired() {
   const Present now = clock_->Look();
   const Status believed = ClockGuard::Check(now);
   if (!believed.ok()) return believed;
-  Status first = InEachCollection([&](Shard& shard, const Collection& collection) {
-    return shard.upkeep().DropFilters(
-        collection, [&](const Policy& policy) { return OldestBucket(policy, now.ms); });
-  });
-  Status history = InEachCollection([&](Shard& shard, const Collection& collection) {
-    return shard.upkeep().DropHistory(
-        collection, [&](const Policy& policy) { return OldestHistoryBucket(policy, now.ms); });
-  });
+  Status first =
+      InEachCollection(catalog_, shards_, [&](Shard& shard, const Collection& collection) {
+        return shard.upkeep().DropFilters(
+            collection, [&](const Policy& policy) { return OldestBucket(policy, now.ms); });
+      });
+  Status history =
+      InEachCollection(catalog_, shards_, [&](Shard& shard, const Collection& collection) {
+        return shard.upkeep().DropHistory(
+            collection, [&](const Policy& policy) { return OldestHistoryBucket(policy, now.ms); });
+      });
   return first.ok() ? history : first;
 }
 

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/pause_point.h"
-#include "engine_impl.h"
 #include "format/day_key.h"
+#include "recorder.h"
 
 namespace seendb {
 namespace {
@@ -21,61 +21,59 @@ std::span<const Impression> ImpressionsOf(std::span<const Impression> given) { r
 
 }  // namespace
 
-std::optional<Today> EngineImpl::TodayOf(const Collection& collection, bool impressions) const {
+std::optional<Today> Recorder::TodayOf(const Collection& collection, bool impressions) const {
   if (!collection.policy.first_of_day || impressions) return {};
-  const int64_t day = DayOf(collection.policy, clock_->NowMs());
+  const int64_t day = DayOf(collection.policy, context_.clock->NowMs());
   return Today{day, DayText(day)};
 }
 
-Result<RecordResult> EngineImpl::RecordPlays(std::span<const Play> plays,
-                                             const RecordOptions& options) {
+Result<RecordResult> Recorder::RecordPlays(std::span<const Play> plays,
+                                           const RecordOptions& options) const {
   Result<RecordResult> result = RecordAll(plays, options, false);
   if (result.ok()) {
-    counters_->plays_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
-    counters_->plays_refused.fetch_add(result->refused, std::memory_order_relaxed);
+    context_.counters->plays_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
+    context_.counters->plays_refused.fetch_add(result->refused, std::memory_order_relaxed);
   }
   return result;
 }
 
-Result<RecordResult> EngineImpl::RecordImpressions(std::span<const Impression> impressions,
-                                                   const RecordOptions& options) {
+Result<RecordResult> Recorder::RecordImpressions(std::span<const Impression> impressions,
+                                                 const RecordOptions& options) const {
   Result<RecordResult> result = RecordAll(impressions, options, true);
   if (result.ok()) {
-    counters_->impressions_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
-    counters_->impressions_refused.fetch_add(result->refused, std::memory_order_relaxed);
+    context_.counters->impressions_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
+    context_.counters->impressions_refused.fetch_add(result->refused, std::memory_order_relaxed);
   }
   return result;
 }
 
-void EngineImpl::MarkNotTold(std::span<const Play> plays, const Collection& collection,
-                             const Today& today, const RecordResult& result) {
+void Recorder::MarkNotTold(std::span<const Play> plays, const Collection& collection,
+                           const Today& today, const RecordResult& result) const {
   for (const uint32_t index : result.first_today) {
     const IdRef& user = plays[index].user;
-    const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+    const Result<std::shared_ptr<Shard>> shard = context_.shards->Of(user);
     if (!shard.ok()) continue;  // it forgets who it has told when it is detached
     (*shard)->MarkFirstNotTold(user.ToString(), collection.name, today.day);
   }
 }
 
-uint64_t EngineImpl::CountEvicted(ServedCount* served, const Collection& collection) {
+uint64_t Recorder::CountEvicted(ServedCount* served, const Collection& collection) const {
   const uint64_t evicted = served->Beyond(collection.policy.impressions);
-  counters_->impressions_evicted.fetch_add(evicted, std::memory_order_relaxed);
+  context_.counters->impressions_evicted.fetch_add(evicted, std::memory_order_relaxed);
   return evicted;
 }
 
 template <typename Given>
-Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
-                                           const RecordOptions& options, bool impressions) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const Result<CollectionPtr> found = catalog_.Find(options.collection);
+Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const RecordOptions& options,
+                                         bool impressions) const {
+  const Result<CollectionPtr> found = context_.catalog->Find(options.collection);
   if (!found.ok()) return found.status();
   const Collection& collection = **found;
   Status valid = CheckIds(given);
   if (valid.ok() && collection.policy.history.enabled) valid = CheckWatches(PlaysOf(given));
   const std::optional<Today> today = TodayOf(collection, impressions);
   if (valid.ok() && today) valid = CheckDays(PlaysOf(given));
-  const Present now = clock_->Look();
+  const Present now = context_.clock->Look();
   if (valid.ok() && now.in_doubt) {
     valid = TimeCheck(collection.policy, now.ms).CheckNoneTooOld(given);
   }
@@ -114,32 +112,32 @@ Result<RecordResult> EngineImpl::RecordAll(std::span<const Given> given,
 }
 
 template <typename Given>
-Status EngineImpl::CheckAttached(std::span<const Given> given) const {
-  const std::shared_ptr<const ShardSet> all = shards_.All();
+Status Recorder::CheckAttached(std::span<const Given> given) const {
+  const std::shared_ptr<const ShardSet> all = context_.shards->All();
   if (CheckNoneAbsent(*all).ok()) return {};
   for (const Given& one : given) {
-    const uint32_t shard = ShardOf(one.user);
+    const uint32_t shard = ShardOf(one.user, static_cast<uint32_t>(all->size()));
     if ((*all)[shard] == nullptr) return AbsentShard(shard);
   }
   return {};
 }
 
 template <typename Given>
-Status EngineImpl::RecordPiece(std::span<const Given> given, uint32_t first_index,
-                               const Collection& collection, const GivenEvents& all,
-                               RecordResult* result) {
+Status Recorder::RecordPiece(std::span<const Given> given, uint32_t first_index,
+                             const Collection& collection, const GivenEvents& all,
+                             RecordResult* result) const {
   std::string numbers;
   const EventsByShard by_shard = SortByShard(
-      given, first_index, *all.times, shard_count_, &numbers,
+      given, first_index, *all.times, context_.shards->count(), &numbers,
       [&](uint32_t, uint32_t index, const Status& why) {
         Refuse(result, index, why, all.times->ReasonOf(given[index - first_index].at_ms));
       });
   return WriteEvents(by_shard, collection, all, result);
 }
 
-Status EngineImpl::PinAll(const ShardSet& shards, const EventsByShard& by_shard,
-                          const Collection& collection, const GivenEvents& given,
-                          std::vector<std::optional<SlotPin>>* pins) {
+Status Recorder::PinAll(const ShardSet& shards, const EventsByShard& by_shard,
+                        const Collection& collection, const GivenEvents& given,
+                        std::vector<std::optional<SlotPin>>* pins) {
   pins->resize(by_shard.shards());
   if (given.impressions && !collection.policy.served_is_seen) return {};
   for (size_t i = 0; i < by_shard.shards(); ++i) {
@@ -152,7 +150,7 @@ Status EngineImpl::PinAll(const ShardSet& shards, const EventsByShard& by_shard,
 }
 
 // Other failures than kIOError say that nothing changed.
-Status EngineImpl::FailureOf(Status failed, bool any_written) {
+Status Recorder::FailureOf(Status failed, bool any_written) {
   if (!any_written || failed.code() == StatusCode::kIOError) return failed;
   return Status::IOError("part of the call is recorded, repeat it: " +
                          std::string(failed.message()));
@@ -160,9 +158,9 @@ Status EngineImpl::FailureOf(Status failed, bool any_written) {
 
 // Each shard is entered on its own. The pins keep "kBusy: nothing changed" true meanwhile: room is
 // found in all of them before the first is written.
-Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
-                               const GivenEvents& given, RecordResult* result) {
-  const std::shared_ptr<const ShardSet> shards = shards_.All();  // before the pins
+Status Recorder::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
+                             const GivenEvents& given, RecordResult* result) const {
+  const std::shared_ptr<const ShardSet> shards = context_.shards->All();  // before the pins
   size_t concerned = 0;
   for (size_t i = 0; i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;
@@ -191,16 +189,6 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
     any_written = true;
   }
   return {};
-}
-
-Status EngineImpl::EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
-  const Status valid = CheckUser(user);
-  if (!valid.ok()) return valid;
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
-  if (!shard.ok()) return shard.status();
-  return (*shard)->Erase(user.ToString(), *catalog_.All(), options, erasure);
 }
 
 }  // namespace seendb

@@ -19,7 +19,7 @@ Result<UserReport> EngineImpl::Inspect(IdRef user, std::string_view only) {
   UserReport report;
   report.user = user.ToString();
   report.shard = ShardOf(user);
-  const Result<std::shared_ptr<Shard>> shard = ShardFor(user);
+  const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
   const Status inspected = (*shard)->report().Inspect(only, &report);
   if (!inspected.ok()) return inspected;

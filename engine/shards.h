@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "filter/hash.h"
 #include "shard/shard.h"
 
 namespace seendb {
@@ -48,6 +49,13 @@ class Shards {
     const ReaderLock lock(mutex_);
     if ((*set_)[number] == nullptr) return AbsentShard(number);
     return (*set_)[number];
+  }
+  /// Of the user. kUnavailable where it is absent.
+  Result<std::shared_ptr<Shard>> Of(IdRef user) const { return At(ShardOf(user, count())); }
+  /// As many as the database has, attached or not.
+  uint32_t count() const {
+    const ReaderLock lock(mutex_);
+    return static_cast<uint32_t>(set_->size());
   }
   /// Those that are there, by their numbers.
   std::vector<std::shared_ptr<Shard>> Attached() const {

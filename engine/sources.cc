@@ -1,0 +1,86 @@
+// What the shards know of logs: how far each was read, and first plays in the outbox.
+
+#include <algorithm>
+
+#include "engine_impl.h"
+
+namespace seendb {
+
+std::vector<SourceInfo> EngineImpl::Sources() {
+  std::vector<SourceInfo> infos;
+  if (!CheckOpen().ok()) return infos;
+  KnownSources all;
+  const std::vector<std::shared_ptr<Shard>> attached = shards_.Attached();
+  for (const std::shared_ptr<Shard>& shard : attached) shard->log().AddSources(&all);
+  for (auto& [key, known] : all) {
+    known.info.topic = key.first;
+    known.info.partition = key.second;
+    if (known.shards < attached.size()) {
+      known.info.next_offset.reset();
+      known.info.last.reset();
+    }
+    infos.push_back(std::move(known.info));
+  }
+  return infos;
+}
+
+Status EngineImpl::ForgetTopic(std::string_view topic) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const auto named = [&](const SourceInfo& info) { return info.topic == topic; };
+  const std::shared_ptr<const ShardSet> all = shards_.All();
+  const Status whole = CheckNoneAbsent(*all);
+  if (!whole.ok()) return whole;
+  const std::vector<SourceInfo> known = Sources();
+  if (std::none_of(known.begin(), known.end(), named)) {
+    return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
+  }
+  for (const std::shared_ptr<Shard>& shard : *all) {
+    const Status forgotten = shard->log().ForgetTopic(topic);
+    if (!forgotten.ok()) return forgotten;
+  }
+  return {};
+}
+
+std::vector<OutboxSource> EngineImpl::OutboxSources() {
+  std::vector<OutboxSource> sources;
+  if (!CheckOpen().ok()) return sources;
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached())
+    shard->log().AddOutboxSources(&sources);
+  return sources;
+}
+
+Status EngineImpl::ReadOutbox(const OutboxSource& source, int64_t after, size_t limit,
+                              std::vector<OutboxRow>* rows) {
+  rows->clear();
+  Status status = CheckOpen();
+  if (!status.ok()) return status;
+  if (source.shard >= shard_count_) return Status::InvalidArgument("no such shard", "/shard");
+  const std::shared_ptr<Shard> shard = (*shards_.All())[source.shard];
+  return shard == nullptr ? AbsentShard(source.shard)
+                          : shard->log().ReadOutbox(source, after, limit, rows);
+}
+
+Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  const std::shared_ptr<const ShardSet> shards = shards_.All();
+  std::vector<std::vector<OutboxRow>> by_shard(shards->size());
+  for (size_t i = 0; i < told.size(); ++i) {
+    if (told[i].shard >= shards->size() || told[i].offset < 0) {
+      return Status::InvalidArgument("no such row", "/" + std::to_string(i));
+    }
+    const OutboxRow& row = told[i];
+    by_shard[row.shard].push_back({row.shard, row.topic, row.partition, row.offset});
+  }
+  Status first;
+  for (size_t i = 0; i < shards->size(); ++i) {
+    if (by_shard[i].empty()) continue;
+    Shard* const shard = (*shards)[i].get();
+    Status deleted = shard == nullptr ? AbsentShard(i) : shard->log().DeleteOutbox(by_shard[i]);
+    if (first.ok()) first = std::move(deleted);
+  }
+  return first;
+}
+
+}  // namespace seendb
