@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -47,6 +48,7 @@ class Shards {
   /// kUnavailable where it is absent. Precondition: there is such a number.
   Result<std::shared_ptr<Shard>> At(uint32_t number) const {
     const ReaderLock lock(mutex_);
+    assert(number < set_->size());
     if ((*set_)[number] == nullptr) return AbsentShard(number);
     return (*set_)[number];
   }

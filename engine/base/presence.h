@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <cassert>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -60,6 +61,7 @@ class Presence {
   void Close() { closed_.store(true); }
   /// Whether all have left by the deadline. Precondition: it has been closed.
   bool WaitUntilEmpty(std::chrono::steady_clock::time_point deadline) {
+    assert(closed_.load());
     const MutexLock lock(mutex_);
     while (!IsEmpty()) {
       if (!left_.WaitUntil(mutex_, deadline)) return IsEmpty();

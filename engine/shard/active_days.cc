@@ -62,6 +62,7 @@ bool ActiveDays::AnyClaimed(const std::vector<std::string>& keys, int64_t day) c
 }
 
 ActiveDays::Claimed ActiveDays::Claim(const std::vector<std::string>& keys, int64_t day) {
+  AssertMayBlock();  // until others have written
   Claimed mine;
   const MutexLock lock(mutex_);
   while (AnyClaimed(keys, day)) ended_.Wait(mutex_);

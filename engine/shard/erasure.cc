@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/pause_point.h"
 #include "format/day_key.h"
 #include "format/history_codec.h"
 #include "shard/held.h"
@@ -12,8 +13,8 @@
 namespace seendb {
 namespace {
 
-// Looks at rows without the apply lock, while others write some, before one is done while holding
-// it alone.
+// Looks at the disk without the apply lock before one is done while holding it alone: others may
+// write rows meanwhile, and the cache may lose what a look has read.
 constexpr int kLooksBeforeErase = 4;
 
 // Adds to `*batch` the deletion of the user's key in those families of a collection whose kind
@@ -132,17 +133,30 @@ Status CommitErase(ShardParts& shard, std::string_view user, int64_t at_ms, bool
   const Status readable = shard.store->CheckWritable();
   if (!readable.ok()) return readable;  // there may be no tables to look into
   std::vector<LaterRow> later;
-  done->known = MayHold(shard, user);  // mostly: then nobody waits for it
-  std::vector<std::string> damaged;    // journal records set aside that name the user
+  std::vector<std::string> damaged;  // journal records set aside that name the user
+  done->known = false;
   for (int looks = 1;; ++looks) {
     Status status = shard.store->CheckWritable();
     if (!status.ok()) return status;
+    if (!done->known) {
+      const Result<bool> held = MayHold(shard, user, RecordTier::kDisk);
+      if (!held.ok()) return held.status();
+      done->known = *held;
+    }
     const uint64_t row_writes_before = shard.row_writes.load();
     status = FindLaterRows(*shard.store, user, at_ms, &later);
     if (!status.ok()) return status;
     if (looks == 1) shard.store->FindDamagedOf(user, &damaged);  // only openings add any
+    SEENDB_PAUSE_POINT("erase: looked");
     const SharedLock::Exclusive alone(shard.apply_lock);
-    done->known = done->known || MayHold(shard, user);
+    if (!done->known) {  // what came since is in memory
+      const bool last = looks >= kLooksBeforeErase;
+      const Result<bool> held =
+          MayHold(shard, user, last ? RecordTier::kDisk : RecordTier::kMemory);
+      if (held.status().code() == StatusCode::kIncomplete) continue;
+      if (!held.ok()) return held.status();
+      done->known = *held;
+    }
     if (!done->known && !always) return shard.store->CheckWritable();
     if (shard.row_writes.load() != row_writes_before) {
       if (looks < kLooksBeforeErase) continue;

@@ -10,45 +10,64 @@
 namespace seendb {
 namespace {
 
-// Whether a key is there, or can't be read.
-bool MayHaveKey(const ShardStore& store, rocksdb::ColumnFamilyHandle* family,
-                std::string_view key) {
-  rocksdb::PinnableSlice value;
-  return !store.db()->Get({}, family, {key.data(), key.size()}, &value).IsNotFound();
-}
+// Looks into tables, on disk or in RocksDB's memory alone.
+class TableLook {
+ public:
+  TableLook(const ShardStore& store, RecordTier tier)
+      : store_(store), memory_only_(tier != RecordTier::kDisk) {
+    if (memory_only_) options_.read_tier = rocksdb::kBlockCacheTier;
+  }
+  /// Whether memory alone did not tell of something.
+  bool unknown() const { return unknown_; }
 
-// The same of the keys that begin with the user, in a table of history.
-bool MayHaveRows(const ShardStore& store, rocksdb::ColumnFamilyHandle* family,
-                 std::string_view user) {
-  const std::string end = HistoryPrefixEnd(user);
-  const rocksdb::Slice bound(end);
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &bound;
-  const std::unique_ptr<rocksdb::Iterator> it(store.db()->NewIterator(options, family));
-  it->Seek(HistoryPrefix(user));
-  return it->Valid() || !it->status().ok();
-}
+  /// Whether a key is there, or can't be read.
+  bool MayHaveKey(rocksdb::ColumnFamilyHandle* family, std::string_view key) {
+    rocksdb::PinnableSlice value;
+    const rocksdb::Status status =
+        store_.db()->Get(options_, family, {key.data(), key.size()}, &value);
+    // Of a table that is not open, memory says OK and has no bytes: no value of ours is empty.
+    const bool known = !memory_only_ || !(status.IsIncomplete() || (status.ok() && value.empty()));
+    unknown_ = unknown_ || !known;
+    return known && !status.IsNotFound();
+  }
+  /// The same of the keys that begin with the user, in a table of history.
+  bool MayHaveRows(rocksdb::ColumnFamilyHandle* family, std::string_view user) {
+    const std::string end = HistoryPrefixEnd(user);
+    const rocksdb::Slice bound(end);
+    rocksdb::ReadOptions options = options_;
+    options.iterate_upper_bound = &bound;
+    const std::unique_ptr<rocksdb::Iterator> it(store_.db()->NewIterator(options, family));
+    it->Seek(HistoryPrefix(user));
+    if (it->Valid()) return true;
+    unknown_ = unknown_ || it->status().IsIncomplete();
+    return !it->status().ok() && !it->status().IsIncomplete();
+  }
+  bool MayHoldIn(const CollectionFamilies& collection, std::string_view user) {
+    if (!collection.losses.empty()) return true;
+    if (collection.impressions != nullptr && MayHaveKey(collection.impressions->get(), user)) {
+      return true;
+    }
+    for (const auto& [index, bucket] : collection.buckets) {
+      if (MayHaveKey(bucket->family->get(), user)) return true;
+    }
+    for (const auto& [index, bucket] : collection.history) {
+      if (MayHaveRows(bucket->states->get(), user)) return true;
+      if (MayHaveRows(bucket->timeline->get(), user)) return true;
+    }
+    return false;
+  }
 
-bool MayHoldIn(const ShardStore& store, const CollectionFamilies& collection,
-               std::string_view user) {
-  if (!collection.losses.empty()) return true;
-  if (collection.impressions != nullptr && MayHaveKey(store, collection.impressions->get(), user)) {
-    return true;
-  }
-  for (const auto& [index, bucket] : collection.buckets) {
-    if (MayHaveKey(store, bucket->family->get(), user)) return true;
-  }
-  for (const auto& [index, bucket] : collection.history) {
-    if (MayHaveRows(store, bucket->states->get(), user)) return true;
-    if (MayHaveRows(store, bucket->timeline->get(), user)) return true;
-  }
-  return false;
-}
+ private:
+  const ShardStore& store_;
+  const bool memory_only_;
+  rocksdb::ReadOptions options_;
+  bool unknown_ = false;
+};
 
 }  // namespace
 
 // As a reader looks, so that a drain hides nothing: the ring, then the family set, then RocksDB.
-bool MayHold(const ShardParts& shard, std::string_view user) {
+Result<bool> MayHold(const ShardParts& shard, std::string_view user, RecordTier tier) {
   const ShardStore& store = *shard.store;
   UserRecordPtr record;
   if (shard.users.Find(user, RecordTier::kCached, &record).ok() && record != nullptr) return true;
@@ -63,13 +82,16 @@ bool MayHold(const ShardParts& shard, std::string_view user) {
     if (!staged.empty() || !states.empty()) return true;
   }
   const std::shared_ptr<const FamilySet> families = store.families();
+  TableLook look(store, tier);
   for (const auto& [name, collection] : families->collections) {
-    if (MayHoldIn(store, collection, user)) return true;
-    if (MayHaveKey(store, store.users(), DayKey(user, name))) return true;
+    if (look.MayHoldIn(collection, user)) return true;
+    if (look.MayHaveKey(store.users(), DayKey(user, name))) return true;
   }
-  if (MayHaveKey(store, store.users(), user)) return true;
-  if (MayHaveKey(store, store.meta(), ErasingKey(user))) return true;
-  std::vector<std::string> damaged;  // a journal record set aside may be anybody's
+  if (look.MayHaveKey(store.users(), user)) return true;
+  if (look.MayHaveKey(store.meta(), ErasingKey(user))) return true;
+  if (look.unknown()) return Status(StatusCode::kIncomplete, "memory alone can't tell");
+  if (tier != RecordTier::kDisk) return false;  // only openings set journal records aside
+  std::vector<std::string> damaged;             // one may be anybody's
   store.FindDamagedOf({}, &damaged);
   return !damaged.empty();
 }

@@ -23,6 +23,7 @@ bool UserTurns::HasRoom(Line* line) {
 
 Status UserTurns::Take(const std::string& user, Time deadline, const FilterOnTurn* on_turn,
                        FilterTurn* turn) {
+  if (on_turn == nullptr) AssertMayBlock();  // until others have recorded
   const MutexLock lock(mutex_);
   const auto [at, is_free] = lines_.try_emplace(user);
   if (!is_free) {

@@ -1,6 +1,7 @@
 #include "tables/outbox_row.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 
 #include <nlohmann/json.hpp>
@@ -41,6 +42,7 @@ std::string OutboxSourcePrefix(std::string_view topic, uint32_t partition) {
 }
 
 std::string OutboxKey(std::string_view topic, uint32_t partition, int64_t offset) {
+  assert(offset >= 0);
   const std::string digits = std::to_string(offset);
   return OutboxSourcePrefix(topic, partition)
       .append(kOffsetDigits - digits.size(), '0')

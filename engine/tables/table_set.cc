@@ -1,5 +1,6 @@
 #include "tables/table_set.h"
 
+#include <cassert>
 #include <charconv>
 
 #include "tables/meta_keys.h"
@@ -63,6 +64,7 @@ std::string TimelineFamilyName(std::string_view collection, std::string_view buc
 }
 
 std::string LossPartOf(const FamilyName& name) {
+  assert(name.kind != nullptr && !name.collection.empty());
   return std::string(name.kind->lost_label).append(name.bucket);
 }
 

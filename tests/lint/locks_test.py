@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The table of locks in engine/doc/concurrency.md has a row for each lock, with its rank."""
+
+import os
+import re
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TABLE = os.path.join("engine", "doc", "concurrency.md")
+LOCK = re.compile(r"^\s*(?:mutable |static )*(?:Mutex|ReadWriteMutex|SharedLock) (\w+)"
+                  r"(?:[{(]LockRank::(k\w+)[^;]*)?;", re.MULTILINE)
+
+
+def text_of(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def locks():
+    """(path, name, rank or None where it is given elsewhere) of every lock in the sources."""
+    for house in ("engine", "server"):
+        for folder, _, names in os.walk(os.path.join(ROOT, house)):
+            for name in sorted(names):
+                if not name.endswith((".h", ".cc")):
+                    continue
+                path = os.path.relpath(os.path.join(folder, name), ROOT)
+                for lock, rank in LOCK.findall(text_of(path)):
+                    yield path, lock, rank or None
+
+
+def rows():
+    """(rank, cell of the locks, paths of the files) of every row of the table."""
+    for line in text_of(TABLE).splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not re.fullmatch(r"`k\w+`", cells[0]):
+            continue
+        files, folder = [], ""
+        for file in re.findall(r"`([\w/.]+)`", cells[2]):
+            folder = os.path.dirname(file) or folder
+            files.append(os.path.join(folder, os.path.basename(file)))
+        yield cells[0].strip("`"), cells[1], files
+
+
+class LocksTest(unittest.TestCase):
+
+    def test_every_lock_has_a_row_with_its_rank(self):
+        table = list(rows())
+        for path, lock, rank in locks():
+            of_lock = [row for row in table
+                       if path in row[2] and re.search(r"\b%s`" % lock, row[1])]
+            self.assertTrue(of_lock, "%s, %s: no row in %s" % (path, lock, TABLE))
+            if rank is not None:
+                self.assertIn(rank, [row[0] for row in of_lock], "%s, %s" % (path, lock))
+
+    def test_every_row_names_files_with_such_locks(self):
+        known = {}
+        for path, lock, _ in locks():
+            known.setdefault(path, set()).add(lock)
+        for rank, cell, files in rows():
+            for file in files:
+                self.assertIn(file, known, "%s: %s" % (rank, cell))
+                self.assertTrue(any(re.search(r"\b%s`" % lock, cell) for lock in known[file]) or
+                                "inside a `SharedLock`" in cell, "%s: %s" % (file, cell))
+
+    def test_no_other_types_of_locks_are_used(self):
+        other = re.compile(r"std::(?:recursive_|shared_|timed_)*mutex\b|std::condition_variable")
+        for house in ("engine", "server"):
+            for folder, _, names in os.walk(os.path.join(ROOT, house)):
+                for name in names:
+                    path = os.path.relpath(os.path.join(folder, name), ROOT)
+                    if name.endswith((".h", ".cc")) and path != "engine/base/sync.h":
+                        self.assertIsNone(other.search(text_of(path)), path)
+
+
+if __name__ == "__main__":
+    unittest.main()
