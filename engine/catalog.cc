@@ -1,6 +1,7 @@
 #include "catalog.h"
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 #include <utility>
 
@@ -60,6 +61,7 @@ void Catalog::PublishWith(const CollectionPtr& collection) {
 }
 
 CollectionPtr Catalog::NewCollection(const std::string& name, const CollectionRecord& record) {
+  assert(record.policy.has_value());
   return std::make_shared<const Collection>(
       Collection{name, context_.names->Intern(name, record.making), record.making, record.revision,
                  *record.policy});

@@ -42,6 +42,7 @@ class Shards {
     return set_;
   }
   void Publish(std::shared_ptr<const ShardSet> set) {
+    assert(set != nullptr && !set->empty());
     const WriterLock lock(mutex_);
     set_.swap(set);  // the former set goes without the lock
   }

@@ -88,7 +88,8 @@ class Presence {
     return true;
   }
   void Leave(uint32_t counter) {
-    counters_[counter].inside.fetch_sub(1);
+    [[maybe_unused]] const uint64_t before = counters_[counter].inside.fetch_sub(1);
+    assert(before > 0);
     if (!closed_.load()) return;
     const MutexLock lock(mutex_);  // whoever waits has not looked yet, or is woken
     left_.NotifyAll();

@@ -58,6 +58,7 @@ std::optional<SlotPin> Ring::Pin() {
 }
 
 void Ring::Stage(uint16_t collection, const RingPlays& plays, const SlotPin& pin) const {
+  assert(pin.inside_ && plays.watched.size() == plays.watched_staged.size());
   Staging& staging = *pin.staging_;
   HistoryStaging& history = *pin.history_;
   for (const StagedPlay& play : plays.plays) staging.Add(collection, play);
@@ -201,18 +202,22 @@ std::optional<SlotContents> Ring::BeginDrain(std::chrono::milliseconds longest_w
   std::shared_ptr<SlotWriters> writers;
   {
     const ReaderLock lock(mutex_);
-    writers = OldestClosed()->writers;
+    const Slot* const oldest = OldestClosed();
+    assert(oldest != nullptr);
+    writers = oldest->writers;
   }
   const auto deadline = std::chrono::steady_clock::now() + longest_wait;
   if (writers != nullptr && !writers->presence.WaitUntilEmpty(deadline)) return {};
   const WriterLock lock(mutex_);
   Slot* const oldest = OldestClosed();  // the same: only drains, one at a time, take any away
+  assert(oldest != nullptr && oldest->writers == writers);
   oldest->state = State::kDraining;
   return SlotContents{oldest->position, oldest->closed_ms, oldest->staging, oldest->history};
 }
 
 void Ring::EndDrain(uint32_t position, bool drained) {
   const WriterLock lock(mutex_);
+  assert(position < slots_.size());
   Slot& slot = slots_[position];
   assert(slot.state == State::kDraining);
   slot.state = drained ? State::kDrained : State::kClosed;

@@ -90,8 +90,8 @@ Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
     Status gone = DeleteHistoryRows(shard, {name, user, up_to_ms, true});
     if (first.ok()) first = std::move(gone);
   }
-  Status untold = shard.outbox.Erase(user, seq == 0 ? UINT64_MAX : seq);
-  if (first.ok()) first = std::move(untold);
+  Status removed = shard.outbox.Erase(user, seq == 0 ? UINT64_MAX : seq);
+  if (first.ok()) first = std::move(removed);
   // An erasure holds the apply lock alone: here there is none of the user between its look and its
   // end.
   const auto end = [&](const LoadedRecords& known) -> Status {

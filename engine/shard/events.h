@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <optional>
 #include <span>
 #include <string>
@@ -70,6 +71,7 @@ class EventsByShard {
 
   size_t shards() const { return ends_.size(); }
   std::span<const ShardEvent> Of(size_t shard) const {
+    assert(shard < ends_.size());
     const size_t begin = shard == 0 ? 0 : ends_[shard - 1];
     return std::span(events_).subspan(begin, ends_[shard] - begin);
   }
@@ -102,6 +104,7 @@ EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index, Ti
       user = last_user->text();
       if (last_user->is_number()) {
         const size_t begin = numbers->size();
+        assert(numbers->capacity() - begin >= kMaxDecimalDigits);
         last_user->AppendTo(numbers);
         user = std::string_view(*numbers).substr(begin);
       }

@@ -1,6 +1,7 @@
 #include "shard/outbox.h"
 
 #include <algorithm>
+#include <cassert>
 #include <memory>
 #include <utility>
 
@@ -155,6 +156,7 @@ Status Outbox::WriteDeletions(rocksdb::WriteBatch* batch, const Added& deleted) 
   if (!written.ok()) return written;
   const MutexLock lock(mutex_);
   for (const auto& [key, rows] : deleted) {
+    assert(sources_[key].rows >= rows);
     sources_[key].rows -= rows;
     rows_ -= rows;
   }

@@ -39,8 +39,8 @@ Status ShardLog::ForgetTopic(std::string_view topic) {
   parts_.use.AssertHeldShared();
   const Status takes = parts_.store->CheckWritable();
   if (!takes.ok()) return takes;
-  const Status untold = parts_.outbox.Forget(topic);
-  if (!untold.ok()) return untold;
+  const Status deleted = parts_.outbox.Forget(topic);
+  if (!deleted.ok()) return deleted;
   const MutexLock lock(parts_.sources.mutex());
   return parts_.sources.Forget(parts_.store.get(), topic);
 }

@@ -1,5 +1,6 @@
 #include "store/shard_database.h"
 
+#include <cassert>
 #include <utility>
 
 #include <rocksdb/convenience.h>
@@ -69,6 +70,7 @@ uint32_t ShardDatabase::ring_families() const {
 
 void ShardDatabase::PublishRingFamily(uint32_t slot, std::shared_ptr<Family> family) {
   const WriterLock lock(mutex_);
+  assert(slot < ring_.size());
   ring_[slot] = std::move(family);
 }
 

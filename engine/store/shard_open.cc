@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kReadOnlyTries = 8;
 constexpr uint64_t kEpochsLost = 1000;  // more than there were since a log began; of 2^24
+constexpr char kWayBack[] = "; if the file SEENDB is damaged, run: seendb repair";
 
 }  // namespace
 
@@ -159,13 +160,13 @@ Status ShardOpening::CheckShardIdentity() {
     }
     if (parsed.at("id").get<std::string>() != options_.database_id) {
       return Status::Incompatible("the shard belongs to another database, " +
-                                  parsed.at("id").get<std::string>());
+                                  parsed.at("id").get<std::string>() + kWayBack);
     }
     if (parsed.at("shard").get<uint32_t>() != options_.shard ||
         parsed.at("shards").get<uint32_t>() != options_.shards) {
       return Status::Incompatible("the folder holds shard " +
                                   std::to_string(parsed.at("shard").get<uint32_t>()) + " of " +
-                                  std::to_string(parsed.at("shards").get<uint32_t>()));
+                                  std::to_string(parsed.at("shards").get<uint32_t>()) + kWayBack);
     }
   } catch (const nlohmann::json::exception& e) {
     return Status::Corruption(std::string("the shard's identity: ") + e.what());

@@ -153,7 +153,7 @@ void HistoryModel::Pause(const std::string& user, bool paused) {
   // Plays that came in the pause, when the clock was ahead, are known to the filters alone.
   if (!paused && model_.now_ms < model_.newest_now_ms) {
     for (const auto& [collection, policy] : model_.policies()) {
-      int64_t& to = unwatched_to_.try_emplace(collection, INT64_MIN).first->second;
+      int64_t& to = incomplete_to_.try_emplace(collection, INT64_MIN).first->second;
       const int64_t bucket = BucketAt(policy, model_.newest_now_ms + policy.max_future_ms);
       to = std::max(to, FirstMsOf(policy, bucket + 1));
     }

@@ -147,7 +147,7 @@ class HistoryModel {
   std::map<std::string, std::vector<std::pair<int64_t, bool>>> toggles_;  // user
   std::map<std::string, int64_t> lost_below_;  // collection: buckets that were too old once
   std::map<std::string, int64_t>
-      unwatched_to_;  // collection: plays up to then may have been missed
+      incomplete_to_;  // collection: plays up to then may have been missed
   std::map<uint32_t, std::set<OpenItem>> open_;  // shard
 };
 

@@ -21,12 +21,12 @@ void HistoryModel::Change(const std::string& collection, const Policy& before,
                     before.served_is_seen == after.served_is_seen &&
                     before.max_future_ms == after.max_future_ms;
   if (same) return;
-  int64_t& to = unwatched_to_.try_emplace(collection, INT64_MIN).first->second;
+  int64_t& to = incomplete_to_.try_emplace(collection, INT64_MIN).first->second;
   to = std::max(to, model_.now_ms + std::max(before.max_future_ms, after.max_future_ms) + kHour);
 }
 
 void HistoryModel::Distrust(const std::string& collection) {
-  unwatched_to_[collection] = INT64_MAX;
+  incomplete_to_[collection] = INT64_MAX;
 }
 
 void HistoryModel::BeginAnew(const std::string& collection) {
@@ -43,8 +43,8 @@ bool HistoryModel::IsWhole(const std::string& collection, const std::string& use
   const int64_t oldest = model_.OldestRead(collection);
   if (oldest <= lost_below_.at(collection)) return false;
   const int64_t begin_ms = FirstMsOf(policy, oldest);
-  const auto unwatched = unwatched_to_.find(collection);
-  if (unwatched != unwatched_to_.end() && begin_ms <= unwatched->second) return false;
+  const auto incomplete = incomplete_to_.find(collection);
+  if (incomplete != incomplete_to_.end() && begin_ms <= incomplete->second) return false;
   const Of* of = Find(collection, user);
   if (of != nullptr && begin_ms <= of->covered_maybe_ms) return false;
   const auto toggles = toggles_.find(user);

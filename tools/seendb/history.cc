@@ -139,13 +139,13 @@ Status SetPaused(const Session& session, const HistoryCall& call, bool paused) {
 }
 
 Status RunHistory(const Session& session, const HistoryCall& call) {
-  const int deeds = call.erase + call.clear + call.pause + call.resume + call.recording;
-  if (deeds > 1) {
+  const int operations = call.erase + call.clear + call.pause + call.resume + call.recording;
+  if (operations > 1) {
     return Status::InvalidArgument(
         "--delete, --clear, --pause, --resume and --recording exclude each other");
   }
   if (call.erase) return Delete(session, call);
-  if (!call.items.empty() && deeds > 0) {
+  if (!call.items.empty() && operations > 0) {
     return Status::InvalidArgument("items are for a look-up or --delete");
   }
   if (call.clear) return Clear(session, call);

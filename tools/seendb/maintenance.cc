@@ -8,41 +8,41 @@
 namespace seendb::tool {
 namespace {
 
-Status PerformIn(Engine& engine, const Deed& deed, uint64_t* count) {
+Status PerformIn(Engine& engine, const Operation& operation, uint64_t* count) {
   const auto counted = [&] {
-    return deed.counter.value == nullptr ? 0 : engine.Stats().*deed.counter.value;
+    return operation.counter.value == nullptr ? 0 : engine.Stats().*operation.counter.value;
   };
   const uint64_t before = counted();
-  Status status = deed.engine(engine);
+  Status status = operation.engine(engine);
   *count = counted() - before;
   return status;
 }
 
-Status PerformAt(HttpClient& server, const Deed& deed, uint64_t* count) {
-  auto answer = server.Call(deed.request);
+Status PerformAt(HttpClient& server, const Operation& operation, uint64_t* count) {
+  auto answer = server.Call(operation.request);
   if (!answer.ok()) return answer.status();
-  if (deed.counter.name != nullptr) *count = CountOf(*answer, deed.counter.name);
-  if (deed.answered) deed.answered(*answer);
+  if (operation.counter.name != nullptr) *count = CountOf(*answer, operation.counter.name);
+  if (operation.answered) operation.answered(*answer);
   return {};
 }
 
 }  // namespace
 
-Status Perform(const Session& session, const Deed& deed) {
+Status Perform(const Session& session, const Operation& operation) {
   auto database = Database::Open(session, Access::kWrite);
   if (!database.ok()) return database.status();
   const auto begin = std::chrono::steady_clock::now();
   uint64_t count = 0;
   HttpClient* server = (*database)->server();
-  Status status = server != nullptr ? PerformAt(*server, deed, &count)
-                                    : PerformIn(*(*database)->engine(), deed, &count);
+  Status status = server != nullptr ? PerformAt(*server, operation, &count)
+                                    : PerformIn(*(*database)->engine(), operation, &count);
   status = (*database)->Close(status);
   if (!status.ok()) return status;
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-  const DeedCounter& counter = deed.counter;
-  std::string text = deed.done;
+  const OperationCounter& counter = operation.counter;
+  std::string text = operation.done;
   Json json = {{"ok", true}};
-  if (deed.tell) deed.tell(&text, &json);
+  if (operation.tell) operation.tell(&text, &json);
   if (!session.json) {
     if (counter.name != nullptr) text += " " + counter.format(count) + counter.unit;
     return Print(text + " in " + FormatDurationUs(took.count()) + "\n");

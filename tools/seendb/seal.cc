@@ -10,8 +10,8 @@
 namespace seendb::tool {
 namespace {
 
-constexpr DeedCounter kSealed = {"buckets_sealed", &EngineStats::buckets_sealed, FormatCount,
-                                 " families"};
+constexpr OperationCounter kSealed = {"buckets_sealed", &EngineStats::buckets_sealed, FormatCount,
+                                      " families"};
 
 Status RunSeal(const Session& session, const std::string& bucket) {
   if (bucket.empty()) {

@@ -100,8 +100,8 @@ class HistoryPropertyTest : public EngineTest {
     ASSERT_EQ(result->accepted, given.size() - refused.size());
   }
 
-  // One deed, in the engine and in the model.
-  void Deed() {
+  // One step, in the engine and in the model.
+  void Step() {
     const size_t dice = Below(100);
     const std::string collection = Chance(60) ? "video" : "books";
     const std::string user = OneOf(kUsers);
@@ -244,10 +244,10 @@ TEST_F(HistoryPropertyTest, AnswersWhatTheModelSays) {
   Open();
   model_.now_ms = clock_.NowMs();
   PutPolicies();
-  for (int deed = 0; deed < 250; ++deed) {
-    SCOPED_TRACE("deed " + std::to_string(deed));
-    Deed();
-    Expect(deed % 20 == 0 ? kUsers : Items{OneOf(kUsers)});
+  for (int step = 0; step < 250; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    Step();
+    Expect(step % 20 == 0 ? kUsers : Items{OneOf(kUsers)});
     if (HasFailure()) return;
   }
 }

@@ -76,7 +76,7 @@ class VerifyPropertyTest : public EngineTest {
     }
   }
 
-  void Deed() {
+  void Step() {
     const size_t dice = Below(100);
     const std::string user = User();
     if (dice < 45) {
@@ -108,13 +108,13 @@ class VerifyPropertyTest : public EngineTest {
       Upkeep(dice);
     }
   }
-  // The clock goes ahead for some deeds, or is set back.
+  // The clock goes ahead for some steps, or is set back.
   void Swing() {
     const int64_t steps[] = {1, 13 * kHourMs, 3 * kDayMs, 9 * kDayMs, 200 * kDayMs};
     const int64_t step = steps[Below(5)];
     if (Chance(30)) return clock_.Advance(-std::min(step, 3 * kDayMs));
     clock_.Advance(step);
-    for (size_t deeds = Below(4); deeds > 0; --deeds) Upkeep(78 + Below(20));
+    for (size_t steps = Below(4); steps > 0; --steps) Upkeep(78 + Below(20));
     if (Chance(30)) Check(engine_->SetRecording(IdRef(User()), Chance(25)));
     clock_.Advance(-step);
   }
@@ -179,9 +179,9 @@ TEST_F(VerifyPropertyTest, NoSeenItemIsRefuted) {
   env_ = disk_.env();
   Open();
   Create();
-  for (int deed = 0; deed < 400; ++deed) {
-    SCOPED_TRACE("deed " + std::to_string(deed));
-    Deed();
+  for (int step = 0; step < 400; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    Step();
     for (const std::string& user : kUsers) ExpectNoneRefuted(user);
     if (HasFailure()) return;
   }
@@ -194,9 +194,9 @@ TEST_F(VerifyPropertyTest, NorWhereTheClockSwings) {
   swings_ = true;
   Open();
   Create();
-  for (int deed = 0; deed < 400; ++deed) {
-    SCOPED_TRACE("deed " + std::to_string(deed));
-    Deed();
+  for (int step = 0; step < 400; ++step) {
+    SCOPED_TRACE("step " + std::to_string(step));
+    Step();
     for (const std::string& user : kUsers) ExpectNoneRefuted(user);
     if (HasFailure()) return;
   }
