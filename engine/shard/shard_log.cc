@@ -13,24 +13,24 @@ Status ShardLog::Check(const IngestBatch& batch) {
 }
 
 void ShardLog::AddSources(KnownSources* known) {
-  const SharedLock::Shared inside(parts_.use);
-  const MutexLock lock(parts_.sources.mutex());
-  for (const auto& key : parts_.sources.forgotten()) known->try_emplace(key);
-  for (const auto& [key, record] : parts_.sources.records()) {
+  const uint32_t shard = parts_.store->shard();
+  const auto add = [&](const Sources::Key& key, const SourceRecord* record) {
     KnownSource& one = (*known)[key];
+    if (record == nullptr) return;
     std::optional<int64_t>& lowest = one.info.next_offset;
-    if (!lowest || record.next_offset < *lowest) {
-      lowest = record.next_offset;
-      one.info.last = record.last;
+    if (!lowest || record->next_offset < *lowest) {
+      lowest = record->next_offset;
+      one.info.last = record->last;
     }
-    if (key.second == parts_.store->shard()) {
-      one.info.next_of_shard = record.next_offset;
-      one.info.last_of_shard = record.last;
+    if (key.second == shard) {
+      one.info.next_of_shard = record->next_offset;
+      one.info.last_of_shard = record->last;
     }
-    one.info.held = one.info.held || record.held;
-    one.info.counts += record.counts;
+    one.info.held = one.info.held || record->held;
+    one.info.counts += record->counts;
     ++one.shards;
-  }
+  };
+  parts_.sources.ForEachReported(add);
 }
 
 Status ShardLog::ForgetTopic(std::string_view topic) {

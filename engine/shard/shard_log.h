@@ -31,7 +31,7 @@ class ShardLog {
 
   /// Whether the shard would take the batch now; see CheckLog in apply.h.
   Status Check(const IngestBatch& batch);
-  /// Waits while the shard is being opened anew.
+  /// As last written. Does not wait.
   void AddSources(KnownSources* known);
   /// Positions and rows of the outbox, synced.
   Status ForgetTopic(std::string_view topic);

@@ -9,6 +9,19 @@
 #include "store/status.h"
 
 namespace seendb {
+namespace {
+
+void NameFamilies(const ShardDatabase& database, Inventory* files) {
+  for (const std::shared_ptr<Family>& family : database.OpenTables()) {
+    files->families[family->get()->GetID()] = family->name();
+  }
+  const std::shared_ptr<const FamilySet> set = database.families();
+  for (const auto& [name, of] : set->collections) {
+    files->policies[name] = PolicyToJson(of.policy);
+  }
+}
+
+}  // namespace
 
 rocksdb::WriteOptions NotSynced() {
   rocksdb::WriteOptions options;
@@ -100,23 +113,13 @@ Result<std::shared_ptr<Family>> ShardDatabase::CreateFamily(const std::string& n
   return std::make_shared<Family>(db_.get(), handle, kind);
 }
 
-void ShardDatabase::NameFamilies(Inventory* files) const {
-  for (const std::shared_ptr<Family>& family : OpenTables()) {
-    files->families[family->get()->GetID()] = family->name();
-  }
-  const std::shared_ptr<const FamilySet> set = families();
-  for (const auto& [name, of] : set->collections) {
-    files->policies[name] = PolicyToJson(of.policy);
-  }
-}
-
 Inventory ShardDatabase::NotedFiles() {
   Inventory noted;
   {
     const MutexLock lock(sync_mutex_);
     noted = noted_files_;
   }
-  NameFamilies(&noted);
+  NameFamilies(*this, &noted);
   return noted;
 }
 
@@ -126,7 +129,7 @@ Status ShardDatabase::SyncWal() {
   if (options_.read_only) return {};
   const MutexLock lock(sync_mutex_);
   Inventory files = TakeInventory(db_.get(), noted_files_);
-  NameFamilies(&files);
+  NameFamilies(*this, &files);
   const uint64_t sequence = db_->GetLatestSequenceNumber();
   if (sequence == noted_sequence_ && files == noted_files_) return {};
   const rocksdb::Status status = log_sync_->SyncTo(sequence);

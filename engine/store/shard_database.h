@@ -111,7 +111,6 @@ class ShardDatabase {
 
  private:
   friend class ShardOpening;
-  void NameFamilies(Inventory* files) const;
 
   std::shared_ptr<Family> meta_, users_;
   mutable ReadWriteMutex mutex_{LockRank::kFamilySet};

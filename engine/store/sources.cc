@@ -140,7 +140,15 @@ void SourceRecord::TakeMark(std::string_view text) {
 
 Status Sources::Load(ShardStore* store) {
   const MutexLock lock(mutex_);
-  return ReadRecords(store, &records_, &forgotten_);
+  Status read = ReadRecords(store, &records_, &forgotten_);
+  ReportAll();
+  return read;
+}
+
+void Sources::ReportAll() {
+  const MutexLock lock(report_mutex_);
+  reported_ = records_;
+  reported_forgotten_ = forgotten_;
 }
 
 // A write that failed may be there all the same, its journal record too: but the slot in memory,
@@ -184,13 +192,17 @@ Status Sources::Forget(ShardStore* store, std::string_view topic) {
   if (!written.ok()) return written;
   std::erase_if(records_, [&](const auto& one) { return one.first.first == topic; });
   std::erase_if(forgotten_, [&](const Key& key) { return key.first == topic; });
+  ReportAll();
   return {};
 }
 
 void Sources::Commit(const Records& written) {
+  const MutexLock lock(report_mutex_);
   for (const auto& [key, record] : written) {
     records_[key] = record;
+    reported_[key] = record;
     forgotten_.erase(key);
+    reported_forgotten_.erase(key);
   }
 }
 

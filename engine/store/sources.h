@@ -67,11 +67,25 @@ class Sources {
   Status Forget(ShardStore* store, std::string_view topic) REQUIRES(mutex_);
   /// Takes in records that were written.
   void Commit(const Records& written) REQUIRES(mutex_);
+  /// For reports: calls `visit(key, record)` for all records as they were last written, and those
+  /// that are forgotten, whose record is null. Waits for no write, nor for the shard.
+  template <typename Visit>
+  void ForEachReported(const Visit& visit) const EXCLUDES(report_mutex_) {
+    const MutexLock lock(report_mutex_);
+    for (const Key& key : reported_forgotten_) visit(key, nullptr);
+    for (const auto& [key, record] : reported_) visit(key, &record);
+  }
 
  private:
+  /// What is reported is all as it is.
+  void ReportAll() REQUIRES(mutex_) EXCLUDES(report_mutex_);
+
   Mutex mutex_{LockRank::kOffsets};
   Records records_ GUARDED_BY(mutex_);
   std::set<Key> forgotten_ GUARDED_BY(mutex_);
+  mutable Mutex report_mutex_{LockRank::kLeaf};
+  Records reported_ GUARDED_BY(report_mutex_);
+  std::set<Key> reported_forgotten_ GUARDED_BY(report_mutex_);
 };
 
 /// Which steps of a batch go to a shard.

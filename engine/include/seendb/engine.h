@@ -100,7 +100,7 @@ class Engine {
   /// changed. With partition_is_shard it goes to the shards of its partitions alone; an event of
   /// another shard's user is kInvalidArgument ("/<index>/user"). Cost: one log write a shard.
   virtual Result<IngestResult> Ingest(const IngestBatch& batch) = 0;
-  /// Every source known, by topic and partition.
+  /// Every source known, by topic and partition. Waits for no shard.
   virtual std::vector<SourceInfo> Sources() = 0;
   /// Forgets all sources of a topic, what they counted and its rows of the outbox, synced: for a
   /// topic that was made anew. kNotFound: none known. kUnavailable: a shard is absent, nothing
@@ -147,8 +147,8 @@ class Engine {
   /// earlier erasure. That is decided while nobody else writes into the shard. Where something
   /// can't be read, or was lost, and where the database knows offsets of a log (Sources), which may
   /// still have plays of the user, the erasure is written all the same; EraseOptions::always asks
-  /// for it. `erasure` may be null. Cost: a point read a bucket, twice; for a user who is not known
-  /// the shard's writers wait for the second ones.
+  /// for it. `erasure` may be null. Cost: a point read a bucket, twice; of a user who is not known
+  /// once more, in memory, while the shard's writers wait.
   virtual Status EraseUser(IdRef user, const EraseOptions& options = {},
                            Erasure* erasure = nullptr) = 0;
 

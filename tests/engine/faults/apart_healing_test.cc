@@ -124,6 +124,8 @@ TEST_F(ApartHealingTest, ReportsDoNotWait) {
   for (const SlotInfo& slot : engine_->Ring()) EXPECT_NE(slot.shard, 0u);
   EXPECT_FALSE(engine_->Ring().empty());
   EXPECT_FALSE(engine_->Buckets().empty());
+  EXPECT_TRUE(engine_->Sources().empty());
+  EXPECT_TRUE(engine_->OutboxSources().empty());
   EXPECT_GT(disk_.held(), 0);
 }
 

@@ -114,7 +114,7 @@ class VerifyPropertyTest : public EngineTest {
     const int64_t step = steps[Below(5)];
     if (Chance(30)) return clock_.Advance(-std::min(step, 3 * kDayMs));
     clock_.Advance(step);
-    for (size_t steps = Below(4); steps > 0; --steps) Upkeep(78 + Below(20));
+    for (size_t left = Below(4); left > 0; --left) Upkeep(78 + Below(20));
     if (Chance(30)) Check(engine_->SetRecording(IdRef(User()), Chance(25)));
     clock_.Advance(-step);
   }
