@@ -52,7 +52,7 @@ TEST_F(EraseColdTest, WritersDoNotWaitForItsReads) {
   looked.Release();
   while (disk_.held() == 0) std::this_thread::sleep_for(1ms);  // it looks once more
   const auto played = std::async(std::launch::async, [this] { Play("other", {"v1"}); });
-  EXPECT_EQ(played.wait_for(30s), std::future_status::ready);
+  EXPECT_EQ(played.wait_for(10s), std::future_status::ready);
   disk_.Clear();
   disk_.Release();
   EXPECT_FALSE(erased.get().written);
