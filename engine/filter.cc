@@ -51,7 +51,7 @@ SteadyTime DeadlineOf(const FilterRequest& request) {
 
 // A failing disk or a full ring does not take the finished answer away. An id that can't be
 // recorded is the caller's error.
-Status RecordReturned(const Recorder& recorder, const FilterRequest& request, Counters* counters,
+Status RecordReturned(Engine* engine, const FilterRequest& request, Counters* counters,
                       FilterResponse* response) {
   std::vector<Impression> served(response->unseen.size());
   for (size_t i = 0; i < served.size(); ++i) {
@@ -59,7 +59,7 @@ Status RecordReturned(const Recorder& recorder, const FilterRequest& request, Co
     served[i].item = request.items[response->unseen[i]];
   }
   const Result<RecordResult> recorded =
-      recorder.RecordImpressions(served, RecordOptions{.collection = request.collection});
+      engine->RecordImpressions(served, RecordOptions{.collection = request.collection});
   response->recorded = recorded.ok();
   if (recorded.ok()) {
     response->beyond_cap = recorded->beyond_cap;
@@ -118,7 +118,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   }
   SEENDB_PAUSE_POINT("filter: answered");
   if (!request.record || too_late) return {};
-  return RecordReturned(recorder_, request, counters_.get(), response);
+  return RecordReturned(this, request, counters_.get(), response);
 }
 
 }  // namespace seendb

@@ -68,6 +68,18 @@ TEST_F(RecordReturnedTest, TheAnswerOutlivesAFullRing) {
   EXPECT_TRUE(answer_.recorded);
 }
 
+TEST_F(RecordReturnedTest, ADatabaseOpenedReadOnlyRefuses) {
+  Open();
+  Play("u1", {"v1"});
+  Drain();
+  options_.read_only = true;
+  options_.create_if_missing = false;
+  Reopen();
+  const IdRef items[] = {IdRef("v1"), IdRef("v2")};
+  EXPECT_EQ(Ask(items).code(), StatusCode::kInvalidArgument);
+  EXPECT_FALSE(answer_.recorded);
+}
+
 TEST_F(RecordReturnedTest, AnItemThatIsNoTextIsRefused) {
   Open();
   const IdRef items[] = {IdRef("v1"), IdRef("\xFF")};
