@@ -83,7 +83,7 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
       ->type_name("DIR");
   app.add_option("--listen", flags.listen, "where to listen (127.0.0.1:7373); port 0: any")
       ->type_name("HOST:PORT");
-  app.add_option("--threads", flags.threads, "I/O threads (one a core)")
+  app.add_option("--threads", flags.threads, "I/O threads (one per core)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   app.add_option("--shards", flags.shards, "shards of a new database (4)")
