@@ -199,7 +199,7 @@ class LoadTest(ToolCase):
         self.assertEqual(done.err, "seendb: 5 of 7 rows were refused or bad (71.4%; --max-refused "
                          "allows 0%)\n")
         self.assertIn("7 rows: 2 plays accepted, 1 refused, 4 bad rows", text)
-        self.assertRegex(text, r"(?m)^  row 3: not a time: \"never\"$")
+        self.assertRegex(text, r"(?m)^  row 3: not a time: \"never\" \(ISO 8601 or a number\)$")
 
     def test_only_the_first_ten_are_named(self):
         report = self.load_text("a.csv", "user,item,at\n" + "bad\n" * 25, code=ROWS)
