@@ -134,9 +134,9 @@ Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call
   });
   if (status.field() == "/user" || status.field() == "/item") {  // an event without its array
     return Status::InvalidArgument(
-        status.message() +
+        std::string(status.message()) +
             R"(; an event goes into {"events":[...]}, or alone into a line of application/x-ndjson)",
-        status.field());
+        std::string(status.field()));
   }
   return status.ok() ? fields.Require(kEvents) : status;
 }

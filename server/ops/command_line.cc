@@ -101,6 +101,12 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
   app.add_flag("--check-config", flags.check_config,
                "only tell whether the settings are in order; nothing is opened");
   app.set_version_flag("--version", "seendb-server " + version);
+  app.footer(
+      "Examples:\n"
+      "  seendb-server --db db                                  # at http://127.0.0.1:7373\n"
+      "  seendb-server --config seendb.json --check-config\n"
+      "  seendb-server --config seendb.json --listen 0.0.0.0:7373\n"
+      "The settings are described in server/README.md, the API by GET /openapi.json.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
