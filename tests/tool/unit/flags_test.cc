@@ -15,8 +15,8 @@ class CommandLineTest : public testing::Test {
     check.Add("user", user_, "").Required();
     check.Add("--collection", collection_, "");
     Command list = line_.root().AddCommand("collections", "", [] {});
-    list.AddCommand("get", "", [] {});
     list.AddCommand("put", "", [] {});
+    list.AddCommand("get", "", [] {});
     line_.root().AddCommand("ldb", "", [] {}).PassTheRest(rest_);
   }
 
@@ -37,7 +37,7 @@ TEST_F(CommandLineTest, UnknownCommands) {
   EXPECT_EQ(ErrorOf({"collections", "ptu"}),
             "unknown command `ptu` of `collections`; did you mean `put`?");
   EXPECT_EQ(ErrorOf({"collections", "list"}),
-            "unknown command `list` of `collections`; known: get, put");
+            "unknown command `list` of `collections`; known: put, get");
   EXPECT_EQ(ErrorOf({"collections", "put"}), "ran");
 }
 
