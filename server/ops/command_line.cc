@@ -105,7 +105,7 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
       "Examples:\n"
       "  seendb-server --db db                                  # at http://127.0.0.1:7373\n"
       "  seendb-server --config seendb.json --check-config\n"
-      "  seendb-server --config seendb.json --listen 0.0.0.0:7373\n"
+      "  seendb-server --db db --listen 127.0.0.1:0             # any port; stdout says which\n"
       "The settings are described in server/README.md, the API by GET /openapi.json.");
   try {
     app.parse(argc, argv);
