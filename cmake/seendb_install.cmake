@@ -31,11 +31,13 @@ configure_file(cmake/seendb.pc.in ${PROJECT_BINARY_DIR}/seendb.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/seendb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
   COMPONENT seendb_engine)
 
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
   COMPONENT seendb_engine)
 install(DIRECTORY engine/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}/engine COMPONENT seendb_engine
   FILES_MATCHING PATTERN "*.md")
 if(SEENDB_SERVER)  # with the programs
   install(FILES server/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/server)
-  install(FILES cmake/seendb.json DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+  configure_file(cmake/seendb.service.in ${PROJECT_BINARY_DIR}/seendb.service @ONLY)
+  install(FILES cmake/seendb.json ${PROJECT_BINARY_DIR}/seendb.service docker/config/alerts.yml
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 endif()

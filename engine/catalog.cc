@@ -220,7 +220,7 @@ Status Catalog::CheckFamilies(std::string_view name, const Policy& policy) const
   }
   if (families <= options.max_column_families) return {};
   return Status::Incompatible("the collections would need " + std::to_string(families) +
-                                  " column families a shard; the setting "
+                                  " column families per shard; the setting "
                                   "engine.max_column_families allows " +
                                   std::to_string(options.max_column_families),
                               "/engine/max_column_families");

@@ -31,7 +31,9 @@ Status ValidatePolicy(const Policy& policy) {
                                    PointerOf(field.name));
   }
   if (policy.window > policy.retention) {
-    return Status::InvalidArgument("window must not be above retention", "/window");
+    return Status::InvalidArgument(
+        "window must not be above retention, which is " + std::to_string(policy.retention),
+        "/window");
   }
   return Status::Ok();
 }
@@ -51,7 +53,9 @@ Status CheckFixedFields(const Policy& current, const PolicyPatch& patch) {
     if (first.empty()) first = PointerOf(field.name);
   }
   if (names.empty()) return Status::Ok();
-  return Status::Incompatible("fixed once the collection exists: " + names, std::move(first));
+  return Status::Incompatible(
+      "fixed while the collection holds a play, an impression or history: " + names,
+      std::move(first));
 }
 
 bool SameFixedFields(const Policy& one, const Policy& other) {

@@ -127,7 +127,8 @@ class PatchReader final : public nlohmann::json_sax<nlohmann::json> {
     return Fail(what);
   }
   bool WrongType(const char* given) {
-    if (inside_) return Fail(std::string("can't be ") + given);
+    const std::string rule = field_ != nullptr ? field_->rule() : "must be an object";
+    if (inside_) return Fail(rule + ", not " + given);
     failure = Status::InvalidArgument(std::string("a policy is a JSON object, not ") + given);
     return false;
   }

@@ -132,6 +132,12 @@ Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
     return field == kEvents ? ReadEvents(value, call) : ReadCollection(value, &call->collection);
   });
+  if (status.field() == "/user" || status.field() == "/item") {  // an event without its array
+    return Status::InvalidArgument(
+        std::string(status.message()) +
+            R"(; an event goes into {"events":[...]}, or alone into a line of application/x-ndjson)",
+        std::string(status.field()));
+  }
   return status.ok() ? fields.Require(kEvents) : status;
 }
 

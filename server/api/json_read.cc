@@ -80,7 +80,7 @@ Status JsonDocument::Iterate(std::string_view body) {
 Status JsonDocument::Begin(std::string_view body, ondemand::object* root) {
   if (Status status = Iterate(body); !status.ok()) return status;
   if (const auto error = document_.get_object().get(*root)) {
-    if (error == simdjson::INCORRECT_TYPE) return Status::InvalidArgument("must be an object");
+    if (error == simdjson::INCORRECT_TYPE) return Status::InvalidArgument("must be a JSON object");
     return Malformed(error);
   }
   return Status::Ok();

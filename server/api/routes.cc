@@ -294,6 +294,9 @@ std::string NoSuchRoute(std::string_view path) {
     beginnings.push_back(route.path.substr(0, route.path.find('/', 1)));
   }
   std::string_view meant = Nearest(whole, paths);
+  for (size_t i = 0; i < paths.size() && meant.empty(); ++i) {  // "/stats" of "/admin/stats"
+    if (whole.size() > 1 && paths[i].ends_with(whole)) meant = paths[i];
+  }
   if (meant.empty() && first != whole) {  // "/user/u1": the parts that vary fit nothing
     const std::string_view beginning = Nearest(first, beginnings);
     for (size_t i = 0; i < paths.size() && !beginning.empty() && meant.empty(); ++i) {
@@ -304,8 +307,8 @@ std::string NoSuchRoute(std::string_view path) {
       if (beginnings[i] == beginning && as_long) meant = paths[i];
     }
   }
-  if (!meant.empty()) said.append("; did you mean `").append(meant).append("`?");
-  return said;
+  if (meant.empty()) return said + "; GET /openapi.json lists the routes";
+  return said.append("; did you mean `").append(meant).append("`?");
 }
 
 Status PathId(const http::Plan& plan, size_t index, std::string_view field, IdRef* id) {

@@ -44,7 +44,7 @@ bool FindPlan(const http::RequestHead& head, http::Plan* plan) {
   if (plan->allow.empty()) {
     Refuse({404, "not_found", NoSuchRoute(path)}, plan);
   } else {
-    Refuse({405, "method_not_allowed", "the route answers " + plan->allow}, plan);
+    Refuse({405, "method_not_allowed", std::string(path) + " takes " + plan->allow}, plan);
   }
   return false;
 }
@@ -104,6 +104,7 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
     std::string known = "Content-Type must be application/json";
     if (route.stream != nullptr) known += " or application/x-ndjson";
     if (route.takes_binary) known += " or application/octet-stream";
+    known.append(", not ").append(Utf8Prefix(head.content_type, kMaxSuggestedBytes));
     Refuse({415, "unsupported_media_type", std::move(known)}, plan);
     return false;
   }

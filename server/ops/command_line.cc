@@ -83,7 +83,7 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
       ->type_name("DIR");
   app.add_option("--listen", flags.listen, "where to listen (127.0.0.1:7373); port 0: any")
       ->type_name("HOST:PORT");
-  app.add_option("--threads", flags.threads, "I/O threads (one a core)")
+  app.add_option("--threads", flags.threads, "I/O threads (one per core)")
       ->check(CLI::Range(0, 1024))
       ->type_name("N");
   app.add_option("--shards", flags.shards, "shards of a new database (4)")
@@ -101,6 +101,12 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
   app.add_flag("--check-config", flags.check_config,
                "only tell whether the settings are in order; nothing is opened");
   app.set_version_flag("--version", "seendb-server " + version);
+  app.footer(
+      "Examples:\n"
+      "  seendb-server --db db                                  # at http://127.0.0.1:7373\n"
+      "  seendb-server --config seendb.json --check-config\n"
+      "  seendb-server --db db --listen 127.0.0.1:0             # any port; stdout says which\n"
+      "The settings are described in server/README.md, the API by GET /openapi.json.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

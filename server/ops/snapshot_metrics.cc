@@ -127,7 +127,7 @@ void CollectGauges(const EngineStats& e, Writer* out) {
   out->Gauge("seendb_outbox_rows", "Rows with first plays of the day that wait to be told.",
              e.outbox_rows);
   out->Gauge(
-      "seendb_operands_per_read", "Mean operands a filter value read, since the start.",
+      "seendb_operands_per_read", "Mean operands per filter value read, since the start.",
       e.reads == 0 ? 0.0 : static_cast<double>(e.read_operands) / static_cast<double>(e.reads));
   out->Gauge("seendb_disk_bytes", "Live SST files.", e.disk_bytes);
   out->Gauge("seendb_memtable_bytes", "Memtables.", e.memtable_bytes);

@@ -137,7 +137,7 @@ def show(arguments):
     print(f"  loaded                 {rate:,.0f} plays/s, {way}")
     print(f"  /filter of 2,000 ids   median {statistics.median(times):.2f} ms, "
           f"p99 {times[int(len(times) * 0.99)]:.2f} ms, one client, its own JSON not counted")
-    print(f"  space                  {size / max(stored, 1):.2f} bytes an item, drained and sealed "
+    print(f"  space                  {size / max(stored, 1):.2f} bytes per item, drained and sealed "
           f"({stored:,} items)")
 
 

@@ -4,6 +4,7 @@ import collections
 import csv
 import datetime
 import gzip
+import itertools
 import json
 import subprocess
 import time
@@ -35,14 +36,15 @@ def to_ms(text):
 def lines_of(path):
     """The log's lines, decompressed."""
     if path.endswith(".gz"):
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        with gzip.open(path, "rt", encoding="utf-8", errors="replace", newline="") as file:
             yield from file
         return
     if not path.endswith(".zst"):
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8", errors="replace", newline="") as file:
             yield from file
         return
-    with subprocess.Popen(["zstd", "-dcq", path], stdout=subprocess.PIPE, encoding="utf-8") as process:
+    with subprocess.Popen(["zstd", "-dcq", path], stdout=subprocess.PIPE, encoding="utf-8",
+                          errors="replace") as process:
         yield from process.stdout
 
 
@@ -57,6 +59,17 @@ def pick(names, given, usual):
     raise SystemExit(f"quickstart: no column {given or ' / '.join(usual)} among {', '.join(names)}")
 
 
+def objects_of(lines):
+    """The JSON objects among the lines; the loader counts and shows the others."""
+    for line in lines:
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
 def rows_of(path, columns):
     """(user, item, ms) of each row that is a play. `columns`: names given for user, item, time."""
     bare = path[:-4] if path.endswith(".zst") else path.removesuffix(".gz")
@@ -65,10 +78,12 @@ def rows_of(path, columns):
         records = csv.DictReader(lines, delimiter="\t" if bare.endswith(".tsv") else ",")
         names = records.fieldnames or []
     else:
-        records = (json.loads(line) for line in lines if line.strip())
-        first = next(records)
+        records = objects_of(lines)
+        first = next(records, None)
+        if first is None:
+            raise SystemExit(f"quickstart: no JSON objects in {path}")
         names = list(first)
-        records = _chain(first, records)
+        records = itertools.chain([first], records)
     user, item, at = (pick(names, given, usual) for given, usual in
                         zip(columns, (USER_NAMES, ITEM_NAMES, TIME_NAMES)))
     for record in records:
@@ -76,11 +91,6 @@ def rows_of(path, columns):
             yield str(record[user]), str(record[item]), to_ms(record[at])
         except (KeyError, ValueError, TypeError):
             continue  # the loader counts and shows bad rows
-
-
-def _chain(first, rest):
-    yield first
-    yield from rest
 
 
 class Log:
@@ -108,3 +118,5 @@ class Log:
         newest_first = sorted(items_of[self.user].items(), key=lambda pair: -pair[1])
         self.played = [item for item, _ in newest_first]
         self.unplayed = [item for item in self.popular if item not in items_of[self.user]]
+        if not self.unplayed:  # a small log: the user has played all there is
+            self.unplayed = ["not-played"]

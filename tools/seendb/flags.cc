@@ -72,7 +72,11 @@ std::string UnknownWord(const CLI::App& app) {
   if (app.get_parent() != nullptr) text += " of `" + app.get_name() + "`";
   const std::vector<std::string_view> words(known.begin(), known.end());
   const std::string nearest(Nearest(word, words));
-  return nearest.empty() ? text : text + "; did you mean `" + nearest + "`?";
+  if (!nearest.empty()) return text + "; did you mean `" + nearest + "`?";
+  if (is_option || known.empty() || app.get_parent() == nullptr) return text;  // --help lists them
+  text += "; known: ";
+  for (const std::string& name : known) text += (&name == &known.front() ? "" : ", ") + name;
+  return text;
 }
 
 }  // namespace

@@ -87,7 +87,9 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
       connection_.reset();
       // A kept connection may have idled out: every request here may be repeated.
       if (kept && !answered && error != beast::error::timeout) continue;
-      return Status::Unavailable(where + request.target + ": " + error.message());
+      const bool tls_maybe = error == http::error::end_of_stream && where.starts_with("http:");
+      return Status::Unavailable(where + request.target + ": " + error.message() +
+                                 (tls_maybe ? " (does the server speak https?)" : ""));
     }
     HttpResponse response;
     response.status = parser.get().result_int();
@@ -128,8 +130,10 @@ Status StatusOfAnswer(const HttpResponse& response) {
       code = static_cast<StatusCode>(i);
     }
   }
-  const std::string message = text("message");
-  return StatusOf(code, message.empty() ? "the server answered " + status : message, text("field"));
+  std::string message = text("message");
+  if (message.empty()) message = "the server answered " + status;
+  if (response.status == 401) message += " (--token-file, SEENDB_TOKEN_FILE)";
+  return StatusOf(code, std::move(message), text("field"));
 }
 
 std::string PercentEncode(std::string_view text) {

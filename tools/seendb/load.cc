@@ -28,22 +28,6 @@ struct LoadFlags {
   std::string max_refused = "0%";
 };
 
-Json RowsJson(const std::vector<RowError>& rows) {
-  Json list = Json::array();
-  for (const auto& [row, error] : rows) list.push_back({{"row", row}, {"error", error}});
-  return list;
-}
-
-std::string RowsText(const char* title, const std::vector<RowError>& rows, uint64_t all) {
-  if (rows.empty()) return {};
-  std::string out = title;
-  for (const auto& [row, error] : rows) {
-    out += "  row " + FormatCount(row) + ": " + Printable(error) + "\n";
-  }
-  if (all > rows.size()) out += "  and " + FormatCount(all - rows.size()) + " more\n";
-  return out;
-}
-
 /// Of a log of which most was refused, and which ends long ago: how it is brought to the present.
 std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
   constexpr int64_t kOneDayMs = 86'400'000;

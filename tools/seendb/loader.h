@@ -12,6 +12,7 @@
 #include "play_batch.h"
 #include "play_reader.h"
 #include "resume_state.h"
+#include "row_share.h"
 
 namespace seendb::tool {
 
@@ -24,11 +25,6 @@ struct LoadOptions {
   int64_t shift_ms = 0;          ///< added to every time
   int64_t retry_s = 60;          ///< longest wait for a busy or lost server
 };
-
-/// A row and what was wrong with it.
-using RowError = std::pair<uint64_t, std::string>;
-/// Most bad or refused rows that are described.
-inline constexpr size_t kRowErrorsMax = 10;
 
 /// Loads one log. Threads: one.
 class Loader {

@@ -79,7 +79,7 @@ bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* erro
   const nlohmann::json object = nlohmann::json::parse(record.begin(), record.end(), nullptr, false);
   // The parser takes a zero byte for the end.
   if (!object.is_object() || std::find(record.begin(), record.end(), '\0') != record.end()) {
-    *error = "not a JSON object";
+    *error = "not a JSON object; each line has one";
     return false;
   }
   if (!ReadId(FindField(object, columns_.user, kUserNames), "user", &user_, error) ||
@@ -93,7 +93,7 @@ bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* erro
   if (columns_.now) return true;
   const nlohmann::json* time = FindField(object, columns_.time, kTimeNames);
   if (time == nullptr) {
-    *error = "no time field";
+    *error = "no time field; name it by --time-column or say --now";
     return false;
   }
   return ParseTime(TimeText(*time), row, error);

@@ -60,10 +60,14 @@ class PlayLog {
   uint64_t total() const { return total_; }
   /// Plays of one user in the whole log.
   uint64_t PlaysOf(uint64_t user) const { return users_[user].plays; }
-  /// "u17".
-  static std::string UserName(uint64_t user) { return "u" + std::to_string(user); }
+  /// "u17". Appended, not added: GCC 12 takes "u" + ... for an overflow where it is inlined.
+  static std::string UserName(uint64_t user) {
+    return std::string("u").append(std::to_string(user));
+  }
   /// "v4711".
-  static std::string ItemName(uint64_t item) { return "v" + std::to_string(item); }
+  static std::string ItemName(uint64_t item) {
+    return std::string("v").append(std::to_string(item));
+  }
 
  private:
   struct User {

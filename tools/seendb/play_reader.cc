@@ -196,7 +196,7 @@ PlayReader::PlayReader(RecordReader::ReadFn read, RecordFormat format, const Pla
 bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* error) const {
   const auto at_ms = ParseTimeMs(text, columns_.time_unit);
   if (!at_ms) {
-    *error = "not a time: \"" + std::string(text.substr(0, 64)) + "\"";
+    *error = "not a time: \"" + std::string(text.substr(0, 64)) + "\" (ISO 8601 or a number)";
     return false;
   }
   row->at_ms = *at_ms;

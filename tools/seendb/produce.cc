@@ -28,18 +28,20 @@ constexpr int kFlushMs = 1'000;
 constexpr uint64_t kPollEvery = 1'000;
 constexpr size_t kErrorBytes = 512;
 constexpr int kReachMs = 8'000;
+constexpr int kAskAgainMs = 500;
 
 struct ProduceFlags {
   LogFlags log;
   std::string brokers, topic;
-  uint64_t rate = 0;  ///< messages a second; 0: as fast as it goes
+  uint64_t rate = 0;  ///< messages per second; 0: as fast as it goes
   std::vector<std::string> properties;
   std::string max_refused = "0%";
 };
 
 struct Counts {
   uint64_t rows = 0, bad = 0, sent = 0, failed = 0;
-  std::string error;  ///< of the last failed message
+  std::vector<RowError> bad_rows;  ///< the first of them
+  std::string error;               ///< of the last failed message
 };
 
 /// A librdkafka producer. Threads: one.
@@ -58,17 +60,32 @@ class Producer {
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
 
-  /// Waits until a broker answers. kUnavailable: none did within kReachMs.
-  Status Reach(const std::string& brokers) {
-    const rd_kafka_metadata_t* metadata = nullptr;
-    const rd_kafka_resp_err_t error = rd_kafka_metadata(handle_, 0, topic_, &metadata, kReachMs);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+  /// Waits until a broker answers that has the topic. Within kReachMs none answered: kUnavailable;
+  /// or the topic was not there, and no broker made it: kNotFound.
+  Status Reach(const ProduceFlags& flags) {
+    using std::chrono::steady_clock;
+    const auto until = steady_clock::now() + std::chrono::milliseconds(kReachMs);
+    for (;;) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now());
+      const rd_kafka_metadata_t* metadata = nullptr;
+      rd_kafka_resp_err_t error = rd_kafka_metadata(
+          handle_, 0, topic_, &metadata, std::max(static_cast<int>(left.count()), kAskAgainMs));
+      if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_poll(handle_, 0);  // calls Failed
+        return Status::Unavailable("can't reach Kafka at " + flags.brokers + ": " +
+                                   (trouble_.empty() ? rd_kafka_err2str(error) : trouble_));
+      }
+      if (metadata->topic_cnt > 0) error = metadata->topics[0].err;
       rd_kafka_metadata_destroy(metadata);
-      return {};
+      // Brokers that make topics by themselves say this until they have.
+      if (error != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) return {};
+      if (left.count() < kAskAgainMs) {
+        return Status::NotFound("Kafka at " + flags.brokers + " has no topic \"" + flags.topic +
+                                "\"");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(kAskAgainMs));
     }
-    rd_kafka_poll(handle_, 0);  // calls Failed
-    return Status::Unavailable("can't reach Kafka at " + brokers + ": " +
-                               (trouble_.empty() ? rd_kafka_err2str(error) : trouble_));
   }
   /// Queues a message, waiting while the queue is full.
   Status Send(std::string_view key, const std::string& payload) {
@@ -168,7 +185,7 @@ class Producer {
   std::string trouble_;
 };
 
-/// Sleeps so that not more than `rate` messages a second go out.
+/// Sleeps so that not more than `rate` messages per second go out.
 void KeepRate(const ProduceFlags& flags, uint64_t sent, const Progress& progress) {
   if (flags.rate == 0) return;
   const double ahead_s =
@@ -183,6 +200,7 @@ Status PrintSummary(const Session& session, const Counts& counts, double elapsed
                       {"sent", counts.sent},
                       {"failed", counts.failed},
                       {"bad", counts.bad},
+                      {"bad_rows", RowsJson(counts.bad_rows)},
                       {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
                       {"messages_per_s", static_cast<uint64_t>(rate)}});
   }
@@ -190,7 +208,8 @@ Status PrintSummary(const Session& session, const Counts& counts, double elapsed
                     " messages sent, " + FormatCount(counts.failed) + " failed, " +
                     FormatCount(counts.bad) + " bad rows\n";
   if (!counts.error.empty()) out += "failed: " + Printable(counts.error) + "\n";
-  return Print(out + FormatDurationUs(elapsed_s * 1e6) + ", " + FormatRate(rate) + "\n");
+  out += FormatDurationUs(elapsed_s * 1e6) + ", " + FormatRate(rate) + "\n";
+  return Print(out + RowsText("bad rows\n", counts.bad_rows, counts.bad));
 }
 
 Status RunProduce(Session& session, ProduceFlags flags) {
@@ -205,7 +224,7 @@ Status RunProduce(Session& session, ProduceFlags flags) {
   if (!reader.ok()) return reader.status();
   auto producer = Producer::Open(flags);
   if (!producer.ok()) return producer.status();
-  Status status = (*producer)->Reach(flags.brokers);
+  Status status = (*producer)->Reach(flags);
   if (!status.ok()) return status;
 
   Counts counts;
@@ -226,6 +245,9 @@ Status RunProduce(Session& session, ProduceFlags flags) {
     ++counts.rows;
     if (kind == RowKind::kBad) {
       ++counts.bad;
+      if (counts.bad_rows.size() < kRowErrorsMax) {
+        counts.bad_rows.emplace_back((*reader)->row_number(), (*reader)->error());
+      }
       continue;
     }
     if (row.at_ms) *row.at_ms += flags.log.shift_ms;
@@ -261,7 +283,7 @@ void AddProduce(Command app, Session& session) {
   command.Add("--topic", flags->topic, "The topic, which must be there")
       .Required()
       .TypeName("NAME");
-  command.Add("--rate", flags->rate, "Messages a second at most (as fast as it goes)")
+  command.Add("--rate", flags->rate, "Messages per second at most (as fast as it goes)")
       .TypeName("N");
   AddMaxRefused(command, &flags->max_refused);
   command

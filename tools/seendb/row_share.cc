@@ -4,9 +4,26 @@
 #include <cstdio>
 
 #include "exit_code.h"
+#include "table.h"
 #include "units.h"
 
 namespace seendb::tool {
+
+Json RowsJson(const std::vector<RowError>& rows) {
+  Json list = Json::array();
+  for (const auto& [row, error] : rows) list.push_back({{"row", row}, {"error", error}});
+  return list;
+}
+
+std::string RowsText(std::string_view title, const std::vector<RowError>& rows, uint64_t all) {
+  if (rows.empty()) return {};
+  std::string out(title);
+  for (const auto& [row, error] : rows) {
+    out += "  row " + FormatCount(row) + ": " + Printable(error) + "\n";
+  }
+  if (all > rows.size()) out += "  and " + FormatCount(all - rows.size()) + " more\n";
+  return out;
+}
 
 Result<double> ParsePercent(std::string_view text) {
   const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;

@@ -1,13 +1,28 @@
-// seendb/row_share.h: how many rows of a log may be refused or bad before the command fails.
+// seendb/row_share.h: the rows of a log that were refused or bad: which they are, and how many
+// there may be before the command fails.
 
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "session.h"
 
 namespace seendb::tool {
+
+/// A row, by its number without the header, and what was wrong with it.
+using RowError = std::pair<uint64_t, std::string>;
+/// Most bad or refused rows that are described.
+inline constexpr size_t kRowErrorsMax = 10;
+
+/// `[{"row":3,"error":"no user"}]`.
+Json RowsJson(const std::vector<RowError>& rows);
+
+/// The title and a line for each; the last says how many of `all` are missing. Empty without rows.
+std::string RowsText(std::string_view title, const std::vector<RowError>& rows, uint64_t all);
 
 /// Reads "5%", "0.1%" or "5": 0 to 100. kInvalidArgument.
 Result<double> ParsePercent(std::string_view text);

@@ -45,10 +45,11 @@ Status RunScan(const Session& session, const Selection& selection) {
 
 void AddScan(Command app, Session& session) {
   auto selection = std::make_shared<Selection>();
-  Command command = AddCommand(
-      app, session, "scan",
-      "Print the keys, one a line: shard, family, key, bytes, value (with --json an object a line)",
-      Takes::kFolder, [&session, selection] { return RunScan(session, *selection); });
+  Command command =
+      AddCommand(app, session, "scan",
+                 "Print the keys, one per line: shard, family, key, bytes, value (with --json one "
+                 "object per line)",
+                 Takes::kFolder, [&session, selection] { return RunScan(session, *selection); });
   command
       .Add("--prefix", selection->prefix,
            "Only families whose name begins so: seen/video/, impressions/, users, ring/")

@@ -72,10 +72,12 @@ void AddStats(Command app, Session& session) {
       AddCommand(app, session, "stats",
                  "Show counters and gauges (a folder's counters begin at zero when it is opened)",
                  Takes::kFolderOrServer, [&session, users] { return RunStats(session, *users); });
-  command.AddFlag("--users", *users,
-                  "Also how many users have plays. With --db counted: reads all seen filters "
-                  "(minutes for 100 GB) and takes 16 bytes of memory per user and collection. "
-                  "Through a server the bounds that its estimates per bucket give, at no cost");
+  command.AddFlag(
+      "--users", *users,
+      "Also how many users have plays. With --db counted: `total` of the drained plays, "
+      "`staged` of those that are not drained yet; reads all seen filters "
+      "(minutes for 100 GB) and takes 16 bytes of memory per user and collection. "
+      "Through a server the bounds that its estimates per bucket give, at no cost");
   command.Examples({"seendb stats", "seendb stats --users --db db"});
 }
 

@@ -52,7 +52,9 @@ TEST_F(TeachingTest, UnknownRoutesNameTheNearest) {
       {"/plays/", "no such route: /plays/; it is told without the slash at its end"},
       {"/user/u1", "no such route: /user/u1; did you mean `/users/{user}`?"},
       {"/admin/drian", "no such route: /admin/drian; did you mean `/admin/drain`?"},
-      {"/nothing/of/the/kind", "no such route: /nothing/of/the/kind"},
+      {"/stats", "no such route: /stats; did you mean `/admin/stats`?"},
+      {"/nothing/of/the/kind",
+       "no such route: /nothing/of/the/kind; GET /openapi.json lists the routes"},
   };
   for (const auto& [path, message] : cases) {
     const Answer answer = Ask(Method::kPost, path, "{}");
@@ -70,6 +72,37 @@ TEST_F(TeachingTest, UnknownCollectionsNameTheNearest) {
             R"(no collection "defualt"; did you mean "default"?)");
   const Answer cut = Ask(Method::kGet, "/users/u?collection=" + std::string(10'000, 'n'), "");
   EXPECT_LT(cut.body.size(), 300u);
+}
+
+TEST_F(TeachingTest, AMethodThatTheRouteDoesNotTakeNamesThoseItTakes) {
+  const Answer answer = Ask(Method::kDelete, "/collections");
+  EXPECT_EQ(answer.status, 405u);
+  EXPECT_EQ(answer.json().at("error").at("message"), "/collections takes GET, HEAD");
+}
+
+TEST_F(TeachingTest, AContentTypeThatIsNotTakenIsNamed) {
+  const Answer answer = Ask(Method::kPost, "/plays", "user=u", "application/x-www-form-urlencoded");
+  EXPECT_EQ(answer.status, 415u);
+  EXPECT_EQ(answer.json().at("error").at("message"),
+            "Content-Type must be application/json or application/x-ndjson, not "
+            "application/x-www-form-urlencoded");
+}
+
+TEST_F(TeachingTest, AnEventWithoutItsArrayIsToldWhereItGoes) {
+  const std::string_view where =
+      R"(; an event goes into {"events":[...]}, or alone into a line of application/x-ndjson)";
+  const std::string message = Message(Method::kPost, "/plays", R"({"user":"u1","item":"v1"})");
+  EXPECT_TRUE(message.ends_with(where)) << message;
+  EXPECT_EQ(field_, "/user");
+  EXPECT_FALSE(Message(Method::kPost, "/plays", R"({"evnts":[]})").ends_with(where));
+}
+
+TEST_F(TeachingTest, AValueOfAnotherTypeIsToldTheRule) {
+  EXPECT_EQ(Message(Method::kPut, "/collections/c", R"({"window":"4 months"})"),
+            "window must be from 1 to 128, not a string");
+  EXPECT_EQ(Message(Method::kPut, "/collections/c", R"({"history":true})"),
+            "history must be an object, not a boolean");
+  EXPECT_EQ(field_, "/history");
 }
 
 TEST_F(TeachingTest, AnEmptyBodyIsCalledSo) {

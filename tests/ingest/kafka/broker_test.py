@@ -83,6 +83,13 @@ class BrokerTest(unittest.TestCase):
             self.assertEqual(server.get("/admin/stats").json["ingest_repeated"], 0)
             self.assertEqual(server.terminate(), 0)
 
+    def test_produce_does_not_wait_long_for_a_topic_that_is_not_there(self):
+        path = os.path.join(self.folder, "one.ndjson")
+        write_log(path, [(now_ms(), "u1", "v1")])
+        began = time.monotonic()
+        tool("produce", path, "--brokers", self.broker.address, "--topic", "nowhere", expect=6)
+        self.assertLess(time.monotonic() - began, 15)
+
     def test_what_players_say_goes_through_a_topic(self):
         clock_ms = utc_ms(2026, 11, 1)
         path = os.path.join(self.folder, "beats.ndjson")

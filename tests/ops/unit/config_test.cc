@@ -229,7 +229,9 @@ TEST(CommandLineTest, UsageErrorsHaveTheirExitCode) {
     EXPECT_FALSE(line.output.empty());
   }
   EXPECT_NE(lines[8].output.find("/engine/shard"), std::string::npos) << lines[8].output;
-  EXPECT_EQ(Read("--help").exit_code, kExitOk);
+  const CommandLine help = Read("--help");
+  EXPECT_EQ(help.exit_code, kExitOk);
+  EXPECT_NE(help.output.find("Examples:\n  seendb-server --db "), std::string::npos) << help.output;
   EXPECT_NE(Read("--version").output.find("seendb-server 1.2.3\n"), std::string::npos);
 }
 

@@ -36,6 +36,7 @@ class ProduceTest(ToolCase):
             file.write("bad\n")
         done = self.tool("produce", self.log, *MOCK, "--json", code=ROWS)
         self.assertEqual((done.json["sent"], done.json["bad"]), (9, 1))
+        self.assertEqual([row["row"] for row in done.json["bad_rows"]], [10])
         self.assertEqual(done.error["code"], "rows_refused")
         self.tool("produce", self.log, *MOCK, "--max-refused", "9%", code=ROWS)
         self.tool("produce", self.log, *MOCK, "--max-refused", "10%")

@@ -55,7 +55,7 @@ class SecureTest(unittest.TestCase):
         self.assertEqual(run("stats", *to, *admin, "--json").code, OK)
         without = run("stats", *to)
         self.assertEqual(without.code, DENIED)
-        self.assertIn("Authorization: Bearer TOKEN", without.err)
+        self.assertIn("Authorization: Bearer TOKEN (--token-file, SEENDB_TOKEN_FILE)", without.err)
         read = run("drain", *to, "--token-file", self.token("read"))
         self.assertEqual(read.code, DENIED)
         self.assertIn("role read", read.err)
@@ -80,6 +80,11 @@ class SecureTest(unittest.TestCase):
         named = self.server.url.replace("127.0.0.1", "localhost")
         done = run("stats", "--url", named, "--ca", self.authority.path)
         self.assertEqual(done.code, UNAVAILABLE, "the certificate is not for this name")
+
+    def test_http_to_a_server_of_https_is_told_so(self):
+        done = run("stats", "--url", self.server.url.replace("https:", "http:"))
+        self.assertEqual(done.code, UNAVAILABLE)
+        self.assertIn("does the server speak https?", done.err)
 
     def test_a_socket_of_the_file_system(self):
         done = run("stats", "--url", "unix:" + self.socket, "--token-file", self.token("admin"),

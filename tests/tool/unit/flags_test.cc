@@ -16,6 +16,7 @@ class CommandLineTest : public testing::Test {
     check.Add("--collection", collection_, "");
     Command list = line_.root().AddCommand("collections", "", [] {});
     list.AddCommand("put", "", [] {});
+    list.AddCommand("get", "", [] {});
     line_.root().AddCommand("ldb", "", [] {}).PassTheRest(rest_);
   }
 
@@ -35,6 +36,8 @@ TEST_F(CommandLineTest, UnknownCommands) {
   EXPECT_EQ(ErrorOf({"zzzzzz"}), "unknown command `zzzzzz`");
   EXPECT_EQ(ErrorOf({"collections", "ptu"}),
             "unknown command `ptu` of `collections`; did you mean `put`?");
+  EXPECT_EQ(ErrorOf({"collections", "list"}),
+            "unknown command `list` of `collections`; known: put, get");
   EXPECT_EQ(ErrorOf({"collections", "put"}), "ran");
 }
 

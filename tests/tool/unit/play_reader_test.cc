@@ -118,7 +118,7 @@ TEST(PlayReader, BadRowsSayWhyAndTheNextGoesOn) {
       LogFormat::kCsv);
   ASSERT_EQ(rows.size(), 6U);
   EXPECT_EQ(rows[0], "! 2 fields where 3 are needed");
-  EXPECT_EQ(rows[1], "! not a time: \"yesterday\"");
+  EXPECT_EQ(rows[1], "! not a time: \"yesterday\" (ISO 8601 or a number)");
   EXPECT_EQ(rows[2].substr(0, 8), "! user: ");
   EXPECT_EQ(rows[3].substr(0, 8), "! item: ");
   EXPECT_EQ(rows[4].substr(0, 8), "! item: ");
@@ -152,7 +152,7 @@ TEST(PlayReader, BadNdjson) {
   ASSERT_EQ(rows.size(), 11U);
   for (const std::string& row : rows) EXPECT_EQ(row.substr(0, 2), "! ") << row;
   EXPECT_EQ(rows[4], "! no user field");
-  EXPECT_EQ(rows[5], "! no time field");
+  EXPECT_EQ(rows[5], "! no time field; name it by --time-column or say --now");
 }
 
 TEST(PlayReader, WhatPlayersSayInCsv) {
