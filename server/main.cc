@@ -33,6 +33,7 @@
 #include "ops/log.h"
 #include "ops/periodic.h"
 #include "ops/problem_log.h"
+#include "ops/readable_files.h"
 #include "seams.h"
 #include "secrets.h"
 #include "seendb/engine.h"
@@ -155,6 +156,17 @@ class App {
     return !error;
   }
 
+  /// What a version made that had no umask of its own is not changed: a backup may read it.
+  void NameReadableFiles() const {
+    const ops::ReadableFiles found = ops::ReadableByOthers(config_.db);
+    if (found.count == 0) return;
+    Log(LogLevel::kWarn, "readable_by_others",
+        {{"db", config_.db},
+         {"files", found.count},
+         {"example", found.example},
+         {"hint", "every user of this machine can read them; do: chmod -R o-rwx " + config_.db}});
+  }
+
   /// Says on stdout where the doors are, the main one first.
   void TellDoors() const {
     const char* const scheme = config_.tls ? "https" : "http";
@@ -221,6 +233,7 @@ class App {
          {"replayed_plays", stats.replayed_plays},
          {"degraded", stats.degraded},
          {"problems", stats.problems}});
+    NameReadableFiles();
     TellDoors();
     if (clock_) {
       SyncLater();

@@ -213,6 +213,10 @@ Setter Properties(std::map<std::string, std::string>* to) {
       if (std::find(kOwnProperties.begin(), kOwnProperties.end(), name) != kOwnProperties.end()) {
         return Status::InvalidArgument("is the consumer's own to set", PointerTo(name));
       }
+      // librdkafka loads the libraries as soon as it is told of them: when settings are checked.
+      if (name == "plugin.library.paths") {
+        return Status::InvalidArgument("is not taken: it would run code", PointerTo(name));
+      }
       (*to)[name] = text.get<std::string>();
     }
     return Status::Ok();

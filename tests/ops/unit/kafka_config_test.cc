@@ -101,6 +101,8 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
   EXPECT_EQ(with(R"("properties":{"enable.auto.commit":"true"})"),
             "/kafka/properties/enable.auto.commit");
   EXPECT_EQ(with(R"("properties":{"retries":3})"), "/kafka/properties/retries");
+  EXPECT_EQ(with(R"("properties":{"plugin.library.paths":"some"})"),
+            "/kafka/properties/plugin.library.paths");
   EXPECT_EQ(with(R"("dead_letter_topic":"t")"), "/kafka/dead_letter_topic");
   EXPECT_EQ(with(R"("dead_letter_topic":"a b")"), "/kafka/dead_letter_topic");
   EXPECT_EQ(with(R"("dead_letter_topic":"d","dead_letter_file":"f")"), "/kafka/dead_letter_file");

@@ -78,6 +78,27 @@ class ProcessTest(unittest.TestCase):
                     self.assertEqual(os.stat(name).st_mode & 0o027, 0, name)
             self.assertGreater(found, 20)
 
+    def test_files_of_before_that_others_can_read_are_named_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            db = os.path.join(folder, "db")
+            self.serve(db=db).terminate()
+            self.assertEqual(self.named(self.serve(db=db)), [])
+            shard = os.path.join(db, "shard-0000")
+            file = os.path.join(shard, "IDENTITY")
+            for path, mode in ((db, 0o755), (shard, 0o755), (file, 0o644)):
+                os.chmod(path, mode)
+            server = self.serve(db=db)
+            lines = self.named(server)
+            self.assertEqual(len(lines), 1)
+            self.assertEqual((lines[0]["level"], lines[0]["files"]), ("warn", 1))
+            self.assertEqual(lines[0]["example"], file)
+            self.assertEqual(os.stat(file).st_mode & 0o777, 0o644)
+
+    def named(self, server):
+        server.terminate()
+        lines = [json.loads(line) for line in server.log_text().splitlines()]
+        return [line for line in lines if line["event"] == "readable_by_others"]
+
     def test_the_log_tells_of_problems(self):
         server = self.serve(args=["--shards", "1"], clock_ms=1_700_000_000_000)
         server.post("/plays", {"events": [{"user": "u", "item": 1}]})

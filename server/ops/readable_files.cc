@@ -1,0 +1,37 @@
+#include "ops/readable_files.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace seendb::ops {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kEntriesMost = 100'000;
+
+bool Allows(const fs::file_status& status, fs::perms wanted) {
+  return (status.permissions() & wanted) != fs::perms::none;
+}
+
+}  // namespace
+
+ReadableFiles ReadableByOthers(const std::string& folder) {
+  ReadableFiles found;
+  std::error_code error;
+  if (!Allows(fs::status(folder, error), fs::perms::others_exec)) return found;
+  fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
+  for (size_t entries = 0; !error && at != fs::end(at) && entries < kEntriesMost; ++entries) {
+    const fs::file_status status = at->symlink_status(error);
+    if (!error && fs::is_directory(status) && !Allows(status, fs::perms::others_exec)) {
+      at.disable_recursion_pending();
+    }
+    if (!error && fs::is_regular_file(status) && Allows(status, fs::perms::others_read)) {
+      if (++found.count == 1) found.example = at->path().string();
+    }
+    at.increment(error);  // a file that went meanwhile is no error of the next
+  }
+  return found;
+}
+
+}  // namespace seendb::ops
