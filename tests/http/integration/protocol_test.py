@@ -76,6 +76,11 @@ class ProtocolTest(unittest.TestCase):
                      b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]:
             self.refused(data, 400)
 
+    def test_no_answer_is_to_be_taken_for_another_type(self):
+        for target in ("/healthz", "/openapi.json", "/nowhere", "/users/u?collection=unknown"):
+            answer = self.server.get(target)
+            self.assertEqual(answer.headers.get("x-content-type-options"), "nosniff", target)
+
     def test_request_smuggling_shapes(self):
         smuggled = b"GET /admin/stats HTTP/1.1\r\nHost: h\r\n\r\n"
         chunked = b"0\r\n\r\n" + smuggled
