@@ -21,8 +21,27 @@ constexpr int64_t kLongestJumpMs = 36'600LL * 86'400'000;
 constexpr int kMostThreads = 256;
 constexpr uint64_t kLeastWriteBuffer = 64 << 10;
 
+Status CheckItemHashKey(const Options& options, const ItemHashId& of_database) {
+  if (!options.item_hash_key) return {};
+  if (of_database.version == kOldestHashVersion) {
+    return Status::Incompatible("the database is of hash version 1, which has no key",
+                                "/item_hash_key");
+  }
+  if (HashKeyOf(*options.item_hash_key) == of_database.key) return {};
+  return Status::Incompatible("the database was made with another key", "/item_hash_key");
+}
+
 Status CheckOptions(const Options& options) {
   if (options.shards > 1024) return Status::InvalidArgument("at most 1024 shards", "/shards");
+  if (options.item_hash < kOldestHashVersion || options.item_hash > kNewestHashVersion) {
+    return Status::InvalidArgument("item_hash must be 1 or 2", "/item_hash");
+  }
+  if (options.item_hash_key && options.item_hash == kOldestHashVersion) {
+    return Status::InvalidArgument("hash version 1 has no key", "/item_hash_key");
+  }
+  if (options.erase_within_days < 1 || options.erase_within_days > 3'650) {
+    return Status::InvalidArgument("erase_within_days must be 1-3650", "/erase_within_days");
+  }
   if (options.ring_slots < 2 || options.ring_slots > 64) {
     return Status::InvalidArgument("ring_slots must be 2-64", "/ring_slots");
   }
@@ -187,7 +206,7 @@ EngineImpl::EngineImpl(std::string path, const Options& options, const Seams& se
       env_(NewOrderedEnv(seams.env != nullptr ? seams.env : rocksdb::Env::Default(), logs_)),
       shared_(std::make_shared<SharedResources>()),
       catalog_({&options_, clock_, env_.get(), &shards_, &problems_, &names_}),
-      recorder_({&options_, clock_, counters_.get(), &shards_, &catalog_}) {
+      recorder_({&options_, clock_, counters_.get(), &shards_, &catalog_, &hash_}) {
   shared_->env = env_.get();
   shared_->logs = logs_;
   shared_->block_cache = rocksdb::NewLRUCache(options.block_cache_bytes, -1, false, 0.2);
@@ -212,6 +231,7 @@ Status EngineImpl::OpenAll() {
   Identity identity;
   Status status = OpenIdentity(&identity);
   const bool fresh = !identity.ready;
+  if (status.ok()) hash_.emplace(identity.hash);
   if (status.ok()) status = OpenShards(identity);
   // The clock is believed, or doubted, by what the shards noted.
   if (status.ok()) guard_.Begin(NotedBy(shards_), options_.confirm_clock);
@@ -272,6 +292,8 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                                       " shards, asked for " + std::to_string(options_.shards),
                                   "/shards");
     }
+    const Status hashed = CheckItemHashKey(options_, identity->hash);
+    if (!hashed.ok()) return hashed;
     const Status owned = CheckOwned(options_, *identity);
     if (!owned.ok()) return owned;
     // Whoever made it may have been killed before the names of its shards were synced.
@@ -292,7 +314,11 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   if (!room.ok()) return room;
   identity->id = env->GenerateUniqueId();
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();
-  identity->hash = kHashVersion;
+  identity->hash.version = options_.item_hash;
+  if (options_.item_hash > kOldestHashVersion) {
+    identity->hash.key =
+        options_.item_hash_key ? HashKeyOf(*options_.item_hash_key) : RandomHashKey();
+  }
   return WriteIdentity(env, path_, *identity);
 }
 
@@ -300,6 +326,7 @@ ShardStoreOptions EngineImpl::OptionsOf(const Identity& identity, uint32_t shard
   ShardStoreOptions options;
   options.path = ShardPath(path_, shard);
   options.database_id = identity.id;
+  options.hash = identity.hash;
   options.shard = shard;
   options.shards = identity.shards;
   options.create = !identity.ready;
@@ -310,8 +337,13 @@ ShardStoreOptions EngineImpl::OptionsOf(const Identity& identity, uint32_t shard
 }
 
 ShardContext EngineImpl::ContextOf(const Identity& identity) {
-  return {&options_, clock_,  counters_.get(),
-          &names_,   shared_, options_.user_cache_bytes / identity.shards};
+  return {&options_,
+          clock_,
+          counters_.get(),
+          &names_,
+          &*hash_,
+          shared_,
+          options_.user_cache_bytes / identity.shards};
 }
 
 Status EngineImpl::OpenShards(const Identity& identity) {

@@ -129,6 +129,7 @@ class EngineImpl final : public Engine {
   std::shared_ptr<SharedResources> shared_;
   std::unique_ptr<DatabaseLock> lock_;
   NameTable names_;
+  std::optional<ItemHash> hash_;  // from the identity on
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
   Mutex attach_mutex_{LockRank::kAttach};  // one shard comes or goes at a time
   Shards shards_;

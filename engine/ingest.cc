@@ -109,8 +109,8 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   if (!status.ok()) return status;
   std::string numbers;
   sorted.refused.resize(context_.shards->count());
-  sorted.accepted = SortByShard(batch.plays, 0, times, context_.shards->count(), &numbers,
-                                [&](uint32_t shard, uint32_t index, const Status&) {
+  sorted.accepted = SortByShard(batch.plays, 0, times, context_.shards->count(), **context_.hash,
+                                &numbers, [&](uint32_t shard, uint32_t index, const Status&) {
                                   sorted.refused[shard].push_back(index);
                                 });
   ServedCount served;

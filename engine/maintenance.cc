@@ -24,7 +24,10 @@ Status EngineImpl::Drain() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status healed = Heal();
-  Status drained = shards_.InEach([](Shard& shard) { return shard.upkeep().Drain(); });
+  const Status drained = shards_.InEach([](Shard& shard) {
+    Status status = shard.upkeep().Drain();
+    return status.ok() ? shard.upkeep().PurgeTraces() : status;
+  });
   return healed.ok() ? drained : healed;
 }
 

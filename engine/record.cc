@@ -128,7 +128,7 @@ Status Recorder::RecordPiece(std::span<const Given> given, uint32_t first_index,
                              RecordResult* result) const {
   std::string numbers;
   const EventsByShard by_shard = SortByShard(
-      given, first_index, *all.times, context_.shards->count(), &numbers,
+      given, first_index, *all.times, context_.shards->count(), **context_.hash, &numbers,
       [&](uint32_t, uint32_t index, const Status& why) {
         Refuse(result, index, why, all.times->ReasonOf(given[index - first_index].at_ms));
       });

@@ -14,6 +14,7 @@
 #include "base/clock_guard.h"
 #include "base/counters.h"
 #include "catalog.h"
+#include "filter/item_hash.h"
 #include "seendb/engine.h"
 #include "shards.h"
 
@@ -28,6 +29,7 @@ class Recorder {
     Counters* counters = nullptr;
     const Shards* shards = nullptr;
     const Catalog* catalog = nullptr;
+    const std::optional<ItemHash>* hash = nullptr;  ///< there once the engine is open
   };
   explicit Recorder(const Context& context) : context_(context) {}
 

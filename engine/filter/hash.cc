@@ -4,6 +4,8 @@
 #include <cassert>
 #include <charconv>
 
+#include "filter/xxh3_number.h"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -12,28 +14,16 @@ static_assert(std::endian::native == std::endian::little, "formats are read in p
 namespace seendb {
 namespace {
 
-constexpr unsigned kDroppedBits = 16;
+// What the specification makes of its own secret and of our seed.
+constexpr uint64_t kFlipLow = (0x1F67'B3B7'A4A4'4072ULL ^ 0x78E5'C0CC'4EE6'79CBULL) + kHashSeed;
+constexpr uint64_t kFlipHigh = (0x2172'FFCC'7DD0'5A82ULL ^ 0x8E24'43F7'7446'08B8ULL) - kHashSeed;
 
-/// XXH3-64 of the nine canonical bytes of an integer, worked out in registers: made in memory,
-/// they would be read back across two stores, which costs more than the hash. The terms are those
-/// of the specification for inputs of 9-16 bytes; the secret's words are its bytes 24-55.
 inline Fingerprint HashNumber(uint64_t number) noexcept {
-  constexpr uint64_t kCanonicalBytes = 1 + sizeof(number);
-  constexpr uint64_t kFlipLow = (0x1F67'B3B7'A4A4'4072ULL ^ 0x78E5'C0CC'4EE6'79CBULL) + kHashSeed;
-  constexpr uint64_t kFlipHigh = (0x2172'FFCC'7DD0'5A82ULL ^ 0x8E24'43F7'7446'08B8ULL) - kHashSeed;
-  constexpr uint64_t kAvalanche = 0x1656'6791'9E37'79F9ULL;
-  const uint64_t low = (0xFF | (number << 8)) ^ kFlipLow;  // canonical bytes 0-7
-  const uint64_t high = number ^ kFlipHigh;                // canonical bytes 1-8
-  __extension__ using Product = unsigned __int128;
-  const Product product = static_cast<Product>(low) * high;
-  uint64_t hash = kCanonicalBytes + __builtin_bswap64(low) + high +
-                  (static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64));
-  hash = (hash ^ (hash >> 37)) * kAvalanche;
-  return (hash ^ (hash >> 32)) >> kDroppedBits;
+  return Xxh3OfNumber(number, kFlipLow, kFlipHigh) >> kDroppedHashBits;
 }
 
 inline Fingerprint HashText(std::string_view text) noexcept {
-  return XXH3_64bits_withSeed(text.data(), text.size(), kHashSeed) >> kDroppedBits;
+  return XXH3_64bits_withSeed(text.data(), text.size(), kHashSeed) >> kDroppedHashBits;
 }
 
 inline Fingerprint Hash(const IdRef& id) noexcept {

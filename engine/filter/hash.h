@@ -1,7 +1,8 @@
 // engine/filter/hash.h: fingerprints of items, and the shard of a user.
 //
 // Source: XXH3-64 (xxHash specification 0.1.1); MurmurHash2 as in Apache Kafka's default
-// partitioner. Both are part of the format: a change needs a new kHashVersion.
+// partitioner. Both are part of the format. Fingerprints here are of hash version 1; those of a
+// database, whatever its version, are made by its ItemHash (item_hash.h).
 // Threads: pure functions.
 
 #pragma once
@@ -22,13 +23,14 @@ using Fingerprint = uint64_t;
 inline constexpr Fingerprint kFingerprintMask = (uint64_t{1} << 48) - 1;
 /// Bytes of a packed fingerprint, little-endian.
 inline constexpr size_t kFingerprintBytes = 6;
-/// Names the functions of this header in a database's identity.
-inline constexpr uint32_t kHashVersion = 1;
+/// The versions of fingerprints that a database's identity may name; new databases have the newest.
+inline constexpr uint32_t kOldestHashVersion = 1;
+inline constexpr uint32_t kNewestHashVersion = 2;
 /// XXH3's seed.
 inline constexpr uint64_t kHashSeed = 0x5EE0'DB01'5EE0'DB01ULL;
 
-/// The top 48 bits of XXH3-64 of the canonical id: an integer is the byte 0xFF (which no UTF-8
-/// holds, so that no text equals it) and 8 bytes little-endian; text is its bytes.
+/// Version 1: the top 48 bits of XXH3-64 of the canonical id: an integer is the byte 0xFF (which no
+/// UTF-8 holds, so that no text equals it) and 8 bytes little-endian; text is its bytes.
 Fingerprint FingerprintOf(const IdRef& id) noexcept;
 
 /// The same for many; `out` holds ids.size().

@@ -15,7 +15,8 @@ namespace seendb {
 /// bytes that `view` points into.
 struct SourceView {
   ReasonKind kind = ReasonKind::kPlay;
-  int64_t bucket = 0;
+  int64_t bucket = 0;         ///< of the ring: the oldest that it may be of
+  int64_t newest_bucket = 0;  ///< of the ring: the newest
   FilterView view;
 };
 

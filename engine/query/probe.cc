@@ -139,7 +139,10 @@ bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
       response->unseen.push_back(static_cast<uint32_t>(i));
       if (const uint32_t refuted = request.verify ? candidates.refuted[i] : 0; refuted != 0) {
         ++response->refuted;
-        reason = {ReasonKind::kRefuted, sources[refuted - 1].bucket};
+        const SourceView& source = sources[refuted - 1];
+        reason = {source.kind == ReasonKind::kImpression ? ReasonKind::kRefutedImpression
+                                                         : ReasonKind::kRefuted,
+                  source.bucket};
       }
     } else {
       const SourceView& source = sources[verdict - 1];

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <utility>
 
-#include "filter/hash.h"
 #include "seams.h"
 #include "seendb/repair.h"
 #include "store/collections_file.h"
@@ -47,20 +46,32 @@ std::string StampOf(rocksdb::Env* env, const std::string& root) {
 
 // The identity that the shards' own records tell of.
 std::optional<Identity> IdentityOfShards(const std::map<uint32_t, ShardFindings>& shards) {
-  std::map<std::pair<std::string, uint32_t>, int> votes;
+  std::vector<std::pair<const ShardIdentity*, int>> votes;  // for what shards of one database say
   for (const auto& [number, findings] : shards) {
-    if (findings.identity && findings.identity->shard == number &&
-        findings.identity->format == kFormatVersion) {
-      ++votes[{findings.identity->id, findings.identity->shards}];
+    if (!findings.identity || findings.identity->shard != number ||
+        findings.identity->format != kFormatVersion) {
+      continue;
+    }
+    const ShardIdentity& told = *findings.identity;
+    const auto same = std::find_if(votes.begin(), votes.end(), [&](const auto& vote) {
+      return vote.first->id == told.id && vote.first->shards == told.shards &&
+             vote.first->hash == told.hash;
+    });
+    if (same == votes.end()) {
+      votes.emplace_back(&told, 1);
+    } else {
+      ++same->second;
     }
   }
   if (votes.empty()) return {};
-  const auto most = std::max_element(
-      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const ShardIdentity& most =
+      *std::max_element(votes.begin(), votes.end(), [](const auto& a, const auto& b) {
+         return a.second < b.second;
+       })->first;
   Identity identity;
-  identity.id = most->first.first;
-  identity.shards = most->first.second;
-  identity.hash = kHashVersion;
+  identity.id = most.id;
+  identity.shards = most.shards;
+  identity.hash = most.hash;
   identity.ready = true;
   return identity;
 }
@@ -88,6 +99,9 @@ Status CheckIdentity(rocksdb::Env* env, const std::string& root, DatabaseFinding
   if (told && (told->id != identity->id || told->shards != identity->shards)) {
     return damaged("damaged", "the shards are of the database " + told->id + " with " +
                                   std::to_string(told->shards) + " shards");
+  }
+  if (told && told->hash != identity->hash) {
+    return damaged("damaged", "the shards have another hash, or another key for it");
   }
   if (identity->ToJson() != json) return damaged("damaged", "it is not as it was written");
   found->identity = *identity;

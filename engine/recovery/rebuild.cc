@@ -266,7 +266,7 @@ class Rebuilder final : public rocksdb::WriteBatch::Handler {
       if (put.ok()) put = shard_.PutMeta(kTopicPrefix + source, ForgottenTopicState());
     }
     const ShardIdentity identity{kFormatVersion, input_.identity.id, input_.identity.shard,
-                                 input_.identity.shards};
+                                 input_.identity.shards, input_.identity.hash};
     if (put.ok()) put = shard_.PutMeta(kIdentityKey, identity.ToJson());
     if (put.ok()) put = shard_.PutMeta(kRingKey, RingState(shard_.epoch()));
     return put.ok() ? shard_.Flush() : put;

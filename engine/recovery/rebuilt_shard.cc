@@ -5,6 +5,7 @@
 
 #include "store/copy_file.h"
 #include "store/database_options.h"
+#include "store/real_disk.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 #include "tables/table_set.h"
@@ -29,7 +30,8 @@ Status RebuiltShard::Open() {
   options.create_if_missing = true;
   options.error_if_exists = true;
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status opened = rocksdb::DB::Open(options, path_, &db);
+  rocksdb::Status opened = MakeOwnersFolder(env_, path_);
+  if (opened.ok()) opened = rocksdb::DB::Open(options, path_, &db);
   if (!opened.ok()) return FromRocks(opened, "make " + path_);
   db_.reset(db);
   return {};

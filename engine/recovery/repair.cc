@@ -309,7 +309,8 @@ class Repairer {
     input.env = env_;
     input.from = In(ShardFile(shard));
     input.into = In(RebuiltName(shard));
-    input.identity = {kFormatVersion, found.identity->id, shard, found.identity->shards};
+    input.identity = {kFormatVersion, found.identity->id, shard, found.identity->shards,
+                      found.identity->hash};
     input.findings = findings;
     input.policies = PoliciesOfOthers(found, shard);
     const Result<std::optional<CollectionRecords>> filed = ReadCollections(env_, root_);
@@ -436,6 +437,7 @@ class Repairer {
     ShardStoreOptions options;
     options.path = In(ShardFile(shard));
     options.database_id = identity.id;
+    options.hash = identity.hash;
     options.shard = shard;
     options.shards = identity.shards;
     options.open_damaged = true;

@@ -61,9 +61,10 @@ void Ring::Stage(uint16_t collection, const RingPlays& plays, const SlotPin& pin
   assert(pin.inside_ && plays.watched.size() == plays.watched_staged.size());
   Staging& staging = *pin.staging_;
   HistoryStaging& history = *pin.history_;
+  // History first: whoever finds a play in a filter, and looks for it in history, finds it there.
+  for (const WatchedPlay& play : plays.watched) history.Add(collection, play);
   for (const StagedPlay& play : plays.plays) staging.Add(collection, play);
   for (const StagedPlay& play : plays.watched_staged) staging.Add(collection, play);
-  for (const WatchedPlay& play : plays.watched) history.Add(collection, play);
   const bool large = plays.plays.size() + plays.watched.size() >= kLargeWrite;
   thread_local uint32_t small_writes = 0;
   if (!large && small_writes++ % kLookEvery != 0) return;
@@ -94,12 +95,12 @@ void Ring::CollectHistory(uint16_t collection, std::string_view user, StagedStat
 }
 
 void Ring::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
-                   std::vector<Fingerprint>* items) const {
+                   std::vector<Fingerprint>* items, BucketSpan* buckets) const {
   SEENDB_PAUSE_POINT("ring: collect");
   const ReaderLock lock(mutex_);
   for (const Slot& slot : slots_) {
     if (slot.staging == nullptr || (slot.state == State::kDrained) != drained) continue;
-    slot.staging->Collect(collection, user, oldest_bucket, items);
+    slot.staging->Collect(collection, user, oldest_bucket, items, buckets);
   }
 }
 

@@ -117,9 +117,9 @@ class Ring {
   void Forget(uint16_t collection, std::string_view user, bool history);
 
   /// Appends the user's undrained items of buckets from `oldest_bucket` on; with `drained`, those
-  /// of the short-term store instead.
+  /// of the short-term store instead. Widens `*buckets` by theirs.
   void Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
-               std::vector<Fingerprint>* items) const;
+               std::vector<Fingerprint>* items, BucketSpan* buckets) const;
   /// The newest bucket of a collection with undrained plays, of the user or, where that is empty,
   /// of anybody.
   std::optional<int64_t> NewestStagedBucket(uint16_t collection, std::string_view user) const;

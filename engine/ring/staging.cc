@@ -144,13 +144,14 @@ void Staging::Add(uint16_t collection, const StagedPlay& play) {
 }
 
 void Staging::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket,
-                      std::vector<Fingerprint>* items) const {
+                      std::vector<Fingerprint>* items, BucketSpan* buckets) const {
   const uint64_t hash = HashOfUser(collection, user);
   const Stripe& stripe = stripes_[UserStripeOf(hash)];
   const MutexLock lock(stripe.mutex);
   const Entry* entry = stripe.Find(hash, collection, user);
   while (entry != nullptr) {
-    if (entry->bucket >= oldest_bucket) {
+    if (entry->bucket >= oldest_bucket && entry->count > 0) {
+      buckets->Meet(entry->bucket);
       items->insert(items->end(), entry->items, entry->items + entry->count);
     }
     entry = entry->next == 0 ? nullptr : &stripe.entries[entry->next - 1];

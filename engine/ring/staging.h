@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -21,6 +22,16 @@
 #include "ring/user_stripe.h"
 
 namespace seendb {
+
+/// The oldest and the newest of some buckets.
+struct BucketSpan {
+  int64_t oldest = INT64_MAX, newest = INT64_MIN;  ///< of no bucket
+
+  void Meet(int64_t bucket) {
+    oldest = std::min(oldest, bucket);
+    newest = std::max(newest, bucket);
+  }
+};
 
 /// One play to stage. `user` is the canonical text.
 struct StagedPlay {
@@ -51,9 +62,9 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   void Add(uint16_t collection, const StagedPlay& play);
-  /// Appends the user's items of buckets from `oldest_bucket` on.
+  /// Appends the user's items of buckets from `oldest_bucket` on, and widens `*buckets` by theirs.
   void Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket,
-               std::vector<Fingerprint>* items) const;
+               std::vector<Fingerprint>* items, BucketSpan* buckets) const;
   /// Calls `visit(bucket, count)` for each of the user's entries.
   template <typename Visit>
   void ForUser(uint16_t collection, std::string_view user, const Visit& visit) const;

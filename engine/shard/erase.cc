@@ -60,7 +60,8 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
   if (of.policy.history.enabled) return std::min(newest_ms, reach_ms);
   const int64_t next = BucketIndexOf(of.policy, now_ms) + 1;
   std::vector<Fingerprint> staged;
-  shard.ring.Collect(of.id, user, next, false, &staged);
+  BucketSpan buckets;
+  shard.ring.Collect(of.id, user, next, false, &staged, &buckets);
   if (!staged.empty()) return reach_ms;
   for (const auto& [index, bucket] : reader.family()->buckets) {
     if (index < next) break;
@@ -127,6 +128,7 @@ Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap
   if (erased.ok() && done.written) erased = EraseRows(shard, user, at_ms);
   if (!erased.ok()) return erased;
   if (done.written) {
+    shard.traces.erasures.fetch_add(1);
     shard.counters->users_erased.fetch_add(1, std::memory_order_relaxed);
     const auto settings = shard.users.Find(user);  // an earlier one may reach further
     done.until_ms = settings == nullptr ? at_ms : std::max(at_ms, settings->erased_at_ms);
@@ -156,6 +158,7 @@ Status ResumeErasures(ShardParts& shard) {
     Status erased = EraseRows(shard, user, at_ms);
     if (first.ok()) first = std::move(erased);
   }
+  shard.traces.erasures.fetch_add(1);
   const MutexLock lock(left.mutex);
   left.tries = first.ok() ? 0 : left.tries + 1;
   const int64_t pause_ms = std::min(kFirstErasePauseMs << std::min(std::max(left.tries - 1, 0), 20),

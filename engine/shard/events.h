@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "filter/hash.h"
+#include "filter/item_hash.h"
 #include "ring/staging.h"
 #include "seendb/events.h"
 #include "shard/verdict.h"
@@ -85,7 +85,8 @@ class EventsByShard {
 /// status)` is told. `*numbers` takes the texts of integer users, which the events point into.
 template <typename Given, typename Refused>
 EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index, TimeCheck times,
-                          uint32_t shards, std::string* numbers, const Refused& refuse) {
+                          uint32_t shards, const ItemHash& hash, std::string* numbers,
+                          const Refused& refuse) {
   std::vector<ShardEvent> events;
   std::vector<uint32_t> shard_of;
   events.reserve(given.size());
@@ -115,7 +116,7 @@ EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index, Ti
       refuse(shard, index, at.status());
       continue;
     }
-    events.push_back({index, {user, times.BucketOf(*at), FingerprintOf(given[i].item)}, *at});
+    events.push_back({index, {user, times.BucketOf(*at), hash.Of(given[i].item)}, *at});
     shard_of.push_back(shard);
   }
   return {std::move(events), shard_of, shards};

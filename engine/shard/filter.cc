@@ -12,6 +12,7 @@
 #include "merge/operands_merged.h"
 #include "query/probe.h"
 #include "shard/hit_check.h"
+#include "shard/served_check.h"
 
 namespace seendb {
 namespace {
@@ -23,6 +24,12 @@ void MarkMissing(FilterResponse* response, std::string label) {
   response->degraded = true;
   response->missing.push_back(std::move(label));
 }
+
+// What the ring has of a user.
+struct Staged {
+  std::vector<Fingerprint> items;
+  BucketSpan buckets;
+};
 
 // Reads the sources of one request, in the order of the reasons.
 class SourceReader {
@@ -64,10 +71,10 @@ class SourceReader {
     FindOverrides(RecordTier::kCached);
     if (!request_.exclude.empty()) AddExcluded();
     if ((request_.facts & kFactPlays) == 0) return;
-    std::vector<Fingerprint> staged;
-    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, false, &staged);
-    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &staged);
-    if (!staged.empty()) AddStaged(std::move(staged));
+    Staged staged;
+    CollectStaged(false, &staged);
+    CollectStaged(true, &staged);
+    AddStaged(std::move(staged));
   }
 
   void ReadAll(Counters* counters) {
@@ -76,21 +83,21 @@ class SourceReader {
                                        : RecordTier::kDisk);
     if (needs_disk_) return;
     const bool plays = (request_.facts & kFactPlays) != 0;
-    std::vector<Fingerprint> staged;
-    if (plays) shard_.ring.Collect(collection_.id, user_, oldest_bucket_, false, &staged);
+    Staged staged;
+    if (plays) CollectStaged(false, &staged);
     SEENDB_PAUSE_POINT("filter: ring read");
     const std::shared_ptr<const FamilySet> families = shard_.store->families();
     const CollectionFamilies* family = families->Find(collection_.name);
     SEENDB_PAUSE_POINT("filter: set taken");
     if (!shard_.store->readable()) {
       MarkMissing(response_, "shard");
-      if (plays) shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &staged);
+      if (plays) CollectStaged(true, &staged);
     }
     if (!request_.exclude.empty()) AddExcluded();
     const uint64_t merged_before = OperandsMergedOnThisThread();
     if (family != nullptr) CheckLog(*family);
     if (family != nullptr && (request_.facts & kFactImpressions) != 0) ReadImpressions(*family);
-    if (!staged.empty()) AddStaged(std::move(staged));
+    AddStaged(std::move(staged));
     if (family != nullptr && plays && !needs_disk_) ReadBuckets(*family);
     counters->reads.fetch_add(reads_, std::memory_order_relaxed);
     counters->read_operands.fetch_add(OperandsMergedOnThisThread() - merged_before,
@@ -122,13 +129,20 @@ class SourceReader {
   void AddExcluded() {
     SourceBytes& bytes = scratch_.AddSource(ReasonKind::kExcluded, 0);
     bytes.items.resize(request_.exclude.size());
-    FingerprintsOf(request_.exclude, bytes.items.data());
+    shard_.hash.OfMany(request_.exclude, bytes.items.data());
     scratch_.sources.back().view = bytes.Pack();
   }
 
-  void AddStaged(std::vector<Fingerprint> staged) {
-    SourceBytes& bytes = scratch_.AddSource(ReasonKind::kRing, 0);
-    bytes.items = std::move(staged);
+  void CollectStaged(bool drained, Staged* staged) const {
+    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, drained, &staged->items,
+                        &staged->buckets);
+  }
+
+  void AddStaged(Staged staged) {
+    if (staged.items.empty()) return;
+    SourceBytes& bytes = scratch_.AddSource(ReasonKind::kRing, staged.buckets.oldest);
+    scratch_.sources.back().newest_bucket = staged.buckets.newest;
+    bytes.items = std::move(staged.items);
     scratch_.sources.back().view = bytes.Pack();
   }
 
@@ -167,8 +181,12 @@ class SourceReader {
       // Newest first; the policy may keep fewer by now than when the value was written.
       const size_t kept = std::min<size_t>(list.entries.size(), collection_.policy.impressions);
       for (size_t i = 0; i < kept && list.entries[i].at_ms >= oldest_ms; ++i) {
-        if (!IsLifted(list.entries[i])) bytes.items.push_back(list.entries[i].item);
+        const ImpressionEntry& entry = list.entries[i];
+        if (IsLifted(entry)) continue;
+        bytes.items.push_back(entry.item);
+        if (request_.verify && !entry.id.empty()) bytes.ids.emplace_back(entry.item, entry.id);
       }
+      std::sort(bytes.ids.begin(), bytes.ids.end());
     }
     scratch_.sources.back().view = bytes.Pack();
   }
@@ -225,9 +243,9 @@ class SourceReader {
     }
     if (!lost) return;
     // What was drained lately is still in memory.
-    std::vector<Fingerprint> drained;
-    shard_.ring.Collect(collection_.id, user_, oldest_bucket_, true, &drained);
-    if (!drained.empty()) AddStaged(std::move(drained));
+    Staged drained;
+    CollectStaged(true, &drained);
+    AddStaged(std::move(drained));
   }
 
   const ShardParts& shard_;
@@ -284,15 +302,17 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
       request.limit == 0 ? count : std::max<size_t>(512, size_t{4} * request.limit);
   for (size_t begin = 0; begin < count; begin += piece) {
     const size_t end = std::min(count, begin + piece);
-    FingerprintsOf(request.items.subspan(begin, end - begin),
-                   candidates.fingerprints.data() + begin);
+    shard.hash.OfMany(request.items.subspan(begin, end - begin),
+                      candidates.fingerprints.data() + begin);
     ProbeRange(scratch.sources, begin, end, &candidates);
     if (reader.overrides() != nullptr) {
       LiftOverrides(scratch.sources, *reader.overrides(), begin, end, &candidates);
     }
     // Nothing is refuted where a source is missing: it may be the one that was right.
-    if (check && !response->degraded && !reader.TimeIsUp())
+    if (check && !response->degraded && !reader.TimeIsUp()) {
+      CheckServed(request.items, reader.overrides(), begin, end, scratch);
       check->Run(request.items, begin, end, scratch);
+    }
     if (Collect(scratch.sources, candidates, request, begin, end, response)) break;
   }
   scratch.DropAllSources();

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "filter/sort.h"
@@ -19,6 +21,8 @@ struct SourceBytes {
   rocksdb::PinnableSlice value;
   std::vector<Fingerprint> items;  ///< for packed sources: sorted into `packed`
   std::string packed;
+  /// Of impressions, for `verify`: the ids that `value` keeps, by their fingerprints, sorted.
+  std::vector<std::pair<Fingerprint, std::string_view>> ids;
 
   /// A view of `items`, sorted and each once.
   FilterView Pack() {
@@ -42,11 +46,12 @@ struct FilterScratch {
 
   /// Begins a source: its bytes, empty, behind a view of nothing.
   SourceBytes& AddSource(ReasonKind kind, int64_t bucket) {
-    sources.push_back({kind, bucket, {}});
+    sources.push_back({kind, bucket, bucket, {}});
     if (bytes.size() < sources.size()) bytes.push_back(std::make_unique<SourceBytes>());
     SourceBytes& last = *bytes[sources.size() - 1];
     last.value.Reset();
     last.items.clear();
+    last.ids.clear();
     return last;
   }
   /// Its value may pin a block, which must not outlive the database.

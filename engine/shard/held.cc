@@ -75,8 +75,9 @@ Result<bool> MayHold(const ShardParts& shard, std::string_view user, RecordTier 
   for (const auto& [name, collection] : before->collections) {
     const uint16_t id = shard.names->Intern(name, collection.making);
     std::vector<Fingerprint> staged;
-    shard.ring.Collect(id, user, INT64_MIN, false, &staged);
-    shard.ring.Collect(id, user, INT64_MIN, true, &staged);
+    BucketSpan buckets;
+    shard.ring.Collect(id, user, INT64_MIN, false, &staged, &buckets);
+    shard.ring.Collect(id, user, INT64_MIN, true, &staged, &buckets);
     StagedStates states;
     shard.ring.CollectHistory(id, user, &states);
     if (!staged.empty() || !states.empty()) return true;

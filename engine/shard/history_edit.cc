@@ -42,7 +42,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   rocksdb::WriteBatch batch;
   for (size_t i = 0; i < texts.size(); ++i) {
     int64_t at_ms = CoverOf(reader, found[i], now);
-    const Fingerprint fp = FingerprintOf(items[i]);
+    const Fingerprint fp = shard.hash.Of(items[i]);
     if (again && settings != nullptr) {
       // A play that ended an override need not be in history.
       const auto marks = settings->marks.find(of.name);

@@ -18,8 +18,11 @@ std::vector<bool> HitCheck::WholeSources(const FilterScratch& scratch) const {
   const int64_t now_ms = shard_.clock->NowMs();
   for (size_t s = 0; s < scratch.sources.size(); ++s) {
     const SourceView& source = scratch.sources[s];
-    whole[s] = source.kind == ReasonKind::kPlay &&
-               HistoryIsWhole(*family, settings.get(), source.bucket, now_ms);
+    if (source.kind != ReasonKind::kPlay && source.kind != ReasonKind::kRing) continue;
+    whole[s] = true;
+    for (int64_t bucket = source.bucket; bucket <= source.newest_bucket && whole[s]; ++bucket) {
+      whole[s] = HistoryIsWhole(*family, settings.get(), bucket, now_ms);
+    }
   }
   return whole;
 }
@@ -35,14 +38,14 @@ void HitCheck::HitAll(uint32_t source, bool proves, const FilterScratch& scratch
   }
 }
 
-// A list is exact; a filter is believed where history can't tell better.
+// A hit is believed where history can't tell better.
 void HitCheck::ProbeSource(uint32_t source, bool whole, FilterScratch& scratch) {
   const FilterView& view = scratch.sources[source].view;
   const auto probe_list = [&](const uint8_t* packed, size_t count) {
     if (count == 0) return;
     ProbeSortedList(packed, count, fingerprints_.data(), fingerprints_.size(),
                     scratch.candidates.hits.data(), &scratch.candidates.probe);
-    HitAll(source, true, scratch);
+    HitAll(source, !whole, scratch);
   };
   probe_list(view.list, view.list_count);
   for (uint32_t i = 0; i < view.layer_count; ++i) {
@@ -62,8 +65,8 @@ void HitCheck::FindHits(const std::vector<bool>& whole, FilterScratch& scratch) 
   hits_.clear();
   scratch.candidates.hits.resize(std::max(scratch.candidates.hits.size(), suspects_.size()));
   for (uint32_t s = 0; s < scratch.sources.size(); ++s) {
-    // What is staged was probed before: none of these is.
-    if (scratch.sources[s].kind == ReasonKind::kPlay) ProbeSource(s, whole[s], scratch);
+    const ReasonKind kind = scratch.sources[s].kind;
+    if (kind == ReasonKind::kPlay || kind == ReasonKind::kRing) ProbeSource(s, whole[s], scratch);
   }
 }
 

@@ -1,5 +1,6 @@
-// shard/hit_check.h: hits of Bloom filters checked against the exact history, which refutes
-// those that are false.
+// shard/hit_check.h: hits of plays checked against the exact history, which refutes those that are
+// false: of Bloom filters by their nature, of lists and of the ring where two items have one
+// fingerprint.
 
 #pragma once
 
@@ -22,7 +23,7 @@ class HitCheck {
   HitCheck(const ShardParts& shard, const Collection& collection, std::string_view user)
       : shard_(shard), collection_(collection), user_(user) {}
 
-  /// Goes over the verdicts of items [begin, end) that rest on Bloom filters alone. One that
+  /// Goes over the verdicts of items [begin, end) that rest on plays. One that
   /// history refutes in every bucket becomes 0 and is noted in `scratch.candidates.refuted`; one
   /// that it refutes in the newer buckets only becomes that of the newest that is left. Where a
   /// source that can't be checked proves the item, the verdict stays, newer bucket or not. Cost: a
@@ -37,7 +38,7 @@ class HitCheck {
   };
   struct Suspect {
     size_t position;      // in the request
-    bool proven = false;  // by a hit that needs no check, or can't be checked
+    bool proven = false;  // by a hit that can't be checked
   };
 
   std::vector<bool> WholeSources(const FilterScratch& scratch) const;

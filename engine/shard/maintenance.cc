@@ -9,6 +9,7 @@
 #include "shard/buckets.h"
 #include "shard/erase.h"
 #include "shard/history_trim.h"
+#include "shard/traces.h"
 #include "shard/user_expiry.h"
 
 namespace seendb {
@@ -77,6 +78,10 @@ class DueWork {
     if (!IsDailyDue({}, last_ms)) return {};
     return seendb::DeleteOldErasures(shard_, collections, now_ms_);
   }
+  Status PurgeTraces(int64_t* last_ms) const {
+    shard_.use.AssertHeldShared();
+    return IsDailyDue({}, last_ms) ? PurgeTracesIfDue(shard_, now_ms_) : Status();
+  }
 
  private:
   // Once a day, within the window. `*last_ms`: when it was due last.
@@ -139,6 +144,8 @@ Status MaintainIfDue(ShardParts& shard, const CollectionMap& collections) {
   for (const auto& [name, of] : collections) {
     KeepFirst(&first, due.TrimHistory(*of, &shard.upkeep.trimmed_ms[name]));
   }
+  // Before records of erasures leave, which say what is to be purged.
+  KeepFirst(&first, due.PurgeTraces(&shard.upkeep.purged_ms));
   KeepFirst(&first, due.DeleteOldErasures(collections, &shard.upkeep.erasures_ms));
   shard.upkeep.done_to_ms = now.ms;
   return first;

@@ -1,7 +1,7 @@
 // shard/maintenance.h: what falls due in one shard: the next bucket is made ahead of time, ended
-// ones are sealed, expired ones dropped, what lies beyond the cap of a history evicted, and
-// erasures that were interrupted are gone on with. Seals, drops and evictions fall due in the
-// maintenance window of each policy's time zone.
+// ones are sealed, expired ones dropped, what lies beyond the cap of a history evicted, erasures
+// that were interrupted are gone on with, and what erasures left on disk is removed. Seals, drops
+// and evictions fall due in the maintenance window of each policy's time zone.
 
 #pragma once
 

@@ -40,6 +40,7 @@ struct ShardContext {
   const ClockGuard* clock = nullptr;
   Counters* counters = nullptr;
   NameTable* names = nullptr;
+  const ItemHash* hash = nullptr;
   std::shared_ptr<SharedResources> resources;
   uint64_t user_cache_bytes = 0;  ///< of one shard
 };
@@ -53,6 +54,12 @@ struct UnfinishedErasures {
   std::chrono::steady_clock::time_point next GUARDED_BY(mutex);
 };
 
+/// Whether erasures may have left something in logs and tables: not known when a shard is opened.
+struct Traces {
+  std::atomic<uint64_t> erasures{1};  // counted after their writes
+  std::atomic<uint64_t> purged{0};    // of these
+};
+
 /// When maintenance was last done.
 struct Upkeep {
   explicit Upkeep(uint32_t shard) : mutex(LockRank::kMaintenance, shard) {}
@@ -60,6 +67,7 @@ struct Upkeep {
   int64_t done_to_ms GUARDED_BY(mutex) = 0;
   std::map<std::string, int64_t> trimmed_ms GUARDED_BY(mutex);  // by collection
   int64_t erasures_ms GUARDED_BY(mutex) = 0;                    // old ones were looked for
+  int64_t purged_ms GUARDED_BY(mutex) = 0;                      // a purge was thought of
 };
 
 /// See the head of this file. Whoever uses the database or the ring is inside `use` meanwhile,
@@ -72,6 +80,7 @@ struct ShardParts {
         clock(context.clock),
         counters(context.counters),
         names(context.names),
+        hash(*context.hash),
         use(LockRank::kShard, opened->shard()),
         store(std::move(opened)),
         apply_lock(LockRank::kApply, store->shard()),
@@ -85,6 +94,7 @@ struct ShardParts {
   const ClockGuard* const clock;
   Counters* const counters;
   NameTable* const names;
+  const ItemHash& hash;
 
   SharedLock use;
   const std::unique_ptr<ShardStore> store;
@@ -103,6 +113,7 @@ struct ShardParts {
   // Of filter requests that record; taken before `use`.
   const std::shared_ptr<UserTurns> turns = std::make_shared<UserTurns>();
   UnfinishedErasures erasures;
+  Traces traces;
   Upkeep upkeep{store->shard()};
   // Opened anew and not drained yet: what memory has may not be on disk. Changed alone in `use`.
   bool recovering GUARDED_BY(use) = false;

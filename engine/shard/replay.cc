@@ -71,7 +71,7 @@ bool ReplayHistory(ShardParts& shard, const ReplayedMarks& marks, uint64_t seque
     if (!stands.history) continue;
     const int64_t bucket = BucketIndexOf(family->policy, play.at_ms);
     if (stands.filter) {
-      staging->Add(collection, {play.user, bucket, FingerprintOf(IdRef(play.item))});
+      staging->Add(collection, {play.user, bucket, shard.hash.Of(IdRef(play.item))});
     }
     history->Add(collection, play);
     shard.counters->replayed_plays.fetch_add(1, std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include "shard/heal.h"
 #include "shard/history_trim.h"
 #include "shard/maintenance.h"
+#include "shard/traces.h"
 
 namespace seendb {
 
@@ -94,7 +95,13 @@ Status ShardUpkeep::TrimHistory(const Collection& collection) {
 
 Status ShardUpkeep::Compact() {
   const SharedLock::Shared inside(parts_.use);
-  return parts_.store->CompactAll();
+  Status status = parts_.store->CompactAll();
+  return status.ok() ? seendb::PurgeTraces(parts_) : status;
+}
+
+Status ShardUpkeep::PurgeTraces() {
+  const SharedLock::Shared inside(parts_.use);
+  return seendb::PurgeTraces(parts_);
 }
 
 }  // namespace seendb

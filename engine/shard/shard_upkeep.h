@@ -44,6 +44,8 @@ class ShardUpkeep {
   Status DropHistory(const Collection& collection, const OldestKept& oldest_kept);
   Status TrimHistory(const Collection& collection);
   Status Compact();
+  /// Removes from disk what erasures left there (traces.h).
+  Status PurgeTraces();
 
  private:
   ShardParts& parts_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shard/replay.h"
+#include "shard/traces.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -41,7 +42,10 @@ Result<Horizon> HorizonOf(const ShardStore& store, const CollectionMap& collecti
   }
   const Result<uint64_t> first = FirstJournalled(store);
   if (!first.ok()) return first.status();
-  horizon.sequence = *first;
+  // What an erasure left is still found by its record.
+  const Result<uint64_t> purged = PurgedSequence(store);
+  if (!purged.ok()) return purged.status();
+  horizon.sequence = std::min(*first, *purged + 1);
   return horizon;
 }
 
@@ -62,10 +66,10 @@ Status DeletePiece(ShardParts& shard, const std::vector<std::string>& users, con
     if (gone.empty()) return {};
     const Status written = FromRocks(shard.store->db()->Write(NotSynced(), &batch),
                                      "delete the records of old erasures");
-    for (const std::string_view user : gone) {
-      if (written.ok()) shard.users.Forget(user);
-    }
-    return written;
+    if (!written.ok()) return written;
+    shard.traces.erasures.fetch_add(1);
+    for (const std::string_view user : gone) shard.users.Forget(user);
+    return {};
   };
   return WithRecordsOf<SharedLock::Exclusive>(each, shard.users, shard.apply_lock, work);
 }

@@ -10,6 +10,7 @@
 #include "merge/seen_operator.h"
 #include "merge/small_operators.h"
 #include "store/copy_file.h"
+#include "store/real_disk.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -38,24 +39,27 @@ int64_t WholeNumber(const Json& json, const char* name) {
 
 }  // namespace
 
-Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes,
-                   bool sync) {
+Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync,
+                   FileReaders readers) {
   const std::string fresh = path + ".tmp";
-  rocksdb::Status status = rocksdb::WriteStringToFile(env, bytes, fresh, sync);
+  rocksdb::Status status;
+  if (readers == FileReaders::kOwner) {
+    // Made empty, so that nobody reads a byte before the mode is set.
+    status = rocksdb::WriteStringToFile(env, "", fresh);
+    if (status.ok()) LeaveToOwner(env, fresh);
+  }
+  if (status.ok()) status = rocksdb::WriteStringToFile(env, bytes, fresh, sync);
   if (status.ok()) status = env->RenameFile(fresh, path);
   if (status.ok() && sync) return SyncFolder(env, path.substr(0, path.rfind('/')));
   return FromRocks(status, "write " + path);
 }
 
 std::string Identity::ToJson() const {
-  return Json{{"format", format},
-              {"id", id},
-              {"shards", shards},
-              {"hash", hash},
-              {"operators", Operators(history)},
-              {"ready", ready}}
-             .dump(2) +
-         "\n";
+  Json json = {{"format", format}, {"id", id}, {"shards", shards}, {"hash", hash.version}};
+  if (hash.version > 1) json["hash_key"] = HashKeyToText(hash.key);
+  json["operators"] = Operators(history);
+  json["ready"] = ready;
+  return json.dump(2) + "\n";
 }
 
 Result<Identity> Identity::FromJson(const std::string& json) {
@@ -79,12 +83,18 @@ Result<Identity> Identity::FromJson(const std::string& json) {
     if (hash < 0 || hash > UINT32_MAX) {
       return Status::Corruption("identity: hash is " + std::to_string(hash));
     }
-    identity.hash = static_cast<uint32_t>(hash);
+    identity.hash.version = static_cast<uint32_t>(hash);
+    const bool known = hash >= kOldestHashVersion && hash <= kNewestHashVersion;
+    if (known && hash > 1) {
+      const auto key = ParseHashKey(parsed.at("hash_key").get<std::string>());
+      if (!key) return Status::Corruption("identity: hash_key is no key");
+      identity.hash.key = *key;
+    }
     identity.ready = parsed.at("ready").get<bool>();
     std::string differences;
-    if (identity.hash != kHashVersion) {
-      differences += " hash is " + std::to_string(identity.hash) + ", here " +
-                     std::to_string(kHashVersion) + ";";
+    if (!known) {
+      differences += " hash is " + std::to_string(hash) + ", here up to " +
+                     std::to_string(kNewestHashVersion) + ";";
     }
     // Databases from before there was history don't name its operator.
     identity.history = parsed.at("operators").contains(kHistoryOperator);
@@ -127,7 +137,7 @@ Result<std::optional<Identity>> ReadIdentity(rocksdb::Env* env, const std::strin
 }
 
 Status WriteIdentity(rocksdb::Env* env, const std::string& root, const Identity& identity) {
-  return ReplaceFile(env, root + "/SEENDB", identity.ToJson(), true);
+  return ReplaceFile(env, root + "/SEENDB", identity.ToJson(), true, FileReaders::kOwner);
 }
 
 Status SyncLogs(rocksdb::Env* env, const std::string& shard_path) {

@@ -9,6 +9,7 @@
 
 #include <rocksdb/env.h>
 
+#include "filter/item_hash.h"
 #include "seendb/status.h"
 
 namespace seendb {
@@ -24,7 +25,7 @@ struct Identity {
   int format = kFormatVersion;
   std::string id;  ///< random, the same in every shard
   uint32_t shards = 0;
-  uint32_t hash = 0;    ///< kHashVersion
+  ItemHashId hash;      ///< version 2 with its key
   bool ready = false;   ///< every shard has been made once
   bool history = true;  ///< names history's operator too, as versions that know it do
 
@@ -35,8 +36,12 @@ struct Identity {
   static Result<Identity> FromJson(const std::string& json);
 };
 
+/// Who may read a file: whom the process's umask leaves it to, or its owner alone.
+enum class FileReaders { kByUmask, kOwner };
+
 /// Writes `bytes` under another name and renames that to `path`; with `sync`, both synced.
-Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync);
+Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string& bytes, bool sync,
+                   FileReaders readers = FileReaders::kByUmask);
 
 /// `<root>/shard-0003`.
 std::string ShardPath(const std::string& root, uint32_t shard);

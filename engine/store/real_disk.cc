@@ -57,4 +57,17 @@ Result<PathKind> KindOfPath(rocksdb::Env* env, const std::string& path) {
   return S_ISDIR(found.st_mode) ? PathKind::kFolder : PathKind::kFile;
 }
 
+void LeaveToOwner(rocksdb::Env* env, const std::string& path) {
+  struct stat found {};
+  if (!OnRealDisk(env) || lstat(path.c_str(), &found) != 0 || S_ISLNK(found.st_mode)) return;
+  static_cast<void>(chmod(path.c_str(), found.st_mode & S_IRWXU));
+}
+
+rocksdb::Status MakeOwnersFolder(rocksdb::Env* env, const std::string& path) {
+  if (env->FileExists(path).ok()) return env->CreateDirIfMissing(path);
+  const rocksdb::Status made = env->CreateDir(path);
+  if (made.ok()) LeaveToOwner(env, path);
+  return made;
+}
+
 }  // namespace seendb

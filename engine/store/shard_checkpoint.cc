@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/copy_file.h"
+#include "store/real_disk.h"
 #include "store/shard_store.h"
 #include "store/status.h"
 
@@ -68,7 +69,7 @@ Status ShardStore::Checkpoint(const std::string& folder, CheckpointReport* repor
   Status status = SyncWal();  // logs that are only linked must not depend on a later sync
   if (!status.ok()) return status;
   rocksdb::Env* const env = shared_->env;
-  status = FromRocks(env->CreateDirIfMissing(folder), "make " + folder);
+  status = FromRocks(MakeOwnersFolder(env, folder), "make " + folder);
   if (!status.ok()) return status;
   status = FromRocks(db_->DisableFileDeletions(), "keep the files");
   if (!status.ok()) return status;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "filter/item_hash.h"
 #include "store/database_options.h"
 #include "store/inventory.h"
 #include "store/log_sync.h"
@@ -28,6 +29,7 @@ namespace seendb {
 struct ShardStoreOptions {
   std::string path;
   std::string database_id;
+  ItemHashId hash = {};
   uint32_t shard = 0;
   uint32_t shards = 1;
   bool create = false;

@@ -57,6 +57,9 @@ class ShardFamilies : public ShardDatabase {
   }
   /// Collapses and re-encodes a bucket. Needs about the bucket's size of free disk.
   Status Seal(const std::string& collection, const std::shared_ptr<Bucket>& bucket);
+  /// Compacts what holds deletions, so that what they hide leaves the disk and they do: in families
+  /// that have users' rows where these users have some, in the others whole. Null: all users.
+  Status RemoveDeleted(const std::vector<std::string>* users);
   /// Drops and remakes a journal family.
   Status ResetRingFamily(uint32_t slot);
 
@@ -94,7 +97,9 @@ class ShardFamilies : public ShardDatabase {
   // Buckets between Unpublish and the end of Drop, by the names of their families.
   std::set<std::string> dropping_ GUARDED_BY(change_mutex_);
   CondVar dropped_;
-  Mutex seal_mutex_{LockRank::kSeal};  // one seal at a time: it sets a flag of the bucket's rules
+  // One seal, which sets a flag of the bucket's rules, or RemoveDeleted at a time.
+  Mutex seal_mutex_{LockRank::kSeal};
+  std::set<std::string> damaged_traces_ GUARDED_BY(seal_mutex_);  // by RemoveDeleted
 };
 
 template <typename OneBucket, typename Make>

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "filter/item_hash.h"
+
 namespace seendb {
 
 /// The value of the key `identity` of the family `default`.
@@ -14,6 +16,7 @@ struct ShardIdentity {
   int64_t format = 0;
   std::string id;  ///< of the database
   uint32_t shard = 0, shards = 0;
+  ItemHashId hash = {};  ///< of the database
 
   /// Nothing where the text is damaged.
   static std::optional<ShardIdentity> FromJson(std::string_view json);

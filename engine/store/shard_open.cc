@@ -9,6 +9,7 @@
 
 #include "format/bytes.h"
 #include "store/files.h"
+#include "store/real_disk.h"
 #include "store/shard_identity.h"
 #include "store/shard_opening.h"
 #include "store/status.h"
@@ -22,6 +23,13 @@ using Json = nlohmann::ordered_json;
 constexpr int kReadOnlyTries = 8;
 constexpr uint64_t kEpochsLost = 1000;  // more than there were since a log began; of 2^24
 constexpr char kWayBack[] = "; if the file SEENDB is damaged, run: seendb repair";
+
+// Never names a key: it is a secret.
+std::string DifferenceOf(const ItemHashId& shard, const ItemHashId& database) {
+  if (shard.version == database.version) return "by another hash_key";
+  return "its hash is " + std::to_string(shard.version) + ", the database's is " +
+         std::to_string(database.version);
+}
 
 }  // namespace
 
@@ -66,7 +74,7 @@ Status ShardOpening::OpenDatabase() {
   db_options.create_if_missing = options_.create;
   db_options.listeners.push_back(store_.problems_);
   if (options_.create && !options_.read_only) {
-    const rocksdb::Status made = shared_->env->CreateDirIfMissing(options_.path);
+    const rocksdb::Status made = MakeOwnersFolder(shared_->env, options_.path);
     if (!made.ok()) return FromRocks(made, "make the folder");
   }
   std::vector<std::string> names;
@@ -147,7 +155,8 @@ Status ShardOpening::CheckShardIdentity() {
   std::string stored;
   const rocksdb::Status got = store_.db_->Get({}, store_.meta(), kIdentityKey, &stored);
   if (got.IsNotFound() && options_.create && !options_.read_only) {
-    const ShardIdentity mine{kFormatVersion, options_.database_id, options_.shard, options_.shards};
+    const ShardIdentity mine{kFormatVersion, options_.database_id, options_.shard, options_.shards,
+                             options_.hash};
     return store_.PutMeta(kIdentityKey, mine.ToJson());
   }
   if (!got.ok()) return FromRocks(got, "read the shard's identity");
@@ -167,6 +176,12 @@ Status ShardOpening::CheckShardIdentity() {
       return Status::Incompatible("the folder holds shard " +
                                   std::to_string(parsed.at("shard").get<uint32_t>()) + " of " +
                                   std::to_string(parsed.at("shards").get<uint32_t>()) + kWayBack);
+    }
+    const auto identity = ShardIdentity::FromJson(stored);
+    if (!identity) return Status::Corruption("the shard's identity: hash_key is no key");
+    if (identity->hash != options_.hash) {
+      return Status::Incompatible("the shard hashes items otherwise than the database: " +
+                                  DifferenceOf(identity->hash, options_.hash));
     }
   } catch (const nlohmann::json::exception& e) {
     return Status::Corruption(std::string("the shard's identity: ") + e.what());

@@ -59,11 +59,16 @@ Status ShardStore::Reopen(int64_t now_ms) {
 
 Status ShardStore::FlushAll() {
   AssertMayBlock();
-  const std::vector<std::shared_ptr<Family>> all = OpenTables();
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  handles.reserve(all.size());
-  for (const std::shared_ptr<Family>& family : all) handles.push_back(family->get());
-  return FromRocks(db_->Flush(rocksdb::FlushOptions(), handles), "flush");
+  constexpr int kTries = 100;
+  for (int tried = 1;; ++tried) {
+    const std::vector<std::shared_ptr<Family>> all = OpenTables();
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    handles.reserve(all.size());
+    for (const std::shared_ptr<Family>& family : all) handles.push_back(family->get());
+    const rocksdb::Status flushed = db_->Flush(rocksdb::FlushOptions(), handles);
+    if (!flushed.IsColumnFamilyDropped() || tried == kTries) return FromRocks(flushed, "flush");
+    shared_->env->SleepForMicroseconds(10'000);  // a family is being dropped: it leaves the list
+  }
 }
 
 Status ShardStore::FlushUsers() {

@@ -93,6 +93,20 @@ std::optional<ClockNote> ClockNote::FromJson(std::string_view json) {
   return note;
 }
 
+std::string PurgeNote::ToJson() const {
+  return nlohmann::ordered_json{{"sequence", sequence}, {"at_ms", at_ms}}.dump();
+}
+
+std::optional<PurgeNote> PurgeNote::FromJson(std::string_view json) {
+  const auto parsed = nlohmann::json::parse(json, nullptr, false);
+  if (!parsed.is_object()) return {};
+  const auto sequence = parsed.find("sequence");
+  const auto at = parsed.find("at_ms");
+  if (sequence == parsed.end() || !sequence->is_number_unsigned()) return {};
+  if (at == parsed.end() || !at->is_number_integer()) return {};
+  return PurgeNote{sequence->get<uint64_t>(), at->get<int64_t>()};
+}
+
 std::string ForgottenTopicState() { return nlohmann::json{{"forgotten", true}}.dump(); }
 
 bool SaysForgotten(std::string_view json) {

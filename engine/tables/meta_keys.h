@@ -24,6 +24,7 @@ inline constexpr char kSourcePrefix[] = "source/";
 inline constexpr char kTopicPrefix[] = "topic/";
 inline constexpr char kLatePrefix[] = "late/";
 inline constexpr char kErasingPrefix[] = "erasing/";
+inline constexpr char kPurgedKey[] = "purged";
 inline constexpr char kOutboxPrefix[] = "outbox/";
 
 /// What becomes of a record when its shard is made anew of its tables and logs (rebuilt_meta.h).
@@ -42,14 +43,22 @@ struct MetaKey {
   bool lost_with_log;  ///< deleted when a part of the log is lost
 };
 inline constexpr MetaKey kMetaKeys[] = {
-    {kIdentityKey, MetaRebuild::kAnew, false},        {kRingKey, MetaRebuild::kAnew, false},
-    {kCollectionPrefix, MetaRebuild::kNewest, false}, {kMadePrefix, MetaRebuild::kNewest, false},
-    {kUnwatchedPrefix, MetaRebuild::kNewest, false},  {kDroppedPrefix, MetaRebuild::kNewest, false},
-    {kClockKey, MetaRebuild::kNewest, false},         {kErasingPrefix, MetaRebuild::kNewest, false},
-    {kSealedPrefix, MetaRebuild::kDropped, false},    {kLatePrefix, MetaRebuild::kDropped, false},
-    {kDamagedPrefix, MetaRebuild::kDropped, false},   {kLostPrefix, MetaRebuild::kJoined, false},
-    {kSourcePrefix, MetaRebuild::kDropped, true},     {kTopicPrefix, MetaRebuild::kDropped, true},
-    {kOutboxPrefix, MetaRebuild::kNewest, false},   // what was told may be told again
+    {kIdentityKey, MetaRebuild::kAnew, false},
+    {kRingKey, MetaRebuild::kAnew, false},
+    {kCollectionPrefix, MetaRebuild::kNewest, false},
+    {kMadePrefix, MetaRebuild::kNewest, false},
+    {kUnwatchedPrefix, MetaRebuild::kNewest, false},
+    {kDroppedPrefix, MetaRebuild::kNewest, false},
+    {kClockKey, MetaRebuild::kNewest, false},
+    {kErasingPrefix, MetaRebuild::kNewest, false},
+    {kSealedPrefix, MetaRebuild::kDropped, false},
+    {kLatePrefix, MetaRebuild::kDropped, false},
+    {kDamagedPrefix, MetaRebuild::kDropped, false},
+    {kLostPrefix, MetaRebuild::kJoined, false},
+    {kSourcePrefix, MetaRebuild::kDropped, true},
+    {kTopicPrefix, MetaRebuild::kDropped, true},
+    {kOutboxPrefix, MetaRebuild::kNewest, false},  // what was told may be told again
+    {kPurgedKey, MetaRebuild::kDropped, false},
     {kPolicyPrefix, MetaRebuild::kDropped, false},  // the file COLLECTIONS is believed then
 };
 /// What becomes of this record; a kind that is not in the table is kept.
@@ -111,6 +120,16 @@ struct ClockNote {
   std::string ToJson() const;
   /// Nothing where the text is damaged.
   static std::optional<ClockNote> FromJson(std::string_view json);
+};
+
+/// The value of kPurgedKey: up to which erasure the shard's disk was freed of what erasures left.
+struct PurgeNote {
+  uint64_t sequence = 0;  ///< of the shard
+  int64_t at_ms = 0;      ///< when that was
+
+  std::string ToJson() const;
+  /// Nothing where the text is damaged.
+  static std::optional<PurgeNote> FromJson(std::string_view json);
 };
 
 /// How far a partition of a topic has been applied.

@@ -40,16 +40,17 @@ void LookUpUser(benchmark::State& state) {
   Fill(&staging, users);
   std::mt19937_64 random(kSeed);
   std::vector<Fingerprint> found;
+  BucketSpan buckets;
   std::string absent = "nobody-000000";
   uint64_t number = 0;
   for (auto _ : state) {
     found.clear();
     if (state.range(0) != 0) {
-      staging.Collect(0, users[random() % kUsers], 0, &found);
+      staging.Collect(0, users[random() % kUsers], 0, &found, &buckets);
     } else {
       absent.resize(7);
       absent += std::to_string(number++);
-      staging.Collect(0, absent, 0, &found);
+      staging.Collect(0, absent, 0, &found, &buckets);
     }
     benchmark::DoNotOptimize(found.data());
   }

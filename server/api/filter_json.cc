@@ -122,6 +122,9 @@ void AppendReason(const Reason& reason, const Policy& policy, std::string* out) 
     case ReasonKind::kRing:
       out->append("\"ring\"");
       return;
+    case ReasonKind::kRefutedImpression:
+      out->append("\"refuted:impression\"");
+      return;
     case ReasonKind::kRefuted:
       out->append("\"refuted:").append(BucketLabel(policy, reason.bucket_index)).append("\"");
       return;

@@ -39,7 +39,7 @@ RequestLog::RequestLog(const ops::AccessLogConfig& config)
     : mode_(config.mode),
       sample_(config.sample),
       slow_(config.slow_ms),
-      key_(ops::ParseHashKey(config.user_key).value_or(ops::RandomHashKey())),
+      key_(ParseHashKey(config.user_key).value_or(RandomHashKey())),
       faults_(1),
       denials_(config.lines_per_s),
       lines_(config.lines_per_s) {}

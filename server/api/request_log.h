@@ -49,7 +49,7 @@ class RequestLog {
   const ops::AccessLogMode mode_;
   const double sample_;
   const std::chrono::milliseconds slow_;
-  const ops::HashKey key_;
+  const HashKey key_;
   ops::LineLimit faults_, denials_, lines_;
 };
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_pointer.h"
+#include "base/siphash.h"
 #include "http/listener.h"
 #include "ops/config_keys.h"
 #include "seendb/policy.h"
@@ -60,9 +61,20 @@ Keys LimitKeys(Config* config) {
           {"candidates", Integer(&config->engine.max_candidates, 1, 10'000'000)}};
 }
 
+/// The key by which a new database hashes items. It is a secret: no message repeats it.
+Setter ItemHashKey(Options* to) {
+  return [=](const Json& value) {
+    const auto key = ParseKeyBytes(value.is_string() ? value.get<std::string>() : "");
+    if (!key) return Status::InvalidArgument("must be a string of 32 hexadecimal digits");
+    to->item_hash_key = key;
+    return Status::Ok();
+  };
+}
+
 Keys EngineKeys(Options* options) {
   constexpr int64_t kMaxBytes = int64_t{1} << 44;
   return {{"shards", Integer(&options->shards, 0, 1'024)},
+          {"item_hash_key", ItemHashKey(options)},
           {"open_damaged", Flag(&options->open_damaged)},
           {"ring_slots", Integer(&options->ring_slots, 2, 64)},
           {"slot_ms", Integer(&options->slot_ms, 1, 366LL * 86'400'000)},
@@ -76,6 +88,7 @@ Keys EngineKeys(Options* options) {
           {"max_collections", Integer(&options->max_collections, 1, 10'000)},
           {"list_limit", Integer(&options->list_limit, 16, 65'535)},
           {"sync_interval_ms", Integer(&options->sync_interval_ms, 1, 86'400'000)},
+          {"erase_within_days", Integer(&options->erase_within_days, 1, 3'650)},
           {"outbox_max", Integer(&options->outbox_max, 1, 1'000'000'000)},
           {"clock_jump_ms", Integer(&options->clock_jump_ms, 0, 36'600LL * 86'400'000)},
           {"maintenance", Maintenance(options)}};

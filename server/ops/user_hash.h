@@ -8,27 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
+#include "base/siphash.h"
 #include "seendb/id.h"
 
 namespace seendb::ops {
 
-/// A key of 128 bits.
-struct HashKey {
-  uint64_t low = 0, high = 0;
-};
-
-/// Reads 32 hexadecimal digits: 16 bytes in their order, as SipHash takes its key. Nothing for any
-/// other text.
-std::optional<HashKey> ParseHashKey(std::string_view text);
-/// A key out of the system's source of randomness.
-HashKey RandomHashKey();
-
-/// SipHash-2-4 of `text`.
-uint64_t SipHash(const HashKey& key, std::string_view text) noexcept;
-/// The same of an id's canonical text. Allocates nothing.
+/// SipHash-2-4 of an id's canonical text. Allocates nothing.
 uint64_t HashUser(const HashKey& key, const IdRef& user) noexcept;
 
 }  // namespace seendb::ops

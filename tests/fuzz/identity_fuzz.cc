@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const auto again = seendb::Identity::FromJson(identity->ToJson());
   if (!again.ok() || again->id != identity->id || again->shards != identity->shards ||
-      again->ready != identity->ready || again->format != identity->format) {
+      again->ready != identity->ready || again->format != identity->format ||
+      again->hash != identity->hash) {
     std::abort();
   }
   return 0;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "filter/hash.h"
+#include "filter/item_hash.h"
 #include "simulation/calendar.h"
 #include "simulation/checks_clock.h"
 #include "simulation/checks_verify.h"
@@ -112,6 +112,7 @@ class Examination {
       case ReasonKind::kUnseen:
         Fail(item + " is not returned, and the reason is that it is");
       case ReasonKind::kRefuted:
+      case ReasonKind::kRefutedImpression:
         Fail(item + " is not returned, and the reason is that history refutes it");
       case ReasonKind::kExcluded:
         return;
@@ -191,9 +192,10 @@ void CheckImpressions(const Model& model, const std::string& user,
   if (!expected) return;
   const Policy& policy = model.PolicyOf(report.collection);
   const int64_t oldest_ms = FirstMsOf(policy, model.OldestRead(report.collection));
+  const ItemHash hash({.version = 2, .key = HashKeyOf(*test::FixedOptions().item_hash_key)});
   std::vector<int64_t> times;
   for (const ImpressionReport& entry : report.entries) {
-    if (!entry.item.empty() && FingerprintOf(IdRef(entry.item)) != entry.fingerprint) {
+    if (!entry.item.empty() && hash.Of(IdRef(entry.item)) != entry.fingerprint) {
       throw Violation("inspect " + user + ": " + entry.item + " is not the item that was served");
     }
     if (entry.at_ms >= oldest_ms) times.push_back(entry.at_ms);

@@ -19,6 +19,7 @@
 
 #include "seendb/options.h"
 #include "seendb/policy.h"
+#include "support/options.h"
 
 namespace seendb::simulation {
 
@@ -117,7 +118,7 @@ struct Operation {
 
 /// A database's options and everything that is done with it.
 struct Script {
-  Options options;
+  Options options = test::FixedOptions();
   bool options_files = true;  ///< RocksDB may keep them: see quick_env.h
   std::vector<Operation> operations;
 };

@@ -13,6 +13,7 @@
 
 #include "seams.h"
 #include "seendb/engine.h"
+#include "support/options.h"
 
 namespace seendb {
 
@@ -114,7 +115,7 @@ class EngineTest : public ::testing::Test {
 
   std::string dir_;
   ManualClock clock_;
-  Options options_;
+  Options options_ = test::FixedOptions();
   rocksdb::Env* env_ = nullptr;
   std::unique_ptr<Engine> engine_;
   FilterResponse answer_;

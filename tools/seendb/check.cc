@@ -49,6 +49,7 @@ std::string ReasonText(const Reason& reason, const Policy& policy) {
   switch (reason.kind) {
     case ReasonKind::kUnseen:
     case ReasonKind::kRefuted:  // only where verification is asked for
+    case ReasonKind::kRefutedImpression:
       return {};
     case ReasonKind::kExcluded:
       return "excluded";

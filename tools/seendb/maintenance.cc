@@ -45,7 +45,7 @@ Status Perform(const Session& session, const Operation& operation) {
   if (operation.tell) operation.tell(&text, &json);
   if (!session.json) {
     if (counter.name != nullptr) text += " " + counter.format(count) + counter.unit;
-    return Print(text + " in " + FormatDurationUs(took.count()) + "\n");
+    return Print(text + " in " + FormatDurationUs(took.count()) + "\n" + operation.note);
   }
   if (counter.name != nullptr) json[counter.name] = count;
   json["took_ms"] = static_cast<uint64_t>(took.count() / 1e3);

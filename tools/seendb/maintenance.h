@@ -27,6 +27,7 @@ struct Operation {
   OperationCounter counter = {};
   std::function<void(const Json& answer)> answered = {};         ///< takes a server's answer
   std::function<void(std::string* done, Json* json)> tell = {};  ///< says more of it
+  std::string note = {};                                         ///< for people, lines behind it
 };
 
 /// Does it. Prints "drained 12,188 plays in 204.6 ms", or with --json

@@ -129,9 +129,10 @@ class Engine {
   /// may be recorded. kBusy: 64 of the user (or 4,096 of the shard) wait. Candidates are checked
   /// for length only: bytes that are not UTF-8 can't have been recorded. Cost: one point read a
   /// bucket of the window, one for impressions; then 2-10 ns a candidate and bucket. With `verify`,
-  /// items that only Bloom filters call seen are looked up in the collection's history; one that is
-  /// in none of the buckets that say so is unseen. That counts only in buckets where the user's
-  /// history is whole (consistency.md, "Verified answers"): no seen item is called unseen for it.
+  /// items that were played by what ring, lists and Bloom filters say are looked up in the
+  /// collection's history; one that is in none of the buckets that say so is unseen. That counts
+  /// only in buckets where the user's history is whole (consistency.md, "Verified answers"): no
+  /// played item is called unseen for it. Impressions that keep ids are compared with them.
   /// Cost: one batched read of those items a bucket of history, about as many point reads as items
   /// are seen; none once the deadline has passed.
   virtual Status Filter(const FilterRequest& request, FilterResponse* response) = 0;
@@ -197,8 +198,9 @@ class Engine {
   /// All collections by name.
   virtual std::vector<CollectionInfo> Collections() = 0;
 
-  /// Closes the current slots and drains everything staged into the seen filters. kBusy: a call
-  /// that writes into one of them has not ended for 2 s; nothing is lost, drain again.
+  /// Closes the current slots and drains everything staged into the seen filters; then removes from
+  /// disk what users had who were erased since the last time. kBusy: a call that writes into one
+  /// of the slots has not ended for 2 s; nothing is lost, drain again.
   virtual Status Drain() = 0;
   /// Drains, then re-encodes a bucket (label) compactly; the current one included. Late plays
   /// still go in. kNotFound: unknown collection or bucket. kIOError: too little free disk.

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,12 +15,23 @@
 
 namespace seendb {
 
-/// Settings of one open Engine. Only `shards` is stored with the database; everything else may
-/// differ from one opening to the next.
+/// Settings of one open Engine. Only `shards`, `item_hash` and `item_hash_key` are stored with the
+/// database; everything else may differ from one opening to the next.
 struct Options {
   /// Shards of a new database, 1-1,024; 0 adopts an existing database's number, or 4. Another
   /// number than the database was made with is refused with kIncompatible.
   uint32_t shards = 0;
+  /// How a new database hashes items: 2, by a secret key of its own; or 1, without a key, as
+  /// databases of version 0.1 do: there, a caller who chooses item ids can make one that looks seen
+  /// because another was played. A database that exists keeps the hash that it was made with.
+  uint32_t item_hash = 2;
+  /// The key of a new database; nothing: 16 random bytes. An existing database with another key, or
+  /// with none, is refused with kIncompatible. It is stored with the database. Keep it secret: a
+  /// caller who knows it can choose item ids as said above.
+  std::optional<std::array<uint8_t, 16>> item_hash_key{};
+  /// Days, 1-3,650, until what was erased is gone from logs and tables too, where no Drain or
+  /// Compact by hand comes first; but for a table that is being read or copied.
+  uint32_t erase_within_days = 7;
   /// The shards to open, each once, at least one; nothing: all. The others are absent. A new
   /// database is made with all of its shards: kInvalidArgument where this names fewer.
   std::optional<std::vector<uint32_t>> owned{};

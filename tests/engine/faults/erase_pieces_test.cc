@@ -14,6 +14,7 @@
 #include "store/log_file.h"
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/options.h"
 #include "support/raw_shard.h"
 
 namespace seendb {
@@ -146,7 +147,7 @@ class ErasePiecesTest : public ::testing::Test {
   }
 
   ManualClock clock_;
-  Options options_;
+  Options options_ = test::FixedOptions();
   std::unique_ptr<MemDisk> disk_;
   std::unique_ptr<Engine> engine_;
 };

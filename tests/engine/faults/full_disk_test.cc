@@ -10,6 +10,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/options.h"
 
 namespace seendb {
 namespace {
@@ -47,7 +48,7 @@ TEST_F(FullDiskTest, ANewDatabaseIsRefusedBeforeItIsMade) {
 // Threads that play and sync while the log's disk fails. Ends the process.
 void PlayAndSyncOnAFailingDisk(int round) {
   MemDisk disk;
-  Options options;
+  Options options = test::FixedOptions();
   options.background = false;
   options.shards = 1;
   Seams seams;

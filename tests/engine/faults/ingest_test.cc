@@ -16,6 +16,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/options.h"
 #include "support/sample.h"
 #include "support/seed.h"
 
@@ -248,7 +249,7 @@ class Ingestion {
   std::mt19937_64 random_;
   ManualClock clock_;
   MemDisk disk_;
-  Options options_;
+  Options options_ = test::FixedOptions();
   Policy policy_;
   std::unique_ptr<Engine> engine_;
 };

@@ -13,6 +13,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/options.h"
 #include "support/sample.h"
 
 namespace seendb {
@@ -133,7 +134,7 @@ class IoFaultTest : public ::testing::Test {
   }
 
   ManualClock clock_;
-  Options options_;
+  Options options_ = test::FixedOptions();
   std::unique_ptr<MemDisk> base_, disk_;
   std::unique_ptr<Engine> engine_;
   std::set<std::string> acknowledged_, promised_;

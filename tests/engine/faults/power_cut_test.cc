@@ -20,6 +20,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/options.h"
 #include "support/sample.h"
 #include "support/seed.h"
 
@@ -307,7 +308,7 @@ class PowerCut {
   std::mt19937_64 random_;
   ManualClock clock_;
   MemDisk disk_;
-  Options options_;
+  Options options_ = test::FixedOptions();
   std::unique_ptr<Engine> engine_;
   std::map<std::string, Policy> policies_;               // acknowledged
   std::optional<std::pair<std::string, Policy>> asked_;  // failed, so it may hold

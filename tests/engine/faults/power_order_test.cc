@@ -7,6 +7,7 @@
 
 #include "support/engine_fixture.h"
 #include "support/mem_disk.h"
+#include "support/options.h"
 #include "support/sample.h"
 
 namespace seendb {
@@ -68,7 +69,7 @@ class PowerOrderTest : public ::testing::Test {
   }
 
   ManualClock clock_;
-  Options options_;
+  Options options_ = test::FixedOptions();
   std::unique_ptr<Engine> engine_;
 };
 

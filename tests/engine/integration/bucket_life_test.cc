@@ -56,7 +56,9 @@ TEST_F(BucketLifeTest, LatePlaysGoIntoTheTailAndAreSealedAgain) {
   Drain();
   report = ReportOf("u1", "2026-02");
   EXPECT_EQ(report.form, FilterForm::kSealed);
-  EXPECT_EQ(report.list_items, 500u) << "exact, until sealed again";
+  // Exact, until sealed again; but for items that the sealed filter has by mistake.
+  EXPECT_LE(report.list_items, 500u);
+  EXPECT_GE(report.list_items, 490u);
   EXPECT_EQ(Unseen("u1", Numbered("late", 500)), Items{});
   SealClosed();
   EXPECT_EQ(engine_->Stats().buckets_sealed, sealed_before + 1);

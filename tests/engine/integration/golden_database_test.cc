@@ -25,6 +25,8 @@ class GoldenDatabase : public EngineTest {
     options_.shards = 2;
     options_.ring_slots = 2;
     options_.list_limit = 64;
+    options_.item_hash = 1;
+    options_.item_hash_key.reset();
   }
 
   void SetUp() override {

@@ -75,7 +75,7 @@ TEST_F(OpeningTest, TheIdentityIsChecked) {
   };
   with("\"format\": 1", "\"format\": 2");
   ExpectRefused(StatusCode::kIncompatible, "format 2");
-  with("\"hash\": 1", "\"hash\": 7");
+  with("\"hash\": 2", "\"hash\": 7");
   ExpectRefused(StatusCode::kIncompatible, "hash is 7");
   with("seendb.seen.v1", "seendb.seen.v9");
   ExpectRefused(StatusCode::kIncompatible, "seendb.seen.v9");

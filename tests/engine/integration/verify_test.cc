@@ -129,7 +129,7 @@ TEST_F(VerifyTest, WithALimitOnlyWhatWasExaminedCounts) {
   EXPECT_LE(answer_.refuted, 10u);
 }
 
-TEST_F(VerifyTest, StagedPlaysNeedNoCheck) {
+TEST_F(VerifyTest, StagedPlaysStand) {
   Start(Wrong());
   EXPECT_EQ(Play("u", kPlayed, std::nullopt, "c"), kPlayed.size());
   EXPECT_EQ(Ask(true), Without(kPlayed));
@@ -304,7 +304,7 @@ TEST_F(VerifyTest, WithoutHistoryNothingIsChecked) {
   ExpectUnchecked();
 }
 
-TEST_F(VerifyTest, ExactCollectionsNeedNoCheck) {
+TEST_F(VerifyTest, PlaysOfExactCollectionsStand) {
   PolicyPatch patch = Wrong();
   patch.representation = Representation::kExact;
   Start(patch);

@@ -19,7 +19,6 @@ TEST(IdentityNumbers, AreReadAsTheyStand) {
   Identity identity;
   identity.id = "id";
   identity.shards = 2;
-  identity.hash = kHashVersion;
   const std::string sound = identity.ToJson();
   ASSERT_TRUE(Identity::FromJson(sound).ok()) << sound;
   for (const char* shards : {"4294967298", "2.9", "0", "-1", "1025", "18446744073709551615"}) {

@@ -37,8 +37,8 @@ TEST(Fingerprint, IsTheTopOfXxh3OfTheCanonicalBytes) {
   EXPECT_EQ(FingerprintOf(IdRef(~uint64_t{0})), Reference(IdRef(~uint64_t{0})));
 }
 
-TEST(Fingerprint, IsPinned) {  // a change here is a new kHashVersion
-  EXPECT_EQ(kHashVersion, 1U);
+TEST(Fingerprint, IsPinned) {
+  EXPECT_EQ(kOldestHashVersion, 1U);
   EXPECT_EQ(FingerprintOf(IdRef("v1")), 0x8951'386E'4660U);
   EXPECT_EQ(FingerprintOf(IdRef("video-1000000000000000000")), 0x8C6E'3EFD'C8A4U);
   EXPECT_EQ(FingerprintOf(IdRef(uint64_t{42})), 0xDDBF'9838'FDB8U);

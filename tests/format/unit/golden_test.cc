@@ -420,7 +420,7 @@ TEST(Golden, Identity) {
   EXPECT_EQ(read->format, 1);
   EXPECT_EQ(read->id, "2f0c6a0e-5d1b-4b7e-9f8e-3a1c5d7e9b2f");
   EXPECT_EQ(read->shards, 4u);
-  EXPECT_EQ(read->hash, kHashVersion);
+  EXPECT_EQ(read->hash.version, 1u);
   EXPECT_TRUE(read->ready);
   EXPECT_EQ(read->ToJson(), golden);
   EXPECT_FALSE(read->history) << "made before there was history";

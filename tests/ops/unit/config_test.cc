@@ -26,7 +26,8 @@ TEST(ConfigTest, ReadsEveryKey) {
     "engine": {"shards": 2, "open_damaged": true, "ring_slots": 3, "slot_ms": 4, "slot_bytes": 5,
                "short_term_bytes": 6, "block_cache_bytes": 7, "user_cache_bytes": 70,
                "write_buffer_bytes": 1048576, "background_threads": 8, "max_column_families": 9,
-               "max_collections": 15, "list_limit": 16,
+               "max_collections": 15, "erase_within_days": 30,
+               "item_hash_key": "0F0102030405060708090a0b0c0d0eff", "list_limit": 16,
                "sync_interval_ms": 11, "clock_jump_ms": 12, "outbox_max": 14,
                "maintenance": "22:30-01:15"}})",
                                    &config);
@@ -65,6 +66,10 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.engine.background_threads, 8);
   EXPECT_EQ(config.engine.max_column_families, 9u);
   EXPECT_EQ(config.engine.max_collections, 15u);
+  EXPECT_EQ(config.engine.erase_within_days, 30u);
+  ASSERT_TRUE(config.engine.item_hash_key.has_value());
+  EXPECT_EQ(config.engine.item_hash_key->front(), 15);
+  EXPECT_EQ(config.engine.item_hash_key->back(), 255);
   EXPECT_EQ(config.engine.list_limit, 16u);
   EXPECT_EQ(config.engine.sync_interval_ms, 11);
   EXPECT_EQ(config.engine.clock_jump_ms, 12);
@@ -123,6 +128,8 @@ TEST(ConfigTest, NamesWhatItRefuses) {
       {R"({"access_log":{"slow_ms":-1}})", "/access_log/slow_ms"},
       {R"({"access_log":{"lines_per_s":0}})", "/access_log/lines_per_s"},
       {R"({"access_log":{"user_key":"secret"}})", "/access_log/user_key"},
+      {R"({"engine":{"item_hash_key":"secret"}})", "/engine/item_hash_key"},
+      {R"({"engine":{"erase_within_days":0}})", "/engine/erase_within_days"},
       {R"({"clock":"manual:-5"})", "/clock"},
       {R"({"clock":"manual:253370764800000"})", "/clock"},
       {R"({"limits":[]})", "/limits"},

@@ -242,6 +242,27 @@ TEST_F(RepairTest, GoesOnWithWhatWasBegun) {
   ASSERT_NO_FATAL_FAILURE(ExpectWorks("SEENDB"));
 }
 
+TEST_F(RepairTest, FindsTheKeyOfTheHashInTheShards) {
+  Make();
+  const std::string sound = Bytes(dir_ + "/sound/SEENDB");
+  const size_t key = sound.find("000102030405060708090a0b0c0d0e0f");
+  ASSERT_NE(key, std::string::npos) << sound;
+  std::string forged = sound;
+  forged[key] = 'f';
+  for (const std::string& left : {std::string(), forged}) {
+    CopySound();
+    fs::remove(Path() + "/SEENDB");
+    if (!left.empty()) std::ofstream(Path() + "/SEENDB") << left;
+    ASSERT_EQ(VerifyFiles(Path())->damages.size(), 1u);
+    EXPECT_EQ(VerifyFiles(Path())->damages[0].file, "SEENDB");
+    Repaired();
+    EXPECT_EQ(Bytes(Path() + "/SEENDB"), sound);
+    EXPECT_EQ(fs::status(Path() + "/SEENDB").permissions() & fs::perms::all,
+              fs::perms::owner_read | fs::perms::owner_write);
+    ASSERT_NO_FATAL_FAILURE(ExpectWorks("SEENDB"));
+  }
+}
+
 TEST_F(RepairTest, LeavesAFolderAloneThatItDidNotMake) {
   Make();
   CopySound();

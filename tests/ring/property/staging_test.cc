@@ -72,7 +72,8 @@ TEST_P(StagingTest, HoldsWhatTheModelHolds) {
     const std::string user = "u" + std::to_string(below(users + 1));
     const auto oldest = static_cast<int64_t>(below(5));
     std::vector<Fingerprint> items;
-    staging.Collect(collection, user, oldest, &items);
+    BucketSpan buckets;
+    staging.Collect(collection, user, oldest, &items, &buckets);
     EXPECT_EQ(std::set<Fingerprint>(items.begin(), items.end()),
               model.Collect(collection, user, oldest));
   }

@@ -36,7 +36,7 @@ Identity Sample() {
   Identity identity;
   identity.id = "0123456789abcdef";
   identity.shards = 4;
-  identity.hash = kHashVersion;
+  identity.hash.key = {1, 2};
   identity.ready = true;
   return identity;
 }
@@ -52,7 +52,7 @@ TEST(IdentityTest, IsReadAsItIsWritten) {
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   EXPECT_EQ(read->id, Sample().id);
   EXPECT_EQ(read->shards, 4U);
-  EXPECT_EQ(read->hash, kHashVersion);
+  EXPECT_EQ(read->hash, Sample().hash);
   EXPECT_TRUE(read->ready);
   EXPECT_TRUE(read->history);
 }
@@ -60,7 +60,7 @@ TEST(IdentityTest, IsReadAsItIsWritten) {
 TEST(IdentityTest, ADatabaseOfOtherMakingIsIncompatible) {
   const std::string json = Sample().ToJson();
   for (const auto& [from, to] :
-       {std::pair{"\"format\": 1", "\"format\": 2"}, std::pair{"\"hash\": 1", "\"hash\": 7"},
+       {std::pair{"\"format\": 1", "\"format\": 2"}, std::pair{"\"hash\": 2", "\"hash\": 7"},
         std::pair{"seendb.seen.v1", "seendb.seen.v9"}}) {
     const auto read = Identity::FromJson(Replaced(json, from, to));
     EXPECT_EQ(read.status().code(), StatusCode::kIncompatible) << to;
@@ -69,7 +69,7 @@ TEST(IdentityTest, ADatabaseOfOtherMakingIsIncompatible) {
 
 TEST(IdentityTest, AllDifferencesAreNamedAtOnce) {
   const std::string json =
-      Replaced(Replaced(Sample().ToJson(), "\"hash\": 1", "\"hash\": 7"), "users.v1", "users.v2");
+      Replaced(Replaced(Sample().ToJson(), "\"hash\": 2", "\"hash\": 7"), "users.v1", "users.v2");
   const auto read = Identity::FromJson(json);
   EXPECT_THAT(std::string(read.status().message()), HasSubstr("hash is 7"));
   EXPECT_THAT(std::string(read.status().message()), HasSubstr("seendb.users.v2"));

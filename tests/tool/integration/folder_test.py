@@ -290,7 +290,10 @@ class FolderTest(ToolCase):
     def test_erase(self):
         self.in_db("drain")
         self.load_plays([("u1", "v5", NOW_MS)])
-        self.assertRegex(self.in_db("erase", "u1").out, "^erased u1 in ")
+        said = self.in_db("erase", "u1").out
+        self.assertRegex(said, "^erased u1 in ")
+        for left in ("checkpoints", "dead letters", "topics"):
+            self.assertIn(left, said)
         self.assertEqual(self.seen("u1", "v1", "v2", "3", "v5"), {})
         self.assertEqual(self.seen("u2", "v1"), {"v1": "play:2023-11"})
         report = self.in_db("inspect", "u1", "--json").json
