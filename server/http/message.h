@@ -32,6 +32,9 @@ struct RequestHead {
   std::string fetch_site;        ///< Sec-Fetch-Site, likewise
   std::string authorization;     ///< as sent; a secret: in no log and no answer
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
+  std::string priority;          ///< SeenDB-Priority, as sent; empty: none
+  int64_t timeout_ms = 0;        ///< that the client waits, from its first byte on; 0: not known
+  int attempt = 0;               ///< how often it was tried before
   bool expects_continue = false;
   bool http11 = true;
   bool keep_alive = true;
@@ -82,6 +85,7 @@ class ReplyTo;
 struct Request {
   const RequestHead& head;
   std::string_view body;        ///< followed by kBodyPadding readable bytes
+  int64_t age_us = 0;           ///< since its first byte came
   Waiting* waiting = nullptr;   ///< null: the handler waits on its thread
   ReplyTo* reply_to = nullptr;  ///< for a handler that answers after it has returned (reply.h)
 };

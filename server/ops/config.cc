@@ -55,6 +55,7 @@ Keys LimitKeys(Config* config) {
           {"connections_per_peer", Integer(&limits.connections_per_peer, 0, 1'000'000)},
           {"inflight_bytes", Integer(&limits.inflight_bytes, 1 << 20, kMaxBytes)},
           {"answer_bytes", Integer(&limits.answer_bytes, 1 << 20, kMaxBytes)},
+          {"backlog", Integer(&limits.backlog, 1, 65'535)},
           {"queue", Integer(&limits.queue, 1, 1'000'000)},
           {"shutdown_ms", Integer(&limits.shutdown_ms, 0, kMaxMs)},
           {"candidates", Integer(&config->engine.max_candidates, 1, 10'000'000)}};
