@@ -42,6 +42,7 @@ void RequestHead::Clear() {
   origin.clear();
   fetch_site.clear();
   authorization.clear();
+  priority.clear();
   request_id.clear();
   expects_continue = false;
   http11 = true;

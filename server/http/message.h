@@ -31,6 +31,7 @@ struct RequestHead {
   std::string origin;            ///< likewise, several joined by ", "
   std::string fetch_site;        ///< Sec-Fetch-Site, likewise
   std::string authorization;     ///< as sent; a secret: in no log and no answer
+  std::string priority;          ///< SeenDB-Priority, as sent, several joined by ", "
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
   bool expects_continue = false;
   bool http11 = true;

@@ -163,6 +163,7 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       if (EqualsIgnoringCase(ToView(name_text), "sec-fetch-site")) {
         Join(value, &head_->fetch_site);
       }
+      if (EqualsIgnoringCase(ToView(name_text), "seendb-priority")) Join(value, &head_->priority);
       return;
     default:
       return;

@@ -12,11 +12,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/intrusive/list.hpp>
 
+#include "admission/wait_histogram.h"
 #include "http/bytes.h"
 #include "http/limits.h"
 #include "http/peer_counts.h"
 #include "http/service.h"
-#include "http/wait_histogram.h"
 #include "http/worker_pool.h"
 
 namespace seendb::http {
@@ -32,9 +32,10 @@ struct ListenerCounters {
   std::atomic<uint64_t> handshakes_failed{0};  ///< connections that TLS was not agreed on
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
-  std::atomic<int64_t> open{0};                       ///< connections now
-  std::atomic<int64_t> in_flight{0};                  ///< requests begun and not wholly answered
-  std::array<WaitHistogram, kExecutors> queue_waits;  ///< by Executor; kInline has no queue
+  std::atomic<int64_t> open{0};       ///< connections now
+  std::atomic<int64_t> in_flight{0};  ///< requests begun and not wholly answered
+  std::array<admission::WaitHistogram, kExecutors>
+      queue_waits;  ///< by Executor; kInline has no queue
 };
 
 /// Shared by all threads.
@@ -58,7 +59,7 @@ struct Shared {
   }
 
   /// The waits for workers of `executor`.
-  WaitHistogram& QueueWaitsOf(Executor executor) {
+  admission::WaitHistogram& QueueWaitsOf(Executor executor) {
     return counters.queue_waits[static_cast<size_t>(executor)];
   }
 
