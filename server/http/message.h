@@ -31,8 +31,8 @@ struct RequestHead {
   std::string origin;            ///< likewise, several joined by ", "
   std::string fetch_site;        ///< Sec-Fetch-Site, likewise
   std::string authorization;     ///< as sent; a secret: in no log and no answer
+  std::string priority;          ///< SeenDB-Priority, as sent, several joined by ", "
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
-  std::string priority;          ///< SeenDB-Priority, as sent; empty: none
   int64_t timeout_ms = 0;        ///< that the client waits, from its first byte on; 0: not known
   int attempt = 0;               ///< how often it was tried before
   bool expects_continue = false;

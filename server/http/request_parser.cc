@@ -178,7 +178,7 @@ void RequestParser::TakeOther(View name_text, std::string_view value) {
   if (is("x-request-id")) return TakeRequestId(value);
   if (is("sec-fetch-site")) return Join({value.data(), value.size()}, &head_->fetch_site);
   if (is("seendb-priority")) {
-    head_->priority = value;
+    Join({value.data(), value.size()}, &head_->priority);
   } else if (is("seendb-timeout-ms") || is("x-envoy-expected-rq-timeout-ms")) {
     const int64_t ms = NumberOf(value);
     if (ms > 0 && (head_->timeout_ms == 0 || ms < head_->timeout_ms)) head_->timeout_ms = ms;

@@ -14,7 +14,6 @@
 #include "http/limits.h"
 #include "http/peer_counts.h"
 #include "http/service.h"
-#include "http/wait_histogram.h"
 #include "http/worker_pool.h"
 
 namespace seendb::http {
@@ -32,7 +31,8 @@ struct ListenerCounters {
   std::atomic<uint64_t> bytes_out{0};
   std::atomic<int64_t> open{0};                       ///< connections now
   std::atomic<int64_t> in_flight{0};                  ///< requests begun and not wholly answered
-  std::array<WaitHistogram, kExecutors> queue_waits;  ///< by Executor; kInline has no queue
+  std::array<admission::WaitHistogram, kExecutors>
+      queue_waits;  ///< by Executor; kInline has no queue
 };
 
 /// Most requests that wait for a worker of kSlow: each may take minutes.
@@ -62,7 +62,7 @@ struct Shared {
   }
 
   /// The waits for workers of `executor`.
-  WaitHistogram& QueueWaitsOf(Executor executor) {
+  admission::WaitHistogram& QueueWaitsOf(Executor executor) {
     return counters.queue_waits[static_cast<size_t>(executor)];
   }
 

@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/wait_histogram.h"
 #include "base/sync.h"
 #include "http/executor.h"
-#include "http/wait_histogram.h"
 #include "ops/ingest_state.h"
 #include "seendb/events.h"
 #include "seendb/report.h"
@@ -71,7 +71,7 @@ struct MetricsSnapshot {
   uint64_t connections_evicted = 0, handshakes_failed = 0;
   std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
-  std::array<http::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
+  std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
 };
 

@@ -66,12 +66,12 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
 }
 
 void CollectQueueWaits(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
-  constexpr auto& kBounds = http::WaitHistogram::kBounds;
+  constexpr auto& kBounds = admission::WaitHistogram::kBounds;
   MetricFamily waits =
       MakeFamily("seendb_http_queue_wait_seconds",
                  "Waits of requests for a worker, by the kind of workers.", MetricType::Histogram);
   for (size_t executor = 1; executor < http::kExecutors; ++executor) {  // kInline has no queue
-    const http::WaitHistogram::Snapshot& from = s.queue_waits[executor];
+    const admission::WaitHistogram::Snapshot& from = s.queue_waits[executor];
     prometheus::ClientMetric metric;
     const std::string_view name = http::ExecutorName(static_cast<http::Executor>(executor));
     metric.label = {{"executor", std::string(name)}};
