@@ -45,7 +45,7 @@ using ops::Log;
 using ops::LogLevel;
 
 constexpr std::chrono::seconds kWatchEvery{5};
-/// How often the users that /metrics tells of are inspected.
+/// How often the users that /metrics tells of are inspected, and the state that /readyz tells.
 constexpr std::chrono::seconds kSampleEvery{1};
 
 size_t ThreadsOf(const ops::Config& config) {
@@ -86,7 +86,8 @@ class App {
         signals_(control_, SIGTERM, SIGINT),
         hangups_(control_, SIGHUP),
         sync_timer_(control_),
-        watch_timer_(control_) {
+        watch_timer_(control_),
+        leave_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
     context_.samples_in_background = !clock_;
     context_.origins.emplace(config_.hosts, config_.origins, api::MachineName());
@@ -124,9 +125,7 @@ class App {
     listener_.Start();
     RenewOnHangup();
     Log(LogLevel::kInfo, "opening", {{"db", config_.db}, {"listen", listener_.address()}});
-    signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
-      if (!ec) Signalled(signal);
-    });
+    AwaitSignal();
     std::promise<void> opened;
     opened_ = opened.get_future();
     std::thread opener([this, &opened] {
@@ -226,6 +225,9 @@ class App {
       SyncLater();
     } else {
       sampling_.Start(kSampleEvery, [this] { context_.sampler.Sample(engine_.get()); });
+      looking_.Start(kSampleEvery, [this] {
+        context_.readiness.Look(engine_.get(), context_.ingest_problems);
+      });
     }
     if (consumer_) consumer_->Start(engine_.get());
     static_cast<void>(problems_.Look(stats.problems));  // in the line above
@@ -262,10 +264,30 @@ class App {
     });
   }
 
+  void AwaitSignal() {
+    signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
+      if (!ec) Signalled(signal);
+    });
+  }
+
+  /// With a delay, /readyz says so before requests are refused, so that whoever sends them can look
+  /// for another server. A second signal cuts it short.
   void Signalled(int signal) {
+    const int64_t delay_ms = config_.limits.shutdown_delay_ms;
+    const bool leaves = health_.phase() == ops::Phase::kReady && delay_ms > 0;
+    Log(LogLevel::kInfo, leaves ? "leaving" : "stopping", {{"signal", signal}});
+    if (!leaves) return StopNow();
+    health_.Set(ops::Phase::kLeaving);
+    leave_timer_.expires_after(std::chrono::milliseconds(delay_ms));
+    leave_timer_.async_wait([this](const boost::system::error_code& ec) {
+      if (!ec) StopNow();
+    });
+    AwaitSignal();
+  }
+
+  void StopNow() {
     stopping_ = true;
     health_.Set(ops::Phase::kStopping);
-    Log(LogLevel::kInfo, "stopping", {{"signal", signal}});
     control_.stop();
   }
 
@@ -279,7 +301,8 @@ class App {
     }
     if (consumer_) consumer_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
-    if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms)) {
+    if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) ||
+        !looking_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
       Log(LogLevel::kWarn, "work_cut_off");
       _exit(engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
@@ -331,8 +354,8 @@ class App {
 
   boost::asio::io_context control_;
   boost::asio::signal_set signals_, hangups_;
-  boost::asio::steady_timer sync_timer_, watch_timer_;
-  ops::Periodic sampling_;    // stopped before the engine goes
+  boost::asio::steady_timer sync_timer_, watch_timer_, leave_timer_;
+  ops::Periodic sampling_, looking_;  // stopped before the engine goes
   ops::ProblemLog problems_;  // on the control thread
   std::future<void> opened_;
   bool stopping_ = false;

@@ -41,14 +41,19 @@ Status Ask(Context& context, const FilterRequest& request, const EntryPtr& entry
   return Status::Ok();
 }
 
+/// A deadline counts from the request's first byte. One that has passed asks for what needs no
+/// reading.
+void Spend(int64_t us, FilterRequest* request) {
+  if (request->deadline_us == 0) return;
+  request->deadline_us = std::max<int64_t>(1, request->deadline_us - us);
+}
+
 /// Asks while no other recording request of the user is under way: waits for the turn without a
 /// thread. The deadline goes on meanwhile.
 Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry, FilterWait* wait,
                  FilterResponse* response) {
   http::Waiting::Came came = wait->waiting->Take();
-  if (request->deadline_us > 0) {
-    request->deadline_us = std::max<int64_t>(1, request->deadline_us - came.waited_us);
-  }
+  if (wait->age_us == 0) Spend(came.waited_us, request);  // else it has the wait in it
   const FilterOnTurn on_turn = wait->waiting->Resume();
   request->turn = came.given == nullptr ? nullptr : &came.given;
   request->on_turn = &on_turn;
@@ -73,6 +78,7 @@ void HandleBinaryFilter(Call& call) {
   Status status = ParseBinaryFilter(call, &request, &items);
   if (status.ok()) call.response.log_tag = call.context.requests.TagOf(request.user);
   if (status.ok()) status = FindEntry(call.context, request, call.caller(), &entry);
+  Spend(call.request.age_us, &request);
   request.memory_only = call.plan.executor == http::Executor::kInline;
   if (status.ok()) status = Ask(call.context, request, entry, &response);
   if (status.code() == StatusCode::kIncomplete) {
@@ -99,6 +105,7 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
     *wait->for_disk = true;
     return status;
   }
+  Spend(wait->age_us, &call.request);
   call.request.memory_only = wait->for_disk != nullptr;
   if (call.request.record && wait->waiting != nullptr) {
     status = AskInTurn(context, &call.request, entry, wait, &response);
@@ -117,6 +124,7 @@ void HandleFilter(Call& call) {
   FilterWait wait;
   wait.waiting = call.request.waiting;
   wait.caller = call.caller();
+  wait.age_us = call.request.age_us;
   if (call.plan.executor == http::Executor::kInline) wait.for_disk = &call.response.move_to_worker;
   const Status status = AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
   call.response.log_tag = wait.log_tag;

@@ -138,7 +138,8 @@ Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan*
 /// False when the process is in no state to answer.
 bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
   const ops::Phase phase = context.health->phase();
-  if (!route.needs_engine || phase == ops::Phase::kReady) return true;
+  const bool serves = phase == ops::Phase::kReady || phase == ops::Phase::kLeaving;
+  if (!route.needs_engine || serves) return true;
   Refuse({503, "unavailable",
           phase == ops::Phase::kOpening ? "the database is being opened"
                                         : "the server is shutting down"},
@@ -195,6 +196,7 @@ void ApiService::Done(const http::Outcome& outcome) {
 
 void ApiService::EngineOpened(Engine* engine) {
   context_.catalog.Renew(engine);
+  context_.readiness.Look(engine, context_.ingest_problems);
   context_.engine.store(engine, std::memory_order_release);
   context_.health->Set(ops::Phase::kReady);
 }

@@ -21,6 +21,11 @@ void HandleIngest(Call& call) {
 }
 
 void HandleMetrics(Call& call) {
+  using std::chrono::steady_clock;
+  const auto came = steady_clock::now() - std::chrono::microseconds(call.request.age_us);
+  call.response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  call.response.body = call.context.scrape.For(came, steady_clock::now());
+  if (!call.response.body.empty()) return;
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
   snapshot.access_lines = call.context.requests.written();
@@ -37,7 +42,7 @@ void HandleMetrics(Call& call) {
     if (call.context.ingest_state) snapshot.ingest = call.context.ingest_state();
   }
   call.response.body = call.context.metrics->Text(snapshot);
-  call.response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  call.context.scrape.Keep(call.response.body, steady_clock::now());
 }
 
 void HandleHealth(Call& call) { call.response.body = "{\"status\":\"ok\"}"; }
@@ -49,15 +54,14 @@ void HandleReady(Call& call) {
                                                ? "the database is being opened"
                                                : "the server is shutting down"));
   }
-  EngineStats stats = call.engine().Stats();
-  if (call.context.ingest_problems) {
-    for (std::string& problem : call.context.ingest_problems()) {
-      stats.problems.push_back(std::move(problem));
-    }
+  Context& context = call.context;
+  if (!context.samples_in_background) {
+    context.readiness.Look(&call.engine(), context.ingest_problems);
   }
-  if (!call.context.exposed.empty()) stats.problems.push_back(call.context.exposed);
+  Readiness::State state = context.readiness.Latest();
+  if (!context.exposed.empty()) state.problems.push_back(context.exposed);
   const nlohmann::ordered_json ready = {
-      {"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}};
+      {"status", "ready"}, {"degraded", state.degraded}, {"problems", state.problems}};
   call.response.body = ready.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

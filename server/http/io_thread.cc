@@ -32,6 +32,7 @@ bool IoThread::Turn(bool block) {
 }
 
 Clock::time_point IoThread::CameAfter() {
+  if (lane == nullptr) return Clock::now();
   if (waits_) Looked(Clock::now());
   return looked_;
 }

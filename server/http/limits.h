@@ -27,7 +27,8 @@ struct Limits {
   size_t answer_bytes = 256u << 20;   ///< answers held at once; what reads much is 503 beyond
   size_t backlog = 1'024;             ///< connections that the system holds until they are accepted
   size_t queue = 1'024;               ///< requests waiting for a worker thread; 503 beyond
-  int64_t shutdown_ms = 10'000;       ///< grace for requests in flight at SIGTERM
+  int64_t shutdown_delay_ms = 0;      ///< from SIGTERM on still served, while /readyz is 503
+  int64_t shutdown_ms = 10'000;       ///< grace for requests in flight after that
 };
 
 }  // namespace seendb::http

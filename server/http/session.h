@@ -82,6 +82,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   bool MovesOn();
   bool DropBody();
   bool AdmitHead();
+  void CompleteTicket();
   void Refuse(const admission::Verdict& verdict, bool at_head);
   Executor ExecutorNow() const;
   void Schedule(Step job, Step then);

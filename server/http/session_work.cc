@@ -60,9 +60,8 @@ admission::Entry* Session::EntryFor(Executor executor) {
 /// Whether the request is taken. Otherwise it is answered.
 bool Session::AdmitHead() {
   if (plan_.refused || plan_.probe || thread_->lane == nullptr) return true;
-  admission::Ticket ticket = plan_.ticket;
-  ticket.bytes = left_;
-  ticket.first_byte = first_byte_;
+  CompleteTicket();
+  const admission::Ticket& ticket = plan_.ticket;
   const bool stream = plan_.body == BodyMode::kStream;
   if (plan_.executor == Executor::kInline && !stream &&
       thread_->lane->Estimate(ticket) > kDear && ++thread_->dear_requests % kDearKept != 0) {
@@ -86,6 +85,17 @@ bool Session::AdmitHead() {
   }
   if (stream) LeaveLane();  // its pieces wait, each by itself
   return true;
+}
+
+/// Adds what the connection knows of the request.
+void Session::CompleteTicket() {
+  const admission::Settings& settings = thread_->lane->settings();
+  int64_t timeout_ms = head_.timeout_ms > 0 ? head_.timeout_ms : settings.default_timeout_ms;
+  timeout_ms = std::min(timeout_ms, settings.max_timeout_ms);
+  plan_.ticket.timeout = std::chrono::milliseconds(timeout_ms);
+  plan_.ticket.retried = head_.attempt > 0;
+  plan_.ticket.first_byte = first_byte_;
+  plan_.ticket.bytes = left_;
 }
 
 /// Takes the request out of the lane that has admitted it.
@@ -162,6 +172,7 @@ void Session::Schedule(Step job, Step then) {
   if (at_once) return RunNow();
   const bool piece = plan_.body == BodyMode::kStream;
   if (piece) entry_.ticket = PieceOf(plan_.ticket, body_.size() - fed_);
+  if (!piece && admitted_by_ == Lane::kNone) entry_.ticket = plan_.ticket;  // it comes again
   if (!piece) entry_.ticket.bytes = body_.size();
   if (scheduled_ + thread_->lane->Estimate(entry_.ticket) < turn_until_) {
     LeaveLane();
@@ -217,7 +228,6 @@ void Session::ScheduleOnWorkers() {
   if (piece) pooled_.entry.ticket = PieceOf(plan_.ticket, body_.size() - fed_);
   if (!piece && admitted_by_ == Lane::kNone) {  // another lane passes it on
     pooled_.entry.ticket = plan_.ticket;
-    pooled_.entry.ticket.first_byte = first_byte_;
     pooled_.entry.ticket.bytes = body_.size();
   }
   admitted_by_ = Lane::kNone;

@@ -57,6 +57,7 @@ Keys LimitKeys(Config* config) {
           {"answer_bytes", Integer(&limits.answer_bytes, 1 << 20, kMaxBytes)},
           {"backlog", Integer(&limits.backlog, 1, 65'535)},
           {"queue", Integer(&limits.queue, 1, 1'000'000)},
+          {"shutdown_delay_ms", Integer(&limits.shutdown_delay_ms, 0, kMaxMs)},
           {"shutdown_ms", Integer(&limits.shutdown_ms, 0, kMaxMs)},
           {"candidates", Integer(&config->engine.max_candidates, 1, 10'000'000)}};
 }
