@@ -35,6 +35,7 @@ void RunStalls(const Settings& settings, Report* report);
 void RunHeartbeats(const Settings& settings, Report* report);
 void RunTimeline(const Settings& settings, Report* report);
 void RunHttp(const Settings& settings, Report* report);
+void RunOverload(const Settings& settings, Report* report);
 void RunSecrets(const Settings& settings, Report* report);
 
 /// The process that RunRecovery starts and that kills itself: records `plays` in batches of `batch`

@@ -71,7 +71,7 @@ TEST(RoutesTest, RunWhereTheyHarmNobody) {
   for (const Route& route : Routes()) {
     const std::string_view path = route.path;
     http::Executor expected = http::Executor::kInline;
-    if (path == "/readyz" || path == "/metrics") expected = http::Executor::kProbe;
+    if (path == "/metrics") expected = http::Executor::kProbe;
     if (path.starts_with("/collections") || path.starts_with("/admin/")) {
       expected = route.method == Method::kGet ? http::Executor::kEngine : http::Executor::kSlow;
     }
