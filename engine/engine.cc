@@ -187,22 +187,30 @@ Status EngineImpl::OpenAll() {
     status = WriteIdentity(shared_->env, path_, identity);
   }
   if (status.ok()) {
-    const std::shared_ptr<const ShardSet> all = shards_.All();
-    status = ForAllShards(all->size(), [&](size_t i) {
-      return (*all)[i] == nullptr ? Status() : (*all)[i]->Replay();
-    });
+    opening_ = shards_.All();
+    shards_.BeginOpening(shard_count_);
+    if (options_.background && !options_.read_only) StartBackground();
+    if (!options_.replay_later) status = FinishOpening();
   }
-  if (!status.ok()) {
-    const Status closed = Close();
-    static_cast<void>(closed);  // the failure to report is the first
-    return WithWayBack(std::move(status));
-  }
-  status = catalog_.Finish();
-  const std::shared_ptr<const CollectionMap> all = catalog_.All();
-  if (status.ok()) status = shards_.InEach([&](Shard& shard) { return shard.BeginUpkeep(*all); });
-  if (!status.ok()) return status;
-  if (options_.background && !options_.read_only) StartBackground();
-  return {};
+  if (status.ok()) return {};
+  const Status closed = Close();
+  static_cast<void>(closed);  // the failure to report is the first
+  return WithWayBack(std::move(status));
+}
+
+Status EngineImpl::FinishOpening() {
+  const std::shared_ptr<const ShardSet> all = std::exchange(opening_, nullptr);
+  Status status = ForAllShards(all->size(), [&](size_t i) {
+    const std::shared_ptr<Shard>& shard = (*all)[i];
+    if (shard == nullptr) return Status();
+    Status ready = shard->Replay();
+    if (ready.ok()) ready = catalog_.FinishIn(*shard);
+    if (ready.ok()) ready = shard->BeginUpkeep(*catalog_.All());
+    if (ready.ok()) shards_.Add(i, shard);
+    return ready;
+  });
+  shards_.EndOpening();
+  return status.ok() ? catalog_.Finish() : WithWayBack(std::move(status));
 }
 
 Status EngineImpl::OpenIdentity(Identity* identity) {
@@ -407,6 +415,7 @@ Status EngineImpl::Close() {
   const std::optional<int64_t> now_ms = guard_.TimeToNote(true);
   Status first = shards_.InEach([&](Shard& shard) { return shard.Close(now_ms); });
   shards_.Publish(std::make_shared<ShardSet>(shard_count_));
+  opening_.reset();
   left_->Close();
   if (lock_ != nullptr) {
     const Status unlocked = lock_->Release();

@@ -36,6 +36,7 @@ class EngineImpl final : public Engine {
   EngineImpl(std::string path, const Options& options, const Seams& seams);
   ~EngineImpl() override;
   Status OpenAll();
+  Status FinishOpening() override;
 
   Result<RecordResult> RecordPlays(std::span<const Play> plays,
                                    const RecordOptions& options) override;
@@ -206,6 +207,7 @@ class EngineImpl final : public Engine {
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
   Mutex attach_mutex_{LockRank::kAttach};  // one shard comes or goes at a time
   Shards shards_;
+  std::shared_ptr<const ShardSet> opening_;  // between OpenAll and FinishOpening
   const std::shared_ptr<LeftShards> left_ = std::make_shared<LeftShards>();
   uint32_t shard_count_ = 1;  // also after Close
   ProblemList problems_;      // of the background work; those of a shard are its own

@@ -119,7 +119,7 @@ Status EngineImpl::CheckAttached(std::span<const Given> given) const {
   if (CheckNoneAbsent(*all).ok()) return {};
   for (const Given& one : given) {
     const uint32_t shard = ShardOf(one.user);
-    if ((*all)[shard] == nullptr) return AbsentShard(shard);
+    if ((*all)[shard] == nullptr) return shards_.Missing(shard);
   }
   return {};
 }
@@ -167,7 +167,7 @@ Status EngineImpl::WriteEvents(const EventsByShard& by_shard, const Collection& 
   for (size_t i = 0; i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;
     ++concerned;
-    if ((*shards)[i] == nullptr) return AbsentShard(i);
+    if ((*shards)[i] == nullptr) return shards_.Missing(i);
   }
   for (size_t i = 0; given.memory_only && i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;

@@ -3,6 +3,7 @@
 // those in flight are finished, everything is synced, exit 0.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -186,13 +187,17 @@ class App {
       seams.clock = &*clock_;
       options.background = false;
     }
+    options.replay_later = true;
     Result<std::unique_ptr<Engine>> result = Engine::Open(config_.db, options, seams);
     if (!result.ok()) {
       open_failure_ = result.status();
       return;
     }
     engine_ = std::move(result).value();
-    if (!clock_) return;
+    service_.EngineOpening(engine_.get());
+    opening_ = true;
+    open_failure_ = engine_->FinishOpening();
+    if (!open_failure_.ok() || !clock_) return;
     if (const Status status = engine_->RunDue(); !status.ok()) {
       Log(LogLevel::kWarn, "due_work_failed", {{"error", status.ToString()}});
     }
@@ -201,7 +206,7 @@ class App {
   /// On the control thread, once OpenEngine has run.
   void Opened() {
     if (stopping_) return;
-    if (!engine_) {
+    if (!open_failure_.ok()) {
       Log(LogLevel::kError, "open_failed",
           {{"db", config_.db},
            {"code", StatusCodeName(open_failure_.code())},
@@ -296,8 +301,8 @@ class App {
     listener_.BeginDrain();
     const int64_t grace_ms = config_.limits.shutdown_ms;
     if (opened_.wait_for(std::chrono::milliseconds(grace_ms)) != std::future_status::ready) {
-      Log(LogLevel::kWarn, "stopped_while_opening");  // nothing was acknowledged
-      _exit(ops::kExitOk);
+      Log(LogLevel::kWarn, "stopped_while_opening");
+      _exit(!opening_ || engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     if (consumer_) consumer_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
@@ -309,7 +314,8 @@ class App {
     }
     listener_.Stop();
     if (engine_) {
-      if (const Status status = engine_->Close(); !status.ok()) {
+      const Status status = engine_->Close();
+      if (!status.ok() && open_failure_.ok()) {
         Log(LogLevel::kError, "close_failed", {{"error", status.ToString()}});
         exit_code_ = ops::kExitFailure;
       }
@@ -358,6 +364,7 @@ class App {
   ops::Periodic sampling_, looking_;  // stopped before the engine goes
   ops::ProblemLog problems_;  // on the control thread
   std::future<void> opened_;
+  std::atomic<bool> opening_{false};  // engine_ is there, and some of its shards may be open
   bool stopping_ = false;
   int exit_code_ = ops::kExitOk;
 };

@@ -135,11 +135,19 @@ Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan*
   return Status::Ok();
 }
 
+/// Whether the route is about users, each of whom one shard has.
+bool IsOfUsers(const Route& route) {
+  return route.path == "/filter" || route.path == "/plays" || route.path == "/impressions" ||
+         route.path.starts_with("/users/");
+}
+
 /// False when the process is in no state to answer.
 bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
   const ops::Phase phase = context.health->phase();
   const bool serves = phase == ops::Phase::kReady || phase == ops::Phase::kLeaving;
   if (!route.needs_engine || serves) return true;
+  const bool opening = phase == ops::Phase::kOpening && context.engine.load() != nullptr;
+  if (opening && IsOfUsers(route)) return true;  // the shards that are open answer
   Refuse({503, "unavailable",
           phase == ops::Phase::kOpening ? "the database is being opened"
                                         : "the server is shutting down"},
@@ -192,6 +200,11 @@ void ApiService::Done(const http::Outcome& outcome) {
   context_.metrics->CountRequest(outcome.plan.route, outcome.status, outcome.took);
   if (!outcome.error_code.empty()) context_.metrics->CountRefused(outcome.error_code);
   context_.requests.Note(outcome);
+}
+
+void ApiService::EngineOpening(Engine* engine) {
+  context_.catalog.Renew(engine);
+  context_.engine.store(engine, std::memory_order_release);
 }
 
 void ApiService::EngineOpened(Engine* engine) {

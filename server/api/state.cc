@@ -47,14 +47,28 @@ void HandleMetrics(Call& call) {
 
 void HandleHealth(Call& call) { call.response.body = "{\"status\":\"ok\"}"; }
 
+namespace {
+
+/// How many shards are open yet.
+void SayOpening(Call& call) {
+  call.Refuse(Status::Unavailable("the database is being opened"));
+  Engine* const engine = call.context.engine.load(std::memory_order_acquire);
+  if (engine == nullptr) return;  // it is not known yet how many there are
+  std::string& body = call.response.body;
+  body.pop_back();
+  body += ",\"open\":" + std::to_string(engine->AttachedShards().size()) +
+          ",\"of\":" + std::to_string(engine->Stats().shards) + "}";
+}
+
+}  // namespace
+
 void HandleReady(Call& call) {
-  const ops::Phase phase = call.context.health->phase();
-  if (phase != ops::Phase::kReady) {
-    return call.Refuse(Status::Unavailable(phase == ops::Phase::kOpening
-                                               ? "the database is being opened"
-                                               : "the server is shutting down"));
-  }
   Context& context = call.context;
+  const ops::Phase phase = context.health->phase();
+  if (phase == ops::Phase::kOpening) return SayOpening(call);
+  if (phase != ops::Phase::kReady) {
+    return call.Refuse(Status::Unavailable("the server is shutting down"));
+  }
   if (!context.samples_in_background) {
     context.readiness.Look(&call.engine(), context.ingest_problems);
   }

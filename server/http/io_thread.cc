@@ -49,16 +49,20 @@ void IoThread::Looked(Clock::time_point now) {
   looked_ = now;
 }
 
-/// Reads until nothing more has come, or reading has had its share of the time.
 bool IoThread::Read(bool block) {
-  bool did = false;
   if (lane == nullptr) return io.poll() > 0;
-  if (block && lane->empty()) {
-    waits_ = true;
-    if (io.run_one() == 0) return false;
-    if (waits_) Looked(Clock::now());
-    did = true;
-  }
+  const bool read = ReadAll();
+  if (read || !block || !lane->empty()) return read;
+  waits_ = true;
+  if (io.run_one() == 0) return false;
+  if (waits_) Looked(Clock::now());
+  ReadAll();
+  return true;
+}
+
+/// Reads until nothing more has come, or reading has had its share of the time. False where nothing
+/// had.
+bool IoThread::ReadAll() {
   const admission::Settings& settings = lane->settings();
   const double share = lane->CheapRequests() ? std::min(kCheapShare, settings.intake_share)
                                              : settings.intake_share;
@@ -66,6 +70,7 @@ bool IoThread::Read(bool block) {
                                                        share / (1 - share));
   const auto began = Clock::now();
   auto now = began;
+  bool did = false;
   while (io.poll_one() > 0) {
     did = true;
     now = Clock::now();

@@ -78,6 +78,7 @@ struct IoThread {
       boost::intrusive::list<Idler, boost::intrusive::constant_time_size<false>>;
 
   bool Read(bool block);
+  bool ReadAll();
   bool Work();
   void DropGone();
   void Looked(Clock::time_point now);

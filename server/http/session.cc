@@ -96,7 +96,11 @@ void Session::Pump() {
 bool Session::TakeHead() {
   if (dropped_left_ > 0 && !DropBody()) return false;
   if (!parser_) {
-    if (MovesOn()) return true;
+    if (MovesOn()) {
+      if (!out_.empty()) return false;  // the answers of before go first
+      MoveOn();
+      return true;
+    }
     parser_.emplace(shared_->limits.header_bytes, &head_);
     plan_ = Plan();
   }

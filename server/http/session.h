@@ -79,7 +79,8 @@ class Session final : public std::enable_shared_from_this<Session>,
 
   // session_work.cc: where and when a request is run, or refused for the load.
   using Step = void (Session::*)();
-  bool MovesOn();
+  bool MovesOn() const;
+  void MoveOn();
   bool DropBody();
   bool AdmitHead();
   void CompleteTicket();

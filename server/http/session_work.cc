@@ -37,11 +37,14 @@ admission::Ticket PieceOf(const admission::Ticket& whole, uint64_t bytes) {
 
 }  // namespace
 
-/// At the door: where what comes next watches nothing, the connection goes on to an I/O thread, and
-/// this session has ended.
-bool Session::MovesOn() {
+/// At the door: whether what comes next watches nothing.
+bool Session::MovesOn() const {
   if (thread_->lane != nullptr || beyond_limit_ || stream_.secure()) return false;
-  if (JudgeFirstBytes(in_.view()) != FirstBytes::kOther || !out_.empty()) return false;
+  return JudgeFirstBytes(in_.view()) == FirstBytes::kOther;
+}
+
+/// The connection goes on to an I/O thread, and this session has ended.
+void Session::MoveOn() {
   Arrival arrival{.socket = stream_.Release(),
                   .connection = std::move(connection_),
                   .counted_peer = std::exchange(counted_peer_, false),
@@ -50,7 +53,6 @@ bool Session::MovesOn() {
   shared_->counters.open.fetch_add(1, std::memory_order_relaxed);  // Close counts this one out
   Close();
   HandOver(std::move(arrival), shared_);
-  return true;
 }
 
 admission::Entry* Session::EntryFor(Executor executor) {

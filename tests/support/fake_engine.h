@@ -313,6 +313,7 @@ class FakeEngine : public Engine {
   Status DetachShard(uint32_t, Detached) override {
     return Locked([] {});
   }
+  Status FinishOpening() override { return {}; }
   Status RunDue() override {
     return Locked([&] { ++ticks; });
   }
