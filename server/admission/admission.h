@@ -50,8 +50,9 @@ class Admission {
   double Load(bool full, Time now) const;
   /// The most of a single lane.
   double MaxLoad(Time now) const;
-  /// Some lane is overloaded.
-  bool Overloaded() const;
+  /// Whether a lane is overloaded, and whether any is.
+  static bool Overloaded(const Lane& lane, Time now);
+  bool Overloaded(Time now) const;
   /// A connection was refused at the door.
   void CountAtDoor() { door_refused_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t door_refused() const { return door_refused_.load(std::memory_order_relaxed); }
@@ -84,7 +85,7 @@ class Admission {
   std::atomic<uint64_t> door_refused_{0}, degraded_{0};
   // Of Tick's thread.
   bool episode_ = false;
-  Time began_{}, calm_since_{};
+  Time began_{}, over_at_{};
   Totals at_begin_;
 };
 

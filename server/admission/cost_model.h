@@ -19,10 +19,17 @@ class CostModel {
 
   /// The expected cost, at least 1 us.
   Duration Estimate(const Ticket& ticket) const;
+  /// Whether its route was seen.
+  bool Knows(const Ticket& ticket) const;
   /// A request took so long.
   void Learn(const Ticket& ticket, Duration took);
 
  private:
+  // A piece of a stream costs something else than a whole request of its route.
+  static bool HasRoute(const Ticket& ticket) {
+    return ticket.cls != Class::kStream && ticket.route >= 0 &&
+           static_cast<size_t>(ticket.route) < kMaxRoutes;
+  }
   // Exponentially weighted means, the first 64 requests weighted alike.
   struct Fit {
     double count = 0;  // up to 64

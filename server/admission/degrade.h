@@ -58,6 +58,8 @@ class Degrade {
   Reduction For(Priority priority) const;
 
  private:
+  int Step(int level, double load, const Settings& settings, Time now) REQUIRES(mutex_);
+
   mutable Mutex mutex_{LockRank::kLeaf};
   Order order_ GUARDED_BY(mutex_);
   Time order_until_ GUARDED_BY(mutex_){};

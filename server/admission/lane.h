@@ -50,10 +50,11 @@ class Entry : public boost::intrusive::list_base_hook<> {
   friend class Lane;
   enum class State : uint8_t { kOut, kAdmitted, kWaits, kRuns };
   State state_ = State::kOut;
-  Duration estimate_{0};  // as it is counted in the lane's work
-  Duration full_{0};      // as it was counted in the lane's work that waits by its tenant
-  uint64_t bytes_ = 0;    // as counted for its tenant
-  Time came_{};           // its last byte
+  Duration estimate_{0};       // as counted in the lane's work
+  int64_t bytes_ = 0;          // as counted for its tenant
+  Time came_{};                // its last byte
+  bool counted_ = false;       // bytes_ are, for its tenant
+  bool counted_work_ = false;  // estimate_ is, for its tenant
 };
 
 /// What a lane is for.
@@ -131,29 +132,36 @@ class Lane {
   using List = boost::intrusive::list<Entry>;
 
   void Renew();
+  void Offer(const Ticket& ticket, Duration estimate, Time now);
+  Duration Wait() const;
   Priority StepOf(const Ticket& ticket) const;
-  Duration LimitFor(const Ticket& ticket, Duration estimate) const;
+  Duration LimitOf(const Ticket& ticket, Duration estimate, Time now) const;
+  Duration Patience(const Ticket& ticket) const;
   Verdict Judge(const Ticket& ticket, Duration estimate, Time now);
+  Reason JudgeQueue(const Ticket& ticket, Duration estimate, Time now) const;
   Verdict Refuse(const Ticket& ticket, Reason reason, Place place, Time now);
-  Verdict RefuseWaiting(Entry* entry, Reason reason, Time now);
-  Entry* TakeStream();
-  void Out(Entry* entry);
+  Reason JudgeWaiting(const Entry& entry, Time now) const;
+  bool IsStale(const Entry& entry, Time now) const;
+  bool IsStreamsTurn() const;
+  void CountBytes(Entry* entry);
   void Unqueue(Entry* entry);
+  void Out(Entry* entry);
   void Publish(Time now);
 
   Admission* const admission_;
   const LaneOptions options_;
   Settings settings_;
   uint64_t settings_version_ = 0;
-  CostModel costs_, full_costs_;  // of now; of requests that were not degraded
+  CostModel costs_, full_costs_;  // of now; of what was not degraded
+  LoadMeter load_, full_load_;
   OverloadState overload_;
   TenantShares shares_;
   List requests_, streams_;
   Duration work_{0};           // of requests_, by their estimates
-  Duration stream_credit_{0};  // that streams may take of the time, under overload
-  double refusal_ns_ = 10'000;
-  double reading_ns_ = 0;  // of one request, mean
-  uint64_t heads_ = 0;     // since SpentReading
+  Duration stream_credit_{0};  // of the time, that streams may take under overload
+  double refusal_ns_ = 10'000, reading_ns_ = 0;  // of one request, means
+  Duration read_{0};                             // since heads_ was 0
+  uint64_t heads_ = 0;
   uint64_t dice_;
   LaneCounters counters_;
 };

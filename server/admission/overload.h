@@ -1,6 +1,7 @@
 // server/admission/overload.h: whether a lane is overloaded, and what may wait in it.
 //
-// Under overload is a lane whose queue was never empty for an interval while more than 80% of its
+// Under overload is a lane whose queue was never empty for an interval (or for as long as what came
+// has the patience to wait, where that is more) while more than 80% of its
 // capacity is asked of it. It is over once less than 80% is asked, or less than 95% and the queue
 // was emptied by work (so that two thresholds and an interval lie between two changes).
 //
@@ -40,6 +41,9 @@ class OverloadState {
     target_ = target;
     interval_ = interval;
   }
+  /// A request came that may wait so long while there is no overload: on the mean of them, an
+  /// episode begins no sooner.
+  void Came(Duration patience);
   /// A request took so long.
   void Served(Duration took);
   /// The queue was empty when a request came, or is empty now, after work.
@@ -59,10 +63,12 @@ class OverloadState {
   Duration MeanCost() const;
 
  private:
-  Duration SizeBiased() const;  // s^
+  double SizeBiasedNs() const;  // s^
 
   Duration target_{}, interval_{};
+  double served_ = 0;       // up to the memory of the means
   double s1_ = 0, s2_ = 0;  // means of the service time and of its square, in ns
+  double patience_ = 0;     // mean, in ns
   bool over_ = false;
   Time since_{}, last_empty_{}, emptied_{};
 };
