@@ -85,9 +85,9 @@ class ReplyTo;
 struct Request {
   const RequestHead& head;
   std::string_view body;        ///< followed by kBodyPadding readable bytes
-  int64_t age_us = 0;           ///< since its first byte came
   Waiting* waiting = nullptr;   ///< null: the handler waits on its thread
   ReplyTo* reply_to = nullptr;  ///< for a handler that answers after it has returned (reply.h)
+  int64_t age_us = 0;           ///< since its first byte came
 };
 
 /// An answer. Reuse one object across requests to save its allocations.

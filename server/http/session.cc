@@ -229,12 +229,13 @@ void Session::BodyDone() {
 /// On the thread that has the request.
 void Session::Handle() {
   if (AnswersFull()) return WriteError(TooManyAnswers(), &response_);
-  const Request request{.head = head_,
-                        .body = body_.view(),
-                        .age_us = std::chrono::duration_cast<std::chrono::microseconds>(
-                                      Clock::now() - first_byte_).count(),
-                        .waiting = this,
-                        .reply_to = this};
+  const auto age = Clock::now() - first_byte_;
+  const Request request{
+      .head = head_,
+      .body = body_.view(),
+      .waiting = this,
+      .reply_to = this,
+      .age_us = std::chrono::duration_cast<std::chrono::microseconds>(age).count()};
   shared_->service->Handle(plan_, request, &response_);
   if (executor_ != Executor::kInline && CanEncode()) EncodeAnswer();
 }

@@ -97,10 +97,10 @@ class Metrics {
       50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 
  private:
-  static constexpr std::array<unsigned, 16> kCodes = {200, 400, 401, 403, 404, 405, 406, 408,
-                                                      409, 413, 415, 422, 431, 500, 503, 0};
+  static constexpr std::array<unsigned, 17> kCodes = {200, 400, 401, 403, 404, 405, 406, 408, 409,
+                                                      413, 415, 422, 429, 431, 500, 503, 0};
   /// Codes of errors; one that is not among them counts as the last.
-  static constexpr std::array<std::string_view, 22> kReasons = {"invalid_argument",
+  static constexpr std::array<std::string_view, 24> kReasons = {"invalid_argument",
                                                                 "unauthorized",
                                                                 "forbidden",
                                                                 "foreign_origin",
@@ -117,6 +117,8 @@ class Metrics {
                                                                 "internal",
                                                                 "corruption",
                                                                 "busy",
+                                                                "overloaded",
+                                                                "rate_limited",
                                                                 "io_error",
                                                                 "unavailable",
                                                                 "closed",
