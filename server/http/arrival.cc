@@ -28,6 +28,13 @@ IoThread* LeastBusy(Shared* shared) {
 
 }  // namespace
 
+bool AllFull(const Shared& shared) {
+  return std::all_of(shared.io_threads.begin(), shared.io_threads.end(), [](const IoThread* one) {
+    return one->session_count.load(std::memory_order_relaxed) >=
+           one->session_limit.load(std::memory_order_relaxed);
+  });
+}
+
 void HandOver(Arrival arrival, Shared* shared) {
   IoThread* const thread = LeastBusy(shared);
   const auto protocol = Stream::Protocol(arrival.connection.family, 0);

@@ -29,6 +29,9 @@ struct Arrival {
   std::chrono::steady_clock::time_point came = {};  ///< its first bytes; zero: none came yet
 };
 
+/// Whether no I/O thread takes another connection: more comes than they can read.
+bool AllFull(const Shared& shared);
+
 /// Gives it to the I/O thread that has the least work queued. Threads: any.
 void HandOver(Arrival arrival, Shared* shared);
 

@@ -72,6 +72,7 @@ void DoorThread::Welcome(int descriptor, const Entrance& by) {
     const MutexLock lock(tls_mutex_);
     arrival.tls = tls_;
   }
+  if (arrival.tls && AllFull(*shared_)) return TurnAway(std::move(arrival));
   if (arrival.tls) return HandOver(std::move(arrival), shared_);
   if (arrival.over_share) return ServeHere(std::move(arrival));
   const auto until = Clock::now() + (arrival.beyond_limit
@@ -143,7 +144,21 @@ void DoorThread::LookAt(std::shared_ptr<Guest> guest) {
   Arrival arrival = std::move(Take(guest.get())->arrival);
   arrival.came = Clock::now();
   if (said != FirstBytes::kOther || arrival.beyond_limit) return ServeHere(std::move(arrival));
+  if (AllFull(*shared_)) return TurnAway(std::move(arrival));
   HandOver(std::move(arrival), shared_);
+}
+
+/// Closes with a reset, which costs the least.
+void DoorThread::TurnAway(Arrival arrival) {
+  shared_->admission->CountAtDoor();
+  boost::system::error_code ignored;
+  arrival.socket.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+  CountOut(arrival);
+}
+
+void DoorThread::CountOut(const Arrival& arrival) {
+  if (arrival.counted_peer) shared_->peers.Leave(arrival.connection.peer);
+  shared_->counters.open.fetch_sub(1, std::memory_order_relaxed);
 }
 
 std::shared_ptr<DoorThread::Guest> DoorThread::Take(Guest* guest) {
@@ -155,9 +170,8 @@ std::shared_ptr<DoorThread::Guest> DoorThread::Take(Guest* guest) {
 }
 
 void DoorThread::Close(Guest* guest) {
-  Arrival arrival = std::move(Take(guest)->arrival);
-  if (arrival.counted_peer) shared_->peers.Leave(arrival.connection.peer);
-  shared_->counters.open.fetch_sub(1, std::memory_order_relaxed);
+  const Arrival arrival = std::move(Take(guest)->arrival);
+  CountOut(arrival);
 }
 
 void DoorThread::ServeHere(Arrival arrival) {

@@ -78,6 +78,8 @@ class DoorThread {
   void LookAt(std::shared_ptr<Guest> guest);
   std::shared_ptr<Guest> Take(Guest* guest);
   void Close(Guest* guest);
+  void TurnAway(Arrival arrival);
+  void CountOut(const Arrival& arrival);
   void ServeHere(Arrival arrival);
 
   Shared* const shared_;

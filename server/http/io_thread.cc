@@ -11,6 +11,8 @@ namespace {
 constexpr std::chrono::milliseconds kLate{20};
 /// More came than could be read for so long: a flood.
 constexpr std::chrono::milliseconds kFlood{100};
+/// Connections that are taken in any flood.
+constexpr size_t kFloodedLeast = 256;
 /// Reading's share of the time while refusals cost as much as answers.
 constexpr double kCheapShare = 0.25;
 /// Waiting clients that are asked at a time whether they are gone.
@@ -43,10 +45,19 @@ void IoThread::Looked(Clock::time_point now) {
     const auto gap = now - looked_;
     lane->LoopGap(gap);
     late_ = gap > kLate;
-    flooded_ = gap > kFlood;
+    SetFlooded(gap > kFlood);
   }
   waits_ = false;
   looked_ = now;
+}
+
+/// In a flood each refusal takes time that an answer could have, so the number of connections is
+/// what bounds the waits: all that are open wait kFlood, if each asks for one request.
+void IoThread::SetFlooded(bool flooded) {
+  if (flooded == flooded_) return;
+  flooded_ = flooded;
+  const auto each = std::max<Clock::duration>(lane->MeanCost(), std::chrono::microseconds(1));
+  session_limit = flooded ? std::max(kFloodedLeast, static_cast<size_t>(kFlood / each)) : SIZE_MAX;
 }
 
 bool IoThread::Read(bool block) {
@@ -76,7 +87,7 @@ bool IoThread::ReadAll() {
     now = Clock::now();
     if (now - began > most && !lane->empty()) {
       lane->SpentReading(now - began);
-      if (now - looked_ > kFlood) flooded_ = true;
+      if (now - looked_ > kFlood) SetFlooded(true);
       return true;
     }
   }

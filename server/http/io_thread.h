@@ -69,7 +69,10 @@ struct IoThread {
   Shared* const shared;
   admission::Lane* const lane;
   std::unordered_set<Session*> sessions;
-  std::atomic<size_t> idle_count{0};  ///< connections that wait for a request
+  std::atomic<size_t> idle_count{0};     ///< connections that wait for a request
+  std::atomic<size_t> session_count{0};  ///< of `sessions`
+  /// More are not taken; less than all while more comes than can be read.
+  std::atomic<size_t> session_limit{SIZE_MAX};
   std::string date;                   ///< the Date header's value, renewed once a second
   uint32_t dear_requests = 0;         ///< that were to go to the workers for their cost
 
@@ -82,6 +85,7 @@ struct IoThread {
   bool Work();
   void DropGone();
   void Looked(Clock::time_point now);
+  void SetFlooded(bool flooded);
 
   Idlers idle_;  // the one that waits longest first
   Clock::time_point looked_ = Clock::now();  // the last time that nothing more had come

@@ -55,6 +55,7 @@ Session::~Session() { Close(); }
 
 void Session::Start() {
   thread_->sessions.insert(this);
+  thread_->session_count.fetch_add(1, std::memory_order_relaxed);
   if (beyond_limit_) head_until_ = After(kBeyondLimitMs);
   if (stream_.secure()) return over_share_ ? Close() : Handshake();
   if (over_share_) {

@@ -175,7 +175,8 @@ class Session final : public std::enable_shared_from_this<Session>,
   bool in_request_ = false;  // from a complete head to its answer; counted in in_flight
   Clock::time_point began_;
   Clock::time_point met_at_;      // by the thread at the door; zero: it has read something
-  Clock::time_point came_at_;     // the newest bytes, at the earliest
+  Clock::time_point read_at_;     // when the newest bytes were read
+  Clock::time_point came_at_;     // when they came, at the earliest
   Clock::time_point first_byte_;  // of this request
   uint64_t left_ = 0;             // of a body of known length
   uint64_t dropped_left_ = 0;     // of the body of a request that was refused

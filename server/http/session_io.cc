@@ -145,6 +145,7 @@ void Session::AwaitDropped() {
 
 void Session::OnRead(const boost::system::error_code& ec, size_t count, bool into_body) {
   reading_ = false;
+  read_at_ = Clock::now();
   thread_->RemoveIdle(this);
   if (phase_ == Phase::kDone) return;
   shared_->counters.bytes_in.fetch_add(count, std::memory_order_relaxed);
@@ -371,7 +372,8 @@ void Session::Close() {
   in_request_ = false;
   shared_->answers.Give(charged_);
   charged_ = 0;
-  thread_->sessions.erase(this);
+  const size_t erased = thread_->sessions.erase(this);  // 0: it was not started
+  thread_->session_count.fetch_sub(erased, std::memory_order_relaxed);
 }
 
 }  // namespace seendb::http

@@ -114,7 +114,8 @@ void Session::LeaveLane() {
 
 /// Answers that the request is not taken, and keeps the connection where its body can be dropped.
 void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point begun = at_head ? read_at_ : Clock::now();
+  const Clock::time_point head_at = began_;
   const bool unread = at_head && head_.HasBody();
   const bool flooded = thread_->flooded();
   response_.Clear();
@@ -136,7 +137,9 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
   if (flooded) response_.close = true;
   if (dropped_left_ > 0) static_cast<void>(DropBody());
   Respond();
-  thread_->lane->SpentRefusing(Clock::now() - now, now - began_);
+  if (phase_ == Phase::kHead && in_.empty()) Write();
+  const Clock::time_point now = Clock::now();
+  thread_->lane->SpentRefusing(now - begun, now - head_at);
 }
 
 /// Drops what has come of the body of a refused request, in the kernel. False when more is to come.
