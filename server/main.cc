@@ -230,9 +230,8 @@ class App {
       SyncLater();
     } else {
       sampling_.Start(kSampleEvery, [this] { context_.sampler.Sample(engine_.get()); });
-      looking_.Start(kSampleEvery, [this] {
-        context_.readiness.Look(engine_.get(), context_.ingest_problems);
-      });
+      looking_.Start(kSampleEvery,
+                     [this] { context_.readiness.Look(engine_.get(), context_.ingest_problems); });
     }
     if (consumer_) consumer_->Start(engine_.get());
     static_cast<void>(problems_.Look(stats.problems));  // in the line above
@@ -306,8 +305,7 @@ class App {
     }
     if (consumer_) consumer_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
-    if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) ||
-        !looking_.Stop(grace_ms)) {
+    if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) || !looking_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
       Log(LogLevel::kWarn, "work_cut_off");
       _exit(engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
@@ -362,7 +360,7 @@ class App {
   boost::asio::signal_set signals_, hangups_;
   boost::asio::steady_timer sync_timer_, watch_timer_, leave_timer_;
   ops::Periodic sampling_, looking_;  // stopped before the engine goes
-  ops::ProblemLog problems_;  // on the control thread
+  ops::ProblemLog problems_;          // on the control thread
   std::future<void> opened_;
   std::atomic<bool> opening_{false};  // engine_ is there, and some of its shards may be open
   bool stopping_ = false;

@@ -170,6 +170,9 @@ class ShardStore {
   Status CheckWritable() const;
   /// False where not even an opening for reading succeeded: there are no families then.
   bool readable() const { return db_ != nullptr; }
+  /// Whether a Reopen finds the room that it needs; a lack of it is a problem (Problems) until the
+  /// next look.
+  Status CheckRoom();
   /// Whether the disk takes files of some size again: worth a Reopen.
   Status TryDisk() const;
   /// Whatever takes long (seals, compactions, checkpoints) ends soon, with kUnavailable. Only

@@ -22,7 +22,7 @@ struct OpenLoad {
   /// Within each second, the first burst_s have burst_times the rate; the mean grows by that.
   double burst_s = 0;
   double burst_times = 1;
-  double timeout_s = 1;           ///< of the client
+  double timeout_s = 1;             ///< of the client
   size_t connections_most = 4'000;  ///< a request that finds no room is not offered
 };
 

@@ -35,16 +35,16 @@ void DoorThread::SetTls(TlsContext tls) {
 }
 
 void DoorThread::Accept(Entrance* entrance) {
-  entrance->acceptor.async_wait(
-      boost::asio::socket_base::wait_read, [this, entrance](const boost::system::error_code& ec) {
-        if (!ec && entrance->acceptor.is_open()) AcceptSome(entrance);
-      });
+  entrance->acceptor.async_wait(boost::asio::socket_base::wait_read,
+                                [this, entrance](const boost::system::error_code& ec) {
+                                  if (!ec && entrance->acceptor.is_open()) AcceptSome(entrance);
+                                });
 }
 
 void DoorThread::AcceptSome(Entrance* entrance) {
   for (int i = 0; i < kAcceptedPerTurn; ++i) {
-    const int descriptor = accept4(entrance->acceptor.native_handle(), nullptr, nullptr,
-                                   SOCK_NONBLOCK | SOCK_CLOEXEC);
+    const int descriptor =
+        accept4(entrance->acceptor.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (descriptor >= 0) {
       Welcome(descriptor, *entrance);
       continue;
@@ -62,9 +62,8 @@ void DoorThread::AcceptSome(Entrance* entrance) {
 }
 
 void DoorThread::Welcome(int descriptor, const Entrance& by) {
-  Arrival arrival{
-      .socket = Stream::Socket(thread_.io, Stream::Protocol(by.family, 0), descriptor),
-      .connection = {.door = by.door, .family = by.family}};
+  Arrival arrival{.socket = Stream::Socket(thread_.io, Stream::Protocol(by.family, 0), descriptor),
+                  .connection = {.door = by.door, .family = by.family}};
   if (!CountIn(&arrival)) return;
   if (by.door != Door::kUnix) {
     boost::system::error_code ignored;
@@ -75,9 +74,9 @@ void DoorThread::Welcome(int descriptor, const Entrance& by) {
   if (arrival.tls && AllFull(*shared_)) return TurnAway(std::move(arrival));
   if (arrival.tls) return HandOver(std::move(arrival), shared_);
   if (arrival.over_share) return ServeHere(std::move(arrival));
-  const auto until = Clock::now() + (arrival.beyond_limit
-                                         ? Clock::duration(kBeyondLimitWait)
-                                         : std::chrono::milliseconds(shared_->limits.idle_ms));
+  const auto until =
+      Clock::now() + (arrival.beyond_limit ? Clock::duration(kBeyondLimitWait)
+                                           : std::chrono::milliseconds(shared_->limits.idle_ms));
   const auto guest = std::make_shared<Guest>(this, std::move(arrival), until);
   guests_.push_back(guest);
   guest->place = std::prev(guests_.end());

@@ -75,8 +75,8 @@ bool IoThread::Read(bool block) {
 /// had.
 bool IoThread::ReadAll() {
   const admission::Settings& settings = lane->settings();
-  const double share = lane->CheapRequests() ? std::min(kCheapShare, settings.intake_share)
-                                             : settings.intake_share;
+  const double share =
+      lane->CheapRequests() ? std::min(kCheapShare, settings.intake_share) : settings.intake_share;
   const std::chrono::duration<double, std::micro> most(static_cast<double>(settings.slice_us) *
                                                        share / (1 - share));
   const auto began = Clock::now();

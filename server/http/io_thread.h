@@ -73,12 +73,11 @@ struct IoThread {
   std::atomic<size_t> session_count{0};  ///< of `sessions`
   /// More are not taken; less than all while more comes than can be read.
   std::atomic<size_t> session_limit{SIZE_MAX};
-  std::string date;                   ///< the Date header's value, renewed once a second
-  uint32_t dear_requests = 0;         ///< that were to go to the workers for their cost
+  std::string date;            ///< the Date header's value, renewed once a second
+  uint32_t dear_requests = 0;  ///< that were to go to the workers for their cost
 
  private:
-  using Idlers =
-      boost::intrusive::list<Idler, boost::intrusive::constant_time_size<false>>;
+  using Idlers = boost::intrusive::list<Idler, boost::intrusive::constant_time_size<false>>;
 
   bool Read(bool block);
   bool ReadAll();
@@ -87,7 +86,7 @@ struct IoThread {
   void Looked(Clock::time_point now);
   void SetFlooded(bool flooded);
 
-  Idlers idle_;  // the one that waits longest first
+  Idlers idle_;                              // the one that waits longest first
   Clock::time_point looked_ = Clock::now();  // the last time that nothing more had come
   bool waits_ = false;                       // for anything to come, since `looked_`
   bool late_ = false, flooded_ = false;

@@ -192,8 +192,8 @@ class Session final : public std::enable_shared_from_this<Session>,
   std::unique_ptr<Encoder> encoder_;          // of a streamed answer
 
   enum class Lane : uint8_t { kNone, kThread, kWorkers };
-  admission::Entry entry_;     // in the lane of the thread
-  WorkerPool::Entry pooled_;   // in the lane of workers
+  admission::Entry entry_;    // in the lane of the thread
+  WorkerPool::Entry pooled_;  // in the lane of workers
   Lane admitted_by_ = Lane::kNone;
   Executor executor_ = Executor::kInline;  // of job_
   Step job_ = nullptr, then_ = nullptr;    // what is scheduled, and what follows on this thread

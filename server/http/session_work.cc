@@ -65,8 +65,8 @@ bool Session::AdmitHead() {
   CompleteTicket();
   const admission::Ticket& ticket = plan_.ticket;
   const bool stream = plan_.body == BodyMode::kStream;
-  if (plan_.executor == Executor::kInline && !stream &&
-      thread_->lane->Estimate(ticket) > kDear && ++thread_->dear_requests % kDearKept != 0) {
+  if (plan_.executor == Executor::kInline && !stream && thread_->lane->Estimate(ticket) > kDear &&
+      ++thread_->dear_requests % kDearKept != 0) {
     plan_.executor = Executor::kEngine;
   }
   executor_ = left_ > plan_.large_bytes ? plan_.large_executor : plan_.executor;
@@ -237,11 +237,10 @@ void Session::ScheduleOnWorkers() {
   }
   admitted_by_ = Lane::kNone;
   WorkerPool& pool = shared_->PoolOf(executor_);
-  const auto entered = pool.Enter(
-      &pooled_, came_at_, scheduled_,
-      [self = shared_from_this(), posted = scheduled_](const admission::Verdict& verdict) {
-        self->OnWorker(verdict, posted);
-      });
+  const auto entered =
+      pool.Enter(&pooled_, came_at_, scheduled_,
+                 [self = shared_from_this(), posted = scheduled_](
+                     const admission::Verdict& verdict) { self->OnWorker(verdict, posted); });
   if (!entered) return Fail({503, "busy", "too much work in flight"});
   if (!entered->admitted()) Refuse(*entered, /*at_head=*/false);
 }

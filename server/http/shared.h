@@ -29,8 +29,8 @@ struct ListenerCounters {
   std::atomic<uint64_t> handshakes_failed{0};  ///< connections that TLS was not agreed on
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
-  std::atomic<int64_t> open{0};                       ///< connections now
-  std::atomic<int64_t> in_flight{0};                  ///< requests begun and not wholly answered
+  std::atomic<int64_t> open{0};       ///< connections now
+  std::atomic<int64_t> in_flight{0};  ///< requests begun and not wholly answered
   std::array<admission::WaitHistogram, kExecutors>
       queue_waits;  ///< by Executor; kInline has no queue
 };
@@ -77,7 +77,7 @@ struct Shared {
   std::atomic<bool> draining{false};  ///< answers close their connections
   std::vector<IoThread*> io_threads;  ///< that serve. Set before the first connection
   std::atomic<size_t> next_thread{0};
-  WorkerPool engine, slow, probe;     ///< see Executor
+  WorkerPool engine, slow, probe;  ///< see Executor
 };
 
 }  // namespace seendb::http

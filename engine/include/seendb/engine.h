@@ -58,9 +58,9 @@ struct Seams;  // engine/seams.h, not installed: injected clock and file system
 class Engine {
  public:
   /// Opens or makes the database in `path` and replays its journal. Blocks until every shard is
-  /// replayed (but see Options::replay_later). kNotFound: none there and !create_if_missing. kBusy: another process has it open.
-  /// kIncompatible: made with other shards, hash, operators or a newer format. kCorruption:
-  /// synced records are missing and !open_damaged.
+  /// replayed (but see Options::replay_later). kNotFound: none there and !create_if_missing. kBusy:
+  /// another process has it open. kIncompatible: made with other shards, hash, operators or a newer
+  /// format. kCorruption: synced records are missing and !open_damaged.
   static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options);
   /// The same with an injected clock or file system, which must outlive the engine.
   static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options,

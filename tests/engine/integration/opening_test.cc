@@ -22,7 +22,7 @@ class OpeningTest : public EngineTest {
     const std::vector<IdRef> items = {IdRef("before"), IdRef("new")};
     const IdRef id(user);
     request.user = id;
-    request.candidates = items;
+    request.items = items;
     FilterResponse response;
     return engine_->Filter(request, &response);
   }

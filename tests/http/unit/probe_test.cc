@@ -9,11 +9,12 @@ namespace {
 
 TEST(ProbeTest, EveryProbeIsKnownByItsFirstBytesAndNoEarlier) {
   for (const std::string method : {"GET ", "HEAD "}) {
-    for (const std::string path : {"/healthz", "/readyz", "/metrics", "/v1/healthz", "/v1/readyz",
-                                   "/v1/metrics"}) {
+    for (const std::string path :
+         {"/healthz", "/readyz", "/metrics", "/v1/healthz", "/v1/readyz", "/v1/metrics"}) {
       const std::string line = method + path;
       for (size_t length = 0; length <= line.size(); ++length) {
-        EXPECT_EQ(JudgeFirstBytes(line.substr(0, length)), FirstBytes::kNeedsMore) << line << length;
+        EXPECT_EQ(JudgeFirstBytes(line.substr(0, length)), FirstBytes::kNeedsMore)
+            << line << length;
       }
       EXPECT_EQ(JudgeFirstBytes(line + " HTTP/1.1\r\n"), FirstBytes::kProbe);
       EXPECT_EQ(JudgeFirstBytes(line + "?x=1 "), FirstBytes::kProbe);
