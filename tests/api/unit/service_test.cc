@@ -238,36 +238,6 @@ TEST_F(ServiceTest, PhasesDecideWhatIsAnswered) {
   }
 }
 
-TEST_F(ServiceTest, LeavingAnswersEverythingButReady) {
-  health_.Set(ops::Phase::kLeaving);
-  EXPECT_EQ(Ask(Method::kGet, "/readyz").code(), "unavailable");
-  EXPECT_EQ(Ask(Method::kPost, "/filter", R"({"user":"u","items":[1]})").status, 200u);
-  EXPECT_EQ(Ask(Method::kGet, "/healthz").status, 200u);
-}
-
-TEST_F(ServiceTest, ReadyTellsOfTheLastLookWhereOneComesByItself) {
-  context_->samples_in_background = true;
-  engine_.degraded = true;
-  EXPECT_EQ(Ask(Method::kGet, "/readyz").json().at("degraded"), false);
-  context_->readiness.Look(&engine_, nullptr);
-  EXPECT_EQ(Ask(Method::kGet, "/readyz").json().at("degraded"), true);
-}
-
-TEST_F(ServiceTest, AScrapeIsToldToThoseThatCameWhileItWasMade) {
-  using api::Scrape;
-  const Scrape::Time start{std::chrono::seconds(100)};
-  Scrape scrape;
-  EXPECT_EQ(scrape.For(start, start), "");
-  scrape.Keep("text", start + std::chrono::milliseconds(50));
-  const auto at = [&](int came_ms, int now_ms) {
-    return scrape.For(start + std::chrono::milliseconds(came_ms),
-                      start + std::chrono::milliseconds(now_ms));
-  };
-  EXPECT_EQ(at(20, 60), "text");
-  EXPECT_EQ(at(60, 70), "") << "it came later";
-  EXPECT_EQ(at(20, 1'051), "") << "it is too old";
-}
-
 TEST_F(ServiceTest, ReadySaysDegraded) {
   EXPECT_EQ(Ask(Method::kGet, "/readyz").json().at("degraded"), false);
   engine_.degraded = true;
