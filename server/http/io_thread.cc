@@ -7,9 +7,7 @@
 namespace seendb::http {
 namespace {
 
-/// Looks that are further apart make a loop late.
-constexpr std::chrono::milliseconds kLate{20};
-/// More came than could be read for so long: a flood.
+/// Reading was cut short for so long: a flood.
 constexpr std::chrono::milliseconds kFlood{100};
 /// Connections that are taken in any flood.
 constexpr size_t kFloodedLeast = 256;
@@ -42,10 +40,9 @@ Clock::time_point IoThread::CameAfter() {
 /// All that had come by `now` was read.
 void IoThread::Looked(Clock::time_point now) {
   if (!waits_ && lane != nullptr) {
-    const auto gap = now - looked_;
-    lane->LoopGap(gap);
-    late_ = gap > kLate;
-    SetFlooded(gap > kFlood);
+    lane->LoopGap(now - looked_);
+    short_since_ = {};
+    SetFlooded(false);
   }
   waits_ = false;
   looked_ = now;
@@ -87,7 +84,8 @@ bool IoThread::ReadAll() {
     now = Clock::now();
     if (now - began > most && !lane->empty()) {
       lane->SpentReading(now - began);
-      if (now - looked_ > kFlood) SetFlooded(true);
+      if (short_since_ == Clock::time_point()) short_since_ = began;
+      SetFlooded(now - short_since_ > kFlood);
       return true;
     }
   }

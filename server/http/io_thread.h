@@ -56,8 +56,6 @@ struct IoThread {
   /// When the bytes that are read now came, at the earliest: after the last look that found no more
   /// of them.
   Clock::time_point CameAfter();
-  /// The last looks were so far apart that CameAfter may be far too early.
-  bool late() const { return late_; }
   /// More comes than can be read, for 100 ms by now.
   bool flooded() const { return flooded_; }
 
@@ -89,7 +87,8 @@ struct IoThread {
   Idlers idle_;                              // the one that waits longest first
   Clock::time_point looked_ = Clock::now();  // the last time that nothing more had come
   bool waits_ = false;                       // for anything to come, since `looked_`
-  bool late_ = false, flooded_ = false;
+  Clock::time_point short_since_;            // reading was cut short; zero: it was not
+  bool flooded_ = false;
   std::vector<pollfd> polled_;  // of DropGone
   std::vector<Session*> asked_;
 

@@ -96,12 +96,12 @@ void Session::Pump() {
 /// False when more bytes are needed.
 bool Session::TakeHead() {
   if (dropped_left_ > 0 && !DropBody()) return false;
+  if ((!parser_ || !parser_->started()) && MovesOn()) {
+    if (!out_.empty()) return false;  // the answers of before go first
+    MoveOn();
+    return true;
+  }
   if (!parser_) {
-    if (MovesOn()) {
-      if (!out_.empty()) return false;  // the answers of before go first
-      MoveOn();
-      return true;
-    }
     parser_.emplace(shared_->limits.header_bytes, &head_);
     plan_ = Plan();
   }

@@ -35,6 +35,8 @@ constexpr int64_t kLingerMs = 2'000;
 /// The times of Limits while more comes than can be read; that of a head also at the door.
 constexpr int64_t kShortHeaderMs = 2'000;
 constexpr int64_t kShortIdleMs = 10'000;
+/// A look for what has come that is older than this says too little of when it came.
+constexpr std::chrono::milliseconds kLate{20};
 /// The kernel's clock of what a connection receives goes by these.
 constexpr std::chrono::milliseconds kTcpTick{4};
 
@@ -121,12 +123,13 @@ int64_t Session::IdleMs() const {
 /// When the bytes came that were just read, at the earliest.
 Session::Clock::time_point Session::CameAt() {
   Clock::time_point at = thread_->CameAfter();
-  if (thread_->late() && !stream_.secure() && connection_.family != AF_UNIX) {
+  const Clock::time_point now = Clock::now();
+  if (now - at > kLate && !stream_.secure() && connection_.family != AF_UNIX) {
     tcp_info info{};
     socklen_t length = sizeof(info);
     if (getsockopt(stream_.descriptor(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0) {
       const auto ago = std::chrono::milliseconds(info.tcpi_last_data_recv) + kTcpTick;
-      at = std::max(at, Clock::now() - ago);
+      at = std::max(at, now - ago);
     }
   }
   const Clock::time_point met = std::exchange(met_at_, Clock::time_point());

@@ -215,9 +215,16 @@ void Session::TakeTurn(const admission::Verdict& verdict, Clock::time_point now)
   if (verdict.admitted()) {
     turn_until_ = now + kPipelined;
     RunJob();
+    // What goes on elsewhere, or comes again, may need the entry at once. Otherwise the answer's
+    // way into the socket counts as well.
+    const bool ends = !plan_.stream && !deferred_ && !response_.later && !response_.move_to_worker;
+    if (ends) {
+      (this->*then_)();
+      if (phase_ == Phase::kHead && in_.empty() && !out_.empty()) Write();
+    }
     const Clock::time_point done = Clock::now();
     thread_->lane->Done(&entry_, done - now, done);
-    (this->*then_)();
+    if (!ends) (this->*then_)();
   } else {
     Refuse(verdict, /*at_head=*/false);
   }
