@@ -27,6 +27,7 @@
 #include "http/listener.h"
 #include "ingest/consumer.h"
 #include "ingest/kafka.h"
+#include "load_watch.h"
 #include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
@@ -82,8 +83,11 @@ class App {
                  config.manual_clock_ms ? &clock_.emplace(*config.manual_clock_ms) : nullptr,
                  config.access_log),
         service_(&context_),
-        listener_(&service_, {.limits = config.limits, .threads = ThreadsOf(config)}),
+        listener_(&service_, {.limits = config.limits,
+                              .threads = ThreadsOf(config),
+                              .admission = &context_.admission}),
         secrets_(config_, &listener_, &context_),
+        load_watch_(&control_, config_, ThreadsOf(config_), &context_.admission),
         signals_(control_, SIGTERM, SIGINT),
         hangups_(control_, SIGHUP),
         sync_timer_(control_),
@@ -125,6 +129,7 @@ class App {
     }
     listener_.Start();
     RenewOnHangup();
+    load_watch_.Start();
     Log(LogLevel::kInfo, "opening", {{"db", config_.db}, {"listen", listener_.address()}});
     AwaitSignal();
     std::promise<void> opened;
@@ -172,6 +177,7 @@ class App {
     hangups_.async_wait([this](const boost::system::error_code& ec, int) {
       if (ec) return;
       secrets_.Renew(/*all=*/true);
+      load_watch_.Reload();
       RenewOnHangup();
     });
   }
@@ -357,6 +363,7 @@ class App {
   Secrets secrets_;
 
   boost::asio::io_context control_;
+  LoadWatch load_watch_;
   boost::asio::signal_set signals_, hangups_;
   boost::asio::steady_timer sync_timer_, watch_timer_, leave_timer_;
   ops::Periodic sampling_, looking_;  // stopped before the engine goes

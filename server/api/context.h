@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "admission/admission.h"
 #include "api/access.h"
 #include "api/catalog.h"
 #include "api/fill_sampler.h"
@@ -47,7 +48,8 @@ struct Context {
   const size_t max_candidates;
   ops::Health* const health;
   ops::Metrics* const metrics;
-  ops::ManualClock* const clock;  ///< null: the machine's time
+  ops::ManualClock* const clock;   ///< null: the machine's time
+  admission::Admission admission;  ///< which requests are answered, and how much of them
   Catalog catalog;
   FillSampler sampler;
   Readiness readiness;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/priority.h"
 #include "api/filter_binary.h"
 #include "api/json_read.h"
 #include "api/media_type.h"
@@ -70,6 +71,36 @@ bool CheckAccess(const Context& context, const http::RequestHead& head, const Ro
   if (!refusal) return true;
   Refuse(*std::move(refusal), plan);
   return false;
+}
+
+/// What the admission layer is to know; false when refused.
+bool FillTicket(const http::RequestHead& head, const Route& route, http::Plan* plan) {
+  admission::Ticket& ticket = plan->ticket;
+  ticket.route = plan->route;
+  ticket.cls = route.probe                               ? admission::Class::kProbe
+               : route.route_class == RouteClass::kWrite ? admission::Class::kWrite
+               : route.route_class == RouteClass::kAdmin ? admission::Class::kAdmin
+                                                         : admission::Class::kRead;
+  const Caller caller = CallerOf(*plan);
+  admission::PriorityRule rule;
+  rule.has_token = caller != nullptr;
+  rule.route = route.priority;
+  if (caller != nullptr) rule.token = caller->priority;
+  if (!head.priority.empty()) {
+    rule.asked = admission::ParsePriority(head.priority);
+    if (!rule.asked) {
+      Refuse({400, "invalid_argument", "SeenDB-Priority must be high, normal or low"}, plan);
+      return false;
+    }
+  }
+  ticket.priority = admission::PriorityOf(rule);
+  if (caller != nullptr && caller->tenant != nullptr) {
+    ticket.tenant = caller->tenant;
+    ticket.tenant_key = caller->tenant->key();
+  } else if (head.connection != nullptr) {
+    ticket.tenant_key = admission::KeyOfPeer(head.connection->peer);
+  }
+  return true;
 }
 
 /// Checks what kind of body comes; false when refused.
@@ -170,6 +201,7 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
     return plan;
   }
   if (!CheckAccess(context_, head, route, &plan)) return plan;
+  if (!FillTicket(head, route, &plan)) return plan;
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);
   plan.executor = route.executor;

@@ -28,6 +28,7 @@ void HandleMetrics(Call& call) {
   if (!call.response.body.empty()) return;
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
+  snapshot.admission = &call.context.admission;
   snapshot.access_lines = call.context.requests.written();
   snapshot.access_lines_left_out = call.context.requests.left_out();
   Engine* const engine = call.context.engine.load(std::memory_order_acquire);
@@ -75,7 +76,10 @@ void HandleReady(Call& call) {
   Readiness::State state = context.readiness.Latest();
   if (!context.exposed.empty()) state.problems.push_back(context.exposed);
   const nlohmann::ordered_json ready = {
-      {"status", "ready"}, {"degraded", state.degraded}, {"problems", state.problems}};
+      {"status", "ready"},
+      {"degraded", state.degraded},
+      {"overloaded", context.admission.Overloaded(std::chrono::steady_clock::now())},
+      {"problems", state.problems}};
   call.response.body = ready.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

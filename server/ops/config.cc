@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "base/json_pointer.h"
 #include "http/listener.h"
+#include "ops/admission_config.h"
 #include "ops/config_keys.h"
 #include "seendb/policy.h"
 
@@ -171,10 +174,23 @@ Status ReadConfig(std::string_view json, Config* config) {
                 {"compress_filter", Flag(&config->compress_filter)},
                 {"clock", clock},
                 {"limits", Section(LimitKeys(config))},
+                {"admission", AdmissionSection(&config->admission)},
                 {"kafka", Kafka(&config->kafka)},
                 {"default_policy", default_policy},
                 {"engine", Section(EngineKeys(&config->engine))}},
                "");
+}
+
+Status ReadConfigFile(const std::string& path, Config* config) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return Status::IOError("can't read " + path);
+  config->file = path;
+  const Status read = ReadConfig(text, config);
+  if (read.ok()) return read;
+  const std::string field(read.field());
+  const std::string where = path + ": " + (field.empty() ? field : field + ": ");
+  return Status::InvalidArgument(where + std::string(read.message()), field);
 }
 
 Status ReadDefaultPolicy(std::string_view json, Config* config) {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/admission.h"
 #include "admission/wait_histogram.h"
 #include "base/sync.h"
 #include "http/executor.h"
@@ -73,6 +74,7 @@ struct MetricsSnapshot {
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
   std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
+  const admission::Admission* admission = nullptr;       ///< borrowed; null: nothing of it
 };
 
 /// Counters of the HTTP side, and the text of everything. Threads: any.

@@ -87,7 +87,7 @@ struct LoadPolicy {
   /// important requests may be answered from memory alone as well.
   double min_share = 1;
   VerifyOnLoad verify = VerifyOnLoad::kKeep;
-
+  /// Equal in every field.
   friend bool operator==(const LoadPolicy&, const LoadPolicy&) = default;
 };
 
@@ -112,9 +112,9 @@ struct Policy {
   HistoryPolicy history{};         ///< the exact side: off by default
   bool first_of_day = false;       ///< tell a user's first play of a day, see RecordResult
   bool impression_ids = false;     ///< impressions keep their items' ids, for people to read
+  /// What load may cost its answers: nothing by default.
+  LoadPolicy on_load{};
   /// Equal in every field.
-  LoadPolicy on_load{};  ///< what load may cost its answers: nothing by default
-
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
