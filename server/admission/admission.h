@@ -76,7 +76,7 @@ class Admission {
   };
   Totals Sum() const;
 
-  mutable Mutex mutex_{LockRank::kLeaf};
+  mutable Mutex mutex_{LockRank::kInner};  // a pool's lane asks under the pool's lock
   Settings settings_ GUARDED_BY(mutex_);
   std::atomic<uint64_t> version_{1};
   Degrade degrade_;

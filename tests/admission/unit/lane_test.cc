@@ -222,6 +222,17 @@ TEST_F(LaneTest, APoolsWorkIsDoneByItsThreads) {
   for (Entry& entry : entries_) pool->Remove(&entry);
 }
 
+TEST_F(LaneTest, ALaneUnderItsPoolsLockTakesUpNewSettings) {
+  Lane* const pool = admission_.AddLane({.name = "engine", .disk = true, .parallel = 8});
+  Settings settings;
+  settings.enabled = false;
+  admission_.Set(settings);
+  Mutex of_pool{LockRank::kLeaf};
+  const MutexLock lock(of_pool);
+  EXPECT_EQ(pool->Take(now_).entry, nullptr);
+  EXPECT_FALSE(pool->settings().enabled);
+}
+
 TEST_F(LaneTest, AnEpisodeIsToldOnceAtItsBeginAndItsEnd) {
   int began = 0, ended = 0;
   Admission::Change last;
