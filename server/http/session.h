@@ -82,6 +82,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   bool MovesOn() const;
   void MoveOn();
   bool DropBody();
+  bool DropsInKernel() const;
   bool AdmitHead();
   void CompleteTicket();
   void Refuse(const admission::Verdict& verdict, bool at_head);

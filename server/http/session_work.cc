@@ -124,7 +124,7 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
   if (unread) {
     const size_t here = std::min<uint64_t>(left_, in_.size());
     const bool droppable = !head_.chunked && !head_.expects_continue && !flooded &&
-                           (!stream_.secure() || left_ == here) &&
+                           (left_ == here || DropsInKernel()) &&
                            left_ <= thread_->lane->settings().discard_bytes;
     if (droppable) {
       in_.Consume(here);
@@ -140,6 +140,11 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
   if (phase_ == Phase::kHead && in_.empty()) Write();
   const Clock::time_point now = Clock::now();
   thread_->lane->SpentRefusing(now - begun, now - head_at);
+}
+
+/// Only TCP drops bytes that nobody looks at, and only without TLS.
+bool Session::DropsInKernel() const {
+  return !stream_.secure() && connection_.family != AF_UNIX;
 }
 
 /// Drops what has come of the body of a refused request, in the kernel. False when more is to come.
