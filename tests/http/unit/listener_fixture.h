@@ -111,6 +111,10 @@ class EchoService : public Service {
     if (head.Path() == "/probe" || head.Path() == "/slow-probe") plan.executor = Executor::kProbe;
     plan.probe = head.Path() == "/probe" || head.Path() == "/healthz";
     if (head.Path() == "/limited") plan.ticket.tenant = &limited;
+    if (head.Path() == "/hold") {  // what it takes says nothing of what the others do
+      plan.ticket.route = 1;
+      plan.ticket.cls = admission::Class::kAdmin;
+    }
     plan.large = head.Path() == "/large";
     if (head.Path() == "/lines") {
       plan.body = BodyMode::kStream;
