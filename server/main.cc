@@ -336,6 +336,7 @@ class App {
     const http::ListenerCounters& from = listener_.counters();
     to->connections = from.open.load();
     to->in_flight = from.in_flight.load();
+    to->door_connections = listener_.DoorConnections();
     to->connections_opened = from.opened.load();
     to->connections_refused = from.refused.load();
     to->connections_timed_out = from.timed_out.load();

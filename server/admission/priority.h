@@ -14,9 +14,9 @@ std::optional<Priority> ParsePriority(std::string_view text) noexcept;
 
 /// What the parts have to say.
 struct PriorityRule {
-  std::optional<Priority> asked;  ///< by the request: SeenDB-Priority
-  bool has_token = false;         ///< it shows a token; false: tokens are not in use
-  std::optional<Priority> token;  ///< that the token's entry names
+  std::optional<Priority> asked = {};  ///< by the request: SeenDB-Priority
+  bool has_token = false;              ///< it shows a token; false: tokens are not in use
+  std::optional<Priority> token = {};  ///< that the token's entry names
   Priority route = Priority::kNormal;
 };
 

@@ -47,6 +47,8 @@ class DoorThread {
 
   /// Its sessions and handlers.
   IoThread* thread() { return &thread_; }
+  /// Connections at the door that wait for a request. Any thread.
+  size_t waiting() const { return thread_.idle_count.load(std::memory_order_relaxed); }
   /// From now on connections over TCP are under TLS of `tls`; those there are stay as they are.
   void SetTls(TlsContext tls);
   /// Begins to accept at `entrance`, which is borrowed.

@@ -77,6 +77,8 @@ class Listener {
   size_t InflightBytes() const { return shared_.budget.used(); }
   /// Answer bytes held now.
   size_t AnswerBytes() const { return shared_.answers.used(); }
+  /// Connections that have said nothing yet.
+  size_t DoorConnections() const { return door_.waiting(); }
 
  private:
   using Protocol = Stream::Protocol;

@@ -68,6 +68,7 @@ struct MetricsSnapshot {
   IngestState ingest;
   int64_t now_ms = 0;  ///< by the engine's clock
   int64_t connections = 0, in_flight = 0;
+  uint64_t door_connections = 0;  ///< that have said nothing yet
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
   uint64_t connections_evicted = 0, handshakes_failed = 0;
   std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS

@@ -43,6 +43,8 @@ class Writer {
 
 void CollectListener(const MetricsSnapshot& s, Writer* out) {
   out->Gauge("seendb_http_connections", "Connections open.", s.connections);
+  out->Gauge("seendb_door_connections", "Connections that have asked for nothing yet.",
+             s.door_connections);
   out->Counter("seendb_http_connections_total", "Connections accepted.", s.connections_opened);
   out->Counter("seendb_http_connections_refused_total", "Connections beyond the limit.",
                s.connections_refused);
