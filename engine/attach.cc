@@ -85,7 +85,7 @@ std::vector<uint32_t> EngineImpl::AttachedShards() const {
 // ---- Attaching ----
 
 Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
-  Status status = CheckWritable();
+  Status status = CheckChangeable();
   if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   const MutexLock one(attach_mutex_);
@@ -123,7 +123,7 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
 // ---- Detaching ----
 
 Status EngineImpl::DetachShard(uint32_t number, Detached folder) {
-  Status status = CheckWritable();
+  Status status = CheckChangeable();
   if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   const MutexLock one(attach_mutex_);

@@ -150,20 +150,32 @@ Status Catalog::BringInLine(const ShardSet& shards) {
   return first;
 }
 
-Status Catalog::FinishAll(const ShardSet& shards) {
+Status Catalog::FinishIn(Shard& shard) {
+  const MutexLock change(change_mutex_);
+  return FinishDeletions(shard);
+}
+
+Status Catalog::FinishDeletions(Shard& shard) {
   if (context_.options->read_only) return {};
   const std::shared_ptr<const CollectionMap> all = All();
+  const std::optional<CollectionClaims> claims = shard.catalog().Claims();
+  if (!claims) return {};
+  for (const auto& [name, claim] : *claims) {
+    if (!claim.deleting) continue;
+    Status done = FinishDeletionIn(shard, name);
+    const auto present = all->find(name);
+    if (done.ok() && present != all->end()) done = shard.catalog().Adopt(*present->second);
+    if (!done.ok()) return done;
+  }
+  return {};
+}
+
+Status Catalog::FinishAll(const ShardSet& shards) {
+  if (context_.options->read_only) return {};
   for (const std::shared_ptr<Shard>& shard : shards) {
-    const auto claims =
-        shard == nullptr ? std::optional<CollectionClaims>() : shard->catalog().Claims();
-    if (!claims) continue;
-    for (const auto& [name, claim] : *claims) {
-      if (!claim.deleting) continue;
-      Status done = FinishDeletionIn(*shard, name);
-      const auto present = all->find(name);
-      if (done.ok() && present != all->end()) done = shard->catalog().Adopt(*present->second);
-      if (!done.ok()) return done;
-    }
+    if (shard == nullptr) continue;
+    Status done = FinishDeletions(*shard);
+    if (!done.ok()) return done;
   }
   return WriteFile();
 }

@@ -49,6 +49,8 @@ class Catalog {
   /// Finishes deletions that something has interrupted, and then writes the file where it is
   /// behind. After the journals are replayed.
   Status Finish();
+  /// The deletions in one shard, before it is published.
+  Status FinishIn(Shard& shard);
   /// Both, after a shard was opened anew: a change that failed to be stored may be stored after
   /// all.
   Status Settle();
@@ -74,6 +76,7 @@ class Catalog {
   /// Brings the shards in line with `records_`, and publishes it.
   Status BringInLine(const ShardSet& shards) REQUIRES(change_mutex_);
   Status FinishAll(const ShardSet& shards) REQUIRES(change_mutex_);
+  Status FinishDeletions(Shard& shard) REQUIRES(change_mutex_);
   /// Whether the policy is valid, and how many column families the collections would need.
   Status CheckFamilies(std::string_view name, const Policy& policy) const;
   Status CheckAllWritable() const;

@@ -242,23 +242,30 @@ Status EngineImpl::OpenAll() {
     status = WriteIdentity(shared_->env, path_, identity);
   }
   if (status.ok()) {
-    const std::shared_ptr<const ShardSet> all = shards_.All();
-    status = ForAllShards(all->size(), [&](size_t i) {
-      return (*all)[i] == nullptr ? Status() : (*all)[i]->Replay();
-    });
+    opening_ = shards_.All();
+    shards_.BeginOpening(shard_count_);
+    if (options_.background && !options_.read_only) StartBackground();
+    if (!options_.replay_later) status = FinishOpening();
   }
-  if (!status.ok()) {
-    const Status closed = Close();
-    static_cast<void>(closed);  // the failure to report is the first
-    return WithWayBack(std::move(status));
-  }
-  status = catalog_.Finish();
-  const std::shared_ptr<const CollectionMap> all = catalog_.All();
-  if (status.ok())
-    status = shards_.InEach([&](Shard& shard) { return shard.upkeep().Begin(*all); });
-  if (!status.ok()) return status;
-  if (options_.background && !options_.read_only) StartBackground();
-  return {};
+  if (status.ok()) return {};
+  const Status closed = Close();
+  static_cast<void>(closed);  // the failure to report is the first
+  return WithWayBack(std::move(status));
+}
+
+Status EngineImpl::FinishOpening() {
+  const std::shared_ptr<const ShardSet> all = std::exchange(opening_, nullptr);
+  Status status = ForAllShards(all->size(), [&](size_t i) {
+    const std::shared_ptr<Shard>& shard = (*all)[i];
+    if (shard == nullptr) return Status();
+    Status ready = shard->Replay();
+    if (ready.ok()) ready = catalog_.FinishIn(*shard);
+    if (ready.ok()) ready = shard->upkeep().Begin(*catalog_.All());
+    if (ready.ok()) shards_.Add(i, shard);
+    return ready;
+  });
+  shards_.EndOpening();
+  return status.ok() ? catalog_.Finish() : WithWayBack(std::move(status));
 }
 
 Status EngineImpl::OpenIdentity(Identity* identity) {
@@ -372,6 +379,11 @@ Status EngineImpl::CheckWritable() const {
   return {};
 }
 
+Status EngineImpl::CheckChangeable() const {
+  const Status writable = CheckWritable();
+  return writable.ok() ? shards_.CheckOpened() : writable;
+}
+
 uint32_t EngineImpl::ShardOf(IdRef user) const { return seendb::ShardOf(user, shard_count_); }
 
 Result<RecordResult> EngineImpl::RecordPlays(std::span<const Play> plays,
@@ -395,13 +407,13 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
 }
 
 Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
-  const Status writable = CheckWritable();
-  return writable.ok() ? catalog_.Put(name, patch) : writable;
+  const Status changeable = CheckChangeable();
+  return changeable.ok() ? catalog_.Put(name, patch) : changeable;
 }
 
 Status EngineImpl::DeleteCollection(std::string_view name) {
-  const Status writable = CheckWritable();
-  return writable.ok() ? catalog_.Delete(name) : writable;
+  const Status changeable = CheckChangeable();
+  return changeable.ok() ? catalog_.Delete(name) : changeable;
 }
 
 std::vector<CollectionInfo> EngineImpl::Collections() {
@@ -464,6 +476,7 @@ Status EngineImpl::Close() {
   const std::optional<int64_t> now_ms = guard_.TimeToNote(true);
   Status first = shards_.InEach([&](Shard& shard) { return shard.Close(now_ms); });
   shards_.Publish(std::make_shared<ShardSet>(shard_count_));
+  opening_.reset();
   left_->Close();
   if (lock_ != nullptr) {
     const Status unlocked = lock_->Release();

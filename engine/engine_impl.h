@@ -49,6 +49,7 @@ class EngineImpl final : public Engine {
   EngineImpl(std::string path, const Options& options, const Seams& seams);
   ~EngineImpl() override;
   Status OpenAll();
+  Status FinishOpening() override;
 
   Result<RecordResult> RecordPlays(std::span<const Play> plays,
                                    const RecordOptions& options) override;
@@ -106,6 +107,8 @@ class EngineImpl final : public Engine {
   ShardContext ContextOf(const Identity& identity);
   Status CheckOpen() const;
   Status CheckWritable() const;
+  /// Whether collections, and the set of shards, may change.
+  Status CheckChangeable() const;
   /// Notes the time in every shard that is not being opened anew, once a minute.
   Status NoteClockIfDue();
   Status NoteClock(int64_t now_ms);
@@ -133,6 +136,7 @@ class EngineImpl final : public Engine {
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
   Mutex attach_mutex_{LockRank::kAttach};  // one shard comes or goes at a time
   Shards shards_;
+  std::shared_ptr<const ShardSet> opening_;  // between OpenAll and FinishOpening
   const std::shared_ptr<LeftShards> left_ = std::make_shared<LeftShards>();
   uint32_t shard_count_ = 1;  // also after Close
   ProblemList problems_;      // of the background work; those of a shard are its own

@@ -117,7 +117,7 @@ Status Recorder::CheckAttached(std::span<const Given> given) const {
   if (CheckNoneAbsent(*all).ok()) return {};
   for (const Given& one : given) {
     const uint32_t shard = ShardOf(one.user, static_cast<uint32_t>(all->size()));
-    if ((*all)[shard] == nullptr) return AbsentShard(shard);
+    if ((*all)[shard] == nullptr) return context_.shards->Missing(shard);
   }
   return {};
 }
@@ -165,7 +165,7 @@ Status Recorder::WriteEvents(const EventsByShard& by_shard, const Collection& co
   for (size_t i = 0; i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;
     ++concerned;
-    if ((*shards)[i] == nullptr) return AbsentShard(i);
+    if ((*shards)[i] == nullptr) return context_.shards->Missing(i);
   }
   for (size_t i = 0; given.memory_only && i < by_shard.shards(); ++i) {
     if (by_shard.Of(i).empty()) continue;

@@ -27,6 +27,10 @@ using ShardSet = std::vector<std::shared_ptr<Shard>>;
 inline Status AbsentShard(size_t shard) {
   return Status::Unavailable("shard " + std::to_string(shard) + " is not attached");
 }
+/// kUnavailable, but soon no more.
+inline Status OpeningShard(size_t shard) {
+  return Status::Unavailable("shard " + std::to_string(shard) + " is being opened");
+}
 /// kUnavailable, naming the first that is absent.
 inline Status CheckNoneAbsent(const ShardSet& shards) {
   const auto absent = std::find(shards.begin(), shards.end(), nullptr);
@@ -46,12 +50,38 @@ class Shards {
     const WriterLock lock(mutex_);
     set_.swap(set);  // the former set goes without the lock
   }
+  /// None of `count` is there yet; each is to be added, until EndOpening.
+  void BeginOpening(size_t count) {
+    const WriterLock lock(mutex_);
+    set_ = std::make_shared<ShardSet>(count);
+    opening_ = true;
+  }
+  void Add(size_t number, const std::shared_ptr<Shard>& shard) {
+    const WriterLock lock(mutex_);
+    auto with = std::make_shared<ShardSet>(*set_);
+    (*with)[number] = shard;
+    set_ = std::move(with);
+  }
+  void EndOpening() {
+    const WriterLock lock(mutex_);
+    opening_ = false;
+  }
   /// kUnavailable where it is absent. Precondition: there is such a number.
   Result<std::shared_ptr<Shard>> At(uint32_t number) const {
     const ReaderLock lock(mutex_);
     assert(number < set_->size());
-    if ((*set_)[number] == nullptr) return AbsentShard(number);
+    if ((*set_)[number] == nullptr) return Why(number);
     return (*set_)[number];
+  }
+  /// Why a shard is not there.
+  Status Missing(size_t number) const {
+    const ReaderLock lock(mutex_);
+    return Why(number);
+  }
+  /// kUnavailable until all shards are open.
+  Status CheckOpened() const {
+    const ReaderLock lock(mutex_);
+    return opening_ ? Status::Unavailable("the database is being opened") : Status();
   }
   /// Of the user. kUnavailable where it is absent.
   Result<std::shared_ptr<Shard>> Of(IdRef user) const { return At(ShardOf(user, count())); }
@@ -79,7 +109,12 @@ class Shards {
   }
 
  private:
+  Status Why(size_t number) const REQUIRES_SHARED(mutex_) {
+    return opening_ ? OpeningShard(number) : AbsentShard(number);
+  }
+
   mutable ReadWriteMutex mutex_{LockRank::kLeaf};
+  bool opening_ GUARDED_BY(mutex_) = false;
   std::shared_ptr<const ShardSet> set_ GUARDED_BY(mutex_) = std::make_shared<ShardSet>(1);
 };
 

@@ -3,6 +3,7 @@
 // those in flight are finished, everything is synced, exit 0.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -26,6 +27,7 @@
 #include "http/listener.h"
 #include "ingest/consumer.h"
 #include "ingest/kafka.h"
+#include "load_watch.h"
 #include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
@@ -46,7 +48,7 @@ using ops::Log;
 using ops::LogLevel;
 
 constexpr std::chrono::seconds kWatchEvery{5};
-/// How often the users that /metrics tells of are inspected.
+/// How often the users that /metrics tells of are inspected, and the state that /readyz tells.
 constexpr std::chrono::seconds kSampleEvery{1};
 
 size_t ThreadsOf(const ops::Config& config) {
@@ -82,12 +84,16 @@ class App {
                  config.manual_clock_ms ? &clock_.emplace(*config.manual_clock_ms) : nullptr,
                  config.access_log),
         service_(&context_),
-        listener_(&service_, {.limits = config.limits, .threads = ThreadsOf(config)}),
+        listener_(&service_, {.limits = config.limits,
+                              .threads = ThreadsOf(config),
+                              .admission = &context_.admission}),
         secrets_(config_, &listener_, &context_),
+        load_watch_(&control_, config_, ThreadsOf(config_), &context_.admission),
         signals_(control_, SIGTERM, SIGINT),
         hangups_(control_, SIGHUP),
         sync_timer_(control_),
-        watch_timer_(control_) {
+        watch_timer_(control_),
+        leave_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
     context_.samples_in_background = !clock_;
     context_.origins.emplace(config_.hosts, config_.origins, api::MachineName());
@@ -124,10 +130,9 @@ class App {
     }
     listener_.Start();
     RenewOnHangup();
+    load_watch_.Start();
     Log(LogLevel::kInfo, "opening", {{"db", config_.db}, {"listen", listener_.address()}});
-    signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
-      if (!ec) Signalled(signal);
-    });
+    AwaitSignal();
     std::promise<void> opened;
     opened_ = opened.get_future();
     std::thread opener([this, &opened] {
@@ -184,6 +189,7 @@ class App {
     hangups_.async_wait([this](const boost::system::error_code& ec, int) {
       if (ec) return;
       secrets_.Renew(/*all=*/true);
+      load_watch_.Reload();
       RenewOnHangup();
     });
   }
@@ -199,13 +205,17 @@ class App {
       seams.clock = &*clock_;
       options.background = false;
     }
+    options.replay_later = true;
     Result<std::unique_ptr<Engine>> result = Engine::Open(config_.db, options, seams);
     if (!result.ok()) {
       open_failure_ = result.status();
       return;
     }
     engine_ = std::move(result).value();
-    if (!clock_) return;
+    service_.EngineOpening(engine_.get());
+    opening_ = true;
+    open_failure_ = engine_->FinishOpening();
+    if (!open_failure_.ok() || !clock_) return;
     if (const Status status = engine_->RunDue(); !status.ok()) {
       Log(LogLevel::kWarn, "due_work_failed", {{"error", status.ToString()}});
     }
@@ -214,7 +224,7 @@ class App {
   /// On the control thread, once OpenEngine has run.
   void Opened() {
     if (stopping_) return;
-    if (!engine_) {
+    if (!open_failure_.ok()) {
       Log(LogLevel::kError, "open_failed",
           {{"db", config_.db},
            {"code", StatusCodeName(open_failure_.code())},
@@ -239,6 +249,8 @@ class App {
       SyncLater();
     } else {
       sampling_.Start(kSampleEvery, [this] { context_.sampler.Sample(engine_.get()); });
+      looking_.Start(kSampleEvery,
+                     [this] { context_.readiness.Look(engine_.get(), context_.ingest_problems); });
     }
     if (consumer_) consumer_->Start(engine_.get());
     static_cast<void>(problems_.Look(stats.problems));  // in the line above
@@ -275,10 +287,30 @@ class App {
     });
   }
 
+  void AwaitSignal() {
+    signals_.async_wait([this](const boost::system::error_code& ec, int signal) {
+      if (!ec) Signalled(signal);
+    });
+  }
+
+  /// With a delay, /readyz says so before requests are refused, so that whoever sends them can look
+  /// for another server. A second signal cuts it short.
   void Signalled(int signal) {
+    const int64_t delay_ms = config_.limits.shutdown_delay_ms;
+    const bool leaves = health_.phase() == ops::Phase::kReady && delay_ms > 0;
+    Log(LogLevel::kInfo, leaves ? "leaving" : "stopping", {{"signal", signal}});
+    if (!leaves) return StopNow();
+    health_.Set(ops::Phase::kLeaving);
+    leave_timer_.expires_after(std::chrono::milliseconds(delay_ms));
+    leave_timer_.async_wait([this](const boost::system::error_code& ec) {
+      if (!ec) StopNow();
+    });
+    AwaitSignal();
+  }
+
+  void StopNow() {
     stopping_ = true;
     health_.Set(ops::Phase::kStopping);
-    Log(LogLevel::kInfo, "stopping", {{"signal", signal}});
     control_.stop();
   }
 
@@ -287,19 +319,20 @@ class App {
     listener_.BeginDrain();
     const int64_t grace_ms = config_.limits.shutdown_ms;
     if (opened_.wait_for(std::chrono::milliseconds(grace_ms)) != std::future_status::ready) {
-      Log(LogLevel::kWarn, "stopped_while_opening");  // nothing was acknowledged
-      _exit(ops::kExitOk);
+      Log(LogLevel::kWarn, "stopped_while_opening");
+      _exit(!opening_ || engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     if (consumer_) consumer_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
-    if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms)) {
+    if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) || !looking_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
       Log(LogLevel::kWarn, "work_cut_off");
       _exit(engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     listener_.Stop();
     if (engine_) {
-      if (const Status status = engine_->Close(); !status.ok()) {
+      const Status status = engine_->Close();
+      if (!status.ok() && open_failure_.ok()) {
         Log(LogLevel::kError, "close_failed", {{"error", status.ToString()}});
         exit_code_ = ops::kExitFailure;
       }
@@ -316,6 +349,7 @@ class App {
     const http::ListenerCounters& from = listener_.counters();
     to->connections = from.open.load();
     to->in_flight = from.in_flight.load();
+    to->door_connections = listener_.DoorConnections();
     to->connections_opened = from.opened.load();
     to->connections_refused = from.refused.load();
     to->connections_timed_out = from.timed_out.load();
@@ -343,11 +377,13 @@ class App {
   Secrets secrets_;
 
   boost::asio::io_context control_;
+  LoadWatch load_watch_;
   boost::asio::signal_set signals_, hangups_;
-  boost::asio::steady_timer sync_timer_, watch_timer_;
-  ops::Periodic sampling_;    // stopped before the engine goes
-  ops::ProblemLog problems_;  // on the control thread
+  boost::asio::steady_timer sync_timer_, watch_timer_, leave_timer_;
+  ops::Periodic sampling_, looking_;  // stopped before the engine goes
+  ops::ProblemLog problems_;          // on the control thread
   std::future<void> opened_;
+  std::atomic<bool> opening_{false};  // engine_ is there, and some of its shards may be open
   bool stopping_ = false;
   int exit_code_ = ops::kExitOk;
 };

@@ -61,7 +61,7 @@ bool Secrets::LoadCertificate() {
 
 bool Secrets::LoadTokens() {
   if (config_.tokens_file.empty()) return true;
-  auto tokens = ops::LoadTokens(config_.tokens_file);
+  auto tokens = ops::LoadTokens(config_.tokens_file, &context_.admission.tenants());
   if (!tokens.ok()) {
     Log(LogLevel::kError, "tokens_refused",
         {{"key", "/tokens_file"}, {"error", tokens.status().ToString()}});

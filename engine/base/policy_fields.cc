@@ -81,6 +81,15 @@ struct Fpr {
   static std::optional<double> Read(const FieldValue& value) { return std::get<double>(value); }
 };
 
+struct LeastShare {
+  using Value = double;
+  static constexpr Kind kKind = Kind::kFraction;
+  static std::string Rule() { return "must be from 0.1 to 1"; }
+  static bool Valid(double share) { return share >= 0.1 && share <= 1; }
+  static Json Write(double share) { return share; }
+  static std::optional<double> Read(const FieldValue& value) { return std::get<double>(value); }
+};
+
 /// "month" or "days:10".
 struct BucketText {
   using Value = BucketSpec;
@@ -191,6 +200,9 @@ constexpr Names<DeletedItems, 2> kDeletedItems = {
 constexpr Names<WhenPaused, 2> kWhenPaused = {
     {{WhenPaused::kFilterLearns, "filter_learns"}, {WhenPaused::kFilterIgnores, "filter_ignores"}}};
 
+constexpr Names<VerifyOnLoad, 2> kVerifyOnLoad = {
+    {{VerifyOnLoad::kKeep, "keep"}, {VerifyOnLoad::kDrop, "drop"}}};
+
 template <const auto& kNames>
 struct Named {
   using Value = std::remove_const_t<decltype(kNames[0].first)>;
@@ -232,6 +244,10 @@ struct Of {
 template <auto kMember>
 struct OfHistory {
   static auto& In(auto& policy) { return policy.history.*kMember; }
+};
+template <auto kMember>
+struct OfLoad {
+  static auto& In(auto& policy) { return policy.on_load.*kMember; }
 };
 
 /// How a field behaves besides its value.
@@ -283,6 +299,10 @@ template <typename Codec, auto kMember, auto kPatch>
 constexpr PolicyField HistoryField(std::string_view name) {
   return Row<Codec, OfHistory<kMember>, OfHistory<kPatch>>(name, kOmittedDefault);
 }
+template <typename Codec, auto kMember, auto kPatch>
+constexpr PolicyField LoadField(std::string_view name) {
+  return Row<Codec, OfLoad<kMember>, OfLoad<kPatch>>(name, kOmittedDefault);
+}
 
 using P = Policy;
 using Q = PolicyPatch;
@@ -311,6 +331,8 @@ constexpr PolicyField kFields[] = {
     HistoryField<Named<kWhenPaused>, &H::when_paused, &G::when_paused>("history/when_paused"),
     Field<Flag, &P::first_of_day, &Q::first_of_day>("first_of_day", kOmittedDefault),
     Field<Flag, &P::impression_ids, &Q::impression_ids>("impression_ids", kOmittedDefault),
+    LoadField<LeastShare, &LoadPolicy::min_share, &LoadPatch::min_share>("on_load/min_share"),
+    LoadField<Named<kVerifyOnLoad>, &LoadPolicy::verify, &LoadPatch::verify>("on_load/verify"),
 };
 
 // -- A member without a row does not compile.
@@ -334,8 +356,9 @@ consteval size_t MembersOf() {
   }
 }
 
-static_assert(std::size(kFields) == MembersOf<Policy>() - 1 + MembersOf<HistoryPolicy>(),
-              "a field of Policy (or of its member `history`) has no row");
+static_assert(std::size(kFields) ==
+                  MembersOf<Policy>() - 2 + MembersOf<HistoryPolicy>() + MembersOf<LoadPolicy>(),
+              "a field of Policy (or of its members `history` and `on_load`) has no row");
 
 }  // namespace
 

@@ -54,10 +54,10 @@ class SourceReader {
     return late_ ||
            (deadline_ != SteadyTime::max() && std::chrono::steady_clock::now() >= deadline_);
   }
-  /// The deadline passed before anything was read.
-  void BeginLate() {
+  /// Nothing is to be read but memory, for the reason that `missing` is to say.
+  void BeginLate(const char* reason) {
     late_ = true;
-    MarkMissing(response_, "deadline");
+    MarkMissing(response_, reason);
   }
   /// Memory alone was asked, and can't tell.
   bool needs_disk() const { return needs_disk_; }
@@ -78,9 +78,10 @@ class SourceReader {
   }
 
   void ReadAll(Counters* counters) {
-    FindOverrides(request_.memory_only ? RecordTier::kMemory
-                  : late_              ? RecordTier::kCached
-                                       : RecordTier::kDisk);
+    FindOverrides(request_.short_term_alone ? RecordTier::kCached
+                  : request_.memory_only    ? RecordTier::kMemory
+                  : late_                   ? RecordTier::kCached
+                                            : RecordTier::kDisk);
     if (needs_disk_) return;
     const bool plays = (request_.facts & kFactPlays) != 0;
     Staged staged;
@@ -275,7 +276,11 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
   if (now.in_doubt) MarkMissing(response, "clock");  // the window may be another one
   SourceReader reader(shard, collection, request, read.user, now.ms, read.deadline, scratch,
                       response);
-  if (read.late) reader.BeginLate();
+  if (read.late) {
+    reader.BeginLate("deadline");
+  } else if (request.short_term_alone) {
+    reader.BeginLate("load");
+  }
   if (open) {
     reader.ReadAll(shard.counters);
   } else {

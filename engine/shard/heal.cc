@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t kFirstHealPauseMs = 250;
 constexpr int64_t kLongestHealPauseMs = 8'000;
+// A look for room costs nothing.
+constexpr int64_t kRoomPauseMs = 1'000;
 
 enum class Health : uint8_t { kSound, kStopped, kRecovering };
 
@@ -49,6 +51,9 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
 Status HealShard(ShardParts& shard) REQUIRES(shard.healing.mutex) EXCLUDES(shard.use) {
   {
     const SharedLock::Shared inside(shard.use);
+    const Status room = shard.store->CheckRoom();
+    shard.healing.lacks_room = !room.ok();
+    if (!room.ok()) return room;
     const Status tried = shard.store->TryDisk();
     if (!tried.ok()) return tried;
     shard.store->GiveUp();  // or a long seal would keep everybody waiting
@@ -95,12 +100,15 @@ Status HealIfDue(ShardParts& shard, bool* healed) {
   if (!HealIsDue(shard)) return {};
   const auto begin = std::chrono::steady_clock::now();
   shard.healing.running = true;
+  shard.healing.lacks_room = false;
   Status status = health == Health::kStopped ? HealShard(shard) : RecoverShard(shard, false);
   shard.healing.running = false;
   *healed = *healed || status.ok();
   const int64_t pause_ms =
-      std::min(kFirstHealPauseMs << std::min(shard.healing.tries, 10), kLongestHealPauseMs);
-  ++shard.healing.tries;
+      shard.healing.lacks_room
+          ? kRoomPauseMs
+          : std::min(kFirstHealPauseMs << std::min(shard.healing.tries, 10), kLongestHealPauseMs);
+  shard.healing.tries = shard.healing.lacks_room ? 1 : shard.healing.tries + 1;
   shard.healing.next = begin + std::chrono::milliseconds(pause_ms);
   return status;
 }

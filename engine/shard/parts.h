@@ -118,9 +118,10 @@ struct ShardParts {
   // Opened anew and not drained yet: what memory has may not be on disk. Changed alone in `use`.
   bool recovering GUARDED_BY(use) = false;
   struct Healing {
-    Mutex mutex{LockRank::kHealing};   // of whoever opens the shard anew
-    std::atomic<bool> running{false};  // read by anybody: others keep away meanwhile
-    int tries GUARDED_BY(mutex) = 0;   // since it failed
+    Mutex mutex{LockRank::kHealing};            // of whoever opens the shard anew
+    std::atomic<bool> running{false};           // read by anybody: others keep away meanwhile
+    int tries GUARDED_BY(mutex) = 0;            // since it failed
+    bool lacks_room GUARDED_BY(mutex) = false;  // as of the last try
     std::chrono::steady_clock::time_point next GUARDED_BY(mutex);
   } healing;
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/pause_point.h"
 #include "format/journal_codec.h"
 #include "shard/verdict.h"
 #include "store/status.h"
@@ -154,6 +155,7 @@ Status Replay(ShardParts& shard) {
     return true;
   });
   if (!loaded.ok()) return loaded;
+  SEENDB_PAUSE_POINT("replay: before the journals");
   std::vector<SlotContents> slots(shard.store->ring_families());
   for (uint32_t position = 0; position < slots.size(); ++position) {
     const Status replayed = ReplaySlot(shard, marks, position, &slots[position]);

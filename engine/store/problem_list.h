@@ -66,6 +66,12 @@ class ProblemList final : public rocksdb::EventListener {
     const MutexLock lock(mutex_);
     std::erase_if(problems_, [&](const std::string& p) { return p.starts_with(prefix); });
   }
+  /// A problem that begins with `prefix`, instead of all others that do.
+  void Renew(std::string_view prefix, std::string text) {
+    const MutexLock lock(mutex_);
+    std::erase_if(problems_, [&](const std::string& p) { return p.starts_with(prefix); });
+    if (problems_.size() < kProblemsKept) problems_.push_back(std::move(text));
+  }
   /// Notes a problem, once.
   void Add(std::string text) {
     const MutexLock lock(mutex_);

@@ -13,11 +13,13 @@ namespace {
 // More than opening a shard writes before it has read its logs.
 constexpr size_t kTriedBytes = 64 << 10;
 constexpr uint64_t kLeastFreeBytes = 1 << 20;
+// Behind it, how much room the shard waits for.
+constexpr char kRoomProblem[] = "the disk is full: ";
 
 }  // namespace
 
 // A shard that opens writes anew what is in its logs.
-Status ShardStore::TryDisk() const {
+Status ShardStore::CheckRoom() {
   rocksdb::Env* const env = shared_->env;
   const Result<std::vector<uint64_t>> logs = LogNumbers(env, options_.path);
   if (!logs.ok()) return logs.status();
@@ -26,10 +28,19 @@ Status ShardStore::TryDisk() const {
     uint64_t bytes = 0;
     if (env->GetFileSize(options_.path + "/" + LogName(log), &bytes).ok()) needed += bytes;
   }
-  if (env->GetFreeSpace(options_.path, &free).ok() && free < needed) {
-    return Status::IOError(std::to_string(needed) + " bytes of disk are needed, " +
-                           std::to_string(free) + " are free");
+  if (!env->GetFreeSpace(options_.path, &free).ok() || free >= needed) {
+    problems_->Clear(kRoomProblem);
+    return {};
   }
+  const auto mb = [](uint64_t bytes) { return std::to_string((bytes >> 20) + 1) + " MB"; };
+  const std::string lacks =
+      "needs " + mb(needed) + ", " + std::to_string(free >> 20) + " MB are free";
+  problems_->Renew(kRoomProblem, kRoomProblem + lacks);
+  return Status::IOError(kRoomProblem + lacks);
+}
+
+Status ShardStore::TryDisk() const {
+  rocksdb::Env* const env = shared_->env;
   const std::string path = options_.path + "/TRIED";
   const rocksdb::Status written =
       rocksdb::WriteStringToFile(env, std::string(kTriedBytes, ' '), path, true);

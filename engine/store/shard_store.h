@@ -84,6 +84,9 @@ class ShardStore : public ShardFamilies {
   /// call is in it. On failure the folder is left half made.
   Status Checkpoint(const std::string& folder, CheckpointReport* report);
 
+  /// Whether a Reopen finds the room that it needs; a lack of it is a problem (Problems) until the
+  /// next look.
+  Status CheckRoom();
   /// Whether the disk takes files of some size again: worth a Reopen.
   Status TryDisk() const;
   /// Closes the database and opens it again as after a restart; where that fails, for reading.

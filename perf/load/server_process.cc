@@ -51,6 +51,13 @@ double ServerProcess::CpuSeconds() const {
   return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+double ServerProcess::ResidentMb() const {
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/statm");
+  double size = 0, resident = 0;
+  file >> size >> resident;
+  return resident * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
 ServerProcess::~ServerProcess() {
   if (pid_ > 0) {
     kill(pid_, SIGTERM);

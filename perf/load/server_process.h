@@ -21,6 +21,8 @@ class ServerProcess {
   uint16_t port() const { return port_; }
   /// Processor time it has taken so far, in hundredths at the finest.
   double CpuSeconds() const;
+  /// Memory it holds now.
+  double ResidentMb() const;
 
  private:
   pid_t pid_ = -1;

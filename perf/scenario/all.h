@@ -35,10 +35,15 @@ void RunStalls(const Settings& settings, Report* report);
 void RunHeartbeats(const Settings& settings, Report* report);
 void RunTimeline(const Settings& settings, Report* report);
 void RunHttp(const Settings& settings, Report* report);
+void RunOverload(const Settings& settings, Report* report);
+void RunReady(const Settings& settings, Report* report);
 void RunSecrets(const Settings& settings, Report* report);
 
 /// The process that RunRecovery starts and that kills itself: records `plays` in batches of `batch`
 /// plays of one user into the database in `path`.
 [[noreturn]] void RecordAndDie(const std::string& path, uint64_t plays, uint64_t batch);
+/// Runs that process, and leaves the database with so many plays in its journals.
+void LeaveJournal(const Settings& settings, const std::string& path, uint64_t plays,
+                  uint64_t batch);
 
 }  // namespace seendb::perf

@@ -25,6 +25,7 @@ constexpr Scenario kScenarios[] = {
     {"recovery", seendb::perf::RunRecovery}, {"growth", seendb::perf::RunGrowth},
     {"stalls", seendb::perf::RunStalls},     {"heartbeats", seendb::perf::RunHeartbeats},
     {"timeline", seendb::perf::RunTimeline}, {"secrets", seendb::perf::RunSecrets},
+    {"overload", seendb::perf::RunOverload}, {"ready", seendb::perf::RunReady},
 };
 
 }  // namespace

@@ -28,11 +28,8 @@ void RecordAndDie(const std::string& path, uint64_t plays, uint64_t batch) {
   std::abort();
 }
 
-namespace {
-
-double ReplayedPerSecond(const Settings& settings, uint64_t plays, uint64_t batch) {
-  const TemporaryFolder folder;
-  const std::string path = folder.path() + "/db";
+void LeaveJournal(const Settings& settings, const std::string& path, uint64_t plays,
+                  uint64_t batch) {
   const pid_t child = fork();
   if (child == 0) {
     execl(settings.program.c_str(), "bench", "record-and-die", path.c_str(),
@@ -43,6 +40,14 @@ double ReplayedPerSecond(const Settings& settings, uint64_t plays, uint64_t batc
   if (child < 0 || waitpid(child, &status, 0) != child || !WIFSIGNALED(status)) {
     Fail("recovery: the recording process did not die as it should");
   }
+}
+
+namespace {
+
+double ReplayedPerSecond(const Settings& settings, uint64_t plays, uint64_t batch) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/db";
+  LeaveJournal(settings, path, plays, batch);
   Options options;
   options.background = false;
   const Stopwatch watch;

@@ -132,6 +132,7 @@ void HandleConfirmClock(Call& call) {
   if (const Status status = NothingIn(call.request.body); !status.ok()) return call.Refuse(status);
   const Result<int64_t> now_ms = call.engine().ConfirmClock();
   if (!now_ms.ok()) return call.Refuse(now_ms.status());
+  call.context.readiness.Look(&call.engine(), call.context.ingest_problems);
   call.response.body = "{\"confirmed\":true,\"now_ms\":" + std::to_string(*now_ms) + "}";
 }
 

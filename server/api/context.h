@@ -10,13 +10,16 @@
 #include <string>
 #include <string_view>
 
+#include "admission/admission.h"
 #include "api/access.h"
 #include "api/catalog.h"
 #include "api/fill_sampler.h"
 #include "api/one_at_a_time.h"
 #include "api/origin_check.h"
+#include "api/readiness.h"
 #include "api/refusals.h"
 #include "api/request_log.h"
+#include "api/scrape.h"
 #include "base/sync.h"
 #include "http/limits.h"
 #include "http/service.h"
@@ -45,10 +48,15 @@ struct Context {
   const size_t max_candidates;
   ops::Health* const health;
   ops::Metrics* const metrics;
-  ops::ManualClock* const clock;  ///< null: the machine's time
+  ops::ManualClock* const clock;   ///< null: the machine's time
+  admission::Admission admission;  ///< which requests are answered, and how much of them
   Catalog catalog;
   FillSampler sampler;
-  bool samples_in_background = false;          ///< false: each scrape samples. Set before serving
+  Readiness readiness;
+  Scrape scrape;
+  /// Looks at users and at the engine come by themselves; false: with each request that tells of
+  /// them. Set before serving.
+  bool samples_in_background = false;
   Mutex clock_mutex{LockRank::kServerCall};    ///< one move of the clock at a time
   std::string checkpoints;                     ///< their folder; empty: none. Set before serving
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet

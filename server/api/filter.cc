@@ -5,6 +5,7 @@
 
 #include "api/filter_binary.h"
 #include "api/filter_json.h"
+#include "api/load_cut.h"
 #include "api/media_type.h"
 #include "api/routes.h"
 
@@ -25,12 +26,14 @@ Status FindEntry(Context& context, const FilterRequest& request, const ops::Toke
   return context.catalog.Unknown(request.collection, "/collection");
 }
 
-/// Asks the engine, and counts.
-Status Ask(Context& context, const FilterRequest& request, const EntryPtr& entry,
-           FilterResponse* response) {
+/// Asks the engine for as much as the load allows, and counts. The request is as before afterwards.
+Status Ask(Context& context, FilterRequest* request, admission::Priority priority,
+           const EntryPtr& entry, FilterResponse* response) {
   Engine& engine = *context.engine.load(std::memory_order_acquire);
-  if (Status status = engine.Filter(request, response); !status.ok()) return status;
-  context.sampler.Mention(request.collection, request.user);
+  const LoadCut cut(context.admission.degrade(), priority, entry->policy.on_load, request);
+  if (Status status = engine.Filter(*request, response); !status.ok()) return status;
+  if (cut.Tell(response)) context.admission.CountDegraded();
+  context.sampler.Mention(request->collection, request->user);
   const auto add = [](std::atomic<uint64_t>& to, uint64_t n) {
     to.fetch_add(n, std::memory_order_relaxed);
   };
@@ -41,19 +44,24 @@ Status Ask(Context& context, const FilterRequest& request, const EntryPtr& entry
   return Status::Ok();
 }
 
+/// A deadline counts from the request's first byte. One that has passed asks for what needs no
+/// reading.
+void Spend(int64_t us, FilterRequest* request) {
+  if (request->deadline_us == 0) return;
+  request->deadline_us = std::max<int64_t>(1, request->deadline_us - us);
+}
+
 /// Asks while no other recording request of the user is under way: waits for the turn without a
 /// thread. The deadline goes on meanwhile.
 Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry, FilterWait* wait,
                  FilterResponse* response) {
   http::Waiting::Came came = wait->waiting->Take();
-  if (request->deadline_us > 0) {
-    request->deadline_us = std::max<int64_t>(1, request->deadline_us - came.waited_us);
-  }
+  if (wait->age_us == 0) Spend(came.waited_us, request);  // else it has the wait in it
   const FilterOnTurn on_turn = wait->waiting->Resume();
   request->turn = came.given == nullptr ? nullptr : &came.given;
   request->on_turn = &on_turn;
   wait->later_us = request->deadline_us;
-  Status asked = Ask(context, *request, entry, response);
+  Status asked = Ask(context, request, wait->priority, entry, response);
   if (response->needs_disk) wait->waiting->GiveBack(std::move(came));  // its turn stays its own
   return asked;
 }
@@ -73,8 +81,10 @@ void HandleBinaryFilter(Call& call) {
   Status status = ParseBinaryFilter(call, &request, &items);
   if (status.ok()) call.response.log_tag = call.context.requests.TagOf(request.user);
   if (status.ok()) status = FindEntry(call.context, request, call.caller(), &entry);
+  Spend(call.request.age_us, &request);
   request.memory_only = call.plan.executor == http::Executor::kInline;
-  if (status.ok()) status = Ask(call.context, request, entry, &response);
+  if (status.ok())
+    status = Ask(call.context, &request, call.plan.ticket.priority, entry, &response);
   if (status.code() == StatusCode::kIncomplete) {
     call.response.move_to_worker = true;
     return;
@@ -99,11 +109,12 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
     *wait->for_disk = true;
     return status;
   }
+  Spend(wait->age_us, &call.request);
   call.request.memory_only = wait->for_disk != nullptr;
   if (call.request.record && wait->waiting != nullptr) {
     status = AskInTurn(context, &call.request, entry, wait, &response);
   } else {
-    status = Ask(context, call.request, entry, &response);
+    status = Ask(context, &call.request, wait->priority, entry, &response);
   }
   if (status.ok()) AppendFilterAnswer(call, response, entry->policy, out);
   if (status.code() == StatusCode::kIncomplete && response.needs_disk) *wait->for_disk = true;
@@ -117,6 +128,8 @@ void HandleFilter(Call& call) {
   FilterWait wait;
   wait.waiting = call.request.waiting;
   wait.caller = call.caller();
+  wait.age_us = call.request.age_us;
+  wait.priority = call.plan.ticket.priority;
   if (call.plan.executor == http::Executor::kInline) wait.for_disk = &call.response.move_to_worker;
   const Status status = AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
   call.response.log_tag = wait.log_tag;

@@ -14,9 +14,11 @@ namespace seendb::api {
 struct FilterWait {
   bool* for_disk = nullptr;            ///< null: waits on this thread; else set instead
   http::Waiting* waiting = nullptr;    ///< for its user's turn; null: waits on this thread
+  int64_t age_us = 0;                  ///< that the deadline has been running for
   int64_t later_us = 0;                ///< of kIncomplete: its deadline; 0: none
   uint64_t log_tag = 0;                ///< of the request's user, for Response::log_tag
   const ops::Token* caller = nullptr;  ///< who asks
+  admission::Priority priority = admission::Priority::kNormal;  ///< that it counts with
 };
 
 /// Answers the request in `json` (followed by http::kBodyPadding readable bytes), appending to

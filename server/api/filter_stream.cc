@@ -18,9 +18,10 @@ bool IsBlank(std::string_view line) {
 
 class FilterStream final : public http::BodyStream {
  public:
-  FilterStream(Context& context, Caller caller)
+  FilterStream(Context& context, Caller caller, admission::Priority priority)
       : context_(context), caller_(std::move(caller)), lines_(context.limits.body_bytes) {
     wait_.caller = caller_.get();
+    wait_.priority = priority;
   }
 
   void Attend(http::Waiting* waiting) override { wait_.waiting = waiting; }
@@ -81,7 +82,7 @@ class FilterStream final : public http::BodyStream {
 }  // namespace
 
 std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan& plan, Status*) {
-  return std::make_unique<FilterStream>(context, CallerOf(plan));
+  return std::make_unique<FilterStream>(context, CallerOf(plan), plan.ticket.priority);
 }
 
 }  // namespace seendb::api

@@ -49,7 +49,8 @@ struct Route {
   bool probe = false;        ///< watches the process
   http::Executor executor = http::Executor::kInline;
   bool whole_database = false;  ///< not for callers that reach some collections only
-  bool may_sync = false;        ///< goes to the workers while recording may wait for the disk
+  admission::Priority priority = admission::Priority::kNormal;  ///< where nothing says another
+  bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
 };
 
 /// All routes; the index is the Plan's `route`.
@@ -99,7 +100,8 @@ void HandleDropExpired(Call& call);
 void HandleCheckpoint(Call& call);
 void HandleClock(Call& call);
 void HandleConfirmClock(Call& call);
-void HandleStats(Call& call);  // state.cc
+void HandleDegrade(Call& call);  // degrade.cc
+void HandleStats(Call& call);    // state.cc
 void HandleBuckets(Call& call);
 void HandleRing(Call& call);
 void HandleIngest(Call& call);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "admission/priority.h"
 #include "api/filter_binary.h"
 #include "api/json_read.h"
 #include "api/media_type.h"
@@ -72,6 +73,36 @@ bool CheckAccess(const Context& context, const http::RequestHead& head, const Ro
   return false;
 }
 
+/// What the admission layer is to know; false when refused.
+bool FillTicket(const http::RequestHead& head, const Route& route, http::Plan* plan) {
+  admission::Ticket& ticket = plan->ticket;
+  ticket.route = plan->route;
+  ticket.cls = route.probe                               ? admission::Class::kProbe
+               : route.route_class == RouteClass::kWrite ? admission::Class::kWrite
+               : route.route_class == RouteClass::kAdmin ? admission::Class::kAdmin
+                                                         : admission::Class::kRead;
+  const Caller caller = CallerOf(*plan);
+  admission::PriorityRule rule;
+  rule.has_token = caller != nullptr;
+  rule.route = route.priority;
+  if (caller != nullptr) rule.token = caller->priority;
+  if (!head.priority.empty()) {
+    rule.asked = admission::ParsePriority(head.priority);
+    if (!rule.asked) {
+      Refuse({400, "invalid_argument", "SeenDB-Priority must be high, normal or low"}, plan);
+      return false;
+    }
+  }
+  ticket.priority = admission::PriorityOf(rule);
+  if (caller != nullptr && caller->tenant != nullptr) {
+    ticket.tenant = caller->tenant;
+    ticket.tenant_key = caller->tenant->key();
+  } else if (head.connection != nullptr) {
+    ticket.tenant_key = admission::KeyOfPeer(head.connection->peer);
+  }
+  return true;
+}
+
 /// Checks what kind of body comes; false when refused.
 bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* plan) {
   if (route.streams_answer) {
@@ -136,10 +167,19 @@ Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan*
   return Status::Ok();
 }
 
+/// Whether the route is about users, each of whom one shard has.
+bool IsOfUsers(const Route& route) {
+  return route.path == "/filter" || route.path == "/plays" || route.path == "/impressions" ||
+         route.path.starts_with("/users/");
+}
+
 /// False when the process is in no state to answer.
 bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
   const ops::Phase phase = context.health->phase();
-  if (!route.needs_engine || phase == ops::Phase::kReady) return true;
+  const bool serves = phase == ops::Phase::kReady || phase == ops::Phase::kLeaving;
+  if (!route.needs_engine || serves) return true;
+  const bool opening = phase == ops::Phase::kOpening && context.engine.load() != nullptr;
+  if (opening && IsOfUsers(route)) return true;  // the shards that are open answer
   Refuse({503, "unavailable",
           phase == ops::Phase::kOpening ? "the database is being opened"
                                         : "the server is shutting down"},
@@ -162,6 +202,7 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
     return plan;
   }
   if (!CheckAccess(context_, head, route, &plan)) return plan;
+  if (!FillTicket(head, route, &plan)) return plan;
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);
   plan.executor = route.executor;
@@ -194,8 +235,14 @@ void ApiService::Done(const http::Outcome& outcome) {
   context_.requests.Note(outcome);
 }
 
+void ApiService::EngineOpening(Engine* engine) {
+  context_.catalog.Renew(engine);
+  context_.engine.store(engine, std::memory_order_release);
+}
+
 void ApiService::EngineOpened(Engine* engine) {
   context_.catalog.Renew(engine);
+  context_.readiness.Look(engine, context_.ingest_problems);
   context_.engine.store(engine, std::memory_order_release);
   context_.health->Set(ops::Phase::kReady);
 }

@@ -19,6 +19,9 @@ class ApiService final : public http::Service {
               http::Response* response) override;
   void Done(const http::Outcome& outcome) override;
 
+  /// The engine begins to open its shards (Engine::FinishOpening): requests about users are tried
+  /// from now on.
+  void EngineOpening(Engine* engine);
   /// The engine is open: serve from now on.
   void EngineOpened(Engine* engine);
 

@@ -21,8 +21,14 @@ void HandleIngest(Call& call) {
 }
 
 void HandleMetrics(Call& call) {
+  using std::chrono::steady_clock;
+  const auto came = steady_clock::now() - std::chrono::microseconds(call.request.age_us);
+  call.response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  call.response.body = call.context.scrape.For(came, steady_clock::now());
+  if (!call.response.body.empty()) return;
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
+  snapshot.admission = &call.context.admission;
   snapshot.access_lines = call.context.requests.written();
   snapshot.access_lines_left_out = call.context.requests.left_out();
   Engine* const engine = call.context.engine.load(std::memory_order_acquire);
@@ -37,27 +43,43 @@ void HandleMetrics(Call& call) {
     if (call.context.ingest_state) snapshot.ingest = call.context.ingest_state();
   }
   call.response.body = call.context.metrics->Text(snapshot);
-  call.response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  call.context.scrape.Keep(call.response.body, steady_clock::now());
 }
 
 void HandleHealth(Call& call) { call.response.body = "{\"status\":\"ok\"}"; }
 
+namespace {
+
+/// How many shards are open yet.
+void SayOpening(Call& call) {
+  call.Refuse(Status::Unavailable("the database is being opened"));
+  Engine* const engine = call.context.engine.load(std::memory_order_acquire);
+  if (engine == nullptr) return;  // it is not known yet how many there are
+  std::string& body = call.response.body;
+  body.pop_back();
+  body += ",\"open\":" + std::to_string(engine->AttachedShards().size()) +
+          ",\"of\":" + std::to_string(engine->Stats().shards) + "}";
+}
+
+}  // namespace
+
 void HandleReady(Call& call) {
-  const ops::Phase phase = call.context.health->phase();
+  Context& context = call.context;
+  const ops::Phase phase = context.health->phase();
+  if (phase == ops::Phase::kOpening) return SayOpening(call);
   if (phase != ops::Phase::kReady) {
-    return call.Refuse(Status::Unavailable(phase == ops::Phase::kOpening
-                                               ? "the database is being opened"
-                                               : "the server is shutting down"));
+    return call.Refuse(Status::Unavailable("the server is shutting down"));
   }
-  EngineStats stats = call.engine().Stats();
-  if (call.context.ingest_problems) {
-    for (std::string& problem : call.context.ingest_problems()) {
-      stats.problems.push_back(std::move(problem));
-    }
+  if (!context.samples_in_background) {
+    context.readiness.Look(&call.engine(), context.ingest_problems);
   }
-  if (!call.context.exposed.empty()) stats.problems.push_back(call.context.exposed);
+  Readiness::State state = context.readiness.Latest();
+  if (!context.exposed.empty()) state.problems.push_back(context.exposed);
   const nlohmann::ordered_json ready = {
-      {"status", "ready"}, {"degraded", stats.degraded}, {"problems", stats.problems}};
+      {"status", "ready"},
+      {"degraded", state.degraded},
+      {"overloaded", context.admission.Overloaded(std::chrono::steady_clock::now())},
+      {"problems", state.problems}};
   call.response.body = ready.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

@@ -16,6 +16,7 @@ inline constexpr size_t kDoors = 3;
 /// See the head of this file. Threads: those of one request at a time.
 struct Connection {
   Door door = Door::kMain;
+  int family = 0;         ///< AF_INET, AF_INET6 or AF_UNIX
   bool secure = false;    ///< under TLS
   std::string peer = {};  ///< the client's address, or "unix"; empty: it was gone at once
   std::string certificate_name =

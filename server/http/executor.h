@@ -15,7 +15,7 @@ enum class Executor : uint8_t {
   kInline,  ///< the connection's own I/O thread: short, never waiting for a disk
   kEngine,  ///< workers for what may wait for a disk
   kSlow,    ///< workers for what may take minutes
-  kProbe,   ///< workers for what watches the process, and never waits; nothing else runs there
+  kProbe,   ///< one worker for what watches the process and takes a while: /metrics alone
 };
 inline constexpr size_t kExecutors = 4;  ///< how many there are
 
@@ -44,7 +44,7 @@ inline size_t DefaultEngineWorkers() {
 struct Workers {
   size_t engine = DefaultEngineWorkers();
   size_t slow = 2;
-  size_t probe = 2;
+  size_t probe = 1;
 };
 
 }  // namespace seendb::http

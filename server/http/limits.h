@@ -25,8 +25,10 @@ struct Limits {
   size_t connections_per_peer = 0;    ///< of one address; 503 and close beyond; 0: no limit
   size_t inflight_bytes = 1u << 30;   ///< request bodies held in memory at once; 503 beyond
   size_t answer_bytes = 256u << 20;   ///< answers held at once; what reads much is 503 beyond
+  size_t backlog = 1'024;             ///< connections that the system holds until they are accepted
   size_t queue = 1'024;               ///< requests waiting for a worker thread; 503 beyond
-  int64_t shutdown_ms = 10'000;       ///< grace for requests in flight at SIGTERM
+  int64_t shutdown_delay_ms = 0;      ///< from SIGTERM on still served, while /readyz is 503
+  int64_t shutdown_ms = 10'000;       ///< grace for requests in flight after that
 };
 
 }  // namespace seendb::http

@@ -25,9 +25,6 @@ using asio::ip::tcp;
 /// How often deadlines are looked at.
 constexpr std::chrono::milliseconds kTick{100};
 constexpr int64_t kNeverMs = 24 * 3'600'000;
-/// Connections beyond the limit that may ask how the process is, or read their 503; more are closed
-/// without an answer.
-constexpr int64_t kBeyondLimit = 64;
 /// The longest path that a socket can have.
 constexpr size_t kUnixPathMost = sizeof(sockaddr_un::sun_path) - 1;
 
@@ -49,11 +46,18 @@ std::string ToText(const tcp::endpoint& endpoint) {
 }  // namespace
 
 Listener::Listener(Service* service, const ListenerOptions& options)
-    : options_(options), shared_(service, options.limits, options.workers) {
+    : options_(options),
+      shared_(service, options.limits, options.workers,
+              options.admission != nullptr ? options.admission : &own_admission_.emplace()),
+      door_(&shared_) {
   for (size_t i = 0; i < std::max<size_t>(1, options.threads); ++i) {
-    io_threads_.push_back(std::make_unique<IoThread>(&shared_));
-    io_threads_.back()->date = HttpDate();
-    ticks_.push_back(std::make_unique<asio::steady_timer>(io_threads_.back()->io));
+    admission::Lane* const lane = shared_.admission->AddLane({"io" + std::to_string(i)});
+    io_threads_.push_back(std::make_unique<IoThread>(&shared_, lane));
+    shared_.io_threads.push_back(io_threads_.back().get());
+  }
+  for (IoThread* const thread : AllThreads()) {
+    thread->date = HttpDate();
+    ticks_.push_back(std::make_unique<asio::steady_timer>(thread->io));
   }
 }
 
@@ -64,7 +68,7 @@ Listener::~Listener() {
 
 std::optional<std::string> Listener::Open(const std::string& host, uint16_t port, Door door) {
   boost::system::error_code ec;
-  asio::io_context& io = io_threads_.front()->io;
+  asio::io_context& io = door_.thread()->io;
   tcp::resolver resolver(io);
   const auto found = resolver.resolve(host, std::to_string(port), tcp::resolver::passive, ec);
   if (ec || found.empty()) return "can't resolve " + host + ": " + ec.message();
@@ -84,7 +88,7 @@ std::optional<std::string> Listener::Open(const std::string& host, uint16_t port
 std::optional<std::string> Listener::OpenUnix(const std::string& path) {
   using asio::local::stream_protocol;
   boost::system::error_code ec;
-  asio::io_context& io = io_threads_.front()->io;
+  asio::io_context& io = door_.thread()->io;
   const std::string failed = "can't listen on unix:" + path + ": ";
   struct stat there {};
   if (path.size() > kUnixPathMost) return failed + "the path is too long";
@@ -113,7 +117,9 @@ std::optional<std::string> Listener::Listen(const Protocol::endpoint& endpoint, 
     const auto* const address = reinterpret_cast<const sockaddr_un*>(endpoint.data());
     if (chmod(address->sun_path, 0660) != 0) return std::strerror(errno);
   }
-  if (!ec) at->acceptor.listen(asio::socket_base::max_listen_connections, ec);
+  if (!ec) at->acceptor.listen(static_cast<int>(shared_.limits.backlog), ec);
+  if (!ec) at->acceptor.non_blocking(true, ec);
+  at->family = endpoint.protocol().family();
   if (ec) return ec.message();
   return std::nullopt;
 }
@@ -126,79 +132,21 @@ const std::string& Listener::address(Door door) const {
   return kNone;
 }
 
-void Listener::SetTls(TlsContext tls) {
-  const MutexLock lock(tls_mutex_);
-  tls_ = std::move(tls);
+void Listener::SetTls(TlsContext tls) { door_.SetTls(std::move(tls)); }
+
+std::vector<IoThread*> Listener::AllThreads() {
+  std::vector<IoThread*> all = {door_.thread()};
+  for (const auto& thread : io_threads_) all.push_back(thread.get());
+  return all;
 }
 
 void Listener::Start() {
-  for (const auto& entrance : entrances_) Accept(entrance.get());
-  for (size_t i = 0; i < io_threads_.size(); ++i) {
-    IoThread* const thread = io_threads_[i].get();
-    Tick(thread, ticks_[i].get());
-    threads_.emplace_back([thread] { thread->io.run(); });
+  for (const auto& entrance : entrances_) door_.Accept(entrance.get());
+  const std::vector<IoThread*> all = AllThreads();
+  for (size_t i = 0; i < all.size(); ++i) {
+    Tick(all[i], ticks_[i].get());
+    threads_.emplace_back([thread = all[i]] { thread->Run(); });
   }
-}
-
-void Listener::Accept(Entrance* at) {
-  IoThread* const thread = io_threads_[next_thread_++ % io_threads_.size()].get();
-  at->acceptor.async_accept(
-      thread->io, [this, at, thread](const boost::system::error_code& ec, Protocol::socket socket) {
-        Accepted(ec, std::move(socket), at, thread);
-      });
-}
-
-void Listener::Accepted(const boost::system::error_code& ec, Protocol::socket socket, Entrance* at,
-                        IoThread* thread) {
-  if (!at->acceptor.is_open()) return;
-  if (ec) {  // out of descriptors, most likely: wait for some to come back
-    at->pause.expires_after(std::chrono::milliseconds(50));
-    at->pause.async_wait([this, at](const boost::system::error_code& stopped) {
-      if (!stopped && at->acceptor.is_open()) Accept(at);
-    });
-    return;
-  }
-  ListenerCounters& counters = shared_.counters;
-  const auto limit = static_cast<int64_t>(shared_.limits.connections);
-  const int64_t open = counters.open.fetch_add(1, std::memory_order_relaxed);
-  counters.opened.fetch_add(1, std::memory_order_relaxed);
-  if (open >= limit + kBeyondLimit) {
-    counters.open.fetch_sub(1, std::memory_order_relaxed);
-    counters.refused.fetch_add(1, std::memory_order_relaxed);
-    boost::system::error_code ignored;
-    socket.close(ignored);
-  } else {
-    boost::system::error_code ignored;
-    TlsContext tls;
-    if (at->door != Door::kUnix) {
-      socket.set_option(tcp::no_delay(true), ignored);
-      const MutexLock lock(tls_mutex_);
-      tls = tls_;
-    }
-    auto session = std::make_shared<Session>(std::move(socket), std::move(tls), at->door, thread);
-    const bool starts = open < limit || MakeRoom();
-    asio::post(thread->io,
-               [session, starts] { starts ? session->Start() : session->StartBeyondLimit(); });
-  }
-  Accept(at);
-}
-
-/// Has a connection closed that waits for a request: the one that waits longest on the thread that
-/// has most of them. False where none does.
-bool Listener::MakeRoom() {
-  const auto count = [](const std::unique_ptr<IoThread>& thread) {
-    return thread->idle_count.load(std::memory_order_relaxed);
-  };
-  const auto most =
-      std::max_element(io_threads_.begin(), io_threads_.end(),
-                       [&](const auto& a, const auto& b) { return count(a) < count(b); });
-  if (count(*most) == 0) return false;
-  asio::post((*most)->io, [this, at = most->get()] {
-    if (at->idle.empty()) return;  // a request came: for a moment there is one too many
-    shared_.counters.evicted.fetch_add(1, std::memory_order_relaxed);
-    static_cast<Session&>(at->idle.front()).Abort();
-  });
-  return true;
 }
 
 /// Renews the date and closes the slow, for ever.
@@ -213,6 +161,7 @@ void Listener::Tick(IoThread* thread, asio::steady_timer* timer) {
       if (session->Overdue(now)) overdue.push_back(session->shared_from_this());
     }
     for (const auto& session : overdue) session->TimeOut();
+    if (thread == door_.thread()) door_.CloseOverdue(now);
     Tick(thread, timer);
   });
 }
@@ -242,11 +191,15 @@ bool Listener::StopWorkers(int64_t timeout_ms) {
 void Listener::Stop() {
   if (stopped_) return;
   stopped_ = true;
-  for (size_t i = 0; i < io_threads_.size(); ++i) {
-    IoThread* const thread = io_threads_[i].get();
+  const std::vector<IoThread*> all_threads = AllThreads();
+  for (size_t i = 0; i < all_threads.size(); ++i) {
+    IoThread* const thread = all_threads[i];
     asio::steady_timer* const tick = ticks_[i].get();
-    asio::post(thread->io, [this, thread, tick, first = i == 0] {
-      if (first) CloseEntrances();
+    asio::post(thread->io, [this, thread, tick] {
+      if (thread == door_.thread()) {
+        CloseEntrances();
+        door_.CloseGuests();
+      }
       tick->cancel();
       std::vector<std::shared_ptr<Session>> all;
       for (Session* const session : thread->sessions) all.push_back(session->shared_from_this());

@@ -7,8 +7,9 @@
 //   listener.WaitIdle(10'000);          // no request is in flight
 //   listener.Stop();                    // all connections closed, all threads joined
 //
-// Each accepted connection is pinned to one thread, round-robin; threads share nothing on the
-// path of a request but a few counters. Threads: Open, OpenUnix, Start and Stop from one thread;
+// One thread accepts and answers what watches the process (door_thread.h). Any other connection is
+// pinned to an I/O thread (io_thread.h); those share nothing on the path of a request but a few
+// counters. Threads: Open, OpenUnix, Start and Stop from one thread;
 // the rest from any.
 
 #pragma once
@@ -21,12 +22,10 @@
 #include <thread>
 #include <vector>
 
-#include <boost/asio/basic_socket_acceptor.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "base/sync.h"
 #include "http/connection.h"
+#include "http/door_thread.h"
 #include "http/limits.h"
 #include "http/service.h"
 #include "http/shared.h"
@@ -39,6 +38,7 @@ struct ListenerOptions {
   Limits limits;
   size_t threads = 1;  ///< I/O threads
   Workers workers = {};
+  admission::Admission* admission = nullptr;  ///< borrowed; null: one of its own
 };
 
 /// See the head of this file.
@@ -77,37 +77,26 @@ class Listener {
   size_t InflightBytes() const { return shared_.budget.used(); }
   /// Answer bytes held now.
   size_t AnswerBytes() const { return shared_.answers.used(); }
+  /// Connections that have said nothing yet.
+  size_t DoorConnections() const { return door_.waiting(); }
 
  private:
-  using Protocol = boost::asio::generic::stream_protocol;
-
-  /// One listening socket. Touched by the first I/O thread only, once that runs.
-  struct Entrance {
-    Entrance(boost::asio::io_context& io, Door at) : door(at), acceptor(io), pause(io) {}
-
-    const Door door;
-    boost::asio::basic_socket_acceptor<Protocol> acceptor;
-    boost::asio::steady_timer pause;  // while there is no descriptor for another connection
-    std::string address;
-  };
+  using Protocol = Stream::Protocol;
 
   std::optional<std::string> Listen(const Protocol::endpoint& endpoint, Entrance* at);
-  void Accept(Entrance* at);
-  void Accepted(const boost::system::error_code& ec, Protocol::socket socket, Entrance* at,
-                IoThread* thread);
   void CloseEntrances();
-  bool MakeRoom();
   void Tick(IoThread* thread, boost::asio::steady_timer* timer);
+  /// The thread at the door, then the I/O threads.
+  std::vector<IoThread*> AllThreads();
 
   const ListenerOptions options_;
+  std::optional<admission::Admission> own_admission_;
   Shared shared_;
+  DoorThread door_;
   std::vector<std::unique_ptr<IoThread>> io_threads_;
   std::vector<std::unique_ptr<boost::asio::steady_timer>> ticks_;
   std::vector<std::thread> threads_;
-  std::vector<std::unique_ptr<Entrance>> entrances_;
-  Mutex tls_mutex_{LockRank::kLeaf};
-  TlsContext tls_ GUARDED_BY(tls_mutex_);
-  size_t next_thread_ = 0;
+  std::vector<std::unique_ptr<Entrance>> entrances_;  // of the thread at the door, once that runs
   bool stopped_ = false;
 };
 

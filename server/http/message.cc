@@ -43,6 +43,9 @@ void RequestHead::Clear() {
   fetch_site.clear();
   authorization.clear();
   request_id.clear();
+  priority.clear();
+  timeout_ms = 0;
+  attempt = 0;
   expects_continue = false;
   http11 = true;
   keep_alive = true;

@@ -31,7 +31,10 @@ struct RequestHead {
   std::string origin;            ///< likewise, several joined by ", "
   std::string fetch_site;        ///< Sec-Fetch-Site, likewise
   std::string authorization;     ///< as sent; a secret: in no log and no answer
+  std::string priority;          ///< SeenDB-Priority, as sent, several joined by ", "
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
+  int64_t timeout_ms = 0;        ///< that the client waits, from its first byte on; 0: not known
+  int attempt = 0;               ///< how often it was tried before
   bool expects_continue = false;
   bool http11 = true;
   bool keep_alive = true;
@@ -84,6 +87,7 @@ struct Request {
   std::string_view body;        ///< followed by kBodyPadding readable bytes
   Waiting* waiting = nullptr;   ///< null: the handler waits on its thread
   ReplyTo* reply_to = nullptr;  ///< for a handler that answers after it has returned (reply.h)
+  int64_t age_us = 0;           ///< since its first byte came
 };
 
 /// An answer. Reuse one object across requests to save its allocations.

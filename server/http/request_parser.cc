@@ -58,6 +58,13 @@ bool HasFolds(std::string_view head) {
   return false;
 }
 
+/// The number that a hint of a client is; 0 for anything else: a hint refuses no request.
+int64_t NumberOf(std::string_view text) {
+  int32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::max(0, number) : 0;
+}
+
 /// A header that came again is one list (RFC 9110, 5.3).
 void Join(boost::beast::string_view value, std::string* all) {
   if (!all->empty()) *all += ", ";
@@ -159,13 +166,26 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       head_->expects_continue = EqualsIgnoringCase(ToView(value), "100-continue");
       return;
     case field::unknown:
-      if (EqualsIgnoringCase(ToView(name_text), "x-request-id")) TakeRequestId(ToView(value));
-      if (EqualsIgnoringCase(ToView(name_text), "sec-fetch-site")) {
-        Join(value, &head_->fetch_site);
-      }
-      return;
+      return TakeOther(name_text, ToView(value));
     default:
       return;
+  }
+}
+
+void RequestParser::TakeOther(View name_text, std::string_view value) {
+  const std::string_view name = ToView(name_text);
+  const auto is = [name](std::string_view lower) { return EqualsIgnoringCase(name, lower); };
+  if (is("x-request-id")) return TakeRequestId(value);
+  if (is("sec-fetch-site")) return Join({value.data(), value.size()}, &head_->fetch_site);
+  if (is("seendb-priority")) {
+    Join({value.data(), value.size()}, &head_->priority);
+  } else if (is("seendb-timeout-ms") || is("x-envoy-expected-rq-timeout-ms")) {
+    const int64_t ms = NumberOf(value);
+    if (ms > 0 && (head_->timeout_ms == 0 || ms < head_->timeout_ms)) head_->timeout_ms = ms;
+  } else if (is("seendb-attempt")) {
+    head_->attempt = std::max(head_->attempt, static_cast<int>(NumberOf(value)));
+  } else if (is("x-envoy-attempt-count")) {  // the first is 1
+    head_->attempt = std::max(head_->attempt, static_cast<int>(NumberOf(value)) - 1);
   }
 }
 

@@ -63,6 +63,8 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   void Refuse(Error error, ErrorCode* ec);
   /// Several of them, or one that can't be echoed, count as none.
   void TakeRequestId(std::string_view value);
+  /// Names that the parser's table does not have.
+  void TakeOther(View name, std::string_view value);
   void TakeContentLength(std::string_view value, ErrorCode* ec);
   void TakeTransferEncoding(std::string_view value, ErrorCode* ec);
   /// Turns the parser's own refusals into ours.

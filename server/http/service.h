@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "admission/ticket.h"
 #include "http/content_coding.h"
 #include "http/error.h"
 #include "http/executor.h"
@@ -74,6 +75,8 @@ struct Plan {
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded
   std::unique_ptr<BodyStream> stream;                      ///< for kStream
   std::shared_ptr<const void> caller;                      ///< the application's own: who asks
+  /// For the admission layer: class, priority, route and tenant. The connection adds the rest.
+  admission::Ticket ticket;
 };
 
 /// What became of a request. Its times leave out what the client took: the rest of `took` is the

@@ -5,8 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-
 namespace seendb::http {
 namespace {
 
@@ -35,40 +33,35 @@ bool IsBlank(std::string_view bytes) {
 
 }  // namespace
 
-Session::Session(Stream::Socket socket, TlsContext tls, Door door, IoThread* thread)
+Session::Session(Arrival arrival, IoThread* thread)
     : thread_(thread),
       shared_(thread->shared),
-      stream_(std::move(socket), std::move(tls)),
-      connection_{.door = door, .secure = stream_.secure()},
+      stream_(std::move(arrival.socket), std::move(arrival.tls)),
+      connection_(std::move(arrival.connection)),
       deadline_(After(shared_->limits.idle_ms)),
+      beyond_limit_(arrival.beyond_limit),
+      over_share_(arrival.over_share),
+      counted_peer_(arrival.counted_peer),
       in_(&shared_->unlimited),
-      body_(&shared_->budget) {}
+      body_(&shared_->budget),
+      met_at_(arrival.received.empty() ? arrival.came : Clock::time_point()),
+      came_at_(arrival.came) {
+  connection_.secure = stream_.secure();
+  entry_.owner = this;
+  if (!in_.Append(arrival.received)) broken_input_ = true;  // never: `unlimited` gives all
+}
 
 Session::~Session() { Close(); }
 
 void Session::Start() {
   thread_->sessions.insert(this);
-  connection_.peer = stream_.PeerName();
-  const bool welcome = CountPeer();
-  if (!welcome) shared_->counters.refused.fetch_add(1, std::memory_order_relaxed);
-  if (stream_.secure()) return welcome ? Handshake() : Close();
-  if (!welcome) {
+  thread_->session_count.fetch_add(1, std::memory_order_relaxed);
+  if (beyond_limit_) head_until_ = After(kBeyondLimitMs);
+  if (stream_.secure()) return over_share_ ? Close() : Handshake();
+  if (over_share_) {
     Fail({503, "busy", "too many connections from this address (limits.connections_per_peer)"});
   }
   Pump();
-}
-
-/// False where the client's address has as many connections as it may.
-bool Session::CountPeer() {
-  if (connection_.door == Door::kUnix) return true;  // they have no addresses
-  counted_peer_ = shared_->peers.Enter(connection_.peer);
-  return counted_peer_;
-}
-
-void Session::StartBeyondLimit() {
-  beyond_limit_ = true;
-  head_until_ = After(kBeyondLimitMs);
-  Start();
 }
 
 bool Session::Overdue(Clock::time_point now) const {
@@ -102,6 +95,12 @@ void Session::Pump() {
 
 /// False when more bytes are needed.
 bool Session::TakeHead() {
+  if (dropped_left_ > 0 && !DropBody()) return false;
+  if ((!parser_ || !parser_->started()) && MovesOn()) {
+    if (!out_.empty()) return false;  // the answers of before go first
+    MoveOn();
+    return true;
+  }
   if (!parser_) {
     parser_.emplace(shared_->limits.header_bytes, &head_);
     plan_ = Plan();
@@ -110,13 +109,13 @@ bool Session::TakeHead() {
   const size_t had = in_.size();
   const RequestParser::Progress progress = parser_->PutHead(&in_);
   bytes_in_ += had - in_.size();
+  if (!begun && parser_->started()) first_byte_ = came_at_;
   switch (progress) {
     case RequestParser::Progress::kBroken:
       Fail(parser_->error());
       return true;
     case RequestParser::Progress::kNeedsMore:
-      if (!begun && parser_->started() && !beyond_limit_)
-        head_until_ = After(shared_->limits.header_ms);
+      if (!begun && parser_->started() && !beyond_limit_) head_until_ = After(HeaderMs());
       return false;
     case RequestParser::Progress::kHead:
     case RequestParser::Progress::kDone:
@@ -141,15 +140,19 @@ void Session::BeginRequest() {
     shared_->counters.refused.fetch_add(1, std::memory_order_relaxed);
     return Fail({503, "busy", "too many connections"});
   }
+  left_ = head_.content_length.value_or(0);
   if (AnswersFull() && !plan_.refused) {
     plan_.refused = true;
     plan_.refusal = TooManyAnswers();
   }
+  if (AdmitHead()) ExpectBody();
+}
+
+void Session::ExpectBody() {
   if (plan_.stream) plan_.stream->Attend(this);
   phase_ = Phase::kBody;
   body_complete_ = stream_head_sent_ = false;
   fed_ = 0;
-  left_ = head_.content_length.value_or(0);
   body_.Expect(head_.content_length && plan_.body == BodyMode::kWhole ? left_ : SIZE_MAX);
   const bool limited = plan_.refused || plan_.body != BodyMode::kStream;
   const uint64_t most =
@@ -221,15 +224,21 @@ void Session::BodyDone() {
   }
   if (plan_.stream) return AnswerHead();
   deferred_ = false;
-  const Executor executor = ExecutorNow();
-  RunOn(
-      executor,
-      [this, executor] {
-        if (AnswersFull()) return WriteError(TooManyAnswers(), &response_);
-        shared_->service->Handle(plan_, Request{head_, body_.view(), this, this}, &response_);
-        if (executor != Executor::kInline && CanEncode()) EncodeAnswer();
-      },
-      &Session::Answered);
+  Schedule(&Session::Handle, &Session::Answered);
+}
+
+/// On the thread that has the request.
+void Session::Handle() {
+  if (AnswersFull()) return WriteError(TooManyAnswers(), &response_);
+  const auto age = Clock::now() - first_byte_;
+  const Request request{
+      .head = head_,
+      .body = body_.view(),
+      .waiting = this,
+      .reply_to = this,
+      .age_us = std::chrono::duration_cast<std::chrono::microseconds>(age).count()};
+  shared_->service->Handle(plan_, request, &response_);
+  if (executor_ != Executor::kInline && CanEncode()) EncodeAnswer();
 }
 
 void Session::Answered() {
@@ -250,10 +259,20 @@ void Session::Answered() {
 void Session::RespondEncoded() {
   if (!CanEncode()) return Respond();
   const bool large = response_.body.size() > kEncodedInline;
-  const bool taken = TryRunOn(
-      large ? plan_.encode_executor : Executor::kInline, [this] { EncodeAnswer(); },
-      &Session::Respond);
-  if (!taken) Respond();  // as it is
+  if (large && plan_.encode_executor != Executor::kInline) {
+    const bool posted =
+        PostToWorkers(plan_.encode_executor, &Session::EncodeAnswer, &Session::Respond);
+    if (!posted) Respond();  // as it is
+    return;
+  }
+  const Clock::time_point began = Clock::now();
+  try {
+    EncodeAnswer();
+  } catch (const std::exception&) {
+    // Out of memory: it goes out as it is.
+  }
+  worked_ += Clock::now() - began;
+  Respond();
 }
 
 /// Answers HEAD where GET would stream; the stream is never asked.
@@ -270,14 +289,12 @@ void Session::FeedStream() {
   FeedOn();
 }
 
-void Session::FeedOn() {
-  RunOn(
-      ExecutorNow(),
-      [this] {
-        stream_taken_ = plan_.stream->Take(body_.view(), body_complete_, &stream_out_);
-        if (answer_coding_ != Coding::kIdentity) EncodePiece();
-      },
-      &Session::StreamFed);
+void Session::FeedOn() { Schedule(&Session::Feed, &Session::StreamFed); }
+
+/// On the thread that has the request.
+void Session::Feed() {
+  stream_taken_ = plan_.stream->Take(body_.view(), body_complete_, &stream_out_);
+  if (answer_coding_ != Coding::kIdentity) EncodePiece();
 }
 
 void Session::StreamFed() {
@@ -324,53 +341,6 @@ bool Session::AnswersFull() const {
   if (!plan_.large || !shared_->answers.Full()) return false;
   const size_t body = std::max<size_t>(body_.size(), head_.content_length.value_or(0));
   return plan_.body != BodyMode::kWhole || !head_.HasBody() || body > Bytes::kSmall;
-}
-
-Executor Session::ExecutorNow() const {
-  return body_.size() > plan_.large_bytes ? plan_.large_executor : plan_.executor;
-}
-
-/// Runs `job` on `executor`, then `then` on this thread.
-template <typename Job>
-void Session::RunOn(Executor executor, Job job, void (Session::*then)()) {
-  if (!TryRunOn(executor, job, then)) Fail({503, "busy", "too much work in flight"});
-}
-
-template <typename Job>
-bool Session::TryRunOn(Executor executor, Job job, void (Session::*then)()) {
-  job_failed_ = false;
-  const auto guarded = [this, job](Clock::time_point begun) {
-    try {
-      job();
-    } catch (const std::exception&) {
-      job_failed_ = true;
-    }
-    worked_ += Clock::now() - begun;
-  };
-  if (executor == Executor::kInline) {
-    guarded(Clock::now());
-    (this->*then)();
-    return true;
-  }
-  phase_ = Phase::kWork;
-  return shared_->PoolOf(executor).Post(
-      [self = shared_from_this(), guarded, then, executor, posted = Clock::now()]() mutable {
-        const Clock::time_point begun = Clock::now();
-        self->CountWait(executor, begun - posted);
-        guarded(begun);
-        const auto io = self->stream_.get_executor();
-        boost::asio::post(io, [session = std::move(self), then] {
-          if (session->phase_ == Phase::kDone) return;
-          (session.get()->*then)();
-          session->Pump();
-        });
-      });
-}
-
-/// Called by the thread that has the request.
-void Session::CountWait(Executor executor, Clock::duration waited) {
-  waited_ += waited;
-  shared_->QueueWaitsOf(executor).Add(waited);
 }
 
 /// Answers an error after which the connection closes: what is left of the request is not read.

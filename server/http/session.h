@@ -15,9 +15,11 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include "http/arrival.h"
 #include "http/bytes.h"
 #include "http/coded_body.h"
 #include "http/encoder.h"
+#include "http/io_thread.h"
 #include "http/request_parser.h"
 #include "http/shared.h"
 #include "http/stream.h"
@@ -26,55 +28,75 @@ namespace seendb::http {
 
 /// See the head of this file.
 class Session final : public std::enable_shared_from_this<Session>,
-                      public IdlePlace,
+                      public Idler,
                       private Waiting,
                       private ReplyTo {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Takes over a connected socket of `thread` (which outlives the session), which came in by
-  /// `door`. `tls`: null for none.
-  Session(Stream::Socket socket, TlsContext tls, Door door, IoThread* thread);
+  /// Takes over a connection, whose socket is of `thread` (which outlives the session).
+  Session(Arrival arrival, IoThread* thread);
   ~Session();
 
-  /// Begins to serve.
+  /// Begins to serve. At the door: until a request comes that watches nothing, which goes to an
+  /// I/O thread with its connection. Beyond the limit of connections: one request that watches the
+  /// process (Plan::probe), which has to come soon; 503 to any other.
   void Start();
-  /// There are too many connections: serves one request that watches the process (Plan::probe),
-  /// which has to come soon, and answers 503 to any other.
-  void StartBeyondLimit();
+  /// What waited in the thread's lane has its turn, or is refused.
+  void TakeTurn(const admission::Verdict& verdict, Clock::time_point now);
+  /// Whether the client means to go on after this request.
+  bool keeps_alive() const { return head_.keep_alive; }
+  int descriptor() { return stream_.descriptor(); }
   /// True when it has been slow for too long; then TimeOut answers (where it can) and closes.
   bool Overdue(Clock::time_point now) const;
   void TimeOut();
   /// Closes at once.
   void Abort();
+  void MakeRoom() override { Abort(); }
 
  private:
   enum class Phase : uint8_t { kHandshake, kHead, kBody, kWork, kWrite, kLinger, kDone };
 
   // session.cc: the cycle of a request.
-  bool CountPeer();
   void Pump();
   bool TakeHead();
   void BeginRequest();
+  void ExpectBody();
   bool TakeBody();
   bool BodyMoved();
   void BodyDone();
+  void Handle();
   void Answered();
   void RespondEncoded();
   void FeedStream();
   void FeedOn();
+  void Feed();
   void StreamFed();
   void AnswerHead();
   void Fail(const Error& error);
   void Break();
   bool AnswersFull() const;
+
+  // session_work.cc: where and when a request is run, or refused for the load.
+  using Step = void (Session::*)();
+  bool MovesOn() const;
+  void MoveOn();
+  bool DropBody();
+  bool DropsInKernel() const;
+  bool AdmitHead();
+  void CompleteTicket();
+  void Refuse(const admission::Verdict& verdict, bool at_head);
   Executor ExecutorNow() const;
-  template <typename Job>
-  void RunOn(Executor executor, Job job, void (Session::*then)());
+  void Schedule(Step job, Step then);
+  void ScheduleOnWorkers();
+  void RunNow();
+  void RunJob();
+  void OnWorker(const admission::Verdict& verdict, Clock::time_point posted);
+  void LeaveLane();
+  admission::Entry* EntryFor(Executor executor);
+  /// False where the workers take no more. Only for what belongs to an answer that was made.
+  bool PostToWorkers(Executor executor, Step job, Step then);
   void CountWait(Executor executor, Clock::duration waited);
-  /// False where the workers take no more; then the session is in Phase::kWork.
-  template <typename Job>
-  bool TryRunOn(Executor executor, Job job, void (Session::*then)());
 
   // session_coding.cc: compressed bodies and answers.
   void BeginCoding();
@@ -106,6 +128,10 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Handshake();
   void Fill();
   void ReadMore();
+  int64_t HeaderMs() const;
+  int64_t IdleMs() const;
+  Clock::time_point CameAt();
+  void AwaitDropped();
   void OnRead(const boost::system::error_code& ec, size_t count, bool into_body);
   void Respond();
   void AppendHead(bool keep, bool streaming);
@@ -117,8 +143,6 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Linger();
   void Discard();
   void Written(size_t bytes);
-  void EnterIdle();
-  void LeaveIdle();
   /// Counts what answers and the stream hold against the budget of answers.
   void Charge();
   void Close();
@@ -138,7 +162,8 @@ class Session final : public std::enable_shared_from_this<Session>,
   bool reading_ = false;
   bool close_after_write_ = false;
   bool broken_input_ = false;  // what follows on this connection can't be trusted
-  bool beyond_limit_ = false;  // see StartBeyondLimit
+  const bool beyond_limit_;    // see Start
+  const bool over_share_;      // of connections of its address
   bool counted_peer_ = false;  // by PeerCounts
 
   Bytes in_;    // received, not parsed
@@ -150,7 +175,12 @@ class Session final : public std::enable_shared_from_this<Session>,
   Plan plan_;
   bool in_request_ = false;  // from a complete head to its answer; counted in in_flight
   Clock::time_point began_;
-  uint64_t left_ = 0;        // of a body of known length
+  Clock::time_point met_at_;      // by the thread at the door; zero: it has read something
+  Clock::time_point read_at_;     // when the newest bytes were read
+  Clock::time_point came_at_;     // when they came, at the earliest
+  Clock::time_point first_byte_;  // of this request
+  uint64_t left_ = 0;             // of a body of known length
+  uint64_t dropped_left_ = 0;     // of the body of a request that was refused
   bool only_blank_ = false;  // the newest bytes of a stream are empty lines, which are no progress
   Clock::time_point line_until_, stream_until_;  // a stream's next progress, and its end
   bool body_complete_ = false;
@@ -161,6 +191,15 @@ class Session final : public std::enable_shared_from_this<Session>,
   std::string stream_out_;                    // made by a stream, not framed yet
   Coding answer_coding_ = Coding::kIdentity;  // that the answer is to get
   std::unique_ptr<Encoder> encoder_;          // of a streamed answer
+
+  enum class Lane : uint8_t { kNone, kThread, kWorkers };
+  admission::Entry entry_;    // in the lane of the thread
+  WorkerPool::Entry pooled_;  // in the lane of workers
+  Lane admitted_by_ = Lane::kNone;
+  Executor executor_ = Executor::kInline;  // of job_
+  Step job_ = nullptr, then_ = nullptr;    // what is scheduled, and what follows on this thread
+  Clock::time_point scheduled_;
+  Clock::time_point turn_until_;  // what comes in a pipeline is run at once until then
   bool job_failed_ = false;
 
   std::atomic<uint64_t> wait_number_{0};  // counts what Resume and Defer made

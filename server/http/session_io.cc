@@ -4,8 +4,11 @@
 #include <array>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/buffer.hpp>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 
 #include "http/session.h"
 #include "http/status_text.h"
@@ -29,6 +32,13 @@ constexpr size_t kKeepOut = 1u << 20;
 constexpr std::string_view kStreamType = "application/x-ndjson";
 /// How long a connection we close may take to read our last words.
 constexpr int64_t kLingerMs = 2'000;
+/// The times of Limits while more comes than can be read; that of a head also at the door.
+constexpr int64_t kShortHeaderMs = 2'000;
+constexpr int64_t kShortIdleMs = 10'000;
+/// A look for what has come that is older than this says too little of when it came.
+constexpr std::chrono::milliseconds kLate{20};
+/// The kernel's clock of what a connection receives goes by these.
+constexpr std::chrono::milliseconds kTcpTick{4};
 
 void AppendNumber(uint64_t number, int base, std::string* out) {
   char digits[20];
@@ -41,11 +51,11 @@ void AppendNumber(uint64_t number, int base, std::string* out) {
 /// Agrees on TLS. The peer has as long for it as for a head; who idles meanwhile may have to go.
 void Session::Handshake() {
   phase_ = Phase::kHandshake;
-  deadline_ = beyond_limit_ ? head_until_ : After(shared_->limits.header_ms);
-  EnterIdle();
+  deadline_ = beyond_limit_ ? head_until_ : After(HeaderMs());
+  thread_->AddIdle(this);
   stream_.Handshake([self = shared_from_this()](const boost::system::error_code& ec) {
     if (self->phase_ == Phase::kDone) return;
-    self->LeaveIdle();
+    self->thread_->RemoveIdle(self.get());
     if (ec) {
       self->shared_->counters.handshakes_failed.fetch_add(1, std::memory_order_relaxed);
       return self->Close();
@@ -63,10 +73,11 @@ void Session::Fill() {
 }
 
 void Session::ReadMore() {
+  if (dropped_left_ > 0) return AwaitDropped();
   const bool in_head = phase_ == Phase::kHead;
   const bool head_begun = in_head && parser_ && parser_->started();
   const bool soon = head_begun || (in_head && beyond_limit_);
-  deadline_ = soon ? head_until_ : After(shared_->limits.idle_ms);
+  deadline_ = soon ? head_until_ : After(IdleMs());
   // A stream may pause between lines, but not in the middle of one.
   const bool owes_body =
       phase_ == Phase::kBody && (plan_.body != BodyMode::kStream || !body_.empty());
@@ -74,7 +85,7 @@ void Session::ReadMore() {
   const bool streams = phase_ == Phase::kBody && plan_.body == BodyMode::kStream;
   if (streams && !only_blank_) line_until_ = After(shared_->limits.idle_ms);
   if (streams) deadline_ = std::min({deadline_, line_until_, stream_until_});
-  if (in_head && !head_begun) EnterIdle();
+  if (in_head && !head_begun) thread_->AddIdle(this);
   const bool into_body =
       phase_ == Phase::kBody && !head_.chunked && !coded_ && plan_.body != BodyMode::kDiscard;
   Bytes& to = into_body ? body_ : in_;
@@ -98,26 +109,53 @@ void Session::ReadMore() {
       });
 }
 
-void Session::EnterIdle() {
-  if (is_linked()) return;
-  thread_->idle.push_back(*this);
-  thread_->idle_count.fetch_add(1, std::memory_order_relaxed);
+int64_t Session::HeaderMs() const {
+  const int64_t header_ms = shared_->limits.header_ms;
+  const bool short_of_it = thread_->lane == nullptr || thread_->flooded();
+  return short_of_it ? std::min(header_ms, kShortHeaderMs) : header_ms;
 }
 
-void Session::LeaveIdle() {
-  if (!is_linked()) return;
-  unlink();
-  thread_->idle_count.fetch_sub(1, std::memory_order_relaxed);
+int64_t Session::IdleMs() const {
+  const int64_t idle_ms = shared_->limits.idle_ms;
+  return thread_->flooded() ? std::min(idle_ms, kShortIdleMs) : idle_ms;
+}
+
+/// When the bytes came that were just read, at the earliest.
+Session::Clock::time_point Session::CameAt() {
+  Clock::time_point at = thread_->CameAfter();
+  const Clock::time_point now = Clock::now();
+  if (now - at > kLate && !stream_.secure() && connection_.family != AF_UNIX) {
+    tcp_info info{};
+    socklen_t length = sizeof(info);
+    if (getsockopt(stream_.descriptor(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0) {
+      const auto ago = std::chrono::milliseconds(info.tcpi_last_data_recv) + kTcpTick;
+      at = std::max(at, now - ago);
+    }
+  }
+  const Clock::time_point met = std::exchange(met_at_, Clock::time_point());
+  return met == Clock::time_point() ? at : std::min(at, met);
+}
+
+/// Waits for more of a body that is dropped.
+void Session::AwaitDropped() {
+  deadline_ = std::min(After(IdleMs()), transfer_until_);
+  stream_.WaitReadable([self = shared_from_this()](const boost::system::error_code& ec) {
+    if (self->phase_ == Phase::kDone) return;
+    if (ec) return self->Close();
+    self->Pump();
+  });
 }
 
 void Session::OnRead(const boost::system::error_code& ec, size_t count, bool into_body) {
   reading_ = false;
-  LeaveIdle();
+  read_at_ = Clock::now();
+  thread_->RemoveIdle(this);
   if (phase_ == Phase::kDone) return;
   shared_->counters.bytes_in.fetch_add(count, std::memory_order_relaxed);
   if (phase_ == Phase::kWrite) return;  // timed out meanwhile; its last words are being written
   if (ec) return Close();
   if (phase_ == Phase::kLinger) return Discard();
+  came_at_ = CameAt();
   if (into_body) {
     body_.Commit(count);
     left_ -= count;
@@ -151,6 +189,7 @@ void Session::EndRequest(unsigned status) {
   bytes_in_ = bytes_out_ = 0;
   if (in_request_) ++unwritten_;
   in_request_ = false;
+  LeaveLane();
   ForgetWaits();
   plan_.stream.reset();
   coded_.reset();
@@ -325,8 +364,9 @@ void Session::Close() {
   const std::shared_ptr<Session> self = std::move(self_);  // it may be the last owner
   came_ = {};
   wait_limit_.reset();
+  LeaveLane();
   stream_.Close();
-  LeaveIdle();
+  thread_->RemoveIdle(this);
   if (std::exchange(counted_peer_, false)) shared_->peers.Leave(connection_.peer);
   shared_->counters.in_flight.fetch_sub(unwritten_ + (in_request_ ? 1 : 0),
                                         std::memory_order_relaxed);
@@ -335,7 +375,8 @@ void Session::Close() {
   in_request_ = false;
   shared_->answers.Give(charged_);
   charged_ = 0;
-  thread_->sessions.erase(this);
+  const size_t erased = thread_->sessions.erase(this);  // 0: it was not started
+  thread_->session_count.fetch_sub(erased, std::memory_order_relaxed);
 }
 
 }  // namespace seendb::http

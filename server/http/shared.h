@@ -2,26 +2,23 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cassert>
 #include <cstdint>
-#include <string>
-#include <unordered_set>
+#include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/intrusive/list.hpp>
-
+#include "admission/admission.h"
 #include "http/bytes.h"
 #include "http/limits.h"
 #include "http/peer_counts.h"
 #include "http/service.h"
-#include "http/wait_histogram.h"
 #include "http/worker_pool.h"
 
 namespace seendb::http {
 
-class Session;
+struct IoThread;
 
 /// Gauges and counters of the listener. Threads: any.
 struct ListenerCounters {
@@ -32,22 +29,29 @@ struct ListenerCounters {
   std::atomic<uint64_t> handshakes_failed{0};  ///< connections that TLS was not agreed on
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
-  std::atomic<int64_t> open{0};                       ///< connections now
-  std::atomic<int64_t> in_flight{0};                  ///< requests begun and not wholly answered
-  std::array<WaitHistogram, kExecutors> queue_waits;  ///< by Executor; kInline has no queue
+  std::atomic<int64_t> open{0};       ///< connections now
+  std::atomic<int64_t> in_flight{0};  ///< requests begun and not wholly answered
+  std::array<admission::WaitHistogram, kExecutors>
+      queue_waits;  ///< by Executor; kInline has no queue
 };
+
+/// Most requests that wait for a worker of kSlow: each may take minutes.
+inline constexpr size_t kSlowQueue = 16;
 
 /// Shared by all threads.
 struct Shared {
-  Shared(Service* the_service, const Limits& the_limits, const Workers& workers)
+  Shared(Service* the_service, const Limits& the_limits, const Workers& workers,
+         admission::Admission* the_admission)
       : service(the_service),
         limits(the_limits),
+        admission(the_admission),
         budget(the_limits.inflight_bytes),
         answers(the_limits.answer_bytes),
         unlimited(SIZE_MAX / 2),
         peers(the_limits.connections_per_peer),
-        engine(workers.engine, the_limits.queue),
-        slow(workers.slow, the_limits.queue),
+        engine(workers.engine, the_limits.queue,
+               the_admission->AddLane({"engine", /*disk=*/true, workers.engine})),
+        slow(workers.slow, std::min(the_limits.queue, kSlowQueue)),
         probe(workers.probe, the_limits.queue) {}
 
   /// The workers of `executor`. Precondition: it is not kInline, which has none.
@@ -58,37 +62,22 @@ struct Shared {
   }
 
   /// The waits for workers of `executor`.
-  WaitHistogram& QueueWaitsOf(Executor executor) {
+  admission::WaitHistogram& QueueWaitsOf(Executor executor) {
     return counters.queue_waits[static_cast<size_t>(executor)];
   }
 
   Service* const service;
   const Limits limits;
+  admission::Admission* const admission;
   MemoryBudget budget;     ///< of request bodies
   MemoryBudget answers;    ///< of answers that are being made or read
   MemoryBudget unlimited;  ///< of read buffers, bounded by the number of connections
   PeerCounts peers;
   ListenerCounters counters;
   std::atomic<bool> draining{false};  ///< answers close their connections
-  WorkerPool engine, slow, probe;     ///< see Executor
-};
-
-/// Where a session stands among those that wait for a request.
-using IdlePlace =
-    boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
-
-/// One I/O thread and the sessions pinned to it. Touched by its own thread only, but for
-/// idle_count.
-struct IoThread {
-  explicit IoThread(Shared* the_shared) : shared(the_shared), io(1) {}
-
-  Shared* const shared;
-  std::unordered_set<Session*> sessions;
-  /// Sessions that wait for a request, the one that waits longest first.
-  boost::intrusive::list<IdlePlace, boost::intrusive::constant_time_size<false>> idle;
-  std::atomic<size_t> idle_count{0};  ///< of `idle`, for other threads
-  std::string date;                   ///< the Date header's value, renewed once a second
-  boost::asio::io_context io;         // last: its handlers own sessions, which reach for the others
+  std::vector<IoThread*> io_threads;  ///< that serve. Set before the first connection
+  std::atomic<size_t> next_thread{0};
+  WorkerPool engine, slow, probe;  ///< see Executor
 };
 
 }  // namespace seendb::http

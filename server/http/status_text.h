@@ -29,6 +29,8 @@ constexpr std::string_view StatusText(unsigned status) noexcept {
       return "Unsupported Media Type";
     case 422:
       return "Unprocessable Content";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 500:

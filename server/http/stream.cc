@@ -9,9 +9,9 @@
 
 namespace seendb::http {
 
-std::string Stream::PeerName() const {
+std::string Stream::PeerName(const Socket& socket) {
   boost::system::error_code gone;
-  const auto peer = socket_.remote_endpoint(gone);
+  const auto peer = socket.remote_endpoint(gone);
   if (gone) return {};
   const sockaddr* const address = peer.data();
   std::array<char, INET6_ADDRSTRLEN> text{};

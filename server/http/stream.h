@@ -18,7 +18,8 @@ namespace seendb::http {
 /// See the head of this file.
 class Stream {
  public:
-  using Socket = boost::asio::generic::stream_protocol::socket;
+  using Protocol = boost::asio::generic::stream_protocol;
+  using Socket = Protocol::socket;
 
   /// `tls`: null for none.
   Stream(Socket socket, TlsContext tls) : context_(std::move(tls)), socket_(std::move(socket)) {
@@ -31,7 +32,7 @@ class Stream {
   /// Under TLS. Then Handshake has to come before anything is read or written.
   bool secure() const { return tls_ != nullptr; }
   /// The peer's address, "unix" for a socket of the file system; empty: it is gone.
-  std::string PeerName() const;
+  static std::string PeerName(const Socket& socket);
   /// The common name of the peer's certificate, which was verified; empty: it has shown none.
   std::string CertificateName() const;
 
@@ -63,6 +64,15 @@ class Stream {
   void ReadRaw(boost::asio::mutable_buffer into, Handler handler) {
     socket_.async_read_some(into, std::move(handler));
   }
+  /// The socket itself. To read or write beside this class: not under TLS.
+  int descriptor() { return socket_.native_handle(); }
+  /// Calls once bytes can be read past TLS, or the peer has closed.
+  template <typename Handler>
+  void WaitReadable(Handler handler) {
+    socket_.async_wait(Socket::wait_read, std::move(handler));
+  }
+  /// Gives the socket away. Precondition: not secure(), and nothing is under way.
+  Socket Release() { return std::move(socket_); }
   /// Sends no more.
   void ShutdownSend();
   void Close();

@@ -42,8 +42,8 @@ CommandLine Compose(const CLI::App& app, const Flags& flags) {
     return status.ok() ? std::string() : path + ": " + Where(status);
   };
   if (app.count("--config") > 0) {
-    const std::string failed = read(flags.config, ReadConfig);
-    if (!failed.empty()) return Refused(failed);
+    const Status read_file = ReadConfigFile(flags.config, &config);
+    if (!read_file.ok()) return Refused(std::string(read_file.message()));
   }
   if (app.count("--default-policy") > 0) {
     const std::string failed = read(flags.default_policy, ReadDefaultPolicy);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include "base/json_pointer.h"
 #include "base/siphash.h"
 #include "http/listener.h"
+#include "ops/admission_config.h"
 #include "ops/config_keys.h"
 #include "seendb/policy.h"
 
@@ -56,7 +59,9 @@ Keys LimitKeys(Config* config) {
           {"connections_per_peer", Integer(&limits.connections_per_peer, 0, 1'000'000)},
           {"inflight_bytes", Integer(&limits.inflight_bytes, 1 << 20, kMaxBytes)},
           {"answer_bytes", Integer(&limits.answer_bytes, 1 << 20, kMaxBytes)},
+          {"backlog", Integer(&limits.backlog, 1, 65'535)},
           {"queue", Integer(&limits.queue, 1, 1'000'000)},
+          {"shutdown_delay_ms", Integer(&limits.shutdown_delay_ms, 0, kMaxMs)},
           {"shutdown_ms", Integer(&limits.shutdown_ms, 0, kMaxMs)},
           {"candidates", Integer(&config->engine.max_candidates, 1, 10'000'000)}};
 }
@@ -182,10 +187,23 @@ Status ReadConfig(std::string_view json, Config* config) {
                 {"compress_filter", Flag(&config->compress_filter)},
                 {"clock", clock},
                 {"limits", Section(LimitKeys(config))},
+                {"admission", AdmissionSection(&config->admission)},
                 {"kafka", Kafka(&config->kafka)},
                 {"default_policy", default_policy},
                 {"engine", Section(EngineKeys(&config->engine))}},
                "");
+}
+
+Status ReadConfigFile(const std::string& path, Config* config) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return Status::IOError("can't read " + path);
+  config->file = path;
+  const Status read = ReadConfig(text, config);
+  if (read.ok()) return read;
+  const std::string field(read.field());
+  const std::string where = path + ": " + (field.empty() ? field : field + ": ");
+  return Status::InvalidArgument(where + std::string(read.message()), field);
 }
 
 Status ReadDefaultPolicy(std::string_view json, Config* config) {

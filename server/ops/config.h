@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/settings.h"
 #include "http/limits.h"
 #include "http/tls_files.h"
 #include "ops/access_log_config.h"
@@ -22,6 +23,7 @@ namespace seendb::ops {
 
 /// The server's settings.
 struct Config {
+  std::string file;                        ///< --config, that the settings came from; empty: none
   std::string db;                          ///< the database's directory
   std::string checkpoints;                 ///< the folder for checkpoints; empty: none are taken
   std::string listen = "127.0.0.1:7373";   ///< host:port
@@ -38,6 +40,7 @@ struct Config {
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS
   AccessLogConfig access_log;              ///< "access_log"
   http::Limits limits;                     ///< "limits"
+  admission::Settings admission;           ///< "admission"
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
   bool default_policy = false;             ///< "default_policy" was given; it is in `engine`
   Options engine;                          ///< "engine", and "limits"/"candidates"
@@ -45,6 +48,9 @@ struct Config {
 
 /// Reads a config document over `*config`; what it does not name stays as it is.
 Status ReadConfig(std::string_view json, Config* config);
+
+/// Reads a file; the message of a failure names it.
+Status ReadConfigFile(const std::string& path, Config* config);
 
 /// Reads the policy that `default` has in a new database.
 Status ReadDefaultPolicy(std::string_view json, Config* config);

@@ -11,6 +11,7 @@ namespace seendb::ops {
 enum class Phase : uint8_t {
   kOpening,   ///< the port is open, the database is being replayed
   kReady,     ///< serving
+  kLeaving,   ///< a signal came; serving still, for Limits::shutdown_delay_ms
   kStopping,  ///< a signal came; requests in flight are finished, no new ones taken
 };
 

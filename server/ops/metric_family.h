@@ -2,11 +2,14 @@
 
 #pragma once
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <prometheus/metric_family.h>
+
+#include "admission/wait_histogram.h"
 
 namespace seendb::ops {
 
@@ -31,6 +34,23 @@ inline void AddValue(prometheus::MetricFamily* family, Labels labels, double val
   } else {
     metric.gauge.value = value;
   }
+  family->metric.push_back(std::move(metric));
+}
+
+/// Adds a histogram of waits.
+inline void AddWaits(prometheus::MetricFamily* family, Labels labels,
+                     const admission::WaitHistogram::Snapshot& waits) {
+  constexpr auto& kBounds = admission::WaitHistogram::kBounds;
+  prometheus::ClientMetric metric;
+  metric.label = std::move(labels);
+  uint64_t cumulative = 0;
+  for (size_t i = 0; i < waits.counts.size(); ++i) {
+    cumulative += waits.counts[i];
+    const double bound = i < kBounds.size() ? kBounds[i] : std::numeric_limits<double>::infinity();
+    metric.histogram.bucket.push_back({cumulative, bound});
+  }
+  metric.histogram.sample_count = cumulative;
+  metric.histogram.sample_sum = static_cast<double>(waits.total_ns) * 1e-9;
   family->metric.push_back(std::move(metric));
 }
 

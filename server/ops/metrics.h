@@ -19,9 +19,10 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/admission.h"
+#include "admission/wait_histogram.h"
 #include "base/sync.h"
 #include "http/executor.h"
-#include "http/wait_histogram.h"
 #include "ops/ingest_state.h"
 #include "seendb/events.h"
 #include "seendb/report.h"
@@ -67,12 +68,14 @@ struct MetricsSnapshot {
   IngestState ingest;
   int64_t now_ms = 0;  ///< by the engine's clock
   int64_t connections = 0, in_flight = 0;
+  uint64_t door_connections = 0;  ///< that have said nothing yet
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
   uint64_t connections_evicted = 0, handshakes_failed = 0;
   std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
-  std::array<http::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
+  std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
+  const admission::Admission* admission = nullptr;       ///< borrowed; null: nothing of it
 };
 
 /// Counters of the HTTP side, and the text of everything. Threads: any.
@@ -97,10 +100,10 @@ class Metrics {
       50e-3, 0.1,    0.25,   0.5,    1,    2.5,    5,    10};
 
  private:
-  static constexpr std::array<unsigned, 16> kCodes = {200, 400, 401, 403, 404, 405, 406, 408,
-                                                      409, 413, 415, 422, 431, 500, 503, 0};
+  static constexpr std::array<unsigned, 17> kCodes = {200, 400, 401, 403, 404, 405, 406, 408, 409,
+                                                      413, 415, 422, 429, 431, 500, 503, 0};
   /// Codes of errors; one that is not among them counts as the last.
-  static constexpr std::array<std::string_view, 22> kReasons = {"invalid_argument",
+  static constexpr std::array<std::string_view, 24> kReasons = {"invalid_argument",
                                                                 "unauthorized",
                                                                 "forbidden",
                                                                 "foreign_origin",
@@ -117,6 +120,8 @@ class Metrics {
                                                                 "internal",
                                                                 "corruption",
                                                                 "busy",
+                                                                "overloaded",
+                                                                "rate_limited",
                                                                 "io_error",
                                                                 "unavailable",
                                                                 "closed",

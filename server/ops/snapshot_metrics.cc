@@ -1,6 +1,7 @@
 // The part of /metrics that is read from the engine and the listener at each scrape.
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include <prometheus/metric_family.h>
 
+#include "ops/admission_metrics.h"
 #include "ops/metric_family.h"
 #include "ops/metrics.h"
 
@@ -41,6 +43,8 @@ class Writer {
 
 void CollectListener(const MetricsSnapshot& s, Writer* out) {
   out->Gauge("seendb_http_connections", "Connections open.", s.connections);
+  out->Gauge("seendb_door_connections", "Connections that have asked for nothing yet.",
+             s.door_connections);
   out->Counter("seendb_http_connections_total", "Connections accepted.", s.connections_opened);
   out->Counter("seendb_http_connections_refused_total", "Connections beyond the limit.",
                s.connections_refused);
@@ -66,24 +70,12 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
 }
 
 void CollectQueueWaits(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
-  constexpr auto& kBounds = http::WaitHistogram::kBounds;
   MetricFamily waits =
       MakeFamily("seendb_http_queue_wait_seconds",
                  "Waits of requests for a worker, by the kind of workers.", MetricType::Histogram);
   for (size_t executor = 1; executor < http::kExecutors; ++executor) {  // kInline has no queue
-    const http::WaitHistogram::Snapshot& from = s.queue_waits[executor];
-    prometheus::ClientMetric metric;
     const std::string_view name = http::ExecutorName(static_cast<http::Executor>(executor));
-    metric.label = {{"executor", std::string(name)}};
-    uint64_t cumulative = 0;
-    for (size_t i = 0; i < from.counts.size(); ++i) {
-      cumulative += from.counts[i];
-      const double bound = i < kBounds.size() ? kBounds[i] : INFINITY;
-      metric.histogram.bucket.push_back({cumulative, bound});
-    }
-    metric.histogram.sample_count = cumulative;
-    metric.histogram.sample_sum = static_cast<double>(from.total_ns) * 1e-9;
-    waits.metric.push_back(std::move(metric));
+    AddWaits(&waits, {{"executor", std::string(name)}}, s.queue_waits[executor]);
   }
   families->push_back(std::move(waits));
 }
@@ -236,6 +228,9 @@ void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>*
   Writer out(families);
   CollectListener(snapshot, &out);
   CollectQueueWaits(snapshot, families);
+  if (snapshot.admission != nullptr) {
+    CollectAdmission(*snapshot.admission, std::chrono::steady_clock::now(), families);
+  }
   out.Gauge("seendb_ready", "1 once the database is open.", snapshot.engine_open ? 1 : 0);
   if (!snapshot.engine_open) return;
   CollectCounters(snapshot.engine, &out);

@@ -93,7 +93,15 @@ Setter CollectionNames(std::vector<std::string>* to) {
 }
 
 constexpr std::array<std::string_view, 3> kRoleNames = {"read", "write", "admin"};
-constexpr std::array<std::string_view, 3> kPriorityNames = {"high", "normal", "low"};
+
+Setter PriorityName(std::optional<Priority>* to) {
+  return [=](const Json& value) {
+    Priority priority{};
+    const Status read = OneOf(&priority, admission::kPriorityNames)(value);
+    if (read.ok()) *to = priority;
+    return read;
+  };
+}
 
 Status ReadToken(const Json& entry, const std::string& at, Token* token, TokenSet::Digest* digest) {
   const auto name = [token](const Json& value) {
@@ -107,7 +115,7 @@ Status ReadToken(const Json& entry, const std::string& at, Token* token, TokenSe
                              {"role", OneOf(&token->role, kRoleNames)},
                              {"collections", CollectionNames(&token->collections)},
                              {"requests_per_s", Positive(&token->requests_per_s, kMaxRate)},
-                             {"priority", OneOf(&token->priority, kPriorityNames)},
+                             {"priority", PriorityName(&token->priority)},
                              {"share", Positive(&token->share, kMaxShare)}},
                             at);
   if (!read.ok()) return read;
@@ -143,7 +151,8 @@ const Token* TokenSet::FindName(std::string_view name) const {
   return found == tokens.end() ? nullptr : &*found;
 }
 
-Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json) {
+Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json,
+                                                   admission::Tenants* tenants) {
   Json document;
   if (Status status = ParseStrictly(json, &document); !status.ok()) return status;
   if (!document.is_array() || document.size() > kMaxTokens) {
@@ -165,10 +174,15 @@ Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json) {
     set->tokens.push_back(std::move(token));
     set->digests.push_back(digest);
   }
+  for (Token& token : set->tokens) {
+    if (tenants == nullptr) break;
+    token.tenant = tenants->Named(token.name, token.requests_per_s, token.share);
+  }
   return std::shared_ptr<const TokenSet>(std::move(set));
 }
 
-Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path) {
+Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
+                                                   admission::Tenants* tenants) {
   struct stat about {};
   if (stat(path.c_str(), &about) != 0) {
     return Status::IOError("can't read " + path + ": " + std::strerror(errno));
@@ -183,7 +197,7 @@ Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) return Status::IOError("can't read " + path);
-  auto read = ReadTokens(text);
+  auto read = ReadTokens(text, tenants);
   if (read.ok()) return read;
   const std::string field(read.status().field());
   return Status::InvalidArgument(

@@ -12,10 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "admission/tenants.h"
+#include "admission/ticket.h"
 #include "base/sync.h"
 #include "seendb/status.h"
 
@@ -26,8 +29,7 @@ enum class Role : uint8_t { kRead, kWrite, kAdmin };
 /// "read", "write" or "admin".
 std::string_view RoleName(Role role) noexcept;
 
-/// How soon a client's requests are given up under load.
-enum class Priority : uint8_t { kHigh, kNormal, kLow };
+using admission::Priority;
 
 /// One entry of the file.
 struct Token {
@@ -35,8 +37,11 @@ struct Token {
   Role role = Role::kRead;
   std::vector<std::string> collections;  ///< that it reaches; empty: all, and the whole database
   double requests_per_s = 0;             ///< 0: no limit
-  Priority priority = Priority::kNormal;
+  /// Of its requests, and the most that they may ask for; unset: as the route has it, at most
+  /// normal where a request asks for another.
+  std::optional<Priority> priority;
   double share = 1;  ///< of the server under load, beside the shares of the others
+  admission::Tenant* tenant = nullptr;  ///< its account; null: none is kept
 
   /// Whether it may use the collection.
   bool Reaches(std::string_view collection) const;
@@ -62,9 +67,12 @@ class TokenSet {
 };
 
 /// Reads the text of a file. kInvalidArgument: its field points at what is wrong.
-Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json);
+/// Each token has its Tenant of `tenants`, where that is not null.
+Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json,
+                                                   admission::Tenants* tenants = nullptr);
 /// Reads a file. One that others may write is refused. kInvalidArgument, kIOError.
-Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path);
+Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
+                                                   admission::Tenants* tenants = nullptr);
 
 /// The tokens of now. Threads: any.
 class TokenStore {

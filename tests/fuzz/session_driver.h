@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "admission/admission.h"
 #include "fuzz/input.h"
 #include "http/session.h"
 
@@ -55,7 +56,10 @@ class InlineService : public http::Service {
 class SessionDriver {
  public:
   SessionDriver(http::Service* service, const http::Limits& limits)
-      : inline_(service), shared_(&inline_, limits, http::Workers{0, 0, 0}), thread_(&shared_) {
+      : inline_(service),
+        shared_(&inline_, limits, http::Workers{0, 0, 0}, &admission_),
+        thread_(&shared_, admission_.AddLane({"io"})) {
+    shared_.io_threads.push_back(&thread_);
     thread_.date = "Thu, 01 Jan 1970 00:00:00 GMT";
   }
 
@@ -66,8 +70,8 @@ class SessionDriver {
     Check(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) == 0);
     http::Stream::Socket socket(thread_.io, {AF_UNIX, 0}, ends[0]);
     shared_.counters.open.fetch_add(1);
-    auto session =
-        std::make_shared<http::Session>(std::move(socket), nullptr, http::Door::kMain, &thread_);
+    auto session = std::make_shared<http::Session>(
+        http::Arrival{.socket = std::move(socket), .connection = {.family = AF_UNIX}}, &thread_);
     session->Start();
     std::string said;
     Cutter cutter(most);
@@ -100,7 +104,7 @@ class SessionDriver {
     bool went_on = true;
     while (went_on) {
       thread_.io.restart();
-      went_on = thread_.io.poll() > 0;
+      went_on = thread_.Turn(/*block=*/false);
       for (ssize_t got = 1; said != nullptr && got > 0;) {
         got = recv(fd, piece, sizeof(piece), 0);
         if (got > 0) said->append(piece, static_cast<size_t>(got));
@@ -116,6 +120,7 @@ class SessionDriver {
   }
 
   InlineService inline_;
+  admission::Admission admission_;
   http::Shared shared_;
   http::IoThread thread_;
 };

@@ -90,6 +90,7 @@ class Passing : public Engine {
   Status DetachShard(uint32_t shard, Detached folder) override {
     return inner_->DetachShard(shard, folder);
   }
+  Status FinishOpening() override { return inner_->FinishOpening(); }
   Status RunDue() override { return inner_->RunDue(); }
   EngineStats Stats() override { return inner_->Stats(); }
   std::vector<BucketInfo> Buckets() override { return inner_->Buckets(); }

@@ -100,6 +100,10 @@ class FakeEngine : public Engine {
     if (!collections_.contains(collection)) return Status::NotFound("unknown collection");
     response->degraded = degraded;
     if (degraded) response->missing = {"2023-11"};
+    if (request.short_term_alone) {
+      response->degraded = true;
+      response->missing.emplace_back("load");
+    }
     if (request.verify) response->refuted = refuted;
     response->recorded = request.record;
     const Key key{collection, request.user.ToString()};
@@ -313,6 +317,7 @@ class FakeEngine : public Engine {
   Status DetachShard(uint32_t, Detached) override {
     return Locked([] {});
   }
+  Status FinishOpening() override { return {}; }
   Status RunDue() override {
     return Locked([&] { ++ticks; });
   }
@@ -426,7 +431,7 @@ class FakeEngine : public Engine {
     if ((request.facts & kFactPlays) == 0) return {};
     if (staged_[key].contains(text)) return {ReasonKind::kRing, 0};
     const auto found = played_[key].find(text);
-    if (found == played_[key].end()) return {};
+    if (found == played_[key].end() || request.short_term_alone) return {};
     return {ReasonKind::kPlay, found->second};
   }
 

@@ -23,6 +23,7 @@ void AddLoad(Command app, Session& session);
 void AddGenerate(Command app, Session& session);
 void AddSeal(Command app, Session& session);
 void AddCompact(Command app, Session& session);
+void AddDegrade(Command app, Session& session);
 void AddDrain(Command app, Session& session);
 void AddDropExpired(Command app, Session& session);
 void AddCheckpoint(Command app, Session& session);

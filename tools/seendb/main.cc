@@ -43,6 +43,7 @@ void AddCommands(Command root, Session& session) {
   AddGenerate(root, session);
   AddSeal(root, session);
   AddCompact(root, session);
+  AddDegrade(root, session);
   AddDrain(root, session);
   AddDropExpired(root, session);
   AddCheckpoint(root, session);

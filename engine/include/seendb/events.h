@@ -150,6 +150,10 @@ struct FilterRequest {
   /// `verify`, which reads history, always. For threads that must not wait: another one asks again
   /// without it. What is answered is recorded as ever: where durability is `sync`, that waits.
   bool memory_only = false;
+  /// Reads neither the user's buckets nor the impressions: what was played lately and is in memory
+  /// counts alone. The answer is degraded, `missing` says "load". For servers that have too much to
+  /// do.
+  bool short_term_alone = false;
   /// With `record`: the turn that `on_turn` was given, borrowed; null: Filter takes the turn.
   const FilterTurn* turn = nullptr;
   /// With `record`, where another such request of the user is under way: Filter does nothing,
@@ -187,7 +191,7 @@ struct FilterResponse {
   uint64_t beyond_cap = 0;       ///< with `record`: RecordResult::beyond_cap
   bool needs_disk = false;       ///< with kIncomplete: memory alone could not tell
   bool degraded = false;         ///< something could not be read; unseen may hold seen items
-  /// Unread buckets' labels, "impressions", "deadline", "log", "clock", "shard", "user".
+  /// Unread buckets' labels, "impressions", "deadline", "load", "log", "clock", "shard", "user".
   std::vector<std::string> missing;
   std::vector<Reason> reasons;  ///< one an examined item, if asked for
 };

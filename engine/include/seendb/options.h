@@ -42,6 +42,9 @@ struct Options {
   bool read_only = false;
   /// Open although synced log records are missing (naming them in Stats), not kCorruption.
   bool open_damaged = false;
+  /// Open returns before the journals are replayed: Engine::FinishOpening does that, and shards
+  /// answer one after the other.
+  bool replay_later = false;
   /// Rotate, drain, sync, seal and drop from background threads. With false, nothing of this
   /// happens but in RunDue(), Drain(), Seal() and DropExpired().
   bool background = true;

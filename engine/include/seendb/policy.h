@@ -74,6 +74,23 @@ struct HistoryPolicy {
   friend bool operator==(const HistoryPolicy&, const HistoryPolicy&) = default;
 };
 
+/// Whether a loaded server still verifies where a filter request asks for it.
+enum class VerifyOnLoad : uint8_t {
+  kKeep,  ///< it does
+  kDrop,  ///< it may leave that out
+};
+
+/// What a loaded server may leave out of the answers to filter requests, before it refuses some. By
+/// default nothing. The engine does nothing with it: whoever asks it does. Every field may change.
+struct LoadPolicy {
+  /// Least share of the candidates, the first ones, that is examined, 0.1..1. Below 1, the least
+  /// important requests may be answered from memory alone as well.
+  double min_share = 1;
+  VerifyOnLoad verify = VerifyOnLoad::kKeep;
+  /// Equal in every field.
+  friend bool operator==(const LoadPolicy&, const LoadPolicy&) = default;
+};
+
 /// Bounds of Policy::max_filter_bytes.
 inline constexpr uint64_t kMinFilterBytes = 512;
 inline constexpr uint64_t kMaxFilterBytes = 256ULL << 20;
@@ -95,6 +112,8 @@ struct Policy {
   HistoryPolicy history{};         ///< the exact side: off by default
   bool first_of_day = false;       ///< tell a user's first play of a day, see RecordResult
   bool impression_ids = false;     ///< impressions keep their items' ids, for people to read
+  /// What load may cost its answers: nothing by default.
+  LoadPolicy on_load{};
   /// Equal in every field.
   friend bool operator==(const Policy&, const Policy&) = default;
 };
@@ -107,6 +126,12 @@ struct HistoryPatch {
   std::optional<uint32_t> max_entries;        ///< see HistoryPolicy
   std::optional<DeletedItems> deleted_items;  ///< see HistoryPolicy
   std::optional<WhenPaused> when_paused;      ///< see HistoryPolicy
+};
+
+/// Changes to a LoadPolicy; unset fields stay as they are.
+struct LoadPatch {
+  std::optional<double> min_share;     ///< see LoadPolicy
+  std::optional<VerifyOnLoad> verify;  ///< see LoadPolicy
 };
 
 /// A change to a policy: an absent field takes the default when the collection is created and
@@ -126,6 +151,7 @@ struct PolicyPatch {
   HistoryPatch history{};                        ///< see Policy
   std::optional<bool> first_of_day;              ///< see Policy
   std::optional<bool> impression_ids;            ///< see Policy
+  LoadPatch on_load{};                           ///< see Policy
 };
 
 /// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.
@@ -149,8 +175,9 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// "impressions":100,"served_is_seen":false,"representation":"bloom","max_filter_bytes":N,
 /// "durability":"interval","max_future":"24h","utc_offset":"+08:00","history":{"enabled":true,
 /// "ids_only":false,"days":90,"max_entries":10000,"deleted_items":"stay_filtered",
-/// "when_paused":"filter_learns"},"first_of_day":true}`; `history` is left out where it is all
-/// defaults, `first_of_day` and `impression_ids` where they are off.
+/// "when_paused":"filter_learns"},"first_of_day":true,"on_load":{"min_share":0.5,
+/// "verify":"drop"}}`; `history` and `on_load` are left out where they are all defaults,
+/// `first_of_day` and `impression_ids` where they are off.
 std::string PolicyToJson(const Policy& policy);
 
 /// Reads the same object, each field optional; null is as if absent. Unknown and repeated fields,

@@ -1,5 +1,6 @@
 // The OpenAPI document names every field of a policy, with its type and limits, and no other.
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -41,19 +42,24 @@ std::set<std::string> NamesOf(const Json& schema) {
 
 TEST(OpenApiPolicy, NamesEveryField) {
   const Json document = Json::parse(OpenApiText());
-  std::set<std::string> policy = {"history"};
-  std::set<std::string> history;
+  const std::map<std::string, std::string> schemas = {
+      {"", "PolicyPatch"}, {"history", "HistoryPolicy"}, {"on_load", "LoadPolicy"}};
+  std::map<std::string, std::set<std::string>> names;
   for (const PolicyField& field : PolicyFields()) {
     const size_t slash = field.name.find('/');
+    const std::string object(slash == std::string_view::npos ? "" : field.name.substr(0, slash));
     const std::string name(field.name.substr(slash + 1));
-    const bool in_history = slash != std::string_view::npos;
-    (in_history ? history : policy).insert(name);
-    const Json& schema = Schema(document, in_history ? "HistoryPolicy" : "PolicyPatch");
+    names[object].insert(name);
+    if (!object.empty()) names[""].insert(object);
+    ASSERT_TRUE(schemas.contains(object)) << field.name;
+    const Json& schema = Schema(document, schemas.at(object));
     ASSERT_TRUE(schema.at("properties").contains(name)) << field.name;
     EXPECT_EQ(schema.at("properties").at(name).at("type"), TypeOf(field.kind)) << field.name;
   }
-  EXPECT_EQ(NamesOf(Schema(document, "PolicyPatch")), policy);
-  EXPECT_EQ(NamesOf(Schema(document, "HistoryPolicy")), history);
+  for (const auto& [object, schema] : schemas) {
+    EXPECT_EQ(NamesOf(Schema(document, schema)), names[object]) << schema;
+  }
+  std::set<std::string> policy = names[""];
   policy.insert("name");
   EXPECT_EQ(NamesOf(Schema(document, "Collection")), policy);
 }

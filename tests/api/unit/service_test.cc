@@ -225,6 +225,7 @@ TEST_F(ServiceTest, RefusesBeforeTheBody) {
 TEST_F(ServiceTest, PhasesDecideWhatIsAnswered) {
   for (const ops::Phase phase : {ops::Phase::kOpening, ops::Phase::kStopping}) {
     health_.Set(phase);
+    context_->engine = phase == ops::Phase::kOpening ? nullptr : &engine_;
     for (const char* target : {"/users/u", "/collections", "/admin/stats", "/readyz"}) {
       const Answer answer = Ask(Method::kGet, target);
       EXPECT_EQ(answer.status, 503u) << target;

@@ -18,12 +18,12 @@ std::string OtherValue(const PolicyField& field) {
     case PolicyField::Kind::kWhole:
       return value == 0 ? "65536" : std::to_string(value.get<uint64_t>() + 1);
     case PolicyField::Kind::kFraction:
-      return "0.02";
+      return "0.25";
     case PolicyField::Kind::kText:
       break;
   }
   for (const char* text :
-       {"days:10", "exact", "sync", "90m", "+08:00", "recommend_again", "filter_ignores"}) {
+       {"days:10", "exact", "sync", "90m", "+08:00", "recommend_again", "filter_ignores", "drop"}) {
     PolicyPatch patch;
     if (field.read(std::string_view(text), &patch)) return "\"" + std::string(text) + "\"";
   }

@@ -211,6 +211,20 @@ TEST(PolicyJson, HistoryIsAnObjectOfItsOwn) {
   EXPECT_EQ(PolicyToJson(Policy()).find("history"), std::string::npos) << "all defaults";
 }
 
+TEST(PolicyJson, WhatLoadMayCostIsAnObjectThatIsLeftOutByDefault) {
+  const auto patch = PolicyPatchFromJson(R"({"on_load":{"min_share":0.5,"verify":"drop"}})");
+  ASSERT_TRUE(patch.ok()) << patch.status().ToString();
+  const Policy policy = ApplyPatch({}, *patch);
+  EXPECT_EQ(policy.on_load, (LoadPolicy{0.5, VerifyOnLoad::kDrop}));
+  EXPECT_NE(PolicyToJson(policy).find(R"("on_load":{"min_share":0.5,"verify":"drop"})"),
+            std::string::npos);
+  EXPECT_EQ(PolicyToJson(Policy()).find("on_load"), std::string::npos);
+  EXPECT_EQ(PolicyPatchFromJson(R"({"on_load":{"min_share":0}})").status().field(),
+            "/on_load/min_share");
+  EXPECT_EQ(PolicyPatchFromJson(R"({"on_load":{"verify":"maybe"}})").status().message(),
+            "on_load/verify must be \"keep\" or \"drop\"");
+}
+
 TEST(PolicyJson, FaultsOfHistoryNameTheirPlace) {
   const std::pair<const char*, const char*> faults[] = {
       {R"({"history":true})", "/history"},

@@ -198,7 +198,22 @@ TEST_F(HealingTest, AFullDiskHealsInTheBackground) {
   EXPECT_EQ(status.code(), StatusCode::kIOError);
   CheckReads(true);
   EXPECT_TRUE(engine_->Stats().degraded);
+  const auto says = [&](std::string_view text) {
+    const std::vector<std::string> problems = engine_->Stats().problems;
+    return std::any_of(problems.begin(), problems.end(), [&](const std::string& problem) {
+      return problem.find(text) != std::string::npos;
+    });
+  };
+  // Whenever one looks: how much room it waits for.
+  for (int waited = 0; waited < 300 && !says("the disk is full: needs "); ++waited) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  for (int i = 0; i < 15; ++i) {
+    EXPECT_TRUE(says("the disk is full: needs "));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   disk_->SetCapacity(MemDisk::kUnlimited);
+  const auto room_at = std::chrono::steady_clock::now();
   for (int waited = 0; waited < 1'200; ++waited) {
     status = Play("after");
     if (status.ok()) break;
@@ -206,6 +221,9 @@ TEST_F(HealingTest, AFullDiskHealsInTheBackground) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_LT(std::chrono::steady_clock::now() - room_at, std::chrono::seconds(7))
+      << "a try after each second, not the pause that grows to 8 s";
+  EXPECT_FALSE(says("the disk is full"));
   ASSERT_TRUE(engine_->Drain().ok());
   CheckReads(false);
   engine_.reset();

@@ -72,6 +72,29 @@ TEST_F(MemoryOnlyTest, WhatIsInMemoryIsAnsweredAtOnce) {
   EXPECT_EQ(response_.unseen, std::vector<uint32_t>{1});
 }
 
+// A loaded server asks the short-term memory alone: it says so, and what was played lately stays
+// seen.
+TEST_F(MemoryOnlyTest, TheShortTermMemoryAloneAnswersWithoutADisk) {
+  OpenCold();
+  Play("u7", {"new"});
+  static const IdRef kItems[] = {IdRef("v1"), IdRef("new"), IdRef("s1")};
+  for (const bool drained : {false, true}) {
+    for (const bool memory_only : {true, false}) {
+      FilterRequest request;
+      request.user = IdRef("u7");
+      request.items = kItems;
+      request.memory_only = memory_only;
+      request.short_term_alone = true;
+      ASSERT_TRUE(engine_->Filter(request, &response_).ok()) << drained << memory_only;
+      EXPECT_EQ(response_.unseen, (std::vector<uint32_t>{0, 2}));
+      EXPECT_TRUE(response_.degraded);
+      EXPECT_EQ(response_.missing, std::vector<std::string>{"load"});
+    }
+    Drain();
+  }
+  EXPECT_EQ(engine_->Stats().reads, 0u);
+}
+
 // A part in memory is not taken for the whole: the operands of a memtable lie over a value on disk.
 TEST_F(MemoryOnlyTest, APartInMemoryIsNotTheWhole) {
   OpenCold();

@@ -277,12 +277,12 @@ class ConnectionLimitTest(unittest.TestCase):
                 self.addCleanup(peer.close)
                 peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
                 self.assertIn(b"200 OK", peer.recv(4096))
-                peer.sendall(b"GET /healthz HT")  # of one that is idle another takes the place
+                peer.sendall(b"GET /openapi.json HT")  # of one that is idle another takes the place
                 held.append(peer)
             self.assertEqual(server.get("/healthz").status, 200)  # the twentieth
             last = server.socket()
             self.addCleanup(last.close)
-            last.sendall(b"GET /healthz HT")
+            last.sendall(b"GET /openapi.json HT")
             self.eventually_busy(server)
             told = server.raw(b"GET /collections HTTP/1.1\r\nHost: h\r\n\r\n")
             self.assertTrue(told.startswith(b"HTTP/1.1 503 "), told)

@@ -24,6 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "admission/tenants.h"
 #include "http/listener.h"
 
 namespace seendb::http {
@@ -36,7 +37,9 @@ using std::chrono::milliseconds;
 /// "/lines" streams; "/wait/MS" waits without a thread until it is resumed, MS at the most (0: no
 /// limit), and "/wait-lines" does so before each piece it streams; "/count/N" answers N lines once
 /// its body has come, "/fail/N" a failure behind N lines; "/later" is answered by a Reply, which
-/// is kept ("/later-worker" by a handler of kSlow, "/later-throw" by one that throws then).
+/// is kept ("/later-worker" by a handler of kSlow, "/later-throw" by one that throws then);
+/// "/healthz" is a probe; "/hold" waits on its I/O thread until released; of "/limited" one is
+/// taken each second.
 class EchoService : public Service {
  public:
   class Lines final : public BodyStream {
@@ -106,7 +109,12 @@ class EchoService : public Service {
     if (head.Path() == "/later-worker") plan.executor = Executor::kSlow;
     if (head.Path() == "/throw-slow" || head.Path() == "/slower") plan.executor = Executor::kSlow;
     if (head.Path() == "/probe" || head.Path() == "/slow-probe") plan.executor = Executor::kProbe;
-    plan.probe = head.Path() == "/probe";
+    plan.probe = head.Path() == "/probe" || head.Path() == "/healthz";
+    if (head.Path() == "/limited") plan.ticket.tenant = &limited;
+    if (head.Path() == "/hold") {  // what it takes says nothing of what the others do
+      plan.ticket.route = 1;
+      plan.ticket.cls = admission::Class::kAdmin;
+    }
     plan.large = head.Path() == "/large";
     if (head.Path() == "/lines") {
       plan.body = BodyMode::kStream;
@@ -138,11 +146,12 @@ class EchoService : public Service {
       if (request.head.Path() == "/later-throw") throw std::runtime_error("thrown");
       return;
     }
-    if (request.head.Path().starts_with("/slow")) {
+    if (request.head.Path().starts_with("/slow") || request.head.Path() == "/hold") {
       ++waiting;
       released.wait();
     }
     if (request.head.Path().substr(0, 6) == "/throw") throw std::runtime_error("thrown");
+    ++handled;
     response->body = std::string(request.head.target) + ":" + std::string(request.body);
   }
   void Done(const Outcome& outcome) override {
@@ -222,7 +231,8 @@ class EchoService : public Service {
   std::atomic<int> given{0};  ///< of the waits that were resumed
   std::promise<void> release;
   std::shared_future<void> released = release.get_future().share();
-  std::atomic<int> waiting{0};
+  std::atomic<int> waiting{0}, handled{0};
+  admission::Tenant limited{"limited", 1};
   std::vector<Told> done;
   std::atomic<unsigned> last_status{0};
 };
@@ -238,7 +248,15 @@ class Peer {
     inet_pton(AF_INET, parts->first.c_str(), &to.sin_addr);
     EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof(to)), 0);
   }
-  ~Peer() { close(fd_); }
+  ~Peer() {
+    if (fd_ >= 0) close(fd_);
+  }
+  /// Closes with a reset, as a client does that gives up.
+  void Reset() {
+    const linger now{1, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+    close(std::exchange(fd_, -1));
+  }
   void Send(std::string_view bytes) const {
     while (!bytes.empty()) {
       const ssize_t sent = send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -278,9 +296,9 @@ inline std::string Post(const std::string& path, const std::string& body) {
 
 class ListenerTest : public testing::Test {
  protected:
-  void Start(Limits limits = {}) {
+  void Start(Limits limits = {}, size_t threads = 2) {
     listener_.emplace(&service_, ListenerOptions{.limits = limits,
-                                                 .threads = 2,
+                                                 .threads = threads,
                                                  .workers = {.engine = 2, .slow = 1, .probe = 1}});
     ASSERT_EQ(listener_->Open("127.0.0.1", 0), std::nullopt);
     listener_->Start();

@@ -110,7 +110,7 @@ TEST_F(ListenerOutcomeTest, TellsWaitingForAWorkerFromWork) {
   Peer third = Connect();
   third.Send(Get("/inline"));
   const EchoService::Told inlined = service_.DoneOf(3);
-  EXPECT_EQ(inlined.waited, nanoseconds(0));
+  EXPECT_LT(inlined.waited, milliseconds(20));  // for its thread's next slice of work
   EXPECT_GT(inlined.worked, nanoseconds(0));
   EXPECT_GE(inlined.took, inlined.worked);
   EXPECT_EQ(Waits(Executor::kSlow), 2u);
@@ -122,7 +122,7 @@ TEST_F(ListenerOutcomeTest, AWaitWithoutAThreadIsAWait) {
   peer.Send(Get("/wait/60"));  // resumed by nobody: 60 ms
   EXPECT_GE(service_.DoneOf(1).waited, milliseconds(60));
   peer.Send(Get("/inline"));
-  EXPECT_EQ(service_.DoneOf(2).waited, nanoseconds(0));
+  EXPECT_LT(service_.DoneOf(2).waited, milliseconds(20));
 }
 
 TEST_F(ListenerOutcomeTest, AReplyWaitsUntilItsJobRuns) {

@@ -121,7 +121,7 @@ TEST(MetricsTest, RefusedRequestsByTheCodeOfTheError) {
 }
 
 TEST(MetricsTest, WaitsForWorkersAndTheAccessLog) {
-  http::WaitHistogram waits;
+  admission::WaitHistogram waits;
   waits.Add(microseconds(80));
   waits.Add(std::chrono::seconds(20));
   MetricsSnapshot snapshot;

@@ -48,7 +48,7 @@ TEST(Tokens, WhatAnEntrySays) {
   const Token& second = (*read)->tokens[1];
   EXPECT_TRUE(second.Reaches("z"));
   EXPECT_EQ(second.requests_per_s, 0);
-  EXPECT_EQ(second.priority, Priority::kNormal);
+  EXPECT_FALSE(second.priority);
   EXPECT_EQ(second.share, 1);
 }
 

@@ -135,6 +135,9 @@ class ProcessTest(unittest.TestCase):
                     seen.add(answer.status)
                     if answer.status == 503:
                         self.assertEqual(answer.error["code"], "unavailable")
+                        if path == "/readyz" and "of" in answer.json:
+                            self.assertLessEqual(answer.json["open"], answer.json["of"])
+                            self.assertEqual(answer.json["of"], 4)
                         self.assertIn("retry-after", answer.headers)
                 client.close()
             except ConnectionRefusedError:
@@ -175,6 +178,29 @@ class ProcessTest(unittest.TestCase):
         server.start()
         answer = server.post("/filter", {"user": "u", "items": ["one", "two", "three"]})
         self.assertEqual(answer.json["unseen"], ["three"])
+
+    def test_sigterm_with_a_delay_says_so_before_it_refuses(self):
+        server = self.serve(config={"limits": {"shutdown_delay_ms": 1_000}})
+        client = server.client()
+        self.assertEqual(client.request("GET", "/readyz").status, 200)
+        began = time.monotonic()
+        server.process.send_signal(signal.SIGTERM)
+        eventually(lambda: client.request("GET", "/readyz").status == 503)
+        answer = client.request("POST", "/plays", {"events": [{"user": "u", "item": "late"}]})
+        self.assertEqual((answer.status, answer.json["accepted"]), (200, 1))
+        client.close()
+        self.assertEqual(server.wait_exit(), 0)
+        self.assertGreater(time.monotonic() - began, 0.9)
+        self.assertIn('"event":"leaving"', server.log_text().replace(" ", ""))
+        server.start()
+        answer = server.post("/filter", {"user": "u", "items": ["late", "none"]})
+        self.assertEqual(answer.json["unseen"], ["none"])
+
+    def test_a_second_signal_cuts_the_delay_short(self):
+        server = self.serve(config={"limits": {"shutdown_delay_ms": 600_000}})
+        server.process.send_signal(signal.SIGTERM)
+        eventually(lambda: server.get("/readyz").status == 503)
+        self.assertEqual(server.terminate(), 0)
 
     def test_sigterm_does_not_wait_for_ever(self):
         server = self.serve(config={"limits": {"shutdown_ms": 300}})

@@ -1,4 +1,4 @@
-// server/http/wait_histogram.h: how long requests waited for a worker, counted by bounds.
+// server/admission/wait_histogram.h: how long requests waited, counted by bounds.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace seendb::http {
+namespace seendb::admission {
 
 /// A histogram of waits. Threads: any. Cost of Add: two relaxed atomic additions.
 class WaitHistogram {
@@ -47,4 +47,4 @@ class WaitHistogram {
   std::atomic<uint64_t> total_ns_{0};
 };
 
-}  // namespace seendb::http
+}  // namespace seendb::admission

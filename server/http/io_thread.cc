@@ -1,0 +1,151 @@
+#include "http/io_thread.h"
+
+#include <algorithm>
+
+#include "http/session.h"
+
+namespace seendb::http {
+namespace {
+
+/// Reading was cut short for so long: a flood.
+constexpr std::chrono::milliseconds kFlood{100};
+/// Connections that are taken in any flood.
+constexpr size_t kFloodedLeast = 256;
+/// Reading's share of the time while refusals cost as much as answers.
+constexpr double kCheapShare = 0.25;
+/// Waiting clients that are asked at a time whether they are gone.
+constexpr size_t kAsked = 64;
+
+}  // namespace
+
+void IoThread::Run() {
+  if (lane == nullptr) {
+    io.run();
+    return;
+  }
+  while (!io.stopped()) Turn(/*block=*/true);
+}
+
+bool IoThread::Turn(bool block) {
+  const bool read = Read(block);
+  return Work() || read;
+}
+
+Clock::time_point IoThread::CameAfter() {
+  if (lane == nullptr) return Clock::now();
+  if (waits_) Looked(Clock::now());
+  return looked_;
+}
+
+/// All that had come by `now` was read.
+void IoThread::Looked(Clock::time_point now) {
+  if (!waits_ && lane != nullptr) {
+    lane->LoopGap(now - looked_);
+    short_since_ = {};
+    SetFlooded(false);
+  }
+  waits_ = false;
+  looked_ = now;
+}
+
+/// In a flood each refusal takes time that an answer could have, so the number of connections is
+/// what bounds the waits: all that are open wait kFlood, if each asks for one request.
+void IoThread::SetFlooded(bool flooded) {
+  if (flooded == flooded_) return;
+  flooded_ = flooded;
+  const auto each = std::max<Clock::duration>(lane->MeanCost(), std::chrono::microseconds(1));
+  session_limit = flooded ? std::max(kFloodedLeast, static_cast<size_t>(kFlood / each)) : SIZE_MAX;
+}
+
+bool IoThread::Read(bool block) {
+  if (lane == nullptr) return io.poll() > 0;
+  const bool read = ReadAll();
+  if (read || !block || !lane->empty()) return read;
+  waits_ = true;
+  if (io.run_one() == 0) return false;
+  if (waits_) Looked(Clock::now());
+  ReadAll();
+  return true;
+}
+
+/// Reads until nothing more has come, or reading has had its share of the time. False where nothing
+/// had.
+bool IoThread::ReadAll() {
+  const admission::Settings& settings = lane->settings();
+  const double share =
+      lane->CheapRequests() ? std::min(kCheapShare, settings.intake_share) : settings.intake_share;
+  const std::chrono::duration<double, std::micro> most(static_cast<double>(settings.slice_us) *
+                                                       share / (1 - share));
+  const auto began = Clock::now();
+  auto now = began;
+  bool did = false;
+  while (io.poll_one() > 0) {
+    did = true;
+    now = Clock::now();
+    if (now - began > most && !lane->empty()) {
+      lane->SpentReading(now - began);
+      if (short_since_ == Clock::time_point()) short_since_ = began;
+      SetFlooded(now - short_since_ > kFlood);
+      return true;
+    }
+  }
+  now = Clock::now();
+  if (did) lane->SpentReading(now - began);
+  Looked(now);
+  return did;
+}
+
+/// Works on what waits, for a slice of time.
+bool IoThread::Work() {
+  if (lane == nullptr || lane->empty()) return false;
+  auto now = Clock::now();
+  const auto until = now + std::chrono::microseconds(lane->settings().slice_us);
+  if (lane->LooksForGone(now)) DropGone();
+  do {
+    const admission::Lane::Turn turn = lane->Take(now);
+    if (turn.entry == nullptr) break;
+    static_cast<Session*>(turn.entry->owner)->TakeTurn(turn.verdict, now);
+    now = Clock::now();
+  } while (now < until);
+  return true;
+}
+
+/// Requests whose clients are gone cost nothing but this look.
+void IoThread::DropGone() {
+  polled_.clear();
+  asked_.clear();
+  lane->ForOldest(kAsked, [this](admission::Entry* entry) {
+    auto* const session = static_cast<Session*>(entry->owner);
+    polled_.push_back({session->descriptor(), POLLRDHUP, 0});
+    asked_.push_back(session);
+  });
+  if (poll(polled_.data(), polled_.size(), 0) <= 0) return;
+  const bool overloaded = lane->counters().overloaded.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < asked_.size(); ++i) {
+    const short events = polled_[i].revents;
+    // A client may have sent all it has to say, and wait for the answer. One that is to be kept
+    // alive hardly does that.
+    const bool half_closed = (events & POLLRDHUP) != 0 && overloaded && asked_[i]->keeps_alive();
+    if ((events & (POLLHUP | POLLERR)) != 0 || half_closed) asked_[i]->Abort();
+  }
+}
+
+void IoThread::AddIdle(Idler* idler) {
+  if (idler->is_linked()) return;
+  idle_.push_back(*idler);
+  idle_count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void IoThread::RemoveIdle(Idler* idler) {
+  if (!idler->is_linked()) return;
+  idler->unlink();
+  idle_count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void IoThread::CloseLongestIdle() {
+  if (idle_.empty()) return;  // a request came: for a moment there is one too many
+  shared->counters.evicted.fetch_add(1, std::memory_order_relaxed);
+  idle_.front().MakeRoom();
+}
+
+}  // namespace seendb::http

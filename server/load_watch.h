@@ -1,0 +1,37 @@
+// server/load_watch.h: keeps the admission layer going: its settings, the level of degradation,
+// and what the log says of an overload.
+
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "admission/admission.h"
+#include "ops/config.h"
+
+namespace seendb {
+
+/// See the head of this file. Threads: the one that runs `io`.
+class LoadWatch {
+ public:
+  /// All are borrowed. `threads`: I/O threads, among which the memory of bodies is divided.
+  LoadWatch(boost::asio::io_context* io, const ops::Config& config, size_t threads,
+            admission::Admission* admission);
+
+  /// Ticks from now on.
+  void Start();
+  /// Reads the section "admission" of the config file anew. A file that does not fit is logged, and
+  /// changes nothing; where none was named, nothing happens.
+  void Reload();
+
+ private:
+  void Use(admission::Settings settings);
+  void Tick();
+
+  const ops::Config& config_;
+  const size_t threads_;
+  admission::Admission& admission_;
+  boost::asio::steady_timer timer_;
+};
+
+}  // namespace seendb
