@@ -6,7 +6,7 @@ import re
 import rooms
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-HOUSES = ("engine", "server", "tools", "perf", "tests")
+HOUSES = ("engine", "common", "server", "tools", "perf", "tests")
 
 
 def includes_of(text):
@@ -79,8 +79,16 @@ def check_server(room, target_house, target_room, target):
     return None
 
 
+def check_common(room, target_house, target_room, target):
+    if target_house == "engine" and target_room == "public" and target != rooms.COMPOSITION_HEADER:
+        return None
+    if target_house == "common" and target_room in rooms.COMMON_ROOMS.get(room, ()):
+        return None
+    return f"common/{room} may not include {target}"
+
+
 def check_tools(target_house, target_room, target):
-    if target_house == "tools":
+    if target_house in ("tools", "common"):
         return None
     if target_house == "engine":
         if target_room == "public" or target_room in rooms.TOOLS_ENGINE_ROOMS:
@@ -97,6 +105,8 @@ def check_own(house, room, target_house, target_room, target):
         return "nobody includes perf/"
     if house == "engine":
         return check_engine(room, target_house, target_room, target)
+    if house == "common":
+        return check_common(room, target_house, target_room, target)
     if house == "server":
         return check_server(room, target_house, target_room, target)
     if house == "tools":

@@ -41,7 +41,14 @@ LOCK_HEADER = "base/sync.h"
 
 # Locks that Clang does not check: that header alone may use them.
 LOCKS_STD = {"mutex", "shared_mutex", "condition_variable"}
-LOCK_HOUSES = {"engine", "server", "tools"}
+LOCK_HOUSES = {"engine", "common", "server", "tools"}
+
+# Rooms that the server and the tool share, and what each may include of its house. Of the engine
+# they know the public headers (Status) alone.
+COMMON_ROOMS = {
+    "net": {"net"},
+    "redis": {"redis", "net"},
+}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).
@@ -51,9 +58,9 @@ THIRD_PARTY = {
     "xxhash": {"engine"},
     "nlohmann": {"engine", "server", "tools"},
     "simdjson": {"server", "tools"},
-    "boost": {"server", "tools"},
+    "boost": {"common", "server", "tools"},
     "librdkafka": {"server", "tools"},
-    "openssl": {"server:http", "server:ops", "tools"},
+    "openssl": {"common:net", "server:http", "server:ops", "tools"},
     "prometheus": {"server"},
     "spdlog": {"server", "tools"},
     "fmt": {"server", "tools"},
@@ -63,7 +70,7 @@ THIRD_PARTY = {
     "gtest": set(),
     "gmock": set(),
     "benchmark": set(),
-    "hiredis": set(),
+    "hiredis": {"common:redis"},
 }
 
 # Standard headers that do not belong somewhere: the engine never prints, its pure rooms do no I/O.
@@ -95,6 +102,8 @@ def room_of(path):
         return "engine", parts[1]
     if house == "server":
         return "server", parts[1] if len(parts) > 2 else "main"
+    if house == "common":
+        return house, parts[1] if len(parts) > 2 else ""
     if house in ("tools", "perf", "tests"):
         return house, parts[1] if len(parts) > 2 else ""
     return None, None
