@@ -1,5 +1,5 @@
-// net/client_stream.h: one connection of a client, over TCP or a socket of the file system, with TLS
-// or without. Blocking, with a time limit for each step.
+// net/client_stream.h: one connection of a client, over TCP or a socket of the file system, with
+// TLS or without. Blocking, with a time limit for each step.
 
 #pragma once
 
@@ -41,12 +41,12 @@ class ClientStream {
 
   explicit ClientStream(std::chrono::milliseconds timeout) : timeout_(timeout), plain_(context_) {}
 
-  /// Connects and, where the target is secure, agrees on TLS with a peer that has the target's name.
-  /// kUnavailable; kInvalidArgument: a file of `files` is not what it should be.
+  /// Connects and, where the target is secure, agrees on TLS with a peer that has the target's
+  /// name. kUnavailable; kInvalidArgument: a file of `files` is not what it should be.
   Status Connect(const StreamTarget& target, const TlsFiles& files);
 
-  /// Runs one asynchronous operation to its end: `start(stream, on_end)` begins it on the stream, and
-  /// on_end takes its error and whatever else an operation of Asio tells.
+  /// Runs one asynchronous operation to its end: `start(stream, on_end)` begins it on the stream,
+  /// and on_end takes its error and whatever else an operation of Asio tells.
   template <typename Start>
   Error Run(Start start) {
     Error error;

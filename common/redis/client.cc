@@ -137,14 +137,14 @@ Status Client::ReadSlots(const Reply& reply) {
     if (first < 0 || first > last || last >= kSlots) {
       return Status::Unavailable("Redis: CLUSTER SLOTS names slots that are none");
     }
-    Peer& peer = PeerAt(std::string(Reply::TextOf(*primary[0])) + ":" +
-                        std::to_string(primary[1]->integer));
-    peer.slots += (peer.slots.empty() ? "" : ",") + std::to_string(first) + "-" +
-                  std::to_string(last);
-    const auto index = static_cast<uint32_t>(
-        std::find_if(peers_.begin(), peers_.end(),
-                     [&](const auto& one) { return one.get() == &peer; }) -
-        peers_.begin());
+    Peer& peer =
+        PeerAt(std::string(Reply::TextOf(*primary[0])) + ":" + std::to_string(primary[1]->integer));
+    peer.slots +=
+        (peer.slots.empty() ? "" : ",") + std::to_string(first) + "-" + std::to_string(last);
+    const auto index =
+        static_cast<uint32_t>(std::find_if(peers_.begin(), peers_.end(),
+                                           [&](const auto& one) { return one.get() == &peer; }) -
+                              peers_.begin());
     std::fill(peer_of_slot_.begin() + first, peer_of_slot_.begin() + last + 1, index);
   }
   learn_again_ = false;

@@ -5,8 +5,8 @@
 //   pipeline.Add({"ZCARD", key}, key);
 //   auto replies = client->Run(pipeline);   // replies[0]
 //
-// Of a cluster the client knows which primary has which slot; it follows MOVED and ASK, and asks the
-// cluster anew when a node is lost.
+// Of a cluster the client knows which primary has which slot; it follows MOVED and ASK, and asks
+// the cluster anew when a node is lost.
 
 #pragma once
 

@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kReadBytes = 64 << 10;
 
 /// The first words of errors that pass, and of those that are about rights.
-constexpr std::array<std::string_view, 6> kPassing = {"LOADING",   "CLUSTERDOWN", "BUSY",
-                                                      "MASTERDOWN", "TRYAGAIN",   "NOREPLICAS"};
+constexpr std::array<std::string_view, 6> kPassing = {"LOADING",    "CLUSTERDOWN", "BUSY",
+                                                      "MASTERDOWN", "TRYAGAIN",    "NOREPLICAS"};
 constexpr std::array<std::string_view, 3> kRights = {"NOAUTH", "WRONGPASS", "NOPERM"};
 
 template <size_t n>

@@ -45,8 +45,8 @@ class Reply {
   long long integer() const {
     return reply_ && reply_->type == REDIS_REPLY_INTEGER ? reply_->integer : 0;
   }
-  /// kInvalidArgument: Redis refused the command as it is. kForbidden: it asks for a password or for
-  /// a right (ACL). kUnavailable: it can't now (LOADING, CLUSTERDOWN, BUSY, MASTERDOWN).
+  /// kInvalidArgument: Redis refused the command as it is. kForbidden: it asks for a password or
+  /// for a right (ACL). kUnavailable: it can't now (LOADING, CLUSTERDOWN, BUSY, MASTERDOWN).
   Status status() const;
 
   static std::string_view TextOf(const redisReply& reply);

@@ -65,7 +65,8 @@ struct Recorded {
 };
 
 /// Appends `{"accepted":n,"refused":m,"refusals":[{"index":i,"error":{...}}]}`, and behind that
-/// `"refused_by":{"too_old":m}`, `"outside_window":n` and `"beyond_cap":n` where they are not 0, and, where there is a day,
+/// `"refused_by":{"too_old":m}`, `"outside_window":n` and `"beyond_cap":n` where they are not 0,
+/// and, where there is a day,
 /// `"day":"2026-11-20","first_today":[i]`.
 void AppendRecorded(const Recorded& recorded, std::string* out);
 /// Answers with it: 422 where there were events and every one is refused, else 200.

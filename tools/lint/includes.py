@@ -88,7 +88,7 @@ def check_common(room, target_house, target_room, target):
 
 
 def check_tools(target_house, target_room, target):
-    if target_house in ("tools", "common"):
+    if target_house == "tools":
         return None
     if target_house == "engine":
         if target_room == "public" or target_room in rooms.TOOLS_ENGINE_ROOMS:
@@ -103,6 +103,11 @@ def check_own(house, room, target_house, target_room, target):
         return "nobody includes tests/"
     if target_house == "perf" and house != "perf":
         return "nobody includes perf/"
+    if target_house == "common" and house in ("tools", "server"):
+        users = rooms.COMMON_USERS
+        if target_room in users.get(house, set()) | users.get(f"{house}:{room}", set()):
+            return None
+        return f"{house}/{room} may not include common/{target_room}"
     if house == "engine":
         return check_engine(room, target_house, target_room, target)
     if house == "common":

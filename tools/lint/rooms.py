@@ -49,6 +49,8 @@ COMMON_ROOMS = {
     "net": {"net"},
     "redis": {"redis", "net"},
 }
+# Who may include them: a house, or a room of it ("server:ingest"), and which of them.
+COMMON_USERS = {"tools": {"net", "redis"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).

@@ -38,13 +38,13 @@ struct KeyPiece {
   std::string_view type;  ///< of kOther: as TYPE names it
   std::span<const Member> members;
   uint64_t begin = 0;  ///< of a list: the position of the first
-  bool last = true;  ///< no piece of this key follows
+  bool last = true;    ///< no piece of this key follows
 };
 
 /// Keys with at most so many members are read by one command, which sees them at one moment. Those
 /// that are longer are walked by ZSCAN or SSCAN: a member that is there all the time is among what
-/// they give, whatever changes meanwhile, though maybe twice. (A list has no such walk: a longer one
-/// that is trimmed at its head meanwhile may be read with a gap.)
+/// they give, whatever changes meanwhile, though maybe twice. (A list has no such walk: a longer
+/// one that is trimmed at its head meanwhile may be read with a gap.)
 inline constexpr uint64_t kWholeMembers = 5'000;
 /// Members asked for at once, at most about so many: it bounds our memory, and how long Redis keeps
 /// others waiting (some milliseconds).

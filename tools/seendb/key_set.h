@@ -1,5 +1,5 @@
-// seendb/key_set.h: which keys were met already, by 64 bits of their hash: 9 to 22 bytes per key. Of
-// 50 million keys two have the same hash with a chance of 1 in 15,000.
+// seendb/key_set.h: which keys were met already, by 64 bits of their hash: 9 to 22 bytes per key.
+// Of 50 million keys two have the same hash with a chance of 1 in 15,000.
 
 #pragma once
 

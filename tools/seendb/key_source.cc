@@ -76,8 +76,8 @@ class ScanSource : public KeySource {
   };
 
   Status Scan(Walk* walk, KeyPage* page) {
-    auto reply = client_.RunOn(walk->node.address, {"SCAN", walk->cursor, "MATCH", pattern_, "COUNT",
-                                                    std::to_string(kKeysOfPage)});
+    auto reply = client_.RunOn(walk->node.address, {"SCAN", walk->cursor, "MATCH", pattern_,
+                                                    "COUNT", std::to_string(kKeysOfPage)});
     if (!reply.ok()) return reply.status();
     if (reply->is_error()) return reply->status();
     const auto parts = reply->elements();

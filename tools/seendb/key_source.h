@@ -47,8 +47,8 @@ struct TopicFlags {
   std::string brokers, topic;
   std::vector<std::string> properties;  ///< "NAME=VALUE" of librdkafka
 };
-/// The messages of a topic of Kafka, up to what is in it when this is called: the value of each is a
-/// key; where it is empty, the message's key. kUnavailable, kNotFound, kInvalidArgument.
+/// The messages of a topic of Kafka, up to what is in it when this is called: the value of each is
+/// a key; where it is empty, the message's key. kUnavailable, kNotFound, kInvalidArgument.
 Result<std::unique_ptr<KeySource>> TopicKeys(const TopicFlags& flags);
 
 }  // namespace seendb::tool

@@ -8,10 +8,7 @@
 namespace seendb::tool {
 
 Loader::Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeState state)
-    : reader_(reader),
-      sink_(sink),
-      options_(std::move(options)),
-      state_(std::move(state)) {
+    : reader_(reader), sink_(sink), options_(std::move(options)), state_(std::move(state)) {
   state_.rows = std::max(state_.rows, options_.skip_rows);
 }
 

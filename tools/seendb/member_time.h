@@ -11,8 +11,8 @@
 namespace seendb::tool {
 
 /// A sorted set's scores are times, where they have a unit. Other members get the time that the
-/// operator names; in a list each is 1 ms older than the one before it, as LPUSH leaves them: so the
-/// newest impressions are those at its head.
+/// operator names; in a list each is 1 ms older than the one before it, as LPUSH leaves them: so
+/// the newest impressions are those at its head.
 struct TimeOfMembers {
   ScoreUnit unit = ScoreUnit::kNone;
   std::optional<int64_t> at_ms = {};

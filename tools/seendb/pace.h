@@ -18,8 +18,8 @@ class Pace {
 
   /// Takes so many members: the seconds to wait before they are asked for.
   double Take(uint64_t members, double now_s) EXCLUDES(mutex_);
-  /// A PING took `ms`. After a slow one the limit is half of what was taken last (and of the limit);
-  /// each one that is not slow raises it by a quarter, up to the given rate.
+  /// A PING took `ms`. After a slow one the limit is half of what was taken last (and of the
+  /// limit); each one that is not slow raises it by a quarter, up to the given rate.
   void Note(double ms, double now_s) EXCLUDES(mutex_);
   /// The present limit; 0: none.
   double limit() const EXCLUDES(mutex_);

@@ -24,10 +24,11 @@ void SleepMs(int64_t ms);
 /// kBusy or kUnavailable.
 bool WorthRetrying(const Status& status);
 
-/// Calls `attempt` again and again, with longer and longer pauses (of at least `least_s()` seconds),
-/// until it succeeds, fails for good, or the patience is over. Its last answer.
-Status TryPatiently(const Patience& patience, const std::function<Status()>& attempt,
-                    const std::function<int64_t()>& least_s = [] { return int64_t{0}; });
+/// Calls `attempt` again and again, with longer and longer pauses (of at least `least_s()`
+/// seconds), until it succeeds, fails for good, or the patience is over. Its last answer.
+Status TryPatiently(
+    const Patience& patience, const std::function<Status()>& attempt,
+    const std::function<int64_t()>& least_s = [] { return int64_t{0}; });
 
 /// Sends the batch in that way.
 Result<SendResult> SendPatiently(PlaySink& sink, const PlayBatch& batch, const Patience& patience);

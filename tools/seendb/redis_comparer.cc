@@ -41,9 +41,8 @@ Status RedisComparer::Compare(const std::vector<std::string>& keys) {
     if (fits) of_users.push_back(key);
     tally_.not_read += fits ? 0 : 1;
   }
-  Status status = reader_.Read(of_users, [&](const KeyPiece& piece) {
-    return TakePiece(of_users[piece.key], piece);
-  });
+  Status status = reader_.Read(
+      of_users, [&](const KeyPiece& piece) { return TakePiece(of_users[piece.key], piece); });
   return status.ok() ? AskAll() : status;
 }
 
@@ -132,9 +131,9 @@ Status RedisComparer::Judge(const std::vector<Asked>& all) {
         continue;
       }
       doubted.emplace_back(&one, i);
-      pipeline.Add({one.kind == KeyKind::kZset ? "ZSCORE" : "SISMEMBER", *one.key,
-                    question.items[i]},
-                   *one.key);
+      pipeline.Add(
+          {one.kind == KeyKind::kZset ? "ZSCORE" : "SISMEMBER", *one.key, question.items[i]},
+          *one.key);
     }
   }
   if (doubted.empty()) return {};

@@ -1,4 +1,5 @@
-// seendb/redis_comparer.h: whether a database calls seen what an old store calls seen, and what else.
+// seendb/redis_comparer.h: whether a database calls seen what an old store calls seen, and what
+// else.
 
 #pragma once
 
@@ -31,7 +32,8 @@ struct ComparisonTally {
   uint64_t checked = 0;         ///< asked
   uint64_t missing = 0;         ///< of those: unseen in the database. None may be
   uint64_t others_checked = 0;  ///< items of other users, which the old store calls unseen
-  uint64_t extra = 0;  ///< of those: seen in the database, by a false positive or because it knows more
+  uint64_t extra =
+      0;  ///< of those: seen in the database, by a false positive or because it knows more
   uint64_t degraded = 0;  ///< answers that lack something
   uint64_t not_read = 0;  ///< keys: not there, of another type, or without times
   std::vector<Difference> missing_samples = {}, extra_samples = {};

@@ -80,7 +80,8 @@ void AddRedisPlaceFlags(Command command, RedisFlags* flags) {
   const char* const group = "Redis";
   command
       .Add("--redis", flags->url,
-           "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, or unix:PATH; any node of "
+           "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, or unix:PATH; any node "
+           "of "
            "a cluster (the variable SEENDB_REDIS)")
       .TypeName("URL")
       .NotEmpty()
@@ -155,8 +156,7 @@ void AddRedisKeyFlags(Command command, RedisFlags* flags) {
            "What scores count since 1970: s, ms, us, none (no times), or auto: by their size")
       .OneOf({"auto", "s", "ms", "us", "none"})
       .Group(group);
-  command
-      .Add("--kind", flags->kind, "What members are: plays (watched) or impressions (served)")
+  command.Add("--kind", flags->kind, "What members are: plays (watched) or impressions (served)")
       .OneOf({"plays", "impressions"})
       .Group(group);
   command

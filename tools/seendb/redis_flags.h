@@ -48,7 +48,8 @@ struct RedisPlace {
   }
 };
 
-/// The old store of the flags, and with --rdb the redis-server that serves its dump while this lives.
+/// The old store of the flags, and with --rdb the redis-server that serves its dump while this
+/// lives.
 class RedisSource {
  public:
   /// The errors of ParseAddress and of ScratchRedis::Start.

@@ -86,9 +86,9 @@ Status PrintSummary(const Session& session, const RedisTally& before, const Redi
                         {"problems", ProblemsJson(now)}});
     return PrintJson(summary);
   }
-  std::string out = FormatCount(now.users) + " users, " + FormatCount(now.members) + " members: " +
-                    FormatCount(now.accepted) + " accepted, " + FormatCount(now.refused) +
-                    " refused" + ByReason(now) + "\n";
+  std::string out = FormatCount(now.users) + " users, " + FormatCount(now.members) +
+                    " members: " + FormatCount(now.accepted) + " accepted, " +
+                    FormatCount(now.refused) + " refused" + ByReason(now) + "\n";
   if (now.outside_window != 0) {
     out += FormatCount(now.outside_window) +
            " of the accepted are older than the policy's window: no filter counts them\n";
@@ -166,10 +166,11 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
     if (!server.ok()) return server.status();
     return MakeServerSink(std::move(server).value(), CollectionOf(session), kind);
   };
-  RedisImporter importer(options, **keys, pace, before, [&] { return place.Open(); }, make_sink);
+  RedisImporter importer(
+      options, **keys, pace, before, [&] { return place.Open(); }, make_sink);
   Progress progress("members", before.members);
-  Status status = importer.Run(
-      [&](double fraction, uint64_t members) { progress.Show(fraction, members); });
+  Status status =
+      importer.Run([&](double fraction, uint64_t members) { progress.Show(fraction, members); });
   progress.Clear();
   const RedisTally now = importer.tally();
   Status printed = PrintSummary(session, before, now, pace, progress.elapsed_s());
@@ -219,8 +220,7 @@ void AddRedisImport(Command redis, Session& session) {
            "Members per second at most (as fast as it goes; slower by itself while Redis is slow)")
       .Range(0, 1'000'000'000)
       .TypeName("N");
-  command
-      .Add("--slow-ms", flags->slow_ms, "Redis is slow where a PING takes longer than that")
+  command.Add("--slow-ms", flags->slow_ms, "Redis is slow where a PING takes longer than that")
       .Range(1, 60'000)
       .ShowDefault();
   command.Add("--parallel", options.parallel, "Keys are read by so many threads")

@@ -81,8 +81,8 @@ bool RedisImporter::Pop(Page* page) {
 void RedisImporter::Done(const Page& page, const RedisTally& tally) {
   const MutexLock lock(mutex_);
   finished_.emplace(page.number, Finished{page.keys, tally});
-  for (auto first = finished_.begin();
-       first != finished_.end() && first->first == next_page_; first = finished_.begin()) {
+  for (auto first = finished_.begin(); first != finished_.end() && first->first == next_page_;
+       first = finished_.begin()) {
     tally_.Add(first->second.tally);
     place_ = std::move(first->second.keys.after);
     fraction_ = first->second.keys.fraction;
@@ -146,7 +146,8 @@ Status RedisImporter::Feed(const OnProgress& on_progress) {
   for (;;) {
     {
       const MutexLock lock(mutex_);
-      if (!failure_.ok() || InterruptedBy() != 0 || next_page_ + (more ? 0 : 1) == number) return {};
+      if (!failure_.ok() || InterruptedBy() != 0 || next_page_ + (more ? 0 : 1) == number)
+        return {};
     }
     Status status = Tick(on_progress);
     if (!status.ok()) return status;
@@ -231,9 +232,8 @@ Status RedisImporter::TakePiece(Worker& worker, const std::string& key, const Ke
   if (piece.kind == KeyKind::kOther || !times.known()) {
     if (!piece.last) return {};
     ++tally->bad_keys;
-    tally->Describe(key, piece.kind == KeyKind::kOther
-                             ? "holds a " + std::string(piece.type)
-                             : "has no times: say --at");
+    tally->Describe(key, piece.kind == KeyKind::kOther ? "holds a " + std::string(piece.type)
+                                                       : "has no times: say --at");
     return {};
   }
   const std::string_view user = *options_.users.UserOf(key);

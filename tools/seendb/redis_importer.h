@@ -1,9 +1,9 @@
 // seendb/redis_importer.h: moves the members of an old store's keys into a database.
 //
-// One thread walks the keys, page by page; others read the members of a page and record them. A page
-// is done once everything of it was acknowledged; the state names the place behind the last page
-// before which all are done. So a killed import loses nothing, and repeats some pages, which is
-// harmless.
+// One thread walks the keys, page by page; others read the members of a page and record them. A
+// page is done once everything of it was acknowledged; the state names the place behind the last
+// page before which all are done. So a killed import loses nothing, and repeats some pages, which
+// is harmless.
 
 #pragma once
 
@@ -33,9 +33,9 @@ struct RedisImportOptions {
   std::optional<int64_t> at_ms = {};  ///< of members without a time of their own
   size_t batch_plays = 5'000;
   uint32_t parallel = 2;
-  int64_t retry_s = 60;     ///< longest wait for a busy or lost server or Redis
-  std::string state = {};   ///< where progress is kept; empty: nowhere
-  Json identity = {};       ///< what the state belongs to
+  int64_t retry_s = 60;    ///< longest wait for a busy or lost server or Redis
+  std::string state = {};  ///< where progress is kept; empty: nowhere
+  Json identity = {};      ///< what the state belongs to
 };
 
 /// See the head of this file. Threads: one; it starts and ends its own.

@@ -64,9 +64,9 @@ void RedisSurvey::AddMemory(uint64_t bytes, uint64_t members) {
 }
 
 ScoreUnit RedisSurvey::unit() const {
-  const auto most = std::max_element(
-      by_unit_.begin(), by_unit_.end(),
-      [](const Times& one, const Times& other) { return one.keys < other.keys; });
+  const auto most =
+      std::max_element(by_unit_.begin(), by_unit_.end(),
+                       [](const Times& one, const Times& other) { return one.keys < other.keys; });
   return most->keys == 0 ? ScoreUnit::kNone : static_cast<ScoreUnit>(most - by_unit_.begin());
 }
 
@@ -88,8 +88,8 @@ Json RedisSurvey::Policy(int64_t now_ms, Json* notes) const {
     if (plain_ != 0) policy["impressions"] = std::min<uint64_t>(10'000, LengthAt(1));
     return policy;
   }
-  const int64_t wanted =
-      BucketIndexOf(months, now_ms) - BucketIndexOf(months, std::min(times().oldest_ms, now_ms)) + 1;
+  const int64_t wanted = BucketIndexOf(months, now_ms) -
+                         BucketIndexOf(months, std::min(times().oldest_ms, now_ms)) + 1;
   const int64_t window = std::min(wanted, kRetentionMax - 1);
   policy = {{"bucket", "month"}, {"window", window}, {"retention", window + 1}};
   char text[160];
@@ -135,8 +135,8 @@ Json RedisSurvey::Report(int64_t now_ms) const {
                        {"max", LengthAt(1)}};
   report["memory_bytes"] = static_cast<uint64_t>(memory);
   report["policy"] = std::move(policy);
-  report["disk_bytes"] = static_cast<uint64_t>(
-      members * kBytesPerItem + static_cast<double>(months_) * kBytesPerUserMonth);
+  report["disk_bytes"] = static_cast<uint64_t>(members * kBytesPerItem +
+                                               static_cast<double>(months_) * kBytesPerUserMonth);
   report["import_s"] = static_cast<uint64_t>(std::ceil(members / kMembersPerS));
   report["notes"] = std::move(notes);
   return report;

@@ -1,4 +1,5 @@
-// seendb/redis_survey.h: what an old store holds, added up key by key, and the policy that holds it.
+// seendb/redis_survey.h: what an old store holds, added up key by key, and the policy that holds
+// it.
 
 #pragma once
 

@@ -99,8 +99,7 @@ class Surveyor {
   }
 
   static RedisSurvey::End EndOf(std::span<redisReply* const> pair) {
-    return {redis::Reply::TextOf(*pair[0]),
-            ParseScore(redis::Reply::TextOf(*pair[1])).value_or(0)};
+    return {redis::Reply::TextOf(*pair[0]), ParseScore(redis::Reply::TextOf(*pair[1])).value_or(0)};
   }
 
   redis::Client& client_;
@@ -125,7 +124,7 @@ std::string ReportText(const Json& report) {
   facts.Add("source", TextOf(report, "source"));
   facts.Add("keys", TextOf(report, "keys"));
   facts.Add("user from", report.contains("user_from") ? TextOf(report, "user_from")
-                                                       : "unknown: say --user-from");
+                                                      : "unknown: say --user-from");
   facts.Add("users", FormatCount(CountOf(report, "users")));
   facts.Add("members", FormatCount(CountOf(report, "members")));
   facts.Add("types", Share(report["types"]));

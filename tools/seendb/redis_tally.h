@@ -26,8 +26,8 @@ struct RedisTally {
   uint64_t outside_window = 0;  ///< of the accepted: no filter counts them
   uint64_t refused = 0;         ///< members not recorded
   std::map<std::string, uint64_t> refused_by = {};
-  uint64_t absent_keys = 0;  ///< named, and not there
-  uint64_t bad_keys = 0;     ///< that hold something else, or fit no user
+  uint64_t absent_keys = 0;            ///< named, and not there
+  uint64_t bad_keys = 0;               ///< that hold something else, or fit no user
   std::vector<Problem> problems = {};  ///< the first
 
   void Add(const RedisTally& other);

@@ -34,10 +34,27 @@ redis::Address ScratchRedis::address() const {
 }
 
 Status ScratchRedis::Spawn() {
-  const std::vector<std::string> words = {
-      "redis-server", "--port", "0", "--unixsocket", "redis.sock", "--unixsocketperm", "700",
-      "--dir", folder_, "--dbfilename", "dump.rdb", "--save", "", "--appendonly", "no",
-      "--daemonize", "no", "--logfile", "redis.log", "--stop-writes-on-bgsave-error", "no"};
+  const std::vector<std::string> words = {"redis-server",
+                                          "--port",
+                                          "0",
+                                          "--unixsocket",
+                                          "redis.sock",
+                                          "--unixsocketperm",
+                                          "700",
+                                          "--dir",
+                                          folder_,
+                                          "--dbfilename",
+                                          "dump.rdb",
+                                          "--save",
+                                          "",
+                                          "--appendonly",
+                                          "no",
+                                          "--daemonize",
+                                          "no",
+                                          "--logfile",
+                                          "redis.log",
+                                          "--stop-writes-on-bgsave-error",
+                                          "no"};
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);

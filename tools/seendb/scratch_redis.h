@@ -1,5 +1,5 @@
-// seendb/scratch_redis.h: a redis-server of our own that serves a dump on a copy of the file, so that
-// the live store is not touched.
+// seendb/scratch_redis.h: a redis-server of our own that serves a dump on a copy of the file, so
+// that the live store is not touched.
 
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace seendb::tool {
 
-/// It listens on a socket in a folder that only we enter, and never writes. It ends with this object,
-/// or when this process is killed. Threads: one; the thread that made it must outlive it.
+/// It listens on a socket in a folder that only we enter, and never writes. It ends with this
+/// object, or when this process is killed. Threads: one; the thread that made it must outlive it.
 class ScratchRedis {
  public:
   /// Copies `rdb` into a folder in `temporary` and starts redis-server on it; returns once the dump

@@ -19,12 +19,11 @@ Status ServerConnection::Connect(const ServerAddress& address, const Credentials
 
 ServerConnection::Error ServerConnection::Exchange(const Request& request, Parser* parser,
                                                    bool* answered) {
-  const Error error = stream_.Run(
-      [&](auto& stream, auto on_end) { http::async_write(stream, request, on_end); });
+  const Error error =
+      stream_.Run([&](auto& stream, auto on_end) { http::async_write(stream, request, on_end); });
   if (error) return error;
-  const Error read = stream_.Run([&](auto& stream, auto on_end) {
-    http::async_read(stream, buffer_, *parser, on_end);
-  });
+  const Error read = stream_.Run(
+      [&](auto& stream, auto on_end) { http::async_read(stream, buffer_, *parser, on_end); });
   *answered = parser->got_some();
   return read;
 }

@@ -38,9 +38,8 @@ class TopicSource : public KeySource {
       status = {};
       for (int p = 0; p < found.partition_cnt && status.ok(); ++p) {
         Part part;
-        const auto asked =
-            rd_kafka_query_watermark_offsets(kafka_->get(), flags_.topic.c_str(), p, &part.next,
-                                             &part.end, KafkaHandle::kReachMs);
+        const auto asked = rd_kafka_query_watermark_offsets(
+            kafka_->get(), flags_.topic.c_str(), p, &part.next, &part.end, KafkaHandle::kReachMs);
         if (asked != RD_KAFKA_RESP_ERR_NO_ERROR) {
           status = kafka_->Unreachable(flags_.brokers, asked);
         }

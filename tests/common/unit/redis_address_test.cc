@@ -1,6 +1,6 @@
-#include "redis/address.h"
-
 #include <gtest/gtest.h>
+
+#include "redis/address.h"
 
 namespace seendb::redis {
 namespace {
