@@ -13,10 +13,10 @@ namespace {
 constexpr int64_t kDayMs = 86'400'000;
 /// Buckets that a policy may keep.
 constexpr int64_t kRetentionMax = 128;
-/// What a database of a year's plays needs, measured (tools/doc/from-redis.md): per item, and per
-/// user and month.
-constexpr double kBytesPerItem = 3.0;
-constexpr double kBytesPerUserMonth = 24.0;
+/// What a database needs per item, and on top per user and month: fits both rows of
+/// engine/doc/capacity.md, 3.49 bytes per item for 30 items a month, 2.1 for 3,300.
+constexpr double kBytesPerItem = 2.1;
+constexpr double kBytesPerUserMonth = 42.0;
 /// Members per second of an import without a limit, with Redis, the server and the tool on two
 /// processors together; measured as well.
 constexpr double kMembersPerS = 400'000;
