@@ -124,6 +124,7 @@ class EventStream final : public http::BodyStream {
 
   void Refuse(uint64_t line, Status status) {
     ++recorded_.refused;
+    ++recorded_.refused_by[ops::kMalformed];
     CountEvents(entry_->counters, kind_, 0, 1);
     NoteMalformed(&context_.refusals, entry_->counters, kind_, collection_, status);
     std::vector<RefusedEvent>& told = recorded_.refusals;
@@ -194,6 +195,7 @@ void EventStream::Flush() {
   }
   recorded_.accepted += result->accepted;
   recorded_.refused += result->refused;
+  for (size_t i = 0; i < kRefusalReasons; ++i) recorded_.refused_by[i] += result->refused_by[i];
   recorded_.outside_window += result->outside_window;
   recorded_.beyond_cap += result->beyond_cap;
   CountEvents(entry_->counters, kind_, result->accepted, result->refused);

@@ -57,6 +57,7 @@ Status RecordAll(Call& call, const std::vector<Event>& events,
   for (const Refusal& refusal : result->refusals) {
     recorded.refusals.push_back({refusal.index, refusal.status});
   }
+  std::copy(result->refused_by.begin(), result->refused_by.end(), recorded.refused_by.begin());
   recorded.outside_window = result->outside_window;
   recorded.beyond_cap = result->beyond_cap;
   recorded.day = result->day;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "http/error.h"
+#include "ops/metrics.h"
 #include "seendb/policy.h"
 
 namespace seendb::api {
@@ -183,6 +184,15 @@ void AppendRecorded(const Recorded& recorded, std::string* out) {
     out->push_back('}');
   }
   out->push_back(']');
+  constexpr const char* kRefusedByBegin = ",\"refused_by\":{\"";
+  const char* before = kRefusedByBegin;
+  for (size_t i = 0; i < recorded.refused_by.size(); ++i) {
+    if (recorded.refused_by[i] == 0) continue;
+    out->append(before).append(ops::RefusedByName(i)).append("\":");
+    out->append(std::to_string(recorded.refused_by[i]));
+    before = ",\"";
+  }
+  if (before != kRefusedByBegin) out->push_back('}');
   const auto append_count = [out](const char* member, uint64_t count) {
     if (count > 0) out->append(member).append(std::to_string(count));
   };

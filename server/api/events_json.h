@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,8 @@ struct RefusedEvent {
 struct Recorded {
   uint64_t accepted = 0, refused = 0;
   std::vector<RefusedEvent> refusals = {};
+  /// By RefusalReason; the last counts malformed ones (ops::RefusedByName).
+  std::array<uint64_t, kRefusalReasons + 1> refused_by = {};
   uint64_t outside_window = 0, beyond_cap = 0;  ///< as RecordResult's
   std::string day = {};                         ///< empty: the policy tells no first plays of a day
   std::vector<uint64_t> first_today = {};       ///< in the request, ascending
@@ -62,7 +65,8 @@ struct Recorded {
 };
 
 /// Appends `{"accepted":n,"refused":m,"refusals":[{"index":i,"error":{...}}]}`, and behind that
-/// `"outside_window":n` and `"beyond_cap":n` where they are not 0, and, where there is a day,
+/// `"refused_by":{"too_old":m}`, `"outside_window":n` and `"beyond_cap":n` where they are not 0,
+/// and, where there is a day,
 /// `"day":"2026-11-20","first_today":[i]`.
 void AppendRecorded(const Recorded& recorded, std::string* out);
 /// Answers with it: 422 where there were events and every one is refused, else 200.

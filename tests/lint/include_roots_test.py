@@ -26,7 +26,7 @@ def headers():
     """A header of each room, as an #include names it, by (house, room)."""
     found = {("engine", "seams"): "seams.h"}
     for house, names in (("engine", rooms.ENGINE_ROOMS + [rooms.RECOVERY_ROOM]),
-                         ("server", rooms.SERVER_ROOMS)):
+                         ("common", rooms.COMMON_ROOMS), ("server", rooms.SERVER_ROOMS)):
         for room in names:
             if (house, room) not in TOP:
                 path = sorted(glob.glob(os.path.join(ROOT, house, room, "*.h")))[0]
@@ -36,7 +36,10 @@ def headers():
 
 def allowed(house, room):
     """The rooms that a room of a house may include, apart from those of TOP."""
-    if house == "tools":
+    common = rooms.COMMON_USERS.get(house, set()) | rooms.COMMON_USERS.get(f"{house}:{room}", set())
+    if house == "common":
+        engine, server, common = set(), set(), rooms.COMMON_ROOMS[room]
+    elif house == "tools":
         engine, server = rooms.TOOLS_ENGINE_ROOMS, set()
     elif house == "server":
         engine, server = rooms.SERVER_ENGINE_ROOMS, rooms.SERVER_ROOMS[room]
@@ -45,7 +48,8 @@ def allowed(house, room):
     else:
         below = rooms.ENGINE_ROOMS[:rooms.ENGINE_ROOMS.index(room) + 1]
         engine, server = set(below) | ({"seams"} if room == "engine" else set()), set()
-    return ({("engine", one) for one in engine} | {("server", one) for one in server}) - TOP
+    return ({("engine", one) for one in engine} | {("common", one) for one in common} |
+            {("server", one) for one in server}) - TOP
 
 
 def sources_of(path):
@@ -63,7 +67,7 @@ def include_folders():
         for entry in json.load(file):
             for source in sources_of(os.path.join(entry["directory"], entry["file"])):
                 house, room = rooms.room_of(os.path.relpath(source, ROOT))
-                if house in ("engine", "server", "tools"):
+                if house in ("engine", "common", "server", "tools"):
                     arguments = shlex.split(entry["command"])
                     found[house, room] = [one for one in arguments if one.startswith("-I")]
     return found

@@ -192,6 +192,24 @@ class StructureTest(unittest.TestCase):
     def test_tools_include_server(self):
         self.expect("tools/seendb/x.cc", '#include "http/listener.h"\n', "may not include server/")
 
+    def test_common_is_for_those_named(self):
+        self.write("common/net/stream.h", '#include <boost/asio.hpp>\n#include "seendb/id.h"\n')
+        self.write("common/redis/client.h", '#include "net/stream.h"\n#include <hiredis/hiredis.h>\n')
+        self.write("tools/seendb/y.cc", '#include "redis/client.h"\n')
+        self.expect("server/ops/x.cc", '#include "redis/client.h"\n', "may not include common/redis")
+
+    def test_common_includes_its_users(self):
+        self.expect("common/redis/x.cc", '#include "http/listener.h"\n', "may not include")
+
+    def test_common_includes_the_engine(self):
+        self.expect("common/net/x.cc", '#include "seendb/engine.h"\n', "may not include")
+
+    def test_unknown_room_of_common(self):
+        self.expect("common/cellar/x.cc", "#include <vector>\n", "no room of the design")
+
+    def test_hiredis_in_tools(self):
+        self.expect("tools/seendb/x.cc", "#include <hiredis/hiredis.h>\n", "does not belong")
+
     def test_server_includes_tests(self):
         self.expect("server/ops/x.cc", '#include "support/help.h"\n', "nobody includes tests/")
 

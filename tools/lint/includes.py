@@ -6,7 +6,7 @@ import re
 import rooms
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-HOUSES = ("engine", "server", "tools", "perf", "tests")
+HOUSES = ("engine", "common", "server", "tools", "perf", "tests")
 
 
 def includes_of(text):
@@ -79,6 +79,14 @@ def check_server(room, target_house, target_room, target):
     return None
 
 
+def check_common(room, target_house, target_room, target):
+    if target_house == "engine" and target_room == "public" and target != rooms.COMPOSITION_HEADER:
+        return None
+    if target_house == "common" and target_room in rooms.COMMON_ROOMS.get(room, ()):
+        return None
+    return f"common/{room} may not include {target}"
+
+
 def check_tools(target_house, target_room, target):
     if target_house == "tools":
         return None
@@ -95,8 +103,15 @@ def check_own(house, room, target_house, target_room, target):
         return "nobody includes tests/"
     if target_house == "perf" and house != "perf":
         return "nobody includes perf/"
+    if target_house == "common" and house in ("tools", "server"):
+        users = rooms.COMMON_USERS
+        if target_room in users.get(house, set()) | users.get(f"{house}:{room}", set()):
+            return None
+        return f"{house}/{room} may not include common/{target_room}"
     if house == "engine":
         return check_engine(room, target_house, target_room, target)
+    if house == "common":
+        return check_common(room, target_house, target_room, target)
     if house == "server":
         return check_server(room, target_house, target_room, target)
     if house == "tools":

@@ -42,7 +42,16 @@ LOCK_HEADER = "base/sync.h"
 
 # Locks that Clang does not check: that header alone may use them.
 LOCKS_STD = {"mutex", "shared_mutex", "condition_variable"}
-LOCK_HOUSES = {"engine", "server", "tools"}
+LOCK_HOUSES = {"engine", "common", "server", "tools"}
+
+# Rooms that the server and the tool share, and what each may include of its house. Of the engine
+# they know the public headers (Status) alone.
+COMMON_ROOMS = {
+    "net": {"net"},
+    "redis": {"redis", "net"},
+}
+# Who may include them: a house, or a room of it ("server:ingest"), and which of them.
+COMMON_USERS = {"tools": {"net", "redis"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).
@@ -52,9 +61,9 @@ THIRD_PARTY = {
     "xxhash": {"engine"},
     "nlohmann": {"engine", "server", "tools"},
     "simdjson": {"server", "tools"},
-    "boost": {"server", "tools"},
+    "boost": {"common", "server", "tools"},
     "librdkafka": {"server", "tools"},
-    "openssl": {"server:http", "server:ops", "tools"},
+    "openssl": {"common:net", "server:http", "server:ops", "tools"},
     "prometheus": {"server"},
     "spdlog": {"server", "tools"},
     "fmt": {"server", "tools"},
@@ -64,7 +73,7 @@ THIRD_PARTY = {
     "gtest": set(),
     "gmock": set(),
     "benchmark": set(),
-    "hiredis": set(),
+    "hiredis": {"common:redis"},
 }
 
 # Standard headers that do not belong somewhere: the engine never prints, its pure rooms do no I/O.
@@ -96,6 +105,8 @@ def room_of(path):
         return "engine", parts[1]
     if house == "server":
         return "server", parts[1] if len(parts) > 2 else "main"
+    if house == "common":
+        return house, parts[1] if len(parts) > 2 else ""
     if house in ("tools", "perf", "tests"):
         return house, parts[1] if len(parts) > 2 else ""
     return None, None

@@ -20,7 +20,7 @@ import contracts  # noqa: E402
 import includes  # noqa: E402
 import rooms  # noqa: E402
 
-HOUSES = ("engine", "server", "tools", "tests", "perf")
+HOUSES = ("engine", "common", "server", "tools", "tests", "perf")
 SOURCE = re.compile(r"\.(cc|h)$")
 PUBLIC = re.compile(r"^engine/include/seendb/[^/]+\.h$")
 PUBLIC_LINES_MAX = 300
@@ -74,6 +74,8 @@ def check_room(path):
     if house == "engine" and room not in rooms.ENGINE_ROOMS + [
             rooms.RECOVERY_ROOM, "public", "seams"]:
         return [f"{path}:1: engine/{room} is no room of the design (tools/lint/rooms.py)"]
+    if house == "common" and room not in rooms.COMMON_ROOMS:
+        return [f"{path}:1: common/{room} is no room of the design (tools/lint/rooms.py)"]
     if house == "server" and room not in rooms.SERVER_ROOMS:
         return [f"{path}:1: server/{room} is no room of the design (tools/lint/rooms.py)"]
     return []

@@ -19,6 +19,7 @@ void AddVerify(Command app, Session& session);
 void AddRepair(Command app, Session& session);
 void AddIngest(Command app, Session& session);
 void AddProduce(Command app, Session& session);
+void AddRedis(Command app, Session& session);
 void AddLoad(Command app, Session& session);
 void AddGenerate(Command app, Session& session);
 void AddSeal(Command app, Session& session);

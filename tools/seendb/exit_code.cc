@@ -13,9 +13,11 @@ const char* const kExitCodeHelp =
     "  5  busy: another process has the database open, or the ring is full\n"
     "  6  not found: no such database, collection, bucket or file\n"
     "  7  unavailable: the server can't be reached, or something needed can't be read now\n"
-    "  8  rows: load or produce went through the log, and more rows were refused or bad than\n"
+    "  8  rows: load, produce or redis import went through, and more rows were refused or bad "
+    "than\n"
     "     --max-refused allows; the others are recorded\n"
     "  9  denied: the server asks for a token (--token-file), or for one that may do this\n"
+    "  10  missing: redis compare found items that the old store calls seen and SeenDB does not\n"
     "  130, 143  load was interrupted (SIGINT, SIGTERM); it says how to go on\n";
 
 int ExitCodeOf(StatusCode code) noexcept {

@@ -13,6 +13,8 @@ int ExitCodeOf(StatusCode code) noexcept;
 inline constexpr int kExitUsage = 2;
 /// The exit code of a log of which more rows were refused or bad than --max-refused allows.
 inline constexpr int kExitRows = 8;
+/// The exit code of a comparison that found items missing.
+inline constexpr int kExitMissing = 10;
 /// Added to the number of the signal that interrupted a command.
 inline constexpr int kExitSignal = 128;
 

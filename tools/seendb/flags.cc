@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "base/suggest.h"
+#include "redis/address.h"
 
 namespace seendb::tool {
 namespace {
@@ -180,17 +182,20 @@ Parsed CommandLine::Parse(int argc, const char* const* argv, bool say_errors) {
   } catch (const CLI::ParseError& error) {
     // --help and --version come this way too.
     const bool helped = error.get_exit_code() == 0;
-    error_ = error.what();
+    error_ = redis::HideCredentials(error.what());
     const bool is_usage = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) ||
                           error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
     const std::string unknown = is_usage ? UnknownWord(*app_) : std::string();
     if (!unknown.empty()) {
-      error_ = unknown;
+      error_ = redis::HideCredentials(unknown);
       if (say_errors) {
         std::fprintf(stderr, "%s\nRun with --help for more information.\n", error_.c_str());
       }
     } else if (helped || say_errors) {
-      app_->exit(error);
+      std::ostringstream out, err;
+      app_->exit(error, out, err);
+      std::fputs(out.str().c_str(), stdout);
+      std::fputs(redis::HideCredentials(err.str()).c_str(), stderr);
     }
     return helped ? Parsed::kHelped : Parsed::kRefused;
   }

@@ -1,5 +1,7 @@
 #include "go_on.h"
 
+#include "redis/address.h"
+
 namespace seendb::tool {
 
 std::string ShellQuote(std::string_view word) {
@@ -27,7 +29,7 @@ std::string GoOnLine(const std::vector<std::string>& argv, uint64_t rows) {
       continue;
     }
     if (rows != 0 && argv[i].starts_with("--skip=")) continue;
-    line += (line.empty() ? "" : " ") + ShellQuote(argv[i]);
+    line += (line.empty() ? "" : " ") + ShellQuote(redis::HideCredentials(argv[i]));
   }
   return rows == 0 ? line : line + " --skip " + std::to_string(rows);
 }

@@ -13,7 +13,7 @@ namespace seendb::tool {
 std::string ShellQuote(std::string_view word);
 
 /// `argv` with `--skip rows` in place of the --skip that it has. With `rows` 0 as it is: the
-/// state of --resume knows where to go on.
+/// state of --resume knows where to go on. The passwords of URLs of Redis are left out.
 std::string GoOnLine(const std::vector<std::string>& argv, uint64_t rows);
 
 }  // namespace seendb::tool

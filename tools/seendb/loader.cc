@@ -1,61 +1,21 @@
 #include "loader.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
-#include "interrupt.h"
+#include "patient_send.h"
 #include "units.h"
 
 namespace seendb::tool {
-namespace {
-
-constexpr int64_t kFirstPauseMs = 100;
-constexpr int64_t kLongestPauseMs = 5'000;
-
-void Sleep(int64_t ms) {
-  constexpr int64_t kStepMs = 50;
-  for (; ms > 0 && InterruptedBy() == 0; ms -= kStepMs) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(ms, kStepMs)));
-  }
-}
-
-bool WorthRetrying(const Status& status) {
-  return status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
-}
-
-}  // namespace
 
 Loader::Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeState state)
-    : reader_(reader),
-      sink_(sink),
-      options_(std::move(options)),
-      state_(std::move(state)),
-      pause_(Sleep) {
+    : reader_(reader), sink_(sink), options_(std::move(options)), state_(std::move(state)) {
   state_.rows = std::max(state_.rows, options_.skip_rows);
-}
-
-/// Sends the batch again and again, with longer and longer pauses, until it is taken, refused for
-/// good, or retry_s is over.
-Result<SendResult> Loader::SendPatiently() {
-  int64_t waited_ms = 0;
-  int64_t pause_ms = kFirstPauseMs;
-  for (;;) {
-    auto sent = sink_.Send(batch_);
-    if (sent.ok() || !WorthRetrying(sent.status())) return sent;
-    if (waited_ms >= options_.retry_s * 1000) return sent;
-    const int64_t wanted_ms = std::max(pause_ms, sink_.retry_after_s() * 1000);
-    const int64_t now_ms = std::min(wanted_ms, options_.retry_s * 1000 - waited_ms);
-    pause_(now_ms);
-    if (stop_()) return sent;
-    waited_ms += now_ms;
-    pause_ms = std::min(pause_ms * 2, kLongestPauseMs);
-  }
 }
 
 Status Loader::Flush(const OnBatch& on_batch) {
   if (batch_.size() != 0) {
-    auto sent = SendPatiently();
+    const Patience patience{options_.retry_s, pause_, stop_};
+    auto sent = SendPatiently(sink_, batch_, patience);
     if (!sent.ok()) {
       return {sent.status().code(), "rows after " + FormatCount(state_.rows) +
                                         " are not loaded: " + std::string(sent.status().message())};

@@ -58,7 +58,6 @@ class Loader {
 
  private:
   Status Flush(const OnBatch& on_batch);
-  Result<SendResult> SendPatiently();
   Status Take(RowKind kind, const PlayRow& row);
 
   PlayReader& reader_;
@@ -66,7 +65,7 @@ class Loader {
   LoadOptions options_;
   ResumeState state_;
   PlayBatch batch_;
-  Pause pause_;
+  Pause pause_;  // none: it sleeps
   std::function<bool()> stop_ = [] { return false; };
   bool stopped_ = false;
   std::optional<int64_t> newest_ms_;

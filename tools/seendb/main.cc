@@ -12,6 +12,7 @@
 #include "commands.h"
 #include "exit_code.h"
 #include "flags.h"
+#include "redis/address.h"
 #include "version.h"
 
 namespace seendb::tool {
@@ -40,6 +41,7 @@ void AddCommands(Command root, Session& session) {
   AddIngest(root, session);
   AddLoad(root, session);
   AddProduce(root, session);
+  AddRedis(root, session);
   AddGenerate(root, session);
   AddSeal(root, session);
   AddCompact(root, session);
@@ -58,12 +60,12 @@ void PrintFailure(const Session& session) {
   if (!session.json) {
     const std::string text =
         session.exit_code == 0 ? session.result.ToString() : std::string(session.result.message());
-    std::fprintf(stderr, "seendb: %s\n", text.c_str());
+    std::fprintf(stderr, "seendb: %s\n", redis::HideCredentials(text).c_str());
     return;
   }
   const std::string_view code =
       session.exit_code == 0 ? StatusCodeName(session.result.code()) : session.exit_name;
-  Json error = {{"code", code}, {"message", session.result.message()}};
+  Json error = {{"code", code}, {"message", redis::HideCredentials(session.result.message())}};
   if (!session.result.field().empty()) error["field"] = session.result.field();
   const Json whole = {{"error", std::move(error)}};
   std::fprintf(stderr, "%s\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());

@@ -47,10 +47,40 @@ void AppendWatch(const Watch& watch, std::string* out) {
 /// Straight into the engine of a folder.
 class EngineSink : public PlaySink {
  public:
-  EngineSink(Engine& engine, std::string collection)
-      : engine_(engine), collection_(std::move(collection)) {}
+  EngineSink(Engine& engine, std::string collection, EventKind kind)
+      : engine_(engine), collection_(std::move(collection)), kind_(kind) {}
 
   Result<SendResult> Send(const PlayBatch& batch) override {
+    auto recorded = Record(batch);
+    // Without background work a full ring drains only when told to.
+    if (!recorded.ok() && recorded.status().code() == StatusCode::kBusy) {
+      Status drained = engine_.Drain();
+      if (!drained.ok()) return drained;
+      recorded = Record(batch);
+    }
+    if (!recorded.ok()) return recorded.status();
+    SendResult result{recorded->accepted, recorded->refused, {}, recorded->outside_window};
+    for (size_t i = 0; i < kRefusalReasons; ++i) {
+      if (recorded->refused_by[i] == 0) continue;
+      result.refused_by.emplace(RefusalReasonName(static_cast<RefusalReason>(i)),
+                                recorded->refused_by[i]);
+    }
+    for (const Refusal& refusal : recorded->refusals) {
+      result.refusals.emplace_back(refusal.index, std::string(refusal.status.message()));
+    }
+    return result;
+  }
+
+ private:
+  Result<RecordResult> Record(const PlayBatch& batch) {
+    if (kind_ == EventKind::kImpressions) {
+      impressions_.clear();
+      for (size_t i = 0; i < batch.size(); ++i) {
+        const PlayRow row = batch.At(i);
+        impressions_.push_back({IdRef(row.user), IdRef(row.item), row.at_ms});
+      }
+      return engine_.RecordImpressions(impressions_, {.collection = collection_});
+    }
     plays_.clear();
     watches_.clear();
     watches_.reserve(batch.size());  // plays point into it
@@ -59,24 +89,13 @@ class EngineSink : public PlaySink {
       plays_.push_back({IdRef(row.user), IdRef(row.item), row.at_ms});
       if (row.watch) plays_.back().watch = &watches_.emplace_back(*row.watch);
     }
-    auto recorded = engine_.RecordPlays(plays_, {.collection = collection_});
-    // Without background work a full ring drains only when told to.
-    if (!recorded.ok() && recorded.status().code() == StatusCode::kBusy) {
-      Status drained = engine_.Drain();
-      if (!drained.ok()) return drained;
-      recorded = engine_.RecordPlays(plays_, {.collection = collection_});
-    }
-    if (!recorded.ok()) return recorded.status();
-    SendResult result{recorded->accepted, recorded->refused, {}, recorded->outside_window};
-    for (const Refusal& refusal : recorded->refusals) {
-      result.refusals.emplace_back(refusal.index, std::string(refusal.status.message()));
-    }
-    return result;
+    return engine_.RecordPlays(plays_, {.collection = collection_});
   }
 
- private:
   Engine& engine_;
   std::string collection_;
+  EventKind kind_;
+  std::vector<Impression> impressions_;
   std::vector<Play> plays_;
   std::vector<Watch> watches_;
 };
@@ -84,11 +103,13 @@ class EngineSink : public PlaySink {
 /// Every play was refused. The answer is that of 200: a report, not an error.
 constexpr unsigned kNothingTaken = 422;
 
-/// POST /plays of a server, as NDJSON.
+/// POST /plays or /impressions of a server, as NDJSON.
 class ServerSink : public PlaySink {
  public:
-  ServerSink(HttpClient& server, const std::string& collection)
-      : server_(server), target_("/plays?collection=" + PercentEncode(collection)) {}
+  ServerSink(HttpClient& server, const std::string& collection, EventKind kind)
+      : server_(server),
+        target_((kind == EventKind::kPlays ? "/plays?collection=" : "/impressions?collection=") +
+                PercentEncode(collection)) {}
 
   Result<SendResult> Send(const PlayBatch& batch) override {
     body_.clear();
@@ -113,6 +134,9 @@ class ServerSink : public PlaySink {
                                  std::to_string(result.accepted + result.refused) + " of " +
                                  std::to_string(batch.size()) + " plays");
     }
+    for (const auto& [reason, count] : answer.value("refused_by", Json::object()).items()) {
+      if (count.is_number_unsigned()) result.refused_by.emplace(reason, count.get<uint64_t>());
+    }
     for (const Json& refusal : ListOf(answer, "refusals")) {
       const Json& error = refusal.value("error", Json());
       result.refusals.emplace_back(CountOf(refusal, "index"), error.is_string()
@@ -129,6 +153,21 @@ class ServerSink : public PlaySink {
   std::string target_;
   std::string body_;
   int64_t retry_after_s_ = 0;
+};
+
+/// The same with a client of its own.
+class OwningServerSink : public PlaySink {
+ public:
+  OwningServerSink(std::unique_ptr<HttpClient> server, const std::string& collection,
+                   EventKind kind)
+      : server_(std::move(server)), sink_(*server_, collection, kind) {}
+
+  Result<SendResult> Send(const PlayBatch& batch) override { return sink_.Send(batch); }
+  int64_t retry_after_s() const override { return sink_.retry_after_s(); }
+
+ private:
+  std::unique_ptr<HttpClient> server_;
+  ServerSink sink_;
 };
 
 }  // namespace
@@ -174,11 +213,16 @@ void AppendNdjson(const PlayRow& play, std::string* out) {
   *out += "}\n";
 }
 
-std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection) {
+std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server, std::string collection,
+                                         EventKind kind) {
+  return std::make_unique<OwningServerSink>(std::move(server), collection, kind);
+}
+
+std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection, EventKind kind) {
   if (HttpClient* server = database.server()) {
-    return std::make_unique<ServerSink>(*server, collection);
+    return std::make_unique<ServerSink>(*server, collection, kind);
   }
-  return std::make_unique<EngineSink>(*database.engine(), std::move(collection));
+  return std::make_unique<EngineSink>(*database.engine(), std::move(collection), kind);
 }
 
 }  // namespace seendb::tool

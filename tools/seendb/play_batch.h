@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +51,11 @@ struct SendResult {
   uint64_t refused = 0;
   std::vector<std::pair<size_t, std::string>> refusals;
   uint64_t outside_window = 0;  ///< of the accepted: older than the policy's window
+  std::map<std::string, uint64_t> refused_by = {};  ///< all refused, by RefusalReasonName
 };
+
+/// What the plays of a batch are recorded as.
+enum class EventKind { kPlays, kImpressions };
 
 /// Where plays go. Threads: one.
 class PlaySink {
@@ -64,7 +69,12 @@ class PlaySink {
 };
 
 /// A sink into an open database, which must outlive it.
-std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection);
+std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection,
+                                   EventKind kind = EventKind::kPlays);
+
+/// A sink into a server that it owns the client of.
+std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server, std::string collection,
+                                         EventKind kind);
 
 /// The play as a line of NDJSON: `{"user":"u1","item":"v1","at":1700000000000}`, without `at` where
 /// there is none, and with what is said of the player, named as in POST /plays.

@@ -10,10 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <librdkafka/rdkafka.h>
-
 #include "byte_source.h"
 #include "commands.h"
+#include "kafka_handle.h"
 #include "log_flags.h"
 #include "play_batch.h"
 #include "progress.h"
@@ -26,8 +25,6 @@ namespace {
 
 constexpr int kFlushMs = 1'000;
 constexpr uint64_t kPollEvery = 1'000;
-constexpr size_t kErrorBytes = 512;
-constexpr int kReachMs = 8'000;
 constexpr int kAskAgainMs = 500;
 
 struct ProduceFlags {
@@ -55,27 +52,23 @@ class Producer {
   }
   ~Producer() {
     if (topic_ != nullptr) rd_kafka_topic_destroy(topic_);
-    if (handle_ != nullptr) rd_kafka_destroy(handle_);
   }
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
 
-  /// Waits until a broker answers that has the topic. Within kReachMs none answered: kUnavailable;
+  /// Waits until a broker answers that has the topic. In time none answered: kUnavailable;
   /// or the topic was not there, and no broker made it: kNotFound.
   Status Reach(const ProduceFlags& flags) {
     using std::chrono::steady_clock;
-    const auto until = steady_clock::now() + std::chrono::milliseconds(kReachMs);
+    const auto until = steady_clock::now() + std::chrono::milliseconds(KafkaHandle::kReachMs);
     for (;;) {
       const auto left =
           std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now());
       const rd_kafka_metadata_t* metadata = nullptr;
-      rd_kafka_resp_err_t error = rd_kafka_metadata(
-          handle_, 0, topic_, &metadata, std::max(static_cast<int>(left.count()), kAskAgainMs));
-      if (error != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        rd_kafka_poll(handle_, 0);  // calls Failed
-        return Status::Unavailable("can't reach Kafka at " + flags.brokers + ": " +
-                                   (trouble_.empty() ? rd_kafka_err2str(error) : trouble_));
-      }
+      rd_kafka_resp_err_t error =
+          rd_kafka_metadata(kafka_->get(), 0, topic_, &metadata,
+                            std::max(static_cast<int>(left.count()), kAskAgainMs));
+      if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return kafka_->Unreachable(flags.brokers, error);
       if (metadata->topic_cnt > 0) error = metadata->topics[0].err;
       rd_kafka_metadata_destroy(metadata);
       // Brokers that make topics by themselves say this until they have.
@@ -96,15 +89,15 @@ class Producer {
       if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
         return Status::Unavailable(rd_kafka_err2str(error));
       }
-      rd_kafka_poll(handle_, 100);
+      kafka_->Poll(100);
     }
-    if (++queued_ % kPollEvery == 0) rd_kafka_poll(handle_, 0);
+    if (++queued_ % kPollEvery == 0) kafka_->Poll(0);
     return {};
   }
   /// Waits for the fate of all that is queued.
   void Flush(const std::function<void()>& on_wait) {
-    while (rd_kafka_outq_len(handle_) > 0) {
-      rd_kafka_flush(handle_, kFlushMs);
+    while (rd_kafka_outq_len(kafka_->get()) > 0) {
+      rd_kafka_flush(kafka_->get(), kFlushMs);
       on_wait();
     }
   }
@@ -126,63 +119,27 @@ class Producer {
     producer->error_ = rd_kafka_err2str(message->err);
   }
 
-  /// What librdkafka says of its connections: the first is the one that tells why.
-  static void Failed(rd_kafka_t*, int, const char* reason, void* self) {
-    std::string& trouble = static_cast<Producer*>(self)->trouble_;
-    if (trouble.empty()) trouble = reason;
-  }
-  static void DropLog(const rd_kafka_t*, int, const char*, const char*) {}
-
-  static Status Set(rd_kafka_conf_t* conf, const std::string& name, const std::string& value) {
-    char text[kErrorBytes] = "";
-    const auto set = rd_kafka_conf_set(conf, name.c_str(), value.c_str(), text, sizeof(text));
-    return set == RD_KAFKA_CONF_OK ? Status() : Status::InvalidArgument(text);
-  }
-
   Status Start(const ProduceFlags& flags) {
-    rd_kafka_conf_t* const conf = rd_kafka_conf_new();
-    std::vector<std::pair<std::string, std::string>> settings = {
-        {"bootstrap.servers", flags.brokers},
-        {"partitioner", "murmur2_random"},
-        {"linger.ms", "20"},
-        {"compression.type", "lz4"},
-        {"acks", "all"},
-        {"enable.idempotence", "true"},
-        {"queue.buffering.max.messages", "500000"}};
-    Status status;
-    for (const std::string& given : flags.properties) {
-      const size_t equals = given.find('=');
-      if (equals == std::string::npos) {
-        status = Status::InvalidArgument("--property: write NAME=VALUE");
-      }
-      settings.emplace_back(given.substr(0, equals), given.substr(equals + 1));
-    }
-    for (const auto& [name, value] : settings) {
-      if (status.ok()) status = Set(conf, name, value);
-    }
-    rd_kafka_conf_set_opaque(conf, this);
-    rd_kafka_conf_set_dr_msg_cb(conf, Delivered);
-    rd_kafka_conf_set_error_cb(conf, Failed);
-    // A line for each try to connect hides the one that matters; who asks for `debug` wants them.
-    const bool debug = std::any_of(settings.begin(), settings.end(),
-                                   [](const auto& one) { return one.first == "debug"; });
-    if (!debug) rd_kafka_conf_set_log_cb(conf, DropLog);
-    char text[kErrorBytes] = "";
-    if (status.ok()) handle_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
-    if (handle_ == nullptr) {
-      rd_kafka_conf_destroy(conf);
-      return status.ok() ? Status::InvalidArgument(text) : status;
-    }
-    topic_ = rd_kafka_topic_new(handle_, flags.topic.c_str(), nullptr);
+    auto kafka = KafkaHandle::Open(RD_KAFKA_PRODUCER,
+                                   {{"bootstrap.servers", flags.brokers},
+                                    {"partitioner", "murmur2_random"},
+                                    {"linger.ms", "20"},
+                                    {"compression.type", "lz4"},
+                                    {"acks", "all"},
+                                    {"enable.idempotence", "true"},
+                                    {"queue.buffering.max.messages", "500000"}},
+                                   flags.properties, Delivered, this);
+    if (!kafka.ok()) return kafka.status();
+    kafka_ = std::move(kafka).value();
+    topic_ = rd_kafka_topic_new(kafka_->get(), flags.topic.c_str(), nullptr);
     return topic_ != nullptr ? Status()
                              : Status::InvalidArgument(rd_kafka_err2str(rd_kafka_last_error()));
   }
 
-  rd_kafka_t* handle_ = nullptr;
+  std::unique_ptr<KafkaHandle> kafka_;
   rd_kafka_topic_t* topic_ = nullptr;
   uint64_t queued_ = 0, delivered_ = 0, failed_ = 0;
   std::string error_;
-  std::string trouble_;
 };
 
 /// Sleeps so that not more than `rate` messages per second go out.

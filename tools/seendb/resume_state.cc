@@ -1,25 +1,16 @@
 #include "resume_state.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-
-#include "part_file.h"
 #include "report_json.h"
+#include "state_file.h"
 
 namespace seendb::tool {
 
 Result<ResumeState> ReadResumeState(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT) return ResumeState{};
-    return Status::IOError("can't read " + path + ": " + std::strerror(errno));
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("file") || !json.contains("rows")) {
+  auto read = ReadStateFile(path);
+  if (!read.ok()) return read.status();
+  const Json& json = *read;
+  if (json.empty()) return ResumeState{};
+  if (!json.contains("file") || !json.contains("rows")) {
     return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
   }
   return ResumeState{TextOf(json, "file"),       CountOf(json, "file_bytes"),
@@ -29,24 +20,14 @@ Result<ResumeState> ReadResumeState(const std::string& path) {
 }
 
 Status WriteResumeState(const std::string& path, const ResumeState& state) {
-  const Json json = {{"file", state.file},
-                     {"file_bytes", state.file_bytes},
-                     {"collection", state.collection},
-                     {"rows", state.rows},
-                     {"accepted", state.accepted},
-                     {"refused", state.refused},
-                     {"bad", state.bad},
-                     {"outside_window", state.outside_window}};
-  const std::string temporary = path + ".part";
-  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  std::FILE* const file = OpenPartFile(temporary);
-  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  written = (file == nullptr || std::fclose(file) == 0) && written;
-  if (!written) return Status::IOError("can't write " + temporary + ": " + std::strerror(errno));
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return Status::IOError("can't write " + path + ": " + std::strerror(errno));
-  }
-  return {};
+  return WriteStateFile(path, {{"file", state.file},
+                               {"file_bytes", state.file_bytes},
+                               {"collection", state.collection},
+                               {"rows", state.rows},
+                               {"accepted", state.accepted},
+                               {"refused", state.refused},
+                               {"bad", state.bad},
+                               {"outside_window", state.outside_window}});
 }
 
 Status CheckResumable(const ResumeState& saved, const ResumeState& wanted) {

@@ -76,6 +76,16 @@ class EventsTest(unittest.TestCase):
         self.assertNotIn("outside_window", self.server.post("/plays", {"events": [
             {"user": "old", "item": "w"}]}).json)
 
+    def test_refusals_are_counted_by_reason(self):
+        too_old = {"user": "why", "item": "v", "at": NOW - 400 * DAY}
+        seconds, good = dict(too_old, at=NOW // 1000), {"user": "why", "item": "w"}
+        said = self.server.post("/plays", {"events": [too_old, seconds, too_old, good]}).json
+        self.assertEqual(said["refused_by"], {"too_old": 2, "seconds": 1})
+        said = self.server.ndjson("/plays", [too_old, {"user": "why"}, good] * 150).json
+        self.assertEqual(said["refused_by"], {"too_old": 150, "malformed": 150})
+        self.assertEqual(len(said["refusals"]), 100)
+        self.assertNotIn("refused_by", self.server.post("/plays", {"events": [good]}).json)
+
     def test_a_call_of_which_nothing_is_taken_is_422(self):
         seconds = {"user": "s", "item": "v", "at": NOW // 1000}
         for answer in (self.server.post("/plays", {"events": [seconds]}),

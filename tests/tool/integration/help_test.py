@@ -10,6 +10,7 @@ import time
 import unittest
 
 from tool_runner import OK, ROOT, USAGE, ToolCase, run, tool_binary
+import real_redis
 from seendb_client import Server, server_binary
 
 
@@ -42,11 +43,28 @@ class ExamplesTest(ToolCase):
         self.write("plays.csv.gz", gzip.compress(("user,item,at\n" + rows).encode()))
         self.write("log.txt", "User ID;item;at\nu1;v1;%d\n" % self.now_ms)
         self.write("items.txt", "v1\nv100\n")
+        self.write("keys.txt", "watched:1\nwatched:2\n")
+        self.redis = self.start_redis()
         os.symlink(os.path.abspath(tool_binary()), self.path("seendb"))
         self.month = datetime.datetime.fromtimestamp(
             self.now_ms / 1000, datetime.timezone.utc).strftime("%Y-%m")
 
+    def start_redis(self):
+        """A Redis with some users, and its dump in the folder; None where none is installed."""
+        if not real_redis.programs():
+            return None
+        redis = real_redis.Redis()
+        self.addCleanup(redis.close)
+        real_redis.fill(redis, [(self.now_ms, str(user), "v1") for user in range(5)])
+        redis.run("SAVE")
+        shutil.copy(os.path.join(redis.folder, "dump.rdb"), self.path("dump.rdb"))
+        return redis
+
     def run_example(self, line, url):
+        if " redis " in line:
+            if self.redis is None:
+                return
+            line = line.replace("redis://localhost", self.redis.url)
         line = line.replace("2026-11", self.month)
         if " produce " in line:  # librdkafka's own broker in place of the one that is named
             line = re.sub(r"( #.*)?$", " --property test.mock.num.brokers=1", line, count=1)

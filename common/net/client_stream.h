@@ -1,0 +1,78 @@
+// net/client_stream.h: one connection of a client, over TCP or a socket of the file system, with
+// TLS or without. Blocking, with a time limit for each step.
+
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+
+#include "seendb/status.h"
+
+namespace seendb::net {
+
+/// Where somebody listens.
+struct StreamTarget {
+  std::string host = {};
+  std::string port = {};
+  bool secure = false;         ///< TLS
+  std::string unix_path = {};  ///< a socket of the file system, in place of host and port
+};
+
+/// Whom a client trusts under TLS, and what it shows.
+struct TlsFiles {
+  std::string ca = {};           ///< a file of certificates to trust, PEM; empty: the system's
+  std::string certificate = {};  ///< a file of the client's own certificate and key; empty: none
+  /// Where the caller names `ca`, for the message that a certificate is refused.
+  std::string named_by = {};
+};
+
+/// See the head of this file. Beast's time limits work on asynchronous calls only, so each call is
+/// started asynchronously and the context run until it is done. Threads: one.
+class ClientStream {
+ public:
+  using Error = boost::beast::error_code;
+
+  explicit ClientStream(std::chrono::milliseconds timeout) : timeout_(timeout), plain_(context_) {}
+
+  /// Connects and, where the target is secure, agrees on TLS with a peer that has the target's
+  /// name. kUnavailable; kInvalidArgument: a file of `files` is not what it should be.
+  Status Connect(const StreamTarget& target, const TlsFiles& files);
+
+  /// Runs one asynchronous operation to its end: `start(stream, on_end)` begins it on the stream,
+  /// and on_end takes its error and whatever else an operation of Asio tells.
+  template <typename Start>
+  Error Run(Start start) {
+    Error error;
+    const auto on_end = [&error](Error e, auto...) { error = e; };
+    plain_.expires_after(timeout_);
+    if (tls_) {
+      start(*tls_, on_end);
+    } else {
+      start(plain_, on_end);
+    }
+    RunContext();
+    return error;
+  }
+
+ private:
+  using Plain = boost::beast::basic_stream<boost::asio::generic::stream_protocol>;
+
+  Error ConnectPlain(const StreamTarget& target);
+  Status Secure(const StreamTarget& target, const TlsFiles& files);
+  void RunContext();
+
+  std::chrono::milliseconds timeout_;
+  boost::asio::io_context context_;
+  Plain plain_;
+  std::unique_ptr<boost::asio::ssl::context> tls_context_;
+  std::unique_ptr<boost::asio::ssl::stream<Plain&>> tls_;  // around plain_
+};
+
+}  // namespace seendb::net

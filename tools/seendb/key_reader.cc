@@ -1,0 +1,174 @@
+#include "key_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace seendb::tool {
+namespace {
+
+constexpr uint64_t kPieceMembers = 1'000;
+const std::string kPieceText = std::to_string(kPieceMembers);
+
+bool IsWrongType(const redis::Reply& reply) {
+  return reply.is_error() && reply.text().starts_with("WRONGTYPE");
+}
+
+}  // namespace
+
+/// Sends the pipeline and takes its replies.
+Status KeyReader::Ask() {
+  auto replies = client_.Run(pipeline_);
+  if (!replies.ok()) return replies.status();
+  replies_ = std::move(replies).value();
+  return {};
+}
+
+/// Which kind each key is and how long; ZCARD alone, where all are sorted sets.
+Status KeyReader::Look(std::span<const std::string> keys, std::vector<KeyInfo>* found) {
+  pipeline_.Clear();
+  for (const std::string& key : keys) pipeline_.Add({"ZCARD", key}, key);
+  Status status = Ask();
+  bool others = false;
+  for (size_t i = 0; i < keys.size() && status.ok(); ++i) {
+    KeyInfo key{i, KeyKind::kZset, static_cast<uint64_t>(replies_[i].integer())};
+    if (IsWrongType(replies_[i])) {
+      others = true;
+      key.kind = KeyKind::kOther;
+    } else {
+      status = replies_[i].status();
+      if (key.length == 0) key.kind = KeyKind::kAbsent;
+    }
+    found->push_back(std::move(key));
+  }
+  return status.ok() && others ? AskTypes(keys, found) : status;
+}
+
+/// The keys that are no sorted sets.
+Status KeyReader::AskTypes(std::span<const std::string> keys, std::vector<KeyInfo>* found) {
+  pipeline_.Clear();
+  std::vector<KeyInfo*> others;
+  for (KeyInfo& key : *found) {
+    if (key.kind != KeyKind::kOther) continue;
+    others.push_back(&key);
+    pipeline_.Add({"TYPE", keys[key.key]}, keys[key.key]);
+  }
+  Status status = Ask();
+  for (size_t i = 0; i < others.size() && status.ok(); ++i) {
+    status = replies_[i].status();
+    others[i]->type = replies_[i].text();
+    if (others[i]->type == "list") others[i]->kind = KeyKind::kList;
+    if (others[i]->type == "set") others[i]->kind = KeyKind::kSet;
+    if (others[i]->type == "none") others[i]->kind = KeyKind::kAbsent;
+  }
+  if (!status.ok()) return status;
+  pipeline_.Clear();
+  std::erase_if(others, [](const KeyInfo* key) {
+    return key->kind != KeyKind::kList && key->kind != KeyKind::kSet;
+  });
+  for (const KeyInfo* const key : others) {
+    const std::string& name = keys[key->key];
+    pipeline_.Add({key->kind == KeyKind::kList ? "LLEN" : "SCARD", name}, name);
+  }
+  status = Ask();
+  for (size_t i = 0; i < others.size() && status.ok(); ++i) {
+    status = replies_[i].status();
+    others[i]->length = static_cast<uint64_t>(replies_[i].integer());
+    if (others[i]->length == 0) others[i]->kind = KeyKind::kAbsent;
+  }
+  return status;
+}
+
+Status KeyReader::Give(const KeyInfo& key, std::span<redisReply* const> elements, uint64_t begin,
+                       bool last, const OnPiece& on_piece) {
+  members_.clear();
+  const size_t step = key.kind == KeyKind::kZset ? 2 : 1;
+  for (size_t i = 0; i + step <= elements.size(); i += step) {
+    members_.push_back({redis::Reply::TextOf(*elements[i]),
+                        step == 2 ? redis::Reply::TextOf(*elements[i + 1]) : std::string_view()});
+  }
+  return on_piece({key.key, key.kind, key.type, members_, begin, last});
+}
+
+/// Short keys, each by one command, all in one pipeline.
+Status KeyReader::ReadWhole(std::span<const std::string> keys, std::span<const KeyInfo> group,
+                            const OnPiece& on_piece) {
+  pipeline_.Clear();
+  for (const KeyInfo& key : group) {
+    const std::string& name = keys[key.key];
+    if (key.kind == KeyKind::kZset) pipeline_.Add({"ZRANGE", name, "0", "-1", "WITHSCORES"}, name);
+    if (key.kind == KeyKind::kList) pipeline_.Add({"LRANGE", name, "0", "-1"}, name);
+    if (key.kind == KeyKind::kSet) pipeline_.Add({"SMEMBERS", name}, name);
+  }
+  Status status = Ask();
+  for (size_t i = 0; i < group.size() && status.ok(); ++i) {
+    // The key may have become another one since.
+    status = IsWrongType(replies_[i]) ? Status::Unavailable("Redis: a key changed its type")
+                                      : replies_[i].status();
+    if (status.ok()) status = Give(group[i], replies_[i].elements(), 0, true, on_piece);
+  }
+  return status;
+}
+
+/// The next piece of a long key.
+Status KeyReader::Walk(const std::string& name, const KeyInfo& key, Position* position,
+                       const OnPiece& on_piece) {
+  pipeline_.Clear();
+  if (key.kind == KeyKind::kList) {
+    pipeline_.Add({"LRANGE", name, std::to_string(position->offset),
+                   std::to_string(position->offset + kPieceMembers - 1)},
+                  name);
+  } else {
+    pipeline_.Add({key.kind == KeyKind::kZset ? "ZSCAN" : "SSCAN", name, position->cursor, "COUNT",
+                   kPieceText},
+                  name);
+  }
+  Status status = Ask();
+  if (status.ok()) status = replies_[0].status();
+  if (!status.ok()) return status;
+  std::span<redisReply* const> elements = replies_[0].elements();
+  const uint64_t begin = position->offset;
+  if (key.kind == KeyKind::kList) {
+    position->offset += elements.size();
+    position->cursor = elements.size() < kPieceMembers ? "0" : "more";
+  } else {
+    if (elements.size() != 2) return Status::Unavailable("Redis: a scan's answer can't be read");
+    position->cursor = redis::Reply::TextOf(*elements[0]);
+    elements = redis::Reply::ElementsOf(*elements[1]);
+  }
+  return Give(key, elements, begin, position->cursor == "0", on_piece);
+}
+
+Status KeyReader::Read(std::span<const std::string> keys, const OnPiece& on_piece) {
+  std::vector<KeyInfo> found;
+  Status status = Look(keys, &found);
+  std::vector<KeyInfo> group;
+  uint64_t members = 0;
+  const auto read_group = [&] {
+    Status read = group.empty() ? Status() : on_ask_(members);
+    if (read.ok() && !group.empty()) read = ReadWhole(keys, group, on_piece);
+    group.clear();
+    members = 0;
+    return read;
+  };
+  for (KeyInfo& key : found) {
+    if (!status.ok()) return status;
+    if (key.kind == KeyKind::kAbsent || key.kind == KeyKind::kOther) {
+      status = on_piece({key.key, key.kind, key.type, {}, 0, true});
+      continue;
+    }
+    if (key.length > kWholeMembers) {
+      Position position;
+      do {
+        status = on_ask_(kPieceMembers);
+        if (status.ok()) status = Walk(keys[key.key], key, &position, on_piece);
+      } while (status.ok() && position.cursor != "0");
+      continue;
+    }
+    if (members + key.length > kMembersAtOnce) status = read_group();
+    members += key.length;
+    group.push_back(std::move(key));
+  }
+  return status.ok() ? read_group() : status;
+}
+
+}  // namespace seendb::tool

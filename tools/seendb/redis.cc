@@ -1,0 +1,22 @@
+// seendb redis: moving in from Redis.
+
+#include "commands.h"
+#include "redis_commands.h"
+
+namespace seendb::tool {
+
+void AddRedis(Command app, Session& session) {
+  Command redis = AddCommand(
+      app, session, "redis", "Move in from Redis: survey the old store, import it, compare",
+      Takes::kNothing,
+      [] { return Status::InvalidArgument("say what: seendb redis survey, import or compare"); });
+  redis.Examples(
+      {"seendb redis survey --redis redis://localhost --match 'watched:*'",
+       "seendb redis import --redis redis://localhost --user-from 'watched:{user}'",
+       "seendb redis compare --redis redis://localhost --user-from 'watched:{user}' --sample 100"});
+  AddRedisSurvey(redis, session);
+  AddRedisImport(redis, session);
+  AddRedisCompare(redis, session);
+}
+
+}  // namespace seendb::tool

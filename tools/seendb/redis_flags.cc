@@ -1,0 +1,246 @@
+#include "redis_flags.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "key_reader.h"
+#include "server_address.h"
+#include "time_parse.h"
+
+namespace seendb::tool {
+namespace {
+
+/// Members whose scores are looked at, and pages of keys until that many were found.
+constexpr uint64_t kScoresMin = 200;
+constexpr int kPagesMax = 50;
+
+std::string Variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string() : value;
+}
+
+/// The unit of the scores of some of these keys.
+Result<ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys, const KeyTemplate& users) {
+  redis::Pipeline pipeline;
+  KeyPage page;
+  std::optional<ScoreUnit> unit;
+  uint64_t scores = 0;
+  for (int i = 0; i < kPagesMax && scores < kScoresMin; ++i) {
+    auto more = keys.Next(&page);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    pipeline.Clear();
+    for (const std::string& key : page.keys) {
+      if (users.UserOf(key)) pipeline.Add({"ZRANGE", key, "-1", "-1", "WITHSCORES"}, key);
+    }
+    auto replies = client.Run(pipeline);
+    if (!replies.ok()) return replies.status();
+    for (const redis::Reply& reply : *replies) {
+      const auto elements = reply.elements();
+      if (elements.size() != 2) continue;
+      const std::string_view text = redis::Reply::TextOf(*elements[1]);
+      const ScoreUnit one = GuessScoreUnit(ParseScore(text).value_or(0));
+      ++scores;
+      if (one == ScoreUnit::kNone || unit.value_or(one) != one) {
+        return Status::InvalidArgument("the score " + std::string(text) +
+                                       (one == ScoreUnit::kNone
+                                            ? " is no time in s, ms or us"
+                                            : " is in another unit than those before it") +
+                                       ": say --score-unit");
+      }
+      unit = one;
+    }
+  }
+  return unit.value_or(ScoreUnit::kNone);
+}
+
+/// What --redis and its companions name.
+Result<RedisPlace> PlaceOf(const RedisFlags& flags) {
+  const bool by_flag = !flags.url.empty();
+  const std::string url = by_flag ? flags.url : Variable("SEENDB_REDIS");
+  if (url.empty()) return Status::InvalidArgument("say where Redis is: --redis URL, or --rdb FILE");
+  auto address = redis::ParseAddress(url, by_flag ? "--redis" : "SEENDB_REDIS");
+  if (!address.ok()) return address.status();
+  if (!flags.password_file.empty()) {
+    auto password = ReadTokenFile(flags.password_file);
+    if (!password.ok()) return password.status();
+    address->password = *password;
+  } else if (address->password.empty()) {
+    address->password = Variable("SEENDB_REDIS_PASSWORD");
+  }
+  return RedisPlace{std::move(address).value(),
+                    {.timeout = std::chrono::seconds(flags.timeout_s),
+                     .files = {flags.ca, flags.certificate, "--redis-ca"}}};
+}
+
+}  // namespace
+
+void AddRedisPlaceFlags(Command command, RedisFlags* flags) {
+  const char* const group = "Redis";
+  command
+      .Add("--redis", flags->url,
+           "redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, or unix:PATH; any node "
+           "of "
+           "a cluster (the variable SEENDB_REDIS)")
+      .TypeName("URL")
+      .NotEmpty()
+      .Group(group);
+  command
+      .Add("--rdb", flags->rdb,
+           "In place of --redis: a dump, which a redis-server of our own reads on a copy")
+      .TypeName("FILE")
+      .NotEmpty()
+      .Group(group);
+  command
+      .Add("--redis-password-file", flags->password_file,
+           "A file whose first line is the password (the variable SEENDB_REDIS_PASSWORD)")
+      .TypeName("FILE")
+      .NotEmpty()
+      .Group(group);
+  command
+      .Add("--redis-ca", flags->ca,
+           "Under rediss: the certificates to trust, PEM (else the system's)")
+      .TypeName("FILE")
+      .NotEmpty()
+      .Group(group);
+  command
+      .Add("--redis-certificate", flags->certificate,
+           "Under rediss: our own certificate and key, PEM")
+      .TypeName("FILE")
+      .NotEmpty()
+      .Group(group);
+  command.Add("--redis-timeout", flags->timeout_s, "Seconds to wait for an answer of Redis")
+      .TypeName("SECONDS")
+      .Range(1, 3'600)
+      .Group(group);
+}
+
+void AddRedisKeyFlags(Command command, RedisFlags* flags) {
+  const char* const group = "Keys";
+  command
+      .Add("--match", flags->match,
+           "The keys of this pattern, found by SCAN (those that fit --user-from)")
+      .TypeName("PATTERN")
+      .NotEmpty()
+      .Group(group);
+  command
+      .Add("--keys", flags->keys,
+           "Or the keys of this file, a key per line; plain, gzip or zstd; - for standard input")
+      .TypeName("FILE")
+      .NotEmpty()
+      .Group(group);
+  command
+      .Add("--keys-topic", flags->topic.topic,
+           "Or the keys in this topic of Kafka, up to its present end")
+      .TypeName("TOPIC")
+      .NotEmpty()
+      .Group(group);
+  command.Add("--brokers", flags->topic.brokers, "With --keys-topic: where Kafka is")
+      .TypeName("HOST:PORT")
+      .Group(group);
+  command
+      .Add("--property", flags->topic.properties,
+           "With --keys-topic: a setting of librdkafka: TLS, SASL, ... (may be repeated)")
+      .TypeName("NAME=VALUE")
+      .Group(group);
+  command
+      .Add("--user-from", flags->user_from,
+           "Where the user's id is in a key: 'watched:{user}'; {user} is replaced as it stands, so "
+           "'watched:{{user}}' fits keys with hash tags")
+      .TypeName("TEMPLATE")
+      .NotEmpty()
+      .Group(group);
+  command
+      .Add("--score-unit", flags->score_unit,
+           "What scores count since 1970: s, ms, us, none (no times), or auto: by their size")
+      .OneOf({"auto", "s", "ms", "us", "none"})
+      .Group(group);
+  command.Add("--kind", flags->kind, "What members are: plays (watched) or impressions (served)")
+      .OneOf({"plays", "impressions"})
+      .Group(group);
+  command
+      .Add("--at", flags->at,
+           "The time of members that have none (lists, sets, scores of unit none): ms since 1970, "
+           "or ISO 8601")
+      .TypeName("TIME")
+      .NotEmpty()
+      .Group(group);
+}
+
+Result<std::unique_ptr<RedisSource>> RedisSource::Open(const RedisFlags& flags) {
+  auto source = std::make_unique<RedisSource>();
+  if (flags.rdb.empty()) {
+    auto place = PlaceOf(flags);
+    if (!place.ok()) return place.status();
+    source->place_ = std::move(place).value();
+    source->name_ = source->place_.address.ToText();
+    return source;
+  }
+  if (!flags.url.empty()) return Status::InvalidArgument("--redis and --rdb exclude each other");
+  const std::string temporary = Variable("TMPDIR");
+  auto scratch = ScratchRedis::Start(flags.rdb, temporary.empty() ? "/tmp" : temporary);
+  if (!scratch.ok()) return scratch.status();
+  source->scratch_ = std::move(scratch).value();
+  source->place_ = {source->scratch_->address(),
+                    {.timeout = std::chrono::seconds(flags.timeout_s)}};
+  source->name_ = "rdb " + flags.rdb;
+  return source;
+}
+
+Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags) {
+  const int chosen = (flags.match.empty() ? 0 : 1) + (flags.keys.empty() ? 0 : 1) +
+                     (flags.topic.topic.empty() ? 0 : 1);
+  if (chosen > 1) {
+    return Status::InvalidArgument("--match, --keys and --keys-topic exclude each other");
+  }
+  if (!flags.topic.topic.empty() && flags.topic.brokers.empty()) {
+    return Status::InvalidArgument("--keys-topic: say where Kafka is: --brokers HOST:PORT");
+  }
+  if (flags.user_from.empty()) {
+    return Status::InvalidArgument(
+        "say where the user's id is in a key: --user-from 'watched:{user}'");
+  }
+  auto users = KeyTemplate::Parse(flags.user_from);
+  if (!users.ok()) return users.status();
+  RedisMeaning meaning{std::move(users).value()};
+  meaning.kind = flags.kind == "plays" ? EventKind::kPlays : EventKind::kImpressions;
+  if (flags.score_unit != "auto") {
+    auto unit = ScoreUnitByName(flags.score_unit);
+    if (!unit.ok()) return unit.status();
+    meaning.unit = *unit;
+  }
+  if (!flags.at.empty()) {
+    meaning.at_ms = ParseTimeMs(flags.at, TimeUnit::kMillis);
+    if (!meaning.at_ms) {
+      return Status::InvalidArgument("--at " + flags.at + ": write ms since 1970, or ISO 8601");
+    }
+  }
+  return meaning;
+}
+
+Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const KeyTemplate& users,
+                                          redis::Client& client) {
+  if (!flags.keys.empty()) return FileKeys(flags.keys);
+  if (!flags.topic.topic.empty()) return TopicKeys(flags.topic);
+  return ScanKeys(client, flags.match.empty() ? users.Pattern() : flags.match);
+}
+
+std::string KeysText(const RedisFlags& flags, const KeyTemplate& users) {
+  if (!flags.keys.empty()) return "file " + flags.keys;
+  if (!flags.topic.topic.empty()) return "topic " + flags.topic.topic;
+  return "match " + (flags.match.empty() ? users.Pattern() : flags.match);
+}
+
+Result<ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
+                              redis::Client& client) {
+  if (meaning.unit) return *meaning.unit;
+  if (flags.keys == "-") {
+    return Status::InvalidArgument("--keys -: standard input is read once; say --score-unit");
+  }
+  auto some = KeysOf(flags, meaning.users, client);
+  if (!some.ok()) return some.status();
+  return GuessUnit(client, **some, meaning.users);
+}
+
+}  // namespace seendb::tool

@@ -1,0 +1,88 @@
+// seendb/redis_flags.h: the flags that say which old store is read, and which of its keys.
+
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "flags.h"
+#include "key_source.h"
+#include "play_batch.h"
+#include "redis/client.h"
+#include "redis_keys.h"
+#include "scratch_redis.h"
+#include "session.h"
+
+namespace seendb::tool {
+
+/// See the head of this file.
+struct RedisFlags {
+  std::string url;            ///< --redis
+  std::string rdb;            ///< --rdb
+  std::string password_file;  ///< --redis-password-file
+  std::string ca, certificate;
+  int64_t timeout_s = 10;
+  std::string match, keys;  ///< --match, --keys
+  TopicFlags topic;         ///< --keys-topic
+  std::string user_from;
+  std::string score_unit = "auto";
+  std::string kind = "plays";
+  std::string at;
+};
+
+/// Where the old store is. Its flags alone.
+void AddRedisPlaceFlags(Command command, RedisFlags* flags);
+/// Which keys, and what they mean.
+void AddRedisKeyFlags(Command command, RedisFlags* flags);
+
+/// The old store that the flags name; --redis, else the variable SEENDB_REDIS. The password is that
+/// of --redis-password-file, else of the URL, else of the variable SEENDB_REDIS_PASSWORD.
+struct RedisPlace {
+  redis::Address address;
+  redis::ClientOptions options;
+
+  Result<std::unique_ptr<redis::Client>> Open() const {
+    return redis::Client::Open(address, options);
+  }
+};
+
+/// The old store of the flags, and with --rdb the redis-server that serves its dump while this
+/// lives.
+class RedisSource {
+ public:
+  /// The errors of ParseAddress and of ScratchRedis::Start.
+  static Result<std::unique_ptr<RedisSource>> Open(const RedisFlags& flags);
+
+  const RedisPlace& place() const { return place_; }
+  /// For people and for states: without a password.
+  const std::string& name() const { return name_; }
+
+ private:
+  RedisPlace place_;
+  std::string name_;
+  std::unique_ptr<ScratchRedis> scratch_;
+};
+
+/// What the flags say of keys and members, taken in. kInvalidArgument.
+struct RedisMeaning {
+  KeyTemplate users;
+  EventKind kind = EventKind::kPlays;
+  std::optional<ScoreUnit> unit = {};  ///< nothing: it is to be guessed
+  std::optional<int64_t> at_ms = {};
+};
+Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags);
+
+/// The keys that the flags choose, from their beginning; `client` must outlive them.
+Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const KeyTemplate& users,
+                                          redis::Client& client);
+/// Which keys those are: "match watched:*", "file keys.txt", "topic moved".
+std::string KeysText(const RedisFlags& flags, const KeyTemplate& users);
+
+/// The unit that the flags name, else that of the scores of some of these keys. kInvalidArgument:
+/// they are of no unit, or of several. kNone where none of them has scores.
+Result<ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
+                              redis::Client& client);
+
+}  // namespace seendb::tool

@@ -1,0 +1,214 @@
+// seendb redis survey: looks through an old store, before anything is moved.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "interrupt.h"
+#include "key_reader.h"
+#include "key_set.h"
+#include "progress.h"
+#include "redis_commands.h"
+#include "redis_flags.h"
+#include "redis_survey.h"
+#include "report_json.h"
+#include "table.h"
+#include "units.h"
+#include "user_query.h"
+
+namespace seendb::tool {
+namespace {
+
+/// Keys whose memory is asked for: the first of a page, and no more than these.
+constexpr uint64_t kMemorySamples = 1'000;
+constexpr size_t kGuessKeys = 1'000;
+
+/// Walks the keys into the books.
+class Surveyor {
+ public:
+  Surveyor(redis::Client& client, std::optional<KeyTemplate> users)
+      : client_(client), reader_(client), users_(std::move(users)) {}
+
+  Status Take(const std::vector<std::string>& page) {
+    std::vector<std::string> keys;
+    for (const std::string& key : page) {
+      if (!met_.Add(key)) continue;  // SCAN gave it twice
+      if (users_ && !users_->UserOf(key)) {
+        survey_.AddOther("not " + users_->ToText());
+        continue;
+      }
+      keys.push_back(key);
+      if (names_.size() < kGuessKeys) names_.push_back(key);
+    }
+    std::vector<KeyInfo> found;
+    Status status = keys.empty() ? Status() : reader_.Look(keys, &found);
+    if (!status.ok()) return status;
+    std::vector<KeyInfo> sets;
+    for (KeyInfo& key : found) {
+      switch (key.kind) {
+        case KeyKind::kZset:
+          sets.push_back(std::move(key));
+          break;
+        case KeyKind::kList:
+        case KeyKind::kSet:
+          survey_.AddPlain(key.type, key.length);
+          break;
+        case KeyKind::kOther:
+          survey_.AddOther(key.type);
+          break;
+        case KeyKind::kAbsent:  // it expired meanwhile
+          break;
+      }
+    }
+    return sets.empty() ? Status() : LookAtEnds(keys, sets);
+  }
+
+  const RedisSurvey& survey() const { return survey_; }
+  /// The template that was given, else the guessed one.
+  std::optional<KeyTemplate> users() const { return users_ ? users_ : GuessTemplate(names_); }
+
+ private:
+  /// The oldest and the newest member of each, and the memory of the first.
+  Status LookAtEnds(const std::vector<std::string>& keys, const std::vector<KeyInfo>& sets) {
+    redis::Pipeline pipeline;
+    for (const KeyInfo& set : sets) {
+      const std::string& name = keys[set.key];
+      pipeline.Add({"ZRANGE", name, "0", "0", "WITHSCORES"}, name);
+      pipeline.Add({"ZRANGE", name, "-1", "-1", "WITHSCORES"}, name);
+    }
+    if (sampled_ < kMemorySamples) {
+      const std::string& name = keys[sets.front().key];
+      pipeline.Add({"MEMORY", "USAGE", name}, name);
+    }
+    auto replies = client_.Run(pipeline);
+    if (!replies.ok()) return replies.status();
+    for (size_t i = 0; i < sets.size(); ++i) {
+      const auto oldest = (*replies)[2 * i].elements();
+      const auto newest = (*replies)[2 * i + 1].elements();
+      if (oldest.size() != 2 || newest.size() != 2) continue;  // it is gone
+      survey_.AddZset(sets[i].length, EndOf(oldest), EndOf(newest));
+    }
+    if (replies->size() > 2 * sets.size()) {
+      ++sampled_;
+      const auto bytes = static_cast<uint64_t>(replies->back().integer());
+      if (bytes != 0) survey_.AddMemory(bytes, sets.front().length);
+    }
+    return {};
+  }
+
+  static RedisSurvey::End EndOf(std::span<redisReply* const> pair) {
+    return {redis::Reply::TextOf(*pair[0]), ParseScore(redis::Reply::TextOf(*pair[1])).value_or(0)};
+  }
+
+  redis::Client& client_;
+  KeyReader reader_;
+  const std::optional<KeyTemplate> users_;
+  KeySet met_;
+  std::vector<std::string> names_;
+  uint64_t sampled_ = 0;
+  RedisSurvey survey_;
+};
+
+std::string Share(const Json& counts) {
+  std::string out;
+  for (const auto& [name, count] : counts.items()) {
+    out += (out.empty() ? "" : ", ") + FormatCount(count.get<uint64_t>()) + " " + Printable(name);
+  }
+  return out.empty() ? "none" : out;
+}
+
+std::string ReportText(const Json& report) {
+  Facts facts;
+  facts.Add("source", TextOf(report, "source"));
+  facts.Add("keys", TextOf(report, "keys"));
+  facts.Add("user from", report.contains("user_from") ? TextOf(report, "user_from")
+                                                      : "unknown: say --user-from");
+  facts.Add("users", FormatCount(CountOf(report, "users")));
+  facts.Add("members", FormatCount(CountOf(report, "members")));
+  facts.Add("types", Share(report["types"]));
+  facts.Add("other keys", Share(report["other_keys"]));
+  facts.Add("score unit", TextOf(report, "score_unit"));
+  if (report.contains("oldest_ms")) {
+    facts.Add("oldest", FormatTimeMs(TimeOf(report, "oldest_ms")));
+    facts.Add("newest", FormatTimeMs(TimeOf(report, "newest_ms")));
+  }
+  if (report.contains("integer_members")) {
+    facts.Add("members are", FlagOf(report, "integer_members") ? "integers" : "text");
+  }
+  const Json& lengths = report["lengths"];
+  facts.Add("members per user", "median " + FormatCount(CountOf(lengths, "p50")) + ", 90% " +
+                                    FormatCount(CountOf(lengths, "p90")) + ", 99% " +
+                                    FormatCount(CountOf(lengths, "p99")) + ", longest " +
+                                    FormatCount(CountOf(lengths, "max")));
+  facts.Add("Redis's memory", "about " + FormatBytes(CountOf(report, "memory_bytes")));
+  facts.Add("policy", OneLine(report["policy"]));
+  facts.Add("disk", "about " + FormatBytes(CountOf(report, "disk_bytes")));
+  facts.Add("import", "about " +
+                          FormatDurationUs(static_cast<double>(CountOf(report, "import_s")) * 1e6) +
+                          " without --rate");
+  std::string out = facts.ToString();
+  for (const Json& note : ListOf(report, "notes")) out += note.get<std::string>() + "\n";
+  return out;
+}
+
+Status RunSurvey(const Session& session, const RedisFlags& flags) {
+  std::optional<KeyTemplate> users;
+  if (!flags.user_from.empty()) {
+    auto parsed = KeyTemplate::Parse(flags.user_from);
+    if (!parsed.ok()) return parsed.status();
+    users = std::move(parsed).value();
+  }
+  const std::string pattern = !flags.match.empty() ? flags.match : users ? users->Pattern() : "*";
+  const CatchInterrupts catching;
+  auto source = RedisSource::Open(flags);
+  if (!source.ok()) return source.status();
+  auto client = (*source)->place().Open();
+  if (!client.ok()) return client.status();
+  auto keys = ScanKeys(**client, pattern);
+  Surveyor surveyor(**client, users);
+  Progress progress("members");
+  KeyPage page;
+  for (;;) {
+    auto more = keys->Next(&page);
+    if (!more.ok()) return more.status();
+    if (!*more) break;
+    Status taken = surveyor.Take(page.keys);
+    if (!taken.ok()) return taken;
+    if (InterruptedBy() != 0) return Status::Unavailable("interrupted");
+    progress.Show(page.fraction, surveyor.survey().members());
+  }
+  progress.Clear();
+  using std::chrono::system_clock;
+  const int64_t now_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
+          .count();
+  Json report = {{"source", (*source)->name()}, {"keys", "match " + pattern}};
+  if (const auto shape = surveyor.users()) report["user_from"] = shape->ToText();
+  report.update(surveyor.survey().Report(now_ms));
+  return session.json ? PrintJson(report) : Print(ReportText(report));
+}
+
+}  // namespace
+
+void AddRedisSurvey(Command redis, Session& session) {
+  auto flags = std::make_shared<RedisFlags>();
+  Command command =
+      AddCommand(redis, session, "survey",
+                 "Count users and members, and say which policy and how much disk they need",
+                 Takes::kNothing, [&session, flags] { return RunSurvey(session, *flags); });
+  AddRedisPlaceFlags(command, flags.get());
+  command.Add("--match", flags->match, "The keys of this pattern (those that fit --user-from)")
+      .TypeName("PATTERN")
+      .NotEmpty();
+  command
+      .Add("--user-from", flags->user_from,
+           "Where the user's id is in a key: 'watched:{user}' (guessed)")
+      .TypeName("TEMPLATE")
+      .NotEmpty();
+  command.Examples({"seendb redis survey --redis redis://localhost --match 'watched:*'",
+                    "seendb redis survey --rdb dump.rdb --user-from 'watched:{user}' --json"});
+}
+
+}  // namespace seendb::tool

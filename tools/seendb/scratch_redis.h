@@ -1,0 +1,41 @@
+// seendb/scratch_redis.h: a redis-server of our own that serves a dump on a copy of the file, so
+// that the live store is not touched.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <sys/types.h>
+
+#include "redis/address.h"
+#include "seendb/status.h"
+
+namespace seendb::tool {
+
+/// It listens on a socket in a folder that only we enter, and never writes. It ends with this
+/// object, or when this process is killed. Threads: one; the thread that made it must outlive it.
+class ScratchRedis {
+ public:
+  /// Copies `rdb` into a folder in `temporary` and starts redis-server on it; returns once the dump
+  /// is loaded, and deletes the copy then. kNotFound: no such file, or no redis-server; kIOError:
+  /// no room; kCorruption: redis-server can't read the dump (the message has its last words).
+  static Result<std::unique_ptr<ScratchRedis>> Start(const std::string& rdb,
+                                                     const std::string& temporary);
+  ~ScratchRedis();
+  ScratchRedis(const ScratchRedis&) = delete;
+  ScratchRedis& operator=(const ScratchRedis&) = delete;
+
+  redis::Address address() const;
+
+ private:
+  ScratchRedis() = default;
+  Status Spawn();
+  Status WaitUntilLoaded();
+  std::string LastWords() const;
+
+  std::string folder_;
+  pid_t process_ = -1;
+};
+
+}  // namespace seendb::tool

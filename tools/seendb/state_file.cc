@@ -1,0 +1,40 @@
+#include "state_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "part_file.h"
+
+namespace seendb::tool {
+
+Result<Json> ReadStateFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    if (errno == ENOENT) return Json::object();
+    return Status::IOError("can't read " + path + ": " + std::strerror(errno));
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) {
+    return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
+  }
+  return json;
+}
+
+Status WriteStateFile(const std::string& path, const Json& state) {
+  const std::string temporary = path + ".part";
+  const std::string text = state.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::FILE* const file = OpenPartFile(temporary);
+  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  written = (file == nullptr || std::fclose(file) == 0) && written;
+  if (!written) return Status::IOError("can't write " + temporary + ": " + std::strerror(errno));
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return Status::IOError("can't write " + path + ": " + std::strerror(errno));
+  }
+  return {};
+}
+
+}  // namespace seendb::tool
