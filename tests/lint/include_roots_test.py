@@ -37,7 +37,7 @@ def headers():
 def allowed(house, room):
     """The rooms that a room of a house may include, apart from those of TOP."""
     if house == "tools":
-        engine, server = rooms.TOOLS_ENGINE_ROOMS, set()
+        engine, server = rooms.TOOLS_ENGINE_ROOMS, rooms.TOOLS_SERVER_ROOMS
     elif house == "server":
         engine, server = rooms.SERVER_ENGINE_ROOMS, rooms.SERVER_ROOMS[room]
     elif room == rooms.RECOVERY_ROOM:

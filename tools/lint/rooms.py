@@ -26,13 +26,19 @@ SERVER_ENGINE_ROOMS = {"base", "seams"}
 TOOLS_ENGINE_ROOMS = {"base", "filter", "format", "query", "merge", "tables", "store", "ring",
                       "shard", "seams"}
 
+# Rooms of the server that the admin tool links too.
+TOOLS_SERVER_ROOMS = {"cluster", "kafka"}
+
 # Rooms of the server and what each may include of it; "main" is server/*.cc, the composition.
 SERVER_ROOMS = {
+    "kafka": {"kafka"},
+    "cluster": {"cluster", "kafka"},
     "http": {"http"},
     "ops": {"ops", "http"},
     "api": {"api", "http", "ops"},
-    "ingest": {"ingest", "api", "ops"},
-    "main": {"main", "http", "ops", "api", "ingest"},
+    "ingest": {"ingest", "api", "ops", "kafka"},
+    "membership": {"membership", "cluster", "kafka", "ops"},
+    "main": {"main", "http", "ops", "api", "ingest", "membership", "cluster", "kafka"},
 }
 
 # Rooms of the server that know nothing of the engine but its locks.
