@@ -45,9 +45,7 @@ void HandleHealth(Call& call) { call.response.body = "{\"status\":\"ok\"}"; }
 void HandleReady(Call& call) {
   const ops::Phase phase = call.context.health->phase();
   if (phase != ops::Phase::kReady) {
-    return call.Refuse(Status::Unavailable(phase == ops::Phase::kOpening
-                                               ? "the database is being opened"
-                                               : "the server is shutting down"));
+    return call.Refuse(Status::Unavailable(WhyNotReady(call.context, phase)));
   }
   EngineStats stats = call.engine().Stats();
   if (call.context.ingest_problems) {
