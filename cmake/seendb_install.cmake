@@ -37,6 +37,7 @@ install(DIRECTORY engine/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}/engine COMPONEN
   FILES_MATCHING PATTERN "*.md")
 if(SEENDB_SERVER)  # with the programs
   install(FILES server/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/server)
+  install(DIRECTORY server/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}/server FILES_MATCHING PATTERN "*.md")
   configure_file(cmake/seendb.service.in ${PROJECT_BINARY_DIR}/seendb.service @ONLY)
   install(FILES cmake/seendb.json ${PROJECT_BINARY_DIR}/seendb.service docker/config/alerts.yml
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -28,6 +28,7 @@
 #include "ingest/consumer.h"
 #include "ingest/kafka.h"
 #include "load_watch.h"
+#include "membership/node.h"
 #include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
@@ -106,6 +107,7 @@ class App {
       context_.ingest_state = [this] { return consumer_->State(); };
       context_.ingest_problems = [this] { return consumer_->Problems(); };
     }
+    if (config_.cluster) JoinCluster();
     context_.listener_counters = [this](ops::MetricsSnapshot* to) { FillCounters(to); };
   }
 
@@ -122,6 +124,11 @@ class App {
       Log(LogLevel::kError, "kafka_settings",
           {{"key", ready.field()}, {"error", ready.ToString()}});
       return ready.code() == StatusCode::kInvalidArgument ? ops::kExitUsage : ops::kExitFailure;
+    }
+    if (const Status ready = node_ ? node_->Prepare() : Status(); !ready.ok()) {
+      Log(LogLevel::kError, "cluster_settings",
+          {{"key", ready.field()}, {"error", ready.ToString()}});
+      return ops::kExitUsage;
     }
     if (!secrets_.Load()) return ops::kExitUsage;
     if (!OpenDoors()) return ops::kExitFailure;
@@ -147,6 +154,17 @@ class App {
   }
 
  private:
+  void JoinCluster() {
+    node_.emplace(*config_.cluster, config_.db, kServerVersion);
+    context_.cluster = api::ClusterView{
+        .report = [this] { return node_->Report(); },
+        .status = [this] { return node_->StatusReport(); },
+        .is_secret = [this](std::string_view shown) { return node_->IsSecret(shown); },
+        .why_no_shards =
+            "this node of a cluster holds no shards: serving them is not part of this "
+            "version"};
+  }
+
   bool OpenDoors() {
     const auto open = [this](const std::string& at, http::Door door) {
       const auto address = http::ParseHostPort(at);
@@ -195,6 +213,10 @@ class App {
   }
 
   void OpenEngine() {
+    if (node_) {
+      open_failure_ = node_->Open();
+      return;
+    }
     Options options = config_.engine;
     Seams seams;
     if (config_.default_policy && std::filesystem::exists(config_.db + "/SEENDB")) {
@@ -224,6 +246,11 @@ class App {
   /// On the control thread, once OpenEngine has run.
   void Opened() {
     if (stopping_) return;
+    if (node_ && open_failure_.ok()) {
+      Log(LogLevel::kInfo, "node_ready", {{"db", config_.db}, {"listen", listener_.address()}});
+      TellDoors();
+      return WatchLater();
+    }
     if (!open_failure_.ok()) {
       Log(LogLevel::kError, "open_failed",
           {{"db", config_.db},
@@ -263,7 +290,8 @@ class App {
     watch_timer_.async_wait([this](const boost::system::error_code& ec) {
       if (ec) return;
       secrets_.Renew(/*all=*/false);
-      const ops::ProblemLog::Changes changes = problems_.Look(engine_->Stats().problems);
+      const ops::ProblemLog::Changes changes =
+          problems_.Look(engine_ ? engine_->Stats().problems : node_->Problems());
       for (const std::string& text : changes.begun) {
         Log(LogLevel::kWarn, "problem", {{"problem", text}});
       }
@@ -316,6 +344,7 @@ class App {
 
   int Shutdown() {
     health_.Set(ops::Phase::kStopping);
+    if (node_) node_->Stop();
     listener_.BeginDrain();
     const int64_t grace_ms = config_.limits.shutdown_ms;
     if (opened_.wait_for(std::chrono::milliseconds(grace_ms)) != std::future_status::ready) {
@@ -327,7 +356,7 @@ class App {
     if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) || !looking_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
       Log(LogLevel::kWarn, "work_cut_off");
-      _exit(engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
+      _exit(!engine_ || engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     listener_.Stop();
     if (engine_) {
@@ -372,6 +401,7 @@ class App {
   std::unique_ptr<Engine> engine_;
   Status open_failure_;
   std::optional<ingest::Consumer> consumer_;  // stopped before the engine goes
+  std::optional<membership::Node> node_;      // of a cluster; then there is no engine
   http::Listener listener_;                   // stopped before the engine goes
 
   Secrets secrets_;
@@ -396,6 +426,11 @@ int CheckConfig(const ops::Config& config) {
       std::fprintf(stderr, "seendb-server: %s\n", conf.status().ToString().c_str());
       return ops::kExitUsage;
     }
+  }
+  if (const Status at = config.cluster ? membership::CheckSettings(*config.cluster) : Status();
+      !at.ok()) {
+    std::fprintf(stderr, "seendb-server: %s\n", at.ToString().c_str());
+    return ops::kExitUsage;
   }
   if (!config.checkpoints.empty()) {
     if (const Status at = ops::CheckCheckpoints(config.checkpoints, config.db); !at.ok()) {

@@ -12,19 +12,6 @@ struct Shown {
   const ops::Token* token;
 };
 
-/// The token of "Bearer TOKEN"; empty: there is none.
-std::string_view BearerToken(std::string_view authorization) {
-  constexpr std::string_view kScheme = "bearer ";
-  if (authorization.size() < kScheme.size()) return {};
-  for (size_t i = 0; i < kScheme.size(); ++i) {
-    const char c = authorization[i];
-    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kScheme[i]) return {};
-  }
-  authorization.remove_prefix(kScheme.size());
-  const size_t begin = authorization.find_first_not_of(' ');
-  return begin == std::string_view::npos ? std::string_view() : authorization.substr(begin);
-}
-
 /// Who the connection is known to be from before.
 const ops::Token* KnownOn(const http::Connection& connection,
                           const std::shared_ptr<const ops::TokenSet>& tokens) {
@@ -43,6 +30,18 @@ Status Refused(const ops::Token& caller, std::string_view what, std::string_view
 }
 
 }  // namespace
+
+std::string_view BearerToken(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() < kScheme.size()) return {};
+  for (size_t i = 0; i < kScheme.size(); ++i) {
+    const char c = authorization[i];
+    if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kScheme[i]) return {};
+  }
+  authorization.remove_prefix(kScheme.size());
+  const size_t begin = authorization.find_first_not_of(' ');
+  return begin == std::string_view::npos ? std::string_view() : authorization.substr(begin);
+}
 
 void AccessCheck::Set(std::shared_ptr<const ops::TokenSet> tokens, bool once) {
   once_.store(once, std::memory_order_relaxed);

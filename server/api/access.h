@@ -41,6 +41,9 @@ class AccessCheck {
   std::atomic<bool> once_{false};
 };
 
+/// The token of the header "Bearer TOKEN"; empty: there is none.
+std::string_view BearerToken(std::string_view authorization);
+
 /// Who asks; null: everybody may do everything.
 using Caller = std::shared_ptr<const ops::Token>;
 Caller CallerOf(const http::Plan& plan);

@@ -23,4 +23,9 @@ void Call::Refuse(const Status& status) const {
   http::WriteError(ToHttpError(told), &response);
 }
 
+std::string WhyNotReady(const Context& context, ops::Phase phase) {
+  if (phase == ops::Phase::kStopping) return "the server is shutting down";
+  return context.cluster ? context.cluster->why_no_shards : "the database is being opened";
+}
+
 }  // namespace seendb::api

@@ -30,6 +30,15 @@
 
 namespace seendb::api {
 
+/// The cluster that the server is a node of, as handlers see it. Functions are called by any thread
+/// and wait for nothing.
+struct ClusterView {
+  std::function<Result<std::string>()> report;      ///< GET /cluster
+  std::function<std::string()> status;              ///< GET /internal/status
+  std::function<bool(std::string_view)> is_secret;  ///< whether a bearer token is the nodes'
+  std::string why_no_shards;                        ///< what routes about users answer
+};
+
 /// Parts shared by all handlers; everything pointed to is borrowed. Threads: any.
 struct Context {
   Context(http::Limits the_limits, size_t candidates, ops::Health* the_health,
@@ -72,11 +81,15 @@ struct Context {
   bool erase_always = false;             ///< plays come out of a log too. Set before serving
   OneAtATime checkpointing;              ///< the requests for checkpoints
   std::atomic<Engine*> engine{nullptr};  ///< set once it is open
+  std::optional<ClusterView> cluster;    ///< unset: it is a server by itself. Set before serving
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
   /// What is wrong with the consumption; does not wait. Unset: nothing is consumed.
   std::function<std::vector<std::string>()> ingest_problems;
 };
+
+/// What to say while the engine is not open.
+std::string WhyNotReady(const Context& context, ops::Phase phase);
 
 /// One request on its way to an answer. Handlers see nothing else.
 struct Call {

@@ -21,6 +21,7 @@ enum class RouteClass : uint8_t {
   kRead,   ///< answers questions
   kWrite,  ///< records what users did
   kAdmin,  ///< changes or shows the whole database
+  kPeer,   ///< of other nodes of the cluster: asks for the cluster's secret
 };
 
 /// Which answers of a route are compressed for a client that asks for it.
@@ -107,6 +108,8 @@ void HandleRing(Call& call);
 void HandleIngest(Call& call);
 void HandleMetrics(Call& call);
 void HandleHealth(Call& call);
+void HandleCluster(Call& call);  // cluster.cc
+void HandleInternalStatus(Call& call);
 void HandleReady(Call& call);
 void HandleOpenApi(Call& call);
 void HandleOpenApi30(Call& call);

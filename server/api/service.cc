@@ -65,6 +65,12 @@ bool IsElsewhere(const Context& context, const http::RequestHead& head, const Ro
 bool CheckAccess(const Context& context, const http::RequestHead& head, const Route& route,
                  http::Plan* plan) {
   if (route.route_class == RouteClass::kOpen) return true;
+  if (route.route_class == RouteClass::kPeer) {
+    if (context.cluster && context.cluster->is_secret(BearerToken(head.authorization))) return true;
+    Refuse({403, "forbidden", "the route is of the nodes of a cluster, which show its secret"},
+           plan);
+    return false;
+  }
   const auto role = static_cast<ops::Role>(static_cast<int>(route.route_class) -
                                            static_cast<int>(RouteClass::kRead));
   auto refusal = context.access.Check({role, route.whole_database}, head, plan);
@@ -180,10 +186,7 @@ bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
   if (!route.needs_engine || serves) return true;
   const bool opening = phase == ops::Phase::kOpening && context.engine.load() != nullptr;
   if (opening && IsOfUsers(route)) return true;  // the shards that are open answer
-  Refuse({503, "unavailable",
-          phase == ops::Phase::kOpening ? "the database is being opened"
-                                        : "the server is shutting down"},
-         plan);
+  Refuse({503, "unavailable", WhyNotReady(context, phase)}, plan);
   return false;
 }
 

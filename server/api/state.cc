@@ -52,7 +52,7 @@ namespace {
 
 /// How many shards are open yet.
 void SayOpening(Call& call) {
-  call.Refuse(Status::Unavailable("the database is being opened"));
+  call.Refuse(Status::Unavailable(WhyNotReady(call.context, ops::Phase::kOpening)));
   Engine* const engine = call.context.engine.load(std::memory_order_acquire);
   if (engine == nullptr) return;  // it is not known yet how many there are
   std::string& body = call.response.body;
@@ -68,7 +68,7 @@ void HandleReady(Call& call) {
   const ops::Phase phase = context.health->phase();
   if (phase == ops::Phase::kOpening) return SayOpening(call);
   if (phase != ops::Phase::kReady) {
-    return call.Refuse(Status::Unavailable("the server is shutting down"));
+    return call.Refuse(Status::Unavailable(WhyNotReady(context, phase)));
   }
   if (!context.samples_in_background) {
     context.readiness.Look(&call.engine(), context.ingest_problems);

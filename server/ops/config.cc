@@ -170,28 +170,34 @@ Status ReadConfig(std::string_view json, Config* config) {
   const auto default_policy = [config](const Json& value) {
     return ReadDefaultPolicy(value.dump(), config);
   };
-  return Apply(document,
-               {{"db", Text(&config->db)},
-                {"checkpoints", Text(&config->checkpoints)},
-                {"listen", HostPort(&config->listen)},
-                {"admin_listen", HostPort(&config->admin_listen)},
-                {"unix_listen", Name(&config->unix_listen)},
-                {"tls", TlsSection(&config->tls)},
-                {"tokens_file", Name(&config->tokens_file)},
-                {"authenticate_once", Flag(&config->authenticate_once)},
-                {"hosts", TextList(&config->hosts, kNamesMost, CheckHostName)},
-                {"origins", TextList(&config->origins, kNamesMost, CheckOrigin)},
-                {"threads", Integer(&config->threads, 0, 1'024)},
-                {"log_level", level},
-                {"access_log", AccessLog(&config->access_log)},
-                {"compress_filter", Flag(&config->compress_filter)},
-                {"clock", clock},
-                {"limits", Section(LimitKeys(config))},
-                {"admission", AdmissionSection(&config->admission)},
-                {"kafka", Kafka(&config->kafka)},
-                {"default_policy", default_policy},
-                {"engine", Section(EngineKeys(&config->engine))}},
-               "");
+  Status status = Apply(document,
+                        {{"db", Text(&config->db)},
+                         {"checkpoints", Text(&config->checkpoints)},
+                         {"listen", HostPort(&config->listen)},
+                         {"admin_listen", HostPort(&config->admin_listen)},
+                         {"unix_listen", Name(&config->unix_listen)},
+                         {"tls", TlsSection(&config->tls)},
+                         {"tokens_file", Name(&config->tokens_file)},
+                         {"authenticate_once", Flag(&config->authenticate_once)},
+                         {"hosts", TextList(&config->hosts, kNamesMost, CheckHostName)},
+                         {"origins", TextList(&config->origins, kNamesMost, CheckOrigin)},
+                         {"threads", Integer(&config->threads, 0, 1'024)},
+                         {"log_level", level},
+                         {"access_log", AccessLog(&config->access_log)},
+                         {"compress_filter", Flag(&config->compress_filter)},
+                         {"clock", clock},
+                         {"limits", Section(LimitKeys(config))},
+                         {"admission", AdmissionSection(&config->admission)},
+                         {"kafka", Kafka(&config->kafka)},
+                         {"cluster", Cluster(&config->cluster)},
+                         {"default_policy", default_policy},
+                         {"engine", Section(EngineKeys(&config->engine))}},
+                        "");
+  if (status.ok() && config->cluster && config->kafka) {
+    status =
+        Status::InvalidArgument("a node of a cluster consumes no other topics as yet", "/kafka");
+  }
+  return status;
 }
 
 Status ReadConfigFile(const std::string& path, Config* config) {

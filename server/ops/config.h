@@ -15,6 +15,7 @@
 #include "http/limits.h"
 #include "http/tls_files.h"
 #include "ops/access_log_config.h"
+#include "ops/cluster_config.h"
 #include "ops/kafka_config.h"
 #include "seendb/options.h"
 #include "seendb/status.h"
@@ -42,6 +43,7 @@ struct Config {
   http::Limits limits;                     ///< "limits"
   admission::Settings admission;           ///< "admission"
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
+  std::optional<ClusterConfig> cluster;    ///< "cluster"; unset: it is a server by itself
   bool default_policy = false;             ///< "default_policy" was given; it is in `engine`
   Options engine;                          ///< "engine", and "limits"/"candidates"
 };

@@ -205,6 +205,8 @@ Setter Partitions(std::optional<std::vector<int32_t>>* to) {
   };
 }
 
+}  // namespace
+
 Setter Properties(std::map<std::string, std::string>* to) {
   return [=](const Json& value) {
     if (!value.is_object()) return Status::InvalidArgument("must be an object");
@@ -222,8 +224,6 @@ Setter Properties(std::map<std::string, std::string>* to) {
     return Status::Ok();
   };
 }
-
-}  // namespace
 
 Setter Kafka(std::optional<KafkaConfig>* to) {
   return [=](const Json& value) {

@@ -56,6 +56,8 @@ struct KafkaConfig {
   std::map<std::string, std::string> properties;   ///< librdkafka's, as they are
 };
 
+/// An object of librdkafka's properties; those that the server sets itself are refused.
+Setter Properties(std::map<std::string, std::string>* to);
 /// Reads the object "kafka".
 Setter Kafka(std::optional<KafkaConfig>* to);
 

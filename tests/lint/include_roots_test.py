@@ -40,7 +40,7 @@ def allowed(house, room):
     if house == "common":
         engine, server, common = set(), set(), rooms.COMMON_ROOMS[room]
     elif house == "tools":
-        engine, server = rooms.TOOLS_ENGINE_ROOMS, set()
+        engine, server = rooms.TOOLS_ENGINE_ROOMS, rooms.TOOLS_SERVER_ROOMS
     elif house == "server":
         engine, server = rooms.SERVER_ENGINE_ROOMS, rooms.SERVER_ROOMS[room]
     elif room == rooms.RECOVERY_ROOM:

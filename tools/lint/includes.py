@@ -94,6 +94,8 @@ def check_tools(target_house, target_room, target):
         if target_room == "public" or target_room in rooms.TOOLS_ENGINE_ROOMS:
             return None
         return f"tools may not include {target}"
+    if target_house == "server" and target_room in rooms.TOOLS_SERVER_ROOMS:
+        return None
     return f"tools may not include {target_house}/"
 
 

@@ -26,14 +26,21 @@ SERVER_ENGINE_ROOMS = {"base", "seams"}
 TOOLS_ENGINE_ROOMS = {"base", "filter", "format", "query", "merge", "tables", "store", "ring",
                       "shard", "seams"}
 
+# Rooms of the server that the admin tool links too.
+TOOLS_SERVER_ROOMS = {"cluster", "kafka"}
+
 # Rooms of the server and what each may include of it; "main" is server/*.cc, the composition.
 SERVER_ROOMS = {
+    "kafka": {"kafka"},
+    "cluster": {"cluster", "kafka"},
     "admission": {"admission"},
     "http": {"http", "admission"},
     "ops": {"ops", "http", "admission"},
     "api": {"api", "http", "ops", "admission"},
-    "ingest": {"ingest", "api", "ops", "admission"},
-    "main": {"main", "http", "ops", "api", "ingest", "admission"},
+    "ingest": {"ingest", "api", "ops", "kafka", "admission"},
+    "membership": {"membership", "cluster", "kafka", "ops", "admission"},
+    "main": {"main", "http", "ops", "api", "ingest", "membership", "cluster", "kafka",
+             "admission"},
 }
 
 # Rooms of the server that know nothing of the engine but its locks.

@@ -28,6 +28,7 @@ void AddDegrade(Command app, Session& session);
 void AddDrain(Command app, Session& session);
 void AddDropExpired(Command app, Session& session);
 void AddCheckpoint(Command app, Session& session);
+void AddCluster(Command app, Session& session);
 void AddHistory(Command app, Session& session);
 void AddExport(Command app, Session& session);
 void AddErase(Command app, Session& session);

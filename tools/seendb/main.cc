@@ -49,6 +49,7 @@ void AddCommands(Command root, Session& session) {
   AddDrain(root, session);
   AddDropExpired(root, session);
   AddCheckpoint(root, session);
+  AddCluster(root, session);
   AddErase(root, session);
   AddExport(root, session);
   AddLdb(root, session);

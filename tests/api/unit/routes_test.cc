@@ -26,6 +26,8 @@ std::string_view RoleOf(RouteClass route_class) {
       return "read";
     case RouteClass::kWrite:
       return "write";
+    case RouteClass::kPeer:
+      return "peer";
     case RouteClass::kAdmin:
       break;
   }

@@ -1,0 +1,30 @@
+// server/cluster/node_report.h: what a node tells the others of itself, as JSON: the answer to a
+// probe (GET /internal/status).
+//
+//   {"node":"n1","incarnation":"5f3a","build":"0.1.0","now_ms":1773144000000,"meta_offset":7,
+//    "stopping":false,
+//    "replicas":[{"partition":0,"state":"serving","next_offset":5,"behind_ms":3}]}
+//
+// Members that are not known are passed over: nodes of different versions probe each other.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "cluster/view.h"
+#include "seendb/status.h"
+
+namespace seendb::cluster {
+
+/// Most bytes of an answer: kPartitionsMost replicas.
+inline constexpr size_t kNodeReportBytesMost = 1u << 20;
+
+/// The report of the node `node`.
+std::string NodeReportToJson(const std::string& node, const NodeReport& report);
+/// Reads the report of the node `node`. kInvalidArgument: it is none. kIncompatible: another node
+/// answers at that address.
+Result<NodeReport> NodeReportFromJson(std::string_view json, std::string_view node);
+
+}  // namespace seendb::cluster

@@ -1,0 +1,19 @@
+// server/cluster/report.h: a cluster as JSON, for GET /cluster and for `seendb cluster status`.
+
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cluster/meta.h"
+#include "cluster/view.h"
+
+namespace seendb::cluster {
+
+/// `{"name","partitions","replicas","placement_offset","nodes":[...],"shards":[...]}`, documented
+/// in server/doc/cluster.md. `nodes`: what a node thinks of the others; null: nobody was asked, and
+/// no states are told. Precondition: the cluster was made.
+std::string ClusterToJson(const std::string& name, const Meta& meta,
+                          const std::map<std::string, NodeView>* nodes);
+
+}  // namespace seendb::cluster

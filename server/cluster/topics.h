@@ -1,0 +1,59 @@
+// server/cluster/topics.h: the two topics of a cluster, and how its brokers are reached.
+//
+// Calls block for seconds where the brokers do not answer: kUnavailable then.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kafka/handle.h"
+#include "seendb/status.h"
+
+namespace seendb::cluster {
+
+/// How the brokers are reached.
+struct KafkaAccess {
+  std::string brokers;                            ///< "host:port,host:port"
+  std::map<std::string, std::string> properties;  ///< librdkafka's, as they are
+  /// Told of librdkafka's log lines; null: nobody is.
+  void (*log)(const rd_kafka_t*, int level, const char* facility, const char* text) = nullptr;
+};
+
+/// Settings of a handle: `ours`, then those of the access over them. kInvalidArgument (field
+/// "/NAME"): a property that librdkafka does not take.
+Result<kafka::KafkaConf> ConfOf(const KafkaAccess& access,
+                                const std::vector<std::pair<std::string, std::string>>& ours);
+/// Reads a file of properties, `name=value` on a line; empty lines and those that begin with '#'
+/// are passed over. kInvalidArgument: a line without '='; kIOError: it can't be read.
+Result<std::map<std::string, std::string>> ReadProperties(const std::string& path);
+/// kUnavailable, with what librdkafka says of the connections, unless a broker answers.
+Status Reach(const KafkaAccess& access);
+
+/// kInvalidArgument unless `name` can be a cluster's: 1-200 letters, digits, '.', '-' and '_', the
+/// first a letter or a digit.
+Status CheckClusterName(std::string_view name);
+/// `X.log` and `X.meta`.
+std::string LogTopicOf(const std::string& cluster);
+std::string MetaTopicOf(const std::string& cluster);
+
+/// Partitions and copies of the topics.
+struct TopicsPlan {
+  uint32_t partitions = 64;         ///< of the log
+  uint32_t replication_factor = 3;  ///< below 3: for trials
+};
+/// In how many copies a record is before it is acknowledged.
+uint32_t MinInSync(uint32_t replication_factor);
+
+/// Whether the cluster's topic of records is there.
+Result<bool> HasTopics(const KafkaAccess& access, const std::string& cluster);
+/// Makes both topics, so that no record is lost while one copy in sync is left. One that is there
+/// already is taken if it has the right number of partitions (kIncompatible: another). kUnavailable
+/// too: there are fewer brokers than copies.
+Status MakeTopics(const KafkaAccess& access, const std::string& cluster, const TopicsPlan& plan);
+
+}  // namespace seendb::cluster

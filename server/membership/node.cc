@@ -1,0 +1,263 @@
+#include "membership/node.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <utility>
+
+#include <unistd.h>
+
+#include "cluster/meta_cache.h"
+#include "cluster/node_report.h"
+#include "cluster/report.h"
+#include "membership/prober.h"
+#include "ops/log.h"
+
+namespace seendb::membership {
+namespace {
+
+using cluster::FollowerOptions;
+using cluster::MemberRecord;
+using cluster::Meta;
+using cluster::NodeReport;
+using cluster::NodeState;
+using cluster::NodeView;
+
+constexpr std::chrono::milliseconds kProbeEvery{1'000}, kProbeTimeout{1'000};
+constexpr std::chrono::milliseconds kOpenPause{50};
+constexpr int64_t kStopMs = 3'000;
+constexpr size_t kSecretBytesLeast = 16, kSecretBytesMost = 1'024;
+constexpr int kSyslogWarning = 4;
+
+int64_t WallNowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string RandomName() {
+  std::random_device random;
+  return std::to_string((uint64_t{random()} << 32) | random());
+}
+
+std::string HostName() {
+  char name[256] = "";
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+/// The settings with what is not given filled in.
+ops::ClusterConfig Filled(ops::ClusterConfig config) {
+  if (config.node.empty()) config.node = HostName();
+  if (config.zone.empty()) config.zone = config.node;
+  return config;
+}
+
+Status At(const Status& status, const char* key) {
+  return status.ok() ? status
+                     : Status::InvalidArgument(std::string(status.message()),
+                                               std::string("/cluster") + key);
+}
+
+void LogKafka(const rd_kafka_t*, int level, const char* facility, const char* text) {
+  ops::Log(level <= kSyslogWarning ? ops::LogLevel::kWarn : ops::LogLevel::kDebug, "kafka",
+           {{"facility", facility}, {"text", text}});
+}
+
+cluster::KafkaAccess AccessOf(const ops::ClusterConfig& config) {
+  return {config.brokers, config.properties, LogKafka};
+}
+
+/// The first line of the file.
+Result<std::string> ReadSecret(const std::string& path) {
+  std::ifstream file(path);
+  std::string secret;
+  if (!file.is_open() || !std::getline(file, secret)) {
+    return Status::InvalidArgument("can't be read", "/cluster/secret_file");
+  }
+  const bool printable =
+      std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (secret.size() < kSecretBytesLeast || secret.size() > kSecretBytesMost || !printable) {
+    return Status::InvalidArgument("its first line must have 16 to 1024 characters without spaces",
+                                   "/cluster/secret_file");
+  }
+  return secret;
+}
+
+}  // namespace
+
+Status CheckSettings(const ops::ClusterConfig& given) {
+  const ops::ClusterConfig config = Filled(given);
+  Status status = At(cluster::CheckClusterName(config.name), "/name");
+  if (status.ok()) status = At(cluster::CheckNodeName(config.node), "/node");
+  if (status.ok()) status = At(cluster::CheckNodeName(config.zone), "/zone");
+  if (status.ok()) status = At(cluster::CheckNodeUrl(config.advertise), "/advertise");
+  if (status.ok() && config.advertise.starts_with("https://")) {
+    status = Status::InvalidArgument("nodes reach each other by http:// alone as yet",
+                                     "/cluster/advertise");
+  }
+  if (!status.ok()) return status;
+  const auto conf = cluster::ConfOf(AccessOf(config), {});
+  return conf.ok() ? Status() : conf.status().WithFieldPrefix("/cluster/properties");
+}
+
+Node::Node(ops::ClusterConfig config, std::string db, std::string build)
+    : config_(Filled(std::move(config))),
+      db_(std::move(db)),
+      build_(std::move(build)),
+      incarnation_(RandomName()) {}
+
+Node::~Node() {
+  Stop();
+  probing_.Stop(kStopMs);
+}
+
+Status Node::Prepare() {
+  if (Status status = CheckSettings(config_); !status.ok()) return status;
+  Result<std::string> secret = ReadSecret(config_.secret_file);
+  if (!secret.ok()) return secret.status();
+  secret_ = std::move(secret).value();
+  return {};
+}
+
+Status Node::Open() {
+  std::error_code failed;
+  std::filesystem::create_directories(db_, failed);
+  if (failed) return Status::IOError("can't make " + db_ + ": " + failed.message());
+  FollowerOptions options;
+  options.access = AccessOf(config_);
+  options.cluster = config_.name;
+  options.cache_path = db_ + "/" + cluster::kMetaCacheName;
+  options.log = [](const char* event, const std::string& text) {
+    ops::Log(ops::LogLevel::kWarn, event, {{"text", text}});
+  };
+  auto follower = cluster::Follower::Start(std::move(options));
+  if (!follower.ok()) return follower.status();
+  follower_ = std::move(follower).value();
+  std::shared_ptr<const Meta> meta;
+  while ((meta = follower_->meta()) == nullptr || !meta->init()) {
+    if (stopping_) return Status::Unavailable("told to stop");
+    if (follower_->is_stuck()) return Status::Incompatible(follower_->problem());
+    std::this_thread::sleep_for(kOpenPause);
+  }
+  if (Status home = cluster::CheckHome(db_, *meta->init()); !home.ok()) return home;
+  follower_->RegisterAs(MemberRecord{.node = config_.node,
+                                     .url = config_.advertise,
+                                     .zone = config_.zone,
+                                     .weight = config_.weight,
+                                     .build = build_});
+  probing_.Start(kProbeEvery, [this] { ProbeOthers(); });
+  return {};
+}
+
+void Node::Stop() { stopping_ = true; }
+
+NodeReport Node::OwnReport() const {
+  NodeReport report;
+  report.incarnation = incarnation_;
+  report.build = build_;
+  report.now_ms = WallNowMs();
+  report.stopping = stopping_;
+  if (follower_ != nullptr) {
+    if (const auto meta = follower_->meta()) report.meta_offset = meta->next_offset();
+  }
+  return report;
+}
+
+Result<std::string> Node::Report() const {
+  const auto meta = follower_ == nullptr ? nullptr : follower_->meta();
+  if (meta == nullptr || !meta->init()) {
+    return Status::Unavailable("what the cluster is was not read from Kafka yet");
+  }
+  Views views;
+  {
+    const MutexLock lock(mutex_);
+    views = views_;
+  }
+  NodeView& own = views[config_.node];
+  own.health.Answered();
+  own.report = OwnReport();
+  return cluster::ClusterToJson(config_.name, *meta, &views);
+}
+
+std::string Node::StatusReport() const {
+  return cluster::NodeReportToJson(config_.node, OwnReport());
+}
+
+bool Node::IsSecret(std::string_view shown) const {
+  unsigned char differs = shown.size() == secret_.size() && !secret_.empty() ? 0 : 1;
+  for (size_t i = 0; i < secret_.size(); ++i) {
+    const char other = i < shown.size() ? shown[i] : '\0';
+    differs = static_cast<unsigned char>(differs | (secret_[i] ^ other));
+  }
+  return differs == 0;
+}
+
+std::vector<std::string> Node::Problems() const {
+  std::vector<std::string> problems;
+  if (follower_ != nullptr && !follower_->problem().empty()) {
+    problems.push_back("cluster: " + follower_->problem());
+  }
+  const MutexLock lock(mutex_);
+  for (const auto& [node, why] : why_) {
+    problems.push_back("node " + node + " does not answer: " + why);
+  }
+  return problems;
+}
+
+void Node::ProbeOthers() {
+  const auto meta = follower_->meta();
+  std::vector<ProbeTarget> targets;
+  for (const auto& [node, member] : meta->members()) {
+    // One whose address is https is probed by newer software.
+    if (node != config_.node && member.url.starts_with("http://")) {
+      targets.push_back(TargetOf(node, member.url));
+    }
+  }
+  const std::vector<ProbeResult> results = ProbeAll(targets, secret_, kProbeTimeout);
+  {
+    const MutexLock lock(mutex_);
+    const auto is_gone = [&](const auto& one) { return !meta->members().contains(one.first); };
+    std::erase_if(views_, is_gone);
+    std::erase_if(why_, is_gone);
+  }
+  for (size_t i = 0; i < targets.size(); ++i) Take(targets[i].node, results[i]);
+}
+
+void Node::Take(const std::string& node, const ProbeResult& result) {
+  std::string why = result.why;
+  std::optional<NodeReport> report;
+  if (result.kind == ProbeResult::Kind::kAnswered) {
+    Result<NodeReport> read = cluster::NodeReportFromJson(result.body, node);
+    why = std::string(read.status().message());
+    if (read.ok()) report = std::move(read).value();
+  }
+  NodeState before{}, after{};
+  {
+    const MutexLock lock(mutex_);
+    NodeView& view = views_[node];
+    before = view.health.state();
+    if (report) {
+      view.health.Answered();
+      view.clock_ahead_ms = report->now_ms - result.asked_at_ms;
+      view.report = std::move(report);
+    } else if (result.kind == ProbeResult::Kind::kRefused) {
+      view.health.Refused();
+    } else {
+      view.health.Missed();
+    }
+    after = view.health.state();
+    if (why.empty()) {
+      why_.erase(node);
+    } else {
+      why_[node] = why;
+    }
+  }
+  if (before == after) return;
+  ops::Log(after == NodeState::kUp ? ops::LogLevel::kInfo : ops::LogLevel::kWarn, "node_state",
+           {{"node", node}, {"state", cluster::NodeStateName(after)}, {"why", why}});
+}
+
+}  // namespace seendb::membership

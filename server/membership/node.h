@@ -1,0 +1,75 @@
+// server/membership/node.h: a server's part in its cluster: it is a member, knows what the cluster
+// is, asks the other members how they are, and tells them of itself.
+
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sync.h"
+#include "cluster/follower.h"
+#include "cluster/view.h"
+#include "ops/cluster_config.h"
+#include "ops/periodic.h"
+#include "seendb/status.h"
+
+namespace seendb::membership {
+
+struct ProbeResult;
+
+/// kInvalidArgument with the key at fault ("/cluster/advertise"): settings that no node can have.
+/// Nothing is asked of the brokers, and no file is read.
+Status CheckSettings(const ops::ClusterConfig& config);
+
+/// See the head of this file. Threads: Open from one; others from any.
+class Node {
+ public:
+  /// `db`: the folder of the node's database. `build`: of the software.
+  Node(ops::ClusterConfig config, std::string db, std::string build);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// Checks the settings and reads the secret. kInvalidArgument with the key at fault.
+  Status Prepare();
+  /// Waits until the cluster is known, from the copy in the folder or from Kafka, and becomes a
+  /// member. kIncompatible: the folder is not a node's of this cluster, or the cluster's records
+  /// can't be read; kUnavailable: Stop was called first.
+  Status Open();
+  /// Says to other nodes that it ends; Open returns.
+  void Stop();
+
+  /// The cluster as this node sees it (ClusterToJson), at most some seconds old. kUnavailable: it
+  /// is not known yet.
+  Result<std::string> Report() const;
+  /// What it tells others of itself (NodeReportToJson).
+  std::string StatusReport() const;
+  /// Whether this is the secret that nodes show each other. Takes as long whatever it is.
+  bool IsSecret(std::string_view shown) const;
+  /// What is wrong, for people.
+  std::vector<std::string> Problems() const;
+
+ private:
+  using Views = std::map<std::string, cluster::NodeView>;
+
+  cluster::NodeReport OwnReport() const;
+  void ProbeOthers();
+  void Take(const std::string& node, const ProbeResult& result);
+
+  const ops::ClusterConfig config_;
+  const std::string db_, build_, incarnation_;
+  std::string secret_;
+  std::unique_ptr<cluster::Follower> follower_;
+  std::atomic<bool> stopping_{false};
+
+  mutable Mutex mutex_{LockRank::kLeaf};
+  Views views_ GUARDED_BY(mutex_);                             // of the other members
+  std::map<std::string, std::string> why_ GUARDED_BY(mutex_);  // a member does not answer
+  ops::Periodic probing_;
+};
+
+}  // namespace seendb::membership

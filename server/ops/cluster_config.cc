@@ -1,0 +1,50 @@
+#include "ops/cluster_config.h"
+
+#include <cmath>
+#include <utility>
+
+#include "ops/kafka_config.h"
+
+namespace seendb::ops {
+namespace {
+
+constexpr double kWeightMost = 1'000;
+
+Setter Weight(double* to) {
+  return [=](const Json& value) {
+    const double weight = value.is_number() ? value.get<double>() : 0;
+    if (!std::isfinite(weight) || weight <= 0 || weight > kWeightMost) {
+      return Status::InvalidArgument("must be a number above 0 and at most 1000");
+    }
+    *to = weight;
+    return Status::Ok();
+  };
+}
+
+}  // namespace
+
+Setter Cluster(std::optional<ClusterConfig>* to) {
+  return [=](const Json& value) {
+    ClusterConfig config;
+    Status status = Apply(value,
+                          {{"brokers", Name(&config.brokers)},
+                           {"name", Name(&config.name)},
+                           {"node", Name(&config.node)},
+                           {"advertise", Name(&config.advertise)},
+                           {"zone", Name(&config.zone)},
+                           {"weight", Weight(&config.weight)},
+                           {"secret_file", Name(&config.secret_file)},
+                           {"properties", Properties(&config.properties)}},
+                          "");
+    for (const auto& [key, given] :
+         {std::pair("/brokers", &config.brokers), std::pair("/name", &config.name),
+          std::pair("/advertise", &config.advertise),
+          std::pair("/secret_file", &config.secret_file)}) {
+      if (status.ok() && given->empty()) status = Status::InvalidArgument("missing key", key);
+    }
+    if (status.ok()) *to = std::move(config);
+    return status;
+  };
+}
+
+}  // namespace seendb::ops

@@ -1,0 +1,29 @@
+// server/ops/cluster_config.h: the cluster that a server is a node of: the object "cluster" of the
+// server's settings. Keys and defaults are listed in server/doc/cluster.md.
+
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "ops/config_keys.h"
+
+namespace seendb::ops {
+
+/// See the head of this file.
+struct ClusterConfig {
+  std::string brokers;      ///< "host:port,host:port"
+  std::string name;         ///< the cluster's
+  std::string node;         ///< this node's name; empty: the machine's
+  std::string advertise;    ///< where other nodes reach it: "http://host:7373"
+  std::string zone;         ///< empty: one of its own, the node's name
+  double weight = 1;        ///< its share of the shards, compared with other nodes'
+  std::string secret_file;  ///< what nodes show each other
+  std::map<std::string, std::string> properties;  ///< librdkafka's, as they are
+};
+
+/// Reads the object "cluster".
+Setter Cluster(std::optional<ClusterConfig>* to);
+
+}  // namespace seendb::ops

@@ -1,0 +1,195 @@
+"""Servers with the setting `cluster` on a real Kafka: they become members, see each other come and go,
+and start without Kafka. They hold no shards yet, and say so."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
+import real_kafka
+from openapi_check import CheckedServer
+from real_kafka import Broker
+from seendb_client import Server, eventually, free_port
+from tool_runner import OK, run
+
+INCOMPATIBLE, USAGE = 3, 2
+SECRET = "a-secret-of-the-nodes"
+
+
+class NodesTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.broker = Broker()
+        cls.addClassCleanup(cls.broker.stop)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = folder.name
+        cls.secret_file = os.path.join(cls.folder, "secret")
+        with open(cls.secret_file, "w", encoding="utf-8") as file:
+            file.write(SECRET + "\n")
+
+    def make(self, name, *more):
+        done = run("cluster", "init", "--brokers", self.broker.address, "--name", name,
+                   "--partitions", 4, "--replication-factor", 1, *more)
+        self.assertEqual(done.code, OK, done)
+
+    def rebalance(self, name):
+        done = run("cluster", "rebalance", "--brokers", self.broker.address, "--name", name,
+                   "--yes")
+        self.assertEqual(done.code, OK, done)
+
+    def settings(self, name, node, port, **more):
+        given = {"brokers": self.broker.address, "name": name, "node": node,
+                 "advertise": "http://127.0.0.1:%d" % port, "secret_file": self.secret_file}
+        given.update(more)
+        return {"cluster": given}
+
+    def node(self, name, node, **more):
+        """A server that is a node; it is closed when the test ends."""
+        port = free_port()
+        server = CheckedServer(config=self.settings(name, node, port, **more), start=False)
+        self.addCleanup(server.close)
+        server.start(port=port)
+        server.fixed_port = port
+        return server
+
+    def states(self, server):
+        answer = server.get("/cluster")
+        self.assertEqual(answer.status, 200, answer)
+        return {one["node"]: one["state"] for one in answer.json["nodes"]}
+
+    def test_nodes_become_members_and_see_each_other(self):
+        self.make("feed")
+        nodes = [self.node("feed", "n%d" % i, zone="z%d" % i) for i in (1, 2, 3)]
+        up = {"n1": "up", "n2": "up", "n3": "up"}
+        for server in nodes:
+            eventually(lambda: self.states(server) == up)
+        self.rebalance("feed")
+        for server in nodes:
+            eventually(lambda: len(server.get("/cluster").json["shards"]) == 4)
+        report = nodes[0].get("/cluster").json
+        self.assertEqual((report["name"], report["partitions"], report["replicas"]),
+                         ("feed", 4, 2))
+        self.assertEqual([one["zone"] for one in report["nodes"]], ["z1", "z2", "z3"])
+        self.assertEqual({replica["state"] for shard in report["shards"]
+                          for replica in shard["replicas"]}, {"unreachable"})
+
+        nodes[1].kill()
+        for server in (nodes[0], nodes[2]):
+            eventually(lambda: self.states(server) == dict(up, n2="down"))
+        nodes[1].start(port=nodes[1].fixed_port)
+        eventually(lambda: self.states(nodes[0]) == up)
+
+    def test_what_is_between_nodes_asks_for_the_secret(self):
+        self.make("closed")
+        server = self.node("closed", "n1")
+        shown = {"Authorization": "Bearer " + SECRET}
+        answer = server.get("/internal/status", headers=shown)
+        self.assertEqual((answer.status, answer.json["node"]), (200, "n1"))
+        self.assertEqual(answer.json["replicas"], [])
+        for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "},
+                      {"Authorization": shown["Authorization"] + "x"},
+                      {"Authorization": shown["Authorization"][:-1]}):
+            answer = server.get("/internal/status", headers=wrong)
+            self.assertEqual((answer.status, answer.error["code"]), (403, "forbidden"), wrong)
+
+    def test_another_secret_is_as_if_the_node_were_away(self):
+        self.make("apart")
+        other = os.path.join(self.folder, "other-secret")
+        with open(other, "w", encoding="utf-8") as file:
+            file.write("0123456789abcdef-another\n")
+        first = self.node("apart", "n1")
+        self.node("apart", "n2", secret_file=other)
+        eventually(lambda: self.states(first) == {"n1": "up", "n2": "down"})
+        eventually(lambda: "node n2 does not answer: answers 403" in first.log_text())
+
+    def test_it_says_that_it_holds_no_shards(self):
+        self.make("empty")
+        server = self.node("empty", "n1")
+        for method, path, body in (("POST", "/plays", {"events": [{"user": "u", "item": "i"}]}),
+                                   ("POST", "/filter", {"user": "u", "items": ["i"]}),
+                                   ("GET", "/collections", None), ("GET", "/readyz", None)):
+            answer = server.request(method, path, body)
+            self.assertEqual(answer.status, 503, (path, answer))
+            self.assertIn("holds no shards", answer.error["message"])
+        self.assertEqual(server.get("/healthz").status, 200)
+        self.assertEqual(server.get("/metrics").status, 200)
+        self.assertEqual(os.listdir(server.db), ["cluster.json"])
+
+    def test_it_starts_without_kafka(self):
+        self.make("alone")
+        server = self.node("alone", "n1")
+        eventually(lambda: self.states(server) == {"n1": "up"})
+        self.assertEqual(server.terminate(), 0)
+        path = os.path.join(self.folder, "away.json")
+        given = self.settings("alone", "n1", server.fixed_port, brokers="127.0.0.1:1")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(given, file)
+        server.args = ["--config", path]
+        server.start(port=server.fixed_port)
+        self.assertEqual(self.states(server), {"n1": "up"})
+        eventually(lambda: "cluster: topic alone.meta" in server.log_text())
+
+    def test_a_cluster_that_is_made_later(self):
+        port = free_port()
+        server = Server(config=self.settings("later", "n1", port), start=False)
+        self.addCleanup(server.close)
+        server.start(port=port, wait=False)
+        eventually(lambda: "topic later.meta" in server.log_text())
+        self.make("later")
+        server.wait_ready()
+        eventually(lambda: self.states(server) == {"n1": "up"})
+
+    def refused(self, settings, db=None):
+        """The exit code and the log of a server that does not start."""
+        server = Server(config=settings, db=db, start=False)
+        self.addCleanup(server.close)
+        server.start(wait=False)
+        code = server.process.wait(60)
+        return code, server.log_text()
+
+    def test_a_folder_that_is_another_databases_is_refused(self):
+        self.make("home")
+        db = os.path.join(self.folder, "foreign")
+        self.assertEqual(run("collections", "put", "default", "--db", db).code, OK)
+        code, log = self.refused(self.settings("home", "n1", free_port()), db)
+        self.assertEqual(code, INCOMPATIBLE, log)
+        self.assertIn("holds the database of somebody else", log)
+        self.assertIn("reshard", log)
+        status = run("cluster", "status", "--brokers", self.broker.address, "--name", "home",
+                     "--json").json
+        self.assertEqual(status["nodes"], [])  # it did not become a member
+
+    def test_a_database_that_joined_is_taken(self):
+        db = os.path.join(self.folder, "joins")
+        self.assertEqual(run("collections", "put", "default", "--db", db).code, OK)
+        done = run("cluster", "init", "--brokers", self.broker.address, "--name", "joins",
+                   "--from", db, "--replication-factor", 1)
+        self.assertEqual(done.code, OK, done)
+        port = free_port()
+        server = Server(config=self.settings("joins", "n1", port), db=db, start=False)
+        self.addCleanup(server.close)
+        server.start(port=port)
+        eventually(lambda: self.states(server) == {"n1": "up"})
+
+    def test_settings_that_no_node_can_have(self):
+        for change, field in (({"advertise": "10.0.0.1:7373"}, "/cluster/advertise"),
+                              ({"advertise": "https://h:1"}, "/cluster/advertise"),
+                              ({"node": "a b"}, "/cluster/node"),
+                              ({"zone": "a/b"}, "/cluster/zone"),
+                              ({"name": "a/b"}, "/cluster/name"),
+                              ({"secret_file": "/absent"}, "/cluster/secret_file"),
+                              ({"properties": {"no.such": "1"}}, "/cluster/properties/no.such")):
+            code, log = self.refused(self.settings("any", "n1", free_port(), **change))
+            self.assertEqual(code, USAGE, (change, log))
+            self.assertIn(field, log, change)
+
+
+if __name__ == "__main__":
+    real_kafka.require()
+    unittest.main()

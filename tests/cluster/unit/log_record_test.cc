@@ -1,0 +1,67 @@
+// The header of log records: its bytes, and what is refused by name.
+
+#include "cluster/log_record.h"
+
+#include <gtest/gtest.h>
+
+#include "cluster/cluster_doc.h"
+#include "seendb/policy.h"
+
+namespace seendb::cluster {
+namespace {
+
+constexpr int64_t kNoonMs = 1'773'144'000'000;  // 2026-03-10 12:00 UTC
+
+TEST(LogHeaderTest, ItsBytesAreThoseOfTheDocument) {
+  const LogHeader header{LogKind::kPlays, kNoonMs, 0x0123456789abcdef};
+  const std::string bytes = EncodeLogHeader(header);
+  EXPECT_EQ(test::Hex(bytes), test::DocumentBlocks("hex").at(0));
+  EXPECT_EQ(*DecodeLogHeader(bytes), header);
+}
+
+TEST(LogHeaderTest, EveryKindIsReadBackUnderTheNameOfTheDocument) {
+  const std::string document = test::ClusterDocument();
+  for (int number = 1; number <= 8; ++number) {
+    const LogHeader header{static_cast<LogKind>(number), kLastTimeMs, ~uint64_t{0}};
+    EXPECT_EQ(*DecodeLogHeader(EncodeLogHeader(header)), header);
+    const std::string named =
+        std::to_string(number) + " `" + std::string(LogKindName(header.kind)) + "`";
+    EXPECT_NE(document.find(named), std::string::npos) << named;
+  }
+  EXPECT_EQ(LogKindName(static_cast<LogKind>(0)), "unknown");
+  EXPECT_EQ(LogKindName(static_cast<LogKind>(9)), "unknown");
+}
+
+TEST(LogHeaderTest, ANewerVersionOrKindIsIncompatibleAndNamed) {
+  std::string newer = EncodeLogHeader({LogKind::kPlays, kNoonMs, 1});
+  newer[0] = 2;
+  newer += "what a later version adds";
+  Status status = DecodeLogHeader(newer).status();
+  EXPECT_EQ(status.code(), StatusCode::kIncompatible);
+  EXPECT_NE(status.message().find("version 2"), std::string_view::npos) << status.ToString();
+  std::string kind = EncodeLogHeader({LogKind::kPlays, kNoonMs, 1});
+  kind[1] = 9;
+  status = DecodeLogHeader(kind).status();
+  EXPECT_EQ(status.code(), StatusCode::kIncompatible);
+  EXPECT_NE(status.message().find("kind 9"), std::string_view::npos) << status.ToString();
+}
+
+TEST(LogHeaderTest, DamageIsCorruption) {
+  const std::string sound = EncodeLogHeader({LogKind::kTick, kNoonMs, 1});
+  for (size_t bytes = 0; bytes < sound.size(); ++bytes) {
+    EXPECT_EQ(DecodeLogHeader(sound.substr(0, bytes)).status().code(), StatusCode::kCorruption);
+  }
+  EXPECT_EQ(DecodeLogHeader(sound + "x").status().code(), StatusCode::kCorruption);
+  for (const size_t at : {0u, 1u}) {
+    std::string zero = sound;
+    zero[at] = 0;
+    EXPECT_EQ(DecodeLogHeader(zero).status().code(), StatusCode::kCorruption);
+  }
+  const std::string late = EncodeLogHeader({LogKind::kTick, kLastTimeMs + 1, 1});
+  EXPECT_EQ(DecodeLogHeader(late).status().code(), StatusCode::kCorruption);
+  const std::string negative = EncodeLogHeader({LogKind::kTick, -1, 1});
+  EXPECT_EQ(DecodeLogHeader(negative).status().code(), StatusCode::kCorruption);
+}
+
+}  // namespace
+}  // namespace seendb::cluster

@@ -1,0 +1,101 @@
+// What nodes tell of themselves, and what is told of a cluster.
+
+#include "cluster/report.h"
+
+#include <gtest/gtest.h>
+
+#include "cluster/node_report.h"
+
+namespace seendb::cluster {
+namespace {
+
+NodeReport Report() {
+  NodeReport report;
+  report.incarnation = "5f3a";
+  report.build = "0.1.0";
+  report.now_ms = 1'773'144'000'000;
+  report.meta_offset = 7;
+  report.replicas[0] = {ReplicaState::kServing, 5, 3};
+  return report;
+}
+
+const std::string kText =
+    R"({"node":"n1","incarnation":"5f3a","build":"0.1.0","now_ms":1773144000000,"meta_offset":7,)"
+    R"("stopping":false,"replicas":[{"partition":0,"state":"serving","next_offset":5,)"
+    R"("behind_ms":3}]})";
+
+TEST(NodeReportTest, IsWrittenAndReadBack) {
+  EXPECT_EQ(NodeReportToJson("n1", Report()), kText);
+  EXPECT_EQ(*NodeReportFromJson(kText, "n1"), Report());
+  NodeReport full = Report();
+  full.stopping = true;
+  for (uint32_t p = 0; p < kPartitionsMost; ++p) {
+    full.replicas[p] = {static_cast<ReplicaState>(p % 5), INT64_MAX, INT64_MAX};
+  }
+  const std::string text = NodeReportToJson("n1", full);
+  EXPECT_LE(text.size(), kNodeReportBytesMost);
+  EXPECT_EQ(*NodeReportFromJson(text, "n1"), full);
+}
+
+TEST(NodeReportTest, WhatANewerNodeAddsIsPassedOver) {
+  std::string text = kText;
+  text.insert(1, R"("more":{"x":[1]},)");
+  EXPECT_EQ(*NodeReportFromJson(text, "n1"), Report());
+}
+
+TEST(NodeReportTest, AnotherNodeAtTheAddressIsNamed) {
+  const Status status = NodeReportFromJson(kText, "n2").status();
+  EXPECT_EQ(status.code(), StatusCode::kIncompatible);
+  EXPECT_EQ(status.message(), "the node n1 answers, not n2");
+}
+
+TEST(NodeReportTest, AnythingElseIsRefused) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kText;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string(kNodeReportBytesMost + 1, ' '),
+        with("serving", "dancing"), with("\"next_offset\":5", "\"next_offset\":-1"),
+        with("\"behind_ms\":3", "\"behind_ms\":-1"), with("\"partition\":0", "\"partition\":1024"),
+        with("\"meta_offset\":7", "\"meta_offset\":\"7\""), with("\"stopping\":false,", ""),
+        with("[{", R"([{"partition":0,"state":"behind","next_offset":5,"behind_ms":3},{)")}) {
+    EXPECT_EQ(NodeReportFromJson(text, "n1").status().code(), StatusCode::kInvalidArgument)
+        << text.substr(0, 300);
+  }
+}
+
+TEST(ClusterReportTest, ShowsNodesAndReplicasAsTheyAreSeen) {
+  Meta meta;
+  int64_t offset = 0;
+  const auto take = [&](const MetaRecord& record) {
+    ASSERT_TRUE(meta.Apply(offset++, EncodeMeta(record)).ok());
+  };
+  take(InitRecord{
+      .uuid = "2f0c6a0e-5d1b-4b7e-9f8e-3a1c5d7e9b2f", .partitions = 1, .replicas = 2, .hash = 1});
+  for (const char* node : {"n1", "n2", "n3"}) {
+    take(MemberRecord{.node = node, .url = std::string("http://") + node + ":1", .zone = "z"});
+  }
+  take(PlacementRecord{-1, {{"n1", "n2"}}});
+  take(LeaveRecord{"n3"});
+  std::map<std::string, NodeView> nodes;
+  nodes["n1"].health.Answered();
+  nodes["n1"].report = Report();
+  nodes["n3"].health.Answered();
+  nodes["n3"].report = Report();
+  nodes["n3"].report->replicas[0].state = ReplicaState::kBehind;
+  EXPECT_EQ(
+      ClusterToJson("feed", meta, &nodes),
+      R"({"name":"feed","partitions":1,"replicas":2,"placement_offset":4,"nodes":[)"
+      R"({"node":"n1","url":"http://n1:1","zone":"z","weight":1.0,"state":"up","build":""},)"
+      R"({"node":"n2","url":"http://n2:1","zone":"z","weight":1.0,"state":"down","build":""},)"
+      R"({"node":"n3","url":"http://n3:1","zone":"z","weight":1.0,"state":"up","build":"",)"
+      R"("leaving":true}],"shards":[{"partition":0,"replicas":[)"
+      R"({"node":"n1","state":"serving","next_offset":5,"behind_ms":3},)"
+      R"({"node":"n2","state":"unreachable"},)"
+      R"({"node":"n3","state":"behind","next_offset":5,"behind_ms":3,"leaving":true}]}]})");
+}
+
+}  // namespace
+}  // namespace seendb::cluster

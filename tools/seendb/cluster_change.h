@@ -1,0 +1,12 @@
+// seendb/cluster_change.h: the commands that change who holds what in a cluster.
+
+#pragma once
+
+#include "session.h"
+
+namespace seendb::tool {
+
+/// Adds `rebalance`, `add`, `remove` and `move` below `group`.
+void AddClusterChanges(Command group, Session& session);
+
+}  // namespace seendb::tool
