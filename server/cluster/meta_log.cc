@@ -30,7 +30,7 @@ class Deadline {
 /// What became of the one message of a producer.
 struct Delivery {
   bool done = false;
-  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+  rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
   int64_t offset = -1;
 };
 
@@ -166,7 +166,7 @@ Result<int64_t> MetaLog::Append(const std::string& record, int timeout_ms) {
     rd_kafka_purge(producer->get(), RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_flush(producer->get(), 1'000);
   }
-  if (!delivery.done || delivery.error != RD_KAFKA_RESP_ERR_NO_ERROR) {
+  if (delivery.error != RD_KAFKA_RESP_ERR_NO_ERROR) {
     return Status::Unavailable("topic " + topic_ + ": " + rd_kafka_err2str(delivery.error));
   }
   return delivery.offset;

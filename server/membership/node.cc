@@ -133,26 +133,35 @@ Status Node::Open() {
   options.log = [](const char* event, const std::string& text) {
     ops::Log(ops::LogLevel::kWarn, event, {{"text", text}});
   };
-  auto follower = cluster::Follower::Start(std::move(options));
-  if (!follower.ok()) return follower.status();
-  follower_ = std::move(follower).value();
+  auto started = cluster::Follower::Start(std::move(options));
+  if (!started.ok()) return started.status();
+  cluster::Follower& follower = **started;
+  {
+    const MutexLock lock(mutex_);
+    follower_ = std::move(started).value();
+  }
   std::shared_ptr<const Meta> meta;
-  while ((meta = follower_->meta()) == nullptr || !meta->init()) {
+  while ((meta = follower.meta()) == nullptr || !meta->init()) {
     if (stopping_) return Status::Unavailable("told to stop");
-    if (follower_->is_stuck()) return Status::Incompatible(follower_->problem());
+    if (follower.is_stuck()) return Status::Incompatible(follower.problem());
     std::this_thread::sleep_for(kOpenPause);
   }
   if (Status home = cluster::CheckHome(db_, *meta->init()); !home.ok()) return home;
-  follower_->RegisterAs(MemberRecord{.node = config_.node,
-                                     .url = config_.advertise,
-                                     .zone = config_.zone,
-                                     .weight = config_.weight,
-                                     .build = build_});
+  follower.RegisterAs(MemberRecord{.node = config_.node,
+                                   .url = config_.advertise,
+                                   .zone = config_.zone,
+                                   .weight = config_.weight,
+                                   .build = build_});
   probing_.Start(kProbeEvery, [this] { ProbeOthers(); });
   return {};
 }
 
 void Node::Stop() { stopping_ = true; }
+
+cluster::Follower* Node::follower() const {
+  const MutexLock lock(mutex_);
+  return follower_.get();
+}
 
 NodeReport Node::OwnReport() const {
   NodeReport report;
@@ -160,14 +169,15 @@ NodeReport Node::OwnReport() const {
   report.build = build_;
   report.now_ms = WallNowMs();
   report.stopping = stopping_;
-  if (follower_ != nullptr) {
-    if (const auto meta = follower_->meta()) report.meta_offset = meta->next_offset();
+  if (const auto* const following = follower()) {
+    if (const auto meta = following->meta()) report.meta_offset = meta->next_offset();
   }
   return report;
 }
 
 Result<std::string> Node::Report() const {
-  const auto meta = follower_ == nullptr ? nullptr : follower_->meta();
+  const auto* const following = follower();
+  const auto meta = following == nullptr ? nullptr : following->meta();
   if (meta == nullptr || !meta->init()) {
     return Status::Unavailable("what the cluster is was not read from Kafka yet");
   }
@@ -197,8 +207,9 @@ bool Node::IsSecret(std::string_view shown) const {
 
 std::vector<std::string> Node::Problems() const {
   std::vector<std::string> problems;
-  if (follower_ != nullptr && !follower_->problem().empty()) {
-    problems.push_back("cluster: " + follower_->problem());
+  const auto* const following = follower();
+  if (following != nullptr && !following->problem().empty()) {
+    problems.push_back("cluster: " + following->problem());
   }
   const MutexLock lock(mutex_);
   for (const auto& [node, why] : why_) {
@@ -208,7 +219,7 @@ std::vector<std::string> Node::Problems() const {
 }
 
 void Node::ProbeOthers() {
-  const auto meta = follower_->meta();
+  const auto meta = follower()->meta();
   std::vector<ProbeTarget> targets;
   for (const auto& [node, member] : meta->members()) {
     // One whose address is https is probed by newer software.

@@ -56,6 +56,8 @@ class Node {
  private:
   using Views = std::map<std::string, cluster::NodeView>;
 
+  /// Null before Open.
+  cluster::Follower* follower() const;
   cluster::NodeReport OwnReport() const;
   void ProbeOthers();
   void Take(const std::string& node, const ProbeResult& result);
@@ -63,12 +65,12 @@ class Node {
   const ops::ClusterConfig config_;
   const std::string db_, build_, incarnation_;
   std::string secret_;
-  std::unique_ptr<cluster::Follower> follower_;
   std::atomic<bool> stopping_{false};
 
   mutable Mutex mutex_{LockRank::kLeaf};
-  Views views_ GUARDED_BY(mutex_);                             // of the other members
-  std::map<std::string, std::string> why_ GUARDED_BY(mutex_);  // a member does not answer
+  std::unique_ptr<cluster::Follower> follower_ GUARDED_BY(mutex_);  // made by Open, once
+  Views views_ GUARDED_BY(mutex_);                                  // of the other members
+  std::map<std::string, std::string> why_ GUARDED_BY(mutex_);       // a member does not answer
   ops::Periodic probing_;
 };
 

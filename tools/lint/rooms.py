@@ -38,7 +38,7 @@ SERVER_ROOMS = {
     "ops": {"ops", "http", "admission"},
     "api": {"api", "http", "ops", "admission"},
     "ingest": {"ingest", "api", "ops", "kafka", "admission"},
-    "membership": {"membership", "cluster", "kafka", "ops", "admission"},
+    "membership": {"membership", "cluster", "kafka", "ops"},
     "main": {"main", "http", "ops", "api", "ingest", "membership", "cluster", "kafka",
              "admission"},
 }

@@ -22,7 +22,6 @@ namespace seendb::tool {
 namespace {
 
 using cluster::Assignment;
-using cluster::Member;
 using cluster::MemberRecord;
 using cluster::Meta;
 using cluster::MetaLog;
@@ -150,14 +149,14 @@ Result<PlacementChange> Placed(const Meta& meta, const std::vector<PlaceableNode
                          ""};
 }
 
-Result<Member> FindMember(const Meta& meta, const std::string& node) {
+Result<cluster::Member> FindMember(const Meta& meta, const std::string& node) {
   const auto known = meta.members().find(node);
   if (known == meta.members().end()) return Status::NotFound(node + " is no member", "/node");
   return known->second;
 }
 
 Result<PlacementChange> PlanAdd(const Meta& meta, const std::string& node) {
-  const Result<Member> member = FindMember(meta, node);
+  const Result<cluster::Member> member = FindMember(meta, node);
   if (!member.ok()) return member.status();
   std::vector<PlaceableNode> nodes = cluster::PlaceableNodes(meta);
   std::erase_if(
@@ -172,7 +171,7 @@ Result<PlacementChange> PlanAdd(const Meta& meta, const std::string& node) {
 }
 
 Result<PlacementChange> PlanRemove(const Meta& meta, const std::string& node) {
-  const Result<Member> member = FindMember(meta, node);
+  const Result<cluster::Member> member = FindMember(meta, node);
   if (!member.ok()) return member.status();
   const cluster::LeaveRecord leave{node};
   if (!meta.Holds(node)) {
@@ -191,7 +190,7 @@ Result<PlacementChange> PlanRemove(const Meta& meta, const std::string& node) {
 }
 
 Result<PlacementChange> PlanMove(const Meta& meta, const ChangeFlags& flags) {
-  const Result<Member> member = FindMember(meta, flags.to);
+  const Result<cluster::Member> member = FindMember(meta, flags.to);
   if (!member.ok()) return member.status();
   if (member->leaving) return Status::InvalidArgument(flags.to + " is leaving", "/to");
   auto assign =

@@ -109,8 +109,8 @@ class MakingTest(ClusterCase):
         self.cluster("init", "joined", "--from", db, "--replication-factor", 1)
         records = [json.loads(line) for line in read_all(self.broker, "joined.meta", "%s")]
         init, video = records
-        self.assertEqual((init["uuid"], init["hash"], init["partitions"], init["at_ms"]),
-                         (identity["id"], identity["hash"], identity["shards"], 0))
+        self.assertEqual((init["uuid"], init["hash"], init["key"], init["partitions"], init["at_ms"]),
+                         (identity["id"], 2, identity["hash_key"], identity["shards"], 0))
         self.assertEqual(init["default_policy"]["window"], 3)
         self.assertEqual((video["name"], video["patch"]["bucket"], video["at_ms"]),
                          ("video", "days:5", 0))
