@@ -143,9 +143,7 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
 }
 
 /// Only TCP drops bytes that nobody looks at, and only without TLS.
-bool Session::DropsInKernel() const {
-  return !stream_.secure() && connection_.family != AF_UNIX;
-}
+bool Session::DropsInKernel() const { return !stream_.secure() && connection_.family != AF_UNIX; }
 
 /// Drops what has come of the body of a refused request, in the kernel. False when more is to come.
 bool Session::DropBody() {
