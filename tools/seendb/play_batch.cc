@@ -134,7 +134,8 @@ class ServerSink : public PlaySink {
                                  std::to_string(result.accepted + result.refused) + " of " +
                                  std::to_string(batch.size()) + " plays");
     }
-    for (const auto& [reason, count] : answer.value("refused_by", Json::object()).items()) {
+    const Json refused_by = answer.value("refused_by", Json::object());
+    for (const auto& [reason, count] : refused_by.items()) {
       if (count.is_number_unsigned()) result.refused_by.emplace(reason, count.get<uint64_t>());
     }
     for (const Json& refusal : ListOf(answer, "refusals")) {

@@ -41,7 +41,8 @@ Json ToJson(const RedisTally& tally) {
 RedisTally TallyOfJson(const Json& json) {
   RedisTally tally{CountOf(json, "users"), CountOf(json, "members"), CountOf(json, "accepted"),
                    CountOf(json, "outside_window"), CountOf(json, "refused")};
-  for (const auto& [reason, count] : json.value("refused_by", Json::object()).items()) {
+  const Json refused_by = json.value("refused_by", Json::object());
+  for (const auto& [reason, count] : refused_by.items()) {
     if (count.is_number_unsigned()) tally.refused_by[reason] = count.get<uint64_t>();
   }
   tally.absent_keys = CountOf(json, "absent_keys");
