@@ -1,8 +1,9 @@
 #include "cluster/topics.h"
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "cluster/meta_record.h"
 
@@ -17,6 +18,7 @@ using kafka::KafkaQueue;
 constexpr size_t kErrorBytes = 512;
 constexpr int kReachMs = 8'000;
 constexpr int kMakeMs = 30'000;
+constexpr std::chrono::milliseconds kPause{50};
 constexpr size_t kClusterNameBytesMost = 200;
 
 void DropLine(const rd_kafka_t*, int, const char*, const char*) {}
@@ -68,7 +70,6 @@ Status CreateTopics(rd_kafka_t* handle, const std::vector<rd_kafka_NewTopic_t*>&
   char text[kErrorBytes] = "";
   const KafkaOwned<rd_kafka_AdminOptions_t> options(
       rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS));
-  // The broker answers once all of it know the topics.
   for (auto* const set :
        {rd_kafka_AdminOptions_set_operation_timeout, rd_kafka_AdminOptions_set_request_timeout}) {
     if (set(options.get(), kMakeMs, text, sizeof(text)) != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -87,8 +88,24 @@ Status CheckPartitionCount(rd_kafka_t* handle, const std::string& topic, uint32_
   const auto found = kafka::PartitionsOf(handle, topic, kReachMs);
   if (!found.ok()) return found.status();
   if (found->size() == partitions) return {};
+  if (found->empty()) return Status::Unavailable("topic " + topic + " is not there yet");
   return Status::Incompatible("topic " + topic + " has " + std::to_string(found->size()) +
                               " partitions, not " + std::to_string(partitions));
+}
+
+/// A topic that was made is known to the brokers, and its partitions have leaders, only some time
+/// after the answer.
+Status AwaitTopic(rd_kafka_t* handle, const std::string& topic, uint32_t partitions) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kReachMs);
+  for (;;) {
+    Status status = CheckPartitionCount(handle, topic, partitions);
+    for (uint32_t p = 0; status.ok() && p < partitions; ++p) {
+      status = kafka::Watermarks(handle, topic, static_cast<int32_t>(p), kReachMs).status();
+    }
+    const bool may_come = status.code() == StatusCode::kUnavailable;
+    if (!may_come || std::chrono::steady_clock::now() >= until) return status;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 /// A handle to ask and to order with.
@@ -194,8 +211,8 @@ Status MakeTopics(const KafkaAccess& access, const std::string& cluster, const T
   const Result<KafkaHandle> handle = NewAsker(access);
   if (!handle.ok()) return handle.status();
   Status status = CreateTopics(handle->get(), {log_topic->get(), meta_topic->get()});
-  if (status.ok()) status = CheckPartitionCount(handle->get(), log, plan.partitions);
-  if (status.ok()) status = CheckPartitionCount(handle->get(), meta, 1);
+  if (status.ok()) status = AwaitTopic(handle->get(), log, plan.partitions);
+  if (status.ok()) status = AwaitTopic(handle->get(), meta, 1);
   return status;
 }
 

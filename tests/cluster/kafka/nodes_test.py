@@ -43,7 +43,7 @@ class NodesTest(unittest.TestCase):
                    "--yes")
         self.assertEqual(done.code, OK, done)
 
-    def settings(self, name, node, port, **more):
+    def settings(self, name, node, port, /, **more):
         given = {"brokers": self.broker.address, "name": name, "node": node,
                  "advertise": "http://127.0.0.1:%d" % port, "secret_file": self.secret_file}
         given.update(more)

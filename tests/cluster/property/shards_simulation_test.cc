@@ -183,7 +183,7 @@ class World {
 TEST(ShardsSimulation, NoPartitionLosesACopyWhileNodesDisagree) {
   const uint64_t seed = test::Seed();
   size_t drops = 0, fetches = 0;
-  for (uint64_t run = 0; run < 60; ++run) {
+  for (uint64_t run = 0; run < 30; ++run) {
     World world(seed + run, 4 + run % 3);
     for (int second = 0; second < 2'000; ++second) {
       world.Second();
