@@ -16,7 +16,8 @@ using kafka::KafkaOwned;
 using kafka::KafkaQueue;
 
 constexpr size_t kErrorBytes = 512;
-constexpr int kReachMs = 8'000;
+constexpr int kReachMs = 5'000;
+constexpr int kTopicMs = 15'000;
 constexpr int kMakeMs = 30'000;
 constexpr std::chrono::milliseconds kPause{50};
 constexpr size_t kClusterNameBytesMost = 200;
@@ -96,7 +97,7 @@ Status CheckPartitionCount(rd_kafka_t* handle, const std::string& topic, uint32_
 /// A topic that was made is known to the brokers, and its partitions have leaders, only some time
 /// after the answer.
 Status AwaitTopic(rd_kafka_t* handle, const std::string& topic, uint32_t partitions) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kReachMs);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(kTopicMs);
   for (;;) {
     Status status = CheckPartitionCount(handle, topic, partitions);
     for (uint32_t p = 0; status.ok() && p < partitions; ++p) {

@@ -21,15 +21,16 @@ def member(node, zone=None, weight=1):
             "zone": zone or node, "weight": weight, "build": "test"}
 
 
-class ClusterCase(unittest.TestCase):
+def setUpModule():
+    ClusterCase.broker = Broker()
+    unittest.addModuleCleanup(ClusterCase.broker.stop)
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    ClusterCase.folder = folder.name
 
-    @classmethod
-    def setUpClass(cls):
-        cls.broker = Broker()
-        cls.addClassCleanup(cls.broker.stop)
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
+
+class ClusterCase(unittest.TestCase):
+    broker, folder = None, None  # of all tests
 
     def cluster(self, command, name, *more, code=OK):
         done = run("cluster", command, *more, "--brokers", self.broker.address, "--name", name)
@@ -57,10 +58,10 @@ class ClusterCase(unittest.TestCase):
 class MakingTest(ClusterCase):
 
     def test_a_cluster_is_made_once(self):
-        done = self.cluster("init", "feed", "--partitions", 8, "--replication-factor", 1)
+        done = self.cluster("init", "once", "--partitions", 8, "--replication-factor", 1)
         self.assertIn("for trials only", done.out)
-        self.assertLessEqual({"feed.log", "feed.meta"}, set(topics_of(self.broker)))
-        record = json.loads(read_all(self.broker, "feed.meta", "%s")[0])
+        self.assertLessEqual({"once.log", "once.meta"}, set(topics_of(self.broker)))
+        record = json.loads(read_all(self.broker, "once.meta", "%s")[0])
         self.assertEqual({key: record[key] for key in ("kind", "partitions", "replicas", "hash")},
                          {"kind": "init", "partitions": 8, "replicas": 2, "hash": 2})
         self.assertRegex(record["key"], "^[0-9a-f]{32}$")
@@ -69,26 +70,27 @@ class MakingTest(ClusterCase):
         other = json.loads(read_all(self.broker, "other.meta", "%s")[0])
         self.assertNotEqual(record["key"], other["key"])
         self.assertNotEqual(record["uuid"], other["uuid"])
-        again = self.cluster("init", "feed", "--partitions", 8, "--replication-factor", 1,
+        again = self.cluster("init", "once", "--partitions", 8, "--replication-factor", 1,
                              code=INCOMPATIBLE)
-        self.assertIn("there is a cluster feed already", again.err)
-        wider = self.cluster("init", "feed", "--partitions", 16, "--replication-factor", 1,
+        self.assertIn("there is a cluster once already", again.err)
+        wider = self.cluster("init", "once", "--partitions", 16, "--replication-factor", 1,
                              code=INCOMPATIBLE)
-        self.assertIn("feed.log has 8 partitions, not 16", wider.err)
-        self.assertEqual(len(read_all(self.broker, "feed.meta", "%s")), 1)
+        self.assertIn("once.log has 8 partitions, not 16", wider.err)
+        self.assertEqual(len(read_all(self.broker, "once.meta", "%s")), 1)
 
     def test_the_topics_keep_what_must_be_kept(self):
         self.make("kept")
-        def settings(topic):
-            text = self.broker.run("kafka.admin.ConfigCommand", "--bootstrap-server",
-                                   self.broker.address, "--entity-type", "topics",
-                                   "--entity-name", topic, "--describe")
-            return dict(re.findall(r"(?m)^ *([a-z.]+)=([^ ]+) sensitive", text))
-        self.assertEqual(settings("kept.log"), {
+        text = self.broker.run("kafka.admin.ConfigCommand", "--bootstrap-server",
+                               self.broker.address, "--entity-type", "topics", "--describe")
+        settings = {}
+        for about in text.split("Dynamic configs for topic ")[1:]:
+            topic = about.split(" ", maxsplit=1)[0]
+            settings[topic] = dict(re.findall(r"(?m)^ *([a-z.]+)=([^ ]+) sensitive", about))
+        self.assertEqual(settings["kept.log"], {
             "cleanup.policy": "delete", "retention.ms": "259200000",
             "message.timestamp.type": "CreateTime", "min.insync.replicas": "1",
             "unclean.leader.election.enable": "false"})
-        self.assertEqual(settings("kept.meta"), {
+        self.assertEqual(settings["kept.meta"], {
             "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
             "min.insync.replicas": "1", "unclean.leader.election.enable": "false"})
 
@@ -103,11 +105,11 @@ class MakingTest(ClusterCase):
             self.assertEqual(done.code, OK, done)
         with open(os.path.join(db, "SEENDB"), encoding="utf-8") as file:
             identity = json.load(file)
-        wrong = self.cluster("init", "joined", "--from", db, "--partitions", 64,
+        wrong = self.cluster("init", "taken", "--from", db, "--partitions", 64,
                              "--replication-factor", 1, code=INCOMPATIBLE)
         self.assertIn("has 4 shards", wrong.err)
-        self.cluster("init", "joined", "--from", db, "--replication-factor", 1)
-        records = [json.loads(line) for line in read_all(self.broker, "joined.meta", "%s")]
+        self.cluster("init", "taken", "--from", db, "--replication-factor", 1)
+        records = [json.loads(line) for line in read_all(self.broker, "taken.meta", "%s")]
         init, video = records
         self.assertEqual((init["uuid"], init["hash"], init["key"], init["partitions"], init["at_ms"]),
                          (identity["id"], 2, identity["hash_key"], identity["shards"], 0))
