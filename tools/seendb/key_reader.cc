@@ -164,7 +164,7 @@ Status KeyReader::Read(std::span<const std::string> keys, const OnPiece& on_piec
       } while (status.ok() && position.cursor != "0");
       continue;
     }
-    if (members + key.length > kMembersAtOnce) status = read_group();
+    if (members + key.length > at_once_) status = read_group();
     members += key.length;
     group.push_back(std::move(key));
   }

@@ -61,6 +61,8 @@ class KeyReader {
   /// `client` must outlive it.
   explicit KeyReader(redis::Client& client) : client_(client) {}
   void SetOnAsk(OnAsk on_ask) { on_ask_ = std::move(on_ask); }
+  /// Members asked for at once, in place of kMembersAtOnce; a key that is read whole may have more.
+  void SetAtOnce(uint64_t members) { at_once_ = members; }
 
   /// Reads all keys; each has at least one piece. kUnavailable: something was not answered; pieces
   /// may have come. kForbidden, kInvalidArgument: Redis refuses.
@@ -86,6 +88,7 @@ class KeyReader {
 
   redis::Client& client_;
   OnAsk on_ask_ = [](uint64_t) { return Status(); };
+  uint64_t at_once_ = kMembersAtOnce;
   redis::Pipeline pipeline_;
   std::vector<redis::Reply> replies_;
   std::vector<Member> members_;

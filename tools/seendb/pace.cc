@@ -24,6 +24,12 @@ double Pace::Take(uint64_t members, double now_s) {
   return wait_s;
 }
 
+uint64_t Pace::Piece(uint64_t most) const {
+  const MutexLock lock(mutex_);
+  if (limit_ <= 0) return most;
+  return std::clamp(static_cast<uint64_t>(limit_ / 10), std::min<uint64_t>(100, most), most);
+}
+
 void Pace::Note(double ms, double now_s) {
   const MutexLock lock(mutex_);
   const double elapsed_s = std::max(1e-3, now_s - noted_at_s_);

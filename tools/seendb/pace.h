@@ -18,6 +18,9 @@ class Pace {
 
   /// Takes so many members: the seconds to wait before they are asked for.
   double Take(uint64_t members, double now_s) EXCLUDES(mutex_);
+  /// How many members to take at once, at most `most`: what a tenth of a second of the limit has,
+  /// so that a low rate is no row of bursts.
+  uint64_t Piece(uint64_t most) const EXCLUDES(mutex_);
   /// A PING took `ms`. After a slow one the limit is half of what was taken last (and of the
   /// limit); each one that is not slow raises it by a quarter, up to the given rate.
   void Note(double ms, double now_s) EXCLUDES(mutex_);

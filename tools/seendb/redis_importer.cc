@@ -204,6 +204,7 @@ void RedisImporter::Work() {
 Status RedisImporter::ImportPage(Worker& worker, const Page& page, RedisTally* tally) {
   KeyReader reader(*worker.client);
   reader.SetOnAsk([this](uint64_t members) { return WaitFor(members); });
+  reader.SetAtOnce(pace_.Piece(kMembersAtOnce));
   // Keys of another shape are not read: nobody is theirs.
   std::vector<std::string> keys;
   for (const std::string& key : page.keys.keys) {

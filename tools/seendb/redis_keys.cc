@@ -109,7 +109,7 @@ ScoreUnit GuessScoreUnit(double score) {
 
 std::optional<int64_t> ScoreToMs(double score, ScoreUnit unit) {
   if (unit == ScoreUnit::kNone) return {};
-  const double ms = std::floor(score / RowOf(unit).per_ms + 1e-6);
+  const double ms = std::round(score / RowOf(unit).per_ms);
   if (!(ms >= 0 && ms <= static_cast<double>(kLastTimeMs))) return {};
   return static_cast<int64_t>(ms);
 }

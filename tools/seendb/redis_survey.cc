@@ -17,8 +17,8 @@ constexpr int64_t kRetentionMax = 128;
 /// engine/doc/capacity.md, 3.49 bytes per item for 30 items a month, 2.1 for 3,300.
 constexpr double kBytesPerItem = 2.1;
 constexpr double kBytesPerUserMonth = 42.0;
-/// Members per second of an import without a limit, with Redis, the server and the tool on two
-/// processors together; measured as well.
+/// Members per second of an import without a limit; with Redis, the server and the tool together on
+/// two processors it is twice that (tools/doc/from-redis.md), on a busy machine less.
 constexpr double kMembersPerS = 400'000;
 
 }  // namespace

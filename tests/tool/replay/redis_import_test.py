@@ -86,7 +86,7 @@ class RealLogsTest(ToolCase):
                     process.kill()
                 if turn % 2 == 1 or chance.random() < 0.5:
                     server.kill()
-                    server.start()
+                    server.start(port=server.port)
                 process.kill()
                 process.wait()
             done = self.tool(*command).json

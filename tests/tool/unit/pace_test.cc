@@ -14,6 +14,13 @@ TEST(Pace, KeepsToItsRate) {
   EXPECT_NEAR(pace.Take(1, 10), 0.001, 1e-9);
 }
 
+TEST(Pace, ALowRateTakesSmallPieces) {
+  EXPECT_EQ(Pace(0, 20, 0).Piece(10'000), 10'000u);
+  EXPECT_EQ(Pace(50'000, 20, 0).Piece(10'000), 5'000u);
+  EXPECT_EQ(Pace(1'000'000, 20, 0).Piece(10'000), 10'000u);
+  EXPECT_EQ(Pace(10, 20, 0).Piece(10'000), 100u);
+}
+
 TEST(Pace, WithoutARateNeverWaits) {
   Pace pace(0, 20, 0);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(pace.Take(10'000, 0), 0);
