@@ -39,7 +39,8 @@ LONG = "long"
 # first, so that none is left to run alone at the end.
 SECONDS = {
     "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
-    "server.retail.py": 43, "ingest.broker.py": 47, "cluster.commands.py": 30, "cluster.nodes.py": 30, "server.history_kill.py": 40,
+    "server.retail.py": 43, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
+    "cluster.ShardsSimulation": 8, "server.history_kill.py": 40,
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
     "http.protocol.py": 11, "http.tls.py": 9, "api.access.py": 8, "http.compression.py": 15, "api.schemathesis.py": 20,
