@@ -19,8 +19,6 @@
 namespace seendb::http {
 namespace {
 
-/// What is dearer leaves the I/O thread to the others.
-constexpr std::chrono::milliseconds kDear{5};
 /// One dear request of so many stays, so that the thread's lane learns when they become cheap.
 constexpr uint32_t kDearKept = 32;
 /// Requests of a pipeline are run one after the other for so long.
@@ -65,7 +63,8 @@ bool Session::AdmitHead() {
   CompleteTicket();
   const admission::Ticket& ticket = plan_.ticket;
   const bool stream = plan_.body == BodyMode::kStream;
-  if (plan_.executor == Executor::kInline && !stream && thread_->lane->Estimate(ticket) > kDear &&
+  if (plan_.executor == Executor::kInline && !stream &&
+      thread_->lane->Estimate(ticket) > thread_->dear &&
       ++thread_->dear_requests % kDearKept != 0) {
     plan_.executor = Executor::kEngine;
   }

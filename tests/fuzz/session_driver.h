@@ -57,9 +57,10 @@ class SessionDriver {
  public:
   SessionDriver(http::Service* service, const http::Limits& limits)
       : inline_(service),
-        shared_(&inline_, limits, http::Workers{0, 0, 0}, &admission_),
+        shared_(&inline_, limits, http::Workers{1, 1, 1}, &admission_),
         thread_(&shared_, admission_.AddLane({"io"})) {
     shared_.io_threads.push_back(&thread_);
+    thread_.dear = http::Clock::duration::max();  // nothing goes to a worker
     thread_.date = "Thu, 01 Jan 1970 00:00:00 GMT";
   }
 

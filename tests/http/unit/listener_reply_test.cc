@@ -37,7 +37,7 @@ TEST_F(ListenerReplyTest, ManyAreAnsweredFromOtherThreads) {
   std::vector<std::unique_ptr<Peer>> peers;
   for (int i = 0; i < 40; ++i) {
     peers.push_back(std::make_unique<Peer>(listener_->address()));
-    peers.back()->Send(Get(i % 2 == 0 ? "/later" : "/later-worker"));
+    peers.back()->Send(Get(i % 4 != 0 ? "/later" : "/later-worker"));  // ten: kSlow takes them all
   }
   std::vector<Reply> replies = service_.Kept(40);
   Peer other = Connect();
@@ -140,13 +140,13 @@ TEST_F(ListenerReplyTest, AHandlerThatThrewHasBeenAnswered) {
   Peer peer = Connect();
   peer.Send(Get("/later-throw") + Get("/later"));
   Reply void_one = KeptOne();
-  EXPECT_NE(peer.ReadUntil("\r\n\r\n", milliseconds(100)).find("<timeout>"), std::string::npos)
-      << "answers go out together";
+  // It goes out at once, or with the next answer.
+  const std::string first = peer.ReadUntil("\r\n\r\n", milliseconds(100));
   Reply next = KeptOne();
   void_one.Send(Text("dropped"));
   std::this_thread::sleep_for(milliseconds(20));
   next.Send(Text("told"));
-  const std::string all = peer.ReadUntil("told");
+  const std::string all = first + peer.ReadUntil("told");
   EXPECT_NE(all.find("500 Internal Server Error"), std::string::npos) << all;
   EXPECT_EQ(all.find("dropped"), std::string::npos) << all;
 }

@@ -53,7 +53,8 @@ class ReadyTest(ToolCase):
             self.assertEqual(self.tool("ready", "--url", server.url).out, "ready\n")
             self.assertEqual(self.tool("--url", server.url, "ready").out, "ready\n")
             report = self.tool("ready", "--json", "--url", server.url).json
-            self.assertEqual(report, {"status": "ready", "degraded": False, "problems": []})
+            self.assertEqual(report, {"status": "ready", "degraded": False, "overloaded": False,
+                                      "problems": []})
 
     def test_the_variable_counts_where_there_is_no_flag(self):
         url, asked = self.peer(READY)

@@ -141,8 +141,9 @@ class ImportTest(RedisCase):
                          [("7", "lost")])
         self.assertEqual(found.error["code"], "missing")
         self.assertEqual(self.compare("--sample", "0", code=MISSING).json["users"], 20)
-        self.assertLessEqual(self.tool("redis", "compare", "--redis", self.redis.url, "--json",
-                                       "--db", self.db, *FROM, "--sample", "3").json["users"], 3)
+        sample = run("redis", "compare", "--redis", self.redis.url, "--json", "--db", self.db, *FROM,
+                     "--sample", "3")  # its exit code depends on whether that user is in it
+        self.assertLessEqual(sample.json["users"], 3)
 
     def test_old_plays_are_told_apart(self):
         now = now_ms()
