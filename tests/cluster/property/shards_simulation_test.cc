@@ -63,7 +63,7 @@ class World {
     if (Chance(60)) Place();
     for (SimNode& node : nodes_) {
       if (IsUp(node) && Chance(400)) Crash(&node);
-      if (IsUp(node) && Chance(200)) node.deaf_until_s = now_s_ + Below(400);
+      if (IsUp(node) && Chance(80)) node.deaf_until_s = now_s_ + Below(400);
       if (IsUp(node) && node.deaf_until_s <= now_s_) ReadMeta(&node);
     }
     for (size_t i = 0; i < nodes_.size(); ++i) {
