@@ -27,7 +27,7 @@ constexpr std::chrono::milliseconds kNoDescriptorWait{50};
 
 }  // namespace
 
-DoorThread::DoorThread(Shared* shared) : shared_(shared), thread_(shared, /*lane=*/nullptr) {}
+DoorThread::DoorThread(Shared* shared) : shared_(shared), thread_(shared, /*the_lane=*/nullptr) {}
 
 void DoorThread::SetTls(TlsContext tls) {
   const MutexLock lock(tls_mutex_);
