@@ -47,8 +47,9 @@ Result<SendResult> SendPatiently(PlaySink& sink, const PlayBatch& batch, const P
       patience,
       [&] {
         auto sent = sink.Send(batch);
-        if (sent.ok()) taken = std::move(sent).value();
-        return sent.status();
+        if (!sent.ok()) return sent.status();
+        taken = std::move(sent).value();
+        return Status();
       },
       [&] { return sink.retry_after_s(); });
   if (!status.ok()) return status;

@@ -216,7 +216,7 @@ void AppendNdjson(const PlayRow& play, std::string* out) {
 
 std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server, std::string collection,
                                          EventKind kind) {
-  return std::make_unique<OwningServerSink>(std::move(server), collection, kind);
+  return std::make_unique<OwningServerSink>(std::move(server), std::move(collection), kind);
 }
 
 std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection, EventKind kind) {

@@ -100,6 +100,7 @@ Status RedisComparer::AskAll() {
   std::vector<Asked> all = std::exchange(asked_, {});
   items_ = 0;
   std::vector<FilterQuestion> questions;
+  questions.reserve(all.size());
   for (Asked& one : all) questions.push_back(std::move(one.question));
   Status status = asker_.Ask(&questions);
   for (size_t i = 0; i < all.size(); ++i) all[i].question = std::move(questions[i]);

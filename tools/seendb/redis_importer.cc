@@ -177,8 +177,9 @@ void RedisImporter::Work() {
   const Patience patience = PatienceOf();
   Status status = TryPatiently(patience, [&] {
     auto client = make_client_();
-    if (client.ok()) worker.client = std::move(client).value();
-    return client.status();
+    if (!client.ok()) return client.status();
+    worker.client = std::move(client).value();
+    return Status();
   });
   if (status.ok()) {
     auto sink = make_sink_();

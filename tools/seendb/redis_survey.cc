@@ -95,7 +95,7 @@ Json RedisSurvey::Policy(int64_t now_ms, Json* notes) const {
   char text[160];
   std::snprintf(text, sizeof(text), "oldest score %.1f months: window %lld, retention %lld",
                 static_cast<double>(now_ms - times().oldest_ms) / (30.4375 * kDayMs),
-                static_cast<long long>(window), static_cast<long long>(window + 1));
+                static_cast<long long>(window), static_cast<long long>(window) + 1);
   notes->push_back(text);
   if (window < wanted) notes->push_back("what is older than 127 months does not fit any policy");
   const int64_t ahead_ms = times().newest_ms - now_ms;

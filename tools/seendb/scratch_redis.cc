@@ -56,6 +56,7 @@ Status ScratchRedis::Spawn() {
                                           "--stop-writes-on-bgsave-error",
                                           "no"};
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   process_ = fork();
