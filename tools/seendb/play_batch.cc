@@ -214,9 +214,9 @@ void AppendNdjson(const PlayRow& play, std::string* out) {
   *out += "}\n";
 }
 
-std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server, std::string collection,
-                                         EventKind kind) {
-  return std::make_unique<OwningServerSink>(std::move(server), std::move(collection), kind);
+std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server,
+                                         const std::string& collection, EventKind kind) {
+  return std::make_unique<OwningServerSink>(std::move(server), collection, kind);
 }
 
 std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection, EventKind kind) {

@@ -73,8 +73,8 @@ std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection,
                                    EventKind kind = EventKind::kPlays);
 
 /// A sink into a server that it owns the client of.
-std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server, std::string collection,
-                                         EventKind kind);
+std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server,
+                                         const std::string& collection, EventKind kind);
 
 /// The play as a line of NDJSON: `{"user":"u1","item":"v1","at":1700000000000}`, without `at` where
 /// there is none, and with what is said of the player, named as in POST /plays.
