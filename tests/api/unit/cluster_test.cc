@@ -58,6 +58,7 @@ TEST_F(ClusterRoutesTest, WhatIsBetweenNodesAsksForTheSecret) {
 
 TEST_F(ClusterRoutesTest, ANodeSaysWhyItHoldsNoShards) {
   Join();
+  context_->engine = nullptr;
   health_.Set(ops::Phase::kOpening);
   for (const char* target : {"/users/u", "/readyz"}) {
     const Answer answer = Ask(Method::kGet, target);
