@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/copy_file.h"
+#include "store/files.h"
 #include "store/real_disk.h"
 #include "store/shard_store.h"
 #include "store/status.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/copy_file.h"
+#include "store/files.h"
 #include "store/placeholder.h"
 #include "store/shard_opening.h"
 #include "store/status.h"
