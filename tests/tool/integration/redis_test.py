@@ -298,7 +298,7 @@ class KillTest(RedisCase):
         process = subprocess.Popen([tool_binary(), "redis", "import", "--redis", self.redis.url,
                                     "--db", self.db, *FROM, "--rate", "8000", "--json"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(0.6)
+        eventually(lambda: "cmdstat_zrange" in str(self.redis.run("INFO", "commandstats")))
         self.redis.kill()
         self.redis.start()
         out, err = process.communicate(timeout=120)
