@@ -2,8 +2,11 @@
 
 #include "ingest/crash_mark.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -24,7 +27,8 @@ class CrashMarkTest : public testing::Test {
     EXPECT_TRUE(Open()->Enter(topic, partition, offset));
   }
 
-  const std::string path_ = testing::TempDir() + "crash_mark_test";
+  // Cases run side by side, each in a process of its own.
+  const std::string path_ = testing::TempDir() + "crash_mark_test_" + std::to_string(::getpid());
 };
 
 TEST_F(CrashMarkTest, TwoDeathsPassAMessageOver) {
