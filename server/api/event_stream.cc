@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <deque>
 
+#include "api/arena.h"
 #include "api/catalog.h"
 #include "api/event_counts.h"
 #include "api/events_json.h"
@@ -19,6 +21,8 @@ namespace {
 /// Events recorded together, and the bytes of their ids.
 constexpr size_t kBatch = 4'096;
 constexpr size_t kBatchBytes = 128u << 10;
+/// Their texts lie in blocks of so many bytes.
+constexpr size_t kBlockBytes = 16u << 10;
 /// A slow sender's events wait no longer than this for their batch to fill.
 constexpr std::chrono::milliseconds kBatchAge{200};
 /// First plays of the day that are listed; the others are counted.
@@ -57,8 +61,8 @@ class EventStream final : public http::BodyStream {
   bool AnswersAsItGoes() const override { return false; }
   bool Failed() const override { return !failure_.ok(); }
   size_t HeldBytes() const override {
-    return held_.capacity() * sizeof(Held) + watches_.capacity() * sizeof(HeldWatch) +
-           texts_.capacity();
+    return lines_held_.capacity() * sizeof(uint64_t) + plays_.capacity() * sizeof(Play) +
+           watches_.size() * sizeof(Watch) + texts_.HeldBytes();
   }
 
   void Finish(http::Response* response) override {
@@ -67,21 +71,6 @@ class EventStream final : public http::BodyStream {
   }
 
  private:
-  /// An event whose texts lie in texts_, since the parser's views die with their line.
-  struct Held {
-    uint64_t line;
-    std::optional<int64_t> at_ms;
-    IdRef user, item;
-    std::string_view day;
-    size_t user_begin, item_begin, day_begin;
-    bool watched;  // the next of watches_ is its
-  };
-  /// What the player said, its texts likewise.
-  struct HeldWatch {
-    Watch watch;
-    size_t device_begin, fields_begin;
-  };
-
   void TakeLine(uint64_t index, std::string_view line) {
     JsonDocument document;
     Play event;
@@ -94,32 +83,30 @@ class EventStream final : public http::BodyStream {
       }
       return Refuse(index, std::move(status));
     }
-    const size_t user_begin = Hold(event.user);
-    const size_t item_begin = Hold(event.item);
-    const size_t day_begin = Hold(event.day);
-    const bool watched = event.watch != nullptr;
-    held_.push_back({index, event.at_ms, event.user, event.item, event.day, user_begin, item_begin,
-                     day_begin, watched});
-    if (watched) {
-      const size_t device_begin = Hold(watch.device);
-      watches_.push_back({watch, device_begin, Hold(watch.fields)});
+    // The parser's views die with their line.
+    Hold(&event.user);
+    Hold(&event.item);
+    Hold(&event.day);
+    if (event.watch != nullptr) {
+      Hold(&watch.device);
+      Hold(&watch.fields);
+      event.watch = &watches_.emplace_back(watch);
     }
-    if (held_.size() >= kBatch || texts_.size() >= kBatchBytes) Flush();
+    plays_.push_back(event);
+    lines_held_.push_back(index);
+    if (plays_.size() >= kBatch || text_bytes_ >= kBatchBytes) Flush();
   }
 
-  size_t Hold(std::string_view text) {
-    const size_t begin = texts_.size();
-    texts_.append(text);
-    return begin;
+  void Hold(std::string_view* text) {
+    if (text->empty()) return;
+    *text = texts_.Copy(*text);
+    text_bytes_ += text->size();
   }
-  size_t Hold(const IdRef& id) { return Hold(id.is_number() ? std::string_view() : id.text()); }
-
-  std::string_view TextOf(std::string_view text, size_t begin) const {
-    return std::string_view(texts_).substr(begin, text.size());
-  }
-
-  IdRef IdOf(const IdRef& id, size_t begin) const {
-    return id.is_number() ? id : IdRef(TextOf(id.text(), begin));
+  void Hold(IdRef* id) {
+    if (id->is_number()) return;
+    std::string_view text = id->text();
+    Hold(&text);
+    *id = IdRef(text);
   }
 
   void Refuse(uint64_t line, Status status) {
@@ -135,7 +122,6 @@ class EventStream final : public http::BodyStream {
   void NoteFirsts(const RecordResult& result);
   void AskForTheDay();
   Result<RecordResult> Record() const;
-  std::vector<Watch> Watches() const;
 
   Context& context_;
   const std::string collection_;
@@ -143,51 +129,29 @@ class EventStream final : public http::BodyStream {
   const EventKind kind_;
   LineCutter lines_;
   uint64_t next_line_ = 0;
-  std::vector<Held> held_;
-  std::vector<HeldWatch> watches_;
-  std::string texts_;
+  // The events of the batch, and their lines; impressions are plays of which nothing more is known.
+  std::vector<Play> plays_;
+  std::vector<uint64_t> lines_held_;
+  std::deque<Watch> watches_;  // they stay where they are
+  Arena texts_{kBlockBytes};
+  size_t text_bytes_ = 0;
   std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
   Recorded recorded_;
   Status failure_;
 };
 
-std::vector<Watch> EventStream::Watches() const {
-  std::vector<Watch> watches;
-  watches.reserve(watches_.size());
-  for (const HeldWatch& held : watches_) {
-    Watch& watch = watches.emplace_back(held.watch);
-    watch.device = TextOf(watch.device, held.device_begin);
-    watch.fields = TextOf(watch.fields, held.fields_begin);
-  }
-  return watches;
-}
-
 Result<RecordResult> EventStream::Record() const {
   Engine& engine = *context_.engine.load(std::memory_order_acquire);
-  if (kind_ == EventKind::kPlays) {
-    const std::vector<Watch> watches = Watches();
-    const Watch* next = watches.data();
-    std::vector<Play> plays;
-    plays.reserve(held_.size());
-    for (const Held& held : held_) {
-      plays.push_back({IdOf(held.user, held.user_begin), IdOf(held.item, held.item_begin),
-                       held.at_ms, held.watched ? next++ : nullptr,
-                       TextOf(held.day, held.day_begin)});
-    }
-    return engine.RecordPlays(plays, {collection_});
-  }
+  if (kind_ == EventKind::kPlays) return engine.RecordPlays(plays_, {collection_});
   std::vector<Impression> impressions;
-  impressions.reserve(held_.size());
-  for (const Held& held : held_) {
-    impressions.push_back(
-        {IdOf(held.user, held.user_begin), IdOf(held.item, held.item_begin), held.at_ms});
-  }
+  impressions.reserve(plays_.size());
+  for (const Play& play : plays_) impressions.push_back({play.user, play.item, play.at_ms});
   return engine.RecordImpressions(impressions, {collection_});
 }
 
 void EventStream::Flush() {
   flushed_ = std::chrono::steady_clock::now();
-  if (held_.empty() || Failed()) return;
+  if (plays_.empty() || Failed()) return;
   const Result<RecordResult> result = Record();
   if (!result.ok()) {
     failure_ = result.status();
@@ -202,16 +166,18 @@ void EventStream::Flush() {
   NoteRefused(&context_.refusals, entry_->counters, kind_, collection_, *result);
   std::vector<RefusedEvent>& told = recorded_.refusals;
   for (const Refusal& refusal : result->refusals) {
-    told.push_back({held_[refusal.index].line, refusal.status});
+    told.push_back({lines_held_[refusal.index], refusal.status});
   }
   // Lines refused by themselves came before those of the batch; only the first count.
   std::sort(told.begin(), told.end(),
             [](const auto& a, const auto& b) { return a.index < b.index; });
   told.resize(std::min(told.size(), kMaxRefusals));
   NoteFirsts(*result);
-  held_.clear();
+  plays_.clear();
+  lines_held_.clear();
   watches_.clear();
-  texts_.clear();
+  texts_.Clear();
+  text_bytes_ = 0;
 }
 
 void EventStream::NoteFirsts(const RecordResult& result) {
@@ -221,7 +187,7 @@ void EventStream::NoteFirsts(const RecordResult& result) {
   count += result.first_today.size();
   for (const uint32_t index : result.first_today) {
     if (recorded_.first_today.size() == kMaxFirstToday) break;
-    recorded_.first_today.push_back(held_[index].line);
+    recorded_.first_today.push_back(lines_held_[index]);
   }
 }
 

@@ -101,7 +101,9 @@ Status ReadFields(ondemand::object root, FieldSet* fields, const Read& read) {
     size_t index = 0;
     if (Status status = fields->Take(field, &index); !status.ok()) return status;
     bool null = false;
-    if (const auto error = field.value().is_null().get(null)) return Malformed(error);
+    if (*field.value().raw_json_token().data() == 'n') {  // no other value begins so
+      if (const auto error = field.value().is_null().get(null)) return Malformed(error);
+    }
     if (null) {
       fields->MakeAbsent(index);
       continue;

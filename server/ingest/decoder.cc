@@ -15,7 +15,7 @@ constexpr uint32_t Bit(size_t member) { return 1u << member; }
 /// What one message has come to.
 struct Decoder::Reading {
   std::string_view body;  // the copy that is being parsed
-  Arena* arena;
+  api::Arena* arena;
   std::vector<Play>* events;
   std::deque<Watch>* watches;
   std::optional<int64_t> record_ms;
@@ -40,7 +40,7 @@ Decoder::Decoder(const ops::KafkaTopic& topic)
   needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt));
 }
 
-Status Decoder::Decode(std::string_view payload, std::optional<int64_t> record_ms, Arena* arena,
+Status Decoder::Decode(std::string_view payload, std::optional<int64_t> record_ms, api::Arena* arena,
                        std::vector<Play>* events, std::deque<Watch>* watches) const {
   Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, watches,
                   record_ms};

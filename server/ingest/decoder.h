@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
+#include "api/arena.h"
 #include "api/json_read.h"
-#include "ingest/arena.h"
 #include "ops/kafka_config.h"
 #include "seendb/events.h"
 
@@ -35,7 +35,7 @@ class Decoder {
   /// Appends the events of `payload` to `*events`; their texts lie in `*arena`, what the player
   /// said in `*watches`. `record_ms`: the record's time, if it has one. On a refusal
   /// (kInvalidArgument, its field where in the message) `*events` and `*watches` are as before.
-  Status Decode(std::string_view payload, std::optional<int64_t> record_ms, Arena* arena,
+  Status Decode(std::string_view payload, std::optional<int64_t> record_ms, api::Arena* arena,
                 std::vector<Play>* events, std::deque<Watch>* watches) const;
 
  private:

@@ -78,7 +78,7 @@ class TopicBatch {
 
   const ops::KafkaTopic& topic_;
   const Decoder decoder_;
-  Arena arena_;
+  api::Arena arena_{1u << 20};
   std::vector<Play> events_;
   std::deque<Watch> watches_;  // of the events; they stay where they are
   std::vector<Origin> origins_;

@@ -121,7 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const seendb::ops::KafkaTopic topic = TopicOf(input.Byte());
   const std::string_view payload = input.Rest();
   const seendb::ingest::Decoder decoder(topic);
-  seendb::ingest::Arena arena;
+  seendb::api::Arena arena(1 << 20);
   std::vector<Play> events;
   std::deque<seendb::Watch> watches;
   const seendb::Status status = decoder.Decode(payload, kRecordMs, &arena, &events, &watches);
