@@ -63,8 +63,8 @@ void Ring::Stage(uint16_t collection, const RingPlays& plays, const SlotPin& pin
   HistoryStaging& history = *pin.history_;
   // History first: whoever finds a play in a filter, and looks for it in history, finds it there.
   for (const WatchedPlay& play : plays.watched) history.Add(collection, play);
-  for (const StagedPlay& play : plays.plays) staging.Add(collection, play);
-  for (const StagedPlay& play : plays.watched_staged) staging.Add(collection, play);
+  staging.AddAll(collection, plays.plays);
+  staging.AddAll(collection, plays.watched_staged);
   const bool large = plays.plays.size() + plays.watched.size() >= kLargeWrite;
   thread_local uint32_t small_writes = 0;
   if (!large && small_writes++ % kLookEvery != 0) return;

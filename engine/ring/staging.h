@@ -4,7 +4,8 @@
 // stripe's arena. Entries never move, so that a drain can walk them while readers look up.
 //
 // Threads: any, for all members; Entries() and what it points to only once no Add can come.
-// Cost: Add ~100 ns cold; an entry 64 bytes and its user's name; 8 bytes a play.
+// Cost: Add ~100 ns cold, AddAll ~40 ns a play of a large batch; an entry 64 bytes and its user's
+// name; 8 bytes a play.
 
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -62,6 +64,9 @@ class Staging {
   Staging& operator=(const Staging&) = delete;
 
   void Add(uint16_t collection, const StagedPlay& play);
+  /// Adds all. A large batch takes each stripe's lock once, and has the memory that it will touch
+  /// fetched ahead: most of the time of Add is spent waiting for it.
+  void AddAll(uint16_t collection, std::span<const StagedPlay> plays);
   /// Appends the user's items of buckets from `oldest_bucket` on, and widens `*buckets` by theirs.
   void Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket,
                std::vector<Fingerprint>* items, BucketSpan* buckets) const;
@@ -109,7 +114,12 @@ class Staging {
     Entry* Insert(uint64_t hash, uint16_t collection, const StagedPlay& play) REQUIRES(mutex);
     void Rehash() REQUIRES(mutex);
     void Grow(Entry* entry) REQUIRES(mutex);
+    void Add(uint64_t hash, uint16_t collection, const StagedPlay& play) REQUIRES(mutex);
+    /// The entry at the first place of this hash, if it is likely to be the one; else null.
+    const Entry* Guess(uint64_t hash) const REQUIRES(mutex);
   };
+  void AddGrouped(uint16_t collection, std::span<const StagedPlay> plays);
+
   std::array<Stripe, kUserStripes> stripes_;
 };
 

@@ -40,8 +40,9 @@ Decoder::Decoder(const ops::KafkaTopic& topic)
   needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt));
 }
 
-Status Decoder::Decode(std::string_view payload, std::optional<int64_t> record_ms, api::Arena* arena,
-                       std::vector<Play>* events, std::deque<Watch>* watches) const {
+Status Decoder::Decode(std::string_view payload, std::optional<int64_t> record_ms,
+                       api::Arena* arena, std::vector<Play>* events,
+                       std::deque<Watch>* watches) const {
   Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, watches,
                   record_ms};
   const size_t before = events->size(), watches_before = watches->size();

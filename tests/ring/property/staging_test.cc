@@ -1,13 +1,16 @@
-// A slot's plays against a map of sets: whatever is added and erased, in tables that grow.
+// A slot's plays against a map of sets: whatever is added, one by one and in batches, and
+// erased, in tables that grow.
 
 #include "ring/staging.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <random>
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -42,6 +45,20 @@ void ExpectEntries(const Staging& staging, const Model& model) {
   }
 }
 
+// Batches of every size: below and above what is grouped, and of several groups.
+template <typename Below>
+void AddBatch(uint64_t size, uint64_t users, uint16_t collection, const Below& below,
+              Staging* staging, Model* model) {
+  std::deque<std::string> names;
+  std::vector<StagedPlay> plays;
+  for (uint64_t i = 0; i < size; ++i) {
+    names.push_back("u" + std::to_string(below(users)));
+    plays.push_back({names.back(), static_cast<int64_t>(below(4)), below(1'000)});
+    model->entries[{collection, plays[i].bucket, names.back()}].insert(plays[i].item);
+  }
+  staging->AddAll(collection, plays);
+}
+
 class StagingTest : public testing::TestWithParam<uint32_t> {};
 
 TEST_P(StagingTest, HoldsWhatTheModelHolds) {
@@ -63,6 +80,10 @@ TEST_P(StagingTest, HoldsWhatTheModelHolds) {
     }
     const auto bucket = static_cast<int64_t>(below(4));
     const Fingerprint item = below(1'000);
+    if (below(2'000) == 0) {
+      AddBatch(below(3'000), users, collection, below, &staging, &model);
+      continue;
+    }
     staging.Add(collection, {user, bucket, item});
     model.entries[{collection, bucket, user}].insert(item);
   }
