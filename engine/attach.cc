@@ -17,12 +17,21 @@ constexpr std::chrono::seconds kLeaveWait{30};
 // Behind the name of a shard's folder: kept for whoever attaches it, or about to be deleted.
 constexpr char kKeptSuffix[] = ".detached";
 constexpr char kRemovedSuffix[] = ".removed";
+// Of one that is being made.
+constexpr char kMakingSuffix[] = ".making";
 
 Status RenameFolder(rocksdb::Env* env, const std::string& from, const std::string& to) {
   Status status = FromRocks(env->RenameFile(from, to), "rename " + from);
   if (status.ok()) status = SyncFolder(env, FolderOf(to));
   if (status.ok() && FolderOf(from) != FolderOf(to)) status = SyncFolder(env, FolderOf(from));
   return status;
+}
+
+Status CheckPlaceFree(rocksdb::Env* env, const std::string& place) {
+  const Result<PathKind> there = KindOfPath(env, place);
+  if (!there.ok()) return there.status();
+  if (*there == PathKind::kNothing) return {};
+  return Status::Incompatible(place + " is there already", "/shard");
 }
 
 // The canonical path of a folder that is to be attached.
@@ -41,10 +50,8 @@ Result<std::string> CheckFolder(rocksdb::Env* env, const std::string& database, 
   if ((*canonical + "/").starts_with(database + "/") && *canonical != place + kKeptSuffix) {
     return refused("lies inside the database");
   }
-  const Result<PathKind> there = KindOfPath(env, place);
-  if (!there.ok()) return there.status();
-  if (*there == PathKind::kNothing) return canonical;
-  return Status::Incompatible(place + " is there already", "/shard");
+  Status free = CheckPlaceFree(env, place);
+  return free.ok() ? canonical : free;
 }
 
 // No later call finds the shard; what takes long in it ends soon.
@@ -60,13 +67,14 @@ Status Unpublish(Catalog& catalog, Shards& shards, uint32_t number) {
 
 }  // namespace
 
-// What a crash left of shards that were to be deleted.
+// What a crash left of shards that were to be deleted, or that were being made.
 Status RemoveDetached(rocksdb::Env* env, const std::string& database) {
   std::vector<std::string> names;
   const rocksdb::Status listed = env->GetChildren(database, &names);
   if (!listed.ok()) return FromRocks(listed, "list " + database);
   for (const std::string& name : names) {
-    if (!name.starts_with("shard-") || !name.ends_with(kRemovedSuffix)) continue;
+    const bool left = name.ends_with(kRemovedSuffix) || name.ends_with(kMakingSuffix);
+    if (!name.starts_with("shard-") || !left) continue;
     const Status removed = RemoveFolder(env, database + "/" + name);
     if (!removed.ok()) return removed;
   }
@@ -84,6 +92,23 @@ std::vector<uint32_t> EngineImpl::AttachedShards() const {
 
 // ---- Attaching ----
 
+// It gets its name once it is whole.
+Result<std::string> EngineImpl::MakeEmptyShard(const Identity& identity, uint32_t number) const {
+  rocksdb::Env* const env = shared_->env;
+  const std::string place = ShardPath(path_, number);
+  Status status = CheckPlaceFree(env, place);
+  const std::string folder = place + kMakingSuffix;
+  if (status.ok() && env->FileExists(folder).ok()) status = RemoveFolder(env, folder);
+  if (!status.ok()) return status;
+  ShardStoreOptions options = OptionsOf(identity, number);
+  options.path = folder;
+  options.create = true;
+  const Result<std::unique_ptr<ShardStore>> made = ShardStore::Open(options, shared_);
+  if (made.ok()) status = (*made)->SyncWal();
+  if (!made.ok()) return made.status();
+  return status.ok() ? Result<std::string>(folder) : status;
+}
+
 Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
   Status status = CheckChangeable();
   if (status.ok()) status = CheckShardNumber(number, shard_count_);
@@ -92,12 +117,13 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
   if (left_->IsLent(number)) {
     return Status::Incompatible("shard " + std::to_string(number) + " is attached", "/shard");
   }
-  const Result<std::string> from = CheckFolder(shared_->env, path_, number, folder);
-  if (!from.ok()) return from.status();
   rocksdb::Env* const env = shared_->env;
   Result<std::optional<Identity>> identity = ReadIdentity(env, path_);
   if (!identity.ok()) return identity.status();
   if (!identity->has_value()) return Status::Corruption(path_ + "/SEENDB is missing");
+  const Result<std::string> from =
+      folder.empty() ? MakeEmptyShard(**identity, number) : CheckFolder(env, path_, number, folder);
+  if (!from.ok()) return from.status();
   status = CheckShardCopy(**identity, *from, number, false);
   if (!status.ok()) return Status(status.code(), std::string(status.message()), "/folder");
 

@@ -246,7 +246,8 @@ Status Catalog::CheckAllWritable() const {
   return {};
 }
 
-Status Catalog::Put(std::string_view name, const PolicyPatch& patch) {
+Status Catalog::Put(std::string_view name, const PolicyPatch& patch,
+                    std::optional<uint64_t> making) {
   const Status named = ValidateCollectionName(name);
   if (!named.ok()) return named;
   const MutexLock change(change_mutex_);
@@ -268,6 +269,10 @@ Status Catalog::Put(std::string_view name, const PolicyPatch& patch) {
   record.policy = ApplyPatch(record.policy.value_or(Policy()), patch);
   ++record.revision;
   if (!fixed.ok()) ++record.making;
+  if (making && record.making > *making) {
+    return Status::Incompatible("a later collection has that name", "/collection");
+  }
+  record.making = making.value_or(record.making);
   status = CheckFamilies(name, *record.policy);
   if (!status.ok()) return status;
   const CollectionPtr wanted = NewCollection(std::string(name), record);

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,8 +60,8 @@ class Catalog {
   /// is not published.
   Status Join(uint32_t number, const std::shared_ptr<Shard>& shard);
 
-  /// Engine::PutCollection and Engine::DeleteCollection.
-  Status Put(std::string_view name, const PolicyPatch& patch);
+  /// Engine::PutCollection and Engine::DeleteCollection. Of `making`, what is there is not older.
+  Status Put(std::string_view name, const PolicyPatch& patch, std::optional<uint64_t> making);
   Status Delete(std::string_view name);
 
   /// Runs `work(what the file holds)` while no collection changes; nor do two of these run at once.

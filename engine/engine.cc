@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "check_options.h"
 #include "engine_impl.h"
 #include "filter/hash.h"
 #include "store/copy_file.h"
@@ -17,10 +18,6 @@
 namespace seendb {
 namespace {
 
-constexpr int64_t kLongestJumpMs = 36'600LL * 86'400'000;
-constexpr int kMostThreads = 256;
-constexpr uint64_t kLeastWriteBuffer = 64 << 10;
-
 Status CheckItemHashKey(const Options& options, const ItemHashId& of_database) {
   if (!options.item_hash_key) return {};
   if (of_database.version == kOldestHashVersion) {
@@ -29,63 +26,6 @@ Status CheckItemHashKey(const Options& options, const ItemHashId& of_database) {
   }
   if (HashKeyOf(*options.item_hash_key) == of_database.key) return {};
   return Status::Incompatible("the database was made with another key", "/item_hash_key");
-}
-
-Status CheckOptions(const Options& options) {
-  if (options.shards > 1024) return Status::InvalidArgument("at most 1024 shards", "/shards");
-  if (options.item_hash < kOldestHashVersion || options.item_hash > kNewestHashVersion) {
-    return Status::InvalidArgument("item_hash must be 1 or 2", "/item_hash");
-  }
-  if (options.item_hash_key && options.item_hash == kOldestHashVersion) {
-    return Status::InvalidArgument("hash version 1 has no key", "/item_hash_key");
-  }
-  if (options.erase_within_days < 1 || options.erase_within_days > 3'650) {
-    return Status::InvalidArgument("erase_within_days must be 1-3650", "/erase_within_days");
-  }
-  if (options.ring_slots < 2 || options.ring_slots > 64) {
-    return Status::InvalidArgument("ring_slots must be 2-64", "/ring_slots");
-  }
-  if (options.slot_ms < 1) return Status::InvalidArgument("slot_ms must be positive", "/slot_ms");
-  if (options.slot_bytes_max < 1) {
-    return Status::InvalidArgument("slot_bytes_max must be positive", "/slot_bytes_max");
-  }
-  if (options.write_buffer_bytes < kLeastWriteBuffer) {
-    return Status::InvalidArgument("write_buffer_bytes must be at least 64 KB",
-                                   "/write_buffer_bytes");
-  }
-  if (options.background_threads < 1 || options.background_threads > kMostThreads) {
-    return Status::InvalidArgument("background_threads must be 1-256", "/background_threads");
-  }
-  if (options.max_column_families < 1) {
-    return Status::InvalidArgument("max_column_families must be positive", "/max_column_families");
-  }
-  if (options.max_collections < 1) {
-    return Status::InvalidArgument("max_collections must be positive", "/max_collections");
-  }
-  const Status policy = ValidatePolicy(ApplyPatch({}, options.default_policy));
-  if (!policy.ok()) return Status(policy).WithFieldPrefix("/default_policy");
-  if (options.list_limit < 16 || options.list_limit > 65'535) {
-    return Status::InvalidArgument("list_limit must be 16-65535", "/list_limit");
-  }
-  if (options.max_candidates < 1) {
-    return Status::InvalidArgument("max_candidates must be positive", "/max_candidates");
-  }
-  const auto is_minute = [](int32_t minute) { return minute >= 0 && minute <= 1440; };
-  if (!is_minute(options.maintenance_begin_minute)) {
-    return Status::InvalidArgument("must be a minute of the day, 0-1440",
-                                   "/maintenance_begin_minute");
-  }
-  if (!is_minute(options.maintenance_end_minute)) {
-    return Status::InvalidArgument("must be a minute of the day, 0-1440",
-                                   "/maintenance_end_minute");
-  }
-  if (options.clock_jump_ms < 0 || options.clock_jump_ms > kLongestJumpMs) {
-    return Status::InvalidArgument("clock_jump_ms must be 0 to 36,600 days", "/clock_jump_ms");
-  }
-  if (options.sync_interval_ms < 1) {
-    return Status::InvalidArgument("sync_interval_ms must be positive", "/sync_interval_ms");
-  }
-  return {};
 }
 
 // Whoever meets damage is told of the way back.
@@ -165,10 +105,6 @@ Status CheckOwned(const Options& options, const Identity& identity) {
   }
   if (identity.ready || owned.size() == identity.shards) return {};
   return Status::InvalidArgument("a new database is made with all of its shards", "/owned");
-}
-
-bool Owns(const Options& options, uint32_t shard) {
-  return !options.owned || std::count(options.owned->begin(), options.owned->end(), shard) != 0;
 }
 
 // The newest time that any shard noted.
@@ -299,6 +235,10 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
                                       " shards, asked for " + std::to_string(options_.shards),
                                   "/shards");
     }
+    if (options_.database_id && *options_.database_id != identity->id) {
+      return Status::Incompatible("the database is another one: its id is " + identity->id,
+                                  "/database_id");
+    }
     const Status hashed = CheckItemHashKey(options_, identity->hash);
     if (!hashed.ok()) return hashed;
     const Status owned = CheckOwned(options_, *identity);
@@ -317,9 +257,9 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
   identity->shards = shards;
   const Status owned = CheckOwned(options_, *identity);
   if (!owned.ok()) return owned;
-  const Status room = CheckRoomFor(env, path_, shards);
+  const Status room = CheckRoomFor(env, path_, options_.as_found ? 0 : shards);
   if (!room.ok()) return room;
-  identity->id = env->GenerateUniqueId();
+  identity->id = options_.database_id ? *options_.database_id : env->GenerateUniqueId();
   while (!identity->id.empty() && identity->id.back() == '\n') identity->id.pop_back();
   identity->hash.version = options_.item_hash;
   if (options_.item_hash > kOldestHashVersion) {
@@ -353,6 +293,15 @@ ShardContext EngineImpl::ContextOf(const Identity& identity) {
           options_.user_cache_bytes / identity.shards};
 }
 
+Result<bool> EngineImpl::IsToOpen(uint32_t shard) const {
+  if (options_.as_found) {
+    const Result<PathKind> found = KindOfPath(shared_->env, ShardPath(path_, shard));
+    return found.ok() ? Result<bool>(*found != PathKind::kNothing) : found.status();
+  }
+  const auto& owned = options_.owned;
+  return !owned || std::count(owned->begin(), owned->end(), shard) != 0;
+}
+
 Status EngineImpl::OpenShards(const Identity& identity) {
   shard_count_ = identity.shards;
   auto opened = std::make_shared<ShardSet>(identity.shards);
@@ -361,7 +310,8 @@ Status EngineImpl::OpenShards(const Identity& identity) {
   const ShardContext context = ContextOf(identity);
   status = ForAllShards(identity.shards, [&](size_t i) {
     const auto number = static_cast<uint32_t>(i);
-    if (!Owns(options_, number)) return Status();
+    const Result<bool> is_here = IsToOpen(number);
+    if (!is_here.ok() || !*is_here) return is_here.status();
     Result<std::unique_ptr<Shard>> shard = Shard::Open(OptionsOf(identity, number), context);
     if (!shard.ok()) return shard.status();
     (*opened)[i] = LeftShards::Lend(left_, number, std::move(shard).value());
@@ -406,9 +356,14 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   return recorder_.Ingest(batch);
 }
 
-Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch) {
-  const Status changeable = CheckChangeable();
-  return changeable.ok() ? catalog_.Put(name, patch) : changeable;
+Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch,
+                                 std::optional<uint64_t> making) {
+  Status status = CheckChangeable();
+  const Result<CollectionPtr> known = catalog_.Find(name);
+  if (status.ok() && making && known.ok() && (*known)->making < *making) {
+    status = catalog_.Delete(name);
+  }
+  return status.ok() ? catalog_.Put(name, patch, making) : status;
 }
 
 Status EngineImpl::DeleteCollection(std::string_view name) {
@@ -420,7 +375,7 @@ std::vector<CollectionInfo> EngineImpl::Collections() {
   std::vector<CollectionInfo> infos;
   const std::shared_ptr<const CollectionMap> all = catalog_.All();
   for (const auto& [name, collection] : *all) {
-    CollectionInfo info{name, collection->policy};
+    CollectionInfo info{name, collection->policy, collection->making};
     info.policy.max_filter_bytes = EffectiveMaxFilterBytes(collection->policy);
     infos.push_back(std::move(info));
   }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,12 +69,13 @@ class EngineImpl final : public Engine {
   Status ReadHistory(const HistoryRequest& request, HistoryPage* page) override;
   Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
                        HistoryLookup* found) override;
-  Status DeleteHistory(IdRef user, std::string_view collection,
-                       std::span<const IdRef> items) override;
+  Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
+                       std::optional<int64_t> at_ms) override;
   Status ClearHistory(IdRef user, const HistoryClear& clear) override;
-  Status SetRecording(IdRef user, bool paused) override;
+  Status SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms) override;
   Result<Recording> GetRecording(IdRef user) override;
-  Status PutCollection(std::string_view name, const PolicyPatch& patch) override;
+  Status PutCollection(std::string_view name, const PolicyPatch& patch,
+                       std::optional<uint64_t> making) override;
   Status DeleteCollection(std::string_view name) override;
   std::vector<CollectionInfo> Collections() override;
   Status Drain() override;
@@ -103,12 +105,18 @@ class EngineImpl final : public Engine {
   // engine.cc
   Status OpenIdentity(Identity* identity);
   Status OpenShards(const Identity& identity);
+  /// Whether an opening opens the shard.
+  Result<bool> IsToOpen(uint32_t shard) const;
   ShardStoreOptions OptionsOf(const Identity& identity, uint32_t shard) const;
   ShardContext ContextOf(const Identity& identity);
   Status CheckOpen() const;
   Status CheckWritable() const;
   /// Whether collections, and the set of shards, may change.
   Status CheckChangeable() const;
+  // attach.cc
+  /// Makes an empty shard beside its place; its folder.
+  Result<std::string> MakeEmptyShard(const Identity& identity, uint32_t shard) const;
+
   /// Notes the time in every shard that is not being opened anew, once a minute.
   Status NoteClockIfDue();
   Status NoteClock(int64_t now_ms);

@@ -128,14 +128,14 @@ Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
 }
 
 Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
-                                 std::span<const IdRef> items) {
+                                 std::span<const IdRef> items, std::optional<int64_t> at_ms) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Result<CollectionPtr> of = FindHistoryOf(catalog_, user, items, collection);
   if (!of.ok()) return of.status();
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->DeleteItems(**of, user.ToString(), items,
+  return (*shard)->DeleteItems(**of, user.ToString(), items, at_ms,
                                OldestAccepted(catalog_, clock_->Look()));
 }
 
@@ -150,17 +150,17 @@ Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
   if (wanted->empty()) return {};
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->Clear(user.ToString(), *wanted, clear.filter);
+  return (*shard)->Clear(user.ToString(), *wanted, clear.filter, clear.at_ms);
 }
 
-Status EngineImpl::SetRecording(IdRef user, bool paused) {
+Status EngineImpl::SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const Status valid = CheckUser(user);
   if (!valid.ok()) return valid;
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->SetRecording(user.ToString(), paused, *catalog_.All(),
+  return (*shard)->SetRecording(user.ToString(), paused, at_ms, *catalog_.All(),
                                 OldestAccepted(catalog_, clock_->Look()));
 }
 

@@ -61,6 +61,36 @@ Status CheckOrigins(const IngestBatch& batch) {
   return {};
 }
 
+// What each event of a batch is judged by: the present of its arrival. Neighbours mostly share it.
+class TimesOfArrival {
+ public:
+  TimesOfArrival(const Policy& policy, int64_t now_ms, std::span<const Origin> origins)
+      : policy_(policy), now_ms_(now_ms), origins_(origins), check_(TimeCheck(policy, now_ms)) {}
+
+  TimeCheck& Of(size_t event) {
+    const int64_t present_ms = origins_[event].arrived_ms.value_or(now_ms_);
+    if (present_ms != present_ms_) check_.emplace(policy_, present_ms);
+    present_ms_ = present_ms;
+    return *check_;
+  }
+
+ private:
+  const Policy& policy_;
+  const int64_t now_ms_;
+  const std::span<const Origin> origins_;
+  std::optional<TimeCheck> check_;
+  int64_t present_ms_ = now_ms_;
+};
+
+// kUnavailable where one that arrives now would be refused as too old, by a clock in doubt.
+Status CheckNoneTooOld(const IngestBatch& batch, const TimeCheck& times) {
+  Status status;
+  for (size_t i = 0; status.ok() && i < batch.plays.size(); ++i) {
+    if (!batch.origins[i].arrived_ms) status = times.CheckNoneTooOld(batch.plays.subspan(i, 1));
+  }
+  return status;
+}
+
 // Where each partition has the users of one shard.
 Status CheckPartitions(const IngestBatch& batch, uint32_t shards) {
   if (!batch.partition_is_shard) return {};
@@ -91,6 +121,25 @@ std::set<uint32_t> ShardsOf(const IngestBatch& batch, uint32_t shards) {
 
 }  // namespace
 
+Result<std::optional<Today>> Recorder::TodayOf(const Collection& collection,
+                                               const IngestBatch& batch) const {
+  std::optional<Today> today = TodayOf(collection, batch.impressions);
+  if (!today || batch.origins.empty()) return today;
+  std::optional<int64_t> last_ms;
+  for (size_t i = 0; i < batch.origins.size(); ++i) {
+    const std::optional<int64_t> arrived_ms = batch.origins[i].arrived_ms;
+    if (i > 0 && arrived_ms == last_ms) continue;
+    last_ms = arrived_ms;
+    if (!arrived_ms) continue;
+    Today then = TodayAt(collection, *arrived_ms);
+    if (i > 0 && then.day != today->day) {
+      return Status::InvalidArgument("arrived on another day", "/origins/" + std::to_string(i));
+    }
+    today = std::move(then);
+  }
+  return today;
+}
+
 Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   const Result<CollectionPtr> found = context_.catalog->Find(batch.collection);
   if (!found.ok()) return found.status();
@@ -100,23 +149,30 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   if (status.ok()) status = CheckIds(batch.plays);
   if (status.ok()) status = CheckPartitions(batch, context_.shards->count());
   if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
+  if (!status.ok()) return status;
   SortedEvents sorted;
-  sorted.today = TodayOf(collection, batch.impressions);
-  if (status.ok() && sorted.today) status = CheckDays(batch.plays);
+  Result<std::optional<Today>> today = TodayOf(collection, batch);
+  if (!today.ok()) return today.status();
+  sorted.today = std::move(today).value();
+  if (sorted.today) status = CheckDays(batch.plays);
   const Present now = context_.clock->Look();
   const TimeCheck times(collection.policy, now.ms);
-  if (status.ok() && now.in_doubt) status = times.CheckNoneTooOld(batch.plays);
+  if (status.ok() && now.in_doubt) status = CheckNoneTooOld(batch, times);
   if (!status.ok()) return status;
   std::string numbers;
   sorted.refused.resize(context_.shards->count());
-  sorted.accepted = SortByShard(batch.plays, 0, times, context_.shards->count(), **context_.hash,
-                                &numbers, [&](uint32_t shard, uint32_t index, const Status&) {
-                                  sorted.refused[shard].push_back(index);
-                                });
+  TimesOfArrival arrival(collection.policy, now.ms, batch.origins);
+  sorted.accepted = SortByShard(
+      batch.plays, 0, [&](size_t i) -> TimeCheck& { return arrival.Of(i); },
+      context_.shards->count(), **context_.hash, &numbers,
+      [&](uint32_t shard, uint32_t index, const Status& why, RefusalReason reason) {
+        sorted.refused[shard].push_back({index, why, reason});
+      });
   ServedCount served;
   sorted.times = &times;
   if (batch.impressions && !collection.policy.served_is_seen) sorted.served = &served;
   IngestResult result;
+  if (sorted.today) result.day = sorted.today->text;
   status = WriteSteps(batch, collection, sorted, &result);
   context_.counters->ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
   auto& accepted = batch.impressions ? context_.counters->impressions_accepted
@@ -125,8 +181,11 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
       batch.impressions ? context_.counters->impressions_refused : context_.counters->plays_refused;
   accepted.fetch_add(result.accepted, std::memory_order_relaxed);
   rejected.fetch_add(result.refused, std::memory_order_relaxed);
-  CountEvicted(&served, collection);
+  result.beyond_cap = CountEvicted(&served, collection);
   if (!status.ok()) return status;
+  std::sort(result.refusals.begin(), result.refusals.end(),
+            [](const Refusal& a, const Refusal& b) { return a.index < b.index; });
+  std::sort(result.first_today.begin(), result.first_today.end());
   return result;
 }
 
@@ -162,22 +221,18 @@ Status Recorder::WriteSteps(const IngestBatch& batch, const Collection& collecti
   status = PinAll(*shards, sorted.accepted, collection, given, &pins);
   if (!status.ok()) return status;
   bool any_written = false;
+  uint64_t events_written = 0;
   for (const uint32_t i : concerned) {
     const std::span<const ShardEvent> events = sorted.accepted.Of(i);
-    const std::vector<uint32_t>& refused = sorted.refused[i];
+    const std::vector<Refusal>& refused = sorted.refused[i];
     const LogPart log{batch, refused, context_.shards->count()};
-    RecordResult recorded;
     status = (*shards)[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
-                                 &recorded);
+                                 result);
     if (!status.ok()) return FailureOf(std::move(status), any_written);
     any_written = true;
-    result->accepted += recorded.accepted;
-    result->refused += recorded.refused;
-    for (size_t reason = 0; reason < kRefusalReasons; ++reason) {
-      result->refused_by[reason] += recorded.refused_by[reason];
-    }
-    result->repeated += events.size() + refused.size() - recorded.accepted - recorded.refused;
+    events_written += events.size() + refused.size();
   }
+  result->repeated = events_written - result->accepted - result->refused;
   return status;
 }
 

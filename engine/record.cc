@@ -23,8 +23,12 @@ std::span<const Impression> ImpressionsOf(std::span<const Impression> given) { r
 
 std::optional<Today> Recorder::TodayOf(const Collection& collection, bool impressions) const {
   if (!collection.policy.first_of_day || impressions) return {};
-  const int64_t day = DayOf(collection.policy, context_.clock->NowMs());
-  return Today{day, DayText(day)};
+  return TodayAt(collection, context_.clock->NowMs());
+}
+
+Today Recorder::TodayAt(const Collection& collection, int64_t at_ms) {
+  const int64_t day = DayOf(collection.policy, at_ms);
+  return {day, DayText(day)};
 }
 
 Result<RecordResult> Recorder::RecordPlays(std::span<const Play> plays,
@@ -127,10 +131,12 @@ Status Recorder::RecordPiece(std::span<const Given> given, uint32_t first_index,
                              const Collection& collection, const GivenEvents& all,
                              RecordResult* result) const {
   std::string numbers;
+  TimeCheck times = *all.times;
   const EventsByShard by_shard = SortByShard(
-      given, first_index, *all.times, context_.shards->count(), **context_.hash, &numbers,
-      [&](uint32_t, uint32_t index, const Status& why) {
-        Refuse(result, index, why, all.times->ReasonOf(given[index - first_index].at_ms));
+      given, first_index, [&](size_t) -> TimeCheck& { return times; }, context_.shards->count(),
+      **context_.hash, &numbers,
+      [&](uint32_t, uint32_t index, const Status& why, RefusalReason reason) {
+        Refuse(result, index, why, reason);
       });
   return WriteEvents(by_shard, collection, all, result);
 }

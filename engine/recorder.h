@@ -66,12 +66,16 @@ class Recorder {
                      const GivenEvents& given, RecordResult* result) const;
   /// Today, where first plays of the day are to be told.
   std::optional<Today> TodayOf(const Collection& collection, bool impressions) const;
+  static Today TodayAt(const Collection& collection, int64_t at_ms);
 
   // ingest.cc
+  /// Today by when the events arrived; kInvalidArgument ("/origins/3"): on different days.
+  Result<std::optional<Today>> TodayOf(const Collection& collection,
+                                       const IngestBatch& batch) const;
   /// Events as they go to the shards.
   struct SortedEvents {
     EventsByShard accepted;
-    std::vector<std::vector<uint32_t>> refused;  ///< by shard
+    std::vector<std::vector<Refusal>> refused;  ///< by shard
     std::optional<Today> today;
     const TimeCheck* times = nullptr;
     ServedCount* served = nullptr;

@@ -157,12 +157,10 @@ Status WriteOfLog(ShardParts& shard, const ShardWrite& write, const LoadedRecord
     std::remove_copy_if(write.events.begin(), write.events.end(), std::back_inserter(fresh),
                         repeated);
   }
-  for (const uint32_t event : log.refused) {
-    if (change.sources.Repeated(event)) continue;
-    change.sources.Count(event, false);
-    const RefusalReason reason = write.given.times->ReasonOf(log.batch.plays[event].at_ms);
-    ++result->refused;
-    ++result->refused_by[static_cast<size_t>(reason)];
+  for (const Refusal& refusal : log.refused) {
+    if (change.sources.Repeated(refusal.index)) continue;
+    change.sources.Count(refusal.index, false);
+    Refuse(result, refusal.index, refusal.status, refusal.reason);
   }
   if (change.sources.nothing_new()) return {};
   const ShardWrite part{write.collection, write.given,

@@ -17,8 +17,8 @@ namespace seendb {
 /// How far a write takes its sources; stored in the same batch.
 struct LogPart {
   const IngestBatch& batch;
-  std::span<const uint32_t> refused;  ///< events of the shard's users with a time that is refused
-  uint32_t shards = 1;                ///< of the database
+  std::span<const Refusal> refused;  ///< of the shard's users: their times are refused
+  uint32_t shards = 1;               ///< of the database
 };
 
 /// One shard's part of a call.

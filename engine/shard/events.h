@@ -81,12 +81,13 @@ class EventsByShard {
   std::vector<uint32_t> ends_;  // by shard
 };
 
-/// Events by the shard that owns their user; of one whose time is refused, `refuse(shard, index,
-/// status)` is told. `*numbers` takes the texts of integer users, which the events point into.
-template <typename Given, typename Refused>
-EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index, TimeCheck times,
-                          uint32_t shards, const ItemHash& hash, std::string* numbers,
-                          const Refused& refuse) {
+/// Events by the shard that owns their user. `times_of(i)` is what the i-th is judged by; of one
+/// whose time is refused, `refuse(shard, index, status, reason)` is told. `*numbers` takes the
+/// texts of integer users, which the events point into.
+template <typename Given, typename TimesOf, typename Refused>
+EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index,
+                          const TimesOf& times_of, uint32_t shards, const ItemHash& hash,
+                          std::string* numbers, const Refused& refuse) {
   std::vector<ShardEvent> events;
   std::vector<uint32_t> shard_of;
   events.reserve(given.size());
@@ -111,9 +112,10 @@ EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index, Ti
       }
       shard = ShardOf(user, shards);
     }
+    TimeCheck& times = times_of(i);
     const Result<int64_t> at = times.Check(given[i].at_ms);
     if (!at.ok()) {
-      refuse(shard, index, at.status());
+      refuse(shard, index, at.status(), times.ReasonOf(given[i].at_ms));
       continue;
     }
     events.push_back({index, {user, times.BucketOf(*at), hash.Of(given[i].item)}, *at});

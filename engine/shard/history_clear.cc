@@ -58,26 +58,27 @@ Status DeleteRows(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
 
 // The marks of a clear: what it covers.
 UserRecord ClearMarks(ShardParts& shard, std::span<const CollectionPtr> wanted,
-                      const std::string& user, int64_t now_ms, const LoadedRecords& known)
+                      const std::string& user, int64_t at_ms, const LoadedRecords& known)
     REQUIRES_SHARED(shard.apply_lock) {
   shard.apply_lock.AssertHeldShared();
   UserRecord record;
   for (const CollectionPtr& of : wanted) {
     ReadGaps gaps;
-    HistoryReader reader(shard, *of, user, now_ms, &gaps, &known);
-    const int64_t newest_ms = reader.NewestMs(now_ms + of->policy.max_future_ms);
-    record.marks[of->name].cleared_at_ms = std::max(now_ms, newest_ms);
+    HistoryReader reader(shard, *of, user, at_ms, &gaps, &known);
+    const int64_t newest_ms = reader.NewestMs(at_ms + of->policy.max_future_ms);
+    record.marks[of->name].cleared_at_ms = std::max(at_ms, newest_ms);
   }
   return record;
 }
 
 Result<UserRecord> MarkCleared(ShardParts& shard, std::span<const CollectionPtr> wanted,
-                               const std::string& user) EXCLUDES(shard.apply_lock) {
+                               const std::string& user, std::optional<int64_t> at_ms)
+    EXCLUDES(shard.apply_lock) {
   UserRecord record;
   Status cleared = WithRecordsOf<SharedLock::Shared>(
       OneUser(user), shard.users, shard.apply_lock, [&](const LoadedRecords& known) {
         shard.apply_lock.AssertHeldShared();
-        record = ClearMarks(shard, wanted, user, shard.clock->NowMs(), known);
+        record = ClearMarks(shard, wanted, user, at_ms.value_or(shard.clock->NowMs()), known);
         return shard.users.Unite(user, record);
       });
   if (!cleared.ok()) return cleared;
@@ -86,14 +87,15 @@ Result<UserRecord> MarkCleared(ShardParts& shard, std::span<const CollectionPtr>
 
 // As an erasure, alone: no play is between its journal and the slot, no drain half way.
 Result<UserRecord> ForgetAndClear(ShardParts& shard, std::span<const CollectionPtr> wanted,
-                                  const std::string& user) EXCLUDES(shard.apply_lock) {
+                                  const std::string& user, std::optional<int64_t> at_ms)
+    EXCLUDES(shard.apply_lock) {
   UserRecord record;
   Status forgotten = WithRecordsOf<SharedLock::Exclusive>(
       OneUser(user), shard.users, shard.apply_lock, [&](const LoadedRecords& known) {
         shard.apply_lock.AssertHeld();
-        const int64_t now = shard.clock->NowMs();
-        record = ClearMarks(shard, wanted, user, now, known);
-        return CommitForget(shard, user, now, &record);
+        const int64_t asked_ms = at_ms.value_or(shard.clock->NowMs());
+        record = ClearMarks(shard, wanted, user, asked_ms, known);
+        return CommitForget(shard, user, asked_ms, &record);
       });
   if (!forgotten.ok()) return forgotten;
   return record;
@@ -143,9 +145,10 @@ Status DeleteSomeRows(ShardParts& shard, const GoneRows& gone, int64_t index, bo
 
 // First the synced word that nothing up to a time counts; then the rows go.
 Status ClearHistory(ShardParts& shard, const std::string& user,
-                    std::span<const CollectionPtr> wanted, bool filter) {
+                    std::span<const CollectionPtr> wanted, bool filter,
+                    std::optional<int64_t> at_ms) {
   const Result<UserRecord> record =
-      filter ? ForgetAndClear(shard, wanted, user) : MarkCleared(shard, wanted, user);
+      filter ? ForgetAndClear(shard, wanted, user, at_ms) : MarkCleared(shard, wanted, user, at_ms);
   if (!record.ok()) return record.status();
   // Nobody waits for the disk but the caller.
   const Status synced = shard.store->SyncWal();

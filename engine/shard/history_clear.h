@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,10 +19,12 @@ struct GoneRows {
   bool unreadable = false;  ///< those too of which nothing can be read, whenever they were written
 };
 
-/// Clears a user's history in the collections wanted; with `filter` also what their filters know.
-/// Synced but for the rows, which do not count any more.
+/// Clears a user's history up to `at_ms` (nothing: now), or the newest known, in the collections
+/// wanted; with `filter` also what their filters know. Synced but for the rows, which do not count
+/// any more.
 Status ClearHistory(ShardParts& shard, const std::string& user,
-                    std::span<const CollectionPtr> wanted, bool filter) REQUIRES_SHARED(shard.use)
+                    std::span<const CollectionPtr> wanted, bool filter,
+                    std::optional<int64_t> at_ms) REQUIRES_SHARED(shard.use)
     EXCLUDES(shard.apply_lock);
 
 /// Deletes rows, oldest bucket first. Cost: a look without the apply lock and a batch holding it

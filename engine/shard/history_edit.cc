@@ -23,16 +23,17 @@ int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t no
 }
 
 Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string& user,
-                      std::span<const IdRef> items, int64_t oldest_ms, const LoadedRecords& known)
+                      std::span<const IdRef> items, std::optional<int64_t> given_ms,
+                      int64_t oldest_ms, const LoadedRecords& known)
     REQUIRES_SHARED(shard.apply_lock) {
   shard.apply_lock.AssertHeldShared();
   const Status takes = shard.store->CheckWritable();
   if (!takes.ok()) return takes;
-  const int64_t now = shard.clock->NowMs();
+  const int64_t asked_ms = given_ms.value_or(shard.clock->NowMs());
   std::vector<std::string> texts;
   for (const IdRef& item : items) texts.push_back(item.ToString());
   ReadGaps gaps;
-  HistoryReader reader(shard, of, user, now, &gaps, &known);
+  HistoryReader reader(shard, of, user, asked_ms, &gaps, &known);
   const std::vector<FoundState> found =
       reader.Find(std::vector<std::string_view>(texts.begin(), texts.end()));
   const bool again = of.policy.history.deleted_items == DeletedItems::kRecommendAgain;
@@ -41,7 +42,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   std::string value;
   rocksdb::WriteBatch batch;
   for (size_t i = 0; i < texts.size(); ++i) {
-    int64_t at_ms = CoverOf(reader, found[i], now);
+    int64_t at_ms = CoverOf(reader, found[i], asked_ms);
     const Fingerprint fp = shard.hash.Of(items[i]);
     if (again && settings != nullptr) {
       // A play that ended an override need not be in history.
@@ -61,7 +62,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
         batch.Merge((*bucket)->states->get(), HistoryKey(user, texts[i]), value);
     if (!merged.ok()) return FromRocks(merged, "delete from history");
     // A play after the present ends it, even one before a known time that lies ahead.
-    if (again) record.marks[of.name].overrides[fp] = {now, shard.NextSequence(), false};
+    if (again) record.marks[of.name].overrides[fp] = {asked_ms, shard.NextSequence(), false};
   }
   if (again && !items.empty()) {
     record.forget_before_ms = oldest_ms;
@@ -82,12 +83,11 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
 // in the pause, and are not in history. What is known of buckets up to `max_future` after the end
 // of a pause counts so anyway (history_whole.cc); up to the newest of those plays, the collection's
 // history is not trusted to be whole from now on.
-Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user,
+Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user, int64_t now_ms,
                            const CollectionMap& collections) REQUIRES_SHARED(shard.use) {
   shard.use.AssertHeldShared();
   const Result<Recording> recording = GetRecording(shard, user);
   if (!recording.ok() || !recording->paused) return recording.status();
-  const int64_t now_ms = shard.clock->NowMs();
   for (const auto& [name, of] : collections) {
     const int64_t newest_ms = NewestAheadMs(shard, *of, user, now_ms);
     if (newest_ms == kNeverMs) continue;
@@ -98,11 +98,12 @@ Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user,
 }
 
 // Writes the change, which is not synced yet.
-Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, int64_t oldest_ms)
+Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused,
+                       std::optional<int64_t> given_ms, int64_t oldest_ms)
     EXCLUDES(shard.apply_lock) {
   using Change = Result<std::optional<UserRecord>>;
   const auto change = [&](const UserRecord* known) -> Change {
-    const int64_t now = shard.clock->NowMs();
+    const int64_t asked_ms = given_ms.value_or(shard.clock->NowMs());
     if (known != nullptr && known->damaged) {
       return Status::Corruption("the user's settings can't be read");
     }
@@ -115,7 +116,7 @@ Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, 
     UserRecord record;
     record.forget_before_ms = oldest_ms;
     // A clock that went back changes nothing of what was said before.
-    const int64_t at_ms = last == nullptr ? now : std::max(now, last->at_ms);
+    const int64_t at_ms = last == nullptr ? asked_ms : std::max(asked_ms, last->at_ms);
     record.toggles.push_back({at_ms, shard.NextSequence(), paused});
     return std::optional<UserRecord>(std::move(record));
   };
@@ -129,14 +130,14 @@ Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused, 
 // A play that comes meanwhile is older than a deletion and covered, or newer and stays; but it
 // could miss the override that it ends, so these are written alone.
 Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
-                   std::span<const IdRef> items, int64_t oldest_ms) {
+                   std::span<const IdRef> items, std::optional<int64_t> at_ms, int64_t oldest_ms) {
   // Mostly the bucket that is needed: no family is made while others are kept out.
-  const int64_t current = BucketIndexOf(of.policy, shard.clock->NowMs());
+  const int64_t current = BucketIndexOf(of.policy, at_ms.value_or(shard.clock->NowMs()));
   Status deleted = shard.store->EnsureHistoryBucket(of.name, current).status();
   if (!deleted.ok()) return deleted;
   const auto write = [&](const LoadedRecords& known) {
     shard.apply_lock.AssertHeldShared();
-    return WriteDeletions(shard, of, user, items, oldest_ms, known);
+    return WriteDeletions(shard, of, user, items, at_ms, oldest_ms, known);
   };
   if (of.policy.history.deleted_items == DeletedItems::kRecommendAgain) {
     deleted =
@@ -180,9 +181,11 @@ int64_t NewestAheadMs(const ShardParts& shard, const Collection& of, std::string
 }
 
 Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
-                    const CollectionMap& collections, int64_t oldest_ms) {
-  Status changed = paused ? Status() : NoteIncompleteAhead(shard, user, collections);
-  if (changed.ok()) changed = ChangeRecording(shard, user, paused, oldest_ms);
+                    std::optional<int64_t> at_ms, const CollectionMap& collections,
+                    int64_t oldest_ms) {
+  const int64_t asked_ms = at_ms.value_or(shard.clock->NowMs());
+  Status changed = paused ? Status() : NoteIncompleteAhead(shard, user, asked_ms, collections);
+  if (changed.ok()) changed = ChangeRecording(shard, user, paused, at_ms, oldest_ms);
   return changed.ok() ? shard.store->SyncWal() : changed;
 }
 

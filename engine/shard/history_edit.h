@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,18 +14,19 @@
 
 namespace seendb {
 
-/// Deletes items from a user's history, in one synced batch: a deletion of each that covers all
-/// that is known of it, and, where the policy lets it be recommended again, its override. What the
-/// user's record says of the time before `oldest_ms` is forgotten.
+/// Deletes items from a user's history, in one synced batch: a deletion of each that covers
+/// `at_ms` (nothing: now) and all that is known of it, and, where the policy lets it be recommended
+/// again, its override. What the user's record says of the time before `oldest_ms` is forgotten.
 Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
-                   std::span<const IdRef> items, int64_t oldest_ms) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.apply_lock);
+                   std::span<const IdRef> items, std::optional<int64_t> at_ms, int64_t oldest_ms)
+    REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock);
 
-/// Pauses or resumes the recording of a user's history, synced; nothing where it is so already.
+/// Pauses or resumes the recording of a user's history from `at_ms` on, synced; nothing where it is
+/// so already.
 /// `collections` are all of the database; `oldest_ms` as above.
 Status SetRecording(ShardParts& shard, const std::string& user, bool paused,
-                    const CollectionMap& collections, int64_t oldest_ms) REQUIRES_SHARED(shard.use)
-    EXCLUDES(shard.apply_lock);
+                    std::optional<int64_t> at_ms, const CollectionMap& collections,
+                    int64_t oldest_ms) REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock);
 
 /// Whether recording is paused, and since when. kCorruption where that can't be read.
 Result<Recording> GetRecording(const ShardParts& shard, const std::string& user)

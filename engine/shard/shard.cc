@@ -75,27 +75,29 @@ Status Shard::Erase(const std::string& user, const CollectionMap& collections,
   return EraseUser(parts_, user, collections, options, erasure);
 }
 
-Status Shard::Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter) {
+Status Shard::Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter,
+                    std::optional<int64_t> at_ms) {
   const RequestEntry inside(parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  return ClearHistory(parts_, user, wanted, filter);
+  return ClearHistory(parts_, user, wanted, filter, at_ms);
 }
 
 Status Shard::DeleteItems(const Collection& of, const std::string& user,
-                          std::span<const IdRef> items, int64_t oldest_ms) {
+                          std::span<const IdRef> items, std::optional<int64_t> at_ms,
+                          int64_t oldest_ms) {
   const RequestEntry inside(parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  return seendb::DeleteItems(parts_, of, user, items, oldest_ms);
+  return seendb::DeleteItems(parts_, of, user, items, at_ms, oldest_ms);
 }
 
-Status Shard::SetRecording(const std::string& user, bool paused, const CollectionMap& collections,
-                           int64_t oldest_ms) {
+Status Shard::SetRecording(const std::string& user, bool paused, std::optional<int64_t> at_ms,
+                           const CollectionMap& collections, int64_t oldest_ms) {
   const RequestEntry inside(parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  return seendb::SetRecording(parts_, user, paused, collections, oldest_ms);
+  return seendb::SetRecording(parts_, user, paused, at_ms, collections, oldest_ms);
 }
 
 bool Shard::Filter(const FilterRead& read, FilterResponse* response) {

@@ -69,11 +69,12 @@ class Shard {
   /// See erase.h, history_clear.h and history_edit.h.
   Status Erase(const std::string& user, const CollectionMap& collections,
                const EraseOptions& options, Erasure* erasure);
-  Status Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter);
+  Status Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter,
+               std::optional<int64_t> at_ms);
   Status DeleteItems(const Collection& of, const std::string& user, std::span<const IdRef> items,
-                     int64_t oldest_ms);
-  Status SetRecording(const std::string& user, bool paused, const CollectionMap& collections,
-                      int64_t oldest_ms);
+                     std::optional<int64_t> at_ms, int64_t oldest_ms);
+  Status SetRecording(const std::string& user, bool paused, std::optional<int64_t> at_ms,
+                      const CollectionMap& collections, int64_t oldest_ms);
 
   // ---- Reads ----
 

@@ -53,20 +53,21 @@ class Passing : public Engine {
                        HistoryLookup* found) override {
     return inner_->LookupHistory(user, collection, items, found);
   }
-  Status DeleteHistory(IdRef user, std::string_view collection,
-                       std::span<const IdRef> items) override {
-    return inner_->DeleteHistory(user, collection, items);
+  Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
+                       std::optional<int64_t> at_ms) override {
+    return inner_->DeleteHistory(user, collection, items, at_ms);
   }
   Status ClearHistory(IdRef user, const HistoryClear& clear) override {
     return inner_->ClearHistory(user, clear);
   }
-  Status SetRecording(IdRef user, bool paused) override {
-    return inner_->SetRecording(user, paused);
+  Status SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms) override {
+    return inner_->SetRecording(user, paused, at_ms);
   }
   Result<Recording> GetRecording(IdRef user) override { return inner_->GetRecording(user); }
   Status DeleteCollection(std::string_view name) override { return inner_->DeleteCollection(name); }
-  Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
-    return inner_->PutCollection(name, patch);
+  Status PutCollection(std::string_view name, const PolicyPatch& patch,
+                       std::optional<uint64_t> making) override {
+    return inner_->PutCollection(name, patch, making);
   }
   std::vector<CollectionInfo> Collections() override { return inner_->Collections(); }
   Status Drain() override { return inner_->Drain(); }

@@ -72,8 +72,7 @@ class FakeEngine : public Engine {
       info.partition = key.second;
       info.next_offset = std::max(info.next_offset.value_or(0), step.next_offset);
     }
-    return IngestResult{recorded->accepted, recorded->refused, batch.plays.size() - fresh.size(),
-                        recorded->refused_by};
+    return IngestResult{*recorded, batch.plays.size() - fresh.size()};
   }
   std::vector<SourceInfo> Sources() override {
     std::vector<SourceInfo> all;
@@ -201,8 +200,8 @@ class FakeEngine : public Engine {
     return Status::Ok();
   }
 
-  Status DeleteHistory(IdRef user, std::string_view collection,
-                       std::span<const IdRef> items) override {
+  Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
+                       std::optional<int64_t>) override {
     const std::lock_guard lock(mutex_);
     if (!fail.ok()) return fail;
     if (!HasHistory(collection)) return Status::NotFound("no history", "/collection");
@@ -229,7 +228,7 @@ class FakeEngine : public Engine {
     return Status::Ok();
   }
 
-  Status SetRecording(IdRef user, bool paused) override {
+  Status SetRecording(IdRef user, bool paused, std::optional<int64_t>) override {
     return Locked([&] { recordings_[user.ToString()] = {paused, now_ms}; });
   }
   Result<Recording> GetRecording(IdRef user) override {
@@ -239,7 +238,8 @@ class FakeEngine : public Engine {
     return recordings_[user.ToString()];
   }
 
-  Status PutCollection(std::string_view name, const PolicyPatch& patch) override {
+  Status PutCollection(std::string_view name, const PolicyPatch& patch,
+                       std::optional<uint64_t>) override {
     const std::lock_guard lock(mutex_);
     if (!fail.ok()) return fail;
     const auto found = collections_.find(std::string(name));

@@ -30,6 +30,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -171,9 +172,9 @@ class Engine {
                                std::span<const IdRef> items, HistoryLookup* found) = 0;
   /// Deletes up to kMaxHistoryItems items from the history, synced: every play up to now, or up to
   /// the newest known where that is later, is gone for good; a newer one counts again. Whether the
-  /// filter goes on saying seen is the policy's deleted_items.
+  /// filter goes on saying seen is the policy's deleted_items. `at_ms`: as EraseOptions::at_ms.
   virtual Status DeleteHistory(IdRef user, std::string_view collection,
-                               std::span<const IdRef> items) = 0;
+                               std::span<const IdRef> items, std::optional<int64_t> at_ms = {}) = 0;
   /// Deletes everything in the same sense from the history of some collections, or of all. Filters
   /// stay as they are unless `clear.filter`: then everything played or served there up to now is
   /// unseen again, and plays and impressions whose time is not after it are refused from then on.
@@ -181,7 +182,8 @@ class Engine {
   virtual Status ClearHistory(IdRef user, const HistoryClear& clear = {}) = 0;
   /// Pauses or resumes the user's history from now on, synced. A play whose time lies in a pause
   /// never enters history, however late it comes; the filter goes by the policy's when_paused.
-  virtual Status SetRecording(IdRef user, bool paused) = 0;
+  /// `at_ms`: as EraseOptions::at_ms.
+  virtual Status SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms = {}) = 0;
   /// Whether the user's history is paused. kCorruption: the setting can't be read; nothing is
   /// recorded in history then.
   virtual Result<Recording> GetRecording(IdRef user) = 0;
@@ -193,7 +195,11 @@ class Engine {
   /// would need more than Options::max_column_families ("/engine/max_column_families").
   /// kUnavailable: a fixed field would change while a shard is absent. Of all else an absent shard
   /// hears when it is opened or attached.
-  virtual Status PutCollection(std::string_view name, const PolicyPatch& patch) = 0;
+  /// `making`: which of the collections that had the name, one after the other, this is; a higher
+  /// one takes the place of a lower one, which is deleted, and databases that agree about it take
+  /// each other's shards. kIncompatible: a later one is there. Nothing: the one that is there.
+  virtual Status PutCollection(std::string_view name, const PolicyPatch& patch,
+                               std::optional<uint64_t> making = {}) = 0;
   /// Deletes a collection with all that it holds, synced. One that is made again under its name
   /// begins empty: what users' records and journals say of the former does not count for it.
   /// kNotFound; kIncompatible: it is "default", and holds something. kUnavailable: a shard takes no
@@ -243,9 +249,10 @@ class Engine {
   /// Takes in an absent shard: moves `folder` (a copy of CheckpointShard, or what DetachShard kept)
   /// to the shard's place by renaming it, opens it, brings its policies in line with the
   /// database's, replays its journals. The others go on meanwhile. `folder` may be that place
-  /// already. On failure it lies where it lay. kInvalidArgument: no such shard ("/shard"); no
-  /// folder, a link, or one inside the database ("/folder"). kIncompatible: the shard is attached,
-  /// or its place is taken ("/shard"); the folder is another shard's or another database's
+  /// already, or empty: then a new shard is made, which holds nothing. On failure it lies where it
+  /// lay. kInvalidArgument: no such shard ("/shard"); no folder, a link, or one inside the database
+  /// ("/folder"). kIncompatible: the shard is attached, or its place is taken ("/shard"); the
+  /// folder is another shard's or another database's
   /// ("/folder"). kIOError: it lies on another file system, or can't be opened. One shard comes or
   /// goes at a time.
   virtual Status AttachShard(uint32_t shard, const std::string& folder) = 0;

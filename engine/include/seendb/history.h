@@ -95,6 +95,8 @@ struct HistoryClear {
   /// Also what the filters know: plays and impressions up to now. A collection named then need not
   /// keep history.
   bool filter = false;
+  /// When it is asked for, as EraseOptions::at_ms.
+  std::optional<int64_t> at_ms = {};
 };
 
 /// Whether plays enter a user's history.

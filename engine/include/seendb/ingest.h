@@ -17,7 +17,6 @@
 
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -66,6 +65,9 @@ struct SourceStep {
 struct Origin {
   uint32_t source = 0;  ///< position in IngestBatch::sources
   int64_t offset = 0;   ///< of its message, below the source's next_offset
+  /// When it arrived: its time is judged as it would have been then, whenever the log is read. One
+  /// without a time has this one. Nothing: it arrives now.
+  std::optional<int64_t> arrived_ms = {};
 };
 
 /// A user's first play of a day in a collection (RecordResult::first_today).
@@ -78,7 +80,8 @@ struct FirstOfDay {
 };
 
 /// Events of one collection and the steps they make. Of each source, the batch holds everything
-/// from where the lowest shard was; a source may step without events.
+/// from where the lowest shard was; a source may step without events. Where the policy says
+/// first_of_day, all of them arrived on one day, or have no time of arrival.
 struct IngestBatch {
   std::string_view collection = "default";   ///< kNotFound if unknown
   bool impressions = false;                  ///< the events were served, not watched
@@ -93,12 +96,10 @@ struct IngestBatch {
   bool partition_is_shard = false;
 };
 
-/// What became of a batch: accepted + refused + repeated == its events.
-struct IngestResult {
-  uint64_t accepted = 0;  ///< recorded by this call
-  uint64_t refused = 0;   ///< too old, in the future, erased or cleared
+/// What became of a batch: accepted + refused + repeated == its events. `day` is that of their
+/// arrival. Of events that are repeated nothing else is told.
+struct IngestResult : RecordResult {
   uint64_t repeated = 0;  ///< recorded or refused by an earlier call
-  std::array<uint64_t, kRefusalReasons> refused_by{};  ///< `refused` by RefusalReason
 };
 
 /// What all shards counted of a source, each message once, since it was first read.

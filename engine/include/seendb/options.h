@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "seendb/cxx20.h"
@@ -35,6 +36,12 @@ struct Options {
   /// The shards to open, each once, at least one; nothing: all. The others are absent. A new
   /// database is made with all of its shards: kInvalidArgument where this names fewer.
   std::optional<std::vector<uint32_t>> owned{};
+  /// In place of `owned`: opens the shards that the folder has, be it none. A new database is made
+  /// without any; Engine::AttachShard makes them, or takes them in.
+  bool as_found = false;
+  /// The id of a new database, 1-64 letters, digits and '-'; nothing: a random one. An existing
+  /// database of another id is refused with kIncompatible.
+  std::optional<std::string> database_id{};
   /// Make the database where there is none; otherwise kNotFound.
   bool create_if_missing = true;
   /// Take no lock and write nothing: a snapshot as of Open beside a running engine, staged plays

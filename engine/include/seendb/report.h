@@ -16,8 +16,9 @@ namespace seendb {
 
 /// A collection and its policy.
 struct CollectionInfo {
-  std::string name;  ///< as given to PutCollection
-  Policy policy;     ///< all fields set
+  std::string name;     ///< as given to PutCollection
+  Policy policy;        ///< all fields set
+  uint64_t making = 0;  ///< as PutCollection's
 };
 
 /// How a user's filter in one bucket is held.
