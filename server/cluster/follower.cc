@@ -96,6 +96,16 @@ bool Follower::WaitFor(int64_t next_offset, std::chrono::milliseconds most) cons
   return meta_ != nullptr && meta_->next_offset() >= next_offset;
 }
 
+bool Follower::ReadToEnd(std::chrono::milliseconds most) {
+  const auto deadline = std::chrono::steady_clock::now() + most;
+  const MutexLock lock(mutex_);
+  const uint64_t mine = ++asked_;
+  while (answered_ < mine) {
+    if (!changed_.WaitUntil(mutex_, deadline)) break;
+  }
+  return answered_ >= mine;
+}
+
 void Follower::Run() {
   for (;;) {
     const Status status = Step();
@@ -108,15 +118,24 @@ void Follower::Run() {
 // is a cluster of the past.
 Status Follower::Step() {
   const bool first = !is_current();
+  uint64_t asked = 0;
+  bool to_end = first;
+  {
+    const MutexLock lock(mutex_);
+    asked = asked_;
+    to_end = to_end || asked != answered_;
+  }
   const int64_t before = log_->meta().next_offset();
-  Status status = first ? log_->ReadToEnd(kReadMs) : log_->Poll(kPollMs);
+  Status status = to_end ? log_->ReadToEnd(kReadMs) : log_->Poll(kPollMs);
   if (status.ok() && first) status = CheckBeginning();
   if (first ? status.ok() : log_->meta().next_offset() != before) Publish();
   std::optional<MemberRecord> self;
   {
     const MutexLock lock(mutex_);
+    if (status.ok() && to_end) answered_ = asked;
     self = self_;
   }
+  changed_.NotifyAll();
   if (status.ok() && self) status = Register(*self);
   return status;
 }

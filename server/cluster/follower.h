@@ -54,6 +54,9 @@ class Follower {
   bool is_registered() const;
   /// Waits until the fold has come to `next_offset`; false: it had not within `most`.
   bool WaitFor(int64_t next_offset, std::chrono::milliseconds most) const;
+  /// Waits until everything that is in the topic now is in the fold; false: it was not within
+  /// `most`.
+  bool ReadToEnd(std::chrono::milliseconds most);
 
  private:
   explicit Follower(FollowerOptions options);
@@ -79,6 +82,7 @@ class Follower {
   std::string problem_ GUARDED_BY(mutex_);
   bool stuck_ GUARDED_BY(mutex_) = false;
   bool current_ GUARDED_BY(mutex_) = false;
+  uint64_t asked_ GUARDED_BY(mutex_) = 0, answered_ GUARDED_BY(mutex_) = 0;  // of ReadToEnd
   std::optional<MemberRecord> self_ GUARDED_BY(mutex_);
   bool registered_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;

@@ -43,7 +43,7 @@ Status Meta::Take(const InitRecord& record, int64_t) {
   const Result<Policy> policy = PatchedPolicy({}, record.default_policy);
   if (!policy.ok()) return DoesNotCount(std::string(policy.status().message()));
   init_ = record;
-  collections_[kDefaultCollection] = {*policy, record.at_ms};
+  collections_[kDefaultCollection] = {*policy, record.at_ms, 0};
   return {};
 }
 
@@ -74,7 +74,7 @@ Status Meta::Take(const PlacementRecord& record, int64_t offset) {
   return {};
 }
 
-Status Meta::Take(const CollectionRecord& record, int64_t) {
+Status Meta::Take(const CollectionRecord& record, int64_t offset) {
   const auto known = collections_.find(record.name);
   if (known == collections_.end()) {
     if (collections_.size() >= kCollectionsMost) {
@@ -82,7 +82,7 @@ Status Meta::Take(const CollectionRecord& record, int64_t) {
     }
     const Result<Policy> made = PatchedPolicy({}, record.patch);
     if (!made.ok()) return DoesNotCount(std::string(made.status().message()));
-    collections_[record.name] = {*made, record.at_ms};
+    collections_[record.name] = {*made, record.at_ms, offset};
     return {};
   }
   const Policy& current = known->second.policy;

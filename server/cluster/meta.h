@@ -42,6 +42,9 @@ struct MetaCollection {
   Policy policy;
   /// When it was made. Events and commands that arrived not after it do not count.
   int64_t made_at_ms = 0;
+  /// Offset of the record that made it: it tells the collections of one name apart. 0: the cluster
+  /// was made with it.
+  int64_t made_by = 0;
   bool operator==(const MetaCollection&) const = default;
 };
 

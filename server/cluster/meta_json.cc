@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFoldFormat = 1;
+constexpr int kFoldFormat = 2;
 
 Json RecordJson(const MetaRecord& record) { return Json::parse(EncodeMeta(record)); }
 
@@ -39,9 +39,11 @@ std::string Meta::ToJson() const {
   json["placement"] =
       placement_.assign.empty() ? Json() : RecordJson(PlacementRecord{-1, placement_.assign});
   json["collections"] = Json::array();
+  json["made_by"] = Json::object();
   for (const auto& [name, collection] : collections_) {
     json["collections"].push_back(
         RecordJson(CollectionRecord{name, PolicyToJson(collection.policy), collection.made_at_ms}));
+    json["made_by"][name] = collection.made_by;
   }
   return json.dump(2);
 }
@@ -78,7 +80,8 @@ Result<Meta> Meta::FromJson(std::string_view text) {
       const Result<CollectionRecord> record = RecordOf<CollectionRecord>(one);
       if (!record.ok()) return bad;
       const Result<PolicyPatch> patch = PolicyPatchFromJson(record->patch);
-      meta.collections_[record->name] = {ApplyPatch({}, *patch), record->at_ms};
+      meta.collections_[record->name] = {ApplyPatch({}, *patch), record->at_ms,
+                                         json.at("made_by").at(record->name).get<int64_t>()};
     }
     return meta;
   } catch (const std::exception&) {
