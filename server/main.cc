@@ -37,6 +37,7 @@
 #include "ops/periodic.h"
 #include "ops/problem_log.h"
 #include "ops/readable_files.h"
+#include "replica/replicas.h"
 #include "seams.h"
 #include "secrets.h"
 #include "seendb/engine.h"
@@ -160,9 +161,35 @@ class App {
         .report = [this] { return node_->Report(); },
         .status = [this] { return node_->StatusReport(); },
         .is_secret = [this](std::string_view shown) { return node_->IsSecret(shown); },
-        .why_no_shards =
-            "this node of a cluster holds no shards: serving them is not part of this "
-            "version"};
+        .why_not_ready = "the cluster's records are being read, or the node's shards opened",
+        .why_no_writes =
+            "a node of a cluster takes writes from its log alone: writing through "
+            "nodes is not part of this version"};
+    const ops::ClusterConfig& cluster = node_->config();
+    replicas_.emplace(replica::ReplicasOptions{
+        .access = node_->access(),
+        .cluster = cluster.name,
+        .node = cluster.node,
+        .meta = [this] { return node_->meta(); },
+        .read_meta_to_end = [this](auto most) { return node_->ReadMetaToEnd(most); },
+        .views = [this] { return node_->AllViews(); },
+        .collections_changed = [this] { context_.catalog.Renew(engine_.get()); }});
+    node_->TellReplicas([this] { return replicas_->Report(); });
+    context_.ingest_problems = [this] { return ClusterProblems(); };
+  }
+
+  std::vector<std::string> ClusterProblems() const {
+    std::vector<std::string> problems = node_->Problems();
+    for (std::string& one : replicas_->Problems()) problems.push_back(std::move(one));
+    return problems;
+  }
+
+  /// Everything that the log is to be told of.
+  std::vector<std::string> AllProblems() const {
+    std::vector<std::string> problems = engine_->Stats().problems;
+    if (!node_) return problems;
+    for (std::string& one : ClusterProblems()) problems.push_back(std::move(one));
+    return problems;
   }
 
   bool OpenDoors() {
@@ -213,11 +240,16 @@ class App {
   }
 
   void OpenEngine() {
+    Options options = config_.engine;
     if (node_) {
       open_failure_ = node_->Open();
-      return;
+      if (!open_failure_.ok()) return;
+      Result<Options> wanted =
+          replica::Replicas::EngineOptions(*node_->meta()->init(), config_.engine);
+      open_failure_ = wanted.status();
+      if (!wanted.ok()) return;
+      options = std::move(wanted).value();
     }
-    Options options = config_.engine;
     Seams seams;
     if (config_.default_policy && std::filesystem::exists(config_.db + "/SEENDB")) {
       Log(LogLevel::kInfo, "default_policy_ignored",
@@ -237,6 +269,7 @@ class App {
     service_.EngineOpening(engine_.get());
     opening_ = true;
     open_failure_ = engine_->FinishOpening();
+    if (open_failure_.ok() && replicas_) open_failure_ = replicas_->Start(engine_.get());
     if (!open_failure_.ok() || !clock_) return;
     if (const Status status = engine_->RunDue(); !status.ok()) {
       Log(LogLevel::kWarn, "due_work_failed", {{"error", status.ToString()}});
@@ -246,11 +279,6 @@ class App {
   /// On the control thread, once OpenEngine has run.
   void Opened() {
     if (stopping_) return;
-    if (node_ && open_failure_.ok()) {
-      Log(LogLevel::kInfo, "node_ready", {{"db", config_.db}, {"listen", listener_.address()}});
-      TellDoors();
-      return WatchLater();
-    }
     if (!open_failure_.ok()) {
       Log(LogLevel::kError, "open_failed",
           {{"db", config_.db},
@@ -290,8 +318,7 @@ class App {
     watch_timer_.async_wait([this](const boost::system::error_code& ec) {
       if (ec) return;
       secrets_.Renew(/*all=*/false);
-      const ops::ProblemLog::Changes changes =
-          problems_.Look(engine_ ? engine_->Stats().problems : node_->Problems());
+      const ops::ProblemLog::Changes changes = problems_.Look(AllProblems());
       for (const std::string& text : changes.begun) {
         Log(LogLevel::kWarn, "problem", {{"problem", text}});
       }
@@ -352,6 +379,7 @@ class App {
       _exit(!opening_ || engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     if (consumer_) consumer_->Stop();
+    if (replicas_) replicas_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
     if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) || !looking_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
@@ -400,9 +428,10 @@ class App {
   api::ApiService service_;
   std::unique_ptr<Engine> engine_;
   Status open_failure_;
-  std::optional<ingest::Consumer> consumer_;  // stopped before the engine goes
-  std::optional<membership::Node> node_;      // of a cluster; then there is no engine
-  http::Listener listener_;                   // stopped before the engine goes
+  std::optional<ingest::Consumer> consumer_;   // stopped before the engine goes
+  std::optional<membership::Node> node_;       // of a cluster
+  std::optional<replica::Replicas> replicas_;  // its shards; stopped before the engine goes
+  http::Listener listener_;                    // stopped before the engine goes
 
   Secrets secrets_;
 

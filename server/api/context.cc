@@ -25,7 +25,7 @@ void Call::Refuse(const Status& status) const {
 
 std::string WhyNotReady(const Context& context, ops::Phase phase) {
   if (phase == ops::Phase::kStopping) return "the server is shutting down";
-  return context.cluster ? context.cluster->why_no_shards : "the database is being opened";
+  return context.cluster ? context.cluster->why_not_ready : "the database is being opened";
 }
 
 }  // namespace seendb::api

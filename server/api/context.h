@@ -36,7 +36,8 @@ struct ClusterView {
   std::function<Result<std::string>()> report;      ///< GET /cluster
   std::function<std::string()> status;              ///< GET /internal/status
   std::function<bool(std::string_view)> is_secret;  ///< whether a bearer token is the nodes'
-  std::string why_no_shards;                        ///< what routes about users answer
+  std::string why_not_ready;                        ///< what routes answer until it is ready
+  std::string why_no_writes;                        ///< what routes answer that write
 };
 
 /// Parts shared by all handlers; everything pointed to is borrowed. Threads: any.

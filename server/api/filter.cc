@@ -20,6 +20,7 @@ Status FindEntry(Context& context, const FilterRequest& request, const ops::Toke
   if (Status may = MayUse(caller, request.collection); !may.ok()) return may;
   if (request.record) {
     if (Status may = MayWrite(caller, "/record"); !may.ok()) return may;
+    if (context.cluster) return Status::Unavailable(context.cluster->why_no_writes);
   }
   *entry = context.catalog.Find(request.collection);
   if (*entry) return Status::Ok();

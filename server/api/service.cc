@@ -179,9 +179,19 @@ bool IsOfUsers(const Route& route) {
          route.path.starts_with("/users/");
 }
 
+/// Whether the route changes what is held of users, or a policy: the log of a cluster has these.
+bool IsWrite(const Route& route) {
+  const bool policy = route.path.starts_with("/collections") && route.method != http::Method::kGet;
+  return policy || route.route_class == RouteClass::kWrite;
+}
+
 /// False when the process is in no state to answer.
 bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
   const ops::Phase phase = context.health->phase();
+  if (context.cluster && IsWrite(route)) {
+    Refuse({503, "unavailable", context.cluster->why_no_writes}, plan);
+    return false;
+  }
   const bool serves = phase == ops::Phase::kReady || phase == ops::Phase::kLeaving;
   if (!route.needs_engine || serves) return true;
   const bool opening = phase == ops::Phase::kOpening && context.engine.load() != nullptr;

@@ -169,18 +169,26 @@ NodeReport Node::OwnReport() const {
   report.build = build_;
   report.now_ms = WallNowMs();
   report.stopping = stopping_;
+  if (replicas_) report.replicas = replicas_();
   if (const auto* const following = follower()) {
     if (const auto meta = following->meta()) report.meta_offset = meta->next_offset();
   }
   return report;
 }
 
-Result<std::string> Node::Report() const {
+cluster::KafkaAccess Node::access() const { return AccessOf(config_); }
+
+std::shared_ptr<const Meta> Node::meta() const {
   const auto* const following = follower();
-  const auto meta = following == nullptr ? nullptr : following->meta();
-  if (meta == nullptr || !meta->init()) {
-    return Status::Unavailable("what the cluster is was not read from Kafka yet");
-  }
+  return following == nullptr ? nullptr : following->meta();
+}
+
+bool Node::ReadMetaToEnd(std::chrono::milliseconds most) {
+  auto* const following = follower();
+  return following != nullptr && following->ReadToEnd(most);
+}
+
+Node::Views Node::AllViews() const {
   Views views;
   {
     const MutexLock lock(mutex_);
@@ -189,7 +197,16 @@ Result<std::string> Node::Report() const {
   NodeView& own = views[config_.node];
   own.health.Answered();
   own.report = OwnReport();
-  return cluster::ClusterToJson(config_.name, *meta, &views);
+  return views;
+}
+
+Result<std::string> Node::Report() const {
+  const auto known = meta();
+  if (known == nullptr || !known->init()) {
+    return Status::Unavailable("what the cluster is was not read from Kafka yet");
+  }
+  const Views views = AllViews();
+  return cluster::ClusterToJson(config_.name, *known, &views);
 }
 
 std::string Node::StatusReport() const {

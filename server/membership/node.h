@@ -4,10 +4,14 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/sync.h"
@@ -43,6 +47,19 @@ class Node {
   /// Says to other nodes that it ends; Open returns.
   void Stop();
 
+  const ops::ClusterConfig& config() const { return config_; }  ///< with nothing left out
+  cluster::KafkaAccess access() const;
+  /// Told of the replicas that it holds. Before Open.
+  void TellReplicas(std::function<std::map<uint32_t, cluster::ReplicaReport>()> replicas) {
+    replicas_ = std::move(replicas);
+  }
+  /// The newest fold; null: the cluster is not known yet.
+  std::shared_ptr<const cluster::Meta> meta() const;
+  /// Waits until everything that is in the topic of records now is in the fold.
+  bool ReadMetaToEnd(std::chrono::milliseconds most);
+  /// What it thinks of all members, itself among them.
+  std::map<std::string, cluster::NodeView> AllViews() const;
+
   /// The cluster as this node sees it (ClusterToJson), at most some seconds old. kUnavailable: it
   /// is not known yet.
   Result<std::string> Report() const;
@@ -64,6 +81,7 @@ class Node {
 
   const ops::ClusterConfig config_;
   const std::string db_, build_, incarnation_;
+  std::function<std::map<uint32_t, cluster::ReplicaReport>()> replicas_;
   std::string secret_;
   std::atomic<bool> stopping_{false};
 

@@ -34,9 +34,9 @@ using Time = std::chrono::steady_clock::time_point;
 struct NewRecord {
   uint32_t partition = 0;
   cluster::LogKind kind = cluster::LogKind::kTick;
-  std::string_view key;    ///< a user's id as text; of events the first one's
-  std::string_view value;  ///< the body, checked (server/doc/cluster-format.md)
-  int64_t arrival_ms = 0;  ///< when the request came, by the engine's clock
+  std::string_view key = {};    ///< a user's id as text; of events the first one's
+  std::string_view value = {};  ///< the body, checked (server/doc/cluster-format.md)
+  int64_t arrival_ms = 0;       ///< when the request came, by the engine's clock
 };
 
 /// What became of a record that was appended.
@@ -44,9 +44,9 @@ struct Appended {
   int64_t offset = 0;
   /// False: it is in the log, and was not applied in time. What follows is empty then.
   bool applied = false;
-  Status verdict;         ///< of what it does to this replica: kNotFound, say, of a collection
-  RecordResult recorded;  ///< of plays and impressions
-  Erasure erasure;        ///< of an erasure
+  Status verdict = {};         ///< of what it does to this replica: kNotFound, say, of a collection
+  RecordResult recorded = {};  ///< of plays and impressions
+  Erasure erasure = {};        ///< of an erasure
 };
 
 /// The times that a record may take; tests shorten them.
@@ -55,9 +55,11 @@ struct AppendLimits {
   std::chrono::milliseconds apply{2'000};     ///< from then on until it is applied here
 };
 
-/// Brings a copy of a shard into the folder `to`, which is not there; blocks. kNotFound: no node
-/// has one to give.
-using FetchShard = std::function<Status(uint32_t partition, const std::string& to)>;
+/// Brings a copy of a shard from another node, and says in which folder it lies, for
+/// Engine::AttachShard; blocks, and ends soon where `stopping` says so. kNotFound: no node has one
+/// to give.
+using FetchShard =
+    std::function<Result<std::string>(uint32_t partition, const std::function<bool()>& stopping)>;
 
 /// What a node's replicas go by. Functions are called by any thread, and wait for nothing unless
 /// they say so.
@@ -65,7 +67,6 @@ struct ReplicasOptions {
   cluster::KafkaAccess access;
   std::string cluster;  ///< its name
   std::string node;     ///< this one's
-  std::string db;       ///< the folder of the engine's database
   AppendLimits limits = {};
   std::function<std::shared_ptr<const cluster::Meta>()> meta;
   /// Reads on in the topic of records until its present end is in the fold, for so long at most;
@@ -73,6 +74,8 @@ struct ReplicasOptions {
   std::function<bool(std::chrono::milliseconds)> read_meta_to_end;
   /// All members, this one too.
   std::function<std::map<std::string, cluster::NodeView>()> views;
+  /// The engine's collections were changed.
+  std::function<void()> collections_changed;
   FetchShard fetch = {};  ///< null: a shard begins empty, and with the log
 };
 

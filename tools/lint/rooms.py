@@ -38,8 +38,9 @@ SERVER_ROOMS = {
     "ops": {"ops", "http", "admission"},
     "api": {"api", "http", "ops", "admission"},
     "ingest": {"ingest", "api", "ops", "kafka", "admission"},
+    "replica": {"replica", "cluster", "kafka", "ingest", "api", "ops", "http", "admission"},
     "membership": {"membership", "cluster", "kafka", "ops"},
-    "main": {"main", "http", "ops", "api", "ingest", "membership", "cluster", "kafka",
+    "main": {"main", "http", "ops", "api", "ingest", "replica", "membership", "cluster", "kafka",
              "admission"},
 }
 

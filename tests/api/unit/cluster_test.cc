@@ -19,7 +19,8 @@ class ClusterRoutesTest : public ServiceTest {
                     },
                     .status = [] { return std::string(R"({"node":"n1"})"); },
                     .is_secret = [](std::string_view shown) { return shown == "secret"; },
-                    .why_no_shards = "no shards here"};
+                    .why_not_ready = "not read yet",
+                    .why_no_writes = "no writes here"};
   }
   Answer AskStatus(const std::string& authorization) {
     http::RequestHead head;
@@ -56,20 +57,38 @@ TEST_F(ClusterRoutesTest, WhatIsBetweenNodesAsksForTheSecret) {
   }
 }
 
-TEST_F(ClusterRoutesTest, ANodeSaysWhyItHoldsNoShards) {
+TEST_F(ClusterRoutesTest, ANodeSaysWhyItIsNotReady) {
   Join();
   context_->engine = nullptr;
   health_.Set(ops::Phase::kOpening);
   for (const char* target : {"/users/u", "/readyz"}) {
     const Answer answer = Ask(Method::kGet, target);
     EXPECT_EQ(answer.status, 503u) << target;
-    EXPECT_EQ(answer.json().at("error").at("message"), "no shards here") << target;
+    EXPECT_EQ(answer.json().at("error").at("message"), "not read yet") << target;
   }
   EXPECT_EQ(Ask(Method::kGet, "/cluster").status, 200u);
   EXPECT_EQ(AskStatus("Bearer secret").status, 200u);
   health_.Set(ops::Phase::kStopping);
   EXPECT_EQ(Ask(Method::kGet, "/readyz").json().at("error").at("message"),
             "the server is shutting down");
+}
+
+// What one node alone has would be lost with it, and unknown to the others.
+TEST_F(ClusterRoutesTest, NothingIsWrittenPastTheLog) {
+  Join();
+  const std::string play = R"({"events":[{"user":"u","item":"v"}]})";
+  const std::string filter = R"({"user":"u","items":["v"]})";
+  const std::string record = R"({"user":"u","items":["v"],"record":true})";
+  for (const auto& [method, target, body] :
+       {std::tuple(Method::kPost, "/plays", play), std::tuple(Method::kPost, "/filter", record),
+        std::tuple(Method::kDelete, "/users/u", std::string()),
+        std::tuple(Method::kPut, "/users/u/recording", std::string(R"({"paused":true})")),
+        std::tuple(Method::kPut, "/collections/video", std::string("{}"))}) {
+    const Answer answer = Ask(method, target, body);
+    EXPECT_EQ(answer.status, 503u) << target;
+    EXPECT_EQ(answer.json().at("error").at("message"), "no writes here") << target;
+  }
+  EXPECT_EQ(Ask(Method::kPost, "/filter", filter).json().at("unseen").size(), 1u);
 }
 
 }  // namespace

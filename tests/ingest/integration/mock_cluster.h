@@ -11,10 +11,10 @@
 
 namespace seendb {
 
-/// A cluster with one topic of one partition, and the producer that hosts it.
+/// A cluster with one topic, and the producer that hosts it.
 class MockCluster {
  public:
-  explicit MockCluster(const char* topic) {
+  explicit MockCluster(const char* topic, int partitions = 1) {
     char text[512] = "";
     rd_kafka_conf_t* const conf = rd_kafka_conf_new();
     EXPECT_EQ(rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", text, sizeof(text)),
@@ -22,7 +22,7 @@ class MockCluster {
     producer_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text));
     EXPECT_NE(producer_, nullptr) << text;
     mock_ = rd_kafka_handle_mock_cluster(producer_);
-    EXPECT_EQ(rd_kafka_mock_topic_create(mock_, topic, 1, 1), RD_KAFKA_RESP_ERR_NO_ERROR);
+    EXPECT_EQ(rd_kafka_mock_topic_create(mock_, topic, partitions, 1), RD_KAFKA_RESP_ERR_NO_ERROR);
   }
   MockCluster(const MockCluster&) = delete;
   MockCluster& operator=(const MockCluster&) = delete;

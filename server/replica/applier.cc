@@ -1,0 +1,217 @@
+#include "replica/applier.h"
+
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+#include <simdjson.h>
+
+#include "api/events_json.h"
+#include "api/history_json.h"
+#include "api/json_read.h"
+#include "ingest/decoder.h"
+#include "ops/kafka_config.h"
+
+namespace seendb::replica {
+namespace {
+
+using cluster::LogKind;
+
+constexpr std::chrono::seconds kReadMeta{1};
+constexpr size_t kToldAtOnce = 1'000;
+
+/// What a command can come to for good. All else is a fault of this node, or passes.
+bool IsVerdict(LogKind kind, StatusCode code) {
+  if (code == StatusCode::kOk || code == StatusCode::kNotFound) return true;
+  if (code == StatusCode::kInvalidArgument) return true;
+  const bool refused = code == StatusCode::kBusy || code == StatusCode::kCorruption;
+  return kind == LogKind::kRecording && refused;  // too many changes; the user's are damaged
+}
+
+Status NotNow(const Status& status) {
+  return Status::Unavailable(std::string(StatusCodeName(status.code())) + ": " +
+                             std::string(status.message()));
+}
+
+}  // namespace
+
+std::string_view Applier::Padded(std::string_view value) {
+  padded_.reserve(value.size() + simdjson::SIMDJSON_PADDING);
+  padded_.assign(value);
+  return padded_;
+}
+
+Status Applier::Apply(const LogRecord& record, int64_t from, Applied* applied) {
+  *applied = {};
+  if (!record.header) return ApplyPlain(record, from, applied);
+  const Result<cluster::LogHeader> header = cluster::DecodeLogHeader(*record.header);
+  if (!header.ok()) return header.status();
+  applied->header = *header;
+  return ApplyKind(record, from, applied);
+}
+
+// The offset of a command follows it: a crash in between repeats the command before anything that
+// came behind it is applied, so that it finds what it has left.
+Status Applier::ApplyKind(const LogRecord& record, int64_t from, Applied* applied) {
+  const LogKind kind = applied->header.kind;
+  if (kind == LogKind::kPlays || kind == LogKind::kImpressions) {
+    return ApplyEvents(record, from, kind == LogKind::kImpressions, applied);
+  }
+  if (kind != LogKind::kTick) {
+    const Status done = kind == LogKind::kTold ? ApplyTold(record, &applied->verdict)
+                                               : ApplyCommand(record, applied);
+    if (!done.ok()) return done;
+  }
+  return Ingest(record, from, "default", false, {},
+                applied->verdict.code() == StatusCode::kInvalidArgument, applied);
+}
+
+Status Applier::CheckCollection(std::string_view name, int64_t arrival_ms) const {
+  const auto made_at_ms = [&]() -> std::optional<int64_t> {
+    const auto meta = context_.meta();
+    const auto known = meta->collections().find(std::string(name));
+    if (known == meta->collections().end()) return std::nullopt;
+    return known->second.made_at_ms;
+  };
+  std::optional<int64_t> made = made_at_ms();
+  if (!made) {  // it may be made in what was not read yet
+    if (!context_.read_meta_to_end(kReadMeta)) {
+      return Status::Unavailable("whether there is a collection \"" + std::string(name) +
+                                 "\" is not known: the topic of the cluster's records can't be "
+                                 "read");
+    }
+    made = made_at_ms();
+  }
+  if (made && arrival_ms > *made) return {};
+  return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
+}
+
+Status Applier::Ingest(const LogRecord& record, int64_t from, std::string_view collection,
+                       bool impressions, std::span<const Play> plays, bool dead, Applied* applied) {
+  const std::vector<Origin> origins(plays.size(), {0, record.offset, applied->header.arrival_ms});
+  SourceStep step{.topic = context_.topic,
+                  .partition = record.partition,
+                  .next_offset = record.offset + 1,
+                  .from = from};
+  if (from == 0) step.from.reset();  // the shard need not know of the log yet
+  if (dead) step.dead_letters = {&record.offset, 1};
+  if (record.time_ms && *record.time_ms >= 0) step.last = {record.offset, *record.time_ms};
+  Result<IngestResult> done = context_.engine->Ingest({.collection = collection,
+                                                       .impressions = impressions,
+                                                       .sources = {&step, 1},
+                                                       .plays = plays,
+                                                       .origins = origins,
+                                                       .partition_is_shard = true});
+  if (done.ok()) {
+    applied->recorded = std::move(done).value();
+    return {};
+  }
+  const Status& failed = done.status();
+  if (failed.code() == StatusCode::kInvalidArgument && !plays.empty()) {
+    applied->verdict = failed;
+    return Ingest(record, from, collection, impressions, {}, true, applied);
+  }
+  if (failed.code() == StatusCode::kIncompatible) return Status::NotFound(failed.ToString());
+  return NotNow(failed);
+}
+
+Status Applier::ApplyEvents(const LogRecord& record, int64_t from, bool impressions,
+                            Applied* applied) {
+  api::JsonDocument document;
+  api::PlaysCall plays;
+  api::ImpressionsCall served;
+  const std::string_view body = Padded(record.value);
+  Status& verdict = applied->verdict;
+  verdict = impressions ? api::ParseImpressions(body, cluster::kLogEventsMost, &document, &served)
+                        : api::ParsePlays(body, &document, &plays);
+  for (const Impression& one : served.impressions) {
+    plays.plays.push_back({one.user, one.item, one.at_ms});
+  }
+  const std::string_view collection =
+      (impressions ? served.collection : plays.collection).value_or("default");
+  if (verdict.ok()) verdict = CheckCollection(collection, applied->header.arrival_ms);
+  if (verdict.code() == StatusCode::kUnavailable) return verdict;
+  if (!verdict.ok()) {
+    const bool dead = verdict.code() == StatusCode::kInvalidArgument;
+    return Ingest(record, from, "default", impressions, {}, dead, applied);
+  }
+  return Ingest(record, from, collection, impressions, plays.plays, false, applied);
+}
+
+// As a topic of the business, whose paths are not set.
+Status Applier::ApplyPlain(const LogRecord& record, int64_t from, Applied* applied) {
+  const ops::KafkaTopic topic;
+  const ingest::Decoder decoder(topic);
+  arena_.Clear();
+  std::vector<Play> plays;
+  std::deque<Watch> watches;
+  applied->header = {LogKind::kPlays, context_.engine->NowMs(), 0};
+  applied->verdict = decoder.Decode(record.value, record.time_ms, &arena_, &plays, &watches);
+  return Ingest(record, from, topic.collection, false, plays, !applied->verdict.ok(), applied);
+}
+
+Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
+  const IdRef user(record.key);
+  const int64_t at_ms = applied->header.arrival_ms;
+  Engine& engine = *context_.engine;
+  Status& verdict = applied->verdict;
+  verdict = user.Validate();
+  if (verdict.ok() && engine.ShardOf(user) != record.partition) {
+    verdict = Status::InvalidArgument("belongs to another partition", "/user");
+  }
+  if (!verdict.ok()) return {};
+  api::JsonDocument document;
+  const std::string_view body = Padded(record.value);
+  if (applied->header.kind == LogKind::kErase) {
+    verdict = engine.EraseUser(user, {.always = true, .at_ms = at_ms}, &applied->erasure);
+  } else if (applied->header.kind == LogKind::kHistoryDelete) {
+    api::ItemsCall asked;
+    verdict = api::ParseItems(body, &document, &asked);
+    if (verdict.ok()) verdict = CheckCollection(asked.collection, at_ms);
+    if (verdict.ok()) verdict = engine.DeleteHistory(user, asked.collection, asked.items, at_ms);
+  } else if (applied->header.kind == LogKind::kHistoryClear) {
+    api::ClearCall clear;
+    verdict = api::ParseClear(body, &document, &clear);
+    for (const std::string_view name : clear.collections) {
+      if (verdict.ok()) verdict = CheckCollection(name, at_ms);
+    }
+    if (verdict.ok()) {
+      verdict = engine.ClearHistory(
+          user, {.collections = clear.collections, .filter = clear.filter, .at_ms = at_ms});
+    }
+  } else {
+    bool paused = false;
+    verdict = api::ParseRecording(body, &document, &paused);
+    if (verdict.ok()) verdict = engine.SetRecording(user, paused, at_ms);
+  }
+  return IsVerdict(applied->header.kind, verdict.code()) ? Status() : NotNow(verdict);
+}
+
+// {"topic":"plays","partition":3,"offset":12}: rows up to there were told.
+Status Applier::ApplyTold(const LogRecord& record, Status* verdict) {
+  OutboxSource source{.shard = record.partition, .topic = {}, .partition = 0};
+  int64_t up_to = -1;
+  try {
+    const auto body = nlohmann::json::parse(record.value);
+    source.topic = body.at("topic").get<std::string>();
+    source.partition = body.at("partition").get<uint32_t>();
+    up_to = body.at("offset").get<int64_t>();
+  } catch (const nlohmann::json::exception& e) {
+    *verdict = Status::InvalidArgument(e.what());
+    return {};
+  }
+  for (bool more = true; more;) {
+    std::vector<OutboxRow> rows;
+    Status done = context_.engine->ReadOutbox(source, -1, kToldAtOnce, &rows);
+    const size_t read = rows.size();
+    std::erase_if(rows, [&](const OutboxRow& row) { return row.offset > up_to; });
+    more = !rows.empty() && rows.size() == read;
+    if (done.ok() && !rows.empty()) done = context_.engine->DeleteOutbox(rows);
+    if (!done.ok()) return NotNow(done);
+  }
+  return {};
+}
+
+}  // namespace seendb::replica

@@ -1,0 +1,82 @@
+// server/replica/applier.h: what a record of the log does to the engine: to the shard of its
+// partition alone, with its offset. What is judged goes by the record, not by the present: every
+// replica, and one that reads the log hours later, judges alike.
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "api/arena.h"
+#include "cluster/log_record.h"
+#include "cluster/meta.h"
+#include "seendb/engine.h"
+
+namespace seendb::replica {
+
+/// A record as it was read; views are borrowed.
+struct LogRecord {
+  uint32_t partition = 0;
+  int64_t offset = 0;
+  std::optional<int64_t> time_ms;  ///< the log's, if it says one
+  std::string_view key, value;
+  std::optional<std::string_view> header;  ///< as bytes; nothing: a plain message
+};
+
+/// What it came to.
+struct Applied {
+  cluster::LogHeader header;  ///< of a plain message: `plays`, of the present, nonce 0
+  Status verdict;             ///< kNotFound, say, where there is no such collection
+  RecordResult recorded;
+  Erasure erasure;
+};
+
+/// See the head of this file. Threads: one at a time, and no other JSON of the thread meanwhile.
+class Applier {
+ public:
+  /// As in ReplicasOptions. `engine` is borrowed.
+  struct Context {
+    Engine* engine = nullptr;
+    std::string topic;
+    std::function<std::shared_ptr<const cluster::Meta>()> meta;
+    std::function<bool(std::chrono::milliseconds)> read_meta_to_end;
+  };
+  explicit Applier(Context context) : context_(std::move(context)) {}
+
+  /// Applies it. Ok: it is, and the shard has stored its offset; what it did is in `*applied`.
+  /// kIncompatible, kCorruption: nobody here knows what it means, and nothing behind it may be
+  /// applied. kNotFound: the shard has stored less than `from`, what is taken to be applied: it is
+  /// to be read again from what is stored. kUnavailable: not now.
+  Status Apply(const LogRecord& record, int64_t from, Applied* applied);
+
+ private:
+  Status ApplyKind(const LogRecord& record, int64_t from, Applied* applied);
+  Status ApplyEvents(const LogRecord& record, int64_t from, bool impressions, Applied* applied);
+  Status ApplyPlain(const LogRecord& record, int64_t from, Applied* applied);
+  Status ApplyCommand(const LogRecord& record, Applied* applied);
+  Status ApplyTold(const LogRecord& record, Status* verdict);
+  /// Records events, or none, with the record's offset. `dead`: it held no event that counts.
+  Status Ingest(const LogRecord& record, int64_t from, std::string_view collection,
+                bool impressions, std::span<const Play> plays, bool dead, Applied* applied);
+  /// Whether something that arrived then counts for the collection. kNotFound: it does not, and it
+  /// never will; kUnavailable: that can't be said now.
+  Status CheckCollection(std::string_view name, int64_t arrival_ms) const;
+  /// The value followed by what the parser may read beyond its end.
+  std::string_view Padded(std::string_view value);
+
+  static constexpr size_t kArenaBytes = 64u << 10;  // plain messages are small
+
+  const Context context_;
+  std::string padded_;
+  api::Arena arena_{kArenaBytes};
+};
+
+}  // namespace seendb::replica

@@ -1,0 +1,148 @@
+#include "replica/keeper.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "ops/log.h"
+
+namespace seendb::replica {
+namespace {
+
+constexpr std::chrono::seconds kLookEvery{1};
+constexpr int kBeginningMs = 3'000;
+
+}  // namespace
+
+Status Keeper::Start() {
+  Result<kafka::KafkaConf> conf = cluster::ConfOf(
+      options_.access, {{"client.id", "seendb-keeper"}, {"log.connection.close", "false"}});
+  if (!conf.ok()) return conf.status();
+  Result<kafka::KafkaHandle> made = kafka::NewHandle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!made.ok()) return made.status();
+  asking_ = std::move(made).value();
+  thread_ = std::thread([this] { Run(); });
+  return {};
+}
+
+void Keeper::Stop() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.NotifyAll();
+  if (thread_.joinable()) thread_.join();
+  for (auto& [partition, fetcher] : fetchers_) fetcher.join();
+  fetchers_.clear();
+}
+
+std::vector<std::string> Keeper::Problems() const {
+  const MutexLock lock(mutex_);
+  std::vector<std::string> problems;
+  for (const auto& [partition, why] : problems_) {
+    problems.push_back("partition " + std::to_string(partition) + ": " + why);
+  }
+  return problems;
+}
+
+void Keeper::Note(uint32_t partition, const std::string& why) {
+  {
+    const MutexLock lock(mutex_);
+    if (why.empty()) {
+      problems_.erase(partition);
+    } else if (std::exchange(problems_[partition], why) == why) {
+      return;
+    }
+  }
+  if (why.empty()) return;
+  ops::Log(ops::LogLevel::kWarn, "shard_problem", {{"partition", partition}, {"error", why}});
+}
+
+void Keeper::Run() {
+  for (;;) {
+    Look();
+    const auto end = std::chrono::steady_clock::now() + kLookEvery;
+    std::set<uint32_t> fetched;
+    {
+      const MutexLock lock(mutex_);
+      while (!stopping_ && fetched_.empty() && wake_.WaitUntil(mutex_, end)) continue;
+      if (stopping_) return;
+      fetched.swap(fetched_);
+    }
+    for (const uint32_t partition : fetched) {
+      fetchers_.at(partition).join();
+      fetchers_.erase(partition);
+    }
+  }
+}
+
+void Keeper::Look() {
+  const auto meta = options_.meta();
+  if (meta == nullptr) return;
+  const auto views = options_.views();
+  const int64_t now_ms = engine_->NowMs();
+  for (uint32_t p = 0; p < meta->placement().assign.size(); ++p) {
+    serving_.Note(p, cluster::ReplicasOf(p, *meta, views), now_ms);
+  }
+  std::set<uint32_t> busy = progress_->Fetching();
+  for (const auto& [partition, fetcher] : fetchers_) busy.insert(partition);
+  const cluster::ShardPlan plan =
+      cluster::PlanShards(options_.node, *meta, progress_->Held(), busy, serving_, now_ms);
+  for (const uint32_t partition : plan.fetch) {
+    if (!dropping_.contains(partition)) Fetch(partition);
+  }
+  for (const uint32_t partition : plan.drop) {
+    progress_->Drop(partition);
+    dropping_.insert(partition);
+  }
+  for (const uint32_t partition : std::set<uint32_t>(dropping_)) Drop(partition);
+}
+
+// Calls that are in the shard are waited for.
+void Keeper::Drop(uint32_t partition) {
+  const Status dropped = engine_->DetachShard(partition, Detached::kRemoved);
+  const bool gone = dropped.ok() || !std::ranges::count(engine_->AttachedShards(), partition);
+  Note(partition, dropped.ok() ? "" : "it can't be dropped: " + dropped.ToString());
+  if (!gone || dropped.code() == StatusCode::kBusy) return;
+  dropping_.erase(partition);
+  ops::Log(ops::LogLevel::kInfo, "shard_dropped", {{"partition", partition}});
+}
+
+void Keeper::Fetch(uint32_t partition) {
+  progress_->SetFetching(partition, true);
+  fetchers_[partition] = std::thread([this, partition] {
+    const Status fetched = FetchNow(partition);
+    Note(partition, fetched.ok() ? "" : "it can't be fetched: " + fetched.ToString());
+    progress_->SetFetching(partition, false);
+    if (fetched.ok()) progress_->Hold(partition, engine_->NowMs());
+    {
+      const MutexLock lock(mutex_);
+      fetched_.insert(partition);
+    }
+    if (fetched.ok()) wake_.NotifyAll();  // one that failed is tried again at the next look
+  });
+}
+
+// Without a copy it begins empty, and is whole once the log was read: where that has all.
+Status Keeper::FetchNow(uint32_t partition) {
+  Result<std::string> folder = Status::NotFound("no node has a copy to give");
+  if (options_.fetch) {
+    folder = options_.fetch(partition, [this] {
+      const MutexLock lock(mutex_);
+      return stopping_;
+    });
+  }
+  if (folder.ok()) return engine_->AttachShard(partition, *folder);
+  if (folder.status().code() != StatusCode::kNotFound) return folder.status();
+  const auto ends = kafka::Watermarks(asking_.get(), cluster::LogTopicOf(options_.cluster),
+                                      static_cast<int32_t>(partition), kBeginningMs);
+  if (!ends.ok()) return ends.status();
+  if (ends->first > 0) {
+    return Status::NotFound(std::string(folder.status().message()) +
+                            ", and the log begins at offset " + std::to_string(ends->first));
+  }
+  return engine_->AttachShard(partition, "");
+}
+
+}  // namespace seendb::replica

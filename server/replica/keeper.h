@@ -1,0 +1,61 @@
+// server/replica/keeper.h: sees to it that the shards are here that the placement says, on a thread
+// of its own. Wanted and absent: it is fetched, two at a time. Here and not wanted: it goes once
+// the others have long been serving (cluster/view.h).
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/sync.h"
+#include "cluster/view.h"
+#include "kafka/handle.h"
+#include "replica/progress.h"
+#include "replica/replicas.h"
+
+namespace seendb::replica {
+
+/// See the head of this file. Everything pointed to is borrowed. Threads: one; Problems() from any.
+class Keeper {
+ public:
+  Keeper(const ReplicasOptions& options, Engine* engine, Progress* progress)
+      : options_(options), engine_(engine), progress_(progress) {}
+  ~Keeper() { Stop(); }
+
+  Status Start();
+  /// Waits for what is being fetched.
+  void Stop();
+  std::vector<std::string> Problems() const;
+
+ private:
+  void Run();
+  void Look();
+  void Drop(uint32_t partition);
+  void Fetch(uint32_t partition);
+  Status FetchNow(uint32_t partition);
+  /// `why` empty: it is well.
+  void Note(uint32_t partition, const std::string& why);
+
+  const ReplicasOptions& options_;
+  Engine* const engine_;
+  Progress* const progress_;
+  kafka::KafkaHandle asking_;  // where the log begins
+  cluster::ServingSince serving_;
+  std::set<uint32_t> dropping_;  // of the thread
+  std::map<uint32_t, std::thread> fetchers_;
+  std::thread thread_;
+
+  mutable Mutex mutex_{LockRank::kLeaf};
+  CondVar wake_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::set<uint32_t> fetched_ GUARDED_BY(mutex_);  // their threads have ended
+  std::map<uint32_t, std::string> problems_ GUARDED_BY(mutex_);
+};
+
+}  // namespace seendb::replica

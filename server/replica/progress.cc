@@ -1,0 +1,213 @@
+#include "replica/progress.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace seendb::replica {
+
+// ---- Which there are ----
+
+void Progress::SetFetching(uint32_t partition, bool fetching) {
+  const MutexLock lock(mutex_);
+  if (fetching) {
+    fetching_.insert(partition);
+  } else {
+    fetching_.erase(partition);
+  }
+}
+
+void Progress::Hold(uint32_t partition, int64_t now_ms) {
+  const MutexLock lock(mutex_);
+  Replica& replica = replicas_[partition];
+  replica.fresh_from_ms = now_ms;
+  replica.applied_at = std::chrono::steady_clock::now();
+  fetching_.erase(partition);
+  ++version_;
+}
+
+void Progress::GiveUp(Replica* replica, Ready* ready) {
+  for (auto& [offset, waiter] : replica->waiters) ready->push_back(std::move(waiter.done));
+  replica->waiters.clear();
+}
+
+void Progress::Drop(uint32_t partition) {
+  Ready ready;
+  {
+    const MutexLock lock(mutex_);
+    const auto at = replicas_.find(partition);
+    if (at == replicas_.end()) return;
+    GiveUp(&at->second, &ready);
+    replicas_.erase(at);
+    ++version_;
+  }
+  for (const Done& done : ready) done(false);
+}
+
+std::set<uint32_t> Progress::Held() const {
+  const MutexLock lock(mutex_);
+  std::set<uint32_t> held;
+  for (const auto& [partition, replica] : replicas_) held.insert(partition);
+  return held;
+}
+
+std::set<uint32_t> Progress::Fetching() const {
+  const MutexLock lock(mutex_);
+  return fetching_;
+}
+
+bool Progress::IsHeld(uint32_t partition) const {
+  const MutexLock lock(mutex_);
+  return replicas_.contains(partition);
+}
+
+uint64_t Progress::version() const {
+  const MutexLock lock(mutex_);
+  return version_;
+}
+
+// ---- How far they are ----
+
+void Progress::Begin(uint32_t partition, int64_t next_offset) {
+  const MutexLock lock(mutex_);
+  const auto at = replicas_.find(partition);
+  if (at == replicas_.end()) return;
+  at->second.next_offset = next_offset;
+  if (!at->second.for_good) at->second.stopped.clear();
+}
+
+void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms) {
+  Ready ready;
+  {
+    const MutexLock lock(mutex_);
+    const auto at = replicas_.find(partition);
+    if (at == replicas_.end()) return;
+    Replica& replica = at->second;
+    replica.next_offset = next_offset;
+    replica.newest_ms = std::max(replica.newest_ms, arrival_ms);
+    replica.applied_at = std::chrono::steady_clock::now();
+    if (arrival_ms >= replica.fresh_from_ms) {
+      replica.caught_up = true;
+      replica.doubted = false;
+    }
+    const auto end = replica.waiters.upper_bound(next_offset);
+    for (auto one = replica.waiters.begin(); one != end; ++one) {
+      ready.push_back(std::move(one->second.done));
+    }
+    replica.waiters.erase(replica.waiters.begin(), end);
+  }
+  for (const Done& done : ready) done(true);
+}
+
+void Progress::Stop(uint32_t partition, const std::string& why, bool for_good) {
+  Ready ready;
+  {
+    const MutexLock lock(mutex_);
+    const auto at = replicas_.find(partition);
+    if (at == replicas_.end()) return;
+    at->second.stopped = why;
+    at->second.for_good = at->second.for_good || for_good;
+    if (at->second.for_good) GiveUp(&at->second, &ready);
+  }
+  for (const Done& done : ready) done(false);
+}
+
+bool Progress::IsStopped(uint32_t partition) const {
+  const MutexLock lock(mutex_);
+  const auto at = replicas_.find(partition);
+  return at != replicas_.end() && at->second.for_good;
+}
+
+void Progress::Doubt(int64_t now_ms) {
+  const MutexLock lock(mutex_);
+  for (auto& [partition, replica] : replicas_) {
+    replica.fresh_from_ms = now_ms;
+    replica.doubted = true;
+  }
+}
+
+std::map<uint32_t, cluster::ReplicaReport> Progress::Report(int64_t now_ms) const {
+  const MutexLock lock(mutex_);
+  std::map<uint32_t, cluster::ReplicaReport> report;
+  for (const uint32_t partition : fetching_) {
+    report[partition].state = cluster::ReplicaState::kFetching;
+  }
+  for (const auto& [partition, replica] : replicas_) {
+    cluster::ReplicaReport& one = report[partition];
+    one.next_offset = replica.next_offset.value_or(0);
+    if (replica.newest_ms > 0) one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
+    one.state = cluster::StateOfOpen(replica.caught_up, one.behind_ms);
+    const bool serving = one.state == cluster::ReplicaState::kServing;
+    if (serving && (replica.doubted || !replica.stopped.empty())) {
+      one.state = cluster::ReplicaState::kBehind;
+    }
+  }
+  return report;
+}
+
+std::vector<std::string> Progress::Problems() const {
+  const MutexLock lock(mutex_);
+  std::vector<std::string> problems;
+  for (const auto& [partition, replica] : replicas_) {
+    if (replica.stopped.empty()) continue;
+    problems.push_back("partition " + std::to_string(partition) + ": " + replica.stopped);
+  }
+  return problems;
+}
+
+std::vector<uint32_t> Progress::QuietSince(Time since) const {
+  const MutexLock lock(mutex_);
+  std::vector<uint32_t> quiet;
+  for (const auto& [partition, replica] : replicas_) {
+    if (replica.applied_at <= since) quiet.push_back(partition);
+  }
+  return quiet;
+}
+
+// ---- Waiting ----
+
+void Progress::Await(uint32_t partition, int64_t next_offset, Time deadline, Done done) {
+  bool there = false;
+  {
+    const MutexLock lock(mutex_);
+    const auto at = ended_ ? replicas_.end() : replicas_.find(partition);
+    if (at != replicas_.end()) {
+      there = at->second.next_offset.value_or(0) >= next_offset;
+      if (!there && !at->second.for_good) {
+        at->second.waiters.emplace(next_offset, Replica::Waiter{deadline, std::move(done)});
+        return;
+      }
+    }
+  }
+  done(there);
+}
+
+void Progress::Expire(Time now) {
+  Ready ready;
+  {
+    const MutexLock lock(mutex_);
+    for (auto& [partition, replica] : replicas_) {
+      for (auto at = replica.waiters.begin(); at != replica.waiters.end();) {
+        const auto next = std::next(at);
+        if (at->second.deadline <= now) {
+          ready.push_back(std::move(at->second.done));
+          replica.waiters.erase(at);
+        }
+        at = next;
+      }
+    }
+  }
+  for (const Done& done : ready) done(false);
+}
+
+void Progress::End() {
+  Ready ready;
+  {
+    const MutexLock lock(mutex_);
+    ended_ = true;
+    for (auto& [partition, replica] : replicas_) GiveUp(&replica, &ready);
+  }
+  for (const Done& done : ready) done(false);
+}
+
+}  // namespace seendb::replica

@@ -1,0 +1,97 @@
+// server/replica/progress.h: how far the replicas held here are, and who waits for them to get
+// further.
+//
+// Threads: any. Callbacks are made on the thread that Advance, Stop, Drop, Expire or End was called
+// on, or in Await itself, without a lock.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/sync.h"
+#include "cluster/view.h"
+#include "replica/replicas.h"
+
+namespace seendb::replica {
+
+/// See the head of this file.
+class Progress {
+ public:
+  using Done = std::function<void(bool)>;
+
+  // ---- Which there are ----
+
+  /// It is being fetched; or no more.
+  void SetFetching(uint32_t partition, bool fetching);
+  /// It is held from now on, `now_ms` by the engine's clock.
+  void Hold(uint32_t partition, int64_t now_ms);
+  /// It is held no more.
+  void Drop(uint32_t partition);
+  std::set<uint32_t> Held() const;
+  std::set<uint32_t> Fetching() const;
+  bool IsHeld(uint32_t partition) const;
+  /// Another number whenever Held() changes.
+  uint64_t version() const;
+
+  // ---- How far they are ----
+
+  /// All before `next_offset` is stored; nothing is known of who wrote it.
+  void Begin(uint32_t partition, int64_t next_offset);
+  /// All before `next_offset` is applied, the last of it arrived at `arrival_ms`.
+  void Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms);
+  /// Nothing more is applied until the process ends, or the reading begins anew (`for_good` is
+  /// false).
+  void Stop(uint32_t partition, const std::string& why, bool for_good);
+  bool IsStopped(uint32_t partition) const;
+  /// The process stood still up to now: until something that arrived later is applied, the replicas
+  /// are behind.
+  void Doubt(int64_t now_ms);
+
+  std::map<uint32_t, cluster::ReplicaReport> Report(int64_t now_ms) const;
+  std::vector<std::string> Problems() const;
+  /// Those held of which nothing was applied since `since`.
+  std::vector<uint32_t> QuietSince(Time since) const;
+
+  // ---- Waiting ----
+
+  void Await(uint32_t partition, int64_t next_offset, Time deadline, Done done);
+  /// Ends what was to be there by `now`.
+  void Expire(Time now);
+  /// Nobody waits any more, and nobody may.
+  void End();
+
+ private:
+  struct Replica {
+    std::optional<int64_t> next_offset;
+    int64_t newest_ms = 0;      ///< arrival of the newest applied record
+    int64_t fresh_from_ms = 0;  ///< a record that arrived later shows that it is not stale
+    bool caught_up = false;
+    bool doubted = false;
+    std::string stopped;  ///< why; empty: it is not
+    bool for_good = false;
+    Time applied_at = {};
+    struct Waiter {
+      Time deadline;
+      Done done;
+    };
+    std::multimap<int64_t, Waiter> waiters;  ///< by the offset they wait for
+  };
+  using Ready = std::vector<Done>;
+  /// The waiters are to be told that it never comes.
+  static void GiveUp(Replica* replica, Ready* ready);
+
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::map<uint32_t, Replica> replicas_ GUARDED_BY(mutex_);
+  std::set<uint32_t> fetching_ GUARDED_BY(mutex_);
+  uint64_t version_ GUARDED_BY(mutex_) = 0;
+  bool ended_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace seendb::replica

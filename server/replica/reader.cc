@@ -1,0 +1,263 @@
+#include "replica/reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "ops/log.h"
+
+namespace seendb::replica {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kEndsMs = 3'000;
+// While others are read, one that gives no answer takes little of their time.
+constexpr int kEndsAgainMs = 300;
+constexpr std::chrono::seconds kLookAgain{1};
+constexpr int kFirstMs = 50;
+constexpr size_t kPolledMost = 4'096;
+constexpr milliseconds kAfterFailure{500};
+constexpr milliseconds kFirstPause{5}, kLongestPause{500}, kWorthTelling{150};
+
+std::optional<int64_t> TimeOf(const rd_kafka_message_t& message) {
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const int64_t at_ms = rd_kafka_message_timestamp(&message, &type);
+  if (type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || at_ms < 0) return std::nullopt;
+  return at_ms;
+}
+
+std::optional<std::string_view> HeaderOf(const rd_kafka_message_t& message) {
+  rd_kafka_headers_t* headers = nullptr;
+  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return {};
+  const void* bytes = nullptr;
+  size_t size = 0;
+  if (rd_kafka_header_get_last(headers, cluster::kLogHeaderName, &bytes, &size) !=
+      RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return {};
+  }
+  return std::string_view(static_cast<const char*>(bytes), size);
+}
+
+}  // namespace
+
+Result<kafka::KafkaHandle> Reader::NewConsumer() const {
+  Result<kafka::KafkaConf> conf =
+      cluster::ConfOf(context_.access, {{"client.id", "seendb-log"},
+                                        {"group.id", "seendb-log"},  // joined by nobody
+                                        {"enable.auto.commit", "false"},
+                                        {"enable.auto.offset.store", "false"},
+                                        {"auto.offset.reset", "error"},
+                                        {"allow.auto.create.topics", "false"},
+                                        {"fetch.wait.max.ms", "100"},
+                                        {"fetch.error.backoff.ms", "100"},
+                                        {"reconnect.backoff.max.ms", "500"},
+                                        {"log.connection.close", "false"}});
+  if (!conf.ok()) return conf.status();
+  return kafka::NewHandle(RD_KAFKA_CONSUMER, std::move(conf).value());
+}
+
+Status Reader::Start() {
+  const Result<kafka::KafkaHandle> tried = NewConsumer();
+  if (!tried.ok()) return tried.status();
+  polled_.resize(kPolledMost);
+  thread_ = std::thread([this] { Run(); });
+  return {};
+}
+
+void Reader::Stop() {
+  stop_.Stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+std::string Reader::problem() const {
+  const MutexLock lock(mutex_);
+  return problem_;
+}
+
+void Reader::SetProblem(const std::string& problem) {
+  const MutexLock lock(mutex_);
+  problem_ = problem;
+}
+
+void Reader::Run() {
+  while (!stop_.stopped()) {
+    context_.between();
+    const Status ended = Session();
+    SetProblem(ended.ok() ? "" : "the log can't be read: " + std::string(ended.message()));
+    if (!ended.ok() && !stop_.Wait(kAfterFailure)) return;
+  }
+}
+
+Status Reader::Session() {
+  const uint64_t version = context_.progress->version();
+  Result<kafka::KafkaHandle> made = NewConsumer();
+  if (!made.ok()) return made.status();
+  const kafka::KafkaHandle handle = std::move(made).value();
+  consumer_ = handle.get();
+  rd_kafka_poll_set_consumer(consumer_);
+  const kafka::KafkaQueue queue(rd_kafka_queue_get_consumer(consumer_));
+  failed_ = Assign();
+  if (failed_.ok()) SetProblem("");
+  while (failed_.ok() && !stop_.stopped() && context_.progress->version() == version) {
+    context_.between();
+    Poll(queue.get());
+    if (failed_.ok() && CanReadMore()) break;
+  }
+  return failed_;
+}
+
+Result<bool> Reader::Begin(uint32_t partition, int ask_ms) {
+  if (context_.progress->IsStopped(partition)) return false;
+  int64_t next = 0;
+  for (const SourceInfo& source : context_.engine->Sources()) {
+    if (source.topic == context_.topic && source.partition == partition) {
+      next = source.next_of_shard.value_or(0);
+    }
+  }
+  const auto ends =
+      kafka::Watermarks(consumer_, context_.topic, static_cast<int32_t>(partition), ask_ms);
+  if (!ends.ok()) return ends.status();
+  if (next < ends->first) {
+    context_.progress->Stop(partition,
+                            "the log begins at offset " + std::to_string(ends->first) +
+                                ", and this replica goes on from " + std::to_string(next) +
+                                ": what lies between is gone, and may hold an erasure",
+                            true);
+    return false;
+  }
+  if (next > ends->second) {
+    return Status::Unavailable("partition " + std::to_string(partition) + " ends at offset " +
+                               std::to_string(ends->second) + ", before what was applied of it (" +
+                               std::to_string(next) + "): the log has lost records");
+  }
+  context_.progress->Begin(partition, next);
+  next_[partition] = next;
+  return true;
+}
+
+Status Reader::Assign() {
+  next_.clear();
+  missing_.clear();
+  Status first;
+  for (const uint32_t partition : context_.progress->Held()) {
+    if (stop_.stopped()) return {};
+    const Result<bool> begun = Begin(partition, first.ok() ? kEndsMs : kEndsAgainMs);
+    if (begun.ok()) continue;
+    context_.progress->Stop(partition, std::string(begun.status().message()), false);
+    missing_.insert(partition);
+    if (first.ok()) first = begun.status();
+  }
+  look_again_ = std::chrono::steady_clock::now() + kLookAgain;
+  if (next_.empty()) return first;
+  const kafka::KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
+  for (const auto& [partition, next] : next_) {
+    rd_kafka_topic_partition_list_add(list.get(), context_.topic.c_str(),
+                                      static_cast<int32_t>(partition))
+        ->offset = next;
+  }
+  const rd_kafka_resp_err_t error = rd_kafka_assign(consumer_, list.get());
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Unavailable(rd_kafka_err2str(error));
+  ops::Log(ops::LogLevel::kInfo, "log_assigned", {{"partitions", list->cnt}});
+  return {};
+}
+
+bool Reader::CanReadMore() {
+  const auto now = std::chrono::steady_clock::now();
+  if (missing_.empty() || now < look_again_) return false;
+  look_again_ = now + kLookAgain;
+  return Begin(*missing_.begin(), kEndsAgainMs).ok();
+}
+
+// A call for a batch returns early only when the batch is full. So the first message is waited for
+// alone, and the batch is what has come by then.
+void Reader::Poll(rd_kafka_queue_t* queue) {
+  polled_[0] = rd_kafka_consume_queue(queue, kFirstMs);
+  if (polled_[0] == nullptr) return;
+  const ssize_t more = rd_kafka_consume_batch_queue(queue, 0, polled_.data() + 1, kPolledMost - 1);
+  const size_t count = 1 + (more > 0 ? static_cast<size_t>(more) : 0);
+  for (size_t i = 0; i < count; ++i) {
+    if (failed_.ok() && !stop_.stopped()) failed_ = Take(*polled_[i]);
+    rd_kafka_message_destroy(polled_[i]);
+  }
+}
+
+Status Reader::Take(const rd_kafka_message_t& message) {
+  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return Status::Unavailable(rd_kafka_message_errstr(&message));
+  }
+  const auto partition = static_cast<uint32_t>(message.partition);
+  const auto next = next_.find(partition);
+  if (next == next_.end() || message.offset < next->second) return {};
+  if (message.offset > next->second) {
+    if (Status gap = CheckGap(message, next->second); !gap.ok()) return gap;
+    if (!next_.contains(partition)) return {};
+  }
+  const LogRecord record{.partition = partition,
+                         .offset = message.offset,
+                         .time_ms = TimeOf(message),
+                         .key = {static_cast<const char*>(message.key), message.key_len},
+                         .value = {static_cast<const char*>(message.payload), message.len},
+                         .header = HeaderOf(message)};
+  return Apply(record, next->second);
+}
+
+// Offsets that were never given to a record may be missing; records that are gone may not.
+Status Reader::CheckGap(const rd_kafka_message_t& message, int64_t expected) {
+  const auto ends = kafka::Watermarks(consumer_, context_.topic, message.partition, kEndsMs);
+  if (!ends.ok()) return ends.status();
+  if (ends->first <= expected) return {};
+  const auto partition = static_cast<uint32_t>(message.partition);
+  context_.progress->Stop(partition,
+                          "the log goes on at offset " + std::to_string(message.offset) +
+                              " behind " + std::to_string(expected) + ": what lay between is gone",
+                          true);
+  next_.erase(partition);
+  return {};
+}
+
+Status Reader::Apply(const LogRecord& record, int64_t from) {
+  milliseconds pause = kFirstPause;
+  for (;;) {
+    Applied applied;
+    const Status done = context_.applier->Apply(record, from, &applied);
+    if (done.ok()) {
+      next_[record.partition] = record.offset + 1;
+      if (pause != kFirstPause) context_.progress->Begin(record.partition, record.offset + 1);
+      context_.progress->Advance(record.partition, record.offset + 1, applied.header.arrival_ms);
+      context_.appender->Applied(record.offset, applied);
+      if (applied.verdict.code() == StatusCode::kInvalidArgument) {
+        ops::Log(ops::LogLevel::kWarn, "log_record_refused",
+                 {{"partition", record.partition},
+                  {"offset", record.offset},
+                  {"error", applied.verdict.ToString()}});
+      }
+      return {};
+    }
+    const std::string where = "offset " + std::to_string(record.offset) + ": ";
+    const bool unknown =
+        done.code() == StatusCode::kIncompatible || done.code() == StatusCode::kCorruption;
+    if (unknown || pause >= kWorthTelling) {
+      context_.progress->Stop(record.partition, where + std::string(done.message()), unknown);
+    }
+    if (unknown) {
+      ops::Log(
+          ops::LogLevel::kError, "log_stopped",
+          {{"partition", record.partition}, {"offset", record.offset}, {"error", done.ToString()}});
+      next_.erase(record.partition);
+      return {};
+    }
+    if (done.code() == StatusCode::kNotFound) return done;  // read again from what is stored
+    if (!context_.progress->IsHeld(record.partition)) {
+      next_.erase(record.partition);
+      return {};
+    }
+    context_.between();
+    if (!stop_.Wait(pause)) return {};
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+}  // namespace seendb::replica

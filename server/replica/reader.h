@@ -1,0 +1,83 @@
+// server/replica/reader.h: reads the partitions of the log whose shards are held here, and applies
+// what it reads, on a thread of its own.
+//
+// One consumer from its assignment to its end; partitions and offsets are assigned, groups are not
+// used. Where the set of held shards changes, or something fails, another one begins at the stored
+// offsets. What the log no longer has is never passed over.
+
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/sync.h"
+#include "cluster/topics.h"
+#include "ingest/stop_signal.h"
+#include "kafka/handle.h"
+#include "replica/appender.h"
+#include "replica/applier.h"
+#include "replica/progress.h"
+
+namespace seendb::replica {
+
+/// See the head of this file. Everything pointed to is borrowed. Threads: one; problem() from any.
+class Reader {
+ public:
+  struct Context {
+    cluster::KafkaAccess access;
+    std::string topic;
+    Engine* engine = nullptr;
+    Applier* applier = nullptr;
+    Progress* progress = nullptr;
+    Appender* appender = nullptr;
+    /// Called again and again, also while Kafka is away.
+    std::function<void()> between;
+  };
+  explicit Reader(Context context) : context_(std::move(context)) {}
+  ~Reader() { Stop(); }
+
+  /// kInvalidArgument: settings that librdkafka does not take.
+  Status Start();
+  void Stop();
+  /// What is wrong with reading; empty: nothing is.
+  std::string problem() const;
+
+ private:
+  Result<kafka::KafkaHandle> NewConsumer() const;
+  void Run();
+  /// One consumer, from its assignment to its end.
+  Status Session();
+  Status Assign();
+  /// Whether one that could not be read when the session began can be now.
+  bool CanReadMore();
+  /// Where to begin; nothing: the partition is not read.
+  Result<bool> Begin(uint32_t partition, int ask_ms);
+  void Poll(rd_kafka_queue_t* queue);
+  Status Take(const rd_kafka_message_t& message);
+  /// Nothing behind the gap may be read.
+  Status CheckGap(const rd_kafka_message_t& message, int64_t expected);
+  /// Insists until it is applied, or can't be.
+  Status Apply(const LogRecord& record, int64_t from);
+  void SetProblem(const std::string& problem);
+
+  const Context context_;
+  ingest::StopSignal stop_;
+  std::thread thread_;
+  // Of the thread.
+  rd_kafka_t* consumer_ = nullptr;
+  std::map<uint32_t, int64_t> next_;  // of the partitions that are read
+  std::set<uint32_t> missing_;        // held, and the brokers don't say where they begin
+  Time look_again_;
+  std::vector<rd_kafka_message_t*> polled_;
+  Status failed_;  // the session is to end
+
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::string problem_ GUARDED_BY(mutex_);
+};
+
+}  // namespace seendb::replica

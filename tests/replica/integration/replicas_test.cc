@@ -1,0 +1,254 @@
+// A node's replicas: shards by placement, the log applied to them, records appended and awaited.
+
+#include "replica/integration/replicas_fixture.h"
+
+namespace seendb::replica {
+namespace {
+
+using cluster::LogKind;
+using cluster::ReplicaState;
+
+TEST_F(ReplicasTest, ANodeHoldsWhatThePlacementSaysAndTicks) {
+  StartAndServe();
+  EXPECT_EQ(engine_->AttachedShards(), (std::vector<uint32_t>{0, 1, 2}));
+  const int64_t before = NextOffset(0);
+  Eventually([&] { return NextOffset(0) > before; });
+  EXPECT_TRUE(replicas_->Problems().empty());
+}
+
+TEST_F(ReplicasTest, WhatIsAppendedIsVisibleOnceItIsTold) {
+  StartAndServe();
+  const std::string user = UserOf(1);
+  const Result<Appended> done = Append(LogKind::kPlays, user, PlayOf(user, "v"));
+  ASSERT_TRUE(done.ok()) << done.status().ToString();
+  ASSERT_TRUE(done->applied);
+  EXPECT_TRUE(done->verdict.ok()) << done->verdict.ToString();
+  EXPECT_EQ(done->recorded.accepted, 1U);
+  EXPECT_TRUE(IsSeen(user, "v"));
+  EXPECT_FALSE(IsSeen(user, "w"));
+  EXPECT_GT(NextOffset(1), done->offset);
+}
+
+TEST_F(ReplicasTest, EachEventHasItsVerdict) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  const Result<Appended> done =
+      Append(LogKind::kPlays, user,
+             R"({"events":[{"user":")" + user + R"(","item":"v","at":1},{"user":")" + user +
+                 R"(","item":"w"}]})");
+  ASSERT_TRUE(done.ok() && done->applied);
+  EXPECT_EQ(done->recorded.accepted, 1U);
+  EXPECT_EQ(done->recorded.refused, 1U);
+  ASSERT_EQ(done->recorded.refusals.size(), 1U);
+  EXPECT_EQ(done->recorded.refusals[0].index, 0U);
+  EXPECT_EQ(done->recorded.refusals[0].reason, RefusalReason::kTooOld);
+  const Result<Appended> none =
+      Append(LogKind::kPlays, user, R"({"events":[{"user":"u","item":"v"}],"collection":"video"})");
+  ASSERT_TRUE(none.ok() && none->applied);
+  EXPECT_EQ(none->verdict.code(), StatusCode::kNotFound);
+  const Result<Appended> strange = Append(LogKind::kPlays, user, PlayOf(UserOf(1), "v"));
+  ASSERT_TRUE(strange.ok() && strange->applied);
+  EXPECT_EQ(strange->verdict.code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(replicas_->Problems().empty());
+}
+
+TEST_F(ReplicasTest, CommandsGoByTheirArrival) {
+  StartAndServe();
+  const std::string user = UserOf(2);
+  for (const char* item : {"v", "w"}) {
+    ASSERT_TRUE(Append(LogKind::kPlays, user, PlayOf(user, item))->applied);
+  }
+  ASSERT_TRUE(Append(LogKind::kHistoryDelete, user, R"({"items":["v"]})")->verdict.ok());
+  HistoryPage page;
+  ASSERT_TRUE(engine_->ReadHistory({.user = IdRef(user)}, &page).ok());
+  EXPECT_EQ(page.entries.size(), 1U);
+  ASSERT_TRUE(Append(LogKind::kHistoryClear, user, R"({"filter":true})")->verdict.ok());
+  EXPECT_FALSE(IsSeen(user, "w"));
+  ASSERT_TRUE(Append(LogKind::kRecording, user, R"({"paused":true})")->verdict.ok());
+  EXPECT_TRUE(engine_->GetRecording(IdRef(user))->paused);
+  ASSERT_TRUE(Append(LogKind::kPlays, user, PlayOf(user, "x"))->applied);
+  const int64_t before_ms = NowMs();
+  const Result<Appended> erased = Append(LogKind::kErase, user, "");
+  ASSERT_TRUE(erased.ok() && erased->applied);
+  EXPECT_TRUE(erased->erasure.written);
+  EXPECT_GE(erased->erasure.until_ms, before_ms);
+  EXPECT_FALSE(IsSeen(user, "x"));
+  // It arrived before the erasure, and comes behind it in the log.
+  WritePlay(user, "late", before_ms);
+  ASSERT_TRUE(Append(LogKind::kTick, user, "")->applied);
+  EXPECT_FALSE(IsSeen(user, "late"));
+}
+
+TEST_F(ReplicasTest, WhatOthersWroteIsThereAfterARestartToo) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  WritePlay(user, "v", NowMs());
+  Eventually([&] { return IsSeen(user, "v"); });
+  Stop();
+  Start();
+  EXPECT_TRUE(IsSeen(user, "v"));
+  EXPECT_EQ(replicas_->Report().at(0).state, ReplicaState::kCatchingUp);
+  WritePlay(user, "w", NowMs());
+  Eventually([&] { return CountServing() == 3; });
+  Eventually([&] { return IsSeen(user, "w"); });
+  uint64_t accepted = 0;
+  for (const SourceInfo& source : engine_->Sources()) accepted += source.counts.plays_accepted;
+  EXPECT_EQ(accepted, 2U);
+}
+
+TEST_F(ReplicasTest, APlainMessageIsAnEvent) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  Write(0, nullptr, user, R"({"user":")" + user + R"(","item":"v"})");
+  Eventually([&] { return IsSeen(user, "v"); });
+  Write(0, nullptr, user, "no event");
+  ASSERT_TRUE(Append(LogKind::kTick, user, "")->applied);
+}
+
+// It may be an erasure: nothing behind it is applied, and other partitions go on.
+TEST_F(ReplicasTest, AnUnknownRecordStopsItsShardAlone) {
+  StartAndServe();
+  const std::string user = UserOf(0), other = UserOf(1);
+  std::string header = cluster::EncodeLogHeader({LogKind::kTick, NowMs(), 5});
+  header[1] = 99;
+  Write(0, &header, "", "");
+  Eventually([&] { return replicas_->Report().at(0).state == ReplicaState::kBehind; });
+  const int64_t stopped = NextOffset(0);
+  WritePlay(user, "v", NowMs());
+  const Result<Appended> behind = Append(LogKind::kPlays, user, PlayOf(user, "w"));
+  ASSERT_TRUE(behind.ok());
+  EXPECT_FALSE(behind->applied);
+  EXPECT_TRUE(Append(LogKind::kPlays, other, PlayOf(other, "v"))->applied);
+  EXPECT_FALSE(IsSeen(user, "v"));
+  EXPECT_EQ(NextOffset(0), stopped);
+  ASSERT_EQ(replicas_->Problems().size(), 1U);
+  EXPECT_NE(replicas_->Problems()[0].find("partition 0"), std::string::npos);
+  EXPECT_NE(replicas_->Problems()[0].find("kind 99"), std::string::npos);
+}
+
+TEST_F(ReplicasTest, CollectionsFollowTheirRecords) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  const std::string body =
+      R"({"events":[{"user":")" + user + R"(","item":"v"}],"collection":"video"})";
+  Meta(R"({"v":1,"kind":"collection","name":"video","patch":{"window":3},"at_ms":)" +
+       std::to_string(NowMs() - 1) + "}");
+  ASSERT_TRUE(Append(LogKind::kPlays, user, body)->verdict.ok());
+  EXPECT_TRUE(IsSeen(user, "v", "video"));
+  Meta(R"({"v":1,"kind":"collection_gone","name":"video","at_ms":2})");
+  Eventually([&] { return engine_->Collections().size() == 1; });
+  Meta(R"({"v":1,"kind":"collection","name":"video","patch":{"window":4},"at_ms":)" +
+       std::to_string(NowMs() + 3'600'000) + "}");
+  Eventually([&] { return engine_->Collections().size() == 2; });
+  EXPECT_EQ(engine_->Collections()[1].making, 6U);
+  // It arrived before that one was made.
+  EXPECT_EQ(Append(LogKind::kPlays, user, body)->verdict.code(), StatusCode::kNotFound);
+  EXPECT_FALSE(IsSeen(user, "v", "video"));
+}
+
+// Records of X.meta that were not read yet may make it.
+TEST_F(ReplicasTest, APlayOfACollectionThatMayBeMadeWaits) {
+  StartAndServe();
+  meta_known_ = false;
+  const std::string user = UserOf(0);
+  const std::string body =
+      R"({"events":[{"user":")" + user + R"(","item":"v"}],"collection":"video"})";
+  const Result<Appended> done = Append(LogKind::kPlays, user, body);
+  ASSERT_TRUE(done.ok());
+  EXPECT_FALSE(done->applied);
+  Meta(R"({"v":1,"kind":"collection","name":"video","patch":{},"at_ms":2})");
+  meta_known_ = true;
+  Eventually([&] { return NextOffset(0) > done->offset; });
+  EXPECT_TRUE(IsSeen(user, "v", "video"));
+}
+
+TEST_F(ReplicasTest, WhoeverAwaitsAnOffsetIsToldOnceItIsApplied) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  const auto soon = std::chrono::steady_clock::now() + kPatience;
+  std::promise<bool> there;
+  const int64_t next = NextOffset(0) + 1;
+  replicas_->Await(0, next, soon, [&](bool done) { there.set_value(done); });
+  EXPECT_TRUE(there.get_future().get());
+  std::promise<bool> late;
+  replicas_->Await(0, next + 1'000'000,
+                   std::chrono::steady_clock::now() + std::chrono::milliseconds(20),
+                   [&](bool done) { late.set_value(done); });
+  EXPECT_FALSE(late.get_future().get());
+  std::promise<Status> barrier;
+  WritePlay(user, "v", NowMs());
+  replicas_->Barrier(0, soon, [&](Status done) { barrier.set_value(std::move(done)); });
+  EXPECT_TRUE(barrier.get_future().get().ok());
+  EXPECT_TRUE(IsSeen(user, "v"));
+}
+
+TEST_F(ReplicasTest, WithoutKafkaWritesAreRefusedAtOnceAndReadsGoOn) {
+  limits_.delivery = std::chrono::milliseconds(500);
+  StartAndServe();
+  const std::string user = UserOf(0);
+  ASSERT_TRUE(Append(LogKind::kPlays, user, PlayOf(user, "v"))->applied);
+  ASSERT_EQ(rd_kafka_mock_broker_set_down(mock_.mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
+  Eventually([&] {
+    const auto begun = std::chrono::steady_clock::now();
+    const Result<Appended> refused = Append(LogKind::kPlays, user, PlayOf(user, "w"));
+    const auto took = std::chrono::steady_clock::now() - begun;
+    return refused.status().code() == StatusCode::kUnavailable &&
+           took < std::chrono::milliseconds(100);
+  });
+  EXPECT_TRUE(IsSeen(user, "v"));
+  ASSERT_EQ(rd_kafka_mock_broker_set_up(mock_.mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
+  Eventually([&] {
+    const Result<Appended> again = Append(LogKind::kPlays, user, PlayOf(user, "x"));
+    return again.ok() && again->applied;
+  });
+  EXPECT_TRUE(IsSeen(user, "x"));
+}
+
+TEST_F(ReplicasTest, AFatalErrorOfAProducerIsSurvived) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  rd_kafka_mock_push_request_errors(mock_.mock(), /*Produce*/ 0, 1,
+                                    RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
+  Eventually([&] {
+    const Result<Appended> done = Append(LogKind::kPlays, user, PlayOf(user, "v"));
+    return done.ok() && done->applied;
+  });
+  EXPECT_TRUE(IsSeen(user, "v"));
+}
+
+TEST_F(ReplicasTest, ACopyIsTakenWhereANodeHasOne) {
+  StartAndServe();
+  const std::string user = UserOf(3);
+  ASSERT_TRUE(engine_->AttachShard(3, "").ok());
+  const Play play{IdRef(user), IdRef("v")};
+  ASSERT_TRUE(engine_->RecordPlays({&play, 1}).ok());
+  ASSERT_TRUE(engine_->CheckpointShard(3, folder_ + "/copy").ok());
+  ASSERT_TRUE(engine_->DetachShard(3, Detached::kRemoved).ok());
+  Stop();
+  std::atomic<int> asked{0};
+  fetch_ = [&](uint32_t partition, const auto&) -> Result<std::string> {
+    EXPECT_EQ(partition, 3U);
+    if (asked++ == 0) return Status::Unavailable("the other node is away");
+    return folder_ + "/copy";
+  };
+  Meta(R"({"v":1,"kind":"placement","base":3,"assign":[["n1"],["n1"],["n1"],["n1"]]})");
+  Start();
+  Eventually([&] { return CountServing() == 4; });
+  EXPECT_EQ(asked, 2);
+  EXPECT_TRUE(IsSeen(user, "v"));
+}
+
+TEST_F(ReplicasTest, WhatIsNotHeldIsRefused) {
+  StartAndServe();
+  const std::string user = UserOf(3);
+  EXPECT_EQ(Append(LogKind::kPlays, user, PlayOf(user, "v")).status().code(),
+            StatusCode::kUnavailable);
+  EXPECT_EQ(Append(LogKind::kPlays, UserOf(0), std::string(600'000, ' ')).status().code(),
+            StatusCode::kInvalidArgument);
+  std::promise<Status> barrier;
+  replicas_->Barrier(3, Time::max(), [&](Status done) { barrier.set_value(std::move(done)); });
+  EXPECT_EQ(barrier.get_future().get().code(), StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace seendb::replica

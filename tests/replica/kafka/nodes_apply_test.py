@@ -1,0 +1,140 @@
+"""Nodes on a real Kafka hold the shards that the placement gives them and apply what is in the log:
+replicas answer alike, after kill -9 and a restart too; a log that lost records is no log to go on
+with."""
+
+import json
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
+import real_kafka
+from cluster_nodes import ClusterNodes
+from log_writer import ERASE, PLAYS, LogWriter, header, partition_of
+from seendb_client import eventually
+
+PARTITIONS = 4
+USERS = ["u%d" % i for i in range(24)]
+
+
+class NodesApplyTest(ClusterNodes):
+
+    def setUp(self):
+        self.name = self.id().rsplit(".", 1)[-1].replace("_", "-")
+        self.make(self.name)
+        self.log = LogWriter(self.broker.address, self.name + ".log")
+        self.addCleanup(self.log.close)
+
+    def play(self, user, *items):
+        body = {"events": [{"user": user, "item": item} for item in items]}
+        self.log.send(partition_of(user, PARTITIONS), header(PLAYS), user.encode(),
+                      json.dumps(body).encode())
+
+    def replicas(self, server):
+        """(partition, node): state, as the server sees it."""
+        return {(shard["partition"], one["node"]): one["state"]
+                for shard in server.get("/cluster").json["shards"] for one in shard["replicas"]}
+
+    def wait_serving(self, *servers):
+        for server in servers:
+            eventually(lambda: set(self.replicas(server).values()) == {"serving"}, timeout=60)
+
+    def unseen(self, server, user, items):
+        answer = server.request("POST", "/filter", {"user": user, "items": items})
+        return answer.json["unseen"] if answer.status == 200 else answer
+
+    def expect(self, servers, user, items, unseen):
+        for server in servers:
+            eventually(lambda: self.unseen(server, user, items) == unseen)
+
+    def test_replicas_answer_alike_whatever_is_killed(self):
+        nodes = [self.node(self.name, "n%d" % i) for i in (1, 2)]
+        eventually(lambda: self.states(nodes[0]) == {"n1": "up", "n2": "up"})
+        self.rebalance(self.name)
+        self.wait_serving(*nodes)
+        for server in nodes:
+            self.assertEqual(server.get("/readyz").status, 200)
+        for user in USERS:
+            self.play(user, "a-" + user, "b")
+        self.log.flush()
+        for user in USERS:
+            self.expect(nodes, user, ["a-" + user, "b", "c"], ["c"])
+
+        nodes[1].kill()
+        for user in USERS:
+            self.play(user, "c")
+        self.log.write(partition_of("u0", PARTITIONS), header(ERASE), b"u0")
+        self.expect(nodes[:1], "u0", ["a-u0", "b", "c"], ["a-u0", "b", "c"])
+        nodes[0].kill()
+        for server in nodes:
+            server.start(port=server.fixed_port)
+        self.wait_serving(*nodes)
+        for user in USERS[1:]:
+            self.expect(nodes, user, ["a-" + user, "b", "c", "d"], ["d"])
+        self.expect(nodes, "u0", ["a-u0", "b", "c"], ["a-u0", "b", "c"])
+        # Each message counts once.
+        for server in nodes:
+            self.assertEqual(real_kafka.ingested(server)["plays_accepted"], 3 * len(USERS))
+            self.assertEqual(server.terminate(), 0)
+
+    def test_a_node_writes_nothing_past_the_log(self):
+        server = self.node(self.name, "n1")
+        eventually(lambda: self.states(server) == {"n1": "up"})
+        answer = server.request("POST", "/filter", {"user": "u", "items": ["i"]})
+        self.assertEqual(answer.status, 503, answer)
+        self.assertIn("is not attached", answer.error["message"])
+        self.rebalance(self.name)
+        self.wait_serving(server)
+        answer = server.request("POST", "/plays", {"events": [{"user": "u", "item": "i"}]})
+        self.assertEqual(answer.status, 503, answer)
+        self.assertIn("log", answer.error["message"])
+        self.assertEqual(self.unseen(server, "u", ["i"]), ["i"])
+
+    def test_reads_go_on_without_kafka(self):
+        server = self.node(self.name, "n1")
+        eventually(lambda: self.states(server) == {"n1": "up"})
+        self.rebalance(self.name)
+        self.wait_serving(server)
+        self.play("u1", "a")
+        self.log.flush()
+        self.expect([server], "u1", ["a", "b"], ["b"])
+        self.broker.kill()
+        try:
+            eventually(lambda: set(self.replicas(server).values()) == {"behind"}, timeout=30)
+            self.assertEqual(self.unseen(server, "u1", ["a", "b"]), ["b"])
+        finally:
+            self.broker.start()
+        self.wait_serving(server)
+        self.play("u1", "b")
+        self.log.flush()
+        self.expect([server], "u1", ["a", "b"], [])
+
+    def test_a_gap_in_the_log_is_not_read_over(self):
+        server = self.node(self.name, "n1")
+        eventually(lambda: self.states(server) == {"n1": "up"})
+        self.rebalance(self.name)
+        self.wait_serving(server)
+        lost = partition_of("u1", PARTITIONS)
+        self.play("u1", "a")
+        self.log.flush()
+        self.expect([server], "u1", ["a", "b"], ["b"])
+        server.kill()
+        for _ in range(50):
+            self.play("u1", "b")
+        self.log.flush()
+        self.broker.truncate(self.name + ".log", lost, -1)
+        self.play("u1", "c")
+        self.log.flush()
+        server.start(port=server.fixed_port)
+        eventually(lambda: "may hold an erasure" in server.log_text(), timeout=30)
+        states = self.replicas(server)
+        eventually(lambda: list(self.replicas(server).values()).count("serving") == 3, timeout=30)
+        self.assertNotEqual(self.replicas(server)[lost, "n1"], "serving", states)
+        self.assertEqual(self.unseen(server, "u1", ["a", "c"]), ["c"])
+
+
+if __name__ == "__main__":
+    real_kafka.require()
+    unittest.main()
