@@ -1,0 +1,88 @@
+// server/peers/peer_client.h: asks other nodes over HTTP without holding a thread: connections that
+// are kept alive, a bounded number of them, on threads of its own.
+//
+//   client.Ask({.url = "http://10.0.0.2:7373", .target = "/filter", .body = body},
+//              [](PeerAnswer answer) { ... });  // on one of the client's threads, exactly once
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace seendb::peers {
+
+/// Names and values of headers.
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+/// One question to one node.
+struct PeerRequest {
+  std::string url;  ///< "http://host:port"
+  std::string method = "POST";
+  std::string target;  ///< with the query
+  Headers headers = {};
+  std::string body = {};
+  std::chrono::milliseconds timeout{1'000};  ///< for all of it; the wait for a connection included
+};
+
+/// What became of it.
+struct PeerAnswer {
+  enum class Kind : uint8_t {
+    kAnswered,  ///< the rest is the answer
+    kRefused,   ///< no connection: nothing was sent
+    kBroken,    ///< the connection ended before the answer was whole, or it was none
+    kTimedOut,  ///< no answer in time
+    kFull,      ///< too much is being asked of the node already: nothing was sent
+  };
+  Kind kind = Kind::kBroken;
+  std::string why = {};  ///< of others than kAnswered, for people
+  unsigned status = 0;
+  Headers headers = {};  ///< names in lower case
+  std::string body = {};
+
+  /// The header's value; empty: there is none.
+  std::string_view Header(std::string_view name) const;
+};
+
+/// What a client holds at most.
+struct PeerClientOptions {
+  std::string secret;            ///< shown as a bearer token
+  size_t threads = 1;            ///< each has connections of its own
+  size_t connections_most = 64;  ///< to one node, of one thread
+  size_t waiting_most = 1'024;   ///< requests to one node that wait for a connection, of one thread
+  size_t answer_bytes_most = 64u << 20;
+  std::chrono::milliseconds idle{30'000};  ///< a connection that nobody used for so long is closed
+};
+
+class PeerThread;
+
+/// See the head of this file. Threads: any.
+class PeerClient {
+ public:
+  using Done = std::function<void(PeerAnswer)>;
+
+  explicit PeerClient(PeerClientOptions options);
+  /// Stops.
+  ~PeerClient();
+  PeerClient(const PeerClient&) = delete;
+  PeerClient& operator=(const PeerClient&) = delete;
+
+  /// Asks. A request on a kept connection that turns out to be closed is sent once more, on a new
+  /// one: requests must be such that a repetition does no harm. `done` must not wait.
+  void Ask(PeerRequest request, Done done);
+  /// Ends everything: what is under way is kBroken. Waits for the threads; later calls of Ask are
+  /// answered kFull.
+  void Stop();
+
+ private:
+  std::vector<std::unique_ptr<PeerThread>> threads_;
+  std::atomic<size_t> next_{0};
+};
+
+}  // namespace seendb::peers
