@@ -53,10 +53,12 @@ SteadyTime DeadlineOf(const FilterRequest& request) {
 // recorded is the caller's error.
 Status RecordReturned(Engine* engine, const FilterRequest& request, Counters* counters,
                       FilterResponse* response) {
+  response->recorded_at_ms = engine->NowMs();
   std::vector<Impression> served(response->unseen.size());
   for (size_t i = 0; i < served.size(); ++i) {
     served[i].user = request.user;
     served[i].item = request.items[response->unseen[i]];
+    served[i].at_ms = response->recorded_at_ms;
   }
   const Result<RecordResult> recorded =
       engine->RecordImpressions(served, RecordOptions{.collection = request.collection});

@@ -19,11 +19,11 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/service.h"
+#include "descriptors.h"
 #include "http/listener.h"
 #include "ingest/consumer.h"
 #include "ingest/kafka.h"
@@ -37,7 +37,10 @@
 #include "ops/periodic.h"
 #include "ops/problem_log.h"
 #include "ops/readable_files.h"
+#include "peers/peer_client.h"
 #include "replica/replicas.h"
+#include "router/router.h"
+#include "router_node.h"
 #include "seams.h"
 #include "secrets.h"
 #include "seendb/engine.h"
@@ -55,25 +58,6 @@ constexpr std::chrono::seconds kSampleEvery{1};
 
 size_t ThreadsOf(const ops::Config& config) {
   return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
-}
-
-/// Thousands of connections and files need more descriptors than shells hand out. How many there
-/// are.
-size_t RaiseDescriptorLimit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return SIZE_MAX;
-  rlimit raised = limit;
-  raised.rlim_cur = limit.rlim_max;
-  return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? raised.rlim_cur : limit.rlim_cur;
-}
-
-/// Connections may take half of the descriptors: a database that can open no file stops writing.
-void FitConnections(size_t descriptors, http::Limits* limits) {
-  const size_t most = std::max<size_t>(1, descriptors / 2);
-  if (limits->connections <= most) return;
-  Log(LogLevel::kWarn, "connections_fitted",
-      {{"limits.connections", limits->connections}, {"descriptors", descriptors}, {"used", most}});
-  limits->connections = most;
 }
 
 /// The process: one of these, run once.
@@ -131,6 +115,7 @@ class App {
           {{"key", ready.field()}, {"error", ready.ToString()}});
       return ops::kExitUsage;
     }
+    if (node_) RouteThroughCluster();
     if (!secrets_.Load()) return ops::kExitUsage;
     if (!OpenDoors()) return ops::kExitFailure;
     if (!context_.exposed.empty()) {
@@ -162,9 +147,7 @@ class App {
         .status = [this] { return node_->StatusReport(); },
         .is_secret = [this](std::string_view shown) { return node_->IsSecret(shown); },
         .why_not_ready = "the cluster's records are being read, or the node's shards opened",
-        .why_no_writes =
-            "a node of a cluster takes writes from its log alone: writing through "
-            "nodes is not part of this version"};
+    };
     const ops::ClusterConfig& cluster = node_->config();
     replicas_.emplace(replica::ReplicasOptions{
         .access = node_->access(),
@@ -176,6 +159,13 @@ class App {
         .collections_changed = [this] { context_.catalog.Renew(engine_.get()); }});
     node_->TellReplicas([this] { return replicas_->Report(); });
     context_.ingest_problems = [this] { return ClusterProblems(); };
+  }
+
+  /// Requests about users go to the node that has them.
+  void RouteThroughCluster() {
+    peers_.emplace(peers::PeerClientOptions{.secret = node_->secret()});
+    router_.emplace(&context_, RouterNodeOf(&*node_, &*replicas_), &*peers_);
+    context_.router = &*router_;
   }
 
   std::vector<std::string> ClusterProblems() const {
@@ -379,8 +369,9 @@ class App {
       _exit(!opening_ || engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     if (consumer_) consumer_->Stop();
-    if (replicas_) replicas_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
+    if (peers_) peers_->Stop();
+    if (replicas_) replicas_->Stop();
     if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) || !looking_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
       Log(LogLevel::kWarn, "work_cut_off");
@@ -412,6 +403,7 @@ class App {
     to->connections_timed_out = from.timed_out.load();
     to->connections_evicted = from.evicted.load();
     to->handshakes_failed = from.handshakes_failed.load();
+    if (router_) router_->FillMetrics(to);
     to->certificate_expires_s = secrets_.expires_s();
     to->bytes_in = from.bytes_in.load();
     to->bytes_out = from.bytes_out.load();
@@ -431,7 +423,9 @@ class App {
   std::optional<ingest::Consumer> consumer_;   // stopped before the engine goes
   std::optional<membership::Node> node_;       // of a cluster
   std::optional<replica::Replicas> replicas_;  // its shards; stopped before the engine goes
-  http::Listener listener_;                    // stopped before the engine goes
+  std::optional<router::ClusterRouter> router_;
+  std::optional<peers::PeerClient> peers_;  // its answers come to router_
+  http::Listener listener_;                 // stopped before the engine goes
 
   Secrets secrets_;
 
@@ -486,6 +480,6 @@ int main(int argc, char** argv) {
   umask(umask(0) | 027);  // what is made holds what people watched
   seendb::ops::Config config = *line.config;
   seendb::ops::StartLog(config.log_level);
-  seendb::FitConnections(seendb::RaiseDescriptorLimit(), &config.limits);
+  seendb::FitConnections(&config.limits);
   return seendb::App(config).Run();
 }

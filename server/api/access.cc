@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 namespace seendb::api {
 namespace {
 
@@ -81,6 +83,32 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
 
 Caller CallerOf(const http::Plan& plan) {
   return std::static_pointer_cast<const ops::Token>(plan.caller);
+}
+
+std::string CallerToHeader(const ops::Token* caller) {
+  if (caller == nullptr) return {};
+  const nlohmann::json json = {{"name", caller->name},
+                               {"role", ops::RoleName(caller->role)},
+                               {"collections", caller->collections}};
+  return json.dump(-1, ' ', /*ensure_ascii=*/true);
+}
+
+Caller CallerFromHeader(std::string_view header) {
+  if (header.empty()) return nullptr;
+  auto token = std::make_shared<ops::Token>();  // without a word that counts it may read nothing
+  token->collections = {""};
+  const nlohmann::json json = nlohmann::json::parse(header, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return token;
+  try {
+    token->name = json.at("name").get<std::string>();
+    for (const ops::Role role : {ops::Role::kWrite, ops::Role::kAdmin}) {
+      if (json.at("role") == ops::RoleName(role)) token->role = role;
+    }
+    token->collections = json.at("collections").get<std::vector<std::string>>();
+  } catch (const nlohmann::json::exception&) {
+    token->collections = {""};
+  }
+  return token;
 }
 
 Status MayUse(const ops::Token* caller, std::string_view collection, std::string_view field) {

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "http/error.h"
@@ -47,6 +48,10 @@ std::string_view BearerToken(std::string_view authorization);
 /// Who asks; null: everybody may do everything.
 using Caller = std::shared_ptr<const ops::Token>;
 Caller CallerOf(const http::Plan& plan);
+
+/// The caller as a node that passes the request on tells of it, and back; empty: none.
+std::string CallerToHeader(const ops::Token* caller);
+Caller CallerFromHeader(std::string_view header);
 
 /// kForbidden of `field` unless the caller reaches the collection.
 Status MayUse(const ops::Token* caller, std::string_view collection,

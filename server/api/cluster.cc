@@ -1,5 +1,6 @@
 // What a node says of its cluster, and to the other nodes.
 
+#include "api/router.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -14,5 +15,10 @@ void HandleCluster(Call& call) {
 }
 
 void HandleInternalStatus(Call& call) { call.response.body = call.context.cluster->status(); }
+
+void HandleInternalAppend(Call& call) {
+  if (call.context.router != nullptr) return call.context.router->Append(call);
+  call.Refuse(Status::NotFound("the server is not a node of a cluster"));
+}
 
 }  // namespace seendb::api

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "api/commands.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -27,17 +28,18 @@ void HandleCollection(Call& call) {
 }
 
 // All that it holds goes with it, so it is asked for twice.
+Status CheckDeletion(const Call& call, const std::string& name) {
+  if (!call.context.catalog.Find(name)) return call.context.catalog.Unknown(name, "/name");
+  if (call.Query("confirm") == name) return {};
+  return Status::Incompatible(
+      "deletes everything in the collection, for good; repeat it with ?confirm=" + name,
+      "/confirm");
+}
+
 void HandleDeleteCollection(Call& call) {
   const std::string& name = call.plan.arguments.front();
   if (const Status may = MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
-  if (!call.context.catalog.Find(name)) {
-    return call.Refuse(call.context.catalog.Unknown(name, "/name"));
-  }
-  if (call.Query("confirm") != name) {
-    return call.Refuse(Status::Incompatible(
-        "deletes everything in the collection, for good; repeat it with ?confirm=" + name,
-        "/confirm"));
-  }
+  if (const Status asked = CheckDeletion(call, name); !asked.ok()) return call.Refuse(asked);
   const Status status = call.engine().DeleteCollection(name);
   call.context.catalog.Renew(&call.engine());
   if (!status.ok()) return call.Refuse(status);

@@ -37,8 +37,9 @@ struct ClusterView {
   std::function<std::string()> status;              ///< GET /internal/status
   std::function<bool(std::string_view)> is_secret;  ///< whether a bearer token is the nodes'
   std::string why_not_ready;                        ///< what routes answer until it is ready
-  std::string why_no_writes;                        ///< what routes answer that write
 };
+
+class Router;
 
 /// Parts shared by all handlers; everything pointed to is borrowed. Threads: any.
 struct Context {
@@ -83,6 +84,7 @@ struct Context {
   OneAtATime checkpointing;              ///< the requests for checkpoints
   std::atomic<Engine*> engine{nullptr};  ///< set once it is open
   std::optional<ClusterView> cluster;    ///< unset: it is a server by itself. Set before serving
+  Router* router = nullptr;              ///< of a node of a cluster. Set before serving
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
   /// What is wrong with the consumption; does not wait. Unset: nothing is consumed.
@@ -98,6 +100,9 @@ struct Call {
   const http::Plan& plan;
   const http::Request& request;
   http::Response& response;
+  /// What this node can't tell of the user, and is missing from the answer: "behind", "partition".
+  /// Empty: nothing.
+  std::string_view lacks = {};
 
   /// Precondition: the route needs the engine (then it is open).
   Engine& engine() const {

@@ -3,25 +3,13 @@
 #include <algorithm>
 
 #include "api/catalog.h"
-#include "api/event_counts.h"
+#include "api/events_call.h"
 #include "api/events_json.h"
 #include "api/refusals.h"
 #include "api/routes.h"
 
 namespace seendb::api {
 namespace {
-
-/// The collection of the body, or of the query, or the default; refuses two different ones, and
-/// those that the caller does not reach.
-Status ChooseCollection(const Call& call, std::optional<std::string_view> in_body,
-                        std::string_view* collection) {
-  const std::optional<std::string_view> in_query = call.Query("collection");
-  if (in_body && in_query && *in_body != *in_query) {
-    return Status::InvalidArgument("body and query name different collections", "/collection");
-  }
-  *collection = in_body ? *in_body : in_query.value_or("default");
-  return MayUse(call.caller(), *collection);
-}
 
 /// The one user of all events, for the log; 0 where there are several.
 template <typename Event>
@@ -51,18 +39,7 @@ Status RecordAll(Call& call, const std::vector<Event>& events,
     return Status::Ok();
   }
   if (!result.ok()) return result.status();
-  CountEvents(entry->counters, kind, result->accepted, result->refused);
-  NoteRefused(&call.context.refusals, entry->counters, kind, collection, *result);
-  Recorded recorded{result->accepted, result->refused};
-  for (const Refusal& refusal : result->refusals) {
-    recorded.refusals.push_back({refusal.index, refusal.status});
-  }
-  std::copy(result->refused_by.begin(), result->refused_by.end(), recorded.refused_by.begin());
-  recorded.outside_window = result->outside_window;
-  recorded.beyond_cap = result->beyond_cap;
-  recorded.day = result->day;
-  recorded.first_today.assign(result->first_today.begin(), result->first_today.end());
-  AnswerRecorded(recorded, &call.response);
+  AnswerRecorded(CountRecorded(&call.context, *entry, kind, collection, *result), &call.response);
   return Status::Ok();
 }
 
@@ -77,6 +54,32 @@ Status OfImpressions(Status status) {
 }
 
 }  // namespace
+
+Status ChooseCollection(const Call& call, std::optional<std::string_view> in_body,
+                        std::string_view* collection) {
+  const std::optional<std::string_view> in_query = call.Query("collection");
+  if (in_body && in_query && *in_body != *in_query) {
+    return Status::InvalidArgument("body and query name different collections", "/collection");
+  }
+  *collection = in_body ? *in_body : in_query.value_or("default");
+  return MayUse(call.caller(), *collection);
+}
+
+Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind kind,
+                       std::string_view collection, const RecordResult& result) {
+  CountEvents(entry.counters, kind, result.accepted, result.refused);
+  NoteRefused(&context->refusals, entry.counters, kind, collection, result);
+  Recorded recorded{result.accepted, result.refused};
+  for (const Refusal& refusal : result.refusals) {
+    recorded.refusals.push_back({refusal.index, refusal.status});
+  }
+  std::copy(result.refused_by.begin(), result.refused_by.end(), recorded.refused_by.begin());
+  recorded.outside_window = result.outside_window;
+  recorded.beyond_cap = result.beyond_cap;
+  recorded.day = result.day;
+  recorded.first_today.assign(result.first_today.begin(), result.first_today.end());
+  return recorded;
+}
 
 void HandlePlays(Call& call) {
   JsonDocument document;

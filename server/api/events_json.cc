@@ -142,6 +142,24 @@ Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call
   return status.ok() ? fields.Require(kEvents) : status;
 }
 
+Status SplitPlays(std::string_view body, JsonDocument* document,
+                  std::vector<std::string_view>* events) {
+  events->clear();
+  FieldSet fields(kPlaysFields);
+  return ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
+    std::string_view ignored;
+    if (field != kEvents) return ReadText(value, &ignored);
+    return ReadElements(value, SIZE_MAX, "events", [&](size_t, ondemand::value item) {
+      ondemand::object object;
+      std::string_view text;
+      if (const auto error = item.get_object().get(object)) return Malformed(error);
+      if (const auto error = object.raw_json().get(text)) return Malformed(error);
+      events->push_back(text);
+      return Status::Ok();
+    });
+  });
+}
+
 Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* document,
                         ImpressionsCall* call) {
   call->impressions.clear();

@@ -35,6 +35,9 @@ struct ImpressionsCall {
 Status ParsePlays(std::string_view body, JsonDocument* document, PlaysCall* call);
 Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* document,
                         ImpressionsCall* call);
+/// The events of a body of plays that ParsePlays has taken, each as its JSON; views into the body.
+Status SplitPlays(std::string_view body, JsonDocument* document,
+                  std::vector<std::string_view>* events);
 /// One event: a play, or, where `watch` is null, an impression, which has "user", "item" and "at"
 /// only. `event->watch` is `watch` where the line says something of it.
 Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch);

@@ -1,12 +1,16 @@
 #include "api/filter.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "api/filter_binary.h"
 #include "api/filter_json.h"
 #include "api/load_cut.h"
 #include "api/media_type.h"
+#include "api/router.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -20,19 +24,56 @@ Status FindEntry(Context& context, const FilterRequest& request, const ops::Toke
   if (Status may = MayUse(caller, request.collection); !may.ok()) return may;
   if (request.record) {
     if (Status may = MayWrite(caller, "/record"); !may.ok()) return may;
-    if (context.cluster) return Status::Unavailable(context.cluster->why_no_writes);
   }
   *entry = context.catalog.Find(request.collection);
   if (*entry) return Status::Ok();
   return context.catalog.Unknown(request.collection, "/collection");
 }
 
-/// Asks the engine for as much as the load allows, and counts. The request is as before afterwards.
+/// What is answered where no replica of the user can be asked: all is unseen, but what is excluded.
+void AnswerUnread(const FilterRequest& request, FilterResponse* response) {
+  *response = FilterResponse();
+  const auto text_of = [](const IdRef& id) { return id.ToString(); };
+  std::set<std::string> excluded;
+  std::transform(request.exclude.begin(), request.exclude.end(),
+                 std::inserter(excluded, excluded.end()), text_of);
+  for (uint32_t i = 0; i < request.items.size(); ++i) {
+    if (request.limit > 0 && response->unseen.size() == request.limit) break;
+    const bool kept = excluded.empty() || !excluded.contains(text_of(request.items[i]));
+    if (kept) response->unseen.push_back(i);
+    if (!kept) ++response->excluded;
+    ++response->examined;
+    if (request.explain) {
+      response->reasons.push_back({kept ? ReasonKind::kUnseen : ReasonKind::kExcluded});
+    }
+  }
+}
+
+/// Asks the engine, or nobody, where no replica can be asked. `lacks`: as Call::lacks.
+Status AskEngine(Engine& engine, const FilterRequest& request, std::string_view lacks,
+                 FilterResponse* response) {
+  if (lacks.empty()) return engine.Filter(request, response);
+  if (request.on_error == OnError::kFail) {
+    return Status::Unavailable(lacks == kLacksPartition
+                                   ? "no replica of the user's partition can be asked"
+                                   : "the replica did not come as far as SeenDB-Position in time");
+  }
+  if (lacks == kLacksPartition) {
+    AnswerUnread(request, response);
+  } else if (Status status = engine.Filter(request, response); !status.ok()) {
+    return status;
+  }
+  response->degraded = true;
+  response->missing.emplace_back(lacks);
+  return Status::Ok();
+}
+
+/// Asks for as much as the load allows, and counts. The request is as before afterwards.
 Status Ask(Context& context, FilterRequest* request, admission::Priority priority,
-           const EntryPtr& entry, FilterResponse* response) {
+           const EntryPtr& entry, std::string_view lacks, FilterResponse* response) {
   Engine& engine = *context.engine.load(std::memory_order_acquire);
   const LoadCut cut(context.admission.degrade(), priority, entry->policy.on_load, request);
-  if (Status status = engine.Filter(*request, response); !status.ok()) return status;
+  if (Status status = AskEngine(engine, *request, lacks, response); !status.ok()) return status;
   if (cut.Tell(response)) context.admission.CountDegraded();
   context.sampler.Mention(request->collection, request->user);
   const auto add = [](std::atomic<uint64_t>& to, uint64_t n) {
@@ -62,9 +103,17 @@ Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry
   request->turn = came.given == nullptr ? nullptr : &came.given;
   request->on_turn = &on_turn;
   wait->later_us = request->deadline_us;
-  Status asked = Ask(context, request, wait->priority, entry, response);
+  Status asked = Ask(context, request, wait->priority, entry, wait->lacks, response);
   if (response->needs_disk) wait->waiting->GiveBack(std::move(came));  // its turn stays its own
   return asked;
+}
+
+/// What was recorded goes into the log of a cluster, too.
+void TellServed(Router* router, const FilterRequest& request, const FilterResponse& response) {
+  std::vector<IdRef> items;
+  items.reserve(response.unseen.size());
+  for (const uint32_t index : response.unseen) items.push_back(request.items[index]);
+  router->Served(request.user, request.collection, items, response.recorded_at_ms);
 }
 
 void HandleBinaryFilter(Call& call) {
@@ -84,8 +133,9 @@ void HandleBinaryFilter(Call& call) {
   if (status.ok()) status = FindEntry(call.context, request, call.caller(), &entry);
   Spend(call.request.age_us, &request);
   request.memory_only = call.plan.executor == http::Executor::kInline;
-  if (status.ok())
-    status = Ask(call.context, &request, call.plan.ticket.priority, entry, &response);
+  if (status.ok()) {
+    status = Ask(call.context, &request, call.plan.ticket.priority, entry, call.lacks, &response);
+  }
   if (status.code() == StatusCode::kIncomplete) {
     call.response.move_to_worker = true;
     return;
@@ -115,9 +165,12 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   if (call.request.record && wait->waiting != nullptr) {
     status = AskInTurn(context, &call.request, entry, wait, &response);
   } else {
-    status = Ask(context, &call.request, wait->priority, entry, &response);
+    status = Ask(context, &call.request, wait->priority, entry, wait->lacks, &response);
   }
   if (status.ok()) AppendFilterAnswer(call, response, entry->policy, out);
+  if (status.ok() && context.router != nullptr && call.request.record && response.recorded) {
+    TellServed(context.router, call.request, response);
+  }
   if (status.code() == StatusCode::kIncomplete && response.needs_disk) *wait->for_disk = true;
   return status;
 }
@@ -131,6 +184,7 @@ void HandleFilter(Call& call) {
   wait.caller = call.caller();
   wait.age_us = call.request.age_us;
   wait.priority = call.plan.ticket.priority;
+  wait.lacks = call.lacks;
   if (call.plan.executor == http::Executor::kInline) wait.for_disk = &call.response.move_to_worker;
   const Status status = AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
   call.response.log_tag = wait.log_tag;

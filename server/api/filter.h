@@ -18,6 +18,7 @@ struct FilterWait {
   int64_t later_us = 0;                ///< of kIncomplete: its deadline; 0: none
   uint64_t log_tag = 0;                ///< of the request's user, for Response::log_tag
   const ops::Token* caller = nullptr;  ///< who asks
+  std::string_view lacks = {};         ///< as Call::lacks
   admission::Priority priority = admission::Priority::kNormal;  ///< that it counts with
 };
 

@@ -5,6 +5,7 @@
 
 #include <charconv>
 
+#include "api/commands.h"
 #include "api/history_json.h"
 #include "api/routes.h"
 
@@ -111,33 +112,47 @@ Status AnswerItem(Call& call) {
   return status;
 }
 
+Status ReadDelete(const Call& call, JsonDocument* document, IdRef* user, ItemsCall* asked) {
+  Status status = PathId(call.plan, 0, "/user", user);
+  if (status.ok()) status = ParseItems(call.request.body, document, asked);
+  if (status.ok()) status = MayUse(call.caller(), asked->collection);
+  return status;
+}
+
 Status AnswerDelete(Call& call) {
   IdRef user;
   JsonDocument document;
   ItemsCall asked;
-  Status status = PathId(call.plan, 0, "/user", &user);
-  if (status.ok()) status = ParseItems(call.request.body, &document, &asked);
-  if (status.ok()) status = MayUse(call.caller(), asked.collection);
+  Status status = ReadDelete(call, &document, &user, &asked);
   if (status.ok()) status = call.engine().DeleteHistory(user, asked.collection, asked.items);
   if (status.ok()) call.response.body = "{\"deleted\":true}";
   return status;
+}
+
+Status ReadClear(const Call& call, JsonDocument* document, IdRef* user, ClearCall* clear) {
+  Status status = PathId(call.plan, 0, "/user", user);
+  if (status.ok()) status = ParseClear(call.request.body, document, clear);
+  if (!status.ok()) return status;
+  status = MayUseThese(call.caller(), {clear->collections.begin(), clear->collections.end()});
+  return Renamed(status, kCollectionPointer, "/collections");
 }
 
 Status AnswerClear(Call& call) {
   IdRef user;
   JsonDocument document;
   ClearCall clear;
-  Status status = PathId(call.plan, 0, "/user", &user);
-  if (status.ok()) status = ParseClear(call.request.body, &document, &clear);
-  if (status.ok()) {
-    status = MayUseThese(call.caller(), {clear.collections.begin(), clear.collections.end()});
-    status = Renamed(status, kCollectionPointer, "/collections");
-  }
+  Status status = ReadClear(call, &document, &user, &clear);
   if (status.ok()) {
     status = call.engine().ClearHistory(user,
                                         {.collections = clear.collections, .filter = clear.filter});
   }
   if (status.ok()) call.response.body = "{\"cleared\":true}";
+  return status;
+}
+
+Status ReadRecording(const Call& call, JsonDocument* document, IdRef* user, bool* paused) {
+  Status status = PathId(call.plan, 0, "/user", user);
+  if (status.ok()) status = ParseRecording(call.request.body, document, paused);
   return status;
 }
 
@@ -176,12 +191,32 @@ void HandleRecording(Call& call) {
   if (!status.ok()) call.Refuse(status);
 }
 
+Status CheckHistoryDelete(const Call& call) {
+  IdRef user;
+  JsonDocument document;
+  ItemsCall asked;
+  return ReadDelete(call, &document, &user, &asked);
+}
+
+Status CheckHistoryClear(const Call& call) {
+  IdRef user;
+  JsonDocument document;
+  ClearCall clear;
+  return ReadClear(call, &document, &user, &clear);
+}
+
+Status CheckRecording(const Call& call) {
+  IdRef user;
+  JsonDocument document;
+  bool paused = false;
+  return ReadRecording(call, &document, &user, &paused);
+}
+
 void HandlePutRecording(Call& call) {
   IdRef user;
   JsonDocument document;
   bool paused = false;
-  Status status = PathId(call.plan, 0, "/user", &user);
-  if (status.ok()) status = ParseRecording(call.request.body, &document, &paused);
+  Status status = ReadRecording(call, &document, &user, &paused);
   if (status.ok()) status = call.engine().SetRecording(user, paused);
   if (status.ok()) status = AnswerRecording(call, user);
   if (!status.ok()) call.Refuse(status);

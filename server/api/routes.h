@@ -31,6 +31,16 @@ enum class Compress : uint8_t {
   kBySetting,  ///< all with the setting compress_filter, otherwise none
 };
 
+/// Who answers a route at a node of a cluster; a server by itself answers all.
+enum class Spread : uint8_t {
+  kNode,     ///< the node that is asked
+  kRead,     ///< a replica of the partition of the path's user
+  kFilter,   ///< the same of the user whom the query, a header or the body names
+  kEvents,   ///< the log has it, each event in the partition of its user
+  kCommand,  ///< the log has it, in the partition of the path's user
+  kPolicy,   ///< the records of what the cluster is have it
+};
+
 /// One route. Every path also exists under /v1.
 struct Route {
   http::Method method;
@@ -52,6 +62,7 @@ struct Route {
   bool whole_database = false;  ///< not for callers that reach some collections only
   admission::Priority priority = admission::Priority::kNormal;  ///< where nothing says another
   bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
+  Spread spread = Spread::kNode;
 };
 
 /// All routes; the index is the Plan's `route`.
@@ -110,6 +121,7 @@ void HandleMetrics(Call& call);
 void HandleHealth(Call& call);
 void HandleCluster(Call& call);  // cluster.cc
 void HandleInternalStatus(Call& call);
+void HandleInternalAppend(Call& call);
 void HandleReady(Call& call);
 void HandleOpenApi(Call& call);
 void HandleOpenApi30(Call& call);

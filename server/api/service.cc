@@ -7,6 +7,7 @@
 #include "api/filter_binary.h"
 #include "api/json_read.h"
 #include "api/media_type.h"
+#include "api/router.h"
 #include "api/routes.h"
 #include "api/status_http.h"
 #include "api/uri.h"
@@ -65,8 +66,12 @@ bool IsElsewhere(const Context& context, const http::RequestHead& head, const Ro
 bool CheckAccess(const Context& context, const http::RequestHead& head, const Route& route,
                  http::Plan* plan) {
   if (route.route_class == RouteClass::kOpen) return true;
-  if (route.route_class == RouteClass::kPeer) {
-    if (context.cluster && context.cluster->is_secret(BearerToken(head.authorization))) return true;
+  const bool passed_on = context.cluster && (head.routing.hop || head.routing.failover);
+  if (route.route_class == RouteClass::kPeer || passed_on) {
+    if (context.cluster && context.cluster->is_secret(BearerToken(head.authorization))) {
+      if (passed_on) plan->caller = CallerFromHeader(head.routing.caller);
+      return true;
+    }
     Refuse({403, "forbidden", "the route is of the nodes of a cluster, which show its secret"},
            plan);
     return false;
@@ -80,7 +85,8 @@ bool CheckAccess(const Context& context, const http::RequestHead& head, const Ro
 }
 
 /// What the admission layer is to know; false when refused.
-bool FillTicket(const http::RequestHead& head, const Route& route, http::Plan* plan) {
+bool FillTicket(const Context& context, const http::RequestHead& head, const Route& route,
+                http::Plan* plan) {
   admission::Ticket& ticket = plan->ticket;
   ticket.route = plan->route;
   ticket.cls = route.probe                               ? admission::Class::kProbe
@@ -103,6 +109,8 @@ bool FillTicket(const http::RequestHead& head, const Route& route, http::Plan* p
   if (caller != nullptr && caller->tenant != nullptr) {
     ticket.tenant = caller->tenant;
     ticket.tenant_key = caller->tenant->key();
+  } else if (context.cluster && head.routing.hop) {
+    ticket.tenant_key = admission::KeyOfPeer(head.routing.tenant);
   } else if (head.connection != nullptr) {
     ticket.tenant_key = admission::KeyOfPeer(head.connection->peer);
   }
@@ -179,19 +187,9 @@ bool IsOfUsers(const Route& route) {
          route.path.starts_with("/users/");
 }
 
-/// Whether the route changes what is held of users, or a policy: the log of a cluster has these.
-bool IsWrite(const Route& route) {
-  const bool policy = route.path.starts_with("/collections") && route.method != http::Method::kGet;
-  return policy || route.route_class == RouteClass::kWrite;
-}
-
 /// False when the process is in no state to answer.
 bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
   const ops::Phase phase = context.health->phase();
-  if (context.cluster && IsWrite(route)) {
-    Refuse({503, "unavailable", context.cluster->why_no_writes}, plan);
-    return false;
-  }
   const bool serves = phase == ops::Phase::kReady || phase == ops::Phase::kLeaving;
   if (!route.needs_engine || serves) return true;
   const bool opening = phase == ops::Phase::kOpening && context.engine.load() != nullptr;
@@ -215,13 +213,18 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
     return plan;
   }
   if (!CheckAccess(context_, head, route, &plan)) return plan;
-  if (!FillTicket(head, route, &plan)) return plan;
+  if (!FillTicket(context_, head, route, &plan)) return plan;
   if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
   Status status = CheckQuery(head, route, &plan);
   plan.executor = route.executor;
+  Router* const router = route.spread == Spread::kNode ? nullptr : context_.router;
   plan.compress = MayCompress(context_, route);
   plan.probe = route.probe;
   plan.large = route.route_class <= RouteClass::kRead && !route.probe;
+  // Lines of a node of a cluster wait for users' turns on their thread.
+  if (router != nullptr && plan.body == http::BodyMode::kStream) {
+    plan.executor = http::Executor::kEngine;
+  }
   const bool may_wait = context_.catalog.RecordingMayWait();
   if (may_wait && plan.body == http::BodyMode::kStream) plan.executor = http::Executor::kEngine;
   if (route.may_sync) {
@@ -229,8 +232,12 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
     plan.large_executor = http::Executor::kEngine;
     plan.large_bytes = plan.body == http::BodyMode::kWhole ? kLargeBody : SIZE_MAX;
   }
+  if (status.ok() && router != nullptr && route.streams_answer && router->TakesStream(head, plan)) {
+    plan.body = http::BodyMode::kDiscard;
+  }
   if (status.ok() && plan.body == http::BodyMode::kStream) {
-    plan.stream = route.stream(context_, plan, &status);
+    if (router != nullptr) plan.stream = router->Stream(head, plan, &status);
+    if (status.ok() && !plan.stream) plan.stream = route.stream(context_, plan, &status);
   }
   if (!status.ok()) Refuse(ToHttpError(status), &plan);
   return plan;
@@ -239,7 +246,11 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
 void ApiService::Handle(const http::Plan& plan, const http::Request& request,
                         http::Response* response) {
   Call call{context_, plan, request, *response};
-  Routes()[static_cast<size_t>(plan.route)].handle(call);
+  const Route& route = Routes()[static_cast<size_t>(plan.route)];
+  if (context_.router != nullptr && route.spread != Spread::kNode) {
+    return context_.router->Handle(call);
+  }
+  route.handle(call);
 }
 
 void ApiService::Done(const http::Outcome& outcome) {

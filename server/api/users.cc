@@ -1,5 +1,6 @@
 // GET and DELETE /users/{user}.
 
+#include "api/commands.h"
 #include "api/routes.h"
 
 namespace seendb::api {
@@ -27,10 +28,13 @@ void HandleErase(Call& call) {
     status = call.engine().EraseUser(user, {.always = call.context.erase_always}, &erasure);
   }
   if (!status.ok()) return call.Refuse(status);
-  std::string& body = call.response.body;
-  body = erasure.known ? "{\"erased\":true,\"known\":true" : "{\"erased\":true,\"known\":false";
-  if (erasure.written) body += ",\"until_ms\":" + std::to_string(erasure.until_ms);
-  body += '}';
+  AppendErasure(erasure, &call.response.body);
+}
+
+void AppendErasure(const Erasure& erasure, std::string* out) {
+  out->append("{\"erased\":true,\"known\":").append(erasure.known ? "true" : "false");
+  if (erasure.written) out->append(",\"until_ms\":").append(std::to_string(erasure.until_ms));
+  out->push_back('}');
 }
 
 }  // namespace seendb::api

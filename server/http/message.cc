@@ -31,6 +31,16 @@ std::string_view RequestHead::Query() const {
   return mark == std::string_view::npos ? std::string_view() : all.substr(mark + 1);
 }
 
+void RoutingHead::Clear() {
+  user.clear();
+  position.clear();
+  route.clear();
+  caller.clear();
+  tenant.clear();
+  age_ms = 0;
+  hop = failover = false;
+}
+
 void RequestHead::Clear() {
   method = Method::kOther;
   target.clear();
@@ -46,6 +56,7 @@ void RequestHead::Clear() {
   priority.clear();
   timeout_ms = 0;
   attempt = 0;
+  routing.Clear();
   expects_continue = false;
   http11 = true;
   keep_alive = true;

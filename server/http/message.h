@@ -19,6 +19,20 @@ enum class Method : uint8_t { kGet, kHead, kPost, kPut, kDelete, kOther };
 /// A method's name as in the request line ("GET").
 std::string_view MethodName(Method method) noexcept;
 
+/// Headers that nodes of a cluster, and clients that know of it, send; as sent, empty: none.
+struct RoutingHead {
+  std::string user;       ///< SeenDB-User
+  std::string position;   ///< SeenDB-Position, several joined by ", "
+  std::string route;      ///< SeenDB-Route
+  std::string caller;     ///< SeenDB-Caller: who asked the node that passes the request on
+  std::string tenant;     ///< SeenDB-Tenant: Ticket::tenant_key there
+  int64_t age_ms = 0;     ///< SeenDB-Age-Ms: since its first byte came there
+  bool hop = false;       ///< SeenDB-Hop: another node passes it on
+  bool failover = false;  ///< SeenDB-Failover: it does so since a replica failed
+
+  void Clear();
+};
+
 /// The head of a request, after its syntax was checked.
 struct RequestHead {
   Method method = Method::kOther;
@@ -35,6 +49,7 @@ struct RequestHead {
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
   int64_t timeout_ms = 0;        ///< that the client waits, from its first byte on; 0: not known
   int attempt = 0;               ///< how often it was tried before
+  RoutingHead routing;
   bool expects_continue = false;
   bool http11 = true;
   bool keep_alive = true;
@@ -87,7 +102,7 @@ struct Request {
   std::string_view body;        ///< followed by kBodyPadding readable bytes
   Waiting* waiting = nullptr;   ///< null: the handler waits on its thread
   ReplyTo* reply_to = nullptr;  ///< for a handler that answers after it has returned (reply.h)
-  int64_t age_us = 0;           ///< since its first byte came
+  int64_t age_us = 0;           ///< since its first byte came, to whichever node
 };
 
 /// An answer. Reuse one object across requests to save its allocations.

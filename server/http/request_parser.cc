@@ -11,6 +11,8 @@ namespace {
 
 namespace beast_http = boost::beast::http;
 
+/// Names that other software does not use begin with it.
+constexpr std::string_view kOwnPrefix = "seendb-";
 /// Empty lines a client may send before its request line.
 constexpr int kEmptyLines = 4;
 
@@ -186,6 +188,32 @@ void RequestParser::TakeOther(View name_text, std::string_view value) {
     head_->attempt = std::max(head_->attempt, static_cast<int>(NumberOf(value)));
   } else if (is("x-envoy-attempt-count")) {  // the first is 1
     head_->attempt = std::max(head_->attempt, static_cast<int>(NumberOf(value)) - 1);
+  } else if (name.size() > kOwnPrefix.size() &&
+             EqualsIgnoringCase(name.substr(0, kOwnPrefix.size()), kOwnPrefix)) {
+    TakeRouting(name.substr(kOwnPrefix.size()), value);
+  }
+}
+
+/// `name` without "SeenDB-".
+void RequestParser::TakeRouting(std::string_view name, std::string_view value) {
+  RoutingHead& routing = head_->routing;
+  const auto is = [name](std::string_view lower) { return EqualsIgnoringCase(name, lower); };
+  if (is("user")) {
+    routing.user.assign(value);
+  } else if (is("position")) {
+    Join({value.data(), value.size()}, &routing.position);
+  } else if (is("route")) {
+    routing.route.assign(value);
+  } else if (is("hop")) {
+    routing.hop = true;
+  } else if (is("failover")) {
+    routing.failover = true;
+  } else if (is("caller")) {
+    routing.caller.assign(value);
+  } else if (is("tenant")) {
+    routing.tenant.assign(value);
+  } else if (is("age-ms")) {
+    routing.age_ms = std::max(routing.age_ms, NumberOf(value));
   }
 }
 

@@ -65,6 +65,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   void TakeRequestId(std::string_view value);
   /// Names that the parser's table does not have.
   void TakeOther(View name, std::string_view value);
+  void TakeRouting(std::string_view name, std::string_view value);
   void TakeContentLength(std::string_view value, ErrorCode* ec);
   void TakeTransferEncoding(std::string_view value, ErrorCode* ec);
   /// Turns the parser's own refusals into ours.

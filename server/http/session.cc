@@ -230,7 +230,7 @@ void Session::BodyDone() {
 /// On the thread that has the request.
 void Session::Handle() {
   if (AnswersFull()) return WriteError(TooManyAnswers(), &response_);
-  const auto age = Clock::now() - first_byte_;
+  const auto age = Clock::now() - first_byte_ + std::chrono::milliseconds(head_.routing.age_ms);
   const Request request{
       .head = head_,
       .body = body_.view(),

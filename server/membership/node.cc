@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cluster/meta_cache.h"
+#include "cluster/meta_log.h"
 #include "cluster/node_report.h"
 #include "cluster/report.h"
 #include "membership/prober.h"
@@ -235,6 +236,52 @@ std::vector<std::string> Node::Problems() const {
   return problems;
 }
 
+std::shared_ptr<const cluster::RoutingTable> Node::table() const {
+  const MutexLock lock(mutex_);
+  return table_;
+}
+
+void Node::RenewTable() {
+  const MutexLock one_at_a_time(renewing_);
+  const auto known = meta();
+  if (known == nullptr || !known->init()) return;
+  const auto before = table();
+  auto table = std::make_shared<const cluster::RoutingTable>(config_.node, *known, AllViews(),
+                                                             before.get());
+  const MutexLock lock(mutex_);
+  table_ = std::move(table);
+}
+
+void Node::Served(const std::string& node) { Met(node, &cluster::NodeHealth::Served); }
+void Node::Refused(const std::string& node) { Met(node, &cluster::NodeHealth::Refused); }
+void Node::Lost(const std::string& node) { Met(node, &cluster::NodeHealth::Lost); }
+
+void Node::Met(const std::string& node, void (cluster::NodeHealth::*what)()) {
+  NodeState before{}, after{};
+  {
+    const MutexLock lock(mutex_);
+    const auto known = views_.find(node);
+    if (known == views_.end()) return;
+    before = known->second.health.state();
+    (known->second.health.*what)();
+    after = known->second.health.state();
+  }
+  if (before == after) return;
+  ops::Log(ops::LogLevel::kInfo, "node_state",
+           {{"node", node}, {"state", cluster::NodeStateName(after)}, {"why", "a request met it"}});
+  RenewTable();
+}
+
+Result<Meta> Node::Commit(const cluster::MetaRecord& record, std::chrono::milliseconds most) {
+  const auto known = meta();
+  if (known == nullptr) return Status::Unavailable("the cluster is not known yet");
+  auto log = cluster::MetaLog::Open(access(), config_.name, *known);
+  if (!log.ok()) return log.status();
+  Status committed = (*log)->Commit(record, static_cast<int>(most.count()));
+  if (!committed.ok()) return committed;
+  return (*log)->meta();
+}
+
 void Node::ProbeOthers() {
   const auto meta = follower()->meta();
   std::vector<ProbeTarget> targets;
@@ -252,6 +299,7 @@ void Node::ProbeOthers() {
     std::erase_if(why_, is_gone);
   }
   for (size_t i = 0; i < targets.size(); ++i) Take(targets[i].node, results[i]);
+  RenewTable();
 }
 
 void Node::Take(const std::string& node, const ProbeResult& result) {

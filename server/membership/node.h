@@ -16,6 +16,7 @@
 
 #include "base/sync.h"
 #include "cluster/follower.h"
+#include "cluster/routing_table.h"
 #include "cluster/view.h"
 #include "ops/cluster_config.h"
 #include "ops/periodic.h"
@@ -60,6 +61,20 @@ class Node {
   /// What it thinks of all members, itself among them.
   std::map<std::string, cluster::NodeView> AllViews() const;
 
+  /// Whom to ask, as it saw the members last; null: the cluster is not known yet.
+  std::shared_ptr<const cluster::RoutingTable> table() const;
+  /// Looks anew whom to ask. Done with each round of probes, and when a node looks otherwise.
+  void RenewTable();
+  /// A request to another member was answered; was refused, since nobody listens; was lost.
+  void Served(const std::string& node);
+  void Refused(const std::string& node);
+  void Lost(const std::string& node);
+  /// Appends a record of what the cluster is: the fold up to it. Blocks for `most`, and a little;
+  /// failures as those of MetaLog::Commit.
+  Result<cluster::Meta> Commit(const cluster::MetaRecord& record, std::chrono::milliseconds most);
+  /// What nodes show each other. After Prepare.
+  const std::string& secret() const { return secret_; }
+
   /// The cluster as this node sees it (ClusterToJson), at most some seconds old. kUnavailable: it
   /// is not known yet.
   Result<std::string> Report() const;
@@ -78,6 +93,7 @@ class Node {
   cluster::NodeReport OwnReport() const;
   void ProbeOthers();
   void Take(const std::string& node, const ProbeResult& result);
+  void Met(const std::string& node, void (cluster::NodeHealth::*what)());
 
   const ops::ClusterConfig config_;
   const std::string db_, build_, incarnation_;
@@ -85,7 +101,9 @@ class Node {
   std::string secret_;
   std::atomic<bool> stopping_{false};
 
+  Mutex renewing_{LockRank::kServerCall};  // one new table at a time
   mutable Mutex mutex_{LockRank::kLeaf};
+  std::shared_ptr<const cluster::RoutingTable> table_ GUARDED_BY(mutex_);
   std::unique_ptr<cluster::Follower> follower_ GUARDED_BY(mutex_);  // made by Open, once
   Views views_ GUARDED_BY(mutex_);                                  // of the other members
   std::map<std::string, std::string> why_ GUARDED_BY(mutex_);       // a member does not answer

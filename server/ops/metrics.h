@@ -55,6 +55,14 @@ struct FillSample {
   double items = 0;  ///< mean over filters, each of one user in one bucket
 };
 
+/// What a node of a cluster did with requests about users.
+struct RouterCounts {
+  uint64_t proxied = 0;         ///< another node answered
+  uint64_t retried = 0;         ///< this node could not answer, and another was asked
+  uint64_t unreachable = 0;     ///< no replica could be asked
+  uint64_t served_dropped = 0;  ///< records of impressions that did not get into the log
+};
+
 /// What is asked of others at each scrape.
 struct MetricsSnapshot {
   std::string version, commit;     ///< of the software that runs
@@ -76,6 +84,7 @@ struct MetricsSnapshot {
   std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
   const admission::Admission* admission = nullptr;       ///< borrowed; null: nothing of it
+  std::optional<RouterCounts> router;                    ///< of a node of a cluster
 };
 
 /// Counters of the HTTP side, and the text of everything. Threads: any.

@@ -58,6 +58,18 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
     out->Gauge("seendb_tls_certificate_expiry_seconds",
                "When the certificate ends, in seconds since 1970.", *s.certificate_expires_s);
   }
+  if (s.router) {
+    out->Counter("seendb_cluster_proxied_total", "Requests that another node answered.",
+                 s.router->proxied);
+    out->Counter("seendb_cluster_retried_total",
+                 "Requests that this node could not answer, so that another one was asked.",
+                 s.router->retried);
+    out->Counter("seendb_cluster_unreachable_total",
+                 "Requests about users of whom no replica could be asked.", s.router->unreachable);
+    out->Counter("seendb_cluster_served_dropped_total",
+                 "Records of served items that did not get into the log.",
+                 s.router->served_dropped);
+  }
   out->Gauge("seendb_http_requests_in_flight", "Requests begun and not answered.", s.in_flight);
   out->Gauge("seendb_http_inflight_body_bytes", "Request bodies in memory.", s.inflight_bytes);
   out->Gauge("seendb_http_answer_bytes", "Answers in memory.", s.answer_bytes);

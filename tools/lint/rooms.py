@@ -40,7 +40,11 @@ SERVER_ROOMS = {
     "ingest": {"ingest", "api", "ops", "kafka", "admission"},
     "replica": {"replica", "cluster", "kafka", "ingest", "api", "ops", "http", "admission"},
     "membership": {"membership", "cluster", "kafka", "ops"},
+    "peers": {"peers"},
+    "router": {"router", "replica", "peers", "cluster", "kafka", "api", "ops", "http",
+               "admission"},
     "main": {"main", "http", "ops", "api", "ingest", "replica", "membership", "cluster", "kafka",
+             "peers", "router",
              "admission"},
 }
 

@@ -190,6 +190,7 @@ struct FilterResponse {
   uint32_t excluded = 0;         ///< of the examined
   uint32_t examined = 0;         ///< items.size() unless `limit` stopped earlier
   uint32_t refuted = 0;          ///< of the unseen: what `verify` found falsely called seen
+  int64_t recorded_at_ms = 0;    ///< where `recorded`: the time of the impressions
   bool recorded = false;         ///< with `record`: false where the turn came too late
   uint64_t beyond_cap = 0;       ///< with `record`: RecordResult::beyond_cap
   bool needs_disk = false;       ///< with kIncomplete: memory alone could not tell

@@ -84,5 +84,25 @@ TEST_F(AccessTest, AServerThatEverybodyReachesIsAProblemButNotDegraded) {
   EXPECT_EQ(ready.json().at("degraded"), false);
 }
 
+TEST_F(AccessTest, ACallerIsTheSameAtTheNextNode) {
+  EXPECT_EQ(api::CallerToHeader(nullptr), "");
+  EXPECT_EQ(api::CallerFromHeader(""), nullptr);
+  ops::Token token;
+  token.name = "p\xC3\xA4ge \"1\"";
+  token.role = ops::Role::kWrite;
+  token.collections = {"video", "article"};
+  const std::string header = api::CallerToHeader(&token);
+  EXPECT_EQ(header.find_first_of("\r\n"), std::string::npos);
+  const api::Caller read = api::CallerFromHeader(header);
+  EXPECT_EQ(read->name, token.name);
+  EXPECT_EQ(read->role, token.role);
+  EXPECT_TRUE(read->Reaches("video"));
+  EXPECT_FALSE(read->Reaches("default"));
+  for (const char* const wrong : {"x", "{}", "[]", R"({"name":"a","role":"admin"})",
+                                  R"({"name":1,"role":"admin","collections":[]})"}) {
+    EXPECT_FALSE(api::CallerFromHeader(wrong)->Reaches("default")) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace seendb::test

@@ -19,8 +19,7 @@ class ClusterRoutesTest : public ServiceTest {
                     },
                     .status = [] { return std::string(R"({"node":"n1"})"); },
                     .is_secret = [](std::string_view shown) { return shown == "secret"; },
-                    .why_not_ready = "not read yet",
-                    .why_no_writes = "no writes here"};
+                    .why_not_ready = "not read yet"};
   }
   Answer AskStatus(const std::string& authorization) {
     http::RequestHead head;
@@ -74,22 +73,5 @@ TEST_F(ClusterRoutesTest, ANodeSaysWhyItIsNotReady) {
 }
 
 // What one node alone has would be lost with it, and unknown to the others.
-TEST_F(ClusterRoutesTest, NothingIsWrittenPastTheLog) {
-  Join();
-  const std::string play = R"({"events":[{"user":"u","item":"v"}]})";
-  const std::string filter = R"({"user":"u","items":["v"]})";
-  const std::string record = R"({"user":"u","items":["v"],"record":true})";
-  for (const auto& [method, target, body] :
-       {std::tuple(Method::kPost, "/plays", play), std::tuple(Method::kPost, "/filter", record),
-        std::tuple(Method::kDelete, "/users/u", std::string()),
-        std::tuple(Method::kPut, "/users/u/recording", std::string(R"({"paused":true})")),
-        std::tuple(Method::kPut, "/collections/video", std::string("{}"))}) {
-    const Answer answer = Ask(method, target, body);
-    EXPECT_EQ(answer.status, 503u) << target;
-    EXPECT_EQ(answer.json().at("error").at("message"), "no writes here") << target;
-  }
-  EXPECT_EQ(Ask(Method::kPost, "/filter", filter).json().at("unseen").size(), 1u);
-}
-
 }  // namespace
 }  // namespace seendb::api

@@ -227,5 +227,26 @@ TEST(RequestParserTest, RequestIds) {
   EXPECT_EQ(id("X-Request-Id: " + longest + "a\r\n"), "");
 }
 
+TEST(RequestParserTest, WhatNodesOfAClusterSay) {
+  const auto routing = [](const std::string& lines) {
+    return Parse("GET / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n", SIZE_MAX).head.routing;
+  };
+  const RoutingHead none = routing("SeenDB-Unknown: 1\r\nSeenDB-: 2\r\n");
+  EXPECT_FALSE(none.hop || none.failover);
+  EXPECT_EQ(none.user + none.position + none.route + none.caller + none.tenant, "");
+  const RoutingHead all = routing(
+      "seendb-hop: 1\r\nSeenDB-Failover: 1\r\nSeenDB-User: u 1\r\nSeenDB-Position: 1:2\r\n"
+      "SeenDB-Position: 3:4\r\nSeenDB-Route: direct\r\nSeenDB-Caller: {}\r\n"
+      "SeenDB-Tenant: 7\r\nSeenDB-Age-Ms: 12\r\n");
+  EXPECT_TRUE(all.hop && all.failover);
+  EXPECT_EQ(all.user, "u 1");
+  EXPECT_EQ(all.position, "1:2, 3:4");
+  EXPECT_EQ(all.route, "direct");
+  EXPECT_EQ(all.caller, "{}");
+  EXPECT_EQ(all.tenant, "7");
+  EXPECT_EQ(all.age_ms, 12);
+  EXPECT_EQ(routing("SeenDB-Age-Ms: -5\r\n").age_ms, 0);
+}
+
 }  // namespace
 }  // namespace seendb::http

@@ -1,0 +1,24 @@
+// server/api/events_call.h: what POST /plays and POST /impressions do beside reading and recording:
+// a server by itself and a node of a cluster do it alike.
+
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "api/catalog.h"
+#include "api/context.h"
+#include "api/event_counts.h"
+#include "api/events_json.h"
+
+namespace seendb::api {
+
+/// The collection of the body, or of the query, or the default; refuses two different ones, and
+/// those that the caller does not reach.
+Status ChooseCollection(const Call& call, std::optional<std::string_view> in_body,
+                        std::string_view* collection);
+/// Counts what became of a batch, tells the log of refusals, and makes the answer.
+Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind kind,
+                       std::string_view collection, const RecordResult& result);
+
+}  // namespace seendb::api

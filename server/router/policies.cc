@@ -1,0 +1,134 @@
+// The part of ClusterRouter that changes policies: they are records of what the cluster is, which
+// every node reads. Called on threads that may wait.
+
+#include <algorithm>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "api/commands.h"
+#include "api/status_http.h"
+#include "cluster/node_report.h"
+#include "router/answers.h"
+#include "router/router.h"
+
+namespace seendb::router {
+namespace {
+
+using api::Call;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kCommitMost{5'000}, kKnownMost{5'000}, kAskMost{1'000};
+constexpr std::chrono::milliseconds kPause{20};
+
+/// As the engine tells of it.
+Policy Told(Policy policy) {
+  policy.max_filter_bytes = EffectiveMaxFilterBytes(policy);
+  return policy;
+}
+
+/// Waits until this node's engine has the collection of the fold; null: until it has none.
+bool AwaitHere(Engine& engine, std::string_view name, const cluster::MetaCollection* wanted,
+               Clock::time_point until) {
+  while (true) {
+    const std::vector<CollectionInfo> all = engine.Collections();
+    const auto found = std::find_if(all.begin(), all.end(), [name](const CollectionInfo& info) {
+      return info.name == name;
+    });
+    const bool is_there = found != all.end();
+    const bool as_wanted =
+        wanted == nullptr ? !is_there
+                          : is_there && found->making == static_cast<uint64_t>(wanted->made_by) &&
+                                Told(found->policy) == Told(wanted->policy);
+    if (as_wanted) return true;
+    if (Clock::now() >= until) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+void TellPending(const std::vector<std::string>& pending, std::string* body) {
+  if (pending.empty()) return;
+  std::string list = "[";
+  for (const std::string& node : pending) {
+    if (list.size() > 1) list += ',';
+    http::AppendJsonString(node, &list);
+  }
+  AddMember("pending", list + "]", body);
+}
+
+}  // namespace
+
+void ClusterRouter::AnswerPolicy(Call& call, const api::Route& route) {
+  if (route.method == http::Method::kPut) return PutPolicy(call);
+  DeletePolicy(call);
+}
+
+void ClusterRouter::PutPolicy(Call& call) {
+  const std::string& name = call.plan.arguments.front();
+  Status status = ValidateCollectionName(name);
+  if (!status.ok()) {
+    return call.Refuse(Status::InvalidArgument(std::string(status.message()), "/name"));
+  }
+  if (Status may = api::MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
+  const std::string_view body = call.request.body.empty() ? "{}" : call.request.body;
+  if (const auto patch = PolicyPatchFromJson(body); !patch.ok()) {
+    return call.Refuse(patch.status());
+  }
+  const cluster::CollectionRecord record{
+      .name = name, .patch = std::string(body), .at_ms = call.engine().NowMs()};
+  const Result<cluster::Meta> fold = node_.commit(record, kCommitMost);
+  if (!fold.ok()) return call.Refuse(fold.status());
+  const auto made = fold->collections().find(name);
+  if (made == fold->collections().end()) {
+    return call.Refuse(Status::Unavailable("the collection is gone again"));
+  }
+  const auto until = Clock::now() + kKnownMost;
+  std::vector<std::string> pending = AwaitNodes(fold->next_offset(), until);
+  if (!AwaitHere(call.engine(), name, &made->second, until)) pending.push_back(node_.name);
+  context_.catalog.Renew(&call.engine());
+  call.response.body = ReportToJson(CollectionInfo{name, Told(made->second.policy)});
+  TellPending(pending, &call.response.body);
+}
+
+void ClusterRouter::DeletePolicy(Call& call) {
+  const std::string& name = call.plan.arguments.front();
+  if (Status may = api::MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
+  if (Status asked = api::CheckDeletion(call, name); !asked.ok()) return call.Refuse(asked);
+  const cluster::CollectionGoneRecord record{.name = name, .at_ms = call.engine().NowMs()};
+  const Result<cluster::Meta> fold = node_.commit(record, kCommitMost);
+  if (!fold.ok()) return call.Refuse(fold.status());
+  const auto until = Clock::now() + kKnownMost;
+  std::vector<std::string> pending = AwaitNodes(fold->next_offset(), until);
+  if (!AwaitHere(call.engine(), name, nullptr, until)) pending.push_back(node_.name);
+  context_.catalog.Renew(&call.engine());
+  call.response.body = "{\"deleted\":true,\"name\":\"" + name + "\"}";
+  TellPending(pending, &call.response.body);
+}
+
+/// Waits until the other nodes that are up have read so far; those that have not.
+std::vector<std::string> ClusterRouter::AwaitNodes(int64_t meta_offset, Clock::time_point until) {
+  const auto table = node_.table();
+  std::map<std::string, std::string> open;
+  if (table != nullptr) open = table->up();
+  while (!open.empty()) {
+    std::map<std::string, std::future<peers::PeerAnswer>> asked;
+    for (const auto& [node, url] : open) {
+      auto answer = std::make_shared<std::promise<peers::PeerAnswer>>();
+      asked[node] = answer->get_future();
+      client_.Ask({.url = url, .method = "GET", .target = "/internal/status", .timeout = kAskMost},
+                  [answer](peers::PeerAnswer came) { answer->set_value(std::move(came)); });
+    }
+    for (auto& [node, answer] : asked) {
+      const peers::PeerAnswer came = answer.get();
+      const auto report = cluster::NodeReportFromJson(came.body, node);
+      if (report.ok() && report->meta_offset >= meta_offset) open.erase(node);
+    }
+    if (open.empty() || Clock::now() >= until) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  std::vector<std::string> pending;
+  for (const auto& [node, url] : open) pending.push_back(node);
+  return pending;
+}
+
+}  // namespace seendb::router

@@ -1,0 +1,255 @@
+// The part of ClusterRouter that writes: what a request is to do goes into the log.
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "api/commands.h"
+#include "api/events_call.h"
+#include "api/json_syntax.h"
+#include "api/status_http.h"
+#include "router/answers.h"
+#include "router/appended_json.h"
+#include "router/event_lines.h"
+#include "router/held_request.h"
+#include "router/router.h"
+
+namespace seendb::router {
+namespace {
+
+using api::Call;
+using api::EventKind;
+using api::Route;
+using cluster::LogKind;
+using replica::Appended;
+using Results = std::vector<Result<Appended>>;
+
+/// What one record of a command says.
+struct Command {
+  http::Method method;
+  std::string_view path;
+  LogKind kind;
+  Status (*check)(const Call& call);  ///< null: the path alone
+};
+constexpr Command kCommands[] = {
+    {http::Method::kDelete, "/users/{user}", LogKind::kErase, nullptr},
+    {http::Method::kPost, "/users/{user}/history/delete", LogKind::kHistoryDelete,
+     api::CheckHistoryDelete},
+    {http::Method::kPost, "/users/{user}/history/clear", LogKind::kHistoryClear,
+     api::CheckHistoryClear},
+    {http::Method::kPut, "/users/{user}/recording", LogKind::kRecording, api::CheckRecording},
+};
+
+/// For the read after a change of the recording.
+constexpr std::chrono::seconds kRecordingMost{2};
+
+const Route& RouteOfRecording() {
+  static const Route& found =
+      *std::find_if(api::Routes().begin(), api::Routes().end(),
+                    [](const Route& route) { return route.handle == api::HandleRecording; });
+  return found;
+}
+
+void SayPosition(uint32_t partition, const Appended& appended, http::Response* response) {
+  Positions positions;
+  NoteWritten(partition, appended.offset, &positions);
+  response->headers.append("\r\nSeenDB-Position: ").append(PositionText(positions));
+}
+
+Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
+                 std::string_view* collection) {
+  api::JsonDocument document;
+  api::PlaysCall plays;
+  Status status = api::ParsePlays(call.request.body, &document, &plays);
+  if (status.ok()) status = api::ChooseCollection(call, plays.collection, collection);
+  if (!status.ok()) return status;
+  std::vector<std::pair<uint32_t, std::string>> users;  // the views end with the next document
+  users.reserve(plays.plays.size());
+  for (const Play& play : plays.plays) {
+    users.emplace_back(engine.ShardOf(play.user), play.user.ToString());
+  }
+  const std::string named(*collection);
+  batch->emplace(EventKind::kPlays, named);
+  std::vector<std::string_view> events;
+  status = api::SplitPlays(call.request.body, &document, &events);
+  for (size_t i = 0; status.ok() && i < events.size(); ++i) {
+    (*batch)->AddPlay(users[i].first, users[i].second, i, events[i]);
+  }
+  return status;
+}
+
+Status ReadImpressions(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
+                       std::string_view* collection) {
+  api::JsonDocument document;
+  api::ImpressionsCall served;
+  Status status =
+      api::ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);
+  if (status.ok()) status = api::ChooseCollection(call, served.collection, collection);
+  if (!status.ok()) return status;
+  batch->emplace(EventKind::kImpressions, std::string(*collection));
+  for (size_t i = 0; i < served.impressions.size(); ++i) {
+    const Impression& one = served.impressions[i];
+    (*batch)->AddImpression(engine.ShardOf(one.user), one.user.ToString(), i, one.item, one.at_ms);
+  }
+  return status;
+}
+
+}  // namespace
+
+void ClusterRouter::AnswerEvents(Call& call, const Route& route) {
+  const EventKind kind = route.path == "/plays" ? EventKind::kPlays : EventKind::kImpressions;
+  const auto batch = std::make_shared<std::optional<EventBatch>>();
+  std::string_view named;
+  const Status status = kind == EventKind::kPlays
+                            ? ReadPlays(call, call.engine(), batch.get(), &named)
+                            : ReadImpressions(call, call.engine(), batch.get(), &named);
+  if (!status.ok()) return call.Refuse(status);
+  auto entry = context_.catalog.Find(named);
+  if (!entry) return call.Refuse(context_.catalog.Unknown(named, "/collection"));
+  const std::string collection(named);
+  const auto reply = std::make_shared<http::Reply>(call.Defer());
+  const auto done = [this, kind, batch, entry, collection, reply](const Results& results) {
+    http::Response response;
+    Positions positions;
+    const EventBatch::Outcome outcome = (*batch)->Merge(results, &positions);
+    const Status& failure = outcome.failure;
+    if (!failure.ok()) {
+      const bool at_event = kind == EventKind::kPlays && failure.field().starts_with("/") &&
+                            failure.field() != "/collection";
+      http::WriteError(api::ToHttpError(at_event ? failure.WithFieldPrefix("/events") : failure),
+                       &response);
+    } else {
+      api::Recorded recorded;
+      AddRecorded(outcome,
+                  api::CountRecorded(&context_, *entry, kind, collection, outcome.recorded),
+                  &recorded);
+      AnswerWritten(recorded, outcome.pending, positions, &response);
+    }
+    reply->Send(std::move(response));
+  };
+  writer_.AppendAll((*batch)->TakeRecords(),
+                    HopHeaders(http::RequestHead(), call.plan, call.request.age_us),
+                    UntilOf(call.request.head, call.request.age_us), done);
+}
+
+void ClusterRouter::AnswerCommand(Call& call, const Route& route) {
+  const Command* const command = std::find_if(
+      std::begin(kCommands), std::end(kCommands),
+      [&](const Command& one) { return one.method == route.method && one.path == route.path; });
+  IdRef user;
+  Status status = api::PathId(call.plan, 0, "/user", &user);
+  if (status.ok() && command->check != nullptr) status = command->check(call);
+  if (!status.ok()) return call.Refuse(status);
+  OwnedRecord record;
+  record.partition = call.engine().ShardOf(user);
+  record.kind = command->kind;
+  record.key = user.ToString();
+  if (command->check != nullptr) record.value = call.request.body;
+  const auto held = std::make_shared<HeldRequest>(call);
+  held->reply = call.Defer();
+  const uint32_t partition = record.partition;
+  const auto done = [this, held, kind = command->kind, partition](Result<Appended> result) {
+    http::Response response;
+    if (!result.ok() || !result->verdict.ok()) {
+      const Status failure = result.ok() ? result->verdict : result.status();
+      http::WriteError(api::ToHttpError(failure), &response);
+      return held->reply.Send(std::move(response));
+    }
+    SayPosition(partition, *result, &response);
+    if (!result->applied) {
+      response.status = 202;
+      response.body = "{\"pending\":true}";
+    } else if (kind == LogKind::kRecording) {
+      return TellRecording(held, partition, std::move(response));
+    } else if (kind == LogKind::kErase) {
+      api::AppendErasure(result->erasure, &response.body);
+    } else {
+      response.body = kind == LogKind::kHistoryDelete ? "{\"deleted\":true}" : "{\"cleared\":true}";
+    }
+    held->reply.Send(std::move(response));
+  };
+  writer_.Append(std::move(record), HopHeaders(http::RequestHead(), call.plan, call.request.age_us),
+                 UntilOf(call.request.head, call.request.age_us), done);
+}
+
+/// Answers a change of the recording with what is recorded now, as whoever has the user says.
+/// `response` has the headers of the answer.
+void ClusterRouter::TellRecording(const std::shared_ptr<HeldRequest>& held, uint32_t partition,
+                                  http::Response response) {
+  ReadAsk ask;
+  ask.partition = partition;
+  ask.leader_alone = true;  // it has applied the change
+  ask.request = held->ToPeer();
+  ask.request.method = "GET";
+  ask.request.body.clear();
+  ask.until = std::chrono::steady_clock::now() + kRecordingMost;
+  const auto headers = std::make_shared<std::string>(std::move(response.headers));
+  const auto end = [held, headers](const std::shared_ptr<Read>&, ReadEnd ended) {
+    const auto send = [held, headers](http::Response answer) {
+      answer.headers += *headers;
+      held->reply.Send(std::move(answer));
+    };
+    http::Response answer;
+    if (ended.kind == ReadEnd::Kind::kAnswer) return send(ToResponse(std::move(ended.answer)));
+    if (ended.kind == ReadEnd::Kind::kHere) {
+      const auto job = [held, send](http::Reply reply) {
+        http::Response here;
+        held->Run(RouteOfRecording(), {}, &here);
+        held->reply = std::move(reply);
+        send(std::move(here));
+      };
+      if (held->reply.Post(http::Executor::kEngine, job)) return;
+    }
+    http::WriteError({503, "unavailable", "changed; what is recorded can't be read just now"},
+                     &answer);
+    send(std::move(answer));
+  };
+  std::make_shared<Read>(Parts(), std::move(ask), end)->Next();
+}
+
+void ClusterRouter::Append(Call& call) {
+  const auto number = [&call](std::string_view name) -> std::optional<uint32_t> {
+    uint32_t value = 0;
+    const std::string_view text = call.Query(name).value_or("");
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || stop != text.data() + text.size()) return {};
+    return value;
+  };
+  const std::string_view kind = call.Query("kind").value_or("");
+  std::optional<LogKind> known;
+  for (int i = 1; i <= static_cast<int>(cluster::kLastLogKind); ++i) {
+    if (cluster::LogKindName(static_cast<LogKind>(i)) == kind) known = static_cast<LogKind>(i);
+  }
+  const std::optional<uint32_t> partition = number("partition");
+  if (!partition) return call.Refuse(Status::InvalidArgument("must be a number", "/partition"));
+  if (!known) return call.Refuse(Status::InvalidArgument("no such kind of record", "/kind"));
+  OwnedRecord record;
+  record.partition = *partition;
+  record.kind = *known;
+  record.key = call.Query("key").value_or("");
+  record.value = call.request.body;
+  const auto reply = std::make_shared<http::Reply>(call.Defer());
+  writer_.AppendHere(record, UntilOf(call.request.head, call.request.age_us),
+                     [reply](const Result<Appended>& result) {
+                       http::Response response;
+                       if (result.ok()) {
+                         response.body = AppendedToJson(*result);
+                       } else {
+                         http::WriteError(api::ToHttpError(result.status()), &response);
+                       }
+                       reply->Send(std::move(response));
+                     });
+}
+
+void ClusterRouter::Served(const IdRef& user, std::string_view collection,
+                           std::span<const IdRef> items, int64_t at_ms) {
+  const Engine& engine = *context_.engine.load(std::memory_order_acquire);
+  EventBatch batch(EventKind::kImpressions, std::string(collection));
+  const std::string text = user.ToString();
+  for (size_t i = 0; i < items.size(); ++i) {
+    batch.AddImpression(engine.ShardOf(user), text, i, items[i], at_ms);
+  }
+  for (OwnedRecord& record : batch.TakeRecords()) served_.Add(std::move(record));
+}
+
+}  // namespace seendb::router

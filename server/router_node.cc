@@ -1,0 +1,36 @@
+#include "router_node.h"
+
+#include <utility>
+
+namespace seendb {
+
+router::RouterNode RouterNodeOf(membership::Node* node, replica::Replicas* replicas) {
+  router::RouterNode of;
+  of.name = node->config().node;
+  of.table = [node] { return node->table(); };
+  of.note = [node](const std::string& other, router::Met met) {
+    switch (met) {
+      case router::Met::kServed:
+        return node->Served(other);
+      case router::Met::kRefused:
+        return node->Refused(other);
+      case router::Met::kLost:
+        return node->Lost(other);
+    }
+  };
+  of.await = [replicas](uint32_t partition, int64_t next_offset, replica::Time until, auto done) {
+    replicas->Await(partition, next_offset, until, std::move(done));
+  };
+  of.append = [replicas](const replica::NewRecord& record, replica::Time until, auto done) {
+    replicas->Append(record, until, std::move(done));
+  };
+  of.barrier = [replicas](uint32_t partition, replica::Time until, auto done) {
+    replicas->Barrier(partition, until, std::move(done));
+  };
+  of.commit = [node](const cluster::MetaRecord& record, std::chrono::milliseconds most) {
+    return node->Commit(record, most);
+  };
+  return of;
+}
+
+}  // namespace seendb

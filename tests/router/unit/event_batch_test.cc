@@ -1,0 +1,112 @@
+// Events of a request as records of partitions, and what became of these put together.
+
+#include "router/event_batch.h"
+
+#include <gtest/gtest.h>
+
+#include "router/appended_json.h"
+
+namespace seendb::router {
+namespace {
+
+using replica::Appended;
+
+Appended At(int64_t offset, uint64_t accepted) {
+  Appended appended;
+  appended.offset = offset;
+  appended.applied = true;
+  appended.recorded.accepted = accepted;
+  return appended;
+}
+
+TEST(EventBatchTest, MergesWhatBecameOfTheParts) {
+  EventBatch batch(api::EventKind::kPlays, "video");
+  for (uint64_t i = 0; i < 6; ++i) batch.AddPlay(i % 2 == 0 ? 4 : 9, "u", 10 * i, "{}");
+  const std::vector<OwnedRecord> records = batch.TakeRecords();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].partition, 4u);
+  EXPECT_EQ(records[1].value, R"({"events":[{},{},{}],"collection":"video"})");
+  Appended even = At(7, 2), odd = At(70, 2);
+  even.recorded.refused = odd.recorded.refused = 1;
+  even.recorded.refusals.push_back({2, Status::InvalidArgument("late", "/at")});
+  odd.recorded.refusals.push_back({0, Status::InvalidArgument("early", "/at")});
+  even.recorded.refused_by[0] = 1;
+  odd.recorded.refused_by[1] = 1;
+  odd.recorded.day = "2026-11-20";
+  odd.recorded.first_today = {1, 2};
+  Positions positions;
+  const EventBatch::Outcome outcome = batch.Merge({even, odd}, &positions);
+  EXPECT_TRUE(outcome.failure.ok());
+  EXPECT_FALSE(outcome.pending);
+  EXPECT_EQ(outcome.recorded.accepted, 4u);
+  EXPECT_EQ(outcome.recorded.refused, 2u);
+  EXPECT_EQ(outcome.refused_at, (std::vector<uint64_t>{10, 40}));
+  EXPECT_EQ(outcome.recorded.refusals[0].status.message(), "early");
+  EXPECT_EQ(outcome.recorded.refused_by[0] + outcome.recorded.refused_by[1], 2u);
+  EXPECT_EQ(outcome.first_at, (std::vector<uint64_t>{30, 50}));
+  EXPECT_EQ(outcome.recorded.day, "2026-11-20");
+  EXPECT_EQ(PositionText(positions), "4:8,9:71");
+}
+
+TEST(EventBatchTest, APartThatFailedIsAFailure) {
+  EventBatch batch(api::EventKind::kPlays, "video");
+  batch.AddPlay(0, "u", 0, "{}");
+  batch.AddPlay(1, "v", 1, "{}");
+  batch.AddPlay(1, "v", 2, "{}");
+  ASSERT_EQ(batch.TakeRecords().size(), 2u);
+  Positions positions;
+  EventBatch::Outcome outcome =
+      batch.Merge({At(3, 1), Status::Unavailable("no leader")}, &positions);
+  EXPECT_EQ(outcome.failure.message(), "no leader");
+  EXPECT_EQ(PositionText(positions), "0:4");
+  Appended refused = At(5, 0);
+  refused.verdict = Status::InvalidArgument("too long", "/1/device");
+  outcome = batch.Merge({At(3, 1), refused}, &positions);
+  EXPECT_EQ(outcome.failure.field(), "/2/device") << "its index in the request";
+  Appended waits = At(6, 0);
+  waits.applied = false;
+  EXPECT_TRUE(batch.Merge({At(3, 1), waits}, &positions).pending);
+}
+
+TEST(EventBatchTest, ARecordOfImpressionsIsOfOneUserAndTime) {
+  EventBatch batch(api::EventKind::kImpressions, "default");
+  batch.AddImpression(2, "u", 0, IdRef("a\"b"), 5);
+  batch.AddImpression(2, "u", 1, IdRef(uint64_t{7}), 5);
+  batch.AddImpression(2, "u", 2, IdRef("c"), {});
+  batch.AddImpression(2, "w", 3, IdRef("c"), {});
+  const std::vector<OwnedRecord> records = batch.TakeRecords();
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records[0].value, R"({"user":"u","items":["a\"b",7],"collection":"default","at":5})");
+  EXPECT_EQ(records[1].value, R"({"user":"u","items":["c"],"collection":"default"})");
+  EXPECT_EQ(records[2].key, "w");
+}
+
+TEST(AppendedJsonTest, IsReadAsItWasWritten) {
+  Appended appended = At(12, 3);
+  appended.verdict = Status::NotFound("no collection", "/collection");
+  appended.recorded.refused = 2;
+  appended.recorded.refused_by[2] = 2;
+  appended.recorded.refusals.push_back(
+      {1, Status::InvalidArgument("in seconds?", "/at"), RefusalReason::kSeconds});
+  appended.recorded.outside_window = 4;
+  appended.recorded.beyond_cap = 5;
+  appended.recorded.day = "2026-11-20";
+  appended.recorded.first_today = {0, 2};
+  appended.erasure = {true, true, 99};
+  const Result<Appended> read = AppendedFromJson(AppendedToJson(appended));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(AppendedToJson(*read), AppendedToJson(appended));
+  EXPECT_EQ(read->recorded.refusals[0].reason, RefusalReason::kSeconds);
+  EXPECT_EQ(read->verdict.code(), StatusCode::kNotFound);
+  for (const char* text : {"", "[]", "{}", R"({"offset":1,"applied":true})"}) {
+    EXPECT_EQ(AppendedFromJson(text).status().code(), StatusCode::kUnavailable) << text;
+  }
+  EXPECT_EQ(StatusOfError(R"({"error":{"code":"busy","message":"m","field":""}})").code(),
+            StatusCode::kBusy);
+  EXPECT_EQ(StatusOfError(R"({"error":{"code":"overloaded","message":"m","field":""}})").code(),
+            StatusCode::kUnavailable);
+  EXPECT_EQ(StatusOfError("nothing").code(), StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace seendb::router

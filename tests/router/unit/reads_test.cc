@@ -1,0 +1,220 @@
+// Reads of users, asked at any node.
+
+#include "router/unit/small_cluster.h"
+
+namespace seendb::test {
+namespace {
+
+class ReadsTest : public SmallCluster {
+ protected:
+  /// Both replicas have seen `a` played by the user.
+  void PlayA(uint32_t partition) {
+    const std::string user = UserOf(partition);
+    const peers::PeerAnswer answer = Ask(Stranger(partition), "POST", "/plays",
+                                         R"({"events":[{"user":")" + user + R"(","item":"a"}]})");
+    ASSERT_EQ(answer.status, 200u) << answer.body;
+    Replica(partition, 1).Apply(partition);
+  }
+};
+
+TEST_F(ReadsTest, EveryNodeAnswersForEveryUser) {
+  for (uint32_t p = 0; p < kPartitions; ++p) {
+    PlayA(p);
+    for (const auto& node : nodes) {
+      const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", FilterOf(UserOf(p)));
+      EXPECT_EQ(answer.status, 200u) << answer.body;
+      EXPECT_EQ(answer.body, R"({"unseen":["b"],"seen":1,"examined":2,"degraded":false})");
+      EXPECT_EQ(Ask(*node, "GET", "/users/" + UserOf(p)).status, 200u);
+    }
+  }
+}
+
+TEST_F(ReadsTest, TheFirstReplicaOfTheListIsAsked) {
+  for (int i = 0; i < 5; ++i) Ask(Stranger(1), "POST", "/filter", FilterOf(UserOf(1)));
+  EXPECT_EQ(Replica(1, 0).engine.filters, 5);
+  EXPECT_EQ(Replica(1, 1).engine.filters, 0);
+}
+
+TEST_F(ReadsTest, ErrorsAreThoseOfOneServer) {
+  for (const auto& [body, status, field] :
+       {std::tuple(R"({"items":["a"]})", 400u, "/user"),
+        std::tuple(R"({"user":"u1","items":["a"],"collection":"none"})", 404u, "/collection"),
+        std::tuple(R"({"user":"u1","items":[true]})", 400u, "/items/0")}) {
+    for (const auto& node : nodes) {
+      const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", body);
+      EXPECT_EQ(answer.status, status) << body;
+      EXPECT_EQ(Body(answer)["error"]["field"], field) << answer.body;
+    }
+  }
+}
+
+TEST_F(ReadsTest, ANodeThatIsGoneCostsNoAnswer) {
+  PlayA(1);
+  Replica(1, 0).Kill();
+  for (int i = 0; i < 20; ++i) {
+    const peers::PeerAnswer answer = Ask(Stranger(1), "POST", "/filter", FilterOf(UserOf(1)));
+    ASSERT_EQ(answer.status, 200u) << answer.body;
+    EXPECT_EQ(Body(answer)["seen"], 1) << answer.body;
+  }
+  EXPECT_EQ(Replica(1, 1).engine.filters, 20);
+  // What the one that is gone acknowledged is in the log: it was read up to a tick first, and once.
+  EXPECT_GE(Replica(1, 1).barriers, 1);
+}
+
+TEST_F(ReadsTest, WhoTakesOverReadsTheLogFirst) {
+  const std::string user = UserOf(1);
+  Replica(1, 1).lags = true;  // it has not applied yet what the first has acknowledged
+  ASSERT_EQ(
+      Ask(Replica(1, 0), "POST", "/plays", R"({"events":[{"user":")" + user + R"(","item":"a"}]})")
+          .status,
+      200u);
+  Replica(1, 1).lags = false;
+  Replica(1, 0).Kill();
+  // The first request meets that the first is gone, the second knows that this node leads by now.
+  for (const int ticks : {1, 2, 2, 2}) {
+    EXPECT_EQ(Body(Ask(Replica(1, 1), "POST", "/filter", FilterOf(user)))["unseen"],
+              Json::parse(R"(["b"])"));
+    EXPECT_EQ(Replica(1, 1).barriers, ticks);
+  }
+}
+
+TEST_F(ReadsTest, AShardThatIsNotThereIsAskedOfTheOther) {
+  PlayA(2);
+  Replica(2, 0).engine.held.clear();
+  for (const auto& node : nodes) {
+    const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", FilterOf(UserOf(2)));
+    ASSERT_EQ(answer.status, 200u) << answer.body;
+    EXPECT_EQ(Body(answer)["seen"], 1);
+  }
+}
+
+TEST_F(ReadsTest, WithoutReplicasTheAnswerIsDegradedOrNone) {
+  Replica(1, 0).Kill();
+  Replica(1, 1).Kill();
+  SmallNode& node = Stranger(1);
+  const peers::PeerAnswer answer =
+      Ask(node, "POST", "/filter", FilterOf(UserOf(1), R"(,"exclude":["b"])"));
+  EXPECT_EQ(answer.status, 200u);
+  EXPECT_EQ(answer.body, R"({"unseen":["a"],"seen":0,"excluded":1,"examined":2,"degraded":true,)"
+                         R"("missing":["partition"]})");
+  EXPECT_EQ(Ask(node, "POST", "/filter", FilterOf(UserOf(1), R"(,"on_error":"fail")")).status,
+            503u);
+  EXPECT_EQ(Ask(node, "GET", "/users/" + UserOf(1)).status, 503u);
+  EXPECT_EQ(Ask(node, "GET", "/users/" + UserOf(3)).status,
+            200u);  // of partition 3: node 1 is here
+}
+
+TEST_F(ReadsTest, WhoWantsToGoThereItselfIsToldWhere) {
+  const peers::Headers direct = {{"SeenDB-Route", "direct"}};
+  const peers::PeerAnswer answer = Ask(Stranger(1), "POST", "/filter", FilterOf(UserOf(1)), direct);
+  EXPECT_EQ(answer.status, 421u);
+  EXPECT_EQ(Body(answer)["placement_offset"], meta.placement().offset);
+  EXPECT_EQ(Body(answer)["error"]["code"], "misdirected");
+  EXPECT_EQ(Ask(Replica(1, 0), "POST", "/filter", FilterOf(UserOf(1)), direct).status, 200u);
+}
+
+TEST_F(ReadsTest, WhatNodesSayToEachOtherAsksForTheSecret) {
+  for (const char* header : {"SeenDB-Hop", "SeenDB-Failover"}) {
+    const peers::PeerAnswer answer =
+        Ask(Replica(1, 0), "POST", "/filter", FilterOf(UserOf(1)), {{header, "1"}});
+    EXPECT_EQ(answer.status, 403u) << header;
+  }
+  EXPECT_EQ(
+      Ask(Replica(1, 0), "POST", "/internal/append?partition=1&kind=plays&key=u", "{}").status,
+      403u);
+  EXPECT_TRUE(log.empty());
+}
+
+TEST_F(ReadsTest, AHopGoesNoFurther) {
+  const peers::Headers hop = {{"SeenDB-Hop", "1"},
+                              {"Authorization", std::string("Bearer ") + kSecret}};
+  const peers::PeerAnswer answer = Ask(Stranger(1), "POST", "/filter", FilterOf(UserOf(1)), hop);
+  EXPECT_EQ(answer.status, 503u) << answer.body;
+  EXPECT_EQ(Replica(1, 0).engine.filters, 0);
+}
+
+TEST_F(ReadsTest, APositionIsWaitedFor) {
+  const std::string user = UserOf(1);
+  SmallNode& second = Replica(1, 1);
+  const peers::PeerAnswer written =
+      Ask(Replica(1, 0), "POST", "/plays", R"({"events":[{"user":")" + user + R"(","item":"a"}]})");
+  ASSERT_EQ(written.Header("seendb-position"), "1:1");
+  for (const auto& node : nodes) node->nodes[Replica(1, 0).name].health.Refused();
+  for (const auto& node : nodes) node->RenewTable();
+  second.lags = true;
+  const peers::Headers position = {{"SeenDB-Position", "1:1,3:7"}};
+  for (SmallNode* node : {&second, &Stranger(1)}) {
+    const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", FilterOf(user), position);
+    EXPECT_EQ(answer.status, 200u);
+    EXPECT_EQ(Body(answer)["missing"], Json::parse(R"(["behind"])")) << answer.body;
+  }
+  EXPECT_EQ(
+      Ask(second, "POST", "/filter", FilterOf(user, R"(,"on_error":"fail")"), position).status,
+      503u);
+  EXPECT_EQ(Ask(second, "GET", "/users/" + user, "", position).status, 503u);
+  second.lags = false;
+  EXPECT_EQ(Body(Ask(second, "POST", "/filter", FilterOf(user), position))["unseen"],
+            Json::parse(R"(["b"])"));
+  EXPECT_EQ(Ask(second, "POST", "/filter", FilterOf(user), {{"SeenDB-Position", "x"}}).status,
+            400u);
+}
+
+TEST_F(ReadsTest, AReplicaThatLagsSaysSo) {
+  for (const auto& node : nodes) {
+    for (const auto& other : nodes) {
+      for (auto& [partition, replica] : node->nodes[other->name].report->replicas) {
+        replica.behind_ms = 2'500;
+      }
+    }
+    node->RenewTable();
+  }
+  for (const auto& node : nodes) {
+    EXPECT_EQ(Body(Ask(*node, "POST", "/filter", FilterOf(UserOf(1))))["behind_ms"], 2'500);
+  }
+}
+
+TEST_F(ReadsTest, LinesAreAnsweredInTheirOrder) {
+  PlayA(1);
+  std::string lines;
+  for (int i = 0; i < 50; ++i) {
+    const auto user = UserOf(static_cast<uint32_t>(i) % kPartitions);
+    lines += R"({"user":")" + user + R"(","items":["a",)" + std::to_string(i) + "]}\n";
+    if (i % 10 == 9) lines += "{\"user\":1}\n";
+  }
+  for (const auto& node : nodes) {
+    const peers::PeerAnswer answer =
+        Ask(*node, "POST", "/filter", lines, {{"Content-Type", "application/x-ndjson"}});
+    ASSERT_EQ(answer.status, 200u);
+    std::istringstream all(answer.body);
+    std::string line;
+    for (int i = 0; i < 50; ++i) {
+      ASSERT_TRUE(std::getline(all, line)) << answer.body;
+      const Json one = Json::parse(line);
+      EXPECT_EQ(one["unseen"].back(), i) << line;
+      EXPECT_EQ(one["seen"], i % 4 == 1 ? 1 : 0) << line;
+      if (i % 10 != 9) continue;
+      ASSERT_TRUE(std::getline(all, line));
+      EXPECT_EQ(Json::parse(line)["error"]["field"], "/items");
+    }
+    EXPECT_FALSE(std::getline(all, line)) << line;
+  }
+}
+
+TEST_F(ReadsTest, LinesGoToTheNextReplica) {
+  PlayA(1);
+  Replica(1, 0).Kill();
+  std::string lines;
+  for (int i = 0; i < 40; ++i) lines += FilterOf(UserOf(1)) + "\n";
+  for (SmallNode* node : {&Stranger(1), &Replica(1, 1)}) {
+    const peers::PeerAnswer answer =
+        Ask(*node, "POST", "/filter", lines, {{"Content-Type", "application/x-ndjson"}});
+    std::istringstream all(answer.body);
+    std::string line;
+    int count = 0;
+    while (std::getline(all, line)) count += Json::parse(line)["seen"] == 1 ? 1 : 0;
+    EXPECT_EQ(count, 40) << answer.body;
+  }
+}
+
+}  // namespace
+}  // namespace seendb::test

@@ -1,0 +1,187 @@
+// Writes at any node: each event goes into the partition of its user, through whoever leads it.
+
+#include "router/unit/small_cluster.h"
+
+namespace seendb::test {
+namespace {
+
+class WritesTest : public SmallCluster {
+ protected:
+  static std::string PlayOf(const std::string& user, const std::string& item) {
+    return R"({"user":")" + user + R"(","item":")" + item + R"("})";
+  }
+  size_t RecordsOf(uint32_t partition) {
+    const std::lock_guard lock(mutex);
+    return log[partition].size();
+  }
+};
+
+TEST_F(WritesTest, EventsAreSplitByPartition) {
+  std::string body = R"({"events":[)";
+  for (int i = 0; i < 12; ++i) {
+    body += (i > 0 ? "," : "") +
+            PlayOf(UserOf(static_cast<uint32_t>(i) % kPartitions), "i" + std::to_string(i));
+  }
+  body += "]}";
+  const peers::PeerAnswer answer = Ask(*nodes[0], "POST", "/plays", body);
+  EXPECT_EQ(answer.status, 200u) << answer.body;
+  EXPECT_EQ(answer.body, R"({"accepted":12,"refused":0,"refusals":[]})");
+  EXPECT_EQ(answer.Header("seendb-position"), "0:1,1:1,2:1,3:1");
+  for (uint32_t p = 0; p < kPartitions; ++p) {
+    ASSERT_EQ(RecordsOf(p), 1u);
+    const Json record = Json::parse(log[p].front().value);
+    ASSERT_EQ(record["events"].size(), 3u);
+    EXPECT_EQ(record["collection"], "default");
+    for (const Json& event : record["events"]) EXPECT_EQ(event["user"], UserOf(p));
+    EXPECT_EQ(log[p].front().key, UserOf(p));
+  }
+}
+
+TEST_F(WritesTest, RefusalsHaveTheIndexesOfTheRequest) {
+  const std::string future = std::to_string(nodes[0]->engine.now_ms + 1'000'000'000'000);
+  std::string body = R"({"events":[)";
+  for (int i = 0; i < 8; ++i) {
+    if (i > 0) body += ",";
+    body += R"({"user":")" + UserOf(static_cast<uint32_t>(i) % kPartitions) + R"(","item":1)";
+    body += i == 2 || i == 7 ? R"(,"at":)" + future + "}" : "}";
+  }
+  body += "]}";
+  const peers::PeerAnswer answer = Ask(*nodes[1], "POST", "/plays", body);
+  const Json json = Body(answer);
+  EXPECT_EQ(json["accepted"], 6) << answer.body;
+  EXPECT_EQ(json["refused"], 2);
+  EXPECT_EQ(json["refusals"][0]["index"], 2);
+  EXPECT_EQ(json["refusals"][1]["index"], 7);
+  EXPECT_EQ(json["refusals"][1]["error"]["field"], "/at");
+  EXPECT_EQ(json["refused_by"]["in_future"], 2);
+}
+
+TEST_F(WritesTest, WhatIsWrongIsSaidBeforeAnythingIsWritten) {
+  for (const auto& [target, body, status] :
+       {std::tuple("/plays", R"({"events":[{"user":"u1"}]})", 400u),
+        std::tuple("/plays", R"({"events":[{"user":"u1","item":"a"}],"collection":"x"})", 404u),
+        std::tuple("/plays?collection=y",
+                   R"({"events":[{"user":"u1","item":"a"}],"collection":"x"})", 400u),
+        std::tuple("/impressions", R"({"user":"u1"})", 400u),
+        std::tuple("/users/u1/history/clear", R"({"x":1})", 400u)}) {
+    EXPECT_EQ(Ask(*nodes[0], "POST", target, body).status, status) << target << body;
+  }
+  EXPECT_EQ(Ask(*nodes[0], "PUT", "/users/u1/recording", R"({"paused":1})").status, 400u);
+  EXPECT_TRUE(log.empty());
+}
+
+TEST_F(WritesTest, LargeBodiesBecomeSeveralRecords) {
+  std::string body = R"({"events":[)";
+  for (int i = 0; i < 9'000; ++i) {
+    body += (i > 0 ? "," : "") + PlayOf(UserOf(1), "item" + std::to_string(i));
+  }
+  body += "]}";
+  EXPECT_EQ(Body(Ask(*nodes[0], "POST", "/plays", body))["accepted"], 9'000);
+  EXPECT_EQ(RecordsOf(1), 3u);
+  for (const LogRow& row : log[1]) EXPECT_LE(row.value.size(), cluster::kLogValueBytesMost);
+}
+
+TEST_F(WritesTest, LinesGoIntoTheLogInBatches) {
+  std::string lines;
+  for (int i = 0; i < 10'000; ++i) {
+    lines += i == 5'000
+                 ? "{\"user\":1\n"
+                 : PlayOf(UserOf(static_cast<uint32_t>(i) % kPartitions), "i" + std::to_string(i)) +
+                       "\n";
+  }
+  const peers::PeerAnswer answer =
+      Ask(*nodes[2], "POST", "/plays", lines, {{"Content-Type", "application/x-ndjson"}});
+  const Json json = Body(answer);
+  EXPECT_EQ(json["accepted"], 9'999) << answer.body;
+  EXPECT_EQ(json["refused"], 1);
+  EXPECT_EQ(json["refusals"][0]["index"], 5'000);
+  size_t events = 0;
+  for (uint32_t p = 0; p < kPartitions; ++p) {
+    for (const LogRow& row : log[p]) events += Json::parse(row.value)["events"].size();
+  }
+  EXPECT_EQ(events, 9'999u);
+}
+
+TEST_F(WritesTest, LinesOfImpressions) {
+  std::string lines;
+  for (int i = 0; i < 8; ++i) {
+    lines += R"({"user":")" + UserOf(static_cast<uint32_t>(i) % 2) + R"(","item":)" +
+             std::to_string(i) + R"(,"at":)" + std::to_string(1'000 + i % 2) + "}\n";
+  }
+  const peers::PeerAnswer answer = Ask(*nodes[2], "POST", "/impressions?collection=default", lines,
+                                       {{"Content-Type", "application/x-ndjson"}});
+  EXPECT_EQ(Body(answer)["accepted"], 8) << answer.body;
+  ASSERT_EQ(RecordsOf(1), 1u);
+  EXPECT_EQ(Json::parse(log[1].front().value),
+            Json::parse(R"({"user":"u1","items":[1,3,5,7],"collection":"default","at":1001})"));
+}
+
+TEST_F(WritesTest, CommandsGoTheSameWay) {
+  for (const auto& node : nodes) {
+    const peers::PeerAnswer erased = Ask(*node, "DELETE", "/users/u1");
+    EXPECT_EQ(erased.status, 200u) << erased.body;
+    EXPECT_EQ(Body(erased)["erased"], true);
+    EXPECT_FALSE(erased.Header("seendb-position").empty());
+  }
+  EXPECT_EQ(RecordsOf(1), 3u);
+  const peers::PeerAnswer paused =
+      Ask(Stranger(1), "PUT", "/users/u1/recording", R"({"paused":true})");
+  EXPECT_EQ(paused.status, 200u) << paused.body;
+  EXPECT_EQ(Body(paused)["paused"], true) << paused.body;
+  EXPECT_EQ(paused.Header("seendb-position"), "1:4");
+  EXPECT_EQ(Body(Ask(Stranger(1), "GET", "/users/u1/recording", "",
+                     {{"SeenDB-Position", "1:4"}}))["paused"],
+            true);
+  const peers::PeerAnswer unknown =
+      Ask(*nodes[0], "POST", "/users/u1/history/clear", R"({"collections":["nothing"]})");
+  EXPECT_EQ(unknown.status, 200u) << "the fake has no such check; the record is written";
+}
+
+TEST_F(WritesTest, WhatIsInTheLogAndNotAppliedIsPending) {
+  for (const auto& node : nodes) node->lags = true;
+  const peers::PeerAnswer answer =
+      Ask(*nodes[0], "POST", "/plays", R"({"events":[)" + PlayOf("u1", "a") + "]}");
+  EXPECT_EQ(answer.status, 202u);
+  EXPECT_EQ(Body(answer)["pending"], true);
+  EXPECT_EQ(answer.Header("seendb-position"), "1:1");
+  EXPECT_EQ(Ask(*nodes[0], "DELETE", "/users/u1").status, 202u);
+}
+
+TEST_F(WritesTest, WithoutKafkaNothingIsTaken) {
+  kafka_away = true;
+  for (const auto& node : nodes) {
+    const peers::PeerAnswer answer =
+        Ask(*node, "POST", "/plays", R"({"events":[)" + PlayOf("u1", "a") + "]}");
+    EXPECT_EQ(answer.status, 503u);
+    EXPECT_EQ(Ask(*node, "POST", "/filter", FilterOf("u1")).status, 200u);
+  }
+  EXPECT_TRUE(log[1].empty());
+}
+
+TEST_F(WritesTest, TheNextLeaderWrites) {
+  Replica(1, 0).Kill();
+  for (int i = 0; i < 3; ++i) {
+    const peers::PeerAnswer answer =
+        Ask(Stranger(1), "POST", "/plays", R"({"events":[)" + PlayOf("u1", "a") + "]}");
+    EXPECT_EQ(answer.status, 200u) << answer.body;
+  }
+  Replica(1, 1).Kill();
+  EXPECT_EQ(Ask(Stranger(1), "POST", "/plays", R"({"events":[)" + PlayOf("u1", "a") + "]}").status,
+            503u);
+}
+
+TEST_F(WritesTest, WhatAFilterRecordsIsInTheLog) {
+  const std::string body = FilterOf("u1", R"(,"record":true)");
+  for (const auto& node : nodes) {
+    const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", body);
+    EXPECT_EQ(answer.status, 200u) << answer.body;
+  }
+  EXPECT_EQ(Replica(1, 0).engine.filters, 3) << "the acting primary alone is asked";
+  ASSERT_EQ(RecordsOf(1), 1u);  // the second and the third had nothing left to serve
+  const Json record = Json::parse(log[1].front().value);
+  EXPECT_EQ(record["items"], Json::parse(R"(["a","b"])"));
+  EXPECT_EQ(record["user"], "u1");
+}
+
+}  // namespace
+}  // namespace seendb::test
