@@ -106,6 +106,20 @@ TEST_F(FollowerTest, TheFoldIsKeptCurrentAndCopied) {
   EXPECT_EQ(follower->problem(), "");
 }
 
+TEST_F(FollowerTest, WhatIsInTheTopicNowIsReadWhenAskedFor) {
+  const auto log = Log();
+  ASSERT_TRUE(log->Commit(Init(), kWaitMs).ok());
+  const auto follower = Start(Options());
+  Eventually([&] { return follower->is_current(); });
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(log->Commit(Node("n" + std::to_string(i)), kWaitMs).ok());
+    ASSERT_TRUE(follower->ReadToEnd(milliseconds(kWaitMs)));
+    EXPECT_EQ(*follower->meta(), log->meta());
+  }
+  ASSERT_EQ(rd_kafka_mock_broker_set_down(broker_.mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
+  EXPECT_FALSE(follower->ReadToEnd(milliseconds(100)));
+}
+
 TEST_F(FollowerTest, ANodeIsAMemberOnceItFollows) {
   ASSERT_TRUE(Log()->Commit(Init(), kWaitMs).ok());
   const auto follower = Start(Options(), "n1");

@@ -203,6 +203,8 @@ TEST_F(MetaTest, CollectionsKeepTheirFixedFields) {
   EXPECT_EQ(video.policy.window, 2u);
   EXPECT_EQ(video.policy.impressions, 6u);
   EXPECT_EQ(video.made_at_ms, 7);
+  const int64_t made_by = video.made_by;
+  EXPECT_GT(made_by, 0);
   ExpectNoEffect(CollectionRecord{"video", R"({"window":3})", 9}, "fixed");
   ExpectNoEffect(CollectionRecord{"default", R"({"bucket":"days:3"})", 9}, "fixed");
   ExpectNoEffect(CollectionRecord{"new", R"({"window":100})", 9}, "window");
@@ -210,6 +212,8 @@ TEST_F(MetaTest, CollectionsKeepTheirFixedFields) {
   ExpectNoEffect(CollectionGoneRecord{"video", 11}, "no collection video");
   ASSERT_TRUE(Take(CollectionRecord{"video", R"({"window":3})", 12}).ok());
   EXPECT_EQ(meta_.collections().at("video").made_at_ms, 12);
+  EXPECT_GT(meta_.collections().at("video").made_by, made_by);
+  EXPECT_EQ(meta_.collections().at("default").made_by, 0);
 }
 
 TEST_F(MetaTest, TheLogsVersionOnlyGrows) {

@@ -19,6 +19,11 @@ class FoundShardsTest : public EngineTest {
     const Status made = engine_->AttachShard(shard, "");
     ASSERT_TRUE(made.ok()) << made.ToString();
   }
+  Result<std::unique_ptr<Engine>> OpenOther() {
+    Seams seams;
+    seams.clock = &clock_;
+    return Engine::Open(dir_ + "/other", options_, seams);
+  }
   std::string UserOf(uint32_t shard) {
     for (int i = 0;; ++i) {
       std::string user = "u" + std::to_string(i);
@@ -79,7 +84,7 @@ TEST_F(FoundShardsTest, AShardOfAnotherNodeFits) {
   Play(user, {"v"});
   const std::string copy = dir_ + "/copy";
   ASSERT_TRUE(engine_->CheckpointShard(1, copy).ok());
-  const auto other = Engine::Open(dir_ + "/other", options_);
+  const auto other = OpenOther();
   ASSERT_TRUE(other.ok()) << other.status().ToString();
   const Status taken = (*other)->AttachShard(1, copy);
   ASSERT_TRUE(taken.ok()) << taken.ToString();
@@ -104,7 +109,7 @@ TEST_F(FoundShardsTest, AShardKeepsACollectionThatWasMadeAnewBefore) {
   ASSERT_TRUE(engine_->PutCollection("video", {}, 9).ok());
   const std::string copy = dir_ + "/copy";
   ASSERT_TRUE(engine_->CheckpointShard(1, copy).ok());
-  const auto other = Engine::Open(dir_ + "/other", options_);
+  const auto other = OpenOther();
   ASSERT_TRUE(other.ok()) << other.status().ToString();
   ASSERT_TRUE((*other)->PutCollection("video", {}, 9).ok());
   ASSERT_TRUE((*other)->AttachShard(1, copy).ok());
