@@ -15,15 +15,8 @@ constexpr int kBeginningMs = 3'000;
 
 }  // namespace
 
-Status Keeper::Start() {
-  Result<kafka::KafkaConf> conf = cluster::ConfOf(
-      options_.access, {{"client.id", "seendb-keeper"}, {"log.connection.close", "false"}});
-  if (!conf.ok()) return conf.status();
-  Result<kafka::KafkaHandle> made = kafka::NewHandle(RD_KAFKA_CONSUMER, std::move(conf).value());
-  if (!made.ok()) return made.status();
-  asking_ = std::move(made).value();
+void Keeper::Start() {
   thread_ = std::thread([this] { Run(); });
-  return {};
 }
 
 void Keeper::Stop() {
@@ -124,6 +117,19 @@ void Keeper::Fetch(uint32_t partition) {
   });
 }
 
+// By a handle that knows no former leader of the partition.
+Result<int64_t> Keeper::BeginningOf(uint32_t partition) const {
+  Result<kafka::KafkaConf> conf = cluster::ConfOf(
+      options_.access, {{"client.id", "seendb-keeper"}, {"log.connection.close", "false"}});
+  if (!conf.ok()) return conf.status();
+  const Result<kafka::KafkaHandle> asking =
+      kafka::NewHandle(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!asking.ok()) return asking.status();
+  const auto ends = kafka::Watermarks(asking->get(), cluster::LogTopicOf(options_.cluster),
+                                      static_cast<int32_t>(partition), kBeginningMs);
+  return ends.ok() ? Result<int64_t>(ends->first) : ends.status();
+}
+
 // Without a copy it begins empty, and is whole once the log was read: where that has all.
 Status Keeper::FetchNow(uint32_t partition) {
   Result<std::string> folder = Status::NotFound("no node has a copy to give");
@@ -135,12 +141,11 @@ Status Keeper::FetchNow(uint32_t partition) {
   }
   if (folder.ok()) return engine_->AttachShard(partition, *folder);
   if (folder.status().code() != StatusCode::kNotFound) return folder.status();
-  const auto ends = kafka::Watermarks(asking_.get(), cluster::LogTopicOf(options_.cluster),
-                                      static_cast<int32_t>(partition), kBeginningMs);
-  if (!ends.ok()) return ends.status();
-  if (ends->first > 0) {
+  const Result<int64_t> beginning = BeginningOf(partition);
+  if (!beginning.ok()) return beginning.status();
+  if (*beginning > 0) {
     return Status::NotFound(std::string(folder.status().message()) +
-                            ", and the log begins at offset " + std::to_string(ends->first));
+                            ", and the log begins at offset " + std::to_string(*beginning));
   }
   return engine_->AttachShard(partition, "");
 }

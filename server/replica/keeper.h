@@ -28,7 +28,7 @@ class Keeper {
       : options_(options), engine_(engine), progress_(progress) {}
   ~Keeper() { Stop(); }
 
-  Status Start();
+  void Start();
   /// Waits for what is being fetched.
   void Stop();
   std::vector<std::string> Problems() const;
@@ -39,13 +39,14 @@ class Keeper {
   void Drop(uint32_t partition);
   void Fetch(uint32_t partition);
   Status FetchNow(uint32_t partition);
+  /// The first offset that the log has.
+  Result<int64_t> BeginningOf(uint32_t partition) const;
   /// `why` empty: it is well.
   void Note(uint32_t partition, const std::string& why);
 
   const ReplicasOptions& options_;
   Engine* const engine_;
   Progress* const progress_;
-  kafka::KafkaHandle asking_;  // where the log begins
   cluster::ServingSince serving_;
   std::set<uint32_t> dropping_;  // of the thread
   std::map<uint32_t, std::thread> fetchers_;

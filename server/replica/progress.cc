@@ -68,12 +68,20 @@ uint64_t Progress::version() const {
 
 // ---- How far they are ----
 
-void Progress::Begin(uint32_t partition, int64_t next_offset) {
+void Progress::Begin(uint32_t partition, int64_t next_offset, int64_t newest_ms) {
   const MutexLock lock(mutex_);
   const auto at = replicas_.find(partition);
   if (at == replicas_.end()) return;
   at->second.next_offset = next_offset;
-  if (!at->second.for_good) at->second.stopped.clear();
+  at->second.newest_ms = std::max(at->second.newest_ms, newest_ms);
+}
+
+void Progress::Resume(uint32_t partition) {
+  const MutexLock lock(mutex_);
+  const auto at = replicas_.find(partition);
+  if (at == replicas_.end() || at->second.for_good) return;
+  at->second.asked = true;
+  at->second.stopped.clear();
 }
 
 void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms) {
@@ -137,10 +145,10 @@ std::map<uint32_t, cluster::ReplicaReport> Progress::Report(int64_t now_ms) cons
     one.next_offset = replica.next_offset.value_or(0);
     if (replica.newest_ms > 0) one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
     one.state = cluster::StateOfOpen(replica.caught_up, one.behind_ms);
-    const bool serving = one.state == cluster::ReplicaState::kServing;
-    if (serving && (replica.doubted || !replica.stopped.empty())) {
-      one.state = cluster::ReplicaState::kBehind;
-    }
+    // Where the log can't be read on, what it has is better than no answer.
+    const bool is_read = replica.asked && replica.stopped.empty();
+    const bool knows = replica.caught_up || (!is_read && replica.newest_ms > 0);
+    if (knows && (replica.doubted || !is_read)) one.state = cluster::ReplicaState::kBehind;
   }
   return report;
 }

@@ -42,13 +42,14 @@ class Progress {
 
   // ---- How far they are ----
 
-  /// All before `next_offset` is stored; nothing is known of who wrote it.
-  void Begin(uint32_t partition, int64_t next_offset);
+  /// All before `next_offset` is stored, the last of it from `newest_ms`; 0: nothing.
+  void Begin(uint32_t partition, int64_t next_offset, int64_t newest_ms);
   /// All before `next_offset` is applied, the last of it arrived at `arrival_ms`.
   void Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms);
-  /// Nothing more is applied until the process ends, or the reading begins anew (`for_good` is
-  /// false).
+  /// Nothing more is applied, until Resume; `for_good`: until the process ends.
   void Stop(uint32_t partition, const std::string& why, bool for_good);
+  /// Its log can be read on.
+  void Resume(uint32_t partition);
   bool IsStopped(uint32_t partition) const;
   /// The process stood still up to now: until something that arrived later is applied, the replicas
   /// are behind.
@@ -74,6 +75,7 @@ class Progress {
     int64_t fresh_from_ms = 0;  ///< a record that arrived later shows that it is not stale
     bool caught_up = false;
     bool doubted = false;
+    bool asked = false;   ///< Kafka has said that its log can be read on
     std::string stopped;  ///< why; empty: it is not
     bool for_good = false;
     Time applied_at = {};

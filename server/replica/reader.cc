@@ -109,14 +109,21 @@ Status Reader::Session() {
   return failed_;
 }
 
-Result<bool> Reader::Begin(uint32_t partition, int ask_ms) {
-  if (context_.progress->IsStopped(partition)) return false;
-  int64_t next = 0;
+int64_t Reader::TellStored(uint32_t partition) const {
+  int64_t next = 0, newest_ms = 0;
   for (const SourceInfo& source : context_.engine->Sources()) {
     if (source.topic == context_.topic && source.partition == partition) {
       next = source.next_of_shard.value_or(0);
+      newest_ms = source.last_of_shard ? source.last_of_shard->time_ms : 0;
     }
   }
+  context_.progress->Begin(partition, next, newest_ms);
+  return next;
+}
+
+Result<bool> Reader::Begin(uint32_t partition, int ask_ms) {
+  if (context_.progress->IsStopped(partition)) return false;
+  const int64_t next = TellStored(partition);
   const auto ends =
       kafka::Watermarks(consumer_, context_.topic, static_cast<int32_t>(partition), ask_ms);
   if (!ends.ok()) return ends.status();
@@ -133,7 +140,7 @@ Result<bool> Reader::Begin(uint32_t partition, int ask_ms) {
                                std::to_string(ends->second) + ", before what was applied of it (" +
                                std::to_string(next) + "): the log has lost records");
   }
-  context_.progress->Begin(partition, next);
+  context_.progress->Resume(partition);
   next_[partition] = next;
   return true;
 }
@@ -142,7 +149,9 @@ Status Reader::Assign() {
   next_.clear();
   missing_.clear();
   Status first;
-  for (const uint32_t partition : context_.progress->Held()) {
+  const std::set<uint32_t> held = context_.progress->Held();
+  for (const uint32_t partition : held) TellStored(partition);  // before anybody is waited for
+  for (const uint32_t partition : held) {
     if (stop_.stopped()) return {};
     const Result<bool> begun = Begin(partition, first.ok() ? kEndsMs : kEndsAgainMs);
     if (begun.ok()) continue;
@@ -225,7 +234,7 @@ Status Reader::Apply(const LogRecord& record, int64_t from) {
     const Status done = context_.applier->Apply(record, from, &applied);
     if (done.ok()) {
       next_[record.partition] = record.offset + 1;
-      if (pause != kFirstPause) context_.progress->Begin(record.partition, record.offset + 1);
+      if (pause != kFirstPause) context_.progress->Resume(record.partition);
       context_.progress->Advance(record.partition, record.offset + 1, applied.header.arrival_ms);
       context_.appender->Applied(record.offset, applied);
       if (applied.verdict.code() == StatusCode::kInvalidArgument) {

@@ -55,7 +55,9 @@ class Reader {
   Status Assign();
   /// Whether one that could not be read when the session began can be now.
   bool CanReadMore();
-  /// Where to begin; nothing: the partition is not read.
+  /// What is stored of a partition: the offset to read next. Says so to those who ask.
+  int64_t TellStored(uint32_t partition) const;
+  /// Whether it is read from there on; else it never is.
   Result<bool> Begin(uint32_t partition, int ask_ms);
   void Poll(rd_kafka_queue_t* queue);
   Status Take(const rd_kafka_message_t& message);

@@ -87,9 +87,8 @@ Status Core::Start(Engine* the_engine) {
       .between = [this] { policies->Follow(options.meta(), progress.version()); }};
   reader = std::make_unique<Reader>(std::move(reading));
   keeper = std::make_unique<Keeper>(options, engine, &progress);
-  Status status = reader->Start();
-  if (status.ok()) status = keeper->Start();
-  if (!status.ok()) return status;
+  if (Status status = reader->Start(); !status.ok()) return status;
+  keeper->Start();
   timer_ = std::thread([this] { Run(); });
   started = true;
   return {};

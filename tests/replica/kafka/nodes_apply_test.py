@@ -106,6 +106,10 @@ class NodesApplyTest(ClusterNodes):
         try:
             eventually(lambda: set(self.replicas(server).values()) == {"behind"}, timeout=30)
             self.assertEqual(self.unseen(server, "u1", ["a", "b"]), ["b"])
+            server.kill()
+            server.start(port=server.fixed_port)
+            eventually(lambda: set(self.replicas(server).values()) == {"behind"}, timeout=60)
+            self.assertEqual(self.unseen(server, "u1", ["a", "b"]), ["b"])
         finally:
             self.broker.start()
         self.wait_serving(server)

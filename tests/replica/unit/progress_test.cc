@@ -30,7 +30,8 @@ TEST_F(ProgressTest, AReplicaServesOnceItAppliedSomethingNewerThanItsOpening) {
   EXPECT_EQ(State(3), ReplicaState::kFetching);
   progress_.Hold(3, kNow);
   EXPECT_EQ(State(3), ReplicaState::kCatchingUp);
-  progress_.Begin(3, 7);
+  progress_.Begin(3, 7, 0);
+  progress_.Resume(3);
   progress_.Advance(3, 8, kNow - 1);
   EXPECT_EQ(State(3), ReplicaState::kCatchingUp);
   EXPECT_EQ(progress_.Report(kNow).at(3).next_offset, 8);
@@ -42,6 +43,7 @@ TEST_F(ProgressTest, AReplicaServesOnceItAppliedSomethingNewerThanItsOpening) {
 
 TEST_F(ProgressTest, AProcessThatStoodStillIsBehindUntilItKnowsBetter) {
   progress_.Hold(0, kNow);
+  progress_.Resume(0);
   progress_.Advance(0, 1, kNow);
   progress_.Doubt(kNow + 100);
   progress_.Advance(0, 2, kNow + 99);
@@ -52,25 +54,40 @@ TEST_F(ProgressTest, AProcessThatStoodStillIsBehindUntilItKnowsBetter) {
 
 TEST_F(ProgressTest, WhatIsStoppedForGoodStaysSo) {
   progress_.Hold(0, kNow);
+  progress_.Resume(0);
   progress_.Advance(0, 1, kNow);
   progress_.Stop(0, "the disk is full", false);
   EXPECT_EQ(State(0), ReplicaState::kBehind);
   EXPECT_EQ(progress_.Problems(), std::vector<std::string>{"partition 0: the disk is full"});
-  progress_.Begin(0, 1);
+  progress_.Resume(0);
   EXPECT_EQ(State(0), ReplicaState::kServing);
   progress_.Stop(0, "an unknown record", true);
-  progress_.Begin(0, 1);
+  progress_.Resume(0);
   EXPECT_EQ(State(0), ReplicaState::kBehind);
   EXPECT_TRUE(progress_.IsStopped(0));
   Await(0, 2);
   EXPECT_EQ(ended_, 1);
 }
 
+// After a start without Kafka: what is known is told, but by one that knows nothing.
+TEST_F(ProgressTest, WhatCannotBeReadOnIsBehind) {
+  progress_.Hold(0, kNow);
+  progress_.Begin(0, 0, 0);
+  EXPECT_EQ(State(0), ReplicaState::kCatchingUp);
+  progress_.Begin(0, 8, kNow - 50);
+  EXPECT_EQ(State(0), ReplicaState::kBehind);
+  progress_.Stop(0, "no broker", false);
+  EXPECT_EQ(State(0), ReplicaState::kBehind);
+  EXPECT_EQ(progress_.Report(kNow).at(0).behind_ms, 50);
+  progress_.Resume(0);
+  EXPECT_EQ(State(0), ReplicaState::kCatchingUp);
+}
+
 TEST_F(ProgressTest, WaitersAreToldOnceItIsThere) {
   Await(0, 1);
   EXPECT_EQ(ended_, 1);  // it is not held
   progress_.Hold(0, kNow);
-  progress_.Begin(0, 5);
+  progress_.Begin(0, 5, 0);
   Await(0, 5);
   EXPECT_EQ(came_, 1);
   Await(0, 7);
