@@ -79,9 +79,7 @@ void Progress::Begin(uint32_t partition, int64_t next_offset, int64_t newest_ms)
 void Progress::Resume(uint32_t partition) {
   const MutexLock lock(mutex_);
   const auto at = replicas_.find(partition);
-  if (at == replicas_.end() || at->second.for_good) return;
-  at->second.asked = true;
-  at->second.stopped.clear();
+  if (at != replicas_.end() && !at->second.for_good) at->second.stopped.clear();
 }
 
 void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms) {
@@ -112,10 +110,10 @@ void Progress::Stop(uint32_t partition, const std::string& why, bool for_good) {
   {
     const MutexLock lock(mutex_);
     const auto at = replicas_.find(partition);
-    if (at == replicas_.end()) return;
+    if (at == replicas_.end() || at->second.for_good) return;
     at->second.stopped = why;
-    at->second.for_good = at->second.for_good || for_good;
-    if (at->second.for_good) GiveUp(&at->second, &ready);
+    at->second.for_good = for_good;
+    if (for_good) GiveUp(&at->second, &ready);
   }
   for (const Done& done : ready) done(false);
 }
@@ -146,7 +144,7 @@ std::map<uint32_t, cluster::ReplicaReport> Progress::Report(int64_t now_ms) cons
     if (replica.newest_ms > 0) one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
     one.state = cluster::StateOfOpen(replica.caught_up, one.behind_ms);
     // Where the log can't be read on, what it has is better than no answer.
-    const bool is_read = replica.asked && replica.stopped.empty();
+    const bool is_read = replica.stopped.empty();
     const bool knows = replica.caught_up || (!is_read && replica.newest_ms > 0);
     if (knows && (replica.doubted || !is_read)) one.state = cluster::ReplicaState::kBehind;
   }

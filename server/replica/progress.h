@@ -75,7 +75,6 @@ class Progress {
     int64_t fresh_from_ms = 0;  ///< a record that arrived later shows that it is not stale
     bool caught_up = false;
     bool doubted = false;
-    bool asked = false;   ///< Kafka has said that its log can be read on
     std::string stopped;  ///< why; empty: it is not
     bool for_good = false;
     Time applied_at = {};

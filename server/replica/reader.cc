@@ -150,14 +150,20 @@ Status Reader::Assign() {
   missing_.clear();
   Status first;
   const std::set<uint32_t> held = context_.progress->Held();
-  for (const uint32_t partition : held) TellStored(partition);  // before anybody is waited for
   for (const uint32_t partition : held) {
     if (stop_.stopped()) return {};
     const Result<bool> begun = Begin(partition, first.ok() ? kEndsMs : kEndsAgainMs);
     if (begun.ok()) continue;
     context_.progress->Stop(partition, std::string(begun.status().message()), false);
     missing_.insert(partition);
-    if (first.ok()) first = begun.status();
+    if (!first.ok()) continue;
+    first = begun.status();
+    // The others mostly have no answer either: nobody is to wait for that.
+    for (const uint32_t other : held) {
+      if (next_.contains(other)) continue;
+      TellStored(other);
+      context_.progress->Stop(other, std::string(first.message()), false);
+    }
   }
   look_again_ = std::chrono::steady_clock::now() + kLookAgain;
   if (next_.empty()) return first;

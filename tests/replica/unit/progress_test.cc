@@ -65,6 +65,8 @@ TEST_F(ProgressTest, WhatIsStoppedForGoodStaysSo) {
   progress_.Resume(0);
   EXPECT_EQ(State(0), ReplicaState::kBehind);
   EXPECT_TRUE(progress_.IsStopped(0));
+  progress_.Stop(0, "no broker", false);
+  EXPECT_EQ(progress_.Problems(), std::vector<std::string>{"partition 0: an unknown record"});
   Await(0, 2);
   EXPECT_EQ(ended_, 1);
 }
@@ -73,10 +75,9 @@ TEST_F(ProgressTest, WhatIsStoppedForGoodStaysSo) {
 TEST_F(ProgressTest, WhatCannotBeReadOnIsBehind) {
   progress_.Hold(0, kNow);
   progress_.Begin(0, 0, 0);
+  progress_.Stop(0, "no broker", false);
   EXPECT_EQ(State(0), ReplicaState::kCatchingUp);
   progress_.Begin(0, 8, kNow - 50);
-  EXPECT_EQ(State(0), ReplicaState::kBehind);
-  progress_.Stop(0, "no broker", false);
   EXPECT_EQ(State(0), ReplicaState::kBehind);
   EXPECT_EQ(progress_.Report(kNow).at(0).behind_ms, 50);
   progress_.Resume(0);
