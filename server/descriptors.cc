@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 #include "ops/log.h"

@@ -12,7 +12,7 @@ std::string_view PeerAnswer::Header(std::string_view name) const {
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
 }
 
-PeerClient::PeerClient(PeerClientOptions options) {
+PeerClient::PeerClient(const PeerClientOptions& options) {
   for (size_t i = 0; i < std::max<size_t>(1, options.threads); ++i) {
     threads_.push_back(std::make_unique<PeerThread>(options));
   }

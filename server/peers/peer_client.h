@@ -67,7 +67,7 @@ class PeerClient {
  public:
   using Done = std::function<void(PeerAnswer)>;
 
-  explicit PeerClient(PeerClientOptions options);
+  explicit PeerClient(const PeerClientOptions& options);
   /// Stops.
   ~PeerClient();
   PeerClient(const PeerClient&) = delete;

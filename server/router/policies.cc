@@ -32,9 +32,8 @@ bool AwaitHere(Engine& engine, std::string_view name, const cluster::MetaCollect
                Clock::time_point until) {
   while (true) {
     const std::vector<CollectionInfo> all = engine.Collections();
-    const auto found = std::find_if(all.begin(), all.end(), [name](const CollectionInfo& info) {
-      return info.name == name;
-    });
+    const auto found = std::find_if(
+        all.begin(), all.end(), [name](const CollectionInfo& info) { return info.name == name; });
     const bool is_there = found != all.end();
     const bool as_wanted =
         wanted == nullptr ? !is_there
@@ -127,6 +126,7 @@ std::vector<std::string> ClusterRouter::AwaitNodes(int64_t meta_offset, Clock::t
     std::this_thread::sleep_for(kPause);
   }
   std::vector<std::string> pending;
+  pending.reserve(open.size());
   for (const auto& [node, url] : open) pending.push_back(node);
   return pending;
 }

@@ -40,7 +40,7 @@ LONG = "long"
 SECONDS = {
     "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
     "server.retail.py": 43, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
-    "replica.nodes_apply.py": 40, "router.any_node.py": 45, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
+    "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
     "cluster.ShardsSimulation": 8, "server.history_kill.py": 40,
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
@@ -55,12 +55,12 @@ SECONDS = {
 
 # Tests in which the processors mostly wait: for a broker, a deadline, a disk, slow peers. ctest gives
 # them one place, those that compute two (`-j` is three times the processors).
-WAITING = ("ingest.", "replica.", "router.any_node.py", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
+WAITING = ("ingest.", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
            "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
            "tool.load.py", "tool.redis.py", "tool.produce.py", "http.HTTP", "http.Listener")
 
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("api.java_client.py", "api.python_client.py", "api.go_client.py", "ingest.kills.py",
+ONLY_ALL = ("router.kills.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "ingest.kills.py",
             "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day

@@ -215,6 +215,11 @@ class AnyNodeTest(ClusterNodes):
         print("%d plays acknowledged, %d refused" % (total, refused[0]))
         self.assertGreater(total, 200)
         self.assertEqual(failed[:3], [])
+        for server in self.nodes:  # all at once
+            server.kill()
+        for server in self.nodes:
+            server.start(port=server.fixed_port)
+        self.wait_serving()
         for mine in acknowledged:
             for user, items in mine.items():
                 for server in self.nodes:

@@ -125,6 +125,30 @@ TEST_F(ReadsTest, WhatNodesSayToEachOtherAsksForTheSecret) {
   EXPECT_TRUE(log.empty());
 }
 
+TEST_F(ReadsTest, ACallerMayElsewhereWhatItMayHere) {
+  // The SHA-256 of "abc".
+  const auto tokens =
+      ops::ReadTokens(R"([{"name":"page","role":"read","collections":["video"],"sha256":)"
+                      R"("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}])");
+  ASSERT_TRUE(tokens.ok());
+  for (const auto& node : nodes) {
+    ASSERT_TRUE(node->engine.PutCollection("video", {}, {}).ok());
+    node->context->catalog.Renew(&node->engine);
+    node->context->access.Set(*tokens, false);
+  }
+  const peers::Headers page = {{"Authorization", "Bearer abc"}};
+  for (const auto& node : nodes) {
+    const auto ask = [&](const std::string& more) {
+      return Ask(*node, "POST", "/filter", FilterOf(UserOf(1), more), page).status;
+    };
+    EXPECT_EQ(ask(R"(,"collection":"video")"), 200u) << node->name;
+    EXPECT_EQ(ask(""), 403u) << node->name;
+    EXPECT_EQ(ask(R"(,"collection":"video","record":true)"), 403u) << node->name;
+    EXPECT_EQ(Ask(*node, "POST", "/filter", FilterOf(UserOf(1))).status, 401u);
+    EXPECT_EQ(Ask(*node, "POST", "/plays", R"({"events":[]})", page).status, 403u);
+  }
+}
+
 TEST_F(ReadsTest, AHopGoesNoFurther) {
   const peers::Headers hop = {{"SeenDB-Hop", "1"},
                               {"Authorization", std::string("Bearer ") + kSecret}};

@@ -1,0 +1,15 @@
+"""Nodes killed under load, again and again: any_node_test.py's case with more rounds (SEENDB_KILL_ROUNDS)."""
+
+import os
+import sys
+import unittest
+
+os.environ.setdefault("SEENDB_KILL_ROUNDS", "20")
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+from any_node_test import AnyNodeTest  # noqa: E402,F401
+import real_kafka  # noqa: E402
+
+if __name__ == "__main__":
+    real_kafka.require()
+    unittest.main(defaultTest="AnyNodeTest.test_a_node_is_killed_under_load")
