@@ -19,12 +19,9 @@ void HandleCollections(Call& call) {
 void HandleCollection(Call& call) {
   const std::string& name = call.plan.arguments.front();
   if (const Status may = MayUse(call.caller(), name, "/name"); !may.ok()) return call.Refuse(may);
-  for (const CollectionInfo& info : call.engine().Collections()) {
-    if (info.name != name) continue;
-    call.response.body = ReportToJson(info);
-    return;
-  }
-  call.Refuse(call.context.catalog.Unknown(name, "/name"));
+  const auto entry = call.context.catalog.Find(name);
+  if (!entry) return call.Refuse(call.context.catalog.Unknown(name, "/name"));
+  call.response.body = ReportToJson(CollectionInfo{name, entry->policy});
 }
 
 // All that it holds goes with it, so it is asked for twice.

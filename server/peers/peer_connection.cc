@@ -107,6 +107,19 @@ void PeerConnection::Write() {
 void PeerConnection::Read() {
   parser_.emplace();
   parser_->body_limit(options_.answer_bytes_most);
+  beast::http::async_read_header(stream_, buffer_, *parser_,
+                                 [self = shared_from_this()](Error failed, size_t) {
+                                   if (self->exchange_ == nullptr) return;
+                                   if (failed) return self->FailBy(failed);
+                                   self->ReadBody();
+                                 });
+}
+
+void PeerConnection::ReadBody() {
+  // The parser's own limit lets a Content-Length beyond it pass.
+  if (parser_->content_length().value_or(0) > options_.answer_bytes_most) {
+    return FailBy(beast::http::error::body_limit);
+  }
   beast::http::async_read(stream_, buffer_, *parser_,
                           [self = shared_from_this()](Error failed, size_t) {
                             if (self->exchange_ == nullptr) return;

@@ -42,6 +42,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void Connect(const Tcp::resolver::results_type& found);
   void Write();
   void Read();
+  void ReadBody();
   void Answered();
   void Fail(PeerAnswer::Kind kind, const std::string& why);
   void FailBy(Error error);

@@ -8,7 +8,6 @@
 
 #include "api/commands.h"
 #include "api/status_http.h"
-#include "cluster/node_report.h"
 #include "router/answers.h"
 #include "router/router.h"
 
@@ -20,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kCommitMost{5'000}, kKnownMost{5'000}, kAskMost{1'000};
 constexpr std::chrono::milliseconds kPause{20};
+constexpr unsigned kNotFound = 404;
 
 /// As the engine tells of it.
 Policy Told(Policy policy) {
@@ -82,10 +82,11 @@ void ClusterRouter::PutPolicy(Call& call) {
     return call.Refuse(Status::Unavailable("the collection is gone again"));
   }
   const auto until = Clock::now() + kKnownMost;
-  std::vector<std::string> pending = AwaitNodes(fold->next_offset(), until);
+  const std::string told = ReportToJson(CollectionInfo{name, Told(made->second.policy)});
+  std::vector<std::string> pending = AwaitNodes(name, told, until);
   if (!AwaitHere(call.engine(), name, &made->second, until)) pending.push_back(node_.name);
   context_.catalog.Renew(&call.engine());
-  call.response.body = ReportToJson(CollectionInfo{name, Told(made->second.policy)});
+  call.response.body = told;
   TellPending(pending, &call.response.body);
 }
 
@@ -97,15 +98,18 @@ void ClusterRouter::DeletePolicy(Call& call) {
   const Result<cluster::Meta> fold = node_.commit(record, kCommitMost);
   if (!fold.ok()) return call.Refuse(fold.status());
   const auto until = Clock::now() + kKnownMost;
-  std::vector<std::string> pending = AwaitNodes(fold->next_offset(), until);
+  std::vector<std::string> pending = AwaitNodes(name, {}, until);
   if (!AwaitHere(call.engine(), name, nullptr, until)) pending.push_back(node_.name);
   context_.catalog.Renew(&call.engine());
   call.response.body = "{\"deleted\":true,\"name\":\"" + name + "\"}";
   TellPending(pending, &call.response.body);
 }
 
-/// Waits until the other nodes that are up have read so far; those that have not.
-std::vector<std::string> ClusterRouter::AwaitNodes(int64_t meta_offset, Clock::time_point until) {
+/// Waits until the other nodes that are up answer so to GET /collections/{name}; empty: until they
+/// have no such collection. Those that do not.
+std::vector<std::string> ClusterRouter::AwaitNodes(const std::string& name,
+                                                   const std::string& wanted,
+                                                   Clock::time_point until) {
   const auto table = node_.table();
   std::map<std::string, std::string> open;
   if (table != nullptr) open = table->up();
@@ -114,13 +118,17 @@ std::vector<std::string> ClusterRouter::AwaitNodes(int64_t meta_offset, Clock::t
     for (const auto& [node, url] : open) {
       auto answer = std::make_shared<std::promise<peers::PeerAnswer>>();
       asked[node] = answer->get_future();
-      client_.Ask({.url = url, .method = "GET", .target = "/internal/status", .timeout = kAskMost},
+      client_.Ask({.url = url,
+                   .method = "GET",
+                   .target = "/collections/" + name,
+                   .headers = {{"SeenDB-Hop", "1"}},
+                   .timeout = kAskMost},
                   [answer](peers::PeerAnswer came) { answer->set_value(std::move(came)); });
     }
     for (auto& [node, answer] : asked) {
       const peers::PeerAnswer came = answer.get();
-      const auto report = cluster::NodeReportFromJson(came.body, node);
-      if (report.ok() && report->meta_offset >= meta_offset) open.erase(node);
+      const bool knows = wanted.empty() ? came.status == kNotFound : came.body == wanted;
+      if (knows) open.erase(node);
     }
     if (open.empty() || Clock::now() >= until) break;
     std::this_thread::sleep_for(kPause);

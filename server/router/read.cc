@@ -75,10 +75,10 @@ void Read::AskPeer(const Holder& route) {
   }
   if (tries_ > 0) request.headers.emplace_back("SeenDB-Attempt", std::to_string(tries_));
   const bool patient = request.timeout >= kPatience;
-  parts_.client.Ask(std::move(request), [self = shared_from_this(), route,
-                                         patient](PeerAnswer answer) {
-    self->Take(route, patient, std::move(answer));
-  });
+  parts_.client.Ask(std::move(request),
+                    [self = shared_from_this(), route, patient](PeerAnswer answer) {
+                      self->Take(route, patient, std::move(answer));
+                    });
 }
 
 void Read::Take(const Holder& route, bool patient, PeerAnswer answer) {
@@ -156,15 +156,18 @@ bool Read::Pays() {
 
 void Read::Here(int64_t behind_ms) {
   const PartitionRoutes& routes = table_->of(ask_.partition);
-  if (!parts_.takeovers.Needed(ask_.partition, routes, ask_.failover)) {
+  if (!parts_.takeovers.Needed(ask_.partition, routes, ask_.failover, Clock::now())) {
     return AwaitPosition(behind_ms);
   }
   const auto until = std::min(ask_.until, Clock::now() + kBarrierMost);
   parts_.node.barrier(
       ask_.partition, until, [self = shared_from_this(), behind_ms](const Status& status) {
+        Takeovers& takeovers = self->parts_.takeovers;
+        const uint32_t partition = self->ask_.partition;
         if (status.ok()) {
-          self->parts_.takeovers.Applied(self->ask_.partition,
-                                         self->table_->of(self->ask_.partition));
+          takeovers.Applied(partition, self->table_->of(partition));
+        } else {
+          takeovers.Failed(partition, Clock::now());
         }
         self->AwaitPosition(behind_ms);  // without Kafka nobody can write: it reads on
       });

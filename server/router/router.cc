@@ -93,7 +93,8 @@ void ClusterRouter::AnswerRead(Call& call, const Route& route) {
   const bool is_here = ask.leader_alone ? routes.leader && routes.leader->here
                                         : !routes.reads.empty() && routes.reads.front().here;
   if (head.routing.route == kDirect && !is_here) return Misdirect(*table, &call.response);
-  const bool waits = ask.next_offset > 0 || takeovers_.Needed(ask.partition, routes, ask.failover);
+  const bool waits = ask.next_offset > 0 || takeovers_.Needed(ask.partition, routes, ask.failover,
+                                                              std::chrono::steady_clock::now());
   if ((is_here || ask.here_alone) && !waits && AnswerHere(call, route, ask)) return;
   Defer(call, route, std::move(ask));
 }

@@ -63,7 +63,8 @@ class ClusterRouter final : public api::Router {
   void AnswerPolicy(api::Call& call, const api::Route& route);
   void PutPolicy(api::Call& call);
   void DeletePolicy(api::Call& call);
-  std::vector<std::string> AwaitNodes(int64_t meta_offset, replica::Time until);
+  std::vector<std::string> AwaitNodes(const std::string& name, const std::string& wanted,
+                                      replica::Time until);
   void TellRecording(const std::shared_ptr<HeldRequest>& held, uint32_t partition,
                      http::Response response);
 

@@ -143,7 +143,7 @@ class AnyNodeTest(ClusterNodes):
     def test_a_node_is_killed_under_load(self):
         """Nothing acknowledged is lost, and no read fails, while a replica lives."""
         print("seed", self.seed)
-        acknowledged = [dict() for _ in range(4)]  # of each writer: item by user
+        acknowledged = [dict() for _ in range(4)]  # of each writer: items and position by user
         failed, stop = [], threading.Event()
         refused = [0]
         alive = list(self.nodes)
@@ -166,7 +166,8 @@ class AnyNodeTest(ClusterNodes):
                 if answer.status not in (200, 202):
                     refused[0] += 1
                     continue
-                mine.setdefault(user, []).append(item)
+                items, _ = mine.get(user, ([], ""))
+                mine[user] = (items + [item], answer.headers["seendb-position"])
             for client in clients.values():
                 client.close()
 
@@ -178,10 +179,11 @@ class AnyNodeTest(ClusterNodes):
                 client = clients.setdefault(server, server.client(timeout=30))
                 writer = chance.randrange(4)
                 user = "w%d-%d" % (writer, chance.randrange(10))
-                known = list(acknowledged[writer].get(user, []))
+                known, position = acknowledged[writer].get(user, ([], ""))
                 try:
                     answer = client.request("POST", "/filter", {
-                        "user": user, "items": known[-200:] + ["never"]})
+                        "user": user, "items": known[-200:] + ["never"], "deadline_ms": 5000},
+                                            {"SeenDB-Position": position} if position else {})
                 except OSError:
                     client.close()
                     continue
@@ -211,7 +213,7 @@ class AnyNodeTest(ClusterNodes):
             stop.set()
             for thread in threads:
                 thread.join()
-        total = sum(len(items) for mine in acknowledged for items in mine.values())
+        total = sum(len(items) for mine in acknowledged for items, _ in mine.values())
         print("%d plays acknowledged, %d refused" % (total, refused[0]))
         self.assertGreater(total, 200)
         self.assertEqual(failed[:3], [])
@@ -221,7 +223,7 @@ class AnyNodeTest(ClusterNodes):
             server.start(port=server.fixed_port)
         self.wait_serving()
         for mine in acknowledged:
-            for user, items in mine.items():
+            for user, (items, _) in mine.items():
                 for server in self.nodes:
                     answer = server.post("/filter", {"user": user, "items": items})
                     self.assertEqual((answer.status, answer.json["unseen"]), (200, []))
