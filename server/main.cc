@@ -278,6 +278,7 @@ class App {
       control_.stop();
       return;
     }
+    if (node_) node_->RenewTable();
     service_.EngineOpened(engine_.get());
     const EngineStats stats = engine_->Stats();
     Log(stats.degraded ? LogLevel::kWarn : LogLevel::kInfo, "ready",

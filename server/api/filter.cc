@@ -58,9 +58,14 @@ Status AskEngine(Engine& engine, const FilterRequest& request, std::string_view 
                                    ? "no replica of the user's partition can be asked"
                                    : "the replica did not come as far as SeenDB-Position in time");
   }
-  if (lacks == kLacksPartition) {
+  FilterRequest reads = request;
+  if (lacks == kLacksPartition) reads.record = false;  // it is not for this node to lead
+  Status status = engine.Filter(reads, response);
+  if (lacks == kLacksPartition && status.code() == StatusCode::kUnavailable) {
     AnswerUnread(request, response);
-  } else if (Status status = engine.Filter(request, response); !status.ok()) {
+  } else if (status.ok()) {
+    lacks = kLacksBehind;  // this node has the user, as of some time ago
+  } else {
     return status;
   }
   response->degraded = true;

@@ -153,6 +153,7 @@ Status Node::Open() {
                                    .zone = config_.zone,
                                    .weight = config_.weight,
                                    .build = build_});
+  ProbeOthers();  // who is ready knows whom to ask
   probing_.Start(kProbeEvery, [this] { ProbeOthers(); });
   return {};
 }

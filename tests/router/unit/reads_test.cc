@@ -104,6 +104,26 @@ TEST_F(ReadsTest, WithoutReplicasTheAnswerIsDegradedOrNone) {
             200u);  // of partition 3: node 1 is here
 }
 
+TEST_F(ReadsTest, AReplicaThatDoesNotServeAnswersWhereNobodyElseCan) {
+  PlayA(1);
+  for (const auto& node : nodes) {
+    for (const auto& other : nodes) {
+      for (auto& [partition, replica] : node->nodes[other->name].report->replicas) {
+        replica.state = cluster::ReplicaState::kCatchingUp;
+      }
+    }
+    node->RenewTable();
+  }
+  for (const char* more : {"", R"(,"record":true)"}) {
+    const Json answer = Body(Ask(Replica(1, 0), "POST", "/filter", FilterOf(UserOf(1), more)));
+    EXPECT_EQ(answer["unseen"], Json::parse(R"(["b"])"));
+    EXPECT_EQ(answer["missing"], Json::parse(R"(["behind"])"));
+    EXPECT_EQ(answer.contains("recorded"), *more != 0) << answer;
+  }
+  EXPECT_EQ(Body(Ask(Stranger(1), "POST", "/filter", FilterOf(UserOf(1))))["missing"],
+            Json::parse(R"(["partition"])"));
+}
+
 TEST_F(ReadsTest, WhoWantsToGoThereItselfIsToldWhere) {
   const peers::Headers direct = {{"SeenDB-Route", "direct"}};
   const peers::PeerAnswer answer = Ask(Stranger(1), "POST", "/filter", FilterOf(UserOf(1)), direct);
