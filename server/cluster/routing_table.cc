@@ -18,7 +18,7 @@ RoutingTable::RoutingTable(const std::string& self, const Meta& meta,
     const std::vector<ReplicaView> replicas = ReplicasOf(partition, meta, nodes);
     const auto route_of = [&](size_t at) {
       const ReplicaView& replica = replicas[at];
-      return Holder{replica.node, url_of(replica.node), replica.node == self, replica.report.state,
+      return Holder{replica.node, url_of(replica.node), replica.node == self,
                     replica.report.behind_ms};
     };
     PartitionRoutes& routes = routes_.emplace_back();

@@ -19,7 +19,6 @@ namespace seendb::cluster {
 struct Holder {
   std::string node = {}, url = {};
   bool here = false;  ///< it is the asking node's own
-  ReplicaState state = ReplicaState::kServing;
   int64_t behind_ms = 0;
   bool operator==(const Holder&) const = default;
 };

@@ -24,7 +24,6 @@ class HeldRequest {
   void Run(const api::Route& route, std::string_view lacks, http::Response* response) const;
   /// What another node is asked, but for its url and its timeout.
   peers::PeerRequest ToPeer() const;
-  const http::RequestHead& head() const { return head_; }
   /// The answer is owed by it.
   http::Reply reply;
 

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "api/media_type.h"
-#include "api/status_http.h"
 #include "router/answers.h"
 #include "router/event_lines.h"
 #include "router/filter_lines.h"

@@ -6,7 +6,6 @@
 
 #include "api/commands.h"
 #include "api/events_call.h"
-#include "api/json_syntax.h"
 #include "api/status_http.h"
 #include "router/answers.h"
 #include "router/appended_json.h"

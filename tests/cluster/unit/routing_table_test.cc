@@ -43,7 +43,7 @@ TEST_F(RoutingTableTest, NamesReplicasAndLeaders) {
   EXPECT_EQ(table.placement_offset(), 4);
   const PartitionRoutes& first = table.of(0);
   ASSERT_EQ(first.reads.size(), 2u);
-  EXPECT_EQ(first.reads[0], (Holder{"n1", "http://n1:1", false, ReplicaState::kServing, 40}));
+  EXPECT_EQ(first.reads[0], (Holder{"n1", "http://n1:1", false, 40}));
   EXPECT_TRUE(first.reads[1].here);
   EXPECT_EQ(first.leader->node, "n1");
   EXPECT_FALSE(first.taken_over);

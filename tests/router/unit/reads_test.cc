@@ -188,13 +188,15 @@ TEST_F(ReadsTest, APositionIsWaitedFor) {
   second.lags = true;
   const peers::Headers position = {{"SeenDB-Position", "1:1,3:7"}};
   for (SmallNode* node : {&second, &Stranger(1)}) {
-    const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", FilterOf(user), position);
+    const std::string soon = FilterOf(user, R"(,"deadline_ms":100)");
+    const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", soon, position);
     EXPECT_EQ(answer.status, 200u);
     EXPECT_EQ(Body(answer)["missing"], Json::parse(R"(["behind"])")) << answer.body;
   }
-  EXPECT_EQ(
-      Ask(second, "POST", "/filter", FilterOf(user, R"(,"on_error":"fail")"), position).status,
-      503u);
+  EXPECT_EQ(Ask(second, "POST", "/filter",
+                FilterOf(user, R"(,"on_error":"fail","deadline_ms":100)"), position)
+                .status,
+            503u);
   EXPECT_EQ(Ask(second, "GET", "/users/" + user, "", position).status, 503u);
   second.lags = false;
   EXPECT_EQ(Body(Ask(second, "POST", "/filter", FilterOf(user), position))["unseen"],
