@@ -247,8 +247,8 @@ void Node::RenewTable() {
   const auto known = meta();
   if (known == nullptr || !known->init()) return;
   const auto before = table();
-  auto table = std::make_shared<const cluster::RoutingTable>(config_.node, *known, AllViews(),
-                                                             before.get());
+  auto table =
+      std::make_shared<const cluster::RoutingTable>(config_.node, *known, AllViews(), before.get());
   const MutexLock lock(mutex_);
   table_ = std::move(table);
 }

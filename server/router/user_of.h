@@ -14,8 +14,8 @@ namespace seendb::router {
 
 /// What decides the way of a question.
 struct Question {
-  uint32_t partition = 0;  ///< of its user
-  bool record = false;     ///< it records what it answers
+  uint32_t partition = 0;                   ///< of its user
+  bool record = false;                      ///< it records what it answers
   std::optional<int64_t> deadline_ms = {};  ///< that it names itself
 };
 
