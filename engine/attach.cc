@@ -47,7 +47,8 @@ Result<std::string> CheckFolder(rocksdb::Env* env, const std::string& database, 
   if (!canonical.ok()) return canonical;
   const std::string place = ShardPath(database, number);
   if (*canonical == place) return canonical;
-  if ((*canonical + "/").starts_with(database + "/") && *canonical != place + kKeptSuffix) {
+  if ((*canonical + "/").starts_with(database + "/") && *canonical != place + kKeptSuffix &&
+      FolderOf(*canonical) != database + "/" + kTransitName) {
     return refused("lies inside the database");
   }
   Status free = CheckPlaceFree(env, place);

@@ -12,8 +12,9 @@ namespace {
 // In a copy being made: whoever finds the folder knows that it is not whole, and ours.
 constexpr char kUnfinished[] = "UNFINISHED";
 
+// `of_shard`: a copy of one shard, which may lie in the database's folder for those.
 Result<std::string> CheckTarget(rocksdb::Env* env, const std::string& database,
-                                const std::string& dir) {
+                                const std::string& dir, bool of_shard) {
   const auto refused = [&](const std::string& why) {
     return Status::InvalidArgument(dir + " " + why, "/dir");
   };
@@ -24,7 +25,10 @@ Result<std::string> CheckTarget(rocksdb::Env* env, const std::string& database,
     return refused("is no name for a checkpoint");
   const Result<std::string> parent = CanonicalPath(env, FolderOf(target));
   if (!parent.ok()) return refused("is to be made in a folder that does not exist");
-  if ((*parent + "/").starts_with(database + "/")) return refused("lies inside the database");
+  const bool in_transit = of_shard && *parent == database + "/" + kTransitName;
+  if ((*parent + "/").starts_with(database + "/") && !in_transit) {
+    return refused("lies inside the database");
+  }
   const std::string folder = *parent + (*parent == "/" ? "" : "/") + name;
   const Result<PathKind> found = KindOfPath(env, folder);
   if (!found.ok()) return found.status();
@@ -37,7 +41,7 @@ Result<std::string> CheckTarget(rocksdb::Env* env, const std::string& database,
 Status MakeCopy(
     rocksdb::Env* env, const std::string& database, const std::string& dir, const std::string& part,
     const std::function<Status(const Identity& identity, const std::string& fresh)>& fill) {
-  const Result<std::string> target = CheckTarget(env, database, dir);
+  const Result<std::string> target = CheckTarget(env, database, dir, !part.empty());
   if (!target.ok()) return target.status();
   const std::string& folder = *target;
   Result<std::optional<Identity>> identity = ReadIdentity(env, database);

@@ -20,6 +20,10 @@ inline constexpr int kFormatVersion = 1;
 /// In a shard's folder while it is being repaired: it is not opened until that has ended.
 inline constexpr char kRepairName[] = "REPAIR";
 
+/// In the root folder: whoever moves shards between databases keeps copies of them there. The
+/// engine never looks into it.
+inline constexpr char kTransitName[] = "tmp";
+
 /// What is fixed when a database is made (file SEENDB, JSON).
 struct Identity {
   int format = kFormatVersion;

@@ -240,8 +240,9 @@ class Engine {
   /// write_buffer_bytes a shard).
   virtual Result<CheckpointReport> Checkpoint(const std::string& dir) = 0;
   /// Copies one shard, in the same way, into the new folder `dir`: AttachShard takes it, here or in
-  /// another database of the same identity (a checkpoint restored elsewhere). kInvalidArgument: no
-  /// such shard ("/shard"), or `dir` as above. kUnavailable: it is absent.
+  /// another database of the same identity (a checkpoint restored elsewhere). `dir` may lie in the
+  /// database's folder `tmp`, which the caller makes. kInvalidArgument: no such shard ("/shard"),
+  /// or `dir` as above. kUnavailable: it is absent.
   virtual Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) = 0;
 
   /// The numbers of the shards that are attached, ascending.
@@ -251,8 +252,8 @@ class Engine {
   /// database's, replays its journals. The others go on meanwhile. `folder` may be that place
   /// already, or empty: then a new shard is made, which holds nothing. On failure it lies where it
   /// lay. kInvalidArgument: no such shard ("/shard"); no folder, a link, or one inside the database
-  /// ("/folder"). kIncompatible: the shard is attached, or its place is taken ("/shard"); the
-  /// folder is another shard's or another database's
+  /// but for its folder `tmp` ("/folder"). kIncompatible: the shard is attached, or its place is
+  /// taken ("/shard"); the folder is another shard's or another database's
   /// ("/folder"). kIOError: it lies on another file system, or can't be opened. One shard comes or
   /// goes at a time.
   virtual Status AttachShard(uint32_t shard, const std::string& folder) = 0;

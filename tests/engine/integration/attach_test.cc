@@ -85,6 +85,29 @@ TEST_F(AttachTest, ACopyIsAttachedInPlaceOfWhatWasRemoved) {
   ExpectSeen(users_[2], {"drained", "staged"});
 }
 
+// Whoever moves shards keeps copies in the database's own folder, for it may be a file system of its
+// own.
+TEST_F(AttachTest, ACopyMayLieInTheFolderForThose) {
+  std::filesystem::create_directories(Path() + "/tmp/deeper");
+  const std::string copy = Path() + "/tmp/copy";
+  ASSERT_TRUE(engine_->CheckpointShard(2, copy).ok());
+  EXPECT_EQ(engine_->CheckpointShard(2, Path() + "/tmp/deeper/copy").status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(engine_->CheckpointShard(2, Path() + "/copy").status().code(),
+            StatusCode::kInvalidArgument);
+  EXPECT_EQ(engine_->Checkpoint(Path() + "/tmp/all").status().code(), StatusCode::kInvalidArgument);
+  ExpectOk(engine_->DetachShard(2, Detached::kRemoved));
+  std::filesystem::rename(copy, Path() + "/tmp/deeper/copy");
+  EXPECT_EQ(engine_->AttachShard(2, Path() + "/tmp/deeper/copy").code(),
+            StatusCode::kInvalidArgument);
+  options_.owned = std::vector<uint32_t>{0, 1};
+  Reopen();  // what lies there is nothing to the database
+  std::filesystem::rename(Path() + "/tmp/deeper/copy", copy);
+  ExpectOk(engine_->AttachShard(2, copy));
+  EXPECT_FALSE(IsThere(copy));
+  ExpectSeen(users_[2], {"drained", "staged"});
+}
+
 TEST_F(AttachTest, AShardThatWasNotOwnedIsAttachedWhereItLies) {
   options_.owned = std::vector<uint32_t>{0, 1};
   Reopen();
