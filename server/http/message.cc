@@ -53,6 +53,7 @@ void RequestHead::Clear() {
   fetch_site.clear();
   authorization.clear();
   request_id.clear();
+  range.clear();
   priority.clear();
   timeout_ms = 0;
   attempt = 0;

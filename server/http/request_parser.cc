@@ -156,6 +156,8 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
       return Join(value, &head_->accept);
     case field::accept_encoding:
       return Join(value, &head_->accept_encoding);
+    case field::range:
+      return Join(value, &head_->range);
     case field::origin:
       return Join(value, &head_->origin);
     case field::authorization:

@@ -11,6 +11,8 @@ constexpr std::string_view StatusText(unsigned status) noexcept {
   switch (status) {
     case 200:
       return "OK";
+    case 206:
+      return "Partial Content";
     case 400:
       return "Bad Request";
     case 404:
