@@ -96,6 +96,19 @@ std::vector<size_t> ReadOrder(const std::vector<ReplicaView>& replicas) {
   return order;
 }
 
+std::vector<size_t> CopyOrder(const std::vector<ReplicaView>& replicas) {
+  std::vector<size_t> order = ReadOrder(replicas);
+  const auto serves = [&](size_t i) {
+    return replicas[i].node_state == NodeState::kUp &&
+           replicas[i].last_state == ReplicaState::kServing;
+  };
+  const auto others = std::find_if_not(order.begin(), order.end(), serves);
+  const std::optional<size_t> leader = ActingPrimary(replicas);
+  const auto at = leader ? std::find(order.begin(), others, *leader) : others;
+  if (at != others) std::rotate(at, at + 1, others);
+  return order;
+}
+
 std::optional<size_t> ActingPrimary(const std::vector<ReplicaView>& replicas) {
   for (const size_t i : ReadOrder(replicas)) {
     if (replicas[i].node_state == NodeState::kUp && replicas[i].may_lead) return i;

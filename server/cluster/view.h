@@ -135,6 +135,10 @@ std::vector<size_t> ReadOrder(const std::vector<ReplicaView>& replicas);
 /// up and behind that may lead, the least behind. Nothing: nobody can lead.
 std::optional<size_t> ActingPrimary(const std::vector<ReplicaView>& replicas);
 
+/// Where a copy of the shard is asked for, one after the other, by position: as ReadOrder, but for
+/// the acting primary, which comes after the others that serve: it has the most to do.
+std::vector<size_t> CopyOrder(const std::vector<ReplicaView>& replicas);
+
 // ---- What a node holds ----
 
 /// How many partitions a node fetches at once.

@@ -38,6 +38,12 @@ class ViewTest : public ::testing::Test {
     for (const size_t i : ReadOrder(replicas)) names.push_back(replicas[i].node);
     return names;
   }
+  std::vector<std::string> Sources(uint32_t partition) const {
+    const std::vector<ReplicaView> replicas = ReplicasOf(partition, meta_, nodes_);
+    std::vector<std::string> names;
+    for (const size_t i : CopyOrder(replicas)) names.push_back(replicas[i].node);
+    return names;
+  }
   std::string Leader(uint32_t partition) const {
     const std::vector<ReplicaView> replicas = ReplicasOf(partition, meta_, nodes_);
     const auto leader = ActingPrimary(replicas);
@@ -130,6 +136,22 @@ TEST_F(ViewTest, ASuspectIsAskedLastAndDoesNotLead) {
   EXPECT_EQ(Order(0), (Names{"n2", "n1"}));
   EXPECT_EQ(Leader(0), "n2");
   EXPECT_EQ(ReplicasOf(0, meta_, nodes_)[0].report.state, kUnreachable);
+}
+
+TEST_F(ViewTest, ACopyIsAskedForWhereNobodyLeads) {
+  EXPECT_EQ(Sources(0), Names{});
+  Say("n1", {{0, {.state = kServing}}});
+  EXPECT_EQ(Sources(0), Names{"n1"});
+  Say("n2", {{0, {.state = kServing}}});
+  EXPECT_EQ(Sources(0), (Names{"n2", "n1"}));
+  Say("n3", {{0, {.state = kServing}}});  // held, and not wanted any more
+  EXPECT_EQ(Sources(0), (Names{"n2", "n3", "n1"}));
+  Say("n2", {{0, {.state = kBehind, .behind_ms = 9'000}}});
+  EXPECT_EQ(Sources(0), (Names{"n3", "n1", "n2"}));
+  Say("n3", {{0, {.state = kFetching}}});  // has none itself
+  EXPECT_EQ(Sources(0), (Names{"n1", "n2"}));
+  nodes_["n1"].health.Refused();
+  EXPECT_EQ(Sources(0), Names{"n2"});
 }
 
 TEST_F(ViewTest, AWrongClockAnswersAndDoesNotLead) {
