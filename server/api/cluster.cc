@@ -21,4 +21,10 @@ void HandleInternalAppend(Call& call) {
   call.Refuse(Status::NotFound("the server is not a node of a cluster"));
 }
 
+void HandleSnapshot(Call& call) {
+  const ClusterView& cluster = *call.context.cluster;
+  if (!cluster.snapshots) return call.Refuse(Status::Unavailable(cluster.why_not_ready));
+  cluster.snapshots(call);
+}
+
 }  // namespace seendb::api

@@ -30,6 +30,8 @@
 
 namespace seendb::api {
 
+struct Call;
+
 /// The cluster that the server is a node of, as handlers see it. Functions are called by any thread
 /// and wait for nothing.
 struct ClusterView {
@@ -37,6 +39,8 @@ struct ClusterView {
   std::function<std::string()> status;              ///< GET /internal/status
   std::function<bool(std::string_view)> is_secret;  ///< whether a bearer token is the nodes'
   std::string why_not_ready;                        ///< what routes answer until it is ready
+  /// Copies of shards for other nodes: the routes below /internal/shards/. Unset: none are given.
+  std::function<void(Call&)> snapshots = {};
 };
 
 class Router;

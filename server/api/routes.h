@@ -73,7 +73,7 @@ std::string RouteLabel(const Route& route);
 
 /// The parts of a path that vary, in order, raw.
 struct PathArguments {
-  std::array<std::string_view, 2> parts;
+  std::array<std::string_view, 3> parts;
   size_t count = 0;
 };
 
@@ -122,6 +122,7 @@ void HandleHealth(Call& call);
 void HandleCluster(Call& call);  // cluster.cc
 void HandleInternalStatus(Call& call);
 void HandleInternalAppend(Call& call);
+void HandleSnapshot(Call& call);
 void HandleReady(Call& call);
 void HandleOpenApi(Call& call);
 void HandleOpenApi30(Call& call);

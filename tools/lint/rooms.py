@@ -43,9 +43,9 @@ SERVER_ROOMS = {
     "peers": {"peers"},
     "router": {"router", "replica", "peers", "cluster", "kafka", "api", "ops", "http",
                "admission"},
+    "transfer": {"transfer", "api", "http", "ops", "admission"},
     "main": {"main", "http", "ops", "api", "ingest", "replica", "membership", "cluster", "kafka",
-             "peers", "router",
-             "admission"},
+             "peers", "router", "transfer", "admission"},
 }
 
 # Rooms of the server that know nothing of the engine but its locks.
@@ -63,7 +63,7 @@ COMMON_ROOMS = {
     "redis": {"redis", "net"},
 }
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
-COMMON_USERS = {"tools": {"net", "redis"}}
+COMMON_USERS = {"tools": {"net", "redis"}, "server:transfer": {"net"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).

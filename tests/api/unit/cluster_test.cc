@@ -56,6 +56,36 @@ TEST_F(ClusterRoutesTest, WhatIsBetweenNodesAsksForTheSecret) {
   }
 }
 
+TEST_F(ClusterRoutesTest, CopiesOfShardsAreForNodesAlone) {
+  const std::pair<Method, std::string> routes[] = {
+      {Method::kPost, "/internal/shards/3/snapshot"},
+      {Method::kGet, "/internal/shards/3/snapshot/id/CURRENT"},
+      {Method::kDelete, "/v1/internal/shards/3/snapshot/id"}};
+  int calls = 0;
+  const auto ask = [&](const std::string& authorization, unsigned status) {
+    for (const auto& [method, target] : routes) {
+      http::RequestHead head;
+      head.method = method;
+      head.target = target;
+      head.authorization = authorization;
+      EXPECT_EQ(Ask(head, "").status, status) << target << " " << authorization;
+    }
+  };
+  ask("Bearer secret", 403);  // a server that is no node
+  Join();
+  ask("Bearer secret", 503);  // a node that has none to give
+  context_->cluster->snapshots = [&](Call& call) {
+    ++calls;
+    EXPECT_EQ(call.plan.arguments.at(0), "3");
+    call.response.body = "{}";
+  };
+  ask("Bearer other", 403);
+  ask("", 403);
+  EXPECT_EQ(calls, 0);
+  ask("Bearer secret", 200);
+  EXPECT_EQ(calls, 3);
+}
+
 TEST_F(ClusterRoutesTest, ANodeSaysWhyItIsNotReady) {
   Join();
   context_->engine = nullptr;

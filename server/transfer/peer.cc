@@ -1,0 +1,207 @@
+#include "transfer/peer.h"
+
+#include <charconv>
+#include <utility>
+
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <nlohmann/json.hpp>
+
+namespace seendb::transfer {
+namespace {
+
+namespace beast = boost::beast;
+namespace beast_http = boost::beast::http;
+
+using Message = beast_http::request<beast_http::string_body>;
+using Parser = beast_http::response_parser<beast_http::string_body>;
+
+Status NotAnswered(const beast::error_code& error) {
+  return Status::Unavailable("the node does not answer: " + error.message());
+}
+
+std::string ShardPath(uint32_t shard) {
+  return "/internal/shards/" + std::to_string(shard) + "/snapshot";
+}
+
+StatusCode CodeOf(unsigned status, const std::string& name) {
+  if (name == StatusCodeName(StatusCode::kCorruption)) return StatusCode::kCorruption;
+  switch (status) {
+    case 403:
+      return StatusCode::kForbidden;
+    case 404:
+      return StatusCode::kNotFound;
+    case 409:
+      return StatusCode::kIncompatible;
+    case 429:
+      return StatusCode::kBusy;
+    default:
+      return status >= 500 || status == 408 ? StatusCode::kUnavailable
+                                            : StatusCode::kInvalidArgument;
+  }
+}
+
+/// What an answer that is no success says.
+Status FailureOf(unsigned status, const std::string& body) {
+  std::string code, message;
+  const auto json = nlohmann::json::parse(body, nullptr, false);
+  if (json.is_object() && json.contains("error") && json["error"].is_object()) {
+    for (const auto& [name, text] : {std::pair("code", &code), std::pair("message", &message)}) {
+      const auto found = json["error"].find(name);
+      if (found != json["error"].end() && found->is_string()) *text = found->get<std::string>();
+    }
+  }
+  message = "the node answers HTTP " + std::to_string(status) + ": " + message;
+  return {CodeOf(status, code), message};
+}
+
+/// "bytes 100-199/1000".
+bool ParseContentRange(std::string_view text, uint64_t* first, uint64_t* last, uint64_t* size) {
+  const auto take = [&text](uint64_t* number, std::string_view behind) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+    if (error != std::errc()) return false;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (!text.starts_with(behind)) return false;
+    text.remove_prefix(behind.size());
+    return true;
+  };
+  constexpr std::string_view kUnit = "bytes ";
+  if (!text.starts_with(kUnit)) return false;
+  text.remove_prefix(kUnit.size());
+  return take(first, "-") && take(last, "/") && take(size, "") && text.empty();
+}
+
+}  // namespace
+
+Result<net::StreamTarget> TargetOf(const std::string& url) {
+  const auto refused = [] {
+    return Status::InvalidArgument("must be http://host:port or https://host:port", "/url");
+  };
+  std::string_view rest = url;
+  net::StreamTarget target;
+  target.secure = rest.starts_with("https://");
+  if (!target.secure && !rest.starts_with("http://")) return refused();
+  rest.remove_prefix(target.secure ? 8 : 7);
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  const size_t colon = rest.rfind(':');
+  if (colon == std::string_view::npos) return refused();
+  std::string_view host = rest.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  target.host = host;
+  target.port = rest.substr(colon + 1);
+  uint16_t port = 0;
+  const char* const end = target.port.data() + target.port.size();
+  const auto read = std::from_chars(target.port.data(), end, port);
+  if (host.empty() || read.ec != std::errc() || read.ptr != end || port == 0) return refused();
+  return target;
+}
+
+struct Peer::Answer {
+  unsigned status = 0;
+  std::string body, content_range;
+};
+
+class Peer::Connection {
+ public:
+  explicit Connection(std::chrono::milliseconds timeout) : stream_(timeout) {}
+
+  Status Connect(const net::StreamTarget& target, const net::TlsFiles& tls) {
+    return stream_.Connect(target, tls);
+  }
+  beast::error_code Exchange(const Message& message, Parser* parser) {
+    const beast::error_code error = stream_.Run(
+        [&](auto& stream, auto on_end) { beast_http::async_write(stream, message, on_end); });
+    if (error) return error;
+    return stream_.Run([&](auto& stream, auto on_end) {
+      beast_http::async_read(stream, buffer_, *parser, on_end);
+    });
+  }
+
+ private:
+  net::ClientStream stream_;
+  beast::flat_buffer buffer_;
+};
+
+Peer::Peer(net::StreamTarget target, net::TlsFiles tls, std::string secret,
+           std::chrono::milliseconds answer_timeout)
+    : target_(std::move(target)),
+      tls_(std::move(tls)),
+      secret_(std::move(secret)),
+      answer_timeout_(answer_timeout) {}
+
+Peer::~Peer() = default;
+
+Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& target,
+                               const std::string& body, const std::string& range) {
+  answered_ = false;
+  Message message;
+  message.method_string({method.data(), method.size()});
+  message.target(target);
+  message.version(11);
+  const bool v6 = target_.host.find(':') != std::string::npos;
+  message.set(beast_http::field::host,
+              (v6 ? "[" + target_.host + "]" : target_.host) + ":" + target_.port);
+  message.set(beast_http::field::authorization, "Bearer " + secret_);
+  if (!range.empty()) message.set(beast_http::field::range, range);
+  if (!body.empty()) message.set(beast_http::field::content_type, "application/json");
+  message.body() = body;
+  message.prepare_payload();
+  if (connection_ == nullptr) {
+    connection_ = std::make_unique<Connection>(answer_timeout_);
+    if (Status connected = connection_->Connect(target_, tls_); !connected.ok()) {
+      connection_.reset();
+      return connected;
+    }
+  }
+  Parser parser;
+  parser.body_limit(kManifestBytesMost);
+  if (const beast::error_code error = connection_->Exchange(message, &parser)) {
+    connection_.reset();
+    return NotAnswered(error);
+  }
+  answered_ = true;
+  Answer answer;
+  answer.status = parser.get().result_int();
+  answer.body = std::move(parser.get().body());
+  const auto content_range = parser.get()[beast_http::field::content_range];
+  answer.content_range.assign(content_range.data(), content_range.size());
+  if (!parser.get().keep_alive()) connection_.reset();
+  return answer;
+}
+
+Result<Manifest> Peer::Make(uint32_t shard, const CopyRequest& request) {
+  const Result<Answer> answer = Ask("POST", ShardPath(shard), CopyRequestToJson(request), "");
+  if (!answer.ok()) return answer.status();
+  if (answer->status != 200) return FailureOf(answer->status, answer->body);
+  return ManifestFromJson(answer->body);
+}
+
+Result<FetchedPiece> Peer::Read(uint32_t shard, const std::string& id, const std::string& name,
+                                uint64_t offset, uint64_t bytes) {
+  const std::string range =
+      "bytes=" + std::to_string(offset) + "-" + std::to_string(offset + bytes - 1);
+  Result<Answer> answer =
+      Ask("GET", ShardPath(shard).append("/").append(id).append("/").append(name), "", range);
+  if (!answer.ok()) return answer.status();
+  if (answer->status != 206) return FailureOf(answer->status, answer->body);
+  uint64_t first = 0, last = 0;
+  FetchedPiece piece;
+  const bool fits = ParseContentRange(answer->content_range, &first, &last, &piece.file_size) &&
+                    first == offset && last >= first && last - first < bytes &&
+                    answer->body.size() == last - first + 1;
+  if (!fits) {
+    return Status::Corruption(name + ": asked for " + range + ", the node answers \"" +
+                              answer->content_range + "\" with " +
+                              std::to_string(answer->body.size()) + " bytes");
+  }
+  piece.bytes = std::move(answer->body);
+  return piece;
+}
+
+Status Peer::End(uint32_t shard, const std::string& id) {
+  const Result<Answer> answer = Ask("DELETE", ShardPath(shard) + "/" + id, "", "");
+  if (!answer.ok()) return answer.status();
+  return answer->status == 200 ? Status() : FailureOf(answer->status, answer->body);
+}
+
+}  // namespace seendb::transfer

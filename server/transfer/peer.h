@@ -1,0 +1,61 @@
+// server/transfer/peer.h: asks another node for a copy of a shard, over HTTP.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/client_stream.h"
+#include "seendb/status.h"
+#include "transfer/copy.h"
+
+namespace seendb::transfer {
+
+/// Where a node listens; `url` is "http://host:port" or "https://host:port". kInvalidArgument
+/// ("/url").
+Result<net::StreamTarget> TargetOf(const std::string& url);
+
+/// Of a file: part of it, and the size of all of it.
+struct FetchedPiece {
+  std::string bytes;
+  uint64_t file_size = 0;
+};
+
+/// One kept connection, made when it is needed. Every call blocks for as long as one answer may
+/// take. kUnavailable: no answer came, or one that says "later". Others as the node answered: see
+/// Snapshots. Threads: one.
+class Peer {
+ public:
+  Peer(net::StreamTarget target, net::TlsFiles tls, std::string secret,
+       std::chrono::milliseconds answer_timeout);
+  ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  Result<Manifest> Make(uint32_t shard, const CopyRequest& request);
+  /// At most `bytes`, at least one. kCorruption: not the part that was asked for.
+  Result<FetchedPiece> Read(uint32_t shard, const std::string& id, const std::string& name,
+                            uint64_t offset, uint64_t bytes);
+  Status End(uint32_t shard, const std::string& id);
+  /// Whether the last call had an answer, whatever it said.
+  bool answered() const { return answered_; }
+
+ private:
+  struct Answer;
+  class Connection;
+
+  Result<Answer> Ask(std::string_view method, const std::string& target, const std::string& body,
+                     const std::string& range);
+
+  const net::StreamTarget target_;
+  const net::TlsFiles tls_;
+  const std::string secret_;
+  const std::chrono::milliseconds answer_timeout_;
+  std::unique_ptr<Connection> connection_;
+  bool answered_ = false;
+};
+
+}  // namespace seendb::transfer

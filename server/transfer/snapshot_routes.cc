@@ -1,0 +1,108 @@
+#include "transfer/snapshot_routes.h"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "api/status_http.h"
+#include "http/error.h"
+
+namespace seendb::transfer {
+namespace {
+
+constexpr int kBusyRetryS = 1;
+
+/// Too many copies, or too many pieces: 429, so that it differs from a node that is out of order.
+http::Error ErrorOf(const Status& status) {
+  http::Error error = api::ToHttpError(status);
+  if (status.code() == StatusCode::kBusy) error.status = 429;
+  return error;
+}
+
+void WriteFailure(const Status& status, http::Response* response) {
+  http::WriteError(ErrorOf(status), response);
+  if (status.code() == StatusCode::kBusy) response->retry_after_s = kBusyRetryS;
+}
+
+template <typename Number>
+bool TakeNumber(std::string_view* text, Number* number) {
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), *number);
+  if (error != std::errc()) return false;
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return true;
+}
+
+std::optional<uint32_t> PartitionOf(std::string_view text) {
+  uint32_t partition = 0;
+  if (!TakeNumber(&text, &partition) || !text.empty()) return {};
+  return partition;
+}
+
+/// "bytes=100-199", "bytes=100-"; nothing for anything else, of which no node sends any.
+std::optional<PieceRange> RangeOf(std::string_view text) {
+  constexpr std::string_view kUnit = "bytes=";
+  if (!text.starts_with(kUnit)) return {};
+  text.remove_prefix(kUnit.size());
+  PieceRange range{.offset = 0, .bytes = Snapshots::kPieceBytes};
+  if (!TakeNumber(&text, &range.offset) || !text.starts_with('-')) return {};
+  text.remove_prefix(1);
+  if (text.empty()) return range;
+  uint64_t last = 0;
+  if (!TakeNumber(&text, &last) || !text.empty() || last < range.offset) return {};
+  range.bytes = std::min(last - range.offset, Snapshots::kPieceBytes - 1) + 1;
+  return range;
+}
+
+void Make(Snapshots& snapshots, uint32_t shard, api::Call& call) {
+  const Result<CopyRequest> request = CopyRequestFromJson(call.request.body);
+  if (!request.ok()) return call.Refuse(request.status());
+  const Result<Manifest> made = snapshots.Make(shard, *request);
+  if (!made.ok()) return WriteFailure(made.status(), &call.response);
+  call.response.body = ManifestToJson(*made);
+}
+
+/// The answer may be part of what was asked for (RFC 9110, 15.3.7): the asker goes on from there.
+http::Response PieceResponse(const PieceRange& range, Result<Piece> piece) {
+  http::Response response;
+  if (!piece.ok()) {
+    WriteFailure(piece.status(), &response);
+    return response;
+  }
+  response.status = 206;
+  response.content_type = "application/octet-stream";
+  response.headers = "\r\nContent-Range: bytes " + std::to_string(range.offset) + "-" +
+                     std::to_string(range.offset + piece->bytes.size() - 1) + "/" +
+                     std::to_string(piece->file_size);
+  response.body = std::move(piece->bytes);
+  return response;
+}
+
+void Read(Snapshots& snapshots, uint32_t shard, api::Call& call) {
+  const std::optional<PieceRange> range = RangeOf(call.request.head.range);
+  if (!range) {
+    return call.Refuse(Status::InvalidArgument(
+        "the header Range must be bytes=FIRST-LAST or bytes=FIRST-", "/Range"));
+  }
+  auto reply = std::make_shared<http::Reply>(call.Defer());
+  snapshots.Read(shard, call.plan.arguments[1], call.plan.arguments[2], *range,
+                 [reply, range = *range](Result<Piece> piece) {
+                   reply->Send(PieceResponse(range, std::move(piece)));
+                 });
+}
+
+}  // namespace
+
+void AnswerSnapshotCall(Snapshots* snapshots, api::Call& call) {
+  const std::optional<uint32_t> shard = PartitionOf(call.plan.arguments.at(0));
+  if (!shard) {
+    return call.Refuse(Status::InvalidArgument("must be the number of a partition", "/partition"));
+  }
+  if (call.request.head.method == http::Method::kPost) return Make(*snapshots, *shard, call);
+  if (call.request.head.method != http::Method::kDelete) return Read(*snapshots, *shard, call);
+  const Status ended = snapshots->End(*shard, call.plan.arguments.at(1));
+  if (!ended.ok()) return WriteFailure(ended, &call.response);
+  call.response.body = R"({"ok":true})";
+}
+
+}  // namespace seendb::transfer

@@ -1,0 +1,18 @@
+// server/transfer/snapshot_routes.h: copies of shards over HTTP, between nodes:
+//
+//   POST   /internal/shards/{partition}/snapshot              a copy is made: its manifest
+//   GET    /internal/shards/{partition}/snapshot/{id}/{file}  with Range: part of a file
+//   DELETE /internal/shards/{partition}/snapshot/{id}         the copy ends
+
+#pragma once
+
+#include "api/context.h"
+#include "transfer/snapshots.h"
+
+namespace seendb::transfer {
+
+/// Answers a call of one of these routes; a GET after it has returned. `snapshots` must outlive the
+/// answer.
+void AnswerSnapshotCall(Snapshots* snapshots, api::Call& call);
+
+}  // namespace seendb::transfer

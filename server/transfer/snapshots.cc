@@ -1,0 +1,314 @@
+#include "transfer/snapshots.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <random>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "transfer/files.h"
+
+namespace seendb::transfer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kCopyPrefix[] = "snapshot-";
+constexpr std::chrono::milliseconds kLookEvery{1'000};
+
+std::string RandomId() {
+  std::random_device random;
+  char id[24];
+  std::snprintf(id, sizeof(id), "%08x%08x", random(), random());
+  return id;
+}
+
+std::string ShardFolder(const std::string& db, uint32_t shard) {
+  char name[24];
+  std::snprintf(name, sizeof(name), "/shard-%04u", shard);
+  return db + name;
+}
+
+std::string ShardText(uint32_t shard) { return "shard " + std::to_string(shard); }
+
+Status NotTaken() { return Status::Unavailable("the node gives no copies of shards now"); }
+
+/// Names in a folder. kIOError.
+Result<std::vector<std::string>> NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (fs::directory_iterator one(folder, failed), end; !failed && one != end;
+       one.increment(failed)) {
+    names.push_back(one->path().filename().string());
+  }
+  if (failed) return Status::IOError("can't list " + folder + ": " + failed.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+Snapshots::Snapshots(SnapshotSettings settings)
+    : settings_(std::move(settings)), throttle_(settings_.bytes_per_s) {}
+
+Snapshots::~Snapshots() { Stop(); }
+
+std::string Snapshots::PathOf(const std::string& id) const {
+  return settings_.db + "/" + kTransitName + "/" + kCopyPrefix + id;
+}
+
+Status Snapshots::Start(Engine* engine) {
+  const std::string transit = settings_.db + "/" + kTransitName;
+  if (Status made = MakeOwnFolder(transit); !made.ok()) return made;
+  const Result<std::vector<std::string>> names = NamesIn(transit);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (!name.starts_with(kCopyPrefix)) continue;
+    if (Status removed = RemoveAll(transit + "/" + name); !removed.ok()) return removed;
+  }
+  {
+    const MutexLock lock(mutex_);
+    engine_ = engine;
+  }
+  thread_ = std::thread([this] { Run(); });
+  return {};
+}
+
+void Snapshots::Stop() {
+  std::map<std::string, Copy> copies;
+  std::deque<Job> jobs;
+  {
+    const MutexLock lock(mutex_);
+    engine_ = nullptr;
+    copies.swap(copies_);
+    jobs.swap(jobs_);
+    wake_.NotifyAll();
+  }
+  for (const Job& job : jobs) job.done(NotTaken());
+  if (thread_.joinable()) thread_.join();
+  for (const auto& [id, copy] : copies) {
+    // One that is being made is removed by its maker; what stays is removed at the next start.
+    if (copy.made) static_cast<void>(RemoveAll(PathOf(id)));
+  }
+}
+
+bool Snapshots::stopping() const {
+  const MutexLock lock(mutex_);
+  return engine_ == nullptr;
+}
+
+// ---- Making a copy ----
+
+Result<Manifest> Snapshots::Reserve(uint32_t shard, const CopyRequest& request, Engine** engine) {
+  const MutexLock lock(mutex_);
+  *engine = engine_;
+  if (engine_ == nullptr) return NotTaken();
+  for (auto& [id, copy] : copies_) {
+    if (copy.node != request.node || copy.manifest.shard != shard) continue;
+    if (!copy.made) {
+      return Status::Unavailable("the copy of " + ShardText(shard) + " is being made");
+    }
+    copy.used = Clock::now();
+    return copy.manifest;
+  }
+  if (copies_.size() >= kCopiesMost) {
+    return Status::Busy("the node keeps " + std::to_string(kCopiesMost) +
+                        " copies of shards already; ask again later");
+  }
+  Copy copy{.node = request.node, .manifest = {}, .made = false, .used = Clock::now()};
+  copy.manifest.id = RandomId();
+  copy.manifest.shard = shard;
+  copy.manifest.kind = request.kind;
+  const std::string id = copy.manifest.id;
+  return copies_.emplace(id, std::move(copy)).first->second.manifest;
+}
+
+Result<Manifest> Snapshots::Make(uint32_t shard, const CopyRequest& request) {
+  const Result<CopyKind> kind = ReadKind(settings_.db);
+  if (!kind.ok()) return kind.status();
+  if (Status same = CheckSameKind(*kind, request.kind); !same.ok()) return same;
+  Engine* engine = nullptr;
+  Result<Manifest> manifest = Reserve(shard, request, &engine);
+  if (!manifest.ok() || !manifest->files.empty()) return manifest;
+  const std::string id = manifest->id;
+  Status status = CheckRoom(shard);
+  if (status.ok()) status = Fill(engine, &*manifest);
+  {
+    const MutexLock lock(mutex_);
+    const auto at = copies_.find(id);
+    if (status.ok() && at != copies_.end()) {
+      at->second = {request.node, *manifest, true, Clock::now()};
+      return manifest;
+    }
+    if (status.ok()) status = NotTaken();
+    if (at != copies_.end()) copies_.erase(at);
+  }
+  static_cast<void>(RemoveAll(PathOf(id)));  // the next start tries again
+  return status;
+}
+
+/// Tables are linked; logs, and what is small, are copied.
+Status Snapshots::CheckRoom(uint32_t shard) const {
+  const std::string folder = ShardFolder(settings_.db, shard);
+  const Result<std::vector<std::string>> names = NamesIn(folder);
+  if (!names.ok()) return Status::Unavailable(ShardText(shard) + " is not here");
+  uint64_t needed = 0;
+  for (const std::string& name : *names) {
+    std::error_code gone;  // files come and go
+    const uintmax_t size = name.ends_with(".sst") ? 0 : fs::file_size(folder + "/" + name, gone);
+    if (!gone) needed += size;
+  }
+  return CheckFreeSpace(settings_.free_space, settings_.db, needed, settings_.reserve_bytes,
+                        "a copy of " + ShardText(shard));
+}
+
+Status Snapshots::Fill(Engine* engine, Manifest* manifest) {
+  const uint32_t shard = manifest->shard;
+  // Before the copy is made: it has read at least as far.
+  for (const SourceInfo& source : engine->Sources()) {
+    if (source.partition != shard || !source.next_of_shard) continue;
+    manifest->next_offsets.push_back({source.topic, source.partition, *source.next_of_shard});
+  }
+  const std::string folder = PathOf(manifest->id);
+  const Result<CheckpointReport> copied = engine->CheckpointShard(shard, folder);
+  if (!copied.ok()) return copied.status();
+  const Result<std::vector<std::string>> names = NamesIn(folder);
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (Status added = AddFile(folder, name, manifest); !added.ok()) return added;
+  }
+  return {};
+}
+
+Status Snapshots::AddFile(const std::string& folder, const std::string& name, Manifest* manifest) {
+  if (!IsCopyFileName(name)) return Status::Corruption("a copy has the file " + name);
+  const Result<File> file = File::OpenToRead(folder + "/" + name);
+  if (!file.ok()) return file.status();
+  Crc32c sum;
+  uint64_t size = 0;
+  std::string piece;
+  do {
+    if (stopping()) return NotTaken();
+    if (Status read = file->Read(size, kPieceBytes, &piece); !read.ok()) return read;
+    sum.Add(piece);
+    size += piece.size();
+  } while (!piece.empty());
+  manifest->files.push_back({name, size, sum.value()});
+  return {};
+}
+
+Status Snapshots::End(uint32_t shard, const std::string& id) {
+  {
+    const MutexLock lock(mutex_);
+    const auto at = copies_.find(id);
+    if (at == copies_.end() || !at->second.made || at->second.manifest.shard != shard) {
+      return Status::NotFound("no such copy of " + ShardText(shard));
+    }
+    copies_.erase(at);
+  }
+  return RemoveAll(PathOf(id));
+}
+
+// ---- Giving it away ----
+
+Result<Snapshots::Job> Snapshots::JobFor(uint32_t shard, const std::string& id,
+                                         const std::string& name, PieceRange range) {
+  if (engine_ == nullptr) return NotTaken();
+  const auto at = copies_.find(id);
+  if (at == copies_.end() || !at->second.made || at->second.manifest.shard != shard) {
+    return Status::NotFound("no such copy of " + ShardText(shard));
+  }
+  Copy& copy = at->second;
+  copy.used = Clock::now();
+  const auto entry = std::find_if(copy.manifest.files.begin(), copy.manifest.files.end(),
+                                  [&](const CopyEntry& one) { return one.name == name; });
+  if (entry == copy.manifest.files.end()) return Status::NotFound("the copy has no such file");
+  if (range.offset >= entry->size || range.bytes == 0) {
+    return Status::InvalidArgument(
+        "begins behind the end of the file, which has " + std::to_string(entry->size) + " bytes",
+        "/Range");
+  }
+  if (jobs_.size() >= kReadsMost) return Status::Busy("too many pieces are asked for");
+  range.bytes = std::min({range.bytes, entry->size - range.offset, uint64_t{kPieceBytes}});
+  return Job{PathOf(id) + "/" + name, entry->size, range, {}};
+}
+
+void Snapshots::Read(uint32_t shard, const std::string& id, const std::string& name,
+                     PieceRange range, std::function<void(Result<Piece>)> done) {
+  Status refused;
+  {
+    const MutexLock lock(mutex_);
+    Result<Job> job = JobFor(shard, id, name, range);
+    if (job.ok()) {
+      job->done = std::move(done);
+      jobs_.push_back(std::move(job).value());
+      wake_.NotifyAll();
+      return;
+    }
+    refused = job.status();
+  }
+  done(refused);
+}
+
+std::optional<Snapshots::Job> Snapshots::NextJob() {
+  const Clock::time_point until = Clock::now() + std::min(settings_.keep, kLookEvery);
+  const MutexLock lock(mutex_);
+  while (engine_ != nullptr && jobs_.empty() && wake_.WaitUntil(mutex_, until)) continue;
+  if (jobs_.empty()) return {};
+  Job job = std::move(jobs_.front());
+  jobs_.pop_front();
+  return job;
+}
+
+bool Snapshots::SleepUntil(int64_t at_us) {
+  const Clock::time_point until{std::chrono::microseconds(at_us)};
+  const MutexLock lock(mutex_);
+  while (engine_ != nullptr && Clock::now() < until) wake_.WaitUntil(mutex_, until);
+  return engine_ != nullptr;
+}
+
+void Snapshots::RemoveOld() {
+  std::vector<std::string> old;
+  {
+    const MutexLock lock(mutex_);
+    const Clock::time_point since = Clock::now() - settings_.keep;
+    std::erase_if(copies_, [&](const auto& one) {
+      const bool is_old = one.second.made && one.second.used < since;
+      if (is_old) old.push_back(one.first);
+      return is_old;
+    });
+  }
+  for (const std::string& id : old) {
+    static_cast<void>(RemoveAll(PathOf(id)));  // the next start tries again
+  }
+}
+
+void Snapshots::Give(const Job& job) {
+  if (!SleepUntil(throttle_.Take(job.range.bytes, NowUs()))) return job.done(NotTaken());
+  Piece piece;
+  piece.file_size = job.file_size;
+  const Result<File> file = File::OpenToRead(job.path);
+  Status status =
+      file.ok() ? file->Read(job.range.offset, job.range.bytes, &piece.bytes) : file.status();
+  if (status.ok() && piece.bytes.size() < job.range.bytes) {
+    status = Status::Corruption("the file became shorter: " + job.path);
+  }
+  if (!status.ok()) return job.done(status);
+  job.done(std::move(piece));
+}
+
+void Snapshots::Run() {
+  while (!stopping()) {
+    try {
+      if (const std::optional<Job> job = NextJob()) Give(*job);
+      RemoveOld();
+    } catch (const std::exception&) {
+      // Out of memory: who asked for a piece is answered 500, and asks again.
+    }
+  }
+}
+
+}  // namespace seendb::transfer
