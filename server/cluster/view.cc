@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <tuple>
+#include <utility>
 
 namespace seendb::cluster {
 namespace {
@@ -119,21 +120,24 @@ std::optional<size_t> ActingPrimary(const std::vector<ReplicaView>& replicas) {
 void ServingSince::Note(uint32_t partition, const std::vector<ReplicaView>& replicas,
                         int64_t now_ms) {
   bool any = false, all = true;
+  std::vector<std::string> wanted;
   for (const ReplicaView& replica : replicas) {
     if (!replica.wanted) continue;
     any = true;
+    wanted.push_back(replica.node);
     all = all && replica.informed && replica.report.state == ReplicaState::kServing;
   }
   if (any && all) {
-    since_ms_.emplace(partition, now_ms);
+    Since& since = since_.try_emplace(partition).first->second;
+    if (since.wanted != wanted) since = {std::move(wanted), now_ms};
   } else {
-    since_ms_.erase(partition);
+    since_.erase(partition);
   }
 }
 
 bool ServingSince::LongEnough(uint32_t partition, int64_t now_ms) const {
-  const auto since = since_ms_.find(partition);
-  return since != since_ms_.end() && now_ms - since->second >= kDropAfterMs;
+  const auto since = since_.find(partition);
+  return since != since_.end() && now_ms - since->second.at_ms >= kDropAfterMs;
 }
 
 ShardPlan PlanShards(const std::string& node, const Meta& meta, const std::set<uint32_t>& held,

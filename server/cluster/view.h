@@ -148,7 +148,7 @@ inline constexpr int64_t kDropAfterMs = 60'000;
 
 /// Since when all wanted replicas of each partition have been serving, without a break, on nodes
 /// that know that they are wanted. A node that goes by an older placement may be about to drop its
-/// own.
+/// own. With another list the time begins anew: who came into it may have served for a moment.
 class ServingSince {
  public:
   /// Looks at a partition, now.
@@ -157,7 +157,11 @@ class ServingSince {
   bool LongEnough(uint32_t partition, int64_t now_ms) const;
 
  private:
-  std::map<uint32_t, int64_t> since_ms_;
+  struct Since {
+    std::vector<std::string> wanted;
+    int64_t at_ms = 0;
+  };
+  std::map<uint32_t, Since> since_;
 };
 
 /// What a node is to do now.

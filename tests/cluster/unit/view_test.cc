@@ -204,6 +204,23 @@ TEST_F(ViewTest, WhatIsNotWantedIsDroppedOnceAllWantedServedForAMinute) {
   EXPECT_EQ(drops(60'000 + kDropAfterMs), std::vector<uint32_t>{0});
 }
 
+TEST_F(ViewTest, WithAnotherListTheMinuteBeginsAnew) {
+  for (const char* node : {"n1", "n2", "n3"}) Say(node, {{0, {kServing}}});
+  ServingSince serving;
+  serving.Note(0, ReplicasOf(0, meta_, nodes_), 0);  // of n1 and n2
+  const int64_t offset = meta_.next_offset();
+  const PlacementRecord moved{meta_.placement().offset, {{"n1", "n3"}, {"n2", "n3"}}};
+  ASSERT_TRUE(meta_.Apply(offset, EncodeMeta(moved)).ok());
+  for (const char* node : {"n1", "n2", "n3"}) Say(node, {{0, {kServing}}});
+  const int64_t then_ms = kDropAfterMs + 5'000;
+  serving.Note(0, ReplicasOf(0, meta_, nodes_), then_ms);
+  const auto drops = [&](int64_t now_ms) {
+    return PlanShards("n2", meta_, {0}, {1}, serving, now_ms).drop;
+  };
+  EXPECT_TRUE(drops(then_ms + kDropAfterMs - 1).empty());
+  EXPECT_EQ(drops(then_ms + kDropAfterMs), std::vector<uint32_t>{0});
+}
+
 TEST_F(ViewTest, WhoGoesByAnOlderPlacementDoesNotCountAsWanted) {
   Say("n1", {{0, {kServing}}});
   Say("n2", {{0, {kServing}}});
