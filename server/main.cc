@@ -29,6 +29,7 @@
 #include "ingest/kafka.h"
 #include "load_watch.h"
 #include "membership/node.h"
+#include "moves.h"
 #include "ops/checkpoints.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
@@ -156,13 +157,17 @@ class App {
         .meta = [this] { return node_->meta(); },
         .read_meta_to_end = [this](auto most) { return node_->ReadMetaToEnd(most); },
         .views = [this] { return node_->AllViews(); },
-        .collections_changed = [this] { context_.catalog.Renew(engine_.get()); }});
+        .collections_changed = [this] { context_.catalog.Renew(engine_.get()); },
+        .fetch = [this](uint32_t partition,
+                        const auto& stopping) { return moves_->Fetch(partition, stopping); }});
     node_->TellReplicas([this] { return replicas_->Report(); });
     context_.ingest_problems = [this] { return ClusterProblems(); };
   }
 
-  /// Requests about users go to the node that has them.
+  /// Requests about users go to the node that has them, and shards to the nodes that are to.
   void RouteThroughCluster() {
+    moves_.emplace(&*node_, config_.db);
+    context_.cluster->snapshots = [this](api::Call& call) { moves_->Answer(call); };
     peers_.emplace(peers::PeerClientOptions{.secret = node_->secret()});
     router_.emplace(&context_, RouterNodeOf(&*node_, &*replicas_), &*peers_);
     context_.router = &*router_;
@@ -259,6 +264,7 @@ class App {
     service_.EngineOpening(engine_.get());
     opening_ = true;
     open_failure_ = engine_->FinishOpening();
+    if (open_failure_.ok() && moves_) open_failure_ = moves_->Start(engine_.get());
     if (open_failure_.ok() && replicas_) open_failure_ = replicas_->Start(engine_.get());
     if (!open_failure_.ok() || !clock_) return;
     if (const Status status = engine_->RunDue(); !status.ok()) {
@@ -370,6 +376,7 @@ class App {
       _exit(!opening_ || engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     if (consumer_) consumer_->Stop();
+    if (moves_) moves_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
     if (peers_) peers_->Stop();
     if (replicas_) replicas_->Stop();
@@ -424,6 +431,7 @@ class App {
   std::optional<ingest::Consumer> consumer_;   // stopped before the engine goes
   std::optional<membership::Node> node_;       // of a cluster
   std::optional<replica::Replicas> replicas_;  // its shards; stopped before the engine goes
+  std::optional<Moves> moves_;                 // likewise
   std::optional<router::ClusterRouter> router_;
   std::optional<peers::PeerClient> peers_;  // its answers come to router_
   http::Listener listener_;                 // stopped before the engine goes

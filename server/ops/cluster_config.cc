@@ -9,6 +9,7 @@ namespace seendb::ops {
 namespace {
 
 constexpr double kWeightMost = 1'000;
+constexpr int64_t kTransferMost = 100'000;
 
 Setter Weight(double* to) {
   return [=](const Json& value) {
@@ -26,16 +27,18 @@ Setter Weight(double* to) {
 Setter Cluster(std::optional<ClusterConfig>* to) {
   return [=](const Json& value) {
     ClusterConfig config;
-    Status status = Apply(value,
-                          {{"brokers", Name(&config.brokers)},
-                           {"name", Name(&config.name)},
-                           {"node", Name(&config.node)},
-                           {"advertise", Name(&config.advertise)},
-                           {"zone", Name(&config.zone)},
-                           {"weight", Weight(&config.weight)},
-                           {"secret_file", Name(&config.secret_file)},
-                           {"properties", Properties(&config.properties)}},
-                          "");
+    Status status =
+        Apply(value,
+              {{"brokers", Name(&config.brokers)},
+               {"name", Name(&config.name)},
+               {"node", Name(&config.node)},
+               {"advertise", Name(&config.advertise)},
+               {"zone", Name(&config.zone)},
+               {"weight", Weight(&config.weight)},
+               {"secret_file", Name(&config.secret_file)},
+               {"transfer_mb_per_s", Integer(&config.transfer_mb_per_s, 1, kTransferMost)},
+               {"properties", Properties(&config.properties)}},
+              "");
     for (const auto& [key, given] :
          {std::pair("/brokers", &config.brokers), std::pair("/name", &config.name),
           std::pair("/advertise", &config.advertise),

@@ -38,7 +38,7 @@ LONG = "long"
 # What takes more than some seconds in a dev build, by the beginning of its name. ctest starts these
 # first, so that none is left to run alone at the end.
 SECONDS = {
-    "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
+    "transfer.moves.py": 26, "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
     "server.retail.py": 43, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
     "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
     "cluster.ShardsSimulation": 8, "server.history_kill.py": 40,
@@ -55,7 +55,7 @@ SECONDS = {
 
 # Tests in which the processors mostly wait: for a broker, a deadline, a disk, slow peers. ctest gives
 # them one place, those that compute two (`-j` is three times the processors).
-WAITING = ("ingest.", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
+WAITING = ("ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
            "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
            "tool.load.py", "tool.redis.py", "tool.produce.py", "http.HTTP", "http.Listener")
 

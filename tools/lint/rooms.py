@@ -63,7 +63,7 @@ COMMON_ROOMS = {
     "redis": {"redis", "net"},
 }
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
-COMMON_USERS = {"tools": {"net", "redis"}, "server:transfer": {"net"}}
+COMMON_USERS = {"tools": {"net", "redis"}, "server:transfer": {"net"}, "server:main": {"net"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).

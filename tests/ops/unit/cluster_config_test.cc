@@ -13,7 +13,7 @@ TEST(ClusterConfigTest, ReadsEveryKey) {
   Config config;
   const Status status = ReadConfig(R"({"cluster": {
     "brokers": "a:1,b:2", "name": "feed", "node": "n1", "advertise": "http://10.0.0.1:7373",
-    "zone": "a", "weight": 2.5, "secret_file": "/etc/seendb/secret",
+    "zone": "a", "weight": 2.5, "secret_file": "/etc/seendb/secret", "transfer_mb_per_s": 250,
     "properties": {"security.protocol": "ssl"}}})",
                                    &config);
   ASSERT_TRUE(status.ok()) << status.ToString();
@@ -25,6 +25,7 @@ TEST(ClusterConfigTest, ReadsEveryKey) {
   EXPECT_EQ(cluster.advertise, "http://10.0.0.1:7373");
   EXPECT_EQ(cluster.zone, "a");
   EXPECT_EQ(cluster.weight, 2.5);
+  EXPECT_EQ(cluster.transfer_mb_per_s, 250U);
   EXPECT_EQ(cluster.secret_file, "/etc/seendb/secret");
   EXPECT_EQ(cluster.properties.at("security.protocol"), "ssl");
 }
@@ -38,6 +39,7 @@ TEST(ClusterConfigTest, FewKeysAreNeeded) {
   EXPECT_EQ(config.cluster->node, "");
   EXPECT_EQ(config.cluster->zone, "");
   EXPECT_EQ(config.cluster->weight, 1);
+  EXPECT_EQ(config.cluster->transfer_mb_per_s, 100U);
 }
 
 TEST(ClusterConfigTest, RefusesByKey) {
@@ -52,6 +54,7 @@ TEST(ClusterConfigTest, RefusesByKey) {
       {R"({"cluster":{"brokers":"a:1","name":"x","advertise":"http://h:1"}})",
        "/cluster/secret_file"},
       {R"({"cluster":{"weight":0}})", "/cluster/weight"},
+      {R"({"cluster":{"transfer_mb_per_s":0}})", "/cluster/transfer_mb_per_s"},
       {R"({"cluster":{"weight":"1"}})", "/cluster/weight"},
       {R"({"cluster":{"backup_dir":"/b"}})", "/cluster/backup_dir"},
       {R"({"cluster":{"properties":{"group.id":"g"}}})", "/cluster/properties/group.id"},

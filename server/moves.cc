@@ -1,0 +1,73 @@
+#include "moves.h"
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "cluster/view.h"
+#include "ops/log.h"
+#include "transfer/snapshot_routes.h"
+
+namespace seendb {
+namespace {
+
+constexpr uint64_t kMegabyte = 1'000'000;
+
+transfer::SnapshotSettings SnapshotSettingsOf(const ops::ClusterConfig& config,
+                                              const std::string& db) {
+  transfer::SnapshotSettings settings;
+  settings.db = db;
+  settings.bytes_per_s = config.transfer_mb_per_s * kMegabyte;
+  return settings;
+}
+
+transfer::FetchSettings FetchSettingsOf(const membership::Node& node, const std::string& db) {
+  transfer::FetchSettings settings;
+  settings.db = db;
+  settings.node = node.config().node;
+  settings.secret = node.secret();
+  settings.bytes_per_s = node.config().transfer_mb_per_s * kMegabyte;
+  return settings;
+}
+
+}  // namespace
+
+Moves::Moves(membership::Node* node, const std::string& db)
+    : node_(*node),
+      snapshots_(SnapshotSettingsOf(node->config(), db)),
+      fetcher_(FetchSettingsOf(*node, db)) {}
+
+Status Moves::Start(Engine* engine) {
+  const auto meta = node_.meta();
+  const cluster::Assignment& assign = meta->placement().assign;
+  for (uint32_t p = 0; p < assign.size(); ++p) {
+    if (std::ranges::count(assign[p], node_.config().node) > 0) continue;
+    if (Status gone = fetcher_.Discard(p); !gone.ok()) return gone;
+  }
+  return snapshots_.Start(engine);
+}
+
+void Moves::Answer(api::Call& call) { transfer::AnswerSnapshotCall(&snapshots_, call); }
+
+Result<std::string> Moves::Fetch(uint32_t partition, const std::function<bool()>& stopping) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto meta = node_.meta();
+  const auto replicas = cluster::ReplicasOf(partition, *meta, node_.AllViews());
+  std::vector<std::string> urls;
+  for (const size_t i : cluster::CopyOrder(replicas)) {
+    const auto member = meta->members().find(replicas[i].node);
+    const bool other = replicas[i].node != node_.config().node;
+    if (other && member != meta->members().end()) urls.push_back(member->second.url);
+  }
+  const Result<transfer::Fetched> fetched = fetcher_.FetchFromOne(partition, urls, stopping);
+  if (!fetched.ok()) return fetched.status();
+  const auto took = std::chrono::steady_clock::now() - began;
+  ops::Log(ops::LogLevel::kInfo, "shard_fetched",
+           {{"partition", partition},
+            {"bytes", fetched->bytes},
+            {"kept_bytes", fetched->kept},
+            {"took_ms", std::chrono::duration_cast<std::chrono::milliseconds>(took).count()}});
+  return fetched->folder;
+}
+
+}  // namespace seendb
