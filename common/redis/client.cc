@@ -38,7 +38,7 @@ struct Client::Peer {
   std::vector<size_t> sent;
 };
 
-void Pipeline::Add(std::initializer_list<std::string_view> words, std::string_view key) {
+void Pipeline::Add(Words words, std::string_view key) {
   commands_.push_back({words_.size(), words.size(), SlotOf(key)});
   for (const std::string_view word : words) {
     words_.emplace_back(bytes_.size(), word.size());

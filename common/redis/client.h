@@ -32,7 +32,10 @@ struct ClientOptions {
 class Pipeline {
  public:
   /// Adds a command of one key. Of a cluster, the key says where it goes.
-  void Add(std::initializer_list<std::string_view> words, std::string_view key);
+  void Add(Words words, std::string_view key);
+  void Add(std::initializer_list<std::string_view> words, std::string_view key) {
+    Add(Words(words.begin(), words.size()), key);
+  }
   void Clear();
   size_t size() const { return commands_.size(); }
 

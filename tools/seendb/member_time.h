@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "key_reader.h"
-#include "redis_keys.h"
+#include "redis/key_reader.h"
+#include "redis/keys.h"
 
 namespace seendb::tool {
 
@@ -14,20 +14,20 @@ namespace seendb::tool {
 /// operator names; in a list each is 1 ms older than the one before it, as LPUSH leaves them: so
 /// the newest impressions are those at its head.
 struct TimeOfMembers {
-  ScoreUnit unit = ScoreUnit::kNone;
+  redis::ScoreUnit unit = redis::ScoreUnit::kNone;
   std::optional<int64_t> at_ms = {};
-  KeyKind kind = KeyKind::kZset;
+  redis::KeyKind kind = redis::KeyKind::kZset;
 
-  bool by_score() const { return kind == KeyKind::kZset && unit != ScoreUnit::kNone; }
+  bool by_score() const { return kind == redis::KeyKind::kZset && unit != redis::ScoreUnit::kNone; }
   /// Whether members of such a key have a time at all.
   bool known() const { return by_score() || at_ms.has_value(); }
   /// The time of the member at a position in its key; nothing where its score is no time.
-  std::optional<int64_t> Of(const Member& member, uint64_t position) const {
+  std::optional<int64_t> Of(const redis::Member& member, uint64_t position) const {
     if (by_score()) {
-      const auto score = ParseScore(member.score);
-      return score ? ScoreToMs(*score, unit) : std::nullopt;
+      const auto score = redis::ParseScore(member.score);
+      return score ? redis::ScoreToMs(*score, unit) : std::nullopt;
     }
-    if (kind != KeyKind::kList || !at_ms) return at_ms;
+    if (kind != redis::KeyKind::kList || !at_ms) return at_ms;
     return *at_ms - static_cast<int64_t>(position);
   }
 };

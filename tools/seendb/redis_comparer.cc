@@ -41,14 +41,16 @@ Status RedisComparer::Compare(const std::vector<std::string>& keys) {
     if (fits) of_users.push_back(key);
     tally_.not_read += fits ? 0 : 1;
   }
-  Status status = reader_.Read(
-      of_users, [&](const KeyPiece& piece) { return TakePiece(of_users[piece.key], piece); });
+  Status status = reader_.Read(of_users, [&](const redis::KeyPiece& piece) {
+    return TakePiece(of_users[piece.key], piece);
+  });
   return status.ok() ? AskAll() : status;
 }
 
-Status RedisComparer::TakePiece(const std::string& key, const KeyPiece& piece) {
+Status RedisComparer::TakePiece(const std::string& key, const redis::KeyPiece& piece) {
   const TimeOfMembers times{options_.unit, options_.at_ms, piece.kind};
-  if (piece.kind == KeyKind::kAbsent || piece.kind == KeyKind::kOther || !times.known()) {
+  if (piece.kind == redis::KeyKind::kAbsent || piece.kind == redis::KeyKind::kOther ||
+      !times.known()) {
     tally_.not_read += piece.last ? 1 : 0;
     return {};
   }
@@ -70,9 +72,9 @@ Status RedisComparer::TakePiece(const std::string& key, const KeyPiece& piece) {
     asked.at_ms.clear();
   };
   for (size_t i = 0; i < piece.members.size(); ++i) {
-    const Member& member = piece.members[i];
+    const redis::Member& member = piece.members[i];
     const auto at_ms = times.Of(member, piece.begin + i);
-    const size_t newer = piece.kind == KeyKind::kList ? i : piece.members.size() - 1 - i;
+    const size_t newer = piece.kind == redis::KeyKind::kList ? i : piece.members.size() - 1 - i;
     if (!IsInside(at_ms) || !IdRef(member.item).Validate().ok() || (capped && newer >= cap)) {
       ++tally_.outside_window;
       continue;
@@ -125,7 +127,7 @@ Status RedisComparer::Judge(const std::vector<Asked>& all) {
       ++tally_.missing;
       describe(&tally_.missing_samples, one, i);
     }
-    if (one.kind == KeyKind::kList) continue;
+    if (one.kind == redis::KeyKind::kList) continue;
     for (size_t i = one.at_ms.size(); i < question.items.size(); ++i) {
       if (!question.seen[i]) {
         ++tally_.others_checked;
@@ -133,7 +135,7 @@ Status RedisComparer::Judge(const std::vector<Asked>& all) {
       }
       doubted.emplace_back(&one, i);
       pipeline.Add(
-          {one.kind == KeyKind::kZset ? "ZSCORE" : "SISMEMBER", *one.key, question.items[i]},
+          {one.kind == redis::KeyKind::kZset ? "ZSCORE" : "SISMEMBER", *one.key, question.items[i]},
           *one.key);
     }
   }

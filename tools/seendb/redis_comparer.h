@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "filter_asker.h"
-#include "key_reader.h"
-#include "redis_keys.h"
+#include "redis/key_reader.h"
+#include "redis/keys.h"
 #include "seendb/policy.h"
 
 namespace seendb::tool {
@@ -41,8 +41,8 @@ struct ComparisonTally {
 
 /// What the members mean, and what the database keeps of them.
 struct ComparisonOptions {
-  KeyTemplate users;
-  ScoreUnit unit = ScoreUnit::kSeconds;
+  redis::KeyTemplate users;
+  redis::ScoreUnit unit = redis::ScoreUnit::kSeconds;
   std::optional<int64_t> at_ms = {};
   EventKind kind = EventKind::kPlays;
   seendb::Policy policy = {};
@@ -63,10 +63,10 @@ class RedisComparer {
     FilterQuestion question;
     std::vector<std::optional<int64_t>> at_ms;  // of the members; items of others follow them
     const std::string* key = nullptr;
-    KeyKind kind = KeyKind::kZset;
+    redis::KeyKind kind = redis::KeyKind::kZset;
   };
 
-  Status TakePiece(const std::string& key, const KeyPiece& piece);
+  Status TakePiece(const std::string& key, const redis::KeyPiece& piece);
   bool IsInside(std::optional<int64_t> at_ms) const;
   void AddOthers(Asked* asked);
   Status AskAll();
@@ -74,7 +74,7 @@ class RedisComparer {
 
   redis::Client& client_;
   FilterAsker& asker_;
-  KeyReader reader_;
+  redis::KeyReader reader_;
   const ComparisonOptions options_;
   const int64_t window_begin_ms_;
   ComparisonTally tally_;

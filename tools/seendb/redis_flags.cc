@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "key_reader.h"
+#include "redis/key_reader.h"
 #include "server_address.h"
 #include "time_parse.h"
 
@@ -21,10 +21,11 @@ std::string Variable(const char* name) {
 }
 
 /// The unit of the scores of some of these keys.
-Result<ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys, const KeyTemplate& users) {
+Result<redis::ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys,
+                                   const redis::KeyTemplate& users) {
   redis::Pipeline pipeline;
   KeyPage page;
-  std::optional<ScoreUnit> unit;
+  std::optional<redis::ScoreUnit> unit;
   uint64_t scores = 0;
   for (int i = 0; i < kPagesMax && scores < kScoresMin; ++i) {
     auto more = keys.Next(&page);
@@ -40,11 +41,11 @@ Result<ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys, const KeyTem
       const auto elements = reply.elements();
       if (elements.size() != 2) continue;
       const std::string_view text = redis::Reply::TextOf(*elements[1]);
-      const ScoreUnit one = GuessScoreUnit(ParseScore(text).value_or(0));
+      const redis::ScoreUnit one = redis::GuessScoreUnit(redis::ParseScore(text).value_or(0));
       ++scores;
-      if (one == ScoreUnit::kNone || unit.value_or(one) != one) {
+      if (one == redis::ScoreUnit::kNone || unit.value_or(one) != one) {
         return Status::InvalidArgument("the score " + std::string(text) +
-                                       (one == ScoreUnit::kNone
+                                       (one == redis::ScoreUnit::kNone
                                             ? " is no time in s, ms or us"
                                             : " is in another unit than those before it") +
                                        ": say --score-unit");
@@ -52,7 +53,7 @@ Result<ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys, const KeyTem
       unit = one;
     }
   }
-  return unit.value_or(ScoreUnit::kNone);
+  return unit.value_or(redis::ScoreUnit::kNone);
 }
 
 /// What --redis and its companions name.
@@ -201,12 +202,12 @@ Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags) {
     return Status::InvalidArgument(
         "say where the user's id is in a key: --user-from 'watched:{user}'");
   }
-  auto users = KeyTemplate::Parse(flags.user_from);
+  auto users = redis::KeyTemplate::Parse(flags.user_from, "--user-from");
   if (!users.ok()) return users.status();
   RedisMeaning meaning{std::move(users).value()};
   meaning.kind = flags.kind == "plays" ? EventKind::kPlays : EventKind::kImpressions;
   if (flags.score_unit != "auto") {
-    auto unit = ScoreUnitByName(flags.score_unit);
+    auto unit = redis::ScoreUnitByName(flags.score_unit);
     if (!unit.ok()) return unit.status();
     meaning.unit = *unit;
   }
@@ -219,21 +220,21 @@ Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags) {
   return meaning;
 }
 
-Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const KeyTemplate& users,
+Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const redis::KeyTemplate& users,
                                           redis::Client& client) {
   if (!flags.keys.empty()) return FileKeys(flags.keys);
   if (!flags.topic.topic.empty()) return TopicKeys(flags.topic);
   return ScanKeys(client, flags.match.empty() ? users.Pattern() : flags.match);
 }
 
-std::string KeysText(const RedisFlags& flags, const KeyTemplate& users) {
+std::string KeysText(const RedisFlags& flags, const redis::KeyTemplate& users) {
   if (!flags.keys.empty()) return "file " + flags.keys;
   if (!flags.topic.topic.empty()) return "topic " + flags.topic.topic;
   return "match " + (flags.match.empty() ? users.Pattern() : flags.match);
 }
 
-Result<ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
-                              redis::Client& client) {
+Result<redis::ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
+                                     redis::Client& client) {
   if (meaning.unit) return *meaning.unit;
   if (flags.keys == "-") {
     return Status::InvalidArgument("--keys -: standard input is read once; say --score-unit");

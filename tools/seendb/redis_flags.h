@@ -11,7 +11,7 @@
 #include "key_source.h"
 #include "play_batch.h"
 #include "redis/client.h"
-#include "redis_keys.h"
+#include "redis/keys.h"
 #include "scratch_redis.h"
 #include "session.h"
 
@@ -67,22 +67,22 @@ class RedisSource {
 
 /// What the flags say of keys and members, taken in. kInvalidArgument.
 struct RedisMeaning {
-  KeyTemplate users;
+  redis::KeyTemplate users;
   EventKind kind = EventKind::kPlays;
-  std::optional<ScoreUnit> unit = {};  ///< nothing: it is to be guessed
+  std::optional<redis::ScoreUnit> unit = {};  ///< nothing: it is to be guessed
   std::optional<int64_t> at_ms = {};
 };
 Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags);
 
 /// The keys that the flags choose, from their beginning; `client` must outlive them.
-Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const KeyTemplate& users,
+Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const redis::KeyTemplate& users,
                                           redis::Client& client);
 /// Which keys those are: "match watched:*", "file keys.txt", "topic moved".
-std::string KeysText(const RedisFlags& flags, const KeyTemplate& users);
+std::string KeysText(const RedisFlags& flags, const redis::KeyTemplate& users);
 
 /// The unit that the flags name, else that of the scores of some of these keys. kInvalidArgument:
 /// they are of no unit, or of several. kNone where none of them has scores.
-Result<ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
-                              redis::Client& client);
+Result<redis::ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
+                                     redis::Client& client);
 
 }  // namespace seendb::tool

@@ -42,7 +42,7 @@ Json IdentityOf(const Session& session, const ImportFlags& flags, const std::str
                    {"collection", CollectionOf(session)},
                    {"user_from", options.users.ToText()},
                    {"kind", flags.redis.kind},
-                   {"score_unit", ScoreUnitName(options.unit)}};
+                   {"score_unit", redis::ScoreUnitName(options.unit)}};
   if (options.at_ms) identity["at"] = *options.at_ms;
   return identity;
 }
@@ -137,7 +137,7 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
     saved = std::move(read).value();
   }
   if (!meaning->unit && saved.contains("score_unit")) {
-    auto known = ScoreUnitByName(TextOf(saved, "score_unit"));
+    auto known = redis::ScoreUnitByName(TextOf(saved, "score_unit"));
     if (known.ok()) meaning->unit = *known;
   }
   auto unit = ResolveUnit(flags.redis, *meaning, **client);

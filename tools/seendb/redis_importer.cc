@@ -203,9 +203,9 @@ void RedisImporter::Work() {
 }
 
 Status RedisImporter::ImportPage(Worker& worker, const Page& page, RedisTally* tally) {
-  KeyReader reader(*worker.client);
+  redis::KeyReader reader(*worker.client);
   reader.SetOnAsk([this](uint64_t members) { return WaitFor(members); });
-  reader.SetAtOnce(pace_.Piece(kMembersAtOnce));
+  reader.SetAtOnce(pace_.Piece(redis::kMembersAtOnce));
   // Keys of another shape are not read: nobody is theirs.
   std::vector<std::string> keys;
   for (const std::string& key : page.keys.keys) {
@@ -218,29 +218,29 @@ Status RedisImporter::ImportPage(Worker& worker, const Page& page, RedisTally* t
     tally->Describe(key, user ? std::string(IdRef(*user).Validate().message())
                               : "is not of the form " + options_.users.ToText());
   }
-  Status status = reader.Read(keys, [&](const KeyPiece& piece) {
+  Status status = reader.Read(keys, [&](const redis::KeyPiece& piece) {
     return TakePiece(worker, keys[piece.key], piece, tally);
   });
   return status.ok() ? Flush(worker, tally) : status;
 }
 
-Status RedisImporter::TakePiece(Worker& worker, const std::string& key, const KeyPiece& piece,
-                                RedisTally* tally) {
-  if (piece.kind == KeyKind::kAbsent) {
+Status RedisImporter::TakePiece(Worker& worker, const std::string& key,
+                                const redis::KeyPiece& piece, RedisTally* tally) {
+  if (piece.kind == redis::KeyKind::kAbsent) {
     ++tally->absent_keys;
     return {};
   }
   const TimeOfMembers times{options_.unit, options_.at_ms, piece.kind};
-  if (piece.kind == KeyKind::kOther || !times.known()) {
+  if (piece.kind == redis::KeyKind::kOther || !times.known()) {
     if (!piece.last) return {};
     ++tally->bad_keys;
-    tally->Describe(key, piece.kind == KeyKind::kOther ? "holds a " + std::string(piece.type)
-                                                       : "has no times: say --at");
+    tally->Describe(key, piece.kind == redis::KeyKind::kOther ? "holds a " + std::string(piece.type)
+                                                              : "has no times: say --at");
     return {};
   }
   const std::string_view user = *options_.users.UserOf(key);
   for (size_t i = 0; i < piece.members.size(); ++i) {
-    const Member& member = piece.members[i];
+    const redis::Member& member = piece.members[i];
     TakeMember(worker, user, member, times.Of(member, piece.begin + i), tally);
     if (worker.batch.size() < options_.batch_plays) continue;
     Status flushed = Flush(worker, tally);
@@ -250,7 +250,7 @@ Status RedisImporter::TakePiece(Worker& worker, const std::string& key, const Ke
   return {};
 }
 
-void RedisImporter::TakeMember(Worker& worker, std::string_view user, const Member& member,
+void RedisImporter::TakeMember(Worker& worker, std::string_view user, const redis::Member& member,
                                std::optional<int64_t> at_ms, RedisTally* tally) {
   ++tally->members;
   if (Status valid = IdRef(member.item).Validate(); !valid.ok()) {

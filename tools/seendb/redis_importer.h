@@ -16,20 +16,20 @@
 #include <string>
 
 #include "base/sync.h"
-#include "key_reader.h"
 #include "key_source.h"
 #include "pace.h"
 #include "patient_send.h"
 #include "play_batch.h"
-#include "redis_keys.h"
+#include "redis/key_reader.h"
+#include "redis/keys.h"
 #include "redis_tally.h"
 
 namespace seendb::tool {
 
 /// What is moved, and how.
 struct RedisImportOptions {
-  KeyTemplate users;
-  ScoreUnit unit = ScoreUnit::kSeconds;
+  redis::KeyTemplate users;
+  redis::ScoreUnit unit = redis::ScoreUnit::kSeconds;
   std::optional<int64_t> at_ms = {};  ///< of members without a time of their own
   size_t batch_plays = 5'000;
   uint32_t parallel = 2;
@@ -76,9 +76,9 @@ class RedisImporter {
   void Done(const Page& page, const RedisTally& tally) EXCLUDES(mutex_);
   void Work();
   Status ImportPage(Worker& worker, const Page& page, RedisTally* tally);
-  Status TakePiece(Worker& worker, const std::string& key, const KeyPiece& piece,
+  Status TakePiece(Worker& worker, const std::string& key, const redis::KeyPiece& piece,
                    RedisTally* tally);
-  void TakeMember(Worker& worker, std::string_view user, const Member& member,
+  void TakeMember(Worker& worker, std::string_view user, const redis::Member& member,
                   std::optional<int64_t> at_ms, RedisTally* tally);
   Status Flush(Worker& worker, RedisTally* tally);
   Status WaitFor(uint64_t members);

@@ -36,11 +36,11 @@ void RedisSurvey::AddZset(uint64_t members, const End& oldest, const End& newest
   members_ += members;
   NoteItem(oldest.item);
   NoteItem(newest.item);
-  const ScoreUnit unit = GuessScoreUnit(newest.score);
+  const redis::ScoreUnit unit = redis::GuessScoreUnit(newest.score);
   Times& times = by_unit_[static_cast<size_t>(unit)];
   ++times.keys;
-  const auto first_ms = ScoreToMs(oldest.score, unit);
-  const auto last_ms = ScoreToMs(newest.score, unit);
+  const auto first_ms = redis::ScoreToMs(oldest.score, unit);
+  const auto last_ms = redis::ScoreToMs(newest.score, unit);
   if (!first_ms || !last_ms) return;
   times.oldest_ms = std::min(times.oldest_ms, *first_ms);
   times.newest_ms = std::max(times.newest_ms, *last_ms);
@@ -63,11 +63,12 @@ void RedisSurvey::AddMemory(uint64_t bytes, uint64_t members) {
   sample_members_ += members;
 }
 
-ScoreUnit RedisSurvey::unit() const {
+redis::ScoreUnit RedisSurvey::unit() const {
   const auto most =
       std::max_element(by_unit_.begin(), by_unit_.end(),
                        [](const Times& one, const Times& other) { return one.keys < other.keys; });
-  return most->keys == 0 ? ScoreUnit::kNone : static_cast<ScoreUnit>(most - by_unit_.begin());
+  return most->keys == 0 ? redis::ScoreUnit::kNone
+                         : static_cast<redis::ScoreUnit>(most - by_unit_.begin());
 }
 
 uint64_t RedisSurvey::LengthAt(double fraction) const {
@@ -84,7 +85,7 @@ uint64_t RedisSurvey::LengthAt(double fraction) const {
 Json RedisSurvey::Policy(int64_t now_ms, Json* notes) const {
   const seendb::Policy months;
   Json policy = Json::object();
-  if (unit() == ScoreUnit::kNone) {
+  if (unit() == redis::ScoreUnit::kNone) {
     if (plain_ != 0) policy["impressions"] = std::min<uint64_t>(10'000, LengthAt(1));
     return policy;
   }
@@ -120,8 +121,8 @@ Json RedisSurvey::Report(int64_t now_ms) const {
                  {"members", members_},
                  {"types", types_},
                  {"other_keys", others_},
-                 {"score_unit", ScoreUnitName(unit())}};
-  if (unit() != ScoreUnit::kNone) {
+                 {"score_unit", redis::ScoreUnitName(unit())}};
+  if (unit() != redis::ScoreUnit::kNone) {
     report["oldest_ms"] = times().oldest_ms;
     report["newest_ms"] = times().newest_ms;
   }

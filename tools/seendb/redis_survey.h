@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "http_client.h"
-#include "redis_keys.h"
+#include "redis/keys.h"
 
 namespace seendb::tool {
 
@@ -35,7 +35,7 @@ class RedisSurvey {
   uint64_t users() const { return users_; }
   uint64_t members() const { return members_; }
   /// The unit of most scores.
-  ScoreUnit unit() const;
+  redis::ScoreUnit unit() const;
   /// The whole: `users`, `members`, `oldest_ms`, `newest_ms`, `score_unit`, `policy`, `lengths` ...
   Json Report(int64_t now_ms) const;
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "interrupt.h"
-#include "key_reader.h"
 #include "key_set.h"
 #include "progress.h"
+#include "redis/key_reader.h"
 #include "redis_commands.h"
 #include "redis_flags.h"
 #include "redis_survey.h"
@@ -28,7 +28,7 @@ constexpr size_t kGuessKeys = 1'000;
 /// Walks the keys into the books.
 class Surveyor {
  public:
-  Surveyor(redis::Client& client, std::optional<KeyTemplate> users)
+  Surveyor(redis::Client& client, std::optional<redis::KeyTemplate> users)
       : client_(client), reader_(client), users_(std::move(users)) {}
 
   Status Take(const std::vector<std::string>& page) {
@@ -42,23 +42,23 @@ class Surveyor {
       keys.push_back(key);
       if (names_.size() < kGuessKeys) names_.push_back(key);
     }
-    std::vector<KeyInfo> found;
+    std::vector<redis::KeyInfo> found;
     Status status = keys.empty() ? Status() : reader_.Look(keys, &found);
     if (!status.ok()) return status;
-    std::vector<KeyInfo> sets;
-    for (KeyInfo& key : found) {
+    std::vector<redis::KeyInfo> sets;
+    for (redis::KeyInfo& key : found) {
       switch (key.kind) {
-        case KeyKind::kZset:
+        case redis::KeyKind::kZset:
           sets.push_back(std::move(key));
           break;
-        case KeyKind::kList:
-        case KeyKind::kSet:
+        case redis::KeyKind::kList:
+        case redis::KeyKind::kSet:
           survey_.AddPlain(key.type, key.length);
           break;
-        case KeyKind::kOther:
+        case redis::KeyKind::kOther:
           survey_.AddOther(key.type);
           break;
-        case KeyKind::kAbsent:  // it expired meanwhile
+        case redis::KeyKind::kAbsent:  // it expired meanwhile
           break;
       }
     }
@@ -67,13 +67,15 @@ class Surveyor {
 
   const RedisSurvey& survey() const { return survey_; }
   /// The template that was given, else the guessed one.
-  std::optional<KeyTemplate> users() const { return users_ ? users_ : GuessTemplate(names_); }
+  std::optional<redis::KeyTemplate> users() const {
+    return users_ ? users_ : redis::GuessTemplate(names_);
+  }
 
  private:
   /// The oldest and the newest member of each, and the memory of the first.
-  Status LookAtEnds(const std::vector<std::string>& keys, const std::vector<KeyInfo>& sets) {
+  Status LookAtEnds(const std::vector<std::string>& keys, const std::vector<redis::KeyInfo>& sets) {
     redis::Pipeline pipeline;
-    for (const KeyInfo& set : sets) {
+    for (const redis::KeyInfo& set : sets) {
       const std::string& name = keys[set.key];
       pipeline.Add({"ZRANGE", name, "0", "0", "WITHSCORES"}, name);
       pipeline.Add({"ZRANGE", name, "-1", "-1", "WITHSCORES"}, name);
@@ -99,12 +101,13 @@ class Surveyor {
   }
 
   static RedisSurvey::End EndOf(std::span<redisReply* const> pair) {
-    return {redis::Reply::TextOf(*pair[0]), ParseScore(redis::Reply::TextOf(*pair[1])).value_or(0)};
+    return {redis::Reply::TextOf(*pair[0]),
+            redis::ParseScore(redis::Reply::TextOf(*pair[1])).value_or(0)};
   }
 
   redis::Client& client_;
-  KeyReader reader_;
-  const std::optional<KeyTemplate> users_;
+  redis::KeyReader reader_;
+  const std::optional<redis::KeyTemplate> users_;
   KeySet met_;
   std::vector<std::string> names_;
   uint64_t sampled_ = 0;
@@ -154,9 +157,9 @@ std::string ReportText(const Json& report) {
 }
 
 Status RunSurvey(const Session& session, const RedisFlags& flags) {
-  std::optional<KeyTemplate> users;
+  std::optional<redis::KeyTemplate> users;
   if (!flags.user_from.empty()) {
-    auto parsed = KeyTemplate::Parse(flags.user_from);
+    auto parsed = redis::KeyTemplate::Parse(flags.user_from, "--user-from");
     if (!parsed.ok()) return parsed.status();
     users = std::move(parsed).value();
   }

@@ -1,15 +1,15 @@
-#include "key_reader.h"
+#include "redis/key_reader.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace seendb::tool {
+namespace seendb::redis {
 namespace {
 
 constexpr uint64_t kPieceMembers = 1'000;
 const std::string kPieceText = std::to_string(kPieceMembers);
 
-bool IsWrongType(const redis::Reply& reply) {
+bool IsWrongType(const Reply& reply) {
   return reply.is_error() && reply.text().starts_with("WRONGTYPE");
 }
 
@@ -83,8 +83,8 @@ Status KeyReader::Give(const KeyInfo& key, std::span<redisReply* const> elements
   members_.clear();
   const size_t step = key.kind == KeyKind::kZset ? 2 : 1;
   for (size_t i = 0; i + step <= elements.size(); i += step) {
-    members_.push_back({redis::Reply::TextOf(*elements[i]),
-                        step == 2 ? redis::Reply::TextOf(*elements[i + 1]) : std::string_view()});
+    members_.push_back({Reply::TextOf(*elements[i]),
+                        step == 2 ? Reply::TextOf(*elements[i + 1]) : std::string_view()});
   }
   return on_piece({key.key, key.kind, key.type, members_, begin, last});
 }
@@ -132,8 +132,8 @@ Status KeyReader::Walk(const std::string& name, const KeyInfo& key, Position* po
     position->cursor = elements.size() < kPieceMembers ? "0" : "more";
   } else {
     if (elements.size() != 2) return Status::Unavailable("Redis: a scan's answer can't be read");
-    position->cursor = redis::Reply::TextOf(*elements[0]);
-    elements = redis::Reply::ElementsOf(*elements[1]);
+    position->cursor = Reply::TextOf(*elements[0]);
+    elements = Reply::ElementsOf(*elements[1]);
   }
   return Give(key, elements, begin, position->cursor == "0", on_piece);
 }
@@ -171,4 +171,4 @@ Status KeyReader::Read(std::span<const std::string> keys, const OnPiece& on_piec
   return status.ok() ? read_group() : status;
 }
 
-}  // namespace seendb::tool
+}  // namespace seendb::redis

@@ -1,4 +1,4 @@
-#include "redis_keys.h"
+#include "redis/keys.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "seendb/policy.h"
 
-namespace seendb::tool {
+namespace seendb::redis {
 namespace {
 
 constexpr std::string_view kUser = "{user}";
@@ -33,10 +33,10 @@ constexpr double kGuessToMs = 6e12;    // 2160
 
 }  // namespace
 
-Result<KeyTemplate> KeyTemplate::Parse(std::string_view text) {
+Result<KeyTemplate> KeyTemplate::Parse(std::string_view text, std::string_view named_by) {
   const size_t at = text.find(kUser);
   if (at == std::string_view::npos || text.find(kUser, at + 1) != std::string_view::npos) {
-    return Status::InvalidArgument("--user-from " + std::string(text) +
+    return Status::InvalidArgument(std::string(named_by) + " " + std::string(text) +
                                    ": write {user} once, where the user's id stands in the key");
   }
   KeyTemplate made;
@@ -83,7 +83,8 @@ std::optional<KeyTemplate> GuessTemplate(std::span<const std::string> keys) {
   suffix = first == std::string_view::npos ? std::string_view() : suffix.substr(first);
   if (prefix.empty() && suffix.empty()) return {};
   if (prefix.size() + suffix.size() >= shortest) return {};
-  auto made = KeyTemplate::Parse(std::string(prefix) + std::string(kUser) + std::string(suffix));
+  auto made =
+      KeyTemplate::Parse(std::string(prefix) + std::string(kUser) + std::string(suffix), "");
   if (!made.ok()) return {};
   return *made;
 }
@@ -121,4 +122,4 @@ std::optional<double> ParseScore(std::string_view text) {
   return score;
 }
 
-}  // namespace seendb::tool
+}  // namespace seendb::redis

@@ -1,4 +1,4 @@
-// seendb/key_reader.h: the members of keys of an old store, many keys at a time, in pieces.
+// redis/key_reader.h: the members of keys of an old store, many keys at a time, in pieces.
 
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "redis/client.h"
 #include "seendb/status.h"
 
-namespace seendb::tool {
+namespace seendb::redis {
 
 /// What a key holds.
 enum class KeyKind { kZset, kList, kSet, kAbsent, kOther };
@@ -59,7 +59,7 @@ class KeyReader {
   using OnAsk = std::function<Status(uint64_t members)>;
 
   /// `client` must outlive it.
-  explicit KeyReader(redis::Client& client) : client_(client) {}
+  explicit KeyReader(Client& client) : client_(client) {}
   void SetOnAsk(OnAsk on_ask) { on_ask_ = std::move(on_ask); }
   /// Members asked for at once, in place of kMembersAtOnce; a key that is read whole may have more.
   void SetAtOnce(uint64_t members) { at_once_ = members; }
@@ -86,12 +86,12 @@ class KeyReader {
   Status Give(const KeyInfo& key, std::span<redisReply* const> elements, uint64_t begin, bool last,
               const OnPiece& on_piece);
 
-  redis::Client& client_;
+  Client& client_;
   OnAsk on_ask_ = [](uint64_t) { return Status(); };
   uint64_t at_once_ = kMembersAtOnce;
-  redis::Pipeline pipeline_;
-  std::vector<redis::Reply> replies_;
+  Pipeline pipeline_;
+  std::vector<Reply> replies_;
   std::vector<Member> members_;
 };
 
-}  // namespace seendb::tool
+}  // namespace seendb::redis

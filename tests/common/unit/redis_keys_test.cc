@@ -1,13 +1,11 @@
-#include "redis_keys.h"
-
 #include <gtest/gtest.h>
 
-#include "member_time.h"
+#include "redis/keys.h"
 
-namespace seendb::tool {
+namespace seendb::redis {
 namespace {
 
-KeyTemplate Of(std::string_view text) { return KeyTemplate::Parse(text).value(); }
+KeyTemplate Of(std::string_view text) { return KeyTemplate::Parse(text, "/key").value(); }
 
 std::string Guessed(const std::vector<std::string>& keys) {
   const auto guess = GuessTemplate(keys);
@@ -31,9 +29,9 @@ TEST(KeyTemplate, IsAPatternOfScan) {
 }
 
 TEST(KeyTemplate, NeedsTheUserOnce) {
-  EXPECT_FALSE(KeyTemplate::Parse("watched").ok());
-  EXPECT_FALSE(KeyTemplate::Parse("{user}:{user}").ok());
-  EXPECT_FALSE(KeyTemplate::Parse("").ok());
+  EXPECT_FALSE(KeyTemplate::Parse("watched", "/key").ok());
+  EXPECT_FALSE(KeyTemplate::Parse("{user}:{user}", "/key").ok());
+  EXPECT_FALSE(KeyTemplate::Parse("", "/key").ok());
 }
 
 TEST(KeyTemplate, IsGuessedAtSeparators) {
@@ -68,18 +66,5 @@ TEST(ScoreUnit, MakesMilliseconds) {
   EXPECT_EQ(ParseScore(""), std::nullopt);
 }
 
-TEST(MemberTime, OfAListIsOlderFromItsHeadOn) {
-  const TimeOfMembers list{ScoreUnit::kSeconds, 1'000, KeyKind::kList};
-  EXPECT_EQ(list.Of({"v", ""}, 0), 1'000);
-  EXPECT_EQ(list.Of({"v", ""}, 7), 993);
-  const TimeOfMembers set{ScoreUnit::kSeconds, 1'000, KeyKind::kSet};
-  EXPECT_EQ(set.Of({"v", ""}, 7), 1'000);
-  const TimeOfMembers scored{ScoreUnit::kSeconds, 1'000, KeyKind::kZset};
-  EXPECT_EQ(scored.Of({"v", "5"}, 7), 5'000);
-  EXPECT_EQ(scored.Of({"v", "x"}, 7), std::nullopt);
-  EXPECT_FALSE((TimeOfMembers{ScoreUnit::kSeconds, {}, KeyKind::kList}).known());
-  EXPECT_TRUE((TimeOfMembers{ScoreUnit::kNone, 1, KeyKind::kZset}).known());
-}
-
 }  // namespace
-}  // namespace seendb::tool
+}  // namespace seendb::redis

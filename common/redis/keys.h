@@ -1,4 +1,4 @@
-// seendb/redis_keys.h: what a key of an old store says (whose it is) and what a score does (when).
+// redis/keys.h: what a key of an old store says (whose it is) and what a score does (when).
 
 #pragma once
 
@@ -10,14 +10,15 @@
 
 #include "seendb/status.h"
 
-namespace seendb::tool {
+namespace seendb::redis {
 
 /// The shape of a user's key: "watched:{user}". `{user}` is replaced as it stands, so that
 /// "watched:{{user}}" is the key "watched:{42}", with a hash tag.
 class KeyTemplate {
  public:
-  /// kInvalidArgument: it has no `{user}`, or more than one.
-  static Result<KeyTemplate> Parse(std::string_view text);
+  /// kInvalidArgument: it has no `{user}`, or more than one; the message begins with `named_by`,
+  /// the flag or setting that it is from.
+  static Result<KeyTemplate> Parse(std::string_view text, std::string_view named_by);
 
   /// The user whose key it is; nothing where it has another shape.
   std::optional<std::string_view> UserOf(std::string_view key) const;
@@ -47,4 +48,4 @@ std::optional<int64_t> ScoreToMs(double score, ScoreUnit unit);
 /// A score as Redis writes it; nothing for anything else.
 std::optional<double> ParseScore(std::string_view text);
 
-}  // namespace seendb::tool
+}  // namespace seendb::redis
