@@ -29,6 +29,7 @@
 #include "ingest/kafka.h"
 #include "load_watch.h"
 #include "membership/node.h"
+#include "migration/migration.h"
 #include "moves.h"
 #include "ops/checkpoints.h"
 #include "ops/config.h"
@@ -92,6 +93,10 @@ class App {
       context_.erase_always = true;  // plays of before the erasure may still be in the log
       context_.ingest_state = [this] { return consumer_->State(); };
       context_.ingest_problems = [this] { return consumer_->Problems(); };
+    }
+    if (!config_.migration.empty()) {
+      context_.migrations = &migrations_.emplace(config_.migration);
+      context_.erase_always = true;  // plays of before the erasure may still be imported
     }
     if (config_.cluster) JoinCluster();
     context_.listener_counters = [this](ops::MetricsSnapshot* to) { FillCounters(to); };
@@ -261,6 +266,11 @@ class App {
       return;
     }
     engine_ = std::move(result).value();
+    if (migrations_) {
+      open_failure_ = migrations_->Open(config_.db);
+      if (!open_failure_.ok()) return;
+      migrations_->Start(engine_.get());
+    }
     service_.EngineOpening(engine_.get());
     opening_ = true;
     open_failure_ = engine_->FinishOpening();
@@ -304,7 +314,7 @@ class App {
       looking_.Start(kSampleEvery,
                      [this] { context_.readiness.Look(engine_.get(), context_.ingest_problems); });
     }
-    if (consumer_) consumer_->Start(engine_.get());
+    if (consumer_) consumer_->Start(engine_.get(), context_.migrations);
     static_cast<void>(problems_.Look(stats.problems));  // in the line above
     WatchLater();
   }
@@ -386,6 +396,7 @@ class App {
       _exit(!engine_ || engine_->Sync().ok() ? ops::kExitOk : ops::kExitFailure);
     }
     listener_.Stop();
+    if (migrations_) migrations_->Stop();
     if (engine_) {
       const Status status = engine_->Close();
       if (!status.ok() && open_failure_.ok()) {
@@ -417,6 +428,7 @@ class App {
     to->bytes_out = from.bytes_out.load();
     to->inflight_bytes = listener_.InflightBytes();
     to->answer_bytes = listener_.AnswerBytes();
+    if (migrations_) to->migrations = migrations_->States();
     for (size_t i = 0; i < http::kExecutors; ++i) to->queue_waits[i] = from.queue_waits[i].Read();
   }
 
@@ -428,10 +440,11 @@ class App {
   api::ApiService service_;
   std::unique_ptr<Engine> engine_;
   Status open_failure_;
-  std::optional<ingest::Consumer> consumer_;   // stopped before the engine goes
-  std::optional<membership::Node> node_;       // of a cluster
-  std::optional<replica::Replicas> replicas_;  // its shards; stopped before the engine goes
-  std::optional<Moves> moves_;                 // likewise
+  std::optional<ingest::Consumer> consumer_;         // stopped before the engine goes
+  std::optional<migration::Migrations> migrations_;  // likewise
+  std::optional<membership::Node> node_;             // of a cluster
+  std::optional<replica::Replicas> replicas_;        // its shards; stopped before the engine goes
+  std::optional<Moves> moves_;                       // likewise
   std::optional<router::ClusterRouter> router_;
   std::optional<peers::PeerClient> peers_;  // its answers come to router_
   http::Listener listener_;                 // stopped before the engine goes

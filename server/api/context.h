@@ -28,6 +28,10 @@
 #include "ops/metrics.h"
 #include "seendb/engine.h"
 
+namespace seendb::migration {
+class Migrations;
+}
+
 namespace seendb::api {
 
 struct Call;
@@ -87,8 +91,9 @@ struct Context {
   bool erase_always = false;             ///< plays come out of a log too. Set before serving
   OneAtATime checkpointing;              ///< the requests for checkpoints
   std::atomic<Engine*> engine{nullptr};  ///< set once it is open
-  std::optional<ClusterView> cluster;    ///< unset: it is a server by itself. Set before serving
-  Router* router = nullptr;              ///< of a node of a cluster. Set before serving
+  migration::Migrations* migrations = nullptr;  ///< null: nothing moves in. Set before serving
+  std::optional<ClusterView> cluster;  ///< unset: it is a server by itself. Set before serving
+  Router* router = nullptr;            ///< of a node of a cluster. Set before serving
   std::function<void(ops::MetricsSnapshot*)> listener_counters;  ///< fills in the listener's part
   std::function<ops::IngestState()> ingest_state;                ///< unset: nothing is consumed
   /// What is wrong with the consumption; does not wait. Unset: nothing is consumed.

@@ -11,6 +11,7 @@
 #include "api/events_json.h"
 #include "api/json_syntax.h"
 #include "api/lines.h"
+#include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
 #include "api/status_http.h"
@@ -142,7 +143,12 @@ class EventStream final : public http::BodyStream {
 
 Result<RecordResult> EventStream::Record() const {
   Engine& engine = *context_.engine.load(std::memory_order_acquire);
-  if (kind_ == EventKind::kPlays) return engine.RecordPlays(plays_, {collection_});
+  if (kind_ == EventKind::kPlays) {
+    const RecordOptions options{collection_};
+    Result<RecordResult> result = engine.RecordPlays(plays_, options);
+    if (result.ok()) TellOldStore(context_, options, plays_, *result);
+    return result;
+  }
   std::vector<Impression> impressions;
   impressions.reserve(plays_.size());
   for (const Play& play : plays_) impressions.push_back({play.user, play.item, play.at_ms});

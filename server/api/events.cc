@@ -5,6 +5,7 @@
 #include "api/catalog.h"
 #include "api/events_call.h"
 #include "api/events_json.h"
+#include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
 
@@ -87,8 +88,9 @@ void HandlePlays(Call& call) {
   Status status = ParsePlays(call.request.body, &document, &plays);
   if (status.ok()) {
     status = RecordAll(call, plays.plays, plays.collection, EventKind::kPlays,
-                       [](Engine& engine, const auto& events, const RecordOptions& options) {
+                       [&call](Engine& engine, const auto& events, const RecordOptions& options) {
                          auto result = engine.RecordPlays(events, options);
+                         if (result.ok()) TellOldStore(call.context, options, events, *result);
                          const bool at_event = !result.ok() && !result.status().field().empty();
                          if (!at_event || result.status().field() == "/collection") return result;
                          return Result<RecordResult>(result.status().WithFieldPrefix("/events"));

@@ -1,7 +1,9 @@
 #include "api/filter.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include "api/filter_json.h"
 #include "api/load_cut.h"
 #include "api/media_type.h"
+#include "api/old_cut.h"
 #include "api/router.h"
 #include "api/routes.h"
 
@@ -73,13 +76,36 @@ Status AskEngine(Engine& engine, const FilterRequest& request, std::string_view 
   return Status::Ok();
 }
 
-/// Asks for as much as the load allows, and counts. The request is as before afterwards.
-Status Ask(Context& context, FilterRequest* request, admission::Priority priority,
-           const EntryPtr& entry, std::string_view lacks, FilterResponse* response) {
+/// Asks for as much as the load allows.
+Status AskByLoad(Context& context, FilterRequest* request, const FilterWait& wait,
+                 const EntryPtr& entry, FilterResponse* response) {
   Engine& engine = *context.engine.load(std::memory_order_acquire);
-  const LoadCut cut(context.admission.degrade(), priority, entry->policy.on_load, request);
-  if (Status status = AskEngine(engine, *request, lacks, response); !status.ok()) return status;
+  const LoadCut cut(context.admission.degrade(), wait.priority, entry->policy.on_load, request);
+  if (Status status = AskEngine(engine, *request, wait.lacks, response); !status.ok()) {
+    return status;
+  }
   if (cut.Tell(response)) context.admission.CountDegraded();
+  return Status::Ok();
+}
+
+void CompareWithOldStore(const Context& context, const FilterRequest& request,
+                         const FilterResponse& response) {
+  migration::Migration* const migration = context.migrations->Find(request.collection);
+  if (migration != nullptr) migration->Answered(request, response);
+}
+
+/// Asks for what the old store does not know, and counts. The request is as before afterwards.
+Status Ask(Context& context, FilterRequest* request, const FilterWait& wait, const EntryPtr& entry,
+           FilterResponse* response) {
+  OldCut old(wait.old, request);
+  if (Status got = old.Check(); !got.ok()) {
+    *response = {};  // it may be another request's
+    return got;
+  }
+  const Status status = AskByLoad(context, request, wait, entry, response);
+  if (!status.ok()) return status;
+  old.Tell(response);
+  if (context.migrations != nullptr) CompareWithOldStore(context, *request, *response);
   context.sampler.Mention(request->collection, request->user);
   const auto add = [](std::atomic<uint64_t>& to, uint64_t n) {
     to.fetch_add(n, std::memory_order_relaxed);
@@ -98,6 +124,30 @@ void Spend(int64_t us, FilterRequest* request) {
   request->deadline_us = std::max<int64_t>(1, request->deadline_us - us);
 }
 
+/// Whether the old store is to be asked before SeenDB: then `*wait` has the question.
+bool AsksOldStore(const Context& context, const FilterRequest& request, FilterWait* wait) {
+  if (context.migrations == nullptr || wait->old != nullptr) return false;
+  migration::Migration* const migration = context.migrations->Find(request.collection);
+  if (migration == nullptr) return false;
+  const migration::Migration::Need need = migration->NeedOf(request);
+  if (need == migration::Migration::Need::kDegraded) {
+    wait->old = std::make_shared<const migration::OldAnswer>();
+  }
+  if (need != migration::Migration::Need::kOldStore) return false;
+  wait->migration = migration;
+  std::chrono::microseconds budget = migration->budget();
+  if (request.deadline_us != 0) {
+    const int64_t left_us = std::max<int64_t>(0, request.deadline_us - wait->age_us);
+    budget = std::min(budget, std::chrono::microseconds(left_us));
+  }
+  migration::Question& question = wait->question.emplace();
+  question.user = request.user.ToString();
+  question.items.reserve(request.items.size());
+  for (const IdRef& item : request.items) question.items.push_back(item.ToString());
+  question.until = std::chrono::steady_clock::now() + budget;
+  return true;
+}
+
 /// Asks while no other recording request of the user is under way: waits for the turn without a
 /// thread. The deadline goes on meanwhile.
 Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry, FilterWait* wait,
@@ -108,7 +158,7 @@ Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry
   request->turn = came.given == nullptr ? nullptr : &came.given;
   request->on_turn = &on_turn;
   wait->later_us = request->deadline_us;
-  Status asked = Ask(context, request, wait->priority, entry, wait->lacks, response);
+  Status asked = Ask(context, request, *wait, entry, response);
   if (response->needs_disk) wait->waiting->GiveBack(std::move(came));  // its turn stays its own
   return asked;
 }
@@ -121,7 +171,7 @@ void TellServed(Router* router, const FilterRequest& request, const FilterRespon
   router->Served(request.user, request.collection, items, response.recorded_at_ms);
 }
 
-void HandleBinaryFilter(Call& call) {
+void HandleBinaryFilter(Call& call, FilterWait* wait) {
   thread_local std::vector<IdRef> items;
   thread_local FilterRequest request;
   thread_local FilterResponse response;
@@ -136,17 +186,97 @@ void HandleBinaryFilter(Call& call) {
   Status status = ParseBinaryFilter(call, &request, &items);
   if (status.ok()) call.response.log_tag = call.context.requests.TagOf(request.user);
   if (status.ok()) status = FindEntry(call.context, request, call.caller(), &entry);
+  if (status.ok() && AsksOldStore(call.context, request, wait)) return;
   Spend(call.request.age_us, &request);
   request.memory_only = call.plan.executor == http::Executor::kInline;
-  if (status.ok()) {
-    status = Ask(call.context, &request, call.plan.ticket.priority, entry, call.lacks, &response);
-  }
+  if (status.ok()) status = Ask(call.context, &request, *wait, entry, &response);
   if (status.code() == StatusCode::kIncomplete) {
     call.response.move_to_worker = true;
     return;
   }
   if (!status.ok()) return call.Refuse(status);
   WriteBinaryAnswer(request, response, *form, &call.response);
+}
+
+void HandleJsonFilter(Call& call, FilterWait* wait) {
+  const Status status = AnswerFilter(call.context, call.request.body, wait, &call.response.body);
+  call.response.log_tag = wait->log_tag;
+  if (call.response.move_to_worker || wait->question) return;
+  if (status.code() == StatusCode::kIncomplete) {
+    call.response.later = true;
+    call.response.later_us = wait->later_us;
+  } else if (!status.ok()) {
+    call.Refuse(status);
+  }
+}
+
+void HandleOnce(Call& call, FilterWait* wait) {
+  wait->waiting = call.request.waiting;
+  wait->caller = call.caller();
+  wait->age_us = call.request.age_us;
+  wait->priority = call.plan.ticket.priority;
+  wait->lacks = call.lacks;
+  if (call.plan.executor == http::Executor::kInline) wait->for_disk = &call.response.move_to_worker;
+  if (ParseMediaType(call.request.head.content_type) == MediaType::kBinary) {
+    HandleBinaryFilter(call, wait);
+  } else {
+    HandleJsonFilter(call, wait);
+  }
+}
+
+/// A request that waits for the old store: what is needed of it to begin anew.
+struct HeldFilter {
+  explicit HeldFilter(const Call& call)
+      : context(call.context), head(call.request.head), body(call.request.body) {
+    body_size = body.size();
+    body.append(http::kBodyPadding, '\0');
+    head.connection = nullptr;  // it may be gone by then
+    plan.route = call.plan.route;
+    plan.executor = http::Executor::kEngine;
+    plan.query = call.plan.query;
+    plan.caller = call.plan.caller;
+    plan.ticket = call.plan.ticket;
+    age_us = call.request.age_us;
+  }
+
+  Context& context;
+  http::Plan plan;
+  http::RequestHead head;
+  std::string body;
+  size_t body_size = 0;
+  int64_t age_us = 0;
+  std::chrono::steady_clock::time_point held_at = std::chrono::steady_clock::now();
+};
+
+void HandleHeld(const HeldFilter& held, std::shared_ptr<const migration::OldAnswer> old,
+                http::Response* response) {
+  const auto waited = std::chrono::steady_clock::now() - held.held_at;
+  const http::Request request{
+      .head = held.head,
+      .body = std::string_view(held.body).substr(0, held.body_size),
+      .age_us =
+          held.age_us + std::chrono::duration_cast<std::chrono::microseconds>(waited).count()};
+  Call call{held.context, held.plan, request, *response};
+  FilterWait wait;
+  wait.old = std::move(old);
+  HandleOnce(call, &wait);
+}
+
+/// Asks the old store, and answers afterwards. No thread is held meanwhile.
+void AskOldStore(Call& call, FilterWait* wait) {
+  const auto held = std::make_shared<const HeldFilter>(call);
+  const auto reply = std::make_shared<http::Reply>(call.Defer());
+  wait->migration->Ask(*std::move(wait->question), [held, reply](auto old) {
+    const bool posted = reply->Post(http::Executor::kEngine, [held, old](http::Reply to) {
+      http::Response response;
+      HandleHeld(*held, old, &response);
+      to.Send(std::move(response));
+    });
+    if (posted) return;
+    http::Response refused;
+    http::WriteError({503, "busy", "too much work in flight"}, &refused);
+    reply->Send(std::move(refused));
+  });
 }
 
 }  // namespace
@@ -160,6 +290,7 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   if (status.ok()) wait->log_tag = context.requests.TagOf(call.request.user);
   if (status.ok()) status = FindEntry(context, call.request, wait->caller, &entry);
   if (!status.ok()) return status;
+  if (AsksOldStore(context, call.request, wait)) return Status(StatusCode::kIncomplete, "");
   if (wait->for_disk != nullptr && call.request.record &&
       entry->policy.durability == Durability::kSync) {
     *wait->for_disk = true;
@@ -170,7 +301,7 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   if (call.request.record && wait->waiting != nullptr) {
     status = AskInTurn(context, &call.request, entry, wait, &response);
   } else {
-    status = Ask(context, &call.request, wait->priority, entry, wait->lacks, &response);
+    status = Ask(context, &call.request, *wait, entry, &response);
   }
   if (status.ok()) AppendFilterAnswer(call, response, entry->policy, out);
   if (status.ok() && context.router != nullptr && call.request.record && response.recorded) {
@@ -181,25 +312,9 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
 }
 
 void HandleFilter(Call& call) {
-  if (ParseMediaType(call.request.head.content_type) == MediaType::kBinary) {
-    return HandleBinaryFilter(call);
-  }
   FilterWait wait;
-  wait.waiting = call.request.waiting;
-  wait.caller = call.caller();
-  wait.age_us = call.request.age_us;
-  wait.priority = call.plan.ticket.priority;
-  wait.lacks = call.lacks;
-  if (call.plan.executor == http::Executor::kInline) wait.for_disk = &call.response.move_to_worker;
-  const Status status = AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
-  call.response.log_tag = wait.log_tag;
-  if (call.response.move_to_worker) return;
-  if (status.code() == StatusCode::kIncomplete) {
-    call.response.later = true;
-    call.response.later_us = wait.later_us;
-  } else if (!status.ok()) {
-    call.Refuse(status);
-  }
+  HandleOnce(call, &wait);
+  if (wait.question) AskOldStore(call, &wait);
 }
 
 }  // namespace seendb::api

@@ -2,11 +2,14 @@
 
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "api/context.h"
 #include "http/message.h"
+#include "migration/migration.h"
 
 namespace seendb::api {
 
@@ -20,13 +23,19 @@ struct FilterWait {
   const ops::Token* caller = nullptr;  ///< who asks
   std::string_view lacks = {};         ///< as Call::lacks
   admission::Priority priority = admission::Priority::kNormal;  ///< that it counts with
+  /// What the old store of its collection said; null: it was not asked.
+  std::shared_ptr<const migration::OldAnswer> old = nullptr;
+  /// Of kIncomplete: what the old store is to be asked first; then it comes again, with `old`.
+  std::optional<migration::Question> question = {};
+  migration::Migration* migration = nullptr;  ///< that takes the question
 };
 
 /// Answers the request in `json` (followed by http::kBodyPadding readable bytes), appending to
 /// `*out`; on failure nothing is appended. Where the request would sync to disk, or memory
 /// alone can't tell the answer (kIncomplete), and `wait->for_disk` is not null, that is set, and
-/// nothing is done. kIncomplete without it: another recording request of its user is under way;
-/// nothing was done, `wait->waiting` is resumed with the turn.
+/// nothing is done. kIncomplete with `wait->question`: nothing was done. kIncomplete without both:
+/// another recording request of its user is under way; nothing was done, `wait->waiting` is resumed
+/// with the turn.
 Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out);
 
 }  // namespace seendb::api

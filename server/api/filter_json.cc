@@ -125,6 +125,9 @@ void AppendReason(const Reason& reason, const Policy& policy, std::string* out) 
     case ReasonKind::kRefutedImpression:
       out->append("\"refuted:impression\"");
       return;
+    case ReasonKind::kOldStore:
+      out->append("\"old_store\"");
+      return;
     case ReasonKind::kRefuted:
       out->append("\"refuted:").append(BucketLabel(policy, reason.bucket_index)).append("\"");
       return;

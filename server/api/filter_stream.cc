@@ -1,6 +1,7 @@
 // POST /filter as NDJSON: one request a line, one answer a line, in order.
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "api/filter.h"
@@ -57,13 +58,31 @@ class FilterStream final : public http::BodyStream {
 
  private:
   void Answer(std::string_view line, std::string* out) {
+    if (asked_) wait_.old = std::static_pointer_cast<migration::OldAnswer>(TakeGiven());
     const Status status = AnswerFilter(context_, line, &wait_, out);
     waits_ = status.code() == StatusCode::kIncomplete;
+    if (wait_.question) return AskOldStore();
     if (waits_) return;
+    wait_.old = nullptr;  // it was of this line
     if (!status.ok()) {
       return AppendError(ToHttpError(ExplainSyntax(status, line, /*takes_ndjson=*/false)), out);
     }
     out->push_back('\n');
+  }
+
+  /// What the old store said; the line comes again with it.
+  std::shared_ptr<void> TakeGiven() {
+    asked_ = false;
+    return wait_.waiting->Take().given;
+  }
+
+  void AskOldStore() {
+    asked_ = true;
+    wait_.later_us = 0;  // the question has a limit of its own
+    wait_.migration->Ask(*std::exchange(wait_.question, {}),
+                         [resume = wait_.waiting->Resume()](const auto& answer) {
+                           resume(std::const_pointer_cast<migration::OldAnswer>(answer));
+                         });
   }
 
   static void AppendError(const http::Error& error, std::string* out) {
@@ -76,7 +95,8 @@ class FilterStream final : public http::BodyStream {
   const Caller caller_;
   LineCutter lines_;
   FilterWait wait_;
-  bool waits_ = false;  // for the turn of the user of the next line
+  bool waits_ = false;  // for the turn of the user of the next line, or for the old store
+  bool asked_ = false;  // the old store, about the next line
 };
 
 }  // namespace

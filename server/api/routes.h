@@ -112,8 +112,13 @@ void HandleDropExpired(Call& call);
 void HandleCheckpoint(Call& call);
 void HandleClock(Call& call);
 void HandleConfirmClock(Call& call);
-void HandleDegrade(Call& call);  // degrade.cc
-void HandleStats(Call& call);    // state.cc
+void HandleDegrade(Call& call);    // degrade.cc
+void HandleMigration(Call& call);  // migration.cc
+void HandlePauseMigration(Call& call);
+void HandleResumeMigration(Call& call);
+void HandleFinishMigration(Call& call);
+void HandleImportedUsers(Call& call);
+void HandleStats(Call& call);  // state.cc
 void HandleBuckets(Call& call);
 void HandleRing(Call& call);
 void HandleIngest(Call& call);

@@ -2,6 +2,7 @@
 
 #include "api/commands.h"
 #include "api/routes.h"
+#include "migration/migration.h"
 
 namespace seendb::api {
 
@@ -26,6 +27,10 @@ void HandleErase(Call& call) {
   Erasure erasure;
   if (status.ok()) {
     status = call.engine().EraseUser(user, {.always = call.context.erase_always}, &erasure);
+  }
+  if (status.ok() && call.context.migrations != nullptr) {
+    status = call.context.migrations->ForEach(
+        {}, [user](migration::Migration& one) { return one.Forget(user); });
   }
   if (!status.ok()) return call.Refuse(status);
   AppendErasure(erasure, &call.response.body);

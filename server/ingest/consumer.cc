@@ -30,12 +30,12 @@ Status Consumer::Prepare() {
   return publisher_.Prepare();
 }
 
-void Consumer::Start(Engine* engine) {
+void Consumer::Start(Engine* engine, migration::Migrations* migrations) {
   assert(dead_letters_ != nullptr && !thread_.joinable());
   engine_ = engine;
   crash_mark_ = OpenCrashMark(crash_mark_path_);
   publisher_.Start(engine);
-  thread_ = std::thread([this, engine] { Run(engine); });
+  thread_ = std::thread([this, engine, migrations] { Run(engine, migrations); });
 }
 
 void Consumer::Stop() {
@@ -59,10 +59,10 @@ std::vector<std::string> Consumer::Problems() const {
   return {std::move(problem)};
 }
 
-void Consumer::Run(Engine* engine) {
+void Consumer::Run(Engine* engine, migration::Migrations* migrations) {
   while (!stop_.stopped()) {
     Session session(config_, engine, &table_, dead_letters_.get(), crash_mark_.get(), &late_topics_,
-                    &stop_);
+                    migrations, &stop_);
     const Status ended = session.Run();
     if (stop_.stopped()) return;
     if (ended.ok()) {

@@ -22,6 +22,7 @@
 #include "ingest/partition_table.h"
 #include "ingest/publisher.h"
 #include "ingest/stop_signal.h"
+#include "migration/migration.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
 
@@ -46,8 +47,9 @@ class Consumer {
   /// the dead letters' file.
   Status Prepare();
   /// Begins to consume into `engine`, which must outlive Stop, and whose folder has the crash mark.
+  /// `migrations`, which hear of the plays that were taken, outlive it too; null: there are none.
   /// Precondition: Prepare succeeded.
-  void Start(Engine* engine);
+  void Start(Engine* engine, migration::Migrations* migrations = nullptr);
   /// Ends it: what was polled and not applied will be polled again by the next process. Returns
   /// within seconds.
   void Stop();
@@ -57,7 +59,7 @@ class Consumer {
   std::vector<std::string> Problems() const;
 
  private:
-  void Run(Engine* engine);
+  void Run(Engine* engine, migration::Migrations* migrations);
 
   const ops::KafkaConfig config_;
   const std::string crash_mark_path_;

@@ -26,13 +26,15 @@ void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
 
 Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
                  DeadLetters* dead_letters, CrashMark* crash_mark,
-                 std::set<std::string>* late_topics, StopSignal* stop)
+                 std::set<std::string>* late_topics, migration::Migrations* migrations,
+                 StopSignal* stop)
     : config_(config),
       engine_(engine),
       table_(table),
       dead_letters_(dead_letters),
       crash_mark_(crash_mark),
       late_topics_(late_topics),
+      migrations_(migrations),
       stop_(stop),
       polled_(config.batch_messages) {
   for (const ops::KafkaTopic& topic : config.topics) {
@@ -241,6 +243,13 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
   return false;
 }
 
+// Plays that were taken go to the old store that their collection moves in from.
+void Session::TellOldStore(const IngestBatch& batch, const IngestResult& result) {
+  migration::Migration* const migration = migrations_->Find(batch.collection);
+  if (migration == nullptr || batch.impressions) return;
+  migration->Took(batch.plays, result.refused + result.repeated, {});
+}
+
 // A shard that lost a part of its log lacks what lies before the batch: where to go on is looked up
 // again.
 bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch) {
@@ -248,6 +257,7 @@ bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch)
   const bool ended = Insist("ingest_put_off", [&] {
     const Result<IngestResult> result = engine_->Ingest(batch);
     if (result.ok()) table_->AddRefused(topic, *result);
+    if (result.ok() && migrations_ != nullptr) TellOldStore(batch, *result);
     Status done = result.status();
     refused = done.code() == StatusCode::kIncompatible;
     if (!refused) return done;

@@ -28,6 +28,7 @@
 #include "ingest/start.h"
 #include "ingest/stop_signal.h"
 #include "ingest/topic_batch.h"
+#include "migration/migration.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
 
@@ -37,9 +38,10 @@ namespace seendb::ingest {
 class Session {
  public:
   /// `late_topics`: those that were not there when they were first asked for, over all sessions.
+  /// `migrations`: hear of the plays that were taken; may be null.
   Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
           DeadLetters* dead_letters, CrashMark* crash_mark, std::set<std::string>* late_topics,
-          StopSignal* stop);
+          migration::Migrations* migrations, StopSignal* stop);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -84,6 +86,7 @@ class Session {
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
   bool Insist(const char* what, const std::function<Status()>& work);
+  void TellOldStore(const IngestBatch& batch, const IngestResult& result);
   bool InsistOnIngest(const std::string& topic, const IngestBatch& batch);
   void Tick();
   void CommitToGroup();
@@ -97,6 +100,7 @@ class Session {
   DeadLetters* const dead_letters_;
   CrashMark* const crash_mark_;
   std::set<std::string>* const late_topics_;
+  migration::Migrations* const migrations_;
   StopSignal* const stop_;
   KafkaHandle handle_;
   KafkaQueue queue_;  // before handle_ goes

@@ -190,12 +190,16 @@ Status ReadConfig(std::string_view json, Config* config) {
                          {"admission", AdmissionSection(&config->admission)},
                          {"kafka", Kafka(&config->kafka)},
                          {"cluster", Cluster(&config->cluster)},
+                         {"migration", Migration(&config->migration)},
                          {"default_policy", default_policy},
                          {"engine", Section(EngineKeys(&config->engine))}},
                         "");
   if (status.ok() && config->cluster && config->kafka) {
     status =
         Status::InvalidArgument("a node of a cluster consumes no other topics as yet", "/kafka");
+  }
+  if (status.ok() && config->cluster && !config->migration.empty()) {
+    status = Status::InvalidArgument("a node of a cluster moves nothing in as yet", "/migration");
   }
   return status;
 }

@@ -17,6 +17,7 @@
 #include "ops/access_log_config.h"
 #include "ops/cluster_config.h"
 #include "ops/kafka_config.h"
+#include "ops/migration_config.h"
 #include "seendb/options.h"
 #include "seendb/status.h"
 
@@ -44,6 +45,7 @@ struct Config {
   admission::Settings admission;           ///< "admission"
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
   std::optional<ClusterConfig> cluster;    ///< "cluster"; unset: it is a server by itself
+  std::vector<MigrationConfig> migration;  ///< "migration"; empty: nothing moves in
   bool default_policy = false;             ///< "default_policy" was given; it is in `engine`
   Options engine;                          ///< "engine", and "limits"/"candidates"
 };

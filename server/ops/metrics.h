@@ -24,6 +24,7 @@
 #include "base/sync.h"
 #include "http/executor.h"
 #include "ops/ingest_state.h"
+#include "ops/migration_state.h"
 #include "seendb/events.h"
 #include "seendb/report.h"
 
@@ -74,6 +75,7 @@ struct MetricsSnapshot {
   std::vector<BucketInfo> buckets;
   std::vector<FillSample> fill;
   IngestState ingest;
+  std::vector<MigrationState> migrations;
   int64_t now_ms = 0;  ///< by the engine's clock
   int64_t connections = 0, in_flight = 0;
   uint64_t door_connections = 0;  ///< that have said nothing yet
@@ -165,6 +167,10 @@ void CollectSnapshot(const MetricsSnapshot& snapshot,
 /// The part of it about the process and its machine.
 void CollectProcess(const MetricsSnapshot& snapshot,
                     std::vector<prometheus::MetricFamily>* families);
+
+/// The part of it that tells of migrations; nothing where there are none.
+void CollectMigrations(const MetricsSnapshot& snapshot,
+                       std::vector<prometheus::MetricFamily>* families);
 
 /// The part of it that tells of the consumption of a log; nothing where none is configured.
 void CollectIngest(const MetricsSnapshot& snapshot,

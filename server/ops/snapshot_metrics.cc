@@ -251,6 +251,7 @@ void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>*
   CollectRing(snapshot, families);
   CollectBuckets(snapshot, families);
   CollectIngest(snapshot, families);
+  CollectMigrations(snapshot, families);
 }
 
 }  // namespace seendb::ops

@@ -196,7 +196,7 @@ class StructureTest(unittest.TestCase):
         self.write("common/net/stream.h", '#include <boost/asio.hpp>\n#include "seendb/id.h"\n')
         self.write("common/redis/client.h", '#include "net/stream.h"\n#include <hiredis/hiredis.h>\n')
         self.write("tools/seendb/y.cc", '#include "redis/client.h"\n')
-        self.expect("server/ops/x.cc", '#include "redis/client.h"\n', "may not include common/redis")
+        self.expect("server/api/x.cc", '#include "redis/client.h"\n', "may not include common/redis")
 
     def test_common_includes_its_users(self):
         self.expect("common/redis/x.cc", '#include "http/listener.h"\n', "may not include")

@@ -114,6 +114,8 @@ class Examination {
       case ReasonKind::kRefuted:
       case ReasonKind::kRefutedImpression:
         Fail(item + " is not returned, and the reason is that history refutes it");
+      case ReasonKind::kOldStore:
+        Fail(item + " is said to be in an old store, which there is not");
       case ReasonKind::kExcluded:
         return;
       case ReasonKind::kImpression:

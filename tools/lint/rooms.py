@@ -27,7 +27,7 @@ TOOLS_ENGINE_ROOMS = {"base", "filter", "format", "query", "merge", "tables", "s
                       "shard", "seams"}
 
 # Rooms of the server that the admin tool links too.
-TOOLS_SERVER_ROOMS = {"cluster", "kafka"}
+TOOLS_SERVER_ROOMS = {"cluster", "kafka", "migrated"}
 
 # Rooms of the server and what each may include of it; "main" is server/*.cc, the composition.
 SERVER_ROOMS = {
@@ -36,16 +36,18 @@ SERVER_ROOMS = {
     "admission": {"admission"},
     "http": {"http", "admission"},
     "ops": {"ops", "http", "admission"},
-    "api": {"api", "http", "ops", "admission"},
-    "ingest": {"ingest", "api", "ops", "kafka", "admission"},
-    "replica": {"replica", "cluster", "kafka", "ingest", "api", "ops", "http", "admission"},
+    "migrated": {"migrated"},
+    "migration": {"migration", "migrated", "ops", "http", "admission"},
+    "api": {"api", "migration", "http", "ops", "admission"},
+    "ingest": {"ingest", "api", "migration", "ops", "kafka", "admission"},
+    "replica": {"replica", "cluster", "kafka", "ingest", "api", "migration", "ops", "http", "admission"},
     "membership": {"membership", "cluster", "kafka", "ops"},
     "peers": {"peers"},
-    "router": {"router", "replica", "peers", "cluster", "kafka", "api", "ops", "http",
+    "router": {"router", "replica", "peers", "cluster", "kafka", "api", "migration", "ops", "http",
                "admission"},
-    "transfer": {"transfer", "api", "http", "ops", "admission"},
+    "transfer": {"transfer", "api", "migration", "http", "ops", "admission"},
     "main": {"main", "http", "ops", "api", "ingest", "replica", "membership", "cluster", "kafka",
-             "peers", "router", "transfer", "admission"},
+             "peers", "router", "transfer", "migration", "admission"},
 }
 
 # Rooms of the server that know nothing of the engine but its locks.
@@ -63,7 +65,9 @@ COMMON_ROOMS = {
     "redis": {"redis", "net"},
 }
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
-COMMON_USERS = {"tools": {"net", "redis"}, "server:transfer": {"net"}, "server:main": {"net"}}
+COMMON_USERS = {"tools": {"net", "redis"}, "server:ops": {"net", "redis"},
+                "server:migration": {"net", "redis"}, "server:main": {"net", "redis"},
+                "server:transfer": {"net"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).

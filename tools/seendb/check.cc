@@ -51,6 +51,8 @@ std::string ReasonText(const Reason& reason, const Policy& policy) {
     case ReasonKind::kRefuted:  // only where verification is asked for
     case ReasonKind::kRefutedImpression:
       return {};
+    case ReasonKind::kOldStore:  // of a server alone
+      return "old_store";
     case ReasonKind::kExcluded:
       return "excluded";
     case ReasonKind::kImpression:

@@ -174,6 +174,7 @@ enum class ReasonKind : uint8_t {
   kPlay,        ///< played in the bucket `bucket_index`
   kRefuted,     ///< it was returned: the filter of `bucket_index` says played, history that not
   kRefutedImpression,  ///< it was returned: another item with its fingerprint was served
+  kOldStore,           ///< the store that a server moves in from has it; the engine never says so
 };
 
 /// One item's reason: the first that holds in the order of ReasonKind, newest bucket first.

@@ -1,0 +1,57 @@
+#include "api/old_cut.h"
+
+#include <utility>
+
+namespace seendb::api {
+namespace {
+
+constexpr const char* kOldStoreMissing = "old_store";
+
+}  // namespace
+
+OldCut::OldCut(std::shared_ptr<const migration::OldAnswer> answer, FilterRequest* request)
+    : request_(*request), items_(request->items), answer_(std::move(answer)) {
+  if (!answer_ || !answer_->got) return;
+  for (uint32_t i = 0; i < items_.size(); ++i) {
+    if (i < answer_->members.size() && answer_->members[i]) continue;
+    left_.push_back(items_[i]);
+    positions_.push_back(i);
+  }
+  request_.items = left_;
+}
+
+OldCut::~OldCut() { request_.items = items_; }
+
+Status OldCut::Check() const {
+  if (!answer_ || answer_->got || request_.on_error != OnError::kFail) return {};
+  return Status::Unavailable("could not be read: old_store");
+}
+
+void OldCut::Tell(FilterResponse* response) {
+  request_.items = items_;
+  if (!answer_) return;
+  if (!answer_->got) {
+    response->degraded = true;
+    response->missing.emplace_back(kOldStoreMissing);
+    return;
+  }
+  for (uint32_t& position : response->unseen) position = positions_[position];
+  const uint32_t of_left = response->examined;
+  // A limit, a level of load or a deadline ended it earlier: behind the last that was examined.
+  const bool all = of_left == left_.size();
+  response->examined = all            ? static_cast<uint32_t>(items_.size())
+                       : of_left == 0 ? 0
+                                      : positions_[of_left - 1] + 1;
+  response->seen += response->examined - of_left;
+  if (request_.explain) TellReasons(response);
+}
+
+void OldCut::TellReasons(FilterResponse* response) const {
+  std::vector<Reason> reasons(response->examined, Reason{ReasonKind::kOldStore});
+  for (size_t i = 0; i < response->reasons.size(); ++i) {
+    reasons[positions_[i]] = response->reasons[i];
+  }
+  response->reasons = std::move(reasons);
+}
+
+}  // namespace seendb::api

@@ -1,0 +1,168 @@
+#include "migration/importer.h"
+
+#include <chrono>
+#include <utility>
+
+namespace seendb::migration {
+namespace {
+
+constexpr std::chrono::milliseconds kImportTimeout{5'000};
+constexpr std::chrono::milliseconds kImportPause{200};
+/// Users imported, synced and noted together.
+constexpr size_t kUsersAtOnce = 64;
+
+bool PassesByItself(const Status& status) {
+  return status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
+}
+
+}  // namespace
+
+Importer::Importer(OldLink* link, Engine* engine, std::string collection,
+                   migrated::ImportedUsers* imported, Counters* counters)
+    : link_(*link),
+      engine_(*engine),
+      collection_(std::move(collection)),
+      imported_(*imported),
+      counters_(*counters),
+      thread_([this] { Work(); }) {}
+
+Importer::~Importer() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void Importer::Want(const std::string& user) {
+  const MutexLock lock(mutex_);
+  if (queued_.size() >= kUsersMost || !queued_.insert(user).second) return;
+  queue_.push_back(user);
+  changed_.NotifyAll();
+}
+
+void Importer::Pause(bool paused) {
+  const MutexLock lock(mutex_);
+  paused_ = paused;
+  changed_.NotifyAll();
+}
+
+size_t Importer::waiting() const {
+  const MutexLock lock(mutex_);
+  return queue_.size();
+}
+
+bool Importer::Stopping() const {
+  const MutexLock lock(mutex_);
+  return stopping_;
+}
+
+/// The next users; nobody once it ends.
+std::vector<std::string> Importer::TakeSome() {
+  std::vector<std::string> some;
+  const MutexLock lock(mutex_);
+  while ((queue_.empty() || paused_) && !stopping_) changed_.Wait(mutex_);
+  while (!queue_.empty() && !stopping_ && some.size() < kUsersAtOnce) {
+    some.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return some;
+}
+
+void Importer::Work() {
+  OldClient client(link_, kImportTimeout);
+  while (!Stopping()) {
+    std::vector<std::string> some = TakeSome();
+    if (some.empty()) continue;
+    const Status imported = Import(client, some);
+    const MutexLock lock(mutex_);
+    if (PassesByItself(imported)) {
+      counters_.Add(MigrationCount::kImportsFailed);
+      queue_.insert(queue_.begin(), some.begin(), some.end());
+      if (!stopping_) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kImportPause);
+      continue;
+    }
+    if (!imported.ok()) counters_.Add(MigrationCount::kImportsFailed);
+    for (const std::string& user : some) queued_.erase(user);
+  }
+}
+
+/// Those with long keys one by one, after the others.
+Status Importer::Import(OldClient& client, const std::vector<std::string>& users) {
+  auto reached = client.Get();
+  if (!reached.ok()) return Status::Unavailable(std::string(reached.status().message()));
+  redis::KeyReader reader(**reached);
+  std::vector<redis::KeyInfo> found;
+  const Status looked = reader.Look(KeysOf(users), &found);
+  client.Note(looked);
+  if (!looked.ok()) return looked;
+  std::vector<std::string> others, with_long;
+  for (const redis::KeyInfo& key : found) {
+    (key.length > redis::kWholeMembers ? with_long : others).push_back(users[key.key]);
+  }
+  Status imported = ImportWith(reader, client, others);
+  for (size_t i = 0; i < with_long.size() && imported.ok(); ++i) {
+    imported = ImportWith(reader, client, {with_long[i]});
+  }
+  return imported;
+}
+
+std::vector<std::string> Importer::KeysOf(const std::vector<std::string>& users) const {
+  std::vector<std::string> keys;
+  keys.reserve(users.size());
+  for (const std::string& user : users) keys.push_back(link_.keys().KeyOf(user));
+  return keys;
+}
+
+/// Reads, records, syncs and notes the users.
+Status Importer::ImportWith(redis::KeyReader& reader, OldClient& client,
+                            const std::vector<std::string>& users) {
+  if (users.empty()) return {};
+  const std::vector<std::string> keys = KeysOf(users);
+  std::vector<IdRef> whole;
+  Status recorded;
+  const Status read = reader.Read(keys, [&](const redis::KeyPiece& piece) {
+    const bool sorted = piece.kind == redis::KeyKind::kZset;
+    if (sorted) recorded = TakePiece(piece.members, users[piece.key]);
+    if (recorded.ok() && piece.last && (sorted || piece.kind == redis::KeyKind::kAbsent)) {
+      whole.emplace_back(users[piece.key]);
+    }
+    return recorded;
+  });
+  if (!recorded.ok()) return recorded;
+  client.Note(read);
+  if (!read.ok()) return read;
+  if (whole.empty()) return {};
+  // Noted before, a power loss could take the plays and leave the note.
+  Status noted = engine_.Sync();
+  if (noted.ok()) noted = imported_.Add(whole);
+  if (noted.ok()) counters_.Add(MigrationCount::kImported, whole.size());
+  return noted;
+}
+
+Status Importer::TakePiece(std::span<const redis::Member> members, const std::string& user) {
+  std::vector<Play> plays;
+  for (const redis::Member& member : members) {
+    const auto score = redis::ParseScore(member.score);
+    const auto at_ms = score ? redis::ScoreToMs(*score, link_.unit()) : std::nullopt;
+    const IdRef item(member.item);
+    if (at_ms && item.Validate().ok()) plays.push_back({IdRef(user), item, at_ms});
+  }
+  return plays.empty() ? Status() : Record(plays);
+}
+
+/// Until the ring takes them. Those that are older than the retention are refused, as in any
+/// import.
+Status Importer::Record(const std::vector<Play>& plays) {
+  for (;;) {
+    const auto recorded = engine_.RecordPlays(plays, {.collection = collection_});
+    if (recorded.ok() || recorded.status().code() != StatusCode::kBusy || Stopping()) {
+      return recorded.status();
+    }
+    const MutexLock lock(mutex_);
+    changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kImportPause);
+  }
+}
+
+}  // namespace seendb::migration

@@ -1,0 +1,67 @@
+// server/migration/importer.h: imports users that filter requests asked for, in the background:
+// those go before all others, whom `seendb redis import` brings.
+
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <vector>
+
+#include "base/sync.h"
+#include "migrated/imported_users.h"
+#include "migration/counters.h"
+#include "migration/old_client.h"
+#include "redis/key_reader.h"
+#include "seendb/engine.h"
+
+namespace seendb::migration {
+
+/// See the head of this file. A user is noted once all plays of the key are recorded and synced.
+/// Memory: kUsersMost ids, and a piece of a key. Threads: any.
+class Importer {
+ public:
+  /// All are borrowed.
+  Importer(OldLink* link, Engine* engine, std::string collection, migrated::ImportedUsers* imported,
+           Counters* counters);
+  ~Importer();
+  Importer(const Importer&) = delete;
+  Importer& operator=(const Importer&) = delete;
+
+  /// Imports the user soon. Where kUsersMost wait already, nothing: the user's next request asks
+  /// again.
+  void Want(const std::string& user) EXCLUDES(mutex_);
+  void Pause(bool paused) EXCLUDES(mutex_);
+  /// Users that wait.
+  size_t waiting() const EXCLUDES(mutex_);
+
+  static constexpr size_t kUsersMost = 100'000;
+
+ private:
+  void Work() EXCLUDES(mutex_);
+  std::vector<std::string> TakeSome() EXCLUDES(mutex_);
+  bool Stopping() const EXCLUDES(mutex_);
+  Status Import(OldClient& client, const std::vector<std::string>& users);
+  std::vector<std::string> KeysOf(const std::vector<std::string>& users) const;
+  Status ImportWith(redis::KeyReader& reader, OldClient& client,
+                    const std::vector<std::string>& users);
+  Status TakePiece(std::span<const redis::Member> members, const std::string& user);
+  Status Record(const std::vector<Play>& plays);
+
+  OldLink& link_;
+  Engine& engine_;
+  const std::string collection_;
+  migrated::ImportedUsers& imported_;
+  Counters& counters_;
+  mutable Mutex mutex_{LockRank::kLeaf};
+  CondVar changed_;
+  std::deque<std::string> queue_ GUARDED_BY(mutex_);
+  std::unordered_set<std::string> queued_ GUARDED_BY(mutex_);  // those in queue_, and under way
+  bool paused_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace seendb::migration
