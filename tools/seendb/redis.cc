@@ -7,9 +7,11 @@ namespace seendb::tool {
 
 void AddRedis(Command app, Session& session) {
   Command redis = AddCommand(
-      app, session, "redis", "Move in from Redis: survey the old store, import it, compare",
-      Takes::kNothing,
-      [] { return Status::InvalidArgument("say what: seendb redis survey, import or compare"); });
+      app, session, "redis",
+      "Move in from Redis: survey the old store, import it, compare, see how far it is",
+      Takes::kNothing, [] {
+        return Status::InvalidArgument("say what: seendb redis survey, import, compare or status");
+      });
   redis.Examples(
       {"seendb redis survey --redis redis://localhost --match 'watched:*'",
        "seendb redis import --redis redis://localhost --user-from 'watched:{user}'",
@@ -17,6 +19,7 @@ void AddRedis(Command app, Session& session) {
   AddRedisSurvey(redis, session);
   AddRedisImport(redis, session);
   AddRedisCompare(redis, session);
+  AddRedisStatus(redis, session);
 }
 
 }  // namespace seendb::tool

@@ -9,5 +9,6 @@ namespace seendb::tool {
 void AddRedisSurvey(Command redis, Session& session);
 void AddRedisImport(Command redis, Session& session);
 void AddRedisCompare(Command redis, Session& session);
+void AddRedisStatus(Command redis, Session& session);
 
 }  // namespace seendb::tool

@@ -8,6 +8,7 @@
 #include "database.h"
 #include "exit_code.h"
 #include "go_on.h"
+#include "import_notes.h"
 #include "interrupt.h"
 #include "log_flags.h"
 #include "progress.h"
@@ -72,8 +73,9 @@ std::string ByReason(const RedisTally& tally) {
   return out.empty() ? out : " (" + out + ")";
 }
 
+/// `not_noted`: why users were not noted as imported; empty: they were.
 Status PrintSummary(const Session& session, const RedisTally& before, const RedisTally& now,
-                    const Pace& pace, double elapsed_s) {
+                    const Pace& pace, const std::string& not_noted, double elapsed_s) {
   const auto members = static_cast<double>(now.members - before.members);
   const double per_s = elapsed_s > 0 ? members / elapsed_s : 0;
   if (session.json) {
@@ -83,6 +85,7 @@ Status PrintSummary(const Session& session, const RedisTally& before, const Redi
                         {"slow_answers", pace.slow()},
                         {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
                         {"members_per_s", static_cast<uint64_t>(per_s)},
+                        {"users_noted", not_noted.empty()},
                         {"problems", ProblemsJson(now)}});
     return PrintJson(summary);
   }
@@ -101,6 +104,7 @@ Status PrintSummary(const Session& session, const RedisTally& before, const Redi
   if (pace.slow() != 0) {
     out += "Redis answered slowly " + FormatCount(pace.slow()) + " times; the import slowed down\n";
   }
+  if (!not_noted.empty()) out += "users were not noted as imported: " + Printable(not_noted) + "\n";
   for (const Problem& problem : now.problems) {
     out += "  " + Printable(problem.what) + ": " + Printable(problem.why) + "\n";
   }
@@ -166,14 +170,25 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
     if (!server.ok()) return server.status();
     return MakeServerSink(std::move(server).value(), CollectionOf(session), kind);
   };
+  // The notes are of plays.
+  ImportNoter noter;
+  if (kind == EventKind::kPlays) {
+    auto opened = ImportNoter::Open(database, session, options.users.ToText());
+    if (!opened.ok()) return opened.status();
+    noter = std::move(opened).value();
+  }
+  const std::string not_noted = kind == EventKind::kPlays ? noter.off() : "they are impressions";
+  const auto make_notes = [&] {
+    return not_noted.empty() ? noter.Make() : Result(std::unique_ptr<ImportNotes>());
+  };
   RedisImporter importer(
-      options, **keys, pace, before, [&] { return place.Open(); }, make_sink);
+      options, **keys, pace, before, [&] { return place.Open(); }, make_sink, make_notes);
   Progress progress("members", before.members);
   Status status =
       importer.Run([&](double fraction, uint64_t members) { progress.Show(fraction, members); });
   progress.Clear();
   const RedisTally now = importer.tally();
-  Status printed = PrintSummary(session, before, now, pace, progress.elapsed_s());
+  Status printed = PrintSummary(session, before, now, pace, not_noted, progress.elapsed_s());
   if (InterruptedBy() != 0 || WorthRetrying(status)) return Stopped(status, flags, &session);
   if (!status.ok() || !printed.ok()) return status.ok() ? printed : status;
   const uint64_t wrong = now.refused + now.bad_keys;

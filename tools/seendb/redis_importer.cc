@@ -27,17 +27,21 @@ double NowS() {
 struct RedisImporter::Worker {
   std::unique_ptr<redis::Client> client;
   std::unique_ptr<PlaySink> sink;
+  std::unique_ptr<ImportNotes> notes;  // null: users are not noted
+  std::vector<std::string> users;      // of the page, all of whose members were read
   PlayBatch batch;
   Status sink_failure;  // was waited for already
 };
 
 RedisImporter::RedisImporter(RedisImportOptions options, KeySource& keys, Pace& pace,
-                             RedisTally begin, MakeClient make_client, MakeSinkOf make_sink)
+                             RedisTally begin, MakeClient make_client, MakeSinkOf make_sink,
+                             MakeNotes make_notes)
     : options_(std::move(options)),
       keys_(keys),
       pace_(pace),
       make_client_(std::move(make_client)),
       make_sink_(std::move(make_sink)),
+      make_notes_(std::move(make_notes)),
       tally_(std::move(begin)) {}
 
 RedisTally RedisImporter::tally() const {
@@ -172,20 +176,27 @@ Status RedisImporter::Run(const OnProgress& on_progress) {
   return failure_.ok() ? noted : failure_;
 }
 
-void RedisImporter::Work() {
-  Worker worker;
-  const Patience patience = PatienceOf();
-  Status status = TryPatiently(patience, [&] {
+Status RedisImporter::OpenWorker(Worker& worker) {
+  Status status = TryPatiently(PatienceOf(), [&] {
     auto client = make_client_();
     if (!client.ok()) return client.status();
     worker.client = std::move(client).value();
     return Status();
   });
-  if (status.ok()) {
-    auto sink = make_sink_();
-    status = sink.status();
-    if (sink.ok()) worker.sink = std::move(sink).value();
-  }
+  if (!status.ok()) return status;
+  auto sink = make_sink_();
+  if (!sink.ok()) return sink.status();
+  worker.sink = std::move(sink).value();
+  auto notes = make_notes_();
+  if (!notes.ok()) return notes.status();
+  worker.notes = std::move(notes).value();
+  return {};
+}
+
+void RedisImporter::Work() {
+  Worker worker;
+  const Patience patience = PatienceOf();
+  Status status = OpenWorker(worker);
   Page page;
   while (status.ok() && Pop(&page)) {
     RedisTally tally;
@@ -193,10 +204,14 @@ void RedisImporter::Work() {
     status = TryPatiently(patience, [&] {
       tally = {};
       worker.batch.Clear();
+      worker.users.clear();
       Status imported = ImportPage(worker, page, &tally);
       return worker.sink_failure.ok() ? imported : Status::Closed();
     });
     if (!worker.sink_failure.ok()) status = worker.sink_failure;
+    if (status.ok() && worker.notes && !worker.users.empty()) {
+      status = TryPatiently(patience, [&] { return worker.notes->Note(worker.users); });
+    }
     if (status.ok()) Done(page, tally);
   }
   if (!status.ok()) Fail(status);
@@ -228,6 +243,7 @@ Status RedisImporter::TakePiece(Worker& worker, const std::string& key,
                                 const redis::KeyPiece& piece, RedisTally* tally) {
   if (piece.kind == redis::KeyKind::kAbsent) {
     ++tally->absent_keys;
+    worker.users.emplace_back(*options_.users.UserOf(key));  // nothing is left to import
     return {};
   }
   const TimeOfMembers times{options_.unit, options_.at_ms, piece.kind};
@@ -246,7 +262,9 @@ Status RedisImporter::TakePiece(Worker& worker, const std::string& key,
     Status flushed = Flush(worker, tally);
     if (!flushed.ok()) return flushed;
   }
-  if (piece.last) ++tally->users;
+  if (!piece.last) return {};
+  ++tally->users;
+  worker.users.emplace_back(user);
   return {};
 }
 

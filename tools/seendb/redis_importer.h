@@ -1,9 +1,9 @@
 // seendb/redis_importer.h: moves the members of an old store's keys into a database.
 //
 // One thread walks the keys, page by page; others read the members of a page and record them. A
-// page is done once everything of it was acknowledged; the state names the place behind the last
-// page before which all are done. So a killed import loses nothing, and repeats some pages, which
-// is harmless.
+// page is done once everything of it was acknowledged and its users were noted; the state names the
+// place behind the last page before which all are done. So a killed import loses nothing, and
+// repeats some pages, which is harmless.
 
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/sync.h"
+#include "import_notes.h"
 #include "key_source.h"
 #include "pace.h"
 #include "patient_send.h"
@@ -44,12 +45,14 @@ class RedisImporter {
   /// Make a client, or a sink, for one thread.
   using MakeClient = std::function<Result<std::unique_ptr<redis::Client>>()>;
   using MakeSinkOf = std::function<Result<std::unique_ptr<PlaySink>>()>;
+  /// Likewise; may make null: users are not noted.
+  using MakeNotes = std::function<Result<std::unique_ptr<ImportNotes>>()>;
   /// Called some times a second with the part that is done (below 0: not known) and the members.
   using OnProgress = std::function<void(double fraction, uint64_t members)>;
 
   /// `begin`: what an earlier run did. Borrows the keys and the pace.
   RedisImporter(RedisImportOptions options, KeySource& keys, Pace& pace, RedisTally begin,
-                MakeClient make_client, MakeSinkOf make_sink);
+                MakeClient make_client, MakeSinkOf make_sink, MakeNotes make_notes);
 
   /// Imports to the end of the keys, or until an interrupt. What was acknowledged stays, whatever
   /// fails: Redis's or the sink's error once it was tried for long enough; kIOError where the state
@@ -75,6 +78,7 @@ class RedisImporter {
   bool Pop(Page* page) EXCLUDES(mutex_);
   void Done(const Page& page, const RedisTally& tally) EXCLUDES(mutex_);
   void Work();
+  Status OpenWorker(Worker& worker);
   Status ImportPage(Worker& worker, const Page& page, RedisTally* tally);
   Status TakePiece(Worker& worker, const std::string& key, const redis::KeyPiece& piece,
                    RedisTally* tally);
@@ -90,6 +94,7 @@ class RedisImporter {
   Pace& pace_;
   const MakeClient make_client_;
   const MakeSinkOf make_sink_;
+  const MakeNotes make_notes_;
 
   mutable Mutex mutex_{LockRank::kLeaf};
   CondVar changed_;
