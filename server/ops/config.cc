@@ -150,11 +150,19 @@ Status CheckOrigin(const std::string& origin) {
                : Status::InvalidArgument("must look like \"https://host\" or \"http://host:port\"");
 }
 
+/// The parser repeats what it has read last, which may be a URL with a password.
+Status WithoutUrl(const Status& malformed) {
+  const std::string_view message = malformed.message();
+  const size_t repeated = message.find("; last read");
+  if (repeated == message.npos || message.find("://", repeated) == message.npos) return malformed;
+  return Status::InvalidArgument(std::string(message.substr(0, repeated)));
+}
+
 }  // namespace
 
 Status ReadConfig(std::string_view json, Config* config) {
   Json document;
-  if (Status status = ParseStrictly(json, &document); !status.ok()) return status;
+  if (Status status = ParseStrictly(json, &document); !status.ok()) return WithoutUrl(status);
   const auto clock = [config](const Json& value) {
     if (!value.is_string()) return Status::InvalidArgument("must be a string");
     return ReadClock(value.get<std::string>(), config);
