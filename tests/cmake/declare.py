@@ -42,7 +42,7 @@ SECONDS = {
     "server.retail.py": 43, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
     "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
     "cluster.ShardsSimulation": 8, "server.history_kill.py": 40,
-    "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
+    "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "migration.kill.py": 25, "migration.dual_write.py": 15, "migration.migration.py": 15, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
     "http.protocol.py": 11, "http.tls.py": 9, "api.access.py": 8, "http.compression.py": 15, "api.schemathesis.py": 20,
     "api.history.py": 15, "api.export_memory.py": 15, "api.java_client.py": 40, "api.go_client.py": 20, "api.pages.py": 30,
@@ -57,7 +57,7 @@ SECONDS = {
 # them one place, those that compute two (`-j` is three times the processors).
 WAITING = ("ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
            "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
-           "tool.load.py", "tool.redis.py", "tool.produce.py", "http.HTTP", "http.Listener")
+           "tool.load.py", "tool.redis.py", "migration.", "tool.produce.py", "http.HTTP", "http.Listener")
 
 # What only `tools/test --all` runs, by the beginning of its name.
 ONLY_ALL = ("router.kills.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "ingest.kills.py",
