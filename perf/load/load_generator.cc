@@ -128,6 +128,7 @@ std::string Encode(const HttpRequest& request) {
                     "\r\n";
   if (!request.token.empty()) out += "Authorization: Bearer " + request.token + "\r\n";
   if (!request.accept.empty()) out += "Accept: " + request.accept + "\r\n";
+  out += request.headers;
   return out + "Content-Length: " + std::to_string(request.body.size()) + "\r\n\r\n" + request.body;
 }
 

@@ -16,7 +16,8 @@ struct HttpRequest {
   std::string content_type;  ///< "application/json"
   std::string accept;        ///< empty: none
   std::string body;
-  std::string token = {};  ///< shown as a bearer token; empty: none
+  std::string token = {};    ///< shown as a bearer token; empty: none
+  std::string headers = {};  ///< more of them, each "Name: value\r\n"
 };
 
 /// The whole POST as bytes.

@@ -28,7 +28,8 @@ struct Client {
   size_t sent = 0;
   double due_s = 0;
   uint64_t number = 0;  // of its request; a timer of another one is void
-  std::string head;     // of the answer, as far as it came
+  int tries_left = 0;
+  std::string head;  // of the answer, as far as it came
   bool has_head = false;
   int status = 0;
   size_t left = 0;  // of the answer's body
@@ -83,22 +84,36 @@ class OpenLoop {
 
   void Offer(double due_s) {
     const size_t kind = PickKind();
-    Client* const client = Connection();
-    if (client == nullptr) {
+    if (!Send(kind, &kinds_[kind][next_[kind]++ % kinds_[kind].size()], due_s, load_.retries)) {
       ++results_[kind].unsent;
       return;
     }
     ++results_[kind].offered;
+  }
+
+  /// False: there is no connection left.
+  bool Send(size_t kind, const std::string* request, double due_s, int tries_left) {
+    Client* const client = Connection();
+    if (client == nullptr) return false;
     client->busy = true;
     client->kind = kind;
-    client->request = &kinds_[kind][next_[kind]++ % kinds_[kind].size()];
+    client->request = request;
+    client->tries_left = tries_left;
     client->sent = 0;
     client->due_s = due_s;
     client->number = ++number_;
     client->has_head = false;
     client->head.clear();
-    timers_.push({due_s + load_.timeout_s, client->number, client});
+    const double from_s = tries_left == load_.retries ? due_s : watch_.Seconds();
+    timers_.push({from_s + load_.timeout_s, client->number, client});
     Write(client);
+    return true;
+  }
+
+  /// Whether the request, which was refused or is late, is sent again. The connection is free.
+  bool SendAgain(const Client& ended) {
+    return ended.tries_left > 0 &&
+           Send(ended.kind, ended.request, ended.due_s, ended.tries_left - 1);
   }
 
   Client* Connection() {
@@ -197,19 +212,24 @@ class OpenLoop {
     if (client->sent < client->request->size() && !client->closes) return;
     OpenResult& result = results_[client->kind];
     const double ms = 1e3 * (watch_.Seconds() - client->due_s);
-    if (client->status == 200) {
+    const Client ended = *client;
+    client->busy = false;
+    client->number = 0;
+    if (client->closes) {
+      Close(client);
+    } else {
+      idle_.push_back(client);
+    }
+    if (ended.status == 200) {
       ++result.answered;
       result.answer_ms.push_back(ms);
-    } else if (client->status == 503 || client->status == 429) {
+    } else if (ended.status == 503 || ended.status == 429) {
+      if (SendAgain(ended)) return;
       ++result.refused;
       result.refusal_ms.push_back(ms);
     } else {
       ++result.broken;
     }
-    client->busy = false;
-    client->number = 0;
-    if (client->closes) return Close(client);
-    idle_.push_back(client);
   }
 
   void Broke(Client* client) {
@@ -232,10 +252,11 @@ class OpenLoop {
       const Timer timer = timers_.front();
       timers_.pop();
       if (!timer.client->busy || timer.client->number != timer.number) continue;
-      ++results_[timer.client->kind].late;
+      const Client ended = *timer.client;
       const linger now{1, 0};
       setsockopt(timer.client->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
       Close(timer.client);
+      if (!SendAgain(ended)) ++results_[ended.kind].late;
     }
   }
 
@@ -274,6 +295,17 @@ class OpenLoop {
 };
 
 }  // namespace
+
+void OpenResult::Add(const OpenResult& other) {
+  offered += other.offered;
+  unsent += other.unsent;
+  answered += other.answered;
+  refused += other.refused;
+  late += other.late;
+  broken += other.broken;
+  answer_ms.insert(answer_ms.end(), other.answer_ms.begin(), other.answer_ms.end());
+  refusal_ms.insert(refusal_ms.end(), other.refusal_ms.begin(), other.refusal_ms.end());
+}
 
 std::vector<OpenResult> RunOpenLoad(const OpenLoad& load,
                                     const std::vector<std::vector<std::string>>& kinds,

@@ -24,6 +24,9 @@ struct OpenLoad {
   double burst_times = 1;
   double timeout_s = 1;             ///< of the client
   size_t connections_most = 4'000;  ///< a request that finds no room is not offered
+  /// A request that is refused or late is sent again at once, as often as this. Results count the
+  /// last try, from the time at which the first was to be sent.
+  int retries = 0;
 };
 
 /// What came back of one kind of request.
@@ -37,6 +40,8 @@ struct OpenResult {
   std::vector<double> answer_ms, refusal_ms;
 
   uint64_t all() const { return answered + refused + late + broken; }
+  /// Takes in what came back of another kind.
+  void Add(const OpenResult& other);
 };
 
 /// Sends requests (Encode), one of each list in turn, kinds by chance; the results by kind.

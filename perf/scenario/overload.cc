@@ -1,15 +1,19 @@
 // Overload: a seendb-server of one thread is asked more than it can answer, by a client that does
 // not wait for answers (load/open_loop.h), on the same machine. First the capacity C: answers a
-// second to 8 connections that wait. Then requests at multiples of C, and what became of them: the
+// second to 4 connections that wait. Then requests at multiples of C, and what became of them: the
 // share of C that was answered within a second, the rest refused, late or broken; how long
 // refusals, answers and probes took; and how soon after the load all is as before.
 //
-// What the cost of a refusal allows is (1 - k * rho) / (1 - rho) of C at k times C, with rho = that
-// cost / the cost of an answer. `rho_most` is what it would be if all the time that answers did not
-// take had gone into refusals.
+// What the cost of a refusal allows is (1 - k * rho) / (1 - rho) of C at k times C (`bound`), with
+// rho = the processor time of a refusal / that of an answer. rho is measured by itself: requests of
+// low priority, which are refused by POST /admin/degrade, at half of C.
+//
+// Then loads of several kinds: priorities, bursts, plays beside filters, clients that try again, a
+// tenant that floods; and what admission costs where nothing is refused.
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include <arpa/inet.h>
@@ -42,15 +46,22 @@ HttpRequest FilterOf(uint64_t user, size_t candidates) {
   return request;
 }
 
-std::vector<std::string> Filters(size_t candidates) {
+std::vector<std::string> Filters(size_t candidates, const std::string& headers = {},
+                                 const std::string& token = {}) {
   std::vector<std::string> requests;
   for (uint64_t user = 0; user < kUsers; ++user) {
-    requests.push_back(Encode(FilterOf(user, candidates)));
+    HttpRequest request = FilterOf(user, candidates);
+    request.headers = headers;
+    request.token = token;
+    requests.push_back(Encode(request));
   }
   return requests;
 }
+std::vector<std::string> FiltersOf(const char* priority, size_t candidates) {
+  return Filters(candidates, std::string("SeenDB-Priority: ") + priority + "\r\n");
+}
 
-std::vector<std::string> Plays() {
+std::vector<std::string> Plays(const std::string& headers = {}) {
   std::vector<std::string> requests;
   Random random(5);
   for (int d = 0; d < 64; ++d) {
@@ -61,6 +72,7 @@ std::vector<std::string> Plays() {
                       std::to_string(random.Below(uint64_t{1} << 30)) + "}";
     }
     request.body += "]}";
+    request.headers = headers;
     requests.push_back(Encode(request));
   }
   return requests;
@@ -127,73 +139,164 @@ class Probes {
   std::thread thread_;
 };
 
-double CapacityOf(uint16_t port, const std::vector<std::string>& requests, double seconds) {
-  const LoadResult result = RunLoad({port, 8, seconds}, requests);
+/// Answers a second to 4 connections that wait, and the processor time of one.
+struct Capacity {
+  double per_s = 0;
+  double cpu_us = 0;
+};
+Capacity CapacityOf(const ServerProcess& server, const std::vector<std::string>& requests,
+                    double seconds) {
+  const double cpu = server.CpuSeconds();
+  const LoadResult result = RunLoad({server.port(), 4, seconds}, requests);
   if (result.failures != 0) Fail("overload: status " + std::to_string(result.last_failure));
-  return static_cast<double>(result.answers) / result.seconds;
+  const auto answers = static_cast<double>(result.answers);
+  return {answers / result.seconds, 1e6 * (server.CpuSeconds() - cpu) / answers};
 }
+Capacity BestOfThree(const ServerProcess& server, const std::vector<std::string>& requests,
+                     double seconds) {
+  Capacity best;
+  for (int i = 0; i < 3; ++i) {
+    const Capacity one = CapacityOf(server, requests, seconds);
+    if (one.per_s > best.per_s) best = one;
+  }
+  return best;
+}
+
+/// The processor time of a refusal, us. `requests`: of low priority, which are all refused.
+double RefusalUs(const ServerProcess& server, const std::vector<std::string>& requests,
+                 double rate_per_s, double seconds) {
+  const auto degrade = [&server](const std::string& body) {
+    static_cast<void>(RunLoad({server.port(), 1, 0.05},
+                              {Encode({"/admin/degrade", "application/json", "", body})}));
+  };
+  degrade(R"({"level":0,"refuse":["low"],"for_s":600})");
+  OpenLoad load;
+  load.port = server.port();
+  load.rate_per_s = rate_per_s;
+  load.seconds = seconds;
+  const double cpu = server.CpuSeconds();
+  const OpenResult result = RunOpenLoad(load, {requests}).front();
+  const double took = server.CpuSeconds() - cpu;
+  degrade(R"({"level":"auto"})");
+  if (result.answered > 0 || result.refused == 0) Fail("overload: low priority was not refused");
+  return 1e6 * took / static_cast<double>(result.refused);
+}
+
+struct Kind {
+  const char* name;
+  std::vector<std::string> requests;
+  double share;     // of the requests
+  double capacity;  // answers a second, if there was nothing else
+};
 
 class Run {
  public:
-  Run(const Settings& settings, Report* report) : settings_(settings), report_(report) {}
+  Run(const Settings& settings, Report* report)
+      : settings_(settings), report_(report), seconds_(settings.quick ? 1 : 3) {}
 
+  /// Requests of one kind at multiples of its capacity. `low`: the same of low priority.
   /// `connections_most`: of the client.
   void Loads(const std::string& what, const ServerProcess& server,
-             const std::vector<std::string>& requests, const std::vector<double>& times,
-             size_t connections_most = 4'000) {
-    connections_most_ = connections_most;
-    const double seconds = settings_.quick ? 1 : 3;
-    double capacity = 0;
-    for (int i = 0; i < 3; ++i) {
-      capacity = std::max(capacity, CapacityOf(server.port(), requests, seconds / 2));
+             const std::vector<std::string>& requests, const std::vector<std::string>& low,
+             const std::vector<double>& times, size_t connections_most = 4'000) {
+    const Capacity capacity = BestOfThree(server, requests, seconds_ / 2);
+    const double rho = RefusalUs(server, low, capacity.per_s / 2, seconds_ / 2) / capacity.cpu_us;
+    const Case where = {{"what", what}, {"load", "closed loop"}};
+    Add(where, "answers_per_s", Better::kMore, capacity.per_s);
+    Add(where, "rho", Better::kLess, rho);
+    for (int round = 0; round < Rounds(); ++round) {
+      for (const double k : times) {
+        OpenLoad load;
+        load.rate_per_s = k * capacity.per_s;
+        load.connections_most = connections_most;
+        const Case loaded = {{"what", what}, {"load", Number(k) + "x"}};
+        One(loaded, server, {{"", requests, 1, capacity.per_s}}, load);
+        if (k <= 1) continue;
+        Add(loaded, "bound", Better::kNone, std::max(0.0, (1 - k * rho) / (1 - rho)));
+        After(loaded, server, requests, capacity.per_s);
+      }
     }
-    Add({{"what", what}, {"load", "closed loop"}}, "answers_per_s", Better::kMore, capacity);
-    for (const double k : times) One(what, server, requests, capacity, k, seconds);
   }
 
+  /// Requests of several kinds: the share of each that is answered, and of the capacity together.
+  void Mix(const std::string& what, const ServerProcess& server, const std::vector<Kind>& kinds,
+           const OpenLoad& load) {
+    const Case where = {{"what", what}, {"load", "mixed"}};
+    for (int round = 0; round < Rounds(); ++round) One(where, server, kinds, load);
+  }
+
+  /// Three times the capacity for 2 s, every client trying again three times, in the middle of 0.8
+  /// of it: what is answered from 2 s after on.
+  void Retries(const ServerProcess& server, const std::vector<std::string>& requests,
+               double capacity) {
+    const Case where = {{"what", "3x for 2 s, then 0.8x, 3 instant retries"}, {"load", "retries"}};
+    for (int round = 0; round < Rounds(); ++round) {
+      OpenLoad load;
+      load.port = server.port();
+      load.retries = 3;
+      load.seconds = 2;
+      load.rate_per_s = 3 * capacity;
+      static_cast<void>(RunOpenLoad(load, {requests}));
+      load.rate_per_s = 0.8 * capacity;
+      static_cast<void>(RunOpenLoad(load, {requests}));
+      const OpenResult result = RunOpenLoad(load, {requests}).front();
+      Add(where, "answered_share", Better::kMore,
+          static_cast<double>(result.answered) / static_cast<double>(result.all()));
+    }
+  }
+
+  double seconds() const { return seconds_; }
+
  private:
+  int Rounds() const { return settings_.quick ? 1 : 3; }
   void Add(const Case& where, const std::string& metric, Better better, double value) {
     report_->Add({"overload", where, "seendb", metric, better}, value);
   }
 
-  void One(const std::string& what, const ServerProcess& server,
-           const std::vector<std::string>& requests, double capacity, double k, double seconds) {
-    OpenLoad load;
+  void One(const Case& where, const ServerProcess& server, const std::vector<Kind>& kinds,
+           OpenLoad load) {
     load.port = server.port();
-    load.rate_per_s = k * capacity;
-    load.seconds = seconds;
-    load.connections_most = connections_most_;
+    load.seconds = seconds_;
+    std::vector<std::vector<std::string>> requests;
+    std::vector<double> shares;
+    for (const Kind& kind : kinds) {
+      requests.push_back(kind.requests);
+      shares.push_back(kind.share);
+    }
     const double rss = server.ResidentMb();
     Probes probes(server.port());
-    const OpenResult result = RunOpenLoad(load, {requests}).front();
+    const std::vector<OpenResult> results = RunOpenLoad(load, requests, shares);
     probes.Stop();
     const double grown = server.ResidentMb() - rss;
-    const Case where = {{"what", what}, {"load", Number(k) + "x"}};
-    const double good = static_cast<double>(result.answered) / seconds;
-    const double offered = static_cast<double>(result.offered) / seconds;
-    Add(where, "offered_of_capacity", Better::kNone, offered / capacity);
-    Add(where, "answered_of_capacity", Better::kMore, good / capacity);
-    const double refused = static_cast<double>(result.refused) / seconds;
-    if (refused > 0) {
-      const double rho = std::max(0.0, 1 - good / capacity) * capacity / refused;
-      Add(where, "rho_most", Better::kNone, rho);
+    OpenResult sum;
+    double offered = 0, answered = 0;  // of the capacity
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      const OpenResult& one = results[i];
+      offered += static_cast<double>(one.offered) / seconds_ / kinds[i].capacity;
+      answered += static_cast<double>(one.answered) / seconds_ / kinds[i].capacity;
+      sum.Add(one);
+      if (kinds.size() == 1 || one.all() == 0) continue;
+      Case of_kind = where;
+      of_kind.emplace_back("kind", kinds[i].name);
+      Add(of_kind, "answered_share", Better::kMore,
+          static_cast<double>(one.answered) / static_cast<double>(one.all()));
     }
+    Add(where, "offered_of_capacity", Better::kNone, offered);
+    Add(where, "answered_of_capacity", Better::kMore, answered);
     const auto share = [&](uint64_t count) {
-      return result.all() == 0 ? 0.0
-                               : static_cast<double>(count) / static_cast<double>(result.all());
+      return sum.all() == 0 ? 0.0 : static_cast<double>(count) / static_cast<double>(sum.all());
     };
-    Add(where, "refused_share", Better::kNone, share(result.refused));
-    Add(where, "late_share", Better::kLess, share(result.late));
-    Add(where, "broken_share", Better::kLess, share(result.broken));
-    Add(where, "unsent", Better::kLess, static_cast<double>(result.unsent));
-    Add(where, "answer_p50_ms", Better::kLess, Quantile(result.answer_ms, 0.5));
-    Add(where, "answer_p99_ms", Better::kLess, Quantile(result.answer_ms, 0.99));
-    Add(where, "refusal_p50_ms", Better::kLess, Quantile(result.refusal_ms, 0.5));
-    Add(where, "refusal_p99_ms", Better::kLess, Quantile(result.refusal_ms, 0.99));
+    Add(where, "refused_share", Better::kNone, share(sum.refused));
+    Add(where, "late_share", Better::kLess, share(sum.late));
+    Add(where, "broken_share", Better::kLess, share(sum.broken));
+    Add(where, "unsent", Better::kLess, static_cast<double>(sum.unsent));
+    Add(where, "answer_p50_ms", Better::kLess, Quantile(sum.answer_ms, 0.5));
+    Add(where, "answer_p99_ms", Better::kLess, Quantile(sum.answer_ms, 0.99));
+    Add(where, "refusal_p50_ms", Better::kLess, Quantile(sum.refusal_ms, 0.5));
+    Add(where, "refusal_p99_ms", Better::kLess, Quantile(sum.refusal_ms, 0.99));
     Add(where, "probe_p99_ms", Better::kLess, probes.P99Ms());
     Add(where, "probes_failed", Better::kLess, static_cast<double>(probes.failures()));
     Add(where, "memory_grown_mb", Better::kLess, grown);
-    if (k > 1) After(where, server, requests, capacity);
   }
 
   /// How soon after the load a moderate one is answered as ever.
@@ -216,8 +319,87 @@ class Run {
 
   const Settings& settings_;
   Report* const report_;
-  size_t connections_most_ = 0;
+  const double seconds_;
 };
+
+/// Loads of several kinds on the server whose users are filled.
+void RunMixes(Run* run, const ServerProcess& server) {
+  constexpr size_t kCandidates = 20'000;
+  const std::vector<std::string> filters = Filters(kCandidates);
+  const double capacity = BestOfThree(server, filters, run->seconds() / 2).per_s;
+  OpenLoad load;
+  load.rate_per_s = 4 * capacity;
+  run->Mix("priorities, 4x of 20,000 ids", server,
+           {{"high", FiltersOf("high", kCandidates), 0.2, capacity},
+            {"normal", FiltersOf("normal", kCandidates), 0.6, capacity},
+            {"low", FiltersOf("low", kCandidates), 0.2, capacity}},
+           load);
+  const std::vector<std::string> plays = Plays();
+  const double plays_capacity = BestOfThree(server, plays, run->seconds() / 2).per_s;
+  const double of_plays = plays_capacity / (plays_capacity + capacity);  // equal work of both
+  load.rate_per_s = 2 * (plays_capacity + capacity);
+  run->Mix(
+      "plays beside filters, 2x each", server,
+      {{"filter", filters, 1 - of_plays, capacity}, {"plays", plays, of_plays, plays_capacity}},
+      load);
+  OpenLoad bursts;
+  bursts.burst_s = 0.15;
+  bursts.burst_times = 3;
+  bursts.rate_per_s = 0.875 * capacity / (0.85 + 0.15 * 3);
+  run->Mix("bursts of 3x for 150 ms a second, mean 0.875x", server,
+           {{"", Filters(kCandidates, "SeenDB-Timeout-Ms: 1000\r\n"), 1, capacity}}, bursts);
+  run->Retries(server, filters, capacity);
+}
+
+std::string WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+  return path;
+}
+
+/// A tenant that asks for four times the capacity beside one that asks for 0.3 of it.
+void RunTenants(Run* run, const Settings& settings, const std::string& folder) {
+  constexpr size_t kCandidates = 20'000;
+  const std::string tokens = WriteFile(
+      folder + "/tokens",
+      // The digests of "flood" and "other".
+      R"([{"name":"flood","role":"read","sha256":"d8864644c15d33be9c0aef2d08c8fc105adc040de488b0116882a2cc6aa4492b"},)"
+      R"({"name":"other","role":"read","sha256":"d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa"}])");
+  const std::string config =
+      WriteFile(folder + "/settings", R"({"threads":1,"tokens_file":")" + tokens + "\"}");
+  const ServerProcess server(settings.server, {"--db", folder + "/tenants", "--listen",
+                                               "127.0.0.1:0", "--config", config});
+  const std::vector<std::string> flood = Filters(kCandidates, {}, "flood");
+  const double capacity = BestOfThree(server, flood, run->seconds() / 2).per_s;
+  OpenLoad load;
+  load.rate_per_s = 4.3 * capacity;
+  run->Mix("a tenant at 4x beside one at 0.3x", server,
+           {{"flood", flood, 4 / 4.3, capacity},
+            {"other", Filters(kCandidates, {}, "other"), 0.3 / 4.3, capacity}},
+           load);
+}
+
+/// What admission costs where nothing is refused: the same questions with and without it, in turn.
+void RunCost(const Settings& settings, const std::string& folder, Report* report) {
+  const std::string off =
+      WriteFile(folder + "/off", R"({"threads":1,"admission":{"enabled":false}})");
+  const std::string on = WriteFile(folder + "/on", R"({"threads":1})");
+  const ServerProcess without(
+      settings.server, {"--db", folder + "/without", "--listen", "127.0.0.1:0", "--config", off});
+  const ServerProcess with(settings.server,
+                           {"--db", folder + "/with", "--listen", "127.0.0.1:0", "--config", on});
+  for (const size_t candidates : {size_t{100}, size_t{5'000}}) {
+    const std::vector<std::string> requests = Filters(candidates);
+    for (int round = 0; round < 2 * settings.rounds; ++round) {
+      for (const bool admission : {false, true}) {
+        const Capacity one = CapacityOf(admission ? with : without, requests, 0.5);
+        const Case where = {{"what", "cost, filter of " + std::to_string(candidates)},
+                            {"load", admission ? "admission" : "none"}};
+        report->Add({"overload", where, "seendb", "answers_per_s", Better::kMore}, one.per_s);
+        report->Add({"overload", where, "seendb", "cpu_us", Better::kLess}, one.cpu_us);
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -233,11 +415,19 @@ void RunOverload(const Settings& settings, Report* report) {
   Run run(settings, report);
   const std::vector<double> times =
       settings.quick ? std::vector<double>{0.9, 4} : std::vector<double>{0.9, 2, 4, 10};
-  run.Loads("filter, 20,000 candidates", server, Filters(20'000), times);
-  run.Loads("filter, 5,000 candidates", server, Filters(5'000), {4});
+  const auto loads = [&](size_t candidates, const std::vector<double>& at, size_t connections) {
+    run.Loads("filter, " + Number(static_cast<double>(candidates)) + " candidates", server,
+              Filters(candidates), FiltersOf("low", candidates), at, connections);
+  };
+  loads(20'000, times, 4'000);
+  loads(5'000, {4}, 4'000);
   // Of requests that cost little more than a refusal, the number of connections bounds the waits.
-  run.Loads("filter, 100 candidates", server, Filters(100), {4}, 256);
-  run.Loads("200 plays", server, Plays(), {4});
+  loads(100, {4}, 256);
+  std::vector<std::string> low_plays = Plays("SeenDB-Priority: low\r\n");
+  run.Loads("200 plays", server, Plays(), low_plays, {4});
+  RunMixes(&run, server);
+  RunTenants(&run, settings, folder.path());
+  RunCost(settings, folder.path(), report);
 }
 
 }  // namespace seendb::perf
