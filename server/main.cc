@@ -27,6 +27,7 @@
 #include "http/listener.h"
 #include "ingest/consumer.h"
 #include "ingest/kafka.h"
+#include "listener_metrics.h"
 #include "load_watch.h"
 #include "membership/node.h"
 #include "migration/migration.h"
@@ -413,23 +414,10 @@ class App {
     to->commit = kServerCommit;
     to->db = config_.db;
     to->last_checkpoint_ms = context_.last_checkpoint_ms.load(std::memory_order_relaxed);
-    const http::ListenerCounters& from = listener_.counters();
-    to->connections = from.open.load();
-    to->in_flight = from.in_flight.load();
-    to->door_connections = listener_.DoorConnections();
-    to->connections_opened = from.opened.load();
-    to->connections_refused = from.refused.load();
-    to->connections_timed_out = from.timed_out.load();
-    to->connections_evicted = from.evicted.load();
-    to->handshakes_failed = from.handshakes_failed.load();
+    FillListener(listener_, to);
     if (router_) router_->FillMetrics(to);
     to->certificate_expires_s = secrets_.expires_s();
-    to->bytes_in = from.bytes_in.load();
-    to->bytes_out = from.bytes_out.load();
-    to->inflight_bytes = listener_.InflightBytes();
-    to->answer_bytes = listener_.AnswerBytes();
     if (migrations_) to->migrations = migrations_->States();
-    for (size_t i = 0; i < http::kExecutors; ++i) to->queue_waits[i] = from.queue_waits[i].Read();
   }
 
   const ops::Config config_;
