@@ -61,7 +61,7 @@ WAITING = ("ingest.", "transfer.moves.py", "replica.", "router.", "cluster.comma
 
 # What only `tools/test --all` runs, by the beginning of its name.
 ONLY_ALL = ("router.kills.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "ingest.kills.py",
-            "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py")
+            "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py", "migration.logs.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day
 # (tools/test), as its label turn0, turn1 or turn2 says. The dev build runs all of them always.
