@@ -58,6 +58,11 @@ class OpenApiTest(unittest.TestCase):
             if where.endswith("/properties/items/items") and "/Filter" in where:
                 self.assertEqual(node, {"$ref": "#/components/schemas/Id"}, where)
 
+    def test_no_answer_is_called_as_a_schema_is(self):
+        # Go makes a type of each.
+        answers = self.document["components"]["responses"]
+        self.assertEqual(set(answers) & set(self.schemas), set())
+
     def test_has_nothing_that_generators_turn_into_wrong_code(self):
         # oneOf: a number is text as well, to Java. const: Java gives a boolean the value "true", Go
         # refers to a type that it does not make.
