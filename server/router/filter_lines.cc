@@ -178,17 +178,20 @@ void FilterLines::Ask(const std::shared_ptr<Line>& line, const Question& questio
   ask.leader_alone = question.record;
   ask.next_offset = next_offset;
   ask.until = UntilOf(*head_, 0);
-  line->read =
-      std::make_shared<Read>(router_.Parts(), std::move(ask),
-                             [shared = shared_, line](const std::shared_ptr<Read>&, ReadEnd end) {
-                               std::function<void(std::shared_ptr<void>)> resume;
-                               {
-                                 const MutexLock lock(shared->mutex);
-                                 line->end = std::make_unique<ReadEnd>(std::move(end));
-                                 resume = std::exchange(shared->resume, nullptr);
-                               }
-                               if (resume) resume(nullptr);
-                             });
+  // The line holds its read: the other way round as well, neither would ever go.
+  const auto take = [shared = shared_, held = std::weak_ptr<Line>(line)](
+                        const std::shared_ptr<Read>&, ReadEnd end) {
+    const std::shared_ptr<Line> asked = held.lock();
+    if (!asked) return;  // the stream is gone
+    std::function<void(std::shared_ptr<void>)> resume;
+    {
+      const MutexLock lock(shared->mutex);
+      asked->end = std::make_unique<ReadEnd>(std::move(end));
+      resume = std::exchange(shared->resume, nullptr);
+    }
+    if (resume) resume(nullptr);
+  };
+  line->read = std::make_shared<Read>(router_.Parts(), std::move(ask), take);
   line->read->Next();
 }
 

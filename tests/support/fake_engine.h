@@ -128,6 +128,7 @@ class FakeEngine : public Engine {
     report.user = user.ToString();
     for (const auto& [key, items] : played_) {
       if (key.second != report.user || (!collection.empty() && key.first != collection)) continue;
+      if (items.empty()) continue;  // only asked for
       BucketReport bucket;
       bucket.collection = key.first;
       bucket.bucket = BucketLabel(collections_[key.first], items.begin()->second);
