@@ -99,6 +99,7 @@ void PeerThread::Repeat(const std::shared_ptr<Exchange>& exchange) {
 
 /// Closes what nobody used for long, and answers what waited for too long.
 void PeerThread::Tidy() {
+  if (ending_) return;  // the timer was over before it could be cancelled
   constexpr std::chrono::milliseconds kTidyEvery{100};
   const Clock::time_point now = Clock::now();
   std::vector<std::shared_ptr<Exchange>> late;
@@ -130,6 +131,7 @@ void PeerThread::Tidy() {
 }
 
 void PeerThread::AbortAll() {
+  ending_ = true;
   tidying_.cancel();
   std::map<std::string, Pool> pools = std::move(pools_);
   pools_.clear();

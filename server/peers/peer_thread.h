@@ -65,6 +65,7 @@ class PeerThread {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::steady_timer tidying_;
+  bool ending_ = false;                // of the thread
   std::map<std::string, Pool> pools_;  // by url
   Mutex mutex_{LockRank::kLeaf};
   bool stopped_ GUARDED_BY(mutex_) = false;
