@@ -48,7 +48,7 @@ class BodyStream {
   virtual void Attend(Waiting*) {}
   /// After Take: the rest waits. Take is called again, with the bytes not taken and nothing more,
   /// once the function of Waiting::Resume was called, and after `*later_us` at the latest (0: no
-  /// limit). Only where AnswersAsItGoes.
+  /// limit).
   virtual bool Later(int64_t* /*later_us*/) const { return false; }
   /// Bytes it holds until more come.
   virtual size_t HeldBytes() const { return 0; }
