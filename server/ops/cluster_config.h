@@ -13,13 +13,13 @@ namespace seendb::ops {
 
 /// See the head of this file.
 struct ClusterConfig {
-  std::string brokers;      ///< "host:port,host:port"
-  std::string name;         ///< the cluster's
-  std::string node;         ///< this node's name; empty: the machine's
-  std::string advertise;    ///< where other nodes reach it: "http://host:7373"
-  std::string zone;         ///< empty: one of its own, the node's name
-  double weight = 1;        ///< its share of the shards, compared with other nodes'
-  std::string secret_file;  ///< what nodes show each other
+  std::string brokers;               ///< "host:port,host:port"
+  std::string name;                  ///< the cluster's
+  std::string node;                  ///< this node's name; empty: the machine's
+  std::string advertise;             ///< where other nodes reach it: "http://host:7373"
+  std::string zone;                  ///< empty: one of its own, the node's name
+  double weight = 1;                 ///< its share of the shards, compared with other nodes'
+  std::string secret_file;           ///< what nodes show each other
   uint64_t transfer_mb_per_s = 100;  ///< shards that it fetches, and likewise those that it gives
   std::map<std::string, std::string> properties;  ///< librdkafka's, as they are
 };

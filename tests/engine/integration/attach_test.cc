@@ -85,8 +85,8 @@ TEST_F(AttachTest, ACopyIsAttachedInPlaceOfWhatWasRemoved) {
   ExpectSeen(users_[2], {"drained", "staged"});
 }
 
-// Whoever moves shards keeps copies in the database's own folder, for it may be a file system of its
-// own.
+// Whoever moves shards keeps copies in the database's own folder, for it may be a file system of
+// its own.
 TEST_F(AttachTest, ACopyMayLieInTheFolderForThose) {
   std::filesystem::create_directories(Path() + "/tmp/deeper");
   const std::string copy = Path() + "/tmp/copy";

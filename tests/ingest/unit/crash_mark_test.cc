@@ -2,13 +2,12 @@
 
 #include "ingest/crash_mark.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace seendb::ingest {
 namespace {
