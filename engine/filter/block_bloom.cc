@@ -136,6 +136,7 @@ void OrBlocks(const uint8_t* from, uint64_t blocks, uint8_t* to) noexcept {
 
 void Fold(const uint8_t* from, uint64_t blocks, uint64_t factor, uint8_t* to) noexcept {
   assert(factor != 0 && blocks % factor == 0);
+  assert(to + blocks / factor * kBlockBytes <= from || from + blocks * kBlockBytes <= to);
   const uint64_t folded = blocks / factor;
   std::memset(to, 0, folded * kBlockBytes);
   for (uint64_t b = 0; b < folded; ++b) {

@@ -1,6 +1,7 @@
 #include "api/json_read.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -212,6 +213,7 @@ size_t DepthOf(std::string_view json) {
     } else if (!in_text && (c == '{' || c == '[')) {
       deepest = std::max(deepest, ++depth);
     } else if (!in_text && (c == '}' || c == ']')) {
+      assert(depth > 0);
       --depth;
     }
   }

@@ -1,6 +1,7 @@
 #include "cluster/placement.h"
 
 #include <algorithm>
+#include <cassert>
 #include <limits>
 #include <map>
 #include <optional>
@@ -301,6 +302,7 @@ std::vector<PlaceableNode> PlaceableNodes(const Meta& meta) {
 
 Assignment Propose(const Assignment& current, const std::vector<PlaceableNode>& nodes,
                    uint32_t partitions, uint32_t replicas) {
+  assert(!nodes.empty());
   Draft draft(current, nodes, partitions, replicas);
   draft.Trim();
   draft.Fill();

@@ -1,5 +1,7 @@
 #include "cluster/report.h"
 
+#include <cassert>
+
 #include <nlohmann/json.hpp>
 
 namespace seendb::cluster {
@@ -44,6 +46,7 @@ Json ReplicasJson(uint32_t partition, const Meta& meta, const NodeViews* nodes) 
 }  // namespace
 
 std::string ClusterToJson(const std::string& name, const Meta& meta, const NodeViews* nodes) {
+  assert(meta.init());
   Json json{{"name", name},
             {"partitions", meta.init()->partitions},
             {"replicas", meta.init()->replicas},

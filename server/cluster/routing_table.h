@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -45,7 +46,10 @@ class RoutingTable {
   /// 0: what the cluster is is not known yet.
   uint32_t partitions() const { return static_cast<uint32_t>(routes_.size()); }
   /// Precondition: partition < partitions().
-  const PartitionRoutes& of(uint32_t partition) const { return routes_[partition]; }
+  const PartitionRoutes& of(uint32_t partition) const {
+    assert(partition < partitions());
+    return routes_[partition];
+  }
   /// All nodes that are up, but this one: their urls by name.
   const std::map<std::string, std::string>& up() const { return up_; }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cassert>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,6 +40,7 @@ class Stream {
   /// Precondition: secure().
   template <typename Handler>
   void Handshake(Handler handler) {
+    assert(secure());
     tls_->async_handshake(boost::asio::ssl::stream_base::server, std::move(handler));
   }
   template <typename Handler>
@@ -57,6 +59,7 @@ class Stream {
   /// Tells the peer that nothing more is written. Precondition: secure().
   template <typename Handler>
   void SayEnd(Handler handler) {
+    assert(secure());
     tls_->async_shutdown(std::move(handler));
   }
   /// Reads what nobody looks at, past TLS.
@@ -72,7 +75,10 @@ class Stream {
     socket_.async_wait(Socket::wait_read, std::move(handler));
   }
   /// Gives the socket away. Precondition: not secure(), and nothing is under way.
-  Socket Release() { return std::move(socket_); }
+  Socket Release() {
+    assert(!secure());
+    return std::move(socket_);
+  }
   /// Sends no more.
   void ShutdownSend();
   void Close();

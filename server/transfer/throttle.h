@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cstdint>
 
@@ -14,7 +15,7 @@ namespace seendb::transfer {
 class Throttle {
  public:
   /// Precondition: bytes_per_s > 0.
-  explicit Throttle(uint64_t bytes_per_s) : bytes_per_s_(bytes_per_s) {}
+  explicit Throttle(uint64_t bytes_per_s) : bytes_per_s_(bytes_per_s) { assert(bytes_per_s > 0); }
 
   /// When `bytes`, asked for at `now_us`, may go: now or later. They count from then on.
   int64_t Take(uint64_t bytes, int64_t now_us) {
