@@ -57,7 +57,7 @@ Result<std::string> CheckFolder(rocksdb::Env* env, const std::string& database, 
 
 // No later call finds the shard; what takes long in it ends soon.
 Status Unpublish(Catalog& catalog, Shards& shards, uint32_t number) {
-  return catalog.WithoutChanges([&](const CollectionRecords&) -> Status {
+  return catalog.WithoutChanges([&](const CollectionRecords&, bool) -> Status {
     auto without = std::make_shared<ShardSet>(*shards.All());
     const std::shared_ptr<Shard> shard = std::exchange((*without)[number], nullptr);
     shards.Publish(std::move(without));
@@ -131,11 +131,9 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
   const std::string place = ShardPath(path_, number);
   if (*from != place) status = RenameFolder(env, *from, place);
   if (status.ok()) {
-    Result<std::unique_ptr<Shard>> opened =
-        Shard::Open(OptionsOf(**identity, number), ContextOf(**identity));
-    status = opened.ok()
-                 ? catalog_.Join(number, LeftShards::Lend(left_, number, std::move(opened).value()))
-                 : opened.status();
+    const Result<std::shared_ptr<Shard>> opened = OpenShard(**identity, number);
+    status = opened.ok() ? catalog_.Admit(number, *opened) : opened.status();
+    if (status.ok()) status = BringIn(number, *opened);
   }
   if (status.ok()) return {};
   // As it was: closed, and under its former name.

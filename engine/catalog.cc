@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/pause_point.h"
 #include "collection_truth.h"
 
 namespace seendb {
@@ -43,9 +44,11 @@ std::shared_ptr<const CollectionMap> Catalog::All() const {
 }
 
 Result<CollectionPtr> Catalog::Find(std::string_view name) const {
-  const ReaderLock lock(mutex_);
-  const auto at = collections_->find(name);
-  if (at != collections_->end()) return at->second;
+  const std::shared_ptr<const CollectionMap> all = All();
+  const auto at = all->find(name);
+  if (at != all->end()) return at->second;
+  const Status opened = context_.shards->CheckOpened();
+  if (!opened.ok()) return opened;
   return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
 }
 
@@ -67,7 +70,21 @@ CollectionPtr Catalog::NewCollection(const std::string& name, const CollectionRe
                  *record.policy});
 }
 
+std::shared_ptr<const CollectionMap> Catalog::Map() {
+  auto map = std::make_shared<CollectionMap>();
+  for (const auto& [name, record] : records_) {
+    if (record.policy) (*map)[name] = NewCollection(name, record);
+  }
+  return map;
+}
+
 // ---- What holds ----
+
+ShardSet Catalog::With(uint32_t number, const std::shared_ptr<Shard>& shard) const {
+  ShardSet with = *context_.shards->All();
+  with[number] = shard;
+  return with;
+}
 
 CollectionRecords Catalog::WhatHolds(const ShardSet& shards) const {
   std::map<std::string, std::vector<CollectionClaim>, std::less<>> claims;
@@ -86,10 +103,10 @@ CollectionRecords Catalog::WhatHolds(const ShardSet& shards) const {
   return holds;
 }
 
-Status Catalog::Begin(const std::string& root, bool fresh) {
+Status Catalog::Load(const std::string& root) {
   const MutexLock change(change_mutex_);
   root_ = root;
-  Result<std::optional<CollectionRecords>> filed = ReadCollections(context_.env, root);
+  Result<std::optional<CollectionRecords>> filed = ReadCollections(context_.env, root, &changing_);
   if (filed.status().code() == StatusCode::kCorruption) {
     context_.problems->Add(kFileProblem + std::string(filed.status().message()) +
                            "; the shards are believed");
@@ -98,7 +115,14 @@ Status Catalog::Begin(const std::string& root, bool fresh) {
   } else if (filed->has_value()) {
     records_ = **std::move(filed);
     written_ = true;
+    tells_all_ = !changing_;
+    Publish(Map());
   }
+  return {};
+}
+
+Status Catalog::Begin(bool fresh) {
+  const MutexLock change(change_mutex_);
   const Status in_line = BringInLine(*context_.shards->All());
   const auto known = records_.find("default");
   if (!in_line.ok() || !fresh || (known != records_.end() && known->second.policy)) return in_line;
@@ -123,13 +147,12 @@ Status Catalog::Settle() {
 // FinishAll. The first failure; the others go on.
 Status Catalog::BringInLine(const ShardSet& shards) {
   CollectionRecords holds = WhatHolds(shards);
-  written_ = written_ && holds == records_;
+  const bool news = holds != records_;
+  written_ = written_ && !news;
   records_ = std::move(holds);
-  auto map = std::make_shared<CollectionMap>();
-  for (const auto& [name, record] : records_) {
-    if (record.policy) (*map)[name] = NewCollection(name, record);
-  }
-  Status first;
+  const std::shared_ptr<const CollectionMap> map = Map();
+  Status first = news && !context_.options->read_only ? WriteFile(true) : Status();
+  if (!first.ok()) return first;
   for (const std::shared_ptr<Shard>& shard : shards) {
     if (shard == nullptr || context_.options->read_only) continue;
     const std::optional<CollectionClaims> claims = shard->catalog().Claims();
@@ -146,7 +169,7 @@ Status Catalog::BringInLine(const ShardSet& shards) {
       if (first.ok() && !done.ok()) first = std::move(done);
     }
   }
-  Publish(std::move(map));
+  Publish(map);
   return first;
 }
 
@@ -172,45 +195,51 @@ Status Catalog::FinishDeletions(Shard& shard) {
 
 Status Catalog::FinishAll(const ShardSet& shards) {
   if (context_.options->read_only) return {};
+  bool all_told = context_.shards->CheckOpened().ok();
   for (const std::shared_ptr<Shard>& shard : shards) {
     if (shard == nullptr) continue;
     Status done = FinishDeletions(*shard);
     if (!done.ok()) return done;
+    all_told = all_told && shard->catalog().Claims();
   }
-  return WriteFile();
+  return WriteFile(changing_ && !all_told);
 }
 
-// As an opening does it for all.
+Status Catalog::Admit(uint32_t number, const std::shared_ptr<Shard>& shard) {
+  const MutexLock change(change_mutex_);
+  return BringInLine(With(number, shard));
+}
+
 Status Catalog::Join(uint32_t number, const std::shared_ptr<Shard>& shard) {
   const MutexLock change(change_mutex_);
-  auto with = std::make_shared<ShardSet>(*context_.shards->All());
-  (*with)[number] = shard;
-  Status status = BringInLine(*with);
-  if (status.ok()) status = shard->Replay();
-  if (status.ok()) status = FinishAll(*with);
-  if (status.ok()) status = shard->upkeep().Begin(*All());
-  if (status.ok()) context_.shards->Publish(std::move(with));
+  const ShardSet with = With(number, shard);
+  Status status = context_.options->read_only ? Status() : BringInLine(with);
+  if (status.ok()) status = FinishAll(with);
+  if (status.ok()) context_.shards->Add(number, shard);
   return status;
 }
 
 Status Catalog::Note(const std::string& name, const CollectionRecord& record) {
   records_[name] = record;
   written_ = false;
-  return WriteFile();
+  return WriteFile(false);
 }
 
-Status Catalog::WriteFile() {
-  if (written_) return {};
-  Status wrote = WriteCollections(context_.env, root_, records_);
+Status Catalog::WriteFile(bool changing) {
+  if (written_ && changing == changing_) return {};
+  Status wrote = WriteCollections(context_.env, root_, records_, changing);
   written_ = wrote.ok();
+  if (wrote.ok()) changing_ = changing;
   context_.problems->Clear(kFileProblem);
   if (!written_) context_.problems->Add(kFileProblem + wrote.ToString());
+  if (changing_) SEENDB_PAUSE_POINT("collections: announced");
   return wrote;
 }
 
-Status Catalog::WithoutChanges(const std::function<Status(const CollectionRecords&)>& work) {
+Status Catalog::WithoutChanges(
+    const std::function<Status(const CollectionRecords&, bool changing)>& work) {
   const MutexLock change(change_mutex_);
-  return work(records_);
+  return work(records_, changing_);
 }
 
 // ---- Changes ----
@@ -295,6 +324,8 @@ Status Catalog::Store(const CollectionPtr& wanted) {
   for (const std::shared_ptr<Shard>& shard : shards) {
     incomplete.push_back(shard->catalog().HistoryIncompleteUnder(*wanted, recorded_by, now_ms));
   }
+  const Status changing = WriteFile(true);
+  if (!changing.ok()) return changing;
   for (size_t i = 0; i < shards.size(); ++i) {
     const Status announced = shards[i]->catalog().Announce(*wanted, incomplete[i]);
     if (!announced.ok()) return announced;
@@ -340,6 +371,8 @@ Status Catalog::BeginAnew(const CollectionPtr& wanted, const Status& fixed) {
   if (!status.ok()) return status;
   const StoppedWrites stopped(*context_.shards, wanted->name);
   if (stopped.HoldsAny(**known)) return fixed;
+  status = WriteFile(true);
+  if (!status.ok()) return status;
   bool first = true;
   for (const std::shared_ptr<Shard>& shard : context_.shards->Attached()) {
     status = shard->catalog().BeginAnew(*wanted);
@@ -375,6 +408,8 @@ Status Catalog::Delete(std::string_view name) {
     return Status::Incompatible("the collection default is deleted only while it holds nothing",
                                 "/collection");
   }
+  status = WriteFile(true);
+  if (!status.ok()) return status;
   auto map = std::make_shared<CollectionMap>(*All());
   map->erase((*known)->name);
   Publish(std::move(map));

@@ -1,9 +1,10 @@
 // engine/catalog.h: the collections and their policies, as the file COLLECTIONS, the shards and the
 // calls under way know them.
 //
-// A change goes to the attached shards first, synced, then into the file: what holds after a crash
-// in between is told by the shards (collection_truth.h). A shard that is absent meanwhile hears of
-// the change from the file when it comes back.
+// A change is announced in the file ("changing"), goes to the attached shards, synced, and then
+// into the file: what holds after a crash in between is told by the shards (collection_truth.h). A
+// shard that is absent meanwhile hears of the change from the file when it comes back. Where the
+// file announces nothing, no shard knows more than it, and shards may be opened one by one.
 //
 // Threads: any; changes are made one at a time.
 
@@ -41,12 +42,17 @@ class Catalog {
   explicit Catalog(const Context& context) : context_(context) {}
 
   std::shared_ptr<const CollectionMap> All() const;
-  /// kNotFound ("/collection").
+  /// kNotFound ("/collection"); kUnavailable while a shard that is being opened may know of it.
   Result<CollectionPtr> Find(std::string_view name) const;
 
-  /// Reads the file of `root`, finds what holds and brings the shards in line. Where the database
-  /// is `fresh` it makes the collection default. Before the journals are replayed.
-  Status Begin(const std::string& root, bool fresh);
+  /// First: reads the file of `root`, and publishes what it says.
+  Status Load(const std::string& root);
+  /// Whether the file was there, sound, and announced no change. Then the shards may be opened one
+  /// by one, with Admit.
+  bool tells_all() const { return tells_all_; }
+  /// Finds what holds and brings all shards in line. Where the database is `fresh` it makes the
+  /// collection default. Before the journals are replayed.
+  Status Begin(bool fresh);
   /// Finishes deletions that something has interrupted, and then writes the file where it is
   /// behind. After the journals are replayed.
   Status Finish();
@@ -56,22 +62,29 @@ class Catalog {
   /// all.
   Status Settle();
 
-  /// Brings a shard that was opened in line, replays its journals and publishes it. On failure it
-  /// is not published.
+  /// Brings a shard that was opened in line with the others, before its journals are replayed.
+  Status Admit(uint32_t number, const std::shared_ptr<Shard>& shard);
+  /// Publishes it once they are. What changed since Admit, it learns now. On failure it is not
+  /// published.
   Status Join(uint32_t number, const std::shared_ptr<Shard>& shard);
 
   /// Engine::PutCollection and Engine::DeleteCollection. Of `making`, what is there is not older.
   Status Put(std::string_view name, const PolicyPatch& patch, std::optional<uint64_t> making);
   Status Delete(std::string_view name);
 
-  /// Runs `work(what the file holds)` while no collection changes; nor do two of these run at once.
-  Status WithoutChanges(const std::function<Status(const CollectionRecords&)>& work);
+  /// Runs `work(what the file holds, whether it announces a change)` while no collection changes;
+  /// nor do two of these run at once.
+  Status WithoutChanges(const std::function<Status(const CollectionRecords&, bool)>& work);
 
  private:
   class StoppedWrites;
   void Publish(std::shared_ptr<const CollectionMap> collections);
   void PublishWith(const CollectionPtr& collection);
   CollectionPtr NewCollection(const std::string& name, const CollectionRecord& record);
+  /// What calls see of the records.
+  std::shared_ptr<const CollectionMap> Map() REQUIRES(change_mutex_);
+  /// The attached shards and this one.
+  ShardSet With(uint32_t number, const std::shared_ptr<Shard>& shard) const;
   /// What the file and the shards say.
   CollectionRecords WhatHolds(const ShardSet& shards) const REQUIRES(change_mutex_);
   /// Brings the shards in line with `records_`, and publishes it.
@@ -81,13 +94,14 @@ class Catalog {
   /// Whether the policy is valid, and how many column families the collections would need.
   Status CheckFamilies(std::string_view name, const Policy& policy) const;
   Status CheckAllWritable() const;
-  Status Store(const CollectionPtr& wanted);
+  Status Store(const CollectionPtr& wanted) REQUIRES(change_mutex_);
   /// Gives a collection other fixed fields; `fixed` where it holds anything.
-  Status BeginAnew(const CollectionPtr& wanted, const Status& fixed);
+  Status BeginAnew(const CollectionPtr& wanted, const Status& fixed) REQUIRES(change_mutex_);
   Status DeleteInShards(const std::string& name, uint64_t making);
   /// Notes what holds now of a name, and writes the file.
   Status Note(const std::string& name, const CollectionRecord& record) REQUIRES(change_mutex_);
-  Status WriteFile() REQUIRES(change_mutex_);
+  /// Makes the file say `records_`, and whether some shard may know more.
+  Status WriteFile(bool changing) REQUIRES(change_mutex_);
 
   const Context context_;
   mutable ReadWriteMutex mutex_{LockRank::kLeaf};
@@ -96,7 +110,9 @@ class Catalog {
   Mutex change_mutex_{LockRank::kPolicies};
   std::string root_ GUARDED_BY(change_mutex_);
   CollectionRecords records_ GUARDED_BY(change_mutex_);
-  bool written_ GUARDED_BY(change_mutex_) = false;  // the file holds `records_`
+  bool written_ GUARDED_BY(change_mutex_) = false;   // the file holds `records_`
+  bool changing_ GUARDED_BY(change_mutex_) = false;  // it announces a change
+  bool tells_all_ = false;                           // set by Load
 };
 
 }  // namespace seendb

@@ -94,26 +94,28 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   CheckpointReport report;
-  const Status made = catalog_.WithoutChanges([&](const CollectionRecords& collections) {
-    const std::shared_ptr<const ShardSet> all = shards_.All();
-    const Status whole = CheckNoneAbsent(*all);
-    if (!whole.ok()) return whole;
-    return MakeCopy(shared_->env, path_, dir, "",
-                    [&](const Identity& identity, const std::string& fresh) -> Status {
-                      rocksdb::Env* const env = shared_->env;
-                      Status status;
-                      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
-                        status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
-                      }
-                      if (status.ok()) status = WriteCollections(env, fresh, collections);
-                      if (status.ok()) status = WriteIdentity(env, fresh, identity);
-                      for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
-                        status = CheckShardCopy(identity, ShardPath(fresh, shard), shard,
-                                                report.files_linked == 0);
-                      }
-                      return status;
-                    });
-  });
+  const Status made =
+      catalog_.WithoutChanges([&](const CollectionRecords& collections, bool changing) {
+        const std::shared_ptr<const ShardSet> all = shards_.All();
+        const Status whole = CheckNoneAbsent(*all);
+        if (!whole.ok()) return whole;
+        return MakeCopy(shared_->env, path_, dir, "",
+                        [&](const Identity& identity, const std::string& fresh) -> Status {
+                          rocksdb::Env* const env = shared_->env;
+                          Status status;
+                          for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+                            status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
+                          }
+                          if (status.ok())
+                            status = WriteCollections(env, fresh, collections, changing);
+                          if (status.ok()) status = WriteIdentity(env, fresh, identity);
+                          for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+                            status = CheckShardCopy(identity, ShardPath(fresh, shard), shard,
+                                                    report.files_linked == 0);
+                          }
+                          return status;
+                        });
+      });
   if (!made.ok()) return made;
   report.shards = shard_count_;
   return report;
@@ -125,7 +127,7 @@ Result<CheckpointReport> EngineImpl::CheckpointShard(uint32_t number, const std:
   if (!status.ok()) return status;
   CheckpointReport report;
   report.shards = 1;
-  status = catalog_.WithoutChanges([&](const CollectionRecords&) -> Status {
+  status = catalog_.WithoutChanges([&](const CollectionRecords&, bool) -> Status {
     const Result<std::shared_ptr<Shard>> shard = shards_.At(number);
     if (!shard.ok()) return shard.status();
     const std::string part = ShardPath("", number);

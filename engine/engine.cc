@@ -3,10 +3,14 @@
 #include "seendb/engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <optional>
+#include <span>
+#include <thread>
 #include <utility>
 
+#include "base/pause_point.h"
 #include "check_options.h"
 #include "engine_impl.h"
 #include "filter/hash.h"
@@ -74,18 +78,31 @@ bool HasShards(rocksdb::Env* env, const std::string& path) {
                      [](const std::string& name) { return name.starts_with("shard-"); });
 }
 
-// Runs `work` for every shard at once; the first failure by shard number.
-Status ForAllShards(size_t shards, const std::function<Status(size_t)>& work) {
-  std::vector<std::future<Status>> running;
-  for (size_t i = 0; i < shards; ++i) {
-    running.push_back(std::async(std::launch::async, work, i));
+// An opening waits for its disk about as long as it computes.
+constexpr size_t kLeastOpeningThreads = 4;
+
+// Runs `work` for the shards, some at once: as many as there are processors, so that the first are
+// open while the last still wait. After a failure none begins. The first failure by shard number.
+Status ForShards(std::span<const uint32_t> shards, const std::function<Status(uint32_t)>& work) {
+  const size_t threads =
+      std::max<size_t>(kLeastOpeningThreads, std::thread::hardware_concurrency());
+  std::vector<Status> ended(shards.size());
+  std::atomic<size_t> next{0};
+  std::atomic<bool> failed{false};
+  const auto serve = [&] {
+    for (size_t i = next++; !failed && i < shards.size(); i = next++) {
+      ended[i] = work(shards[i]);
+      if (!ended[i].ok()) failed = true;
+    }
+  };
+  std::vector<std::future<void>> running;
+  for (size_t i = 0; i < std::min(threads, shards.size()); ++i) {
+    running.push_back(std::async(std::launch::async, serve));
   }
-  Status first;
-  for (std::future<Status>& one : running) {
-    Status status = one.get();
-    if (first.ok() && !status.ok()) first = std::move(status);
-  }
-  return first;
+  for (std::future<void>& one : running) one.get();
+  const auto first =
+      std::find_if(ended.begin(), ended.end(), [](const Status& status) { return !status.ok(); });
+  return first == ended.end() ? Status() : std::move(*first);
 }
 
 // Options::owned against the database; and whether it names the shard.
@@ -105,16 +122,6 @@ Status CheckOwned(const Options& options, const Identity& identity) {
   }
   if (identity.ready || owned.size() == identity.shards) return {};
   return Status::InvalidArgument("a new database is made with all of its shards", "/owned");
-}
-
-// The newest time that any shard noted.
-std::optional<int64_t> NotedBy(const Shards& shards) {
-  std::optional<int64_t> noted_ms;
-  for (const std::shared_ptr<Shard>& shard : shards.Attached()) {
-    const std::optional<int64_t> of_shard = shard->noted_ms();
-    if (of_shard) noted_ms = std::max(noted_ms.value_or(*of_shard), *of_shard);
-  }
-  return noted_ms;
 }
 
 }  // namespace
@@ -164,24 +171,17 @@ EngineImpl::~EngineImpl() {
 }
 
 Status EngineImpl::OpenAll() {
-  Identity identity;
+  opening_ = std::make_unique<Opening>();
+  Identity& identity = opening_->identity;
   Status status = OpenIdentity(&identity);
-  const bool fresh = !identity.ready;
-  if (status.ok()) hash_.emplace(identity.hash);
-  if (status.ok()) status = OpenShards(identity);
-  // The clock is believed, or doubted, by what the shards noted.
-  if (status.ok()) guard_.Begin(NotedBy(shards_), options_.confirm_clock);
-  if (status.ok()) status = catalog_.Begin(path_, fresh);
-  if (status.ok() && fresh) status = SyncFolder(shared_->env, path_);  // the shards' names first
-  if (status.ok() && fresh) {
-    identity.ready = true;
-    status = WriteIdentity(shared_->env, path_, identity);
-  }
+  if (status.ok()) status = BeginOpening();
+  if (status.ok()) status = catalog_.Load(path_);
+  const bool one_by_one = options_.open_later && identity.ready && !options_.read_only;
+  if (status.ok() && (!one_by_one || !catalog_.tells_all())) status = OpenTogether();
   if (status.ok()) {
-    opening_ = shards_.All();
-    shards_.BeginOpening(shard_count_);
+    shards_.BeginOpening(shard_count_, opening_->shards);
     if (options_.background && !options_.read_only) StartBackground();
-    if (!options_.replay_later) status = FinishOpening();
+    if (!options_.open_later) status = FinishOpening();
   }
   if (status.ok()) return {};
   const Status closed = Close();
@@ -190,18 +190,26 @@ Status EngineImpl::OpenAll() {
 }
 
 Status EngineImpl::FinishOpening() {
-  const std::shared_ptr<const ShardSet> all = std::exchange(opening_, nullptr);
-  Status status = ForAllShards(all->size(), [&](size_t i) {
-    const std::shared_ptr<Shard>& shard = (*all)[i];
-    if (shard == nullptr) return Status();
-    Status ready = shard->Replay();
-    if (ready.ok()) ready = catalog_.FinishIn(*shard);
-    if (ready.ok()) ready = shard->upkeep().Begin(*catalog_.All());
-    if (ready.ok()) shards_.Add(i, shard);
-    return ready;
+  const std::unique_ptr<Opening> opening = std::move(opening_);
+  Status status = ForShards(opening->shards, [&](uint32_t number) {
+    std::shared_ptr<Shard> shard = std::move(opening->opened[number]);
+    if (shard != nullptr) return BringIn(number, shard);
+    Result<std::shared_ptr<Shard>> opened = OpenShard(opening->identity, number);
+    if (!opened.ok()) return opened.status();
+    if ((*opened)->noted_ms()) guard_.Begin((*opened)->noted_ms(), options_.confirm_clock);
+    const Status admitted = catalog_.Admit(number, *opened);
+    return admitted.ok() ? BringIn(number, *opened) : admitted;
   });
+  if (status.ok()) guard_.Begin({}, options_.confirm_clock);
   shards_.EndOpening();
   return status.ok() ? catalog_.Finish() : WithWayBack(std::move(status));
+}
+
+Status EngineImpl::BringIn(uint32_t number, const std::shared_ptr<Shard>& shard) {
+  Status ready = shard->Replay();
+  if (ready.ok()) ready = catalog_.FinishIn(*shard);
+  if (ready.ok()) ready = shard->upkeep().Begin(*catalog_.All());
+  return ready.ok() ? catalog_.Join(number, shard) : ready;
 }
 
 Status EngineImpl::OpenIdentity(Identity* identity) {
@@ -302,23 +310,55 @@ Result<bool> EngineImpl::IsToOpen(uint32_t shard) const {
   return !owned || std::count(owned->begin(), owned->end(), shard) != 0;
 }
 
-Status EngineImpl::OpenShards(const Identity& identity) {
+// Finds which shards are to be opened.
+Status EngineImpl::BeginOpening() {
+  const Identity& identity = opening_->identity;
+  hash_.emplace(identity.hash);
   shard_count_ = identity.shards;
-  auto opened = std::make_shared<ShardSet>(identity.shards);
-  Status status = options_.read_only ? Status() : RemoveDetached(shared_->env, path_);
-  if (!status.ok()) return status;
-  const ShardContext context = ContextOf(identity);
-  status = ForAllShards(identity.shards, [&](size_t i) {
-    const auto number = static_cast<uint32_t>(i);
+  opening_->opened.resize(shard_count_);
+  const Status removed = options_.read_only ? Status() : RemoveDetached(shared_->env, path_);
+  if (!removed.ok()) return removed;
+  for (uint32_t number = 0; number < shard_count_; ++number) {
     const Result<bool> is_here = IsToOpen(number);
-    if (!is_here.ok() || !*is_here) return is_here.status();
-    Result<std::unique_ptr<Shard>> shard = Shard::Open(OptionsOf(identity, number), context);
-    if (!shard.ok()) return shard.status();
-    (*opened)[i] = LeftShards::Lend(left_, number, std::move(shard).value());
-    return Status();
+    if (!is_here.ok()) return is_here.status();
+    if (*is_here) opening_->shards.push_back(number);
+  }
+  guard_.BeginInParts();
+  if (options_.confirm_clock) guard_.Begin({}, true);
+  return {};
+}
+
+Result<std::shared_ptr<Shard>> EngineImpl::OpenShard(const Identity& identity, uint32_t number) {
+  SEENDB_PAUSE_POINT("open: before the database");
+  Result<std::unique_ptr<Shard>> shard =
+      Shard::Open(OptionsOf(identity, number), ContextOf(identity));
+  if (!shard.ok()) return shard.status();
+  return LeftShards::Lend(left_, number, std::move(shard).value());
+}
+
+// Opens all before any is replayed: a database that is new, or whose shards have to tell together
+// which collections there are.
+Status EngineImpl::OpenTogether() {
+  Identity& identity = opening_->identity;
+  Status status = ForShards(opening_->shards, [this](uint32_t number) {
+    Result<std::shared_ptr<Shard>> shard = OpenShard(opening_->identity, number);
+    if (shard.ok()) opening_->opened[number] = std::move(shard).value();
+    return shard.status();
   });
-  shards_.Publish(std::move(opened));
-  return status;
+  shards_.Publish(std::make_shared<ShardSet>(opening_->opened));
+  // The clock is believed, or doubted, by what the shards noted.
+  std::optional<int64_t> noted_ms;
+  for (const std::shared_ptr<Shard>& shard : shards_.Attached()) {
+    if (shard->noted_ms()) noted_ms = std::max(noted_ms.value_or(INT64_MIN), *shard->noted_ms());
+  }
+  if (!status.ok()) return status;
+  guard_.Begin(noted_ms, options_.confirm_clock);
+  const bool fresh = !identity.ready;
+  status = catalog_.Begin(fresh);
+  if (!status.ok() || !fresh) return status;
+  status = SyncFolder(shared_->env, path_);  // the shards' names first
+  identity.ready = true;
+  return status.ok() ? WriteIdentity(shared_->env, path_, identity) : status;
 }
 
 Status EngineImpl::CheckOpen() const { return closed_ ? Status::Closed() : Status(); }

@@ -102,9 +102,20 @@ class EngineImpl final : public Engine {
   Status Close() override;
 
  private:
+  /// Between OpenAll and FinishOpening.
+  struct Opening {
+    Identity identity;
+    std::vector<uint32_t> shards;  ///< to be opened
+    ShardSet opened;               ///< those that are, and not yet replayed
+  };
+
   // engine.cc
   Status OpenIdentity(Identity* identity);
-  Status OpenShards(const Identity& identity);
+  Status BeginOpening();
+  Status OpenTogether();
+  Result<std::shared_ptr<Shard>> OpenShard(const Identity& identity, uint32_t shard);
+  /// Replays a shard that was admitted to the catalog, and publishes it.
+  Status BringIn(uint32_t number, const std::shared_ptr<Shard>& shard);
   /// Whether an opening opens the shard.
   Result<bool> IsToOpen(uint32_t shard) const;
   ShardStoreOptions OptionsOf(const Identity& identity, uint32_t shard) const;
@@ -144,7 +155,7 @@ class EngineImpl final : public Engine {
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
   Mutex attach_mutex_{LockRank::kAttach};  // one shard comes or goes at a time
   Shards shards_;
-  std::shared_ptr<const ShardSet> opening_;  // between OpenAll and FinishOpening
+  std::unique_ptr<Opening> opening_;
   const std::shared_ptr<LeftShards> left_ = std::make_shared<LeftShards>();
   uint32_t shard_count_ = 1;  // also after Close
   ProblemList problems_;      // of the background work; those of a shard are its own

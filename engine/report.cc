@@ -1,6 +1,7 @@
 // What the engine tells people, put together from its shards.
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "engine_impl.h"
@@ -69,6 +70,7 @@ EngineStats EngineImpl::Stats() {
 #include "seendb/counters.def"
 #undef SEENDB_COUNTER
   stats.shards = shard_count_;
+  std::tie(stats.shards_open, stats.shards_opening) = shards_.OpenAndComing();
   const std::shared_ptr<const ShardSet> all = shards_.All();
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard != nullptr) shard->report().AddTo(&stats);

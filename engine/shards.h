@@ -10,6 +10,8 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,21 +52,31 @@ class Shards {
     const WriterLock lock(mutex_);
     set_.swap(set);  // the former set goes without the lock
   }
-  /// None of `count` is there yet; each is to be added, until EndOpening.
-  void BeginOpening(size_t count) {
+  /// None of `count` is there yet; `coming` are to be added, until EndOpening.
+  void BeginOpening(size_t count, std::span<const uint32_t> coming) {
     const WriterLock lock(mutex_);
     set_ = std::make_shared<ShardSet>(count);
+    coming_.insert(coming.begin(), coming.end());
     opening_ = true;
   }
-  void Add(size_t number, const std::shared_ptr<Shard>& shard) {
+  void Add(uint32_t number, const std::shared_ptr<Shard>& shard) {
     const WriterLock lock(mutex_);
     auto with = std::make_shared<ShardSet>(*set_);
     (*with)[number] = shard;
     set_ = std::move(with);
+    coming_.erase(number);
   }
   void EndOpening() {
     const WriterLock lock(mutex_);
     opening_ = false;
+    coming_.clear();
+  }
+  /// How many are there, and how many are to come.
+  std::pair<uint32_t, uint32_t> OpenAndComing() const {
+    const ReaderLock lock(mutex_);
+    const auto absent = std::count(set_->begin(), set_->end(), nullptr);
+    return {static_cast<uint32_t>(set_->size()) - static_cast<uint32_t>(absent),
+            static_cast<uint32_t>(coming_.size())};
   }
   /// kUnavailable where it is absent. Precondition: there is such a number.
   Result<std::shared_ptr<Shard>> At(uint32_t number) const {
@@ -76,7 +88,7 @@ class Shards {
   /// Why a shard is not there.
   Status Missing(size_t number) const {
     const ReaderLock lock(mutex_);
-    return Why(number);
+    return Why(static_cast<uint32_t>(number));
   }
   /// kUnavailable until all shards are open.
   Status CheckOpened() const {
@@ -109,12 +121,13 @@ class Shards {
   }
 
  private:
-  Status Why(size_t number) const REQUIRES_SHARED(mutex_) {
-    return opening_ ? OpeningShard(number) : AbsentShard(number);
+  Status Why(uint32_t number) const REQUIRES_SHARED(mutex_) {
+    return coming_.contains(number) ? OpeningShard(number) : AbsentShard(number);
   }
 
   mutable ReadWriteMutex mutex_{LockRank::kLeaf};
   bool opening_ GUARDED_BY(mutex_) = false;
+  std::set<uint32_t> coming_ GUARDED_BY(mutex_);
   std::shared_ptr<const ShardSet> set_ GUARDED_BY(mutex_) = std::make_shared<ShardSet>(1);
 };
 

@@ -260,7 +260,7 @@ class App {
       seams.clock = &*clock_;
       options.background = false;
     }
-    options.replay_later = true;
+    options.open_later = true;
     Result<std::unique_ptr<Engine>> result = Engine::Open(config_.db, options, seams);
     if (!result.ok()) {
       open_failure_ = result.status();

@@ -1,5 +1,6 @@
 #include "base/clock_guard.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -35,19 +36,27 @@ Status ClockGuard::Check(const Present& now) {
       "it");
 }
 
+void ClockGuard::BeginInParts() {
+  if (machine_ != nullptr) ahead_max_ = std::numeric_limits<int64_t>::min();
+}
+
+// Once the clock is believed, no older time can change that.
 void ClockGuard::Begin(std::optional<int64_t> noted_ms, bool confirmed) {
   if (machine_ == nullptr) return;
   const MutexLock lock(mutex_);
+  if (begun_ && !jumped_) return;
   const int64_t now_ms = clock_->NowMs();
   begun_ = true;
-  jumped_ = noted_ms && !confirmed && *noted_ms < now_ms - jump_ms_;
-  ahead_max_ = Ahead(jumped_ ? *noted_ms + jump_ms_ : now_ms + kStepMs);
+  if (noted_ms) noted_ms_ = std::max(noted_ms_.value_or(*noted_ms), *noted_ms);
+  jumped_ = noted_ms_ && !confirmed && *noted_ms_ < now_ms - jump_ms_;
+  ahead_max_ = Ahead(jumped_ ? *noted_ms_ + jump_ms_ : now_ms + kStepMs);
 }
 
 int64_t ClockGuard::Confirm() {
   const int64_t now_ms = clock_->NowMs();
   if (machine_ == nullptr) return now_ms;
   const MutexLock lock(mutex_);
+  begun_ = true;
   jumped_ = false;
   ahead_max_ = Ahead(now_ms + kStepMs);
   return now_ms;

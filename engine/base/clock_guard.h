@@ -42,8 +42,11 @@ class ClockGuard final : public Clock {
   /// kUnavailable where `now` is in doubt. The text is always the same.
   static Status Check(const Present& now);
 
+  /// The database is opened in parts: the clock is in doubt until Begin.
+  void BeginInParts();
   /// The database was opened; `noted_ms` is the newest time that it noted, if it noted any.
-  /// `confirmed`: somebody said that the clock is right.
+  /// `confirmed`: somebody said that the clock is right. Of a database that is opened in parts: a
+  /// part that noted a time was opened, or, without a time, the last.
   void Begin(std::optional<int64_t> noted_ms, bool confirmed);
   /// The clock is right: the doubt is over. Returns the present.
   int64_t Confirm();
@@ -61,6 +64,7 @@ class ClockGuard final : public Clock {
   std::atomic<int64_t> ahead_max_;  // beyond it the clock is in doubt
   Mutex mutex_{LockRank::kLeaf};
   bool begun_ GUARDED_BY(mutex_) = false;
+  std::optional<int64_t> noted_ms_ GUARDED_BY(mutex_);          // the newest that Begin was told
   bool jumped_ GUARDED_BY(mutex_) = false;                      // since the opening
   std::optional<int64_t> noted_at_boot_ms_ GUARDED_BY(mutex_);  // the last time to note
 };

@@ -153,6 +153,8 @@ Json ToJson(const EngineStats& s) {
   json["flush_bytes_written"] = s.flush_bytes_written;
   json["compaction_bytes_written"] = s.compaction_bytes_written;
   json["shards"] = s.shards;
+  json["shards_open"] = s.shards_open;
+  json["shards_opening"] = s.shards_opening;
   json["column_families"] = s.column_families;
   json["clock_in_doubt"] = s.clock_in_doubt;
   json["degraded"] = s.degraded;

@@ -1,5 +1,7 @@
 #include "store/collections_file.h"
 
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "format/bytes.h"
@@ -15,14 +17,15 @@ constexpr int kCollectionsFormat = 1;
 
 std::string CollectionsPath(const std::string& root) { return root + "/" + kCollectionsName; }
 
-std::string CollectionsText(const CollectionRecords& records) {
+std::string CollectionsText(const CollectionRecords& records, bool changing) {
   OrderedJson all = OrderedJson::object();
   for (const auto& [name, record] : records) {
     OrderedJson& json = all[name] = {{"making", record.making}, {"revision", record.revision}};
     if (record.policy) json["policy"] = OrderedJson::parse(PolicyToJson(*record.policy));
   }
-  const OrderedJson file{
-      {"format", kCollectionsFormat}, {"sum", HashBytes(all.dump())}, {"collections", all}};
+  OrderedJson file{{"format", kCollectionsFormat}, {"sum", HashBytes(all.dump())}};
+  if (changing) file["changing"] = true;
+  file["collections"] = std::move(all);
   return file.dump(2) + "\n";
 }
 
@@ -41,34 +44,37 @@ CollectionRecord RecordFromJson(const OrderedJson& json) {
 
 }  // namespace
 
-Result<std::optional<CollectionRecords>> ReadCollections(rocksdb::Env* env,
-                                                         const std::string& root) {
+Result<std::optional<CollectionRecords>> ReadCollections(rocksdb::Env* env, const std::string& root,
+                                                         bool* changing) {
   const std::string path = CollectionsPath(root);
   std::string text;
   const rocksdb::Status read = rocksdb::ReadFileToString(env, path, &text);
   if (read.IsNotFound() || read.IsPathNotFound()) return std::optional<CollectionRecords>();
   if (!read.ok()) return FromRocks(read, "read " + path);
   CollectionRecords records;
+  bool is_changing = false;
   try {
     const OrderedJson parsed = OrderedJson::parse(text);
     if (parsed.at("format").get<int>() > kCollectionsFormat) {
       return Status::Incompatible(path + " was written by newer software");
     }
+    is_changing = parsed.contains("changing");
     for (const auto& [name, json] : parsed.at("collections").items()) {
       records[name] = RecordFromJson(json);
     }
   } catch (const nlohmann::json::exception& e) {
     return Status::Corruption(path + " is damaged: " + e.what());
   }
-  if (CollectionsText(records) != text) {
+  if (CollectionsText(records, is_changing) != text) {
     return Status::Corruption(path + " is damaged: it is not as it was written");
   }
+  if (changing != nullptr) *changing = is_changing;
   return std::optional<CollectionRecords>(std::move(records));
 }
 
 Status WriteCollections(rocksdb::Env* env, const std::string& root,
-                        const CollectionRecords& records) {
-  return ReplaceFile(env, CollectionsPath(root), CollectionsText(records), true);
+                        const CollectionRecords& records, bool changing) {
+  return ReplaceFile(env, CollectionsPath(root), CollectionsText(records, changing), true);
 }
 
 }  // namespace seendb

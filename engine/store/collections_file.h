@@ -29,11 +29,13 @@ using CollectionRecords = std::map<std::string, CollectionRecord, std::less<>>;
 
 inline constexpr char kCollectionsName[] = "COLLECTIONS";
 
-/// Reads `<root>/COLLECTIONS`; nothing where there is none. kCorruption: it is damaged.
-Result<std::optional<CollectionRecords>> ReadCollections(rocksdb::Env* env,
-                                                         const std::string& root);
-/// Replaces `<root>/COLLECTIONS` atomically, synced.
+/// Reads `<root>/COLLECTIONS`; nothing where there is none. `changing` (may be null): as written.
+/// kCorruption: it is damaged.
+Result<std::optional<CollectionRecords>> ReadCollections(rocksdb::Env* env, const std::string& root,
+                                                         bool* changing = nullptr);
+/// Replaces `<root>/COLLECTIONS` atomically, synced. `changing`: some shard may know more than the
+/// file.
 Status WriteCollections(rocksdb::Env* env, const std::string& root,
-                        const CollectionRecords& records);
+                        const CollectionRecords& records, bool changing = false);
 
 }  // namespace seendb

@@ -16,7 +16,7 @@ std::atomic<uint64_t> next_id{1};
 Catalog::Catalog(ops::Metrics* metrics)
     : metrics_(metrics), id_(next_id.fetch_add(1)), entries_(std::make_shared<Entries>()) {}
 
-void Catalog::Renew(Engine* engine) {
+void Catalog::Renew(Engine* engine, bool all) {
   const MutexLock lock(mutex_);
   auto entries = std::make_shared<Entries>();
   bool may_wait = false;
@@ -25,6 +25,7 @@ void Catalog::Renew(Engine* engine) {
     entries->emplace(info.name, CatalogEntry{info.policy, metrics_->ForCollection(info.name)});
   }
   entries_ = std::move(entries);
+  all_.store(all, std::memory_order_relaxed);
   may_wait_.store(may_wait, std::memory_order_relaxed);
   version_.fetch_add(1, std::memory_order_release);
 }
@@ -51,6 +52,9 @@ std::shared_ptr<const CatalogEntry> Catalog::Find(std::string_view name) const {
 }
 
 Status Catalog::Unknown(std::string_view name, std::string_view field) const {
+  if (!all_.load(std::memory_order_relaxed)) {
+    return Status::Unavailable("the database is being opened");
+  }
   const std::shared_ptr<const Entries> entries = Current();
   std::vector<std::string_view> known;
   for (const auto& [of, entry] : *entries) known.push_back(of);

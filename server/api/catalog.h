@@ -27,11 +27,13 @@ class Catalog {
   using Entries = std::map<std::string, CatalogEntry, std::less<>>;
 
   explicit Catalog(ops::Metrics* metrics);
-  /// Reads the collections anew.
-  void Renew(Engine* engine);
+  /// Reads the collections anew. `all`: there are no others; false while shards are being opened,
+  /// which may know of some.
+  void Renew(Engine* engine, bool all = true);
   /// The collection of that name, or nothing. Cost: an atomic load and a look-up.
   std::shared_ptr<const CatalogEntry> Find(std::string_view name) const;
-  /// kNotFound of `field`, with the name that may have been meant.
+  /// kNotFound of `field`, with the name that may have been meant; kUnavailable where there may be
+  /// others.
   Status Unknown(std::string_view name, std::string_view field) const;
   /// True when some collection syncs each batch, or looks up first plays of the day, so that
   /// recording may wait for the disk.
@@ -43,7 +45,7 @@ class Catalog {
   ops::Metrics* const metrics_;
   const uint64_t id_;  // tells catalogs apart in thread-local caches
   std::atomic<uint64_t> version_{0};
-  std::atomic<bool> may_wait_{false};
+  std::atomic<bool> may_wait_{false}, all_{false};
   mutable Mutex mutex_{LockRank::kCatalog};
   std::shared_ptr<const Entries> entries_ GUARDED_BY(mutex_);
 };

@@ -260,7 +260,7 @@ void ApiService::Done(const http::Outcome& outcome) {
 }
 
 void ApiService::EngineOpening(Engine* engine) {
-  context_.catalog.Renew(engine);
+  context_.catalog.Renew(engine, /*all=*/false);
   context_.engine.store(engine, std::memory_order_release);
 }
 

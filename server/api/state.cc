@@ -57,8 +57,9 @@ void SayOpening(Call& call) {
   if (engine == nullptr) return;  // it is not known yet how many there are
   std::string& body = call.response.body;
   body.pop_back();
-  body += ",\"open\":" + std::to_string(engine->AttachedShards().size()) +
-          ",\"of\":" + std::to_string(engine->Stats().shards) + "}";
+  const EngineStats stats = engine->Stats();
+  body += ",\"open\":" + std::to_string(stats.shards_open) +
+          ",\"of\":" + std::to_string(stats.shards_open + stats.shards_opening) + "}";
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ class FakeEngine : public Engine {
   Status recording_fail;        ///< of GetRecording alone
   int64_t now_ms = 1'700'000'000'000;
   bool degraded = false;
+  uint32_t shards_opening = 0;
   bool cold = false;                     ///< memory alone can't answer filters, nor record
   uint32_t refuted = 0;                  // said of each verified filter
   std::vector<std::string> checkpoints;  ///< the folders asked for
@@ -327,6 +328,8 @@ class FakeEngine : public Engine {
     const std::lock_guard lock(mutex_);
     EngineStats stats = stats_;
     stats.degraded = degraded;
+    stats.shards_open = 1;
+    stats.shards_opening = shards_opening;
     return stats;
   }
   std::vector<BucketInfo> Buckets() override {

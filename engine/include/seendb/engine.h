@@ -59,18 +59,19 @@ struct Seams;  // engine/seams.h, not installed: injected clock and file system
 class Engine {
  public:
   /// Opens or makes the database in `path` and replays its journal. Blocks until every shard is
-  /// replayed (but see Options::replay_later). kNotFound: none there and !create_if_missing. kBusy:
+  /// replayed (but see Options::open_later). kNotFound: none there and !create_if_missing. kBusy:
   /// another process has it open. kIncompatible: made with other shards, hash, operators or a newer
   /// format. kCorruption: synced records are missing and !open_damaged.
   static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options);
   /// The same with an injected clock or file system, which must outlive the engine.
   static Result<std::unique_ptr<Engine>> Open(const std::string& path, const Options& options,
                                               const Seams& seams);
-  /// After an Open with Options::replay_later, once: replays the journals, all shards at once, and
-  /// blocks until it is done. A shard answers as soon as it is replayed; until then calls that need
-  /// it are kUnavailable, and AttachedShards does not name it; collections, and which shards there
-  /// are, can't be changed before it has returned (kUnavailable). On failure the engine is to be
-  /// closed.
+  /// After an Open with Options::open_later, once: opens the shards and replays their journals, as
+  /// many at once as there are processors, at least four, and blocks until it is done. A shard
+  /// answers as soon as it is replayed; until then calls that need it are kUnavailable, and
+  /// AttachedShards does not name it. A collection that is not known is kUnavailable too: a shard
+  /// may know it. Collections, and which shards there are, can't be changed before it has returned
+  /// (kUnavailable). On failure the engine is to be closed.
   virtual Status FinishOpening() = 0;
 
   /// Closes, if Close was not called; a failure is lost.

@@ -49,9 +49,11 @@ struct Options {
   bool read_only = false;
   /// Open although synced log records are missing (naming them in Stats), not kCorruption.
   bool open_damaged = false;
-  /// Open returns before the journals are replayed: Engine::FinishOpening does that, and shards
-  /// answer one after the other.
-  bool replay_later = false;
+  /// Open returns before the shards are opened: Engine::FinishOpening does that, and shards answer
+  /// one after the other. Open itself opens them, and leaves the replay of their journals, where
+  /// the file COLLECTIONS is missing, damaged, or announces a change that was not finished: which
+  /// collections there are is told by all shards then. Likewise of a new database.
+  bool open_later = false;
   /// Rotate, drain, sync, seal and drop from background threads. With false, nothing of this
   /// happens but in RunDue(), Drain(), Seal() and DropExpired().
   bool background = true;

@@ -159,9 +159,10 @@ struct EngineStats {
   uint64_t memtable_bytes = 0, block_cache_bytes = 0, pending_compaction_bytes = 0;
   uint64_t wal_bytes_written = 0, flush_bytes_written = 0, compaction_bytes_written = 0;
   uint32_t shards = 0, column_families = 0;
-  bool clock_in_doubt = false;        ///< it jumped, and nobody has confirmed it yet
-  bool degraded = false;              ///< some shard can't read or write everything
-  std::vector<std::string> problems;  ///< what, for people
+  uint32_t shards_open = 0, shards_opening = 0;  ///< that answer; that FinishOpening is to open
+  bool clock_in_doubt = false;                   ///< it jumped, and nobody has confirmed it yet
+  bool degraded = false;                         ///< some shard can't read or write everything
+  std::vector<std::string> problems;             ///< what, for people
 };
 
 /// One key found by Verify that is damaged, or of a newer version.

@@ -43,11 +43,15 @@ TEST_F(ReadinessTest, SaysHowManyShardsAreOpen) {
   EXPECT_FALSE(Ask(Method::kGet, "/readyz").json().contains("of")) << "nobody knows yet";
   EXPECT_EQ(Ask(Method::kPost, "/filter", R"({"user":"u","items":[1]})").status, 503u);
   service_->EngineOpening(&engine_);
+  engine_.shards_opening = 3;
   const Answer ready = Ask(Method::kGet, "/readyz");
   EXPECT_EQ(ready.status, 503u);
   EXPECT_EQ(ready.json().at("open"), 1);
-  EXPECT_EQ(ready.json().at("of"), engine_.Stats().shards);
+  EXPECT_EQ(ready.json().at("of"), 4);
   EXPECT_EQ(Ask(Method::kPost, "/filter", R"({"user":"u","items":[1]})").status, 200u);
+  const Answer unknown =
+      Ask(Method::kPost, "/filter", R"({"user":"u","items":[1],"collection":"video"})");
+  EXPECT_EQ(unknown.code(), "unavailable") << "a shard that is not open may know it";
   EXPECT_EQ(Ask(Method::kGet, "/collections").status, 503u) << "it is about all shards";
   EXPECT_EQ(Ask(Method::kPost, "/admin/drain").status, 503u);
 }

@@ -65,18 +65,52 @@ TEST_F(ClockGuardTest, SetBackAndRightAgainItIsBelieved) {
 TEST_F(ClockGuardTest, AnOpeningFarBehindTheTimeNoted) {
   Begin(kStartMs - 3 * kDayMs);
   EXPECT_FALSE(InDoubt());
-  Begin(kStartMs - 3 * kDayMs - 1);
+  const auto doubted = [this](int64_t noted_ms, bool confirmed = false) {
+    ClockGuard guard(nullptr, &machine_, 3 * kDayMs);
+    guard.Begin(noted_ms, confirmed);
+    return guard.Look().in_doubt;
+  };
+  EXPECT_TRUE(doubted(kStartMs - 3 * kDayMs - 1));
+  EXPECT_FALSE(doubted(kStartMs - 3 * kDayMs - 1, true));
+  EXPECT_FALSE(doubted(kStartMs + 400 * kDayMs));
+  ClockGuard guard(nullptr, &machine_, 3 * kDayMs);
+  guard.Begin(INT64_MIN + 1, false);
+  EXPECT_TRUE(guard.Look().in_doubt);
+  EXPECT_EQ(guard.Look().ms, kStartMs);
+  EXPECT_EQ(ClockGuard::Check(guard.Look()).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(guard.Confirm(), kStartMs);
+  EXPECT_FALSE(guard.Look().in_doubt);
+}
+
+TEST_F(ClockGuardTest, OpenedInPartsItIsBelievedOnceAPartSpeaksForIt) {
+  guard_.BeginInParts();
   EXPECT_TRUE(InDoubt());
-  EXPECT_EQ(guard_.Look().ms, kStartMs);
-  EXPECT_EQ(ClockGuard::Check(guard_.Look()).code(), StatusCode::kUnavailable);
-  Begin(kStartMs - 3 * kDayMs - 1, true);
-  EXPECT_FALSE(InDoubt());
-  Begin(kStartMs + 400 * kDayMs);
-  EXPECT_FALSE(InDoubt());
-  Begin(INT64_MIN + 1);
+  EXPECT_FALSE(guard_.TimeToNote(true));
+  Begin(kStartMs - 5 * kDayMs);
   EXPECT_TRUE(InDoubt());
-  EXPECT_EQ(guard_.Confirm(), kStartMs);
+  Begin(kStartMs - 1 * kDayMs);
   EXPECT_FALSE(InDoubt());
+  Begin(kStartMs - 400 * kDayMs);
+  EXPECT_FALSE(InDoubt()) << "the newest counts";
+  Begin();
+  EXPECT_FALSE(InDoubt());
+}
+
+TEST_F(ClockGuardTest, OpenedInPartsNoneOfWhichNotedATimeItIsBelievedAtTheEnd) {
+  guard_.BeginInParts();
+  EXPECT_TRUE(InDoubt());
+  Begin();
+  EXPECT_FALSE(InDoubt());
+}
+
+TEST_F(ClockGuardTest, OpenedInPartsTheDoubtOfAllStays) {
+  guard_.BeginInParts();
+  Begin(kStartMs - 5 * kDayMs);
+  Begin(kStartMs - 4 * kDayMs);
+  Begin();
+  EXPECT_TRUE(InDoubt());
+  machine_.now_ms -= kDayMs;
+  EXPECT_FALSE(InDoubt()) << "three days after the newest time";
 }
 
 TEST_F(ClockGuardTest, AClockThatComesBackMayNotGoAheadAgain) {

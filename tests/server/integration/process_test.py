@@ -150,6 +150,57 @@ class ProcessTest(unittest.TestCase):
         answer = server.post("/filter", {"user": 7, "items": [7, 50_007, 8]})
         self.assertEqual(answer.json["unseen"], [8])
 
+    def test_shards_that_are_open_answer_while_another_is_opened(self):
+        server = self.serve()
+        users = list(range(40))
+        for user in users:
+            server.post("/plays", {"events": [{"user": user, "item": "before"}]})
+        self.assertEqual(server.terminate(), 0)
+        # The opening of a shard reads this file: it waits for whoever writes into the pipe.
+        synced = os.path.join(server.db, "shard-0002", "SYNCED")
+        with open(synced, "rb") as file:
+            content = file.read()
+        os.unlink(synced)
+        os.mkfifo(synced)
+        port = free_port()
+        server.start(wait=False, port=port)
+        client = Client("127.0.0.1", port)
+        self.addCleanup(client.close)
+
+        def opened():
+            try:
+                said = client.request("GET", "/readyz")
+            except ConnectionRefusedError:
+                return False
+            self.assertEqual((said.status, said.error["code"]), (503, "unavailable"))
+            return (said.json.get("open"), said.json.get("of")) == (3, 4)
+
+        self.assertTrue(eventually(opened, timeout=60))
+        refused = set()
+        for user in users:
+            answer = client.request("POST", "/filter", {"user": user, "items": ["before", "new"]})
+            play = client.request("POST", "/plays", {"events": [{"user": user, "item": "amid"}]})
+            if answer.status == 503:
+                refused.add(user)
+                for each in (answer, play):
+                    self.assertEqual((each.status, each.error["code"]), (503, "unavailable"))
+                    self.assertIn("shard 2 is being opened", each.error["message"])
+                    self.assertGreater(int(each.headers["retry-after"]), 0)
+            else:
+                self.assertEqual(answer.json["unseen"], ["new"])
+                self.assertEqual(play.json["accepted"], 1)
+        self.assertTrue(0 < len(refused) < len(users), refused)
+        self.assertEqual(client.request("GET", "/collections").status, 503)
+        with open(synced, "wb") as pipe:
+            os.unlink(synced)
+            pipe.write(content)
+        server.wait_ready()
+        server.kill()
+        server.start()
+        for user in users:
+            answer = server.post("/filter", {"user": user, "items": ["before", "amid"]})
+            self.assertEqual(answer.json["unseen"], ["amid"] if user in refused else [])
+
     def test_sigterm_finishes_the_request_in_flight(self):
         server = self.serve()
         peer = server.socket()

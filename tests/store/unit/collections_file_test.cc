@@ -43,8 +43,20 @@ TEST_F(CollectionsFileTest, WhatWasWrittenIsRead) {
   EXPECT_EQ(read->value(), records);
 }
 
+TEST_F(CollectionsFileTest, AChangeIsAnnounced) {
+  const CollectionRecords records{{"video", {1, 2, Policy()}}};
+  for (const bool written : {true, false}) {
+    ASSERT_TRUE(WriteCollections(env_.get(), "/db", records, written).ok());
+    bool changing = !written;
+    const auto read = ReadCollections(env_.get(), "/db", &changing);
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    EXPECT_EQ(read->value(), records);
+    EXPECT_EQ(changing, written);
+  }
+}
+
 TEST_F(CollectionsFileTest, EveryChangedByteIsDamage) {
-  ASSERT_TRUE(WriteCollections(env_.get(), "/db", {{"video", {1, 2, Policy()}}}).ok());
+  ASSERT_TRUE(WriteCollections(env_.get(), "/db", {{"video", {1, 2, Policy()}}}, true).ok());
   std::string text;
   ASSERT_TRUE(rocksdb::ReadFileToString(env_.get(), "/db/COLLECTIONS", &text).ok());
   const auto sound = ReadCollections(env_.get(), "/db");
