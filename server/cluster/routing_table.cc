@@ -1,5 +1,7 @@
 #include "cluster/routing_table.h"
 
+#include <algorithm>
+
 namespace seendb::cluster {
 
 RoutingTable::RoutingTable(const std::string& self, const Meta& meta,
@@ -22,8 +24,15 @@ RoutingTable::RoutingTable(const std::string& self, const Meta& meta,
                     replica.report.behind_ms};
     };
     PartitionRoutes& routes = routes_.emplace_back();
-    for (const size_t at : ReadOrder(replicas)) routes.reads.push_back(route_of(at));
-    if (const std::optional<size_t> leader = ActingPrimary(replicas)) {
+    const std::optional<size_t> leader = ActingPrimary(replicas);
+    std::vector<size_t> order = ReadOrder(replicas);
+    // Others that serve come later, though they be listed first: they may not lead, and the leader
+    // has applied what was acknowledged.
+    if (leader && replicas[*leader].report.state == ReplicaState::kServing) {
+      std::stable_partition(order.begin(), order.end(), [&](size_t at) { return at == *leader; });
+    }
+    for (const size_t at : order) routes.reads.push_back(route_of(at));
+    if (leader) {
       routes.leader = route_of(*leader);
       routes.taken_over = *leader != 0;
     }

@@ -26,7 +26,7 @@ struct Holder {
 
 /// Those of one partition.
 struct PartitionRoutes {
-  std::vector<Holder> reads;     ///< in the order to ask
+  std::vector<Holder> reads;     ///< in the order to ask: the leader first, if it serves
   std::optional<Holder> leader;  ///< the acting primary
   /// The leader is not the first of the placement's list: it has taken over.
   bool taken_over = false;

@@ -52,6 +52,21 @@ TEST_F(RoutingTableTest, NamesReplicasAndLeaders) {
             (std::map<std::string, std::string>{{"n1", "http://n1:1"}, {"n3", "http://n3:1"}}));
 }
 
+// It is about to stop, or its clock is wrong: another one has applied what was acknowledged.
+TEST_F(RoutingTableTest, ReadsAtTheLeaderFirst) {
+  nodes_["n1"].report->stopping = true;
+  const RoutingTable table = Table();
+  EXPECT_TRUE(table.of(0).taken_over);
+  ASSERT_EQ(table.of(0).reads.size(), 2u);
+  EXPECT_TRUE(table.of(0).reads[0].here);
+  EXPECT_EQ(table.of(0).reads[1].node, "n1");
+  // One that lags tells less than one that serves.
+  nodes_["n2"].report->replicas[0].state = ReplicaState::kBehind;
+  const RoutingTable lags = Table();
+  EXPECT_TRUE(lags.of(0).leader->here);
+  EXPECT_EQ(lags.of(0).reads[0].node, "n1");
+}
+
 TEST_F(RoutingTableTest, CountsChangesOfTheLeader) {
   const RoutingTable table = Table();
   const uint64_t term = table.of(0).term;
