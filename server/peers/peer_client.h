@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,13 +22,28 @@ namespace seendb::peers {
 /// Names and values of headers.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
+/// A body. Copies share the bytes.
+struct PeerBody {
+  PeerBody() = default;
+  PeerBody(std::string text) {
+    const auto kept = std::make_shared<const std::string>(std::move(text));
+    bytes = *kept;
+    owner = kept;
+  }
+  PeerBody(std::string_view the_bytes, std::shared_ptr<const void> of)
+      : bytes(the_bytes), owner(std::move(of)) {}
+
+  std::string_view bytes;
+  std::shared_ptr<const void> owner;  ///< keeps the bytes alive
+};
+
 /// One question to one node.
 struct PeerRequest {
   std::string url;  ///< "http://host:port"
   std::string method = "POST";
   std::string target;  ///< with the query
   Headers headers = {};
-  std::string body = {};
+  PeerBody body = {};
   std::chrono::milliseconds timeout{1'000};  ///< for all of it; the wait for a connection included
 };
 

@@ -13,6 +13,8 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 using Clock = std::chrono::steady_clock;
 
+constexpr size_t kReadAtOnce = 64u << 10;
+
 /// Host and port of "http://host:port".
 std::pair<std::string, std::string> PartsOf(const std::string& url) {
   const size_t scheme = url.find("://");
@@ -38,6 +40,7 @@ PeerConnection::PeerConnection(asio::io_context& context, PeerThread* owner,
                                const PeerClientOptions& options, const std::string& url)
     : owner_(owner), options_(options), url_(url), resolver_(context), stream_(context) {
   std::tie(host_, port_) = PartsOf(url);
+  buffer_.reserve(kReadAtOnce);  // what is read at once goes by it
 }
 
 void PeerConnection::Begin(std::shared_ptr<Exchange> exchange) {
@@ -50,7 +53,7 @@ void PeerConnection::Begin(std::shared_ptr<Exchange> exchange) {
   request_.set(beast::http::field::host, host_ + ":" + port_);
   request_.set(beast::http::field::authorization, "Bearer " + options_.secret);
   for (const auto& [name, value] : asked.headers) request_.set(name, value);
-  request_.body() = asked.body;
+  request_.body() = {asked.body.bytes.data(), asked.body.bytes.size()};
   request_.prepare_payload();
   stream_.expires_at(exchange_->until);
   if (connected_) return Write();

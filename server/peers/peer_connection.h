@@ -55,7 +55,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   Tcp::resolver resolver_;
   boost::beast::tcp_stream stream_;
   boost::beast::flat_buffer buffer_;
-  boost::beast::http::request<boost::beast::http::string_body> request_;
+  boost::beast::http::request<boost::beast::http::span_body<const char>> request_;  // of exchange_
   std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
   std::shared_ptr<Exchange> exchange_;  // under way
   std::chrono::steady_clock::time_point idle_since_;

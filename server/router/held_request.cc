@@ -19,11 +19,11 @@ int64_t MsOf(int64_t us) { return us / 1'000; }
 HeldRequest::HeldRequest(const api::Call& call)
     : context_(call.context),
       head_(call.request.head),
-      body_(call.request.body),
       age_us_(call.request.age_us),
       since_(Clock::now()) {
   head_.connection = nullptr;
-  body_.append(http::kBodyPadding, '\0');
+  body_.reserve(call.request.body.size() + http::kBodyPadding);
+  body_.append(call.request.body).append(http::kBodyPadding, '\0');
   plan_.route = call.plan.route;
   plan_.body = call.plan.body;
   plan_.executor = http::Executor::kEngine;
@@ -36,9 +36,7 @@ HeldRequest::HeldRequest(const api::Call& call)
 void HeldRequest::Run(const api::Route& route, std::string_view lacks,
                       http::Response* response) const {
   const auto held = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - since_);
-  const std::string_view body =
-      std::string_view(body_).substr(0, body_.size() - http::kBodyPadding);
-  const http::Request request{.head = head_, .body = body, .age_us = age_us_ + held.count()};
+  const http::Request request{.head = head_, .body = body(), .age_us = age_us_ + held.count()};
   api::Call call{context_, plan_, request, *response, lacks};
   route.handle(call);
 }
@@ -48,7 +46,7 @@ peers::PeerRequest HeldRequest::ToPeer() const {
   asked.method = head_.method == http::Method::kHead ? "GET" : http::MethodName(head_.method);
   asked.target = head_.target;
   asked.headers = HopHeaders(head_, plan_, age_us_);
-  asked.body = body_.substr(0, body_.size() - http::kBodyPadding);
+  asked.body = {body(), shared_from_this()};
   return asked;
 }
 

@@ -15,19 +15,22 @@
 namespace seendb::router {
 
 /// See the head of this file. Threads: one at a time.
-class HeldRequest {
+class HeldRequest : public std::enable_shared_from_this<HeldRequest> {
  public:
   /// Copies a call.
   explicit HeldRequest(const api::Call& call);
 
   /// Has the handler of `route` answer it, on this thread.
   void Run(const api::Route& route, std::string_view lacks, http::Response* response) const;
-  /// What another node is asked, but for its url and its timeout.
+  /// What another node is asked, but for its url and its timeout. It holds this request, whose body
+  /// it sends.
   peers::PeerRequest ToPeer() const;
   /// The answer is owed by it.
   http::Reply reply;
 
  private:
+  std::string_view body() const { return {body_.data(), body_.size() - http::kBodyPadding}; }
+
   api::Context& context_;
   http::RequestHead head_;
   http::Plan plan_;

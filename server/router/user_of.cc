@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <string_view>
 
 #include "api/json_read.h"
@@ -14,6 +15,25 @@ namespace {
 std::optional<Question> Of(const IdRef& user, bool record, const Engine& engine) {
   if (!user.Validate().ok()) return {};
   return Question{engine.ShardOf(user), record};
+}
+
+/// The user of a body that begins with it, as most do: `{"user":"u1",`. Empty: it has to be read.
+std::string_view LeadingUser(std::string_view body) {
+  constexpr std::string_view kBegin = R"({"user":")";
+  if (!body.starts_with(kBegin)) return {};
+  body.remove_prefix(kBegin.size());
+  const size_t end = body.find('"');
+  if (end == std::string_view::npos || end + 1 == body.size()) return {};
+  const std::string_view user = body.substr(0, end);
+  const bool whole = body[end + 1] == ',' || body[end + 1] == '}';
+  return whole && user.find('\\') == std::string_view::npos ? user : std::string_view();
+}
+
+/// Whether the body may say that it records: an escape may hide the name.
+bool MayRecord(std::string_view body) {
+  constexpr std::string_view kName = "\"record\"";
+  return memmem(body.data(), body.size(), kName.data(), kName.size()) != nullptr ||
+         body.find('\\') != std::string_view::npos;
 }
 
 /// More than a day is asked for by nobody in earnest.
@@ -67,14 +87,16 @@ std::optional<Question> QuestionOf(const api::Call& call, const Engine& engine) 
     if (found && error == std::errc()) found->deadline_ms = MsOf(ms);
     return found;
   }
-  // A body that does not record, and waits for nothing, needs no reading where a header names the
-  // user.
-  const std::string_view named = call.request.head.routing.user;
+  const http::RequestHead& head = call.request.head;
   const std::string_view body = call.request.body;
-  const bool json = api::ParseMediaType(call.request.head.content_type) == api::MediaType::kJson;
-  const bool waits = !call.request.head.routing.position.empty();
-  if (!named.empty() && !waits && (!json || body.find("\"record\"") == std::string_view::npos)) {
-    return Of(IdRef(named), false, engine);
+  const bool json = api::ParseMediaType(head.content_type) == api::MediaType::kJson;
+  // Thousands of items are read by the handler once more: not here, where nothing is to be known of
+  // the request but its user. What another node passes on is answered here anyway.
+  if (head.routing.position.empty()) {
+    std::string_view user = head.routing.user;
+    if (user.empty() && json) user = LeadingUser(body);
+    const bool plain = !json || head.routing.hop || !MayRecord(body);
+    if (!user.empty() && plain) return Of(IdRef(user), false, engine);
   }
   return json ? QuestionOfLine(body, engine) : std::nullopt;
 }

@@ -180,7 +180,7 @@ void ClusterRouter::TellRecording(const std::shared_ptr<HeldRequest>& held, uint
   ask.leader_alone = true;  // it has applied the change
   ask.request = held->ToPeer();
   ask.request.method = "GET";
-  ask.request.body.clear();
+  ask.request.body = {};
   ask.until = std::chrono::steady_clock::now() + kRecordingMost;
   const auto headers = std::make_shared<std::string>(std::move(response.headers));
   const auto end = [held, headers](const std::shared_ptr<Read>&, ReadEnd ended) {

@@ -35,6 +35,22 @@ TEST_F(ReadsTest, TheFirstReplicaOfTheListIsAsked) {
   EXPECT_EQ(Replica(1, 1).engine.filters, 0);
 }
 
+TEST_F(ReadsTest, TheUserIsFoundWhereverTheBodyNamesIt) {
+  const char* bodies[] = {
+      R"({"user":"u1","items":["a"]})",      R"({"items":["a"],"user":"u1"})",
+      R"({ "user" : "u1", "items":["a"] })", R"({"user":"\u00751","items":["a"]})",
+      R"({"user":"u\",1","items":["a"]})",   R"({"user":1,"items":["a"]})",
+      R"({"user":"u1","items":["\u0072"]})"};
+  int asked = 0;
+  for (const char* body : bodies) {
+    for (const auto& node : nodes) {
+      const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", body);
+      EXPECT_EQ(answer.status, 200u) << body << answer.body;
+      EXPECT_EQ(Replica(1, 0).engine.filters, ++asked) << body;
+    }
+  }
+}
+
 TEST_F(ReadsTest, ErrorsAreThoseOfOneServer) {
   for (const auto& [body, status, field] :
        {std::tuple(R"({"items":["a"]})", 400u, "/user"),
