@@ -33,7 +33,7 @@ def _setting(folder, name):
 
 
 def describe(root, redis, folder):
-    """Machine, system and versions, as a dictionary."""
+    """Machine, system and versions, as a dictionary. `redis`: None where there is none."""
     return {
         "processor": _first(["lscpu"], r"Model name:\s*(.*)"),
         "cores": os.cpu_count(),
@@ -42,7 +42,7 @@ def describe(root, redis, folder):
         "kernel": platform.release(),
         "compiler": _first([_setting(folder, "CMAKE_CXX_COMPILER") or "c++", "--version"], r"(.*)"),
         "build": _setting(folder, "CMAKE_BUILD_TYPE"),
-        "redis": redis.version,
+        "redis": redis.version if redis else "absent",
         "commit": _first(["git", "-C", root, "rev-parse", "--short", "HEAD"], r"(\w+)"),
         "load_before": round(os.getloadavg()[0], 2),
     }

@@ -18,6 +18,11 @@ TITLES = {
     "heartbeats": "Heartbeats: players say where they are; one Put each beside",
     "timeline": "Timeline: a page of 20 and a look-up of 100 items, by entries a user",
     "micro": "Micro: CPU time",
+    "filters": "Cluster: filters; latencies of one client, the rest of four",
+    "writes": "Cluster: acknowledged plays, one a request",
+    "takeover": "Cluster: a primary is killed under steady reads and writes of its users",
+    "moves": "Cluster: a shard goes to another node",
+    "replay": "Cluster: a node that lost its disk",
 }
 
 
@@ -87,7 +92,7 @@ def _why_bloom(run):
     return lines + [""]
 
 
-def text(run, drawn):
+def text(run, drawn, with_aims=True):
     """The whole page."""
     machine = run["machine"]
     lines = ["# Results", "",
@@ -98,7 +103,8 @@ def text(run, drawn):
              "",
              f"Mode `{run['mode']}`, {run['rounds']} rounds, {run['seconds']} s. Each cell: the "
              "median of the rounds (lowest-highest). The unit is the end of the metric's name.", ""]
-    lines += _aims(run) + _why_bloom(run)
+    if with_aims:
+        lines += _aims(run) + _why_bloom(run)
     for scenario in _distinct(f["scenario"] for f in run["figures"]):
         lines += [f"## {TITLES.get(scenario, scenario)}", ""]
         notes = [n["text"] for n in run["notes"] if n["scenario"] == scenario]
@@ -111,6 +117,6 @@ def text(run, drawn):
     return "\n".join(lines).rstrip() + "\n"
 
 
-def write(run, drawn, path):
+def write(run, drawn, path, with_aims=True):
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text(run, drawn))
+        file.write(text(run, drawn, with_aims))
