@@ -40,7 +40,6 @@
 #include "ops/periodic.h"
 #include "ops/problem_log.h"
 #include "ops/readable_files.h"
-#include "peers/peer_client.h"
 #include "replica/replicas.h"
 #include "router/router.h"
 #include "router_node.h"
@@ -148,7 +147,9 @@ class App {
 
  private:
   void JoinCluster() {
-    node_.emplace(*config_.cluster, config_.db, kServerVersion);
+    net::TlsFiles own;
+    if (config_.tls) own = {.certificate = config_.tls->certificate, .key = config_.tls->key};
+    node_.emplace(*config_.cluster, config_.db, kServerVersion, std::move(own));
     context_.cluster = api::ClusterView{
         .report = [this] { return node_->Report(); },
         .status = [this] { return node_->StatusReport(); },
@@ -163,6 +164,7 @@ class App {
         .meta = [this] { return node_->meta(); },
         .read_meta_to_end = [this](auto most) { return node_->ReadMetaToEnd(most); },
         .views = [this] { return node_->AllViews(); },
+        .states_changed = [this] { node_->RenewTable(); },
         .collections_changed = [this] { context_.catalog.Renew(engine_.get()); },
         .fetch = [this](uint32_t partition,
                         const auto& stopping) { return moves_->Fetch(partition, stopping); }});
@@ -174,9 +176,9 @@ class App {
   void RouteThroughCluster() {
     moves_.emplace(&*node_, config_.db);
     context_.cluster->snapshots = [this](api::Call& call) { moves_->Answer(call); };
-    peers_.emplace(peers::PeerClientOptions{.secret = node_->secret()});
-    router_.emplace(&context_, RouterNodeOf(&*node_, &*replicas_), &*peers_);
+    router_.emplace(&context_, RouterNodeOf(&*node_, &*replicas_), &node_->peers());
     context_.router = &*router_;
+    secrets_.AlsoOf(&*node_);
   }
 
   std::vector<std::string> ClusterProblems() const {
@@ -389,7 +391,7 @@ class App {
     if (consumer_) consumer_->Stop();
     if (moves_) moves_->Stop();
     if (!listener_.WaitIdle(grace_ms)) Log(LogLevel::kWarn, "requests_cut_off");
-    if (peers_) peers_->Stop();
+    if (node_) node_->End();
     if (replicas_) replicas_->Stop();
     if (!listener_.StopWorkers(grace_ms) || !sampling_.Stop(grace_ms) || !looking_.Stop(grace_ms)) {
       // An engine can't be closed under a running call; synced, it can be left as it is.
@@ -434,8 +436,7 @@ class App {
   std::optional<replica::Replicas> replicas_;        // its shards; stopped before the engine goes
   std::optional<Moves> moves_;                       // likewise
   std::optional<router::ClusterRouter> router_;
-  std::optional<peers::PeerClient> peers_;  // its answers come to router_
-  http::Listener listener_;                 // stopped before the engine goes
+  http::Listener listener_;  // stopped before the engine goes
 
   Secrets secrets_;
 

@@ -26,6 +26,7 @@ transfer::FetchSettings FetchSettingsOf(const membership::Node& node, const std:
   settings.db = db;
   settings.node = node.config().node;
   settings.secret = node.secret();
+  settings.tls = node.tls();
   settings.bytes_per_s = node.config().transfer_mb_per_s * kMegabyte;
   return settings;
 }

@@ -7,7 +7,10 @@ namespace seendb {
 router::RouterNode RouterNodeOf(membership::Node* node, replica::Replicas* replicas) {
   router::RouterNode of;
   of.name = node->config().node;
-  of.table = [node] { return node->table(); };
+  of.table = [node, replicas] {
+    replicas->Watch();
+    return node->table();
+  };
   of.note = [node](const std::string& other, router::Met met) {
     switch (met) {
       case router::Met::kServed:

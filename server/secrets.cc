@@ -23,7 +23,7 @@ bool Secrets::Load() {
 }
 
 void Secrets::Renew(bool all) {
-  bool certificate = all, tokens = all;
+  bool certificate = all, tokens = all, node = all;
   if (config_.tls) {
     for (const std::string* const path :
          {&config_.tls->certificate, &config_.tls->key, &config_.tls->client_ca}) {
@@ -31,7 +31,9 @@ void Secrets::Renew(bool all) {
     }
   }
   tokens = Changed(config_.tokens_file) || tokens;
+  if (config_.cluster) node = Changed(config_.cluster->ca) || certificate || node;
   if (certificate) LoadCertificate();
+  if (node) RenewNode();
   if (tokens) LoadTokens();
 }
 
@@ -70,6 +72,14 @@ bool Secrets::LoadTokens() {
   Log(LogLevel::kInfo, "tokens_loaded", {{"tokens", (*tokens)->tokens.size()}});
   context_.access.Set(std::move(tokens).value(), config_.authenticate_once);
   return true;
+}
+
+void Secrets::RenewNode() {
+  if (node_ == nullptr) return;
+  if (const Status renewed = node_->RenewTls(); !renewed.ok()) {
+    Log(LogLevel::kError, "cluster_tls_refused",
+        {{"key", renewed.field()}, {"error", renewed.message()}});
+  }
 }
 
 /// Whether the file is another than at the last call; the first call only notes it.

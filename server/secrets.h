@@ -1,5 +1,6 @@
-// server/secrets.h: certificate, key and tokens, read from their files at the start and again
-// whenever they change: a set that does not fit leaves the one before it in force.
+// server/secrets.h: certificate, key and tokens, and whom a node of a cluster trusts, read from
+// their files at the start and again whenever they change: a set that does not fit leaves the one
+// before it in force.
 
 #pragma once
 
@@ -12,6 +13,7 @@
 
 #include "api/context.h"
 #include "http/listener.h"
+#include "membership/node.h"
 #include "ops/config.h"
 
 namespace seendb {
@@ -23,6 +25,8 @@ class Secrets {
   Secrets(const ops::Config& config, http::Listener* listener, api::Context* context)
       : config_(config), listener_(*listener), context_(*context) {}
 
+  /// Renews what a node goes by as well; borrowed. It has read it by itself. Before Load.
+  void AlsoOf(membership::Node* node) { node_ = node; }
   /// Reads everything; false, logged, where something is wrong.
   bool Load();
   /// Reads anew what has changed since; with `all`, everything.
@@ -36,11 +40,13 @@ class Secrets {
 
   bool LoadCertificate();
   bool LoadTokens();
+  void RenewNode();
   bool Changed(const std::string& path);
 
   const ops::Config& config_;
   http::Listener& listener_;
   api::Context& context_;
+  membership::Node* node_ = nullptr;  // null: of no cluster
   std::map<std::string, Stamp> stamps_;
   std::atomic<int64_t> expires_s_{0};
 };

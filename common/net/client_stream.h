@@ -9,29 +9,14 @@
 
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 
+#include "net/client_tls.h"
+#include "net/stream_target.h"
 #include "seendb/status.h"
 
 namespace seendb::net {
-
-/// Where somebody listens.
-struct StreamTarget {
-  std::string host = {};
-  std::string port = {};
-  bool secure = false;         ///< TLS
-  std::string unix_path = {};  ///< a socket of the file system, in place of host and port
-};
-
-/// Whom a client trusts under TLS, and what it shows.
-struct TlsFiles {
-  std::string ca = {};           ///< a file of certificates to trust, PEM; empty: the system's
-  std::string certificate = {};  ///< a file of the client's own certificate and key; empty: none
-  /// Where the caller names `ca`, for the message that a certificate is refused.
-  std::string named_by = {};
-};
 
 /// See the head of this file. Beast's time limits work on asynchronous calls only, so each call is
 /// started asynchronously and the context run until it is done. Threads: one.
@@ -71,7 +56,7 @@ class ClientStream {
   std::chrono::milliseconds timeout_;
   boost::asio::io_context context_;
   Plain plain_;
-  std::unique_ptr<boost::asio::ssl::context> tls_context_;
+  TlsContext tls_context_;
   std::unique_ptr<boost::asio::ssl::stream<Plain&>> tls_;  // around plain_
 };
 

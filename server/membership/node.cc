@@ -87,6 +87,14 @@ Result<std::string> ReadSecret(const std::string& path) {
   return secret;
 }
 
+/// Whom the node trusts, and what it shows.
+net::TlsFiles Trusting(net::TlsFiles shown, const std::string& ca) {
+  shown.ca = ca;
+  shown.named_by = ca.empty() ? "trusted are the system's certificates: cluster.ca is not set"
+                              : "trusted are those of cluster.ca";
+  return shown;
+}
+
 }  // namespace
 
 Status CheckSettings(const ops::ClusterConfig& given) {
@@ -95,24 +103,21 @@ Status CheckSettings(const ops::ClusterConfig& given) {
   if (status.ok()) status = At(cluster::CheckNodeName(config.node), "/node");
   if (status.ok()) status = At(cluster::CheckNodeName(config.zone), "/zone");
   if (status.ok()) status = At(cluster::CheckNodeUrl(config.advertise), "/advertise");
-  if (status.ok() && config.advertise.starts_with("https://")) {
-    status = Status::InvalidArgument("nodes reach each other by http:// alone as yet",
-                                     "/cluster/advertise");
-  }
   if (!status.ok()) return status;
   const auto conf = cluster::ConfOf(AccessOf(config), {});
   return conf.ok() ? Status() : conf.status().WithFieldPrefix("/cluster/properties");
 }
 
-Node::Node(ops::ClusterConfig config, std::string db, std::string build)
+Node::Node(ops::ClusterConfig config, std::string db, std::string build, net::TlsFiles shown)
     : config_(Filled(std::move(config))),
       db_(std::move(db)),
       build_(std::move(build)),
-      incarnation_(RandomName()) {}
+      incarnation_(RandomName()),
+      tls_(Trusting(std::move(shown), config_.ca)) {}
 
 Node::~Node() {
   Stop();
-  probing_.Stop(kStopMs);
+  End();
 }
 
 Status Node::Prepare() {
@@ -120,6 +125,20 @@ Status Node::Prepare() {
   Result<std::string> secret = ReadSecret(config_.secret_file);
   if (!secret.ok()) return secret.status();
   secret_ = std::move(secret).value();
+  peers::PeerClientOptions options{.secret = secret_, .tls_named_by = tls_.named_by};
+  peers_.emplace(options);
+  options.answer_bytes_most = cluster::kNodeReportBytesMost;
+  probes_.emplace(options);
+  return RenewTls();
+}
+
+Status Node::RenewTls() {
+  const Result<net::TlsContext> made = net::MakeTlsContext(tls_);
+  if (!made.ok()) {
+    return made.status().WithFieldPrefix(made.status().field() == "/ca" ? "/cluster" : "/tls");
+  }
+  peers_->SetTls(*made);
+  probes_->SetTls(*made);
   return {};
 }
 
@@ -159,6 +178,12 @@ Status Node::Open() {
 }
 
 void Node::Stop() { stopping_ = true; }
+
+void Node::End() {
+  if (probes_) probes_->Stop();
+  probing_.Stop(kStopMs);
+  if (peers_) peers_->Stop();
+}
 
 cluster::Follower* Node::follower() const {
   const MutexLock lock(mutex_);
@@ -287,12 +312,9 @@ void Node::ProbeOthers() {
   const auto meta = follower()->meta();
   std::vector<ProbeTarget> targets;
   for (const auto& [node, member] : meta->members()) {
-    // One whose address is https is probed by newer software.
-    if (node != config_.node && member.url.starts_with("http://")) {
-      targets.push_back(TargetOf(node, member.url));
-    }
+    if (node != config_.node) targets.push_back({node, member.url});
   }
-  const std::vector<ProbeResult> results = ProbeAll(targets, secret_, kProbeTimeout);
+  const std::vector<ProbeResult> results = ProbeAll(&*probes_, targets, kProbeTimeout);
   {
     const MutexLock lock(mutex_);
     const auto is_gone = [&](const auto& one) { return !meta->members().contains(one.first); };

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,8 +19,10 @@
 #include "cluster/follower.h"
 #include "cluster/routing_table.h"
 #include "cluster/view.h"
+#include "net/client_tls.h"
 #include "ops/cluster_config.h"
 #include "ops/periodic.h"
+#include "peers/peer_client.h"
 #include "seendb/status.h"
 
 namespace seendb::membership {
@@ -33,20 +36,26 @@ Status CheckSettings(const ops::ClusterConfig& config);
 /// See the head of this file. Threads: Open from one; others from any.
 class Node {
  public:
-  /// `db`: the folder of the node's database. `build`: of the software.
-  Node(ops::ClusterConfig config, std::string db, std::string build);
+  /// `db`: the folder of the node's database. `build`: of the software. `shown`: certificate and
+  /// key, for nodes that ask for one.
+  Node(ops::ClusterConfig config, std::string db, std::string build, net::TlsFiles shown);
   ~Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Checks the settings and reads the secret. kInvalidArgument with the key at fault.
+  /// Checks the settings, reads the secret and whom to trust. kInvalidArgument with the key at
+  /// fault.
   Status Prepare();
+  /// Reads anew whom to trust; a failure leaves what was there. After Prepare. Threads: one.
+  Status RenewTls();
   /// Waits until the cluster is known, from the copy in the folder or from Kafka, and becomes a
   /// member. kIncompatible: the folder is not a node's of this cluster, or the cluster's records
   /// can't be read; kUnavailable: Stop was called first.
   Status Open();
   /// Says to other nodes that it ends; Open returns.
   void Stop();
+  /// It asks no other node any more; requests that are under way are broken off.
+  void End();
 
   const ops::ClusterConfig& config() const { return config_; }  ///< with nothing left out
   cluster::KafkaAccess access() const;
@@ -74,6 +83,10 @@ class Node {
   Result<cluster::Meta> Commit(const cluster::MetaRecord& record, std::chrono::milliseconds most);
   /// What nodes show each other. After Prepare.
   const std::string& secret() const { return secret_; }
+  /// Whom it trusts under TLS, and what it shows.
+  const net::TlsFiles& tls() const { return tls_; }
+  /// Asks other nodes, for whoever has requests to them. After Prepare.
+  peers::PeerClient& peers() { return *peers_; }
 
   /// The cluster as this node sees it (ClusterToJson), at most some seconds old. kUnavailable: it
   /// is not known yet.
@@ -97,6 +110,7 @@ class Node {
 
   const ops::ClusterConfig config_;
   const std::string db_, build_, incarnation_;
+  const net::TlsFiles tls_;
   std::function<std::map<uint32_t, cluster::ReplicaReport>()> replicas_;
   std::string secret_;
   std::atomic<bool> stopping_{false};
@@ -107,6 +121,8 @@ class Node {
   std::unique_ptr<cluster::Follower> follower_ GUARDED_BY(mutex_);  // made by Open, once
   Views views_ GUARDED_BY(mutex_);                                  // of the other members
   std::map<std::string, std::string> why_ GUARDED_BY(mutex_);       // a member does not answer
+  std::optional<peers::PeerClient> peers_;
+  std::optional<peers::PeerClient> probes_;  // apart, so that they wait for no request
   ops::Periodic probing_;
 };
 

@@ -8,19 +8,21 @@
 #include <string>
 #include <vector>
 
+#include "peers/peer_client.h"
+
 namespace seendb::membership {
 
 /// Whom to ask.
 struct ProbeTarget {
   std::string node;
-  std::string host, port;
+  std::string url;
 };
 
 /// What became of it.
 struct ProbeResult {
   enum class Kind : uint8_t {
     kAnswered,  ///< `body` is the answer of a 200
-    kRefused,   ///< nobody listens there
+    kRefused,   ///< no connection: nobody listens there, or its certificate is refused
     kMissed,    ///< no answer in time, or another one; `why` says which
   };
   Kind kind = Kind::kMissed;
@@ -30,12 +32,10 @@ struct ProbeResult {
   int64_t asked_at_ms = 0;
 };
 
-/// The results, in the order of the targets. Takes `timeout` at most, and a little. `secret` is
-/// shown as a bearer token.
-std::vector<ProbeResult> ProbeAll(const std::vector<ProbeTarget>& targets,
-                                  const std::string& secret, std::chrono::milliseconds timeout);
-
-/// Where a node listens; `url` is "http://host:port".
-ProbeTarget TargetOf(const std::string& node, const std::string& url);
+/// The results, in the order of the targets. Takes `timeout` at most, and a little. Connections are
+/// kept, so that a probe makes no handshake.
+std::vector<ProbeResult> ProbeAll(peers::PeerClient* client,
+                                  const std::vector<ProbeTarget>& targets,
+                                  std::chrono::milliseconds timeout);
 
 }  // namespace seendb::membership

@@ -33,6 +33,7 @@ Setter Cluster(std::optional<ClusterConfig>* to) {
                {"name", Name(&config.name)},
                {"node", Name(&config.node)},
                {"advertise", Name(&config.advertise)},
+               {"ca", Name(&config.ca)},
                {"zone", Name(&config.zone)},
                {"weight", Weight(&config.weight)},
                {"secret_file", Name(&config.secret_file)},

@@ -16,7 +16,8 @@ struct ClusterConfig {
   std::string brokers;               ///< "host:port,host:port"
   std::string name;                  ///< the cluster's
   std::string node;                  ///< this node's name; empty: the machine's
-  std::string advertise;             ///< where other nodes reach it: "http://host:7373"
+  std::string advertise;             ///< where other nodes reach it: "https://host:7373"
+  std::string ca;                    ///< a file of whom it trusts under TLS; empty: the system's
   std::string zone;                  ///< empty: one of its own, the node's name
   double weight = 1;                 ///< its share of the shards, compared with other nodes'
   std::string secret_file;           ///< what nodes show each other

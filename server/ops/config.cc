@@ -150,6 +150,15 @@ Status CheckOrigin(const std::string& origin) {
                : Status::InvalidArgument("must look like \"https://host\" or \"http://host:port\"");
 }
 
+/// Other nodes reach this one as it listens.
+Status CheckScheme(const Config& config) {
+  const bool secure = config.cluster->advertise.starts_with("https://");
+  if (secure == config.tls.has_value()) return {};
+  return Status::InvalidArgument(secure ? "is https, and the server has no certificate: set tls"
+                                        : "must be https: with tls the server speaks nothing else",
+                                 "/cluster/advertise");
+}
+
 /// The parser repeats what it has read last, which may be a URL with a password.
 Status WithoutUrl(const Status& malformed) {
   const std::string_view message = malformed.message();
@@ -209,6 +218,7 @@ Status ReadConfig(std::string_view json, Config* config) {
   if (status.ok() && config->cluster && !config->migration.empty()) {
     status = Status::InvalidArgument("a node of a cluster moves nothing in as yet", "/migration");
   }
+  if (status.ok() && config->cluster) status = CheckScheme(*config);
   return status;
 }
 

@@ -25,6 +25,10 @@ void PeerClient::Ask(PeerRequest request, Done done) {
   threads_[turn % threads_.size()]->Post(std::move(request), std::move(done));
 }
 
+void PeerClient::SetTls(const net::TlsContext& tls) {
+  for (const auto& thread : threads_) thread->SetTls(tls);
+}
+
 void PeerClient::Stop() {
   for (const auto& thread : threads_) thread->Stop();
 }

@@ -1,5 +1,5 @@
-// server/peers/peer_client.h: asks other nodes over HTTP without holding a thread: connections that
-// are kept alive, a bounded number of them, on threads of its own.
+// server/peers/peer_client.h: asks other nodes over HTTP, with TLS or without, and holds no thread
+// for it: connections that are kept alive, a bounded number of them, on threads of its own.
 //
 //   client.Ask({.url = "http://10.0.0.2:7373", .target = "/filter", .body = body},
 //              [](PeerAnswer answer) { ... });  // on one of the client's threads, exactly once
@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "net/client_tls.h"
 
 namespace seendb::peers {
 
@@ -39,7 +41,7 @@ struct PeerBody {
 
 /// One question to one node.
 struct PeerRequest {
-  std::string url;  ///< "http://host:port"
+  std::string url;  ///< "http://host:port" or "https://host:port"
   std::string method = "POST";
   std::string target;  ///< with the query
   Headers headers = {};
@@ -51,7 +53,7 @@ struct PeerRequest {
 struct PeerAnswer {
   enum class Kind : uint8_t {
     kAnswered,  ///< the rest is the answer
-    kRefused,   ///< no connection: nothing was sent
+    kRefused,   ///< no connection, or a certificate that is refused: nothing was sent
     kBroken,    ///< the connection ended before the answer was whole, or it was none
     kTimedOut,  ///< no answer in time
     kFull,      ///< too much is being asked of the node already: nothing was sent
@@ -68,10 +70,12 @@ struct PeerAnswer {
 
 /// What a client holds at most.
 struct PeerClientOptions {
-  std::string secret;            ///< shown as a bearer token
-  size_t threads = 1;            ///< each has connections of its own
-  size_t connections_most = 64;  ///< to one node, of one thread
-  size_t waiting_most = 1'024;   ///< requests to one node that wait for a connection, of one thread
+  std::string secret;             ///< shown as a bearer token
+  net::TlsContext tls = {};       ///< for addresses of https; null: they are refused
+  std::string tls_named_by = {};  ///< where it was named whom `tls` trusts, for people
+  size_t threads = 1;             ///< each has connections of its own
+  size_t connections_most = 64;   ///< to one node, of one thread
+  size_t waiting_most = 1'024;  ///< requests to one node that wait for a connection, of one thread
   size_t answer_bytes_most = 64u << 20;
   std::chrono::milliseconds idle{30'000};  ///< a connection that nobody used for so long is closed
 };
@@ -92,6 +96,8 @@ class PeerClient {
   /// Asks. A request on a kept connection that turns out to be closed is sent once more, on a new
   /// one: requests must be such that a repetition does no harm. `done` must not wait.
   void Ask(PeerRequest request, Done done);
+  /// New connections are made with this; those that are busy go on, idle ones are closed.
+  void SetTls(const net::TlsContext& tls);
   /// Ends everything: what is under way is kBroken. Waits for the threads; later calls of Ask are
   /// answered kFull.
   void Stop();

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream_base.hpp>
 #include <sys/socket.h>
 
 namespace seendb::peers {
@@ -14,17 +16,6 @@ namespace beast = boost::beast;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kReadAtOnce = 64u << 10;
-
-/// Host and port of "http://host:port".
-std::pair<std::string, std::string> PartsOf(const std::string& url) {
-  const size_t scheme = url.find("://");
-  const size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
-  const size_t colon = url.rfind(':');
-  if (colon == std::string::npos || colon < begin) return {url.substr(begin), "80"};
-  std::string host = url.substr(begin, colon - begin);
-  if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-  return {std::move(host), url.substr(colon + 1)};
-}
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -37,31 +28,48 @@ std::string Lower(std::string_view text) {
 }  // namespace
 
 PeerConnection::PeerConnection(asio::io_context& context, PeerThread* owner,
-                               const PeerClientOptions& options, const std::string& url)
-    : owner_(owner), options_(options), url_(url), resolver_(context), stream_(context) {
-  std::tie(host_, port_) = PartsOf(url);
+                               const PeerClientOptions& options, net::TlsContext tls,
+                               const std::string& url)
+    : owner_(owner),
+      options_(options),
+      url_(url),
+      tls_context_(std::move(tls)),
+      resolver_(context),
+      stream_(context) {
   buffer_.reserve(kReadAtOnce);  // what is read at once goes by it
+}
+
+template <typename Start>
+void PeerConnection::OnStream(Start start) {
+  if (tls_) return start(*tls_);
+  start(stream_);
 }
 
 void PeerConnection::Begin(std::shared_ptr<Exchange> exchange) {
   exchange_ = std::move(exchange);
-  PeerRequest& asked = exchange_->request;
-  request_ = {};
-  request_.version(11);
-  request_.method_string(asked.method);
-  request_.target(asked.target);
-  request_.set(beast::http::field::host, host_ + ":" + port_);
-  request_.set(beast::http::field::authorization, "Bearer " + options_.secret);
-  for (const auto& [name, value] : asked.headers) request_.set(name, value);
-  request_.body() = {asked.body.bytes.data(), asked.body.bytes.size()};
-  request_.prepare_payload();
   stream_.expires_at(exchange_->until);
   if (connected_) return Write();
-  resolver_.async_resolve(host_, port_, [self = shared_from_this()](Error failed, auto found) {
-    if (self->exchange_ == nullptr) return;
-    if (failed) return self->Fail(PeerAnswer::Kind::kRefused, failed.message());
-    self->Connect(found);
-  });
+  Result<net::StreamTarget> target = net::TargetOf(url_);
+  std::string wrong(target.status().message());
+  if (target.ok() && target->secure && tls_context_ == nullptr) wrong = "TLS is not set up";
+  if (!wrong.empty()) {
+    return asio::post(resolver_.get_executor(), [self = shared_from_this(), wrong] {
+      if (self->exchange_ != nullptr) self->Fail(PeerAnswer::Kind::kRefused, wrong);
+    });
+  }
+  target_ = std::move(target).value();
+  Resolve();
+}
+
+void PeerConnection::Resolve() {
+  resolver_.async_resolve(target_.host, target_.port,
+                          [self = shared_from_this()](Error failed, auto found) {
+                            if (self->exchange_ == nullptr) return;
+                            if (failed) {
+                              return self->Fail(PeerAnswer::Kind::kRefused, failed.message());
+                            }
+                            self->Connect(found);
+                          });
 }
 
 bool PeerConnection::IsStale() {
@@ -91,31 +99,63 @@ void PeerConnection::Connect(const Tcp::resolver::results_type& found) {
       return self->Fail(late ? PeerAnswer::Kind::kTimedOut : PeerAnswer::Kind::kRefused,
                         failed.message());
     }
-    self->connected_ = true;
     Error ignored;
     self->stream_.socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    if (self->target_.secure) return self->Secure();
+    self->connected_ = true;
+    self->Write();
+  });
+}
+
+void PeerConnection::Secure() {
+  tls_.emplace(stream_, *tls_context_);
+  net::ExpectPeer(tls_->native_handle(), target_.host);
+  tls_->async_handshake(asio::ssl::stream_base::client, [self = shared_from_this()](Error failed) {
+    if (self->exchange_ == nullptr) return;
+    if (failed == beast::error::timeout) return self->FailBy(failed);
+    if (failed) {
+      return self->Fail(
+          PeerAnswer::Kind::kRefused,
+          net::HandshakeFailure(self->tls_->native_handle(), failed, self->options_.tls_named_by));
+    }
+    self->connected_ = true;
     self->Write();
   });
 }
 
 void PeerConnection::Write() {
-  beast::http::async_write(stream_, request_, [self = shared_from_this()](Error failed, size_t) {
-    if (self->exchange_ == nullptr) return;
-    // A server that refuses at the head of a request may answer and close before it has the body.
-    if (failed && failed == beast::error::timeout) return self->FailBy(failed);
-    self->Read();
+  const PeerRequest& asked = exchange_->request;
+  request_ = {};
+  request_.version(11);
+  request_.method_string(asked.method);
+  request_.target(asked.target);
+  request_.set(beast::http::field::host, target_.Authority());
+  request_.set(beast::http::field::authorization, "Bearer " + options_.secret);
+  for (const auto& [name, value] : asked.headers) request_.set(name, value);
+  request_.body() = {asked.body.bytes.data(), asked.body.bytes.size()};
+  request_.prepare_payload();
+  OnStream([this](auto& stream) {
+    beast::http::async_write(stream, request_, [self = shared_from_this()](Error failed, size_t) {
+      if (self->exchange_ == nullptr) return;
+      // A server that refuses at the head of a request may answer and close before it has the
+      // body.
+      if (failed && failed == beast::error::timeout) return self->FailBy(failed);
+      self->Read();
+    });
   });
 }
 
 void PeerConnection::Read() {
   parser_.emplace();
   parser_->body_limit(options_.answer_bytes_most);
-  beast::http::async_read_header(stream_, buffer_, *parser_,
-                                 [self = shared_from_this()](Error failed, size_t) {
-                                   if (self->exchange_ == nullptr) return;
-                                   if (failed) return self->FailBy(failed);
-                                   self->ReadBody();
-                                 });
+  OnStream([this](auto& stream) {
+    beast::http::async_read_header(stream, buffer_, *parser_,
+                                   [self = shared_from_this()](Error failed, size_t) {
+                                     if (self->exchange_ == nullptr) return;
+                                     if (failed) return self->FailBy(failed);
+                                     self->ReadBody();
+                                   });
+  });
 }
 
 void PeerConnection::ReadBody() {
@@ -123,12 +163,14 @@ void PeerConnection::ReadBody() {
   if (parser_->content_length().value_or(0) > options_.answer_bytes_most) {
     return FailBy(beast::http::error::body_limit);
   }
-  beast::http::async_read(stream_, buffer_, *parser_,
-                          [self = shared_from_this()](Error failed, size_t) {
-                            if (self->exchange_ == nullptr) return;
-                            if (failed) return self->FailBy(failed);
-                            self->Answered();
-                          });
+  OnStream([this](auto& stream) {
+    beast::http::async_read(stream, buffer_, *parser_,
+                            [self = shared_from_this()](Error failed, size_t) {
+                              if (self->exchange_ == nullptr) return;
+                              if (failed) return self->FailBy(failed);
+                              self->Answered();
+                            });
+  });
 }
 
 void PeerConnection::Answered() {

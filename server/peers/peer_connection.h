@@ -1,4 +1,5 @@
-// server/peers/peer_connection.h: one connection to another node: one question at a time.
+// server/peers/peer_connection.h: one connection to another node, over TCP or TLS: one question at
+// a time.
 
 #pragma once
 
@@ -11,7 +12,10 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
 
+#include "net/client_tls.h"
+#include "net/stream_target.h"
 #include "peers/peer_thread.h"
 
 namespace seendb::peers {
@@ -20,8 +24,9 @@ namespace seendb::peers {
 /// that of `owner`.
 class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
  public:
+  /// `tls`: for an address of https; null: such a one is refused.
   PeerConnection(boost::asio::io_context& context, PeerThread* owner,
-                 const PeerClientOptions& options, const std::string& url);
+                 const PeerClientOptions& options, net::TlsContext tls, const std::string& url);
 
   /// Asks; connects first, if it is new. Precondition: nothing is under way.
   void Begin(std::shared_ptr<Exchange> exchange);
@@ -39,7 +44,12 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   using Error = boost::beast::error_code;
   using Tcp = boost::asio::ip::tcp;
 
+  /// Calls `start` with the stream that HTTP goes over.
+  template <typename Start>
+  void OnStream(Start start);
+  void Resolve();
   void Connect(const Tcp::resolver::results_type& found);
+  void Secure();
   void Write();
   void Read();
   void ReadBody();
@@ -51,9 +61,11 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   PeerThread* const owner_;
   const PeerClientOptions& options_;
   const std::string url_;
-  std::string host_, port_;
+  const net::TlsContext tls_context_;
+  net::StreamTarget target_;  // of url_; Resolve finds it
   Tcp::resolver resolver_;
   boost::beast::tcp_stream stream_;
+  std::optional<boost::beast::ssl_stream<boost::beast::tcp_stream&>> tls_;  // around stream_
   boost::beast::flat_buffer buffer_;
   boost::beast::http::request<boost::beast::http::span_body<const char>> request_;  // of exchange_
   std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;

@@ -20,6 +20,7 @@ PeerAnswer Unsent(std::string why) {
 
 PeerThread::PeerThread(const PeerClientOptions& options)
     : options_(options),
+      tls_(options.tls),
       work_(context_.get_executor()),
       tidying_(context_),
       thread_([this] { context_.run(); }) {
@@ -41,6 +42,15 @@ void PeerThread::Post(PeerRequest request, PeerClient::Done done) {
     }
   }
   exchange->done(Unsent("the server is shutting down"));
+}
+
+void PeerThread::SetTls(const net::TlsContext& tls) {
+  const MutexLock lock(mutex_);
+  if (stopped_) return;
+  boost::asio::post(context_, [this, tls] {
+    tls_ = tls;
+    for (auto& [url, pool] : pools_) pool.idle.clear();
+  });
 }
 
 void PeerThread::Stop() {
@@ -68,7 +78,8 @@ void PeerThread::Take(const std::shared_ptr<Exchange>& exchange) {
 void PeerThread::Begin(Pool* pool, const std::shared_ptr<Exchange>& exchange, bool fresh) {
   std::shared_ptr<PeerConnection> connection;
   if (fresh || pool->idle.empty()) {
-    connection = std::make_shared<PeerConnection>(context_, this, options_, exchange->request.url);
+    connection =
+        std::make_shared<PeerConnection>(context_, this, options_, tls_, exchange->request.url);
   } else {
     connection = std::move(pool->idle.back());
     pool->idle.pop_back();

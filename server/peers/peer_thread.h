@@ -1,5 +1,5 @@
-// server/peers/peer_thread.h: one thread of a PeerClient, with its connections. Everything but Post
-// and Stop runs on the thread.
+// server/peers/peer_thread.h: one thread of a PeerClient, with its connections. Everything but
+// Post, SetTls and Stop runs on the thread.
 
 #pragma once
 
@@ -40,6 +40,8 @@ class PeerThread {
 
   /// Takes a question. Any thread.
   void Post(PeerRequest request, PeerClient::Done done);
+  /// See PeerClient. Any thread.
+  void SetTls(const net::TlsContext& tls);
   /// Ends all that is under way, and the thread. Any other thread; a second call does nothing.
   void Stop();
 
@@ -62,6 +64,7 @@ class PeerThread {
   void AbortAll();
 
   const PeerClientOptions options_;
+  net::TlsContext tls_;  // of new connections
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::steady_timer tidying_;

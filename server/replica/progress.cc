@@ -132,6 +132,18 @@ void Progress::Doubt(int64_t now_ms) {
   }
 }
 
+cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms) {
+  cluster::ReplicaReport one;
+  one.next_offset = replica.next_offset.value_or(0);
+  if (replica.newest_ms > 0) one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
+  one.state = cluster::StateOfOpen(replica.caught_up, one.behind_ms);
+  // Where the log can't be read on, what it has is better than no answer.
+  const bool is_read = replica.stopped.empty();
+  const bool knows = replica.caught_up || (!is_read && replica.newest_ms > 0);
+  if (knows && (replica.doubted || !is_read)) one.state = cluster::ReplicaState::kBehind;
+  return one;
+}
+
 std::map<uint32_t, cluster::ReplicaReport> Progress::Report(int64_t now_ms) const {
   const MutexLock lock(mutex_);
   std::map<uint32_t, cluster::ReplicaReport> report;
@@ -139,16 +151,19 @@ std::map<uint32_t, cluster::ReplicaReport> Progress::Report(int64_t now_ms) cons
     report[partition].state = cluster::ReplicaState::kFetching;
   }
   for (const auto& [partition, replica] : replicas_) {
-    cluster::ReplicaReport& one = report[partition];
-    one.next_offset = replica.next_offset.value_or(0);
-    if (replica.newest_ms > 0) one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
-    one.state = cluster::StateOfOpen(replica.caught_up, one.behind_ms);
-    // Where the log can't be read on, what it has is better than no answer.
-    const bool is_read = replica.stopped.empty();
-    const bool knows = replica.caught_up || (!is_read && replica.newest_ms > 0);
-    if (knows && (replica.doubted || !is_read)) one.state = cluster::ReplicaState::kBehind;
+    report[partition] = ReportOf(replica, now_ms);
   }
   return report;
+}
+
+std::vector<std::pair<uint32_t, cluster::ReplicaState>> Progress::States(int64_t now_ms) const {
+  const MutexLock lock(mutex_);
+  std::vector<std::pair<uint32_t, cluster::ReplicaState>> states;
+  states.reserve(replicas_.size());
+  for (const auto& [partition, replica] : replicas_) {
+    states.emplace_back(partition, ReportOf(replica, now_ms).state);
+  }
+  return states;
 }
 
 std::vector<std::string> Progress::Problems() const {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/sync.h"
@@ -56,6 +57,8 @@ class Progress {
   void Doubt(int64_t now_ms);
 
   std::map<uint32_t, cluster::ReplicaReport> Report(int64_t now_ms) const;
+  /// The states alone, by partition.
+  std::vector<std::pair<uint32_t, cluster::ReplicaState>> States(int64_t now_ms) const;
   std::vector<std::string> Problems() const;
   /// Those held of which nothing was applied since `since`.
   std::vector<uint32_t> QuietSince(Time since) const;
@@ -85,6 +88,7 @@ class Progress {
     std::multimap<int64_t, Waiter> waiters;  ///< by the offset they wait for
   };
   using Ready = std::vector<Done>;
+  static cluster::ReplicaReport ReportOf(const Replica& replica, int64_t now_ms);
   /// The waiters are to be told that it never comes.
   static void GiveUp(Replica* replica, Ready* ready);
 

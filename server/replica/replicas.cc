@@ -39,6 +39,7 @@ class Core {
 
   Status Start(Engine* the_engine);
   void Stop();
+  void Watch();
 
   const ReplicasOptions options;
   Engine* engine = nullptr;
@@ -52,11 +53,14 @@ class Core {
 
  private:
   void Run();
+  void TellChanges();
   /// Where nothing happens, the first node of a list that is up says so; and each node where the
   /// log took nothing, to see whether it does again.
   void Tick();
 
   std::unique_ptr<Applier> applier_;
+  std::vector<std::pair<uint32_t, cluster::ReplicaState>> states_;  // that were told of
+  std::atomic<Time> beat_{Time()};  // when the process was known to run last
   std::atomic<bool> stopping_{false};
   std::thread timer_;
 };
@@ -89,6 +93,7 @@ Status Core::Start(Engine* the_engine) {
   keeper = std::make_unique<Keeper>(options, engine, &progress);
   if (Status status = reader->Start(); !status.ok()) return status;
   keeper->Start();
+  beat_ = steady_clock::now();
   timer_ = std::thread([this] { Run(); });
   started = true;
   return {};
@@ -103,20 +108,37 @@ void Core::Stop() {
   progress.End();
 }
 
+/// Until it is told, whoever finds the process to have stood still says so: nobody relies on states
+/// of before meanwhile.
+void Core::Watch() {
+  Time beat = beat_;
+  const Time now = steady_clock::now();
+  if (now - beat <= kStoodStill) return;
+  progress.Doubt(engine->NowMs());
+  options.states_changed();
+  if (!beat_.compare_exchange_strong(beat, now)) return;
+  ops::Log(ops::LogLevel::kWarn, "stood_still",
+           {{"ms", std::chrono::duration_cast<milliseconds>(now - beat).count()}});
+}
+
+void Core::TellChanges() {
+  auto states = progress.States(engine->NowMs());
+  if (states == states_) return;
+  states_ = std::move(states);
+  options.states_changed();
+}
+
 void Core::Run() {
-  auto last = steady_clock::now(), next_tick = last;
+  auto next_tick = steady_clock::now();
   while (!stopping_) {
     std::this_thread::sleep_for(kStep);
+    Watch();
     const auto now = steady_clock::now();
-    if (now - last > kStoodStill) {
-      ops::Log(ops::LogLevel::kWarn, "stood_still",
-               {{"ms", std::chrono::duration_cast<milliseconds>(now - last).count()}});
-      progress.Doubt(engine->NowMs());
-    }
-    last = now;
+    beat_ = now;
     progress.Expire(now);
     appender->Expire(now);
     barriers->Expire(now);
+    TellChanges();
     if (now < next_tick) continue;
     next_tick = now + kTickEvery;
     Tick();
@@ -182,6 +204,10 @@ std::vector<std::string> Replicas::Problems() const {
     if (!one.empty()) problems.push_back(one);
   }
   return problems;
+}
+
+void Replicas::Watch() {
+  if (core_->started) core_->Watch();
 }
 
 void Replicas::Await(uint32_t partition, int64_t next_offset, Time deadline,

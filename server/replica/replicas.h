@@ -74,6 +74,8 @@ struct ReplicasOptions {
   std::function<bool(std::chrono::milliseconds)> read_meta_to_end;
   /// All members, this one too.
   std::function<std::map<std::string, cluster::NodeView>()> views;
+  /// A replica held here came, went or got into another state: whom to ask is to be looked at anew.
+  std::function<void()> states_changed;
   /// The engine's collections were changed.
   std::function<void()> collections_changed;
   FetchShard fetch = {};  ///< null: a shard begins empty, and with the log
@@ -102,6 +104,10 @@ class Replicas {
   std::map<uint32_t, cluster::ReplicaReport> Report() const;
   /// What is wrong, for people; waits for nothing.
   std::vector<std::string> Problems() const;
+
+  /// Where the process stood still since a while ago, replicas are behind from now on, and
+  /// states_changed was called. For whoever is about to rely on their states.
+  void Watch();
 
   /// Calls `done(true)` once the replica has applied all before `next_offset`; `done(false)` at the
   /// deadline, or where it is not held here.

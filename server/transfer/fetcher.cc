@@ -267,7 +267,7 @@ void Fetcher::Tell(uint32_t shard, uint64_t bytes, uint64_t total) {
 
 Result<Fetched> Fetcher::Fetch(uint32_t shard, const std::string& url,
                                const std::function<bool()>& cancelled) {
-  Result<net::StreamTarget> target = TargetOf(url);
+  Result<net::StreamTarget> target = net::TargetOf(url);
   if (!target.ok()) return target.status();
   if (Status begun = Begin(shard, url); !begun.ok()) return begun;
   Result<Fetched> fetched = FetchRun(this, shard, std::move(target).value(), cancelled).Run();

@@ -73,29 +73,6 @@ bool ParseContentRange(std::string_view text, uint64_t* first, uint64_t* last, u
 
 }  // namespace
 
-Result<net::StreamTarget> TargetOf(const std::string& url) {
-  const auto refused = [] {
-    return Status::InvalidArgument("must be http://host:port or https://host:port", "/url");
-  };
-  std::string_view rest = url;
-  net::StreamTarget target;
-  target.secure = rest.starts_with("https://");
-  if (!target.secure && !rest.starts_with("http://")) return refused();
-  rest.remove_prefix(target.secure ? 8 : 7);
-  if (rest.ends_with('/')) rest.remove_suffix(1);
-  const size_t colon = rest.rfind(':');
-  if (colon == std::string_view::npos) return refused();
-  std::string_view host = rest.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  target.host = host;
-  target.port = rest.substr(colon + 1);
-  uint16_t port = 0;
-  const char* const end = target.port.data() + target.port.size();
-  const auto read = std::from_chars(target.port.data(), end, port);
-  if (host.empty() || read.ec != std::errc() || read.ptr != end || port == 0) return refused();
-  return target;
-}
-
 struct Peer::Answer {
   unsigned status = 0;
   std::string body, content_range;
@@ -138,9 +115,7 @@ Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& targe
   message.method_string({method.data(), method.size()});
   message.target(target);
   message.version(11);
-  const bool v6 = target_.host.find(':') != std::string::npos;
-  message.set(beast_http::field::host,
-              (v6 ? "[" + target_.host + "]" : target_.host) + ":" + target_.port);
+  message.set(beast_http::field::host, target_.Authority());
   message.set(beast_http::field::authorization, "Bearer " + secret_);
   if (!range.empty()) message.set(beast_http::field::range, range);
   if (!body.empty()) message.set(beast_http::field::content_type, "application/json");

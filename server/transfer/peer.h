@@ -14,10 +14,6 @@
 
 namespace seendb::transfer {
 
-/// Where a node listens; `url` is "http://host:port" or "https://host:port". kInvalidArgument
-/// ("/url").
-Result<net::StreamTarget> TargetOf(const std::string& url);
-
 /// Of a file: part of it, and the size of all of it.
 struct FetchedPiece {
   std::string bytes;

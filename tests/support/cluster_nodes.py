@@ -4,19 +4,22 @@ import os
 import tempfile
 import unittest
 
+from log_writer import partition_of
 from openapi_check import CheckedServer
 from real_kafka import Broker
-from seendb_client import free_port
+from seendb_client import Server, eventually, free_port
 from tool_runner import OK, run
 
 SECRET = "a-secret-of-the-nodes"
+PARTITIONS = 4
+FILTER_MOST = 1_500
 
 
 class ClusterNodes(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.broker = Broker()
+        cls.broker = cls.make_broker()
         cls.addClassCleanup(cls.broker.stop)
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
@@ -25,9 +28,13 @@ class ClusterNodes(unittest.TestCase):
         with open(cls.secret_file, "w", encoding="utf-8") as file:
             file.write(SECRET + "\n")
 
+    @classmethod
+    def make_broker(cls):
+        return Broker()
+
     def make(self, name, *more):
         done = run("cluster", "init", "--brokers", self.broker.address, "--name", name,
-                   "--partitions", 4, "--replication-factor", 1, *more)
+                   "--partitions", PARTITIONS, "--replication-factor", 1, *more)
         self.assertEqual(done.code, OK, done)
 
     def rebalance(self, name):
@@ -35,20 +42,85 @@ class ClusterNodes(unittest.TestCase):
                    "--yes")
         self.assertEqual(done.code, OK, done)
 
-    def settings(self, name, node, port, /, **more):
+    def settings(self, name, node, port, /, certificate=None, **more):
+        """`certificate`: the files (certificate, key) of a node that is reached by TLS."""
+        scheme = "https" if certificate else "http"
         given = {"brokers": self.broker.address, "name": name, "node": node,
-                 "advertise": "http://127.0.0.1:%d" % port, "secret_file": self.secret_file}
+                 "advertise": "%s://127.0.0.1:%d" % (scheme, port),
+                 "secret_file": self.secret_file}
         given.update(more)
-        return {"cluster": given}
+        tls = {"tls": dict(zip(("certificate", "key"), certificate))} if certificate else {}
+        return {"cluster": given, **tls}
 
-    def node(self, name, node, **more):
-        """A server that is a node; it is closed when the test ends."""
+    def node(self, name, node, tls=None, **more):
+        """A server that is a node; it is closed when the test ends. `tls`: an ssl.SSLContext for the
+        clients of one that has a certificate."""
         port = free_port()
-        server = CheckedServer(config=self.settings(name, node, port, **more), start=False)
+        server = CheckedServer(config=self.settings(name, node, port, **more), start=False, tls=tls)
         self.addCleanup(server.close)
         server.start(port=port)
         server.fixed_port = port
         return server
+
+    def refused(self, settings, db=None):
+        """The exit code and the log of a server that does not start."""
+        server = Server(config=settings, db=db, start=False)
+        self.addCleanup(server.close)
+        server.start(wait=False)
+        code = server.process.wait(60)
+        return code, server.log_text()
+
+    def three_nodes(self, name, **more):
+        """Three of them in zones of their own, that all serve, with two replicas of each partition."""
+        return self.place(name, [self.node(name, "n%d" % i, zone="z%d" % i, **more)
+                                 for i in (1, 2, 3)])
+
+    def place(self, name, nodes):
+        self.wait_up(*nodes)
+        self.rebalance(name)
+        self.wait_serving(*nodes, count=2 * PARTITIONS)
+        return nodes
+
+    def wait_up(self, *nodes):
+        """Each of them sees all."""
+        up = {"n%d" % i: "up" for i in range(1, len(nodes) + 1)}
+        for server in nodes:
+            eventually(lambda: self.states(server) == up, timeout=60)
+
+    def replica_states(self, server):
+        """(partition, node): state, as the server sees it."""
+        return {(shard["partition"], one["node"]): one["state"]
+                for shard in server.get("/cluster").json["shards"] for one in shard["replicas"]}
+
+    def wait_serving(self, *nodes, count=None):
+        """Each of them sees that all replicas serve, so many of them."""
+        def serving(server):
+            states = list(self.replica_states(server).values())
+            return set(states) == {"serving"} and count in (None, len(states))
+        for server in nodes:
+            eventually(lambda: serving(server), timeout=90)
+
+    def expect_alike(self, nodes, users):
+        """Each replica, asked alone, has what its users were acknowledged, and all have the same.
+        `users`: User (cluster_load.py) by name."""
+        by_name = dict(zip(("n%d" % i for i in range(1, len(nodes) + 1)), nodes))
+        lists = [[one["node"] for one in shard["replicas"]]
+                 for shard in nodes[0].get("/cluster").json["shards"]]
+        alone = {"SeenDB-Hop": "1", "Authorization": "Bearer " + SECRET}
+        for name, known in users.items():
+            items, gone = known.names()[-FILTER_MOST:], known.gone[-FILTER_MOST:]
+            whole = [*items, *gone, *known.open_items[-FILTER_MOST:], "never"]
+            position = {"SeenDB-Position": known.position} if known.position else {}
+            question = {"user": name, "items": whole}
+            answers = {}
+            for node in lists[partition_of(name, len(lists))]:
+                answer = by_name[node].post("/filter", question, {**alone, **position})
+                self.assertEqual(answer.status, 200, (node, answer))
+                self.assertFalse(answer.json["degraded"], (node, answer))
+                answers[node] = answer.json["unseen"]
+                self.assertEqual(set(items) & set(answers[node]), set(), (node, name))
+                self.assertEqual(set(gone) - set(answers[node]), set(), (node, name))
+            self.assertEqual(len({tuple(unseen) for unseen in answers.values()}), 1, answers)
 
     def states(self, server):
         answer = server.get("/cluster")

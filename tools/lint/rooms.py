@@ -41,7 +41,7 @@ SERVER_ROOMS = {
     "api": {"api", "migration", "http", "ops", "admission"},
     "ingest": {"ingest", "api", "migration", "ops", "kafka", "admission"},
     "replica": {"replica", "cluster", "kafka", "ingest", "api", "migration", "ops", "http", "admission"},
-    "membership": {"membership", "cluster", "kafka", "ops"},
+    "membership": {"membership", "peers", "cluster", "kafka", "ops"},
     "peers": {"peers"},
     "router": {"router", "replica", "peers", "cluster", "kafka", "api", "migration", "ops", "http",
                "admission"},
@@ -67,7 +67,7 @@ COMMON_ROOMS = {
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
 COMMON_USERS = {"tools": {"net", "redis"}, "server:ops": {"net", "redis"},
                 "server:migration": {"net", "redis"}, "server:main": {"net", "redis"},
-                "server:transfer": {"net"}}
+                "server:transfer": {"net"}, "server:peers": {"net"}, "server:membership": {"net"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).

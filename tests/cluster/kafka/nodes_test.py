@@ -87,14 +87,6 @@ class NodesTest(ClusterNodes):
         server.wait_ready()
         eventually(lambda: self.states(server) == {"n1": "up"})
 
-    def refused(self, settings, db=None):
-        """The exit code and the log of a server that does not start."""
-        server = Server(config=settings, db=db, start=False)
-        self.addCleanup(server.close)
-        server.start(wait=False)
-        code = server.process.wait(60)
-        return code, server.log_text()
-
     def test_a_folder_that_is_another_databases_is_refused(self):
         self.make("home")
         db = os.path.join(self.folder, "foreign")

@@ -42,6 +42,25 @@ TEST(ClusterConfigTest, FewKeysAreNeeded) {
   EXPECT_EQ(config.cluster->transfer_mb_per_s, 100U);
 }
 
+TEST(ClusterConfigTest, OtherNodesReachItAsItListens) {
+  const std::string cluster = R"({"cluster":{"brokers":"a:1","name":"feed","secret_file":"s",)";
+  const std::string tls = R"(},"tls":{"certificate":"c.pem","key":"k.pem"}})";
+  Config config;
+  ASSERT_TRUE(
+      ReadConfig(cluster + R"("ca":"/etc/ca.pem","advertise":"https://h:1")" + tls, &config).ok());
+  EXPECT_EQ(config.cluster->ca, "/etc/ca.pem");
+  Config plain;
+  ASSERT_TRUE(ReadConfig(cluster + R"("advertise":"http://h:1"}})", &plain).ok());
+  EXPECT_EQ(plain.cluster->ca, "");
+  for (const std::string& wrong : {cluster + R"("advertise":"https://h:1"}})",
+                                   cluster + R"("advertise":"http://h:1")" + tls}) {
+    Config refused;
+    const Status status = ReadConfig(wrong, &refused);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << wrong;
+    EXPECT_EQ(status.field(), "/cluster/advertise") << wrong;
+  }
+}
+
 TEST(ClusterConfigTest, RefusesByKey) {
   const struct {
     const char* json;

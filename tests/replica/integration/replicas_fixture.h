@@ -62,6 +62,7 @@ class ReplicasTest : public ::testing::Test {
     given.meta = [this] { return meta_.load(); };
     given.read_meta_to_end = [this](auto) { return read_meta_to_end_(); };
     given.views = [] { return std::map<std::string, cluster::NodeView>(); };
+    given.states_changed = [this] { serving_when_told_ = CountServing(); };
     given.collections_changed = [] {};
     given.fetch = fetch_;
     replicas_ = std::make_unique<Replicas>(std::move(given));
@@ -159,6 +160,7 @@ class ReplicasTest : public ::testing::Test {
   std::atomic<std::shared_ptr<const cluster::Meta>> meta_{std::make_shared<cluster::Meta>()};
   std::atomic<bool> meta_known_{true};
   std::function<bool()> read_meta_to_end_ = [this] { return meta_known_.load(); };
+  std::atomic<size_t> serving_when_told_{0};
   AppendLimits limits_;
   FetchShard fetch_;
   uint64_t nonce_ = 1;

@@ -16,6 +16,11 @@ TEST_F(ReplicasTest, ANodeHoldsWhatThePlacementSaysAndTicks) {
   EXPECT_TRUE(replicas_->Problems().empty());
 }
 
+TEST_F(ReplicasTest, WhoeverAsksReplicasIsToldOnceTheyServe) {
+  StartAndServe();
+  Eventually([this] { return serving_when_told_ == 3; });
+}
+
 TEST_F(ReplicasTest, WhatIsAppendedIsVisibleOnceItIsTold) {
   StartAndServe();
   const std::string user = UserOf(1);

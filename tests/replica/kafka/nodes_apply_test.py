@@ -11,11 +11,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
-from cluster_nodes import ClusterNodes
+from cluster_nodes import PARTITIONS, ClusterNodes
 from log_writer import ERASE, PLAYS, LogWriter, header, partition_of
 from seendb_client import eventually
 
-PARTITIONS = 4
 USERS = ["u%d" % i for i in range(24)]
 
 
@@ -31,15 +30,6 @@ class NodesApplyTest(ClusterNodes):
         body = {"events": [{"user": user, "item": item} for item in items]}
         self.log.send(partition_of(user, PARTITIONS), header(PLAYS), user.encode(),
                       json.dumps(body).encode())
-
-    def replicas(self, server):
-        """(partition, node): state, as the server sees it."""
-        return {(shard["partition"], one["node"]): one["state"]
-                for shard in server.get("/cluster").json["shards"] for one in shard["replicas"]}
-
-    def wait_serving(self, *servers):
-        for server in servers:
-            eventually(lambda: set(self.replicas(server).values()) == {"serving"}, timeout=60)
 
     def unseen(self, server, user, items):
         answer = server.request("POST", "/filter", {"user": user, "items": items})
@@ -105,11 +95,11 @@ class NodesApplyTest(ClusterNodes):
         self.expect([server], "u1", ["a", "b"], ["b"])
         self.broker.kill()
         try:
-            eventually(lambda: set(self.replicas(server).values()) == {"behind"}, timeout=30)
+            eventually(lambda: set(self.replica_states(server).values()) == {"behind"}, timeout=30)
             self.assertEqual(self.unseen(server, "u1", ["a", "b"]), ["b"])
             server.kill()
             server.start(port=server.fixed_port)
-            eventually(lambda: set(self.replicas(server).values()) == {"behind"}, timeout=60)
+            eventually(lambda: set(self.replica_states(server).values()) == {"behind"}, timeout=60)
             self.expect([server], "u1", ["a", "b"], ["b"])
         finally:
             self.broker.start()
@@ -136,9 +126,9 @@ class NodesApplyTest(ClusterNodes):
         self.log.flush()
         server.start(port=server.fixed_port)
         eventually(lambda: "may hold an erasure" in server.log_text(), timeout=30)
-        states = self.replicas(server)
-        eventually(lambda: list(self.replicas(server).values()).count("serving") == 3, timeout=30)
-        self.assertNotEqual(self.replicas(server)[lost, "n1"], "serving", states)
+        states = self.replica_states(server)
+        eventually(lambda: list(self.replica_states(server).values()).count("serving") == 3, timeout=30)
+        self.assertNotEqual(self.replica_states(server)[lost, "n1"], "serving", states)
         self.assertEqual(self.unseen(server, "u1", ["a", "c"]), ["c"])
 
 

@@ -237,7 +237,7 @@ TEST_F(MoveTest, TheSecretIsAskedFor) {
   fetch_settings_.secret = "another secret of 16";
   EXPECT_EQ(Fetch().status().code(), StatusCode::kForbidden);
   MakeCopy();
-  const Result<net::StreamTarget> target = TargetOf(server_->url());
+  const Result<net::StreamTarget> target = net::TargetOf(server_->url());
   ASSERT_TRUE(target.ok());
   Peer stranger(*target, {}, "another secret of 16", milliseconds(5'000));
   const auto piece = stranger.Read(kShard, copy_.id, copy_.files.front().name, 0, 10);
@@ -248,7 +248,7 @@ TEST_F(MoveTest, TheSecretIsAskedFor) {
 
 TEST_F(MoveTest, TheRoutesGiveNothingElse) {
   MakeCopy();
-  const Result<net::StreamTarget> target = TargetOf(server_->url());
+  const Result<net::StreamTarget> target = net::TargetOf(server_->url());
   ASSERT_TRUE(target.ok());
   Peer peer(*target, {}, kSecret, milliseconds(5'000));
   const CopyEntry& entry = copy_.files.front();
@@ -282,8 +282,8 @@ TEST_F(MoveTest, WhoCannotBeReachedOrIsNoUrlIsSaid) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << wrong;
     EXPECT_EQ(status.field(), "/url") << wrong;
   }
-  EXPECT_TRUE(TargetOf("https://[::1]:7373/")->secure);
-  EXPECT_EQ(TargetOf("https://[::1]:7373/")->host, "::1");
+  EXPECT_TRUE(net::TargetOf("https://[::1]:7373/")->secure);
+  EXPECT_EQ(net::TargetOf("https://[::1]:7373/")->host, "::1");
 }
 
 TEST_F(MoveTest, TheFirstNodeThatCanGiveItIsAsked) {

@@ -9,22 +9,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
-from cluster_nodes import ClusterNodes
+from cluster_nodes import PARTITIONS, ClusterNodes
 from seendb_client import eventually
 
-PARTITIONS = 4
 USERS = ["u%d" % i for i in range(24)]
 
 
 class MovesTest(ClusterNodes):
-
-    def replicas(self, server):
-        """(partition, node): state, as the server sees it."""
-        return {(shard["partition"], one["node"]): one["state"]
-                for shard in server.get("/cluster").json["shards"] for one in shard["replicas"]}
-
-    def wait_serving(self, server, count):
-        eventually(lambda: list(self.replicas(server).values()) == ["serving"] * count, timeout=60)
 
     def play(self, server, item):
         events = [{"user": user, "item": item} for user in USERS]
@@ -49,7 +40,7 @@ class MovesTest(ClusterNodes):
         first = self.node("moves", "n1")
         eventually(lambda: self.states(first) == {"n1": "up"})
         self.rebalance("moves")
-        self.wait_serving(first, PARTITIONS)
+        self.wait_serving(first, count=PARTITIONS)
         self.play(first, "a")
         self.assertEqual(first.request("POST", "/admin/drain", {}).status, 200)
         self.play(first, "b")
@@ -59,8 +50,7 @@ class MovesTest(ClusterNodes):
         second = self.node("moves", "n2")
         eventually(lambda: self.states(first) == {"n1": "up", "n2": "up"})
         self.rebalance("moves")
-        self.wait_serving(first, 2 * PARTITIONS)
-        self.wait_serving(second, 2 * PARTITIONS)
+        self.wait_serving(first, second, count=2 * PARTITIONS)
         self.assertEqual(second.log_text().count('"shard_fetched"'), PARTITIONS)
         self.assertEqual((self.in_transit(first), self.in_transit(second)), ([], []))
         self.play(first, "c")
@@ -69,9 +59,9 @@ class MovesTest(ClusterNodes):
         self.expect_seen(second, "a", "b", "c")
         second.kill()
         second.start(port=second.fixed_port)
-        eventually(lambda: "serving" in self.replicas(second).values(), timeout=60)
+        eventually(lambda: "serving" in self.replica_states(second).values(), timeout=60)
         eventually(lambda: all(state == "serving" for (_, node), state in
-                               self.replicas(second).items() if node == "n2"), timeout=60)
+                               self.replica_states(second).items() if node == "n2"), timeout=60)
         self.expect_seen(second, "a", "b", "c")
         self.assertEqual(second.terminate(), 0)
 

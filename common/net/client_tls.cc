@@ -1,0 +1,59 @@
+#include "net/client_tls.h"
+
+#include <boost/asio/ip/address.hpp>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+namespace seendb::net {
+namespace {
+
+namespace ssl = boost::asio::ssl;
+using TlsError = boost::system::error_code;
+
+Status BadFile(const std::string& path, const TlsError& error, const char* field) {
+  return Status::InvalidArgument(path + ": " + error.message(), field);
+}
+
+}  // namespace
+
+Result<TlsContext> MakeTlsContext(const TlsFiles& files) {
+  const auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
+  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  context->set_verify_mode(ssl::verify_peer);
+  TlsError error;
+  if (files.ca.empty()) {
+    context->set_default_verify_paths(error);
+  } else {
+    context->load_verify_file(files.ca, error);
+    if (error) return BadFile(files.ca, error, "/ca");
+  }
+  if (const std::string& own = files.certificate; !own.empty()) {
+    context->use_certificate_chain_file(own, error);
+    if (error) return BadFile(own, error, "/certificate");
+    const std::string& key = files.key.empty() ? own : files.key;
+    context->use_private_key_file(key, ssl::context::pem, error);
+    if (error) return BadFile(key, error, files.key.empty() ? "/certificate" : "/key");
+  }
+  return context;
+}
+
+void ExpectPeer(SSL* connection, const std::string& host) {
+  TlsError no_address;
+  boost::asio::ip::make_address(host, no_address);
+  if (no_address) {
+    SSL_set_tlsext_host_name(connection, host.c_str());
+    SSL_set_hostflags(connection, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    SSL_set1_host(connection, host.c_str());
+  } else {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(connection), host.c_str());
+  }
+}
+
+std::string HandshakeFailure(SSL* connection, const TlsError& error, const std::string& named_by) {
+  const long verified = SSL_get_verify_result(connection);
+  if (verified == X509_V_OK) return "TLS: " + error.message();
+  return std::string("TLS: the server's certificate is refused: ") +
+         X509_verify_cert_error_string(verified) + (named_by.empty() ? "" : " (" + named_by + ")");
+}
+
+}  // namespace seendb::net
