@@ -68,7 +68,8 @@ void Ring::Stage(uint16_t collection, const RingPlays& plays, const SlotPin& pin
   const bool large = plays.plays.size() + plays.watched.size() >= kLargeWrite;
   thread_local uint32_t small_writes = 0;
   if (!large && small_writes++ % kLookEvery != 0) return;
-  if (staging.bytes() + history.bytes() < options_.slot_bytes_max) return;
+  const bool full = staging.bytes() + history.bytes() >= options_.slot_bytes_max;
+  if (!full && !staging.crowded()) return;
   pin.writers_->full.store(true, std::memory_order_relaxed);
 }
 

@@ -61,7 +61,7 @@ using StagedStates = std::map<std::string, StagedState, std::less<>>;
 /// Those who write into one slot.
 struct SlotWriters {
   Presence presence;
-  std::atomic<bool> full{false};  ///< the slot has reached its limit of bytes
+  std::atomic<bool> full{false};  ///< the slot has reached its limit of bytes, or of one user's
 };
 
 /// Room for plays: the slot that was current, which is not drained while this lives. Excludes
@@ -71,7 +71,8 @@ class SlotPin {
   SlotPin(SlotPin&&) = default;
   SlotPin& operator=(SlotPin&&) = delete;
   uint32_t position() const { return position_; }
-  /// Whether the slot has reached its limit of bytes: the ring is to be turned.
+  /// Whether the slot has reached its limit of bytes, or holds too many plays of one user: the ring
+  /// is to be turned.
   bool full() const { return writers_->full.load(std::memory_order_relaxed); }
 
  private:

@@ -133,6 +133,7 @@ void Staging::Stripe::Grow(Entry* entry) {
   Recycle(entry->items, entry->capacity);
   entry->items = larger;
   entry->capacity *= 2;
+  largest = std::max(largest, entry->capacity);
 }
 
 void Staging::Stripe::Add(uint64_t hash, uint16_t collection, const StagedPlay& play) {
@@ -151,6 +152,7 @@ void Staging::Add(uint16_t collection, const StagedPlay& play) {
   Stripe& stripe = stripes_[UserStripeOf(hash)];
   const MutexLock lock(stripe.mutex);
   stripe.Add(hash, collection, play);
+  NoteCrowd(stripe);
 }
 
 const Staging::Entry* Staging::Stripe::Guess(uint64_t hash) const {
@@ -209,6 +211,7 @@ void Staging::AddGrouped(uint16_t collection, std::span<const StagedPlay> plays)
       const uint16_t at = mine[i - kAheadPlace];
       stripe.Add(hashes[at], collection, plays[at]);
     }
+    NoteCrowd(stripe);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -84,6 +85,11 @@ class Staging {
   uint64_t plays() const;
   uint64_t entries() const;
   uint64_t bytes() const;
+  /// Whether an entry had room for more than kEntryItemsMost items. Each read of its user goes over
+  /// them, unsorted: they belong into a filter.
+  bool crowded() const { return crowded_.load(std::memory_order_relaxed); }
+
+  static constexpr uint32_t kEntryItemsMost = 1u << 16;
 
  private:
   /// A place of a table. An entry whose low bits of the hash differ is not looked at: that would
@@ -102,6 +108,7 @@ class Staging {
     size_t free_bytes GUARDED_BY(mutex) = 0;
     uint64_t arena_bytes GUARDED_BY(mutex) = 0;
     uint64_t plays GUARDED_BY(mutex) = 0;
+    uint32_t largest GUARDED_BY(mutex) = 0;  // capacity of an entry
     // By log2 of capacity, linked through the first word.
     std::array<Fingerprint*, 32> reusable GUARDED_BY(mutex){};
 
@@ -120,7 +127,12 @@ class Staging {
   };
   void AddGrouped(uint16_t collection, std::span<const StagedPlay> plays);
 
+  void NoteCrowd(const Stripe& stripe) REQUIRES(stripe.mutex) {
+    if (stripe.largest > kEntryItemsMost) crowded_.store(true, std::memory_order_relaxed);
+  }
+
   std::array<Stripe, kUserStripes> stripes_;
+  std::atomic<bool> crowded_{false};
 };
 
 template <typename Visit>

@@ -62,7 +62,8 @@ struct Options {
   uint32_t ring_slots = 6;
   int64_t slot_ms = 3'600'000;
   /// Staged bytes a shard at which the current slot closes early; at least 1. With less than some
-  /// MB slots close so often that plays are kBusy while they are drained.
+  /// MB slots close so often that plays are kBusy while they are drained. About 65,000 plays of one
+  /// user in one bucket close it, too.
   uint64_t slot_bytes_max = 256ULL << 20;
   /// Budget a shard for drained slots kept readable (the short-term store).
   uint64_t short_term_bytes = 64ULL << 20;

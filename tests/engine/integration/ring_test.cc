@@ -121,6 +121,25 @@ TEST_F(RingTest, ASlotClosesEarlyWhenItIsFull) {
   }
 }
 
+// Each read of the user would go over all of them, and a long key that is imported is one user's.
+TEST_F(RingTest, ASlotClosesEarlyWithVeryManyPlaysOfOneUser) {
+  Open();
+  const Items many = Numbered("v", 150'000);
+  Play("u1", {many.begin(), many.begin() + 30'000});
+  EXPECT_EQ(CountOf("closed"), 0u);
+  for (size_t at = 30'000; at < many.size(); at += 5'000) {
+    Play("u1", {many.begin() + static_cast<ptrdiff_t>(at),
+                many.begin() + static_cast<ptrdiff_t>(at) + 5'000});
+  }
+  EXPECT_GE(CountOf("closed"), 1u) << "closed without the hour passing";
+  EXPECT_EQ(CountOf("current"), 1u);
+  const Items some(many.begin(), many.begin() + 1'000);
+  EXPECT_EQ(Unseen("u1", some), Items{});
+  RunDue();
+  EXPECT_EQ(CountOf("closed"), 0u);
+  EXPECT_EQ(Unseen("u1", some), Items{});
+}
+
 // A slot that can't be drained stays through a full turn, is skipped, and is drained at last.
 TEST_F(RingTest, AnUndrainedSlotIsSkippedAndMadeUpFor) {
   options_.ring_slots = 4;
