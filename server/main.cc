@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "api/service.h"
+#include "cluster_migration.h"
 #include "descriptors.h"
 #include "http/listener.h"
 #include "ingest/consumer.h"
@@ -167,8 +168,9 @@ class App {
         .states_changed = [this] { node_->RenewTable(); },
         .collections_changed = [this] { context_.catalog.Renew(engine_.get()); },
         .fetch = [this](uint32_t partition,
-                        const auto& stopping) { return moves_->Fetch(partition, stopping); }});
-    node_->TellReplicas([this] { return replicas_->Report(); });
+                        const auto& stopping) { return moves_->Fetch(partition, stopping); },
+        .migrations = context_.migrations});
+    node_->TellReplicas([this] { return WithOldStores(replicas_->Report(), context_.migrations); });
     context_.ingest_problems = [this] { return ClusterProblems(); };
   }
 
@@ -272,7 +274,8 @@ class App {
     if (migrations_) {
       open_failure_ = migrations_->Open(config_.db);
       if (!open_failure_.ok()) return;
-      migrations_->Start(engine_.get());
+      if (node_) migration_node_ = MigrationNodeOf(&*node_, &*router_, engine_.get());
+      migrations_->Start(engine_.get(), node_ ? &migration_node_ : nullptr);
     }
     service_.EngineOpening(engine_.get());
     opening_ = true;
@@ -432,6 +435,7 @@ class App {
   Status open_failure_;
   std::optional<ingest::Consumer> consumer_;         // stopped before the engine goes
   std::optional<migration::Migrations> migrations_;  // likewise
+  migration::ClusterNode migration_node_;            // as migrations_ see it
   std::optional<membership::Node> node_;             // of a cluster
   std::optional<replica::Replicas> replicas_;        // its shards; stopped before the engine goes
   std::optional<Moves> moves_;                       // likewise

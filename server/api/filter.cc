@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -279,6 +280,15 @@ void AskOldStore(Call& call, FilterWait* wait) {
   });
 }
 
+/// The same where the caller is to have the answer on this thread, which then waits for as long.
+void AwaitOldStore(Call& call, FilterWait* wait) {
+  std::promise<std::shared_ptr<const migration::OldAnswer>> told;
+  wait->migration->Ask(*std::move(wait->question), [&told](auto old) { told.set_value(old); });
+  wait->question.reset();
+  wait->old = told.get_future().get();
+  HandleOnce(call, wait);
+}
+
 }  // namespace
 
 Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out) {
@@ -314,7 +324,9 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
 void HandleFilter(Call& call) {
   FilterWait wait;
   HandleOnce(call, &wait);
-  if (wait.question) AskOldStore(call, &wait);
+  if (!wait.question) return;
+  if (call.request.reply_to == nullptr) return AwaitOldStore(call, &wait);
+  AskOldStore(call, &wait);
 }
 
 }  // namespace seendb::api

@@ -9,8 +9,8 @@
 
 #include "api/commands.h"
 #include "api/history_json.h"
+#include "api/old_deletions.h"
 #include "api/routes.h"
-#include "migration/migration.h"
 
 namespace seendb::api {
 namespace {
@@ -122,35 +122,16 @@ Status ReadDelete(const Call& call, JsonDocument* document, IdRef* user, ItemsCa
   return status;
 }
 
-/// Items that may be shown again leave the old store that the collection moves in from, too.
-void ForgetItemsInOldStore(const Context& context, IdRef user, const ItemsCall& deleted) {
-  if (context.migrations == nullptr) return;
-  migration::Migration* const migration = context.migrations->Find(deleted.collection);
-  const auto entry = context.catalog.Find(deleted.collection);
-  if (migration == nullptr || !entry) return;
-  if (entry->policy.history.deleted_items != DeletedItems::kRecommendAgain) return;
-  migration->ForgetItems(user, deleted.items);
-}
-
-/// Of a filter that was cleared nothing is to come back out of the old store.
-Status ForgetInOldStore(const Context& context, IdRef user,
-                        std::span<const std::string_view> collections) {
-  if (context.migrations == nullptr) return Status::Ok();
-  return context.migrations->ForEach({}, [&](migration::Migration& one) {
-    const bool named = collections.empty() ||
-                       std::find(collections.begin(), collections.end(), one.config().collection) !=
-                           collections.end();
-    return named ? one.Forget(user) : Status::Ok();
-  });
-}
-
 Status AnswerDelete(Call& call) {
   IdRef user;
   JsonDocument document;
   ItemsCall asked;
   Status status = ReadDelete(call, &document, &user, &asked);
   if (status.ok()) status = call.engine().DeleteHistory(user, asked.collection, asked.items);
-  if (status.ok()) ForgetItemsInOldStore(call.context, user, asked);
+  const auto entry = call.context.catalog.Find(asked.collection);
+  if (status.ok() && entry) {
+    ForgetItemsInOldStore(call.context.migrations, entry->policy, user, asked);
+  }
   if (status.ok()) call.response.body = "{\"deleted\":true}";
   return status;
 }
@@ -173,7 +154,7 @@ Status AnswerClear(Call& call) {
                                         {.collections = clear.collections, .filter = clear.filter});
   }
   if (status.ok() && clear.filter) {
-    status = ForgetInOldStore(call.context, user, clear.collections);
+    status = ForgetInOldStore(call.context.migrations, user, clear.collections);
   }
   if (status.ok()) call.response.body = "{\"cleared\":true}";
   return status;

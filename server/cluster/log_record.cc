@@ -7,9 +7,9 @@
 namespace seendb::cluster {
 namespace {
 
-constexpr std::array<std::string_view, 8> kLogKindNames{
-    "plays",         "impressions", "erase", "history_delete",
-    "history_clear", "recording",   "told",  "tick"};
+constexpr std::array<std::string_view, 9> kLogKindNames{
+    "plays",     "impressions", "erase", "history_delete", "history_clear",
+    "recording", "told",        "tick",  "imported"};
 static_assert(kLogKindNames.size() == static_cast<size_t>(kLastLogKind));
 
 void PutLittleEndian(uint64_t value, std::string* out) {

@@ -34,9 +34,10 @@ enum class LogKind : uint8_t {
   kRecording = 6,
   kTold = 7,  ///< first plays of the day before an offset were told
   kTick = 8,  ///< nothing happened for a while; what was acknowledged before it is applied with it
+  kImported = 9,  ///< users' past was imported from the old store of a collection
 };
 /// The newest kind.
-inline constexpr LogKind kLastLogKind = LogKind::kTick;
+inline constexpr LogKind kLastLogKind = LogKind::kImported;
 /// The kind's stable name ("history_delete"), as used in logs and metrics.
 std::string_view LogKindName(LogKind kind) noexcept;
 

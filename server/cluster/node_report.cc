@@ -1,5 +1,7 @@
 #include "cluster/node_report.h"
 
+#include <array>
+
 #include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
@@ -16,7 +18,13 @@ bool ReadReplica(const Json& json, NodeReport* report) {
   ReplicaReport replica;
   replica.next_offset = json.at("next_offset").get<int64_t>();
   replica.behind_ms = json.at("behind_ms").get<int64_t>();
-  if (!state || partition >= kPartitionsMost || replica.next_offset < 0 || replica.behind_ms < 0) {
+  if (json.contains("old_store")) {
+    const auto offsets = json.at("old_store").get<std::array<int64_t, 2>>();
+    replica.old_from = offsets[0];
+    replica.old_to = offsets[1];
+  }
+  if (!state || partition >= kPartitionsMost || replica.next_offset < 0 || replica.behind_ms < 0 ||
+      replica.old_from < 0 || replica.old_to < 0) {
     return false;
   }
   replica.state = *state;
@@ -34,10 +42,11 @@ std::string NodeReportToJson(const std::string& node, const NodeReport& report) 
             {"stopping", report.stopping}};
   json["replicas"] = Json::array();
   for (const auto& [partition, replica] : report.replicas) {
-    json["replicas"].push_back({{"partition", partition},
-                                {"state", ReplicaStateName(replica.state)},
-                                {"next_offset", replica.next_offset},
-                                {"behind_ms", replica.behind_ms}});
+    Json& one = json["replicas"].emplace_back(Json{{"partition", partition},
+                                                   {"state", ReplicaStateName(replica.state)},
+                                                   {"next_offset", replica.next_offset},
+                                                   {"behind_ms", replica.behind_ms}});
+    if (replica.old_to > 0) one["old_store"] = {replica.old_from, replica.old_to};
   }
   return json.dump();
 }

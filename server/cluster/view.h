@@ -83,6 +83,9 @@ struct ReplicaReport {
   ReplicaState state = ReplicaState::kUnreachable;
   int64_t next_offset = 0;  ///< of the log, to be applied next
   int64_t behind_ms = 0;    ///< how old the newest applied record is
+  /// Of the log from old_from until before old_to, the node has nothing more to write to an old
+  /// store that a collection moves in from. Both 0: it does not say.
+  int64_t old_from = 0, old_to = 0;
   bool operator==(const ReplicaReport&) const = default;
 };
 

@@ -1,6 +1,7 @@
 #include "ingest/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ops/log.h"
 
@@ -243,27 +244,29 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
   return false;
 }
 
-// Plays that were taken go to the old store that their collection moves in from.
-void Session::TellOldStore(const IngestBatch& batch, const IngestResult& result) {
-  migration::Migration* const migration = migrations_->Find(batch.collection);
-  if (migration == nullptr || batch.impressions) return;
-  migration->Took(batch.plays, result.refused + result.repeated, {});
-}
-
 // A shard that lost a part of its log lacks what lies before the batch: where to go on is looked up
-// again.
+// again. Plays are on their way to the old store, if their collection moves in from one, before
+// the offsets say that they were read.
 bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch) {
   bool refused = false;
+  migration::OnRecorded on_recorded;
+  if (migrations_ != nullptr && !batch.impressions) {
+    on_recorded = migrations_->Stage(batch.collection, batch.plays);
+  }
+  const auto tell = [&on_recorded](const IngestResult* result) {
+    if (const auto told = std::exchange(on_recorded, nullptr)) told(result);
+  };
   const bool ended = Insist("ingest_put_off", [&] {
     const Result<IngestResult> result = engine_->Ingest(batch);
     if (result.ok()) table_->AddRefused(topic, *result);
-    if (result.ok() && migrations_ != nullptr) TellOldStore(batch, *result);
+    if (result.ok()) tell(&*result);
     Status done = result.status();
     refused = done.code() == StatusCode::kIncompatible;
     if (!refused) return done;
     ops::Log(ops::LogLevel::kWarn, "ingest_read_again", {{"error", done.ToString()}});
     return Status::Ok();
   });
+  tell(nullptr);
   changed_ = changed_ || refused;
   return ended && !refused;
 }

@@ -86,7 +86,6 @@ class Session {
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
   bool Insist(const char* what, const std::function<Status()>& work);
-  void TellOldStore(const IngestBatch& batch, const IngestResult& result);
   bool InsistOnIngest(const std::string& topic, const IngestBatch& batch);
   void Tick();
   void CommitToGroup();

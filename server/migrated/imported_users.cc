@@ -224,7 +224,7 @@ void ImportedUsers::Insert(uint64_t hash) {
   count_.fetch_add(1, std::memory_order_relaxed);
 }
 
-Status ImportedUsers::Add(std::span<const IdRef> users) {
+Status ImportedUsers::Add(std::span<const IdRef> users, Survives survives) {
   std::vector<uint64_t> added;
   for (const IdRef& user : users) {
     if (!Has(user)) added.push_back(HashOf(user));
@@ -242,7 +242,8 @@ Status ImportedUsers::Add(std::span<const IdRef> users) {
   {
     const MutexLock lock(append_mutex_);
     // What a failed call left is written over by the next one.
-    if (!WriteAll(file_, frames, size_) || fdatasync(file_) != 0) {
+    if (!WriteAll(file_, frames, size_) ||
+        (survives == Survives::kPowerLoss && fdatasync(file_) != 0)) {
       return Failed("write", "who was imported");
     }
     size_ += frames.size();

@@ -31,6 +31,12 @@ namespace seendb::migrated {
 /// The folder of a database in which migrations keep their files.
 std::string FolderOf(const std::string& db);
 
+/// What a note survives.
+enum class Survives : uint8_t {
+  kKill,       ///< a killed process
+  kPowerLoss,  ///< power loss as well; waits for the disk
+};
+
 /// See the head of this file. Two users have one hash at odds of 1 to 2^64 per pair, by a secret
 /// key. Memory: 11 to 22 bytes per user. Threads: any.
 class ImportedUsers {
@@ -49,9 +55,10 @@ class ImportedUsers {
 
   /// Whether the user was noted. Cost: one look-up in memory.
   bool Has(IdRef user) const;
-  /// Notes users; survives power loss once it returns. The caller has made everything that was
-  /// imported of them durable before. kIOError: none is noted. Waits for the disk.
-  Status Add(std::span<const IdRef> users) EXCLUDES(append_mutex_);
+  /// Notes users. The caller has made everything that was imported of them as durable before.
+  /// kIOError: none is noted.
+  Status Add(std::span<const IdRef> users, Survives survives = Survives::kPowerLoss)
+      EXCLUDES(append_mutex_);
   /// Forgets all; durable once it returns. kIOError.
   Status Clear() EXCLUDES(append_mutex_);
   /// Users noted.

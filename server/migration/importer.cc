@@ -17,14 +17,8 @@ bool PassesByItself(const Status& status) {
 
 }  // namespace
 
-Importer::Importer(OldLink* link, Engine* engine, std::string collection,
-                   migrated::ImportedUsers* imported, Counters* counters)
-    : link_(*link),
-      engine_(*engine),
-      collection_(std::move(collection)),
-      imported_(*imported),
-      counters_(*counters),
-      thread_([this] { Work(); }) {}
+Importer::Importer(OldLink* link, Sink sink, Counters* counters)
+    : link_(*link), sink_(std::move(sink)), counters_(*counters), thread_([this] { Work(); }) {}
 
 Importer::~Importer() {
   {
@@ -134,9 +128,7 @@ Status Importer::ImportWith(redis::KeyReader& reader, OldClient& client,
   client.Note(read);
   if (!read.ok()) return read;
   if (whole.empty()) return {};
-  // Noted before, a power loss could take the plays and leave the note.
-  Status noted = engine_.Sync();
-  if (noted.ok()) noted = imported_.Add(whole);
+  Status noted = sink_.note(whole);
   if (noted.ok()) counters_.Add(MigrationCount::kImported, whole.size());
   return noted;
 }
@@ -156,10 +148,8 @@ Status Importer::TakePiece(std::span<const redis::Member> members, const std::st
 /// import.
 Status Importer::Record(const std::vector<Play>& plays) {
   for (;;) {
-    const auto recorded = engine_.RecordPlays(plays, {.collection = collection_});
-    if (recorded.ok() || recorded.status().code() != StatusCode::kBusy || Stopping()) {
-      return recorded.status();
-    }
+    Status recorded = sink_.record(plays);
+    if (recorded.code() != StatusCode::kBusy || Stopping()) return recorded;
     const MutexLock lock(mutex_);
     changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kImportPause);
   }

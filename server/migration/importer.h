@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <span>
 #include <string>
 #include <thread>
@@ -11,7 +12,6 @@
 #include <vector>
 
 #include "base/sync.h"
-#include "migrated/imported_users.h"
 #include "migration/counters.h"
 #include "migration/old_client.h"
 #include "redis/key_reader.h"
@@ -23,9 +23,15 @@ namespace seendb::migration {
 /// Memory: kUsersMost ids, and a piece of a key. Threads: any.
 class Importer {
  public:
+  /// Where what it reads goes.
+  struct Sink {
+    /// As Engine::RecordPlays.
+    std::function<Status(std::span<const Play> plays)> record;
+    /// Notes users, all of whose plays were recorded.
+    std::function<Status(std::span<const IdRef> users)> note;
+  };
   /// All are borrowed.
-  Importer(OldLink* link, Engine* engine, std::string collection, migrated::ImportedUsers* imported,
-           Counters* counters);
+  Importer(OldLink* link, Sink sink, Counters* counters);
   ~Importer();
   Importer(const Importer&) = delete;
   Importer& operator=(const Importer&) = delete;
@@ -51,9 +57,7 @@ class Importer {
   Status Record(const std::vector<Play>& plays);
 
   OldLink& link_;
-  Engine& engine_;
-  const std::string collection_;
-  migrated::ImportedUsers& imported_;
+  const Sink sink_;
   Counters& counters_;
   mutable Mutex mutex_{LockRank::kLeaf};
   CondVar changed_;

@@ -1,5 +1,6 @@
 #include "migration/migration.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -14,7 +15,7 @@
 #include "migration/old_writer.h"
 #include "migration/shadow.h"
 #include "migration/taken.h"
-#include "migration/write_queue.h"
+#include "migration/write_queues.h"
 #include "ops/log.h"
 
 namespace seendb::migration {
@@ -40,18 +41,85 @@ Status MakeFile(const std::string& path) {
 
 }  // namespace
 
+namespace {
+
+/// Plays as changes of keys, with the texts that they view. One without a time has `now_ms`.
+struct PlayWrites {
+  PlayWrites(std::span<const Play> plays, int64_t now_ms) {
+    texts.reserve(2 * plays.size());  // so that they stay where they are
+    writes.reserve(plays.size());
+    for (const Play& play : plays) {
+      const std::string& user = texts.emplace_back(play.user.ToString());
+      const std::string& item = texts.emplace_back(play.item.ToString());
+      writes.push_back({.at_ms = play.at_ms.value_or(now_ms), .user = user, .item = item});
+    }
+  }
+  std::vector<std::string> texts;
+  std::vector<OldWrite> writes;
+};
+
+}  // namespace
+
 /// What runs; in the order in which it is made.
 struct Migration::Parts {
   std::unique_ptr<OldLink> link;
   std::unique_ptr<migrated::ImportedUsers> imported;
   std::unique_ptr<AffectedUsers> affected;
-  std::unique_ptr<WriteQueue> queue;  // null: without dual_write
+  std::unique_ptr<WriteQueues> queues;  // null: without dual_write
   Counters counters;
   Engine* engine = nullptr;
+  const ClusterNode* node = nullptr;  // null: a server by itself
   std::unique_ptr<OldStore> old_store;
   std::unique_ptr<Importer> importer;
   std::unique_ptr<OldWriter> writer;  // null: without dual_write
   std::unique_ptr<Shadow> shadow;
+
+  /// Null: there is none.
+  WriteQueue* QueueOf(const std::optional<LogPlace>& place) const {
+    if (!queues) return nullptr;
+    return queues->Of(place ? WriteQueue::Partition(place->partition) : std::nullopt);
+  }
+  bool Append(std::span<const OldWrite> writes, const std::optional<LogPlace>& place) const {
+    WriteQueue* const queue = QueueOf(place);
+    const bool taken = queue != nullptr && queue->Append(writes, place ? place->offset : 0);
+    writer->Wake();
+    return taken;
+  }
+  /// Queues the plays; where that is full, says whose are lacking.
+  void Write(std::span<const Play> plays, const std::optional<LogPlace>& place) {
+    if (plays.empty()) return;
+    const PlayWrites all(plays, NowOf(place));
+    if (!Append(all.writes, place)) SayNotWritten(plays);
+  }
+  void SayNotWritten(std::span<const Play> plays) {
+    counters.Add(MigrationCount::kNotWritten, plays.size());
+    for (const Play& play : plays) affected->Add(play.user.ToString());
+  }
+  int64_t NowOf(const std::optional<LogPlace>& place) const {
+    return place ? place->arrival_ms : engine->NowMs();
+  }
+  // Noted before, a power loss could take the plays and leave the note.
+  Status SyncAndNote(std::span<const IdRef> users) const {
+    const Status synced = engine->Sync();
+    return synced.ok() ? imported->Add(users) : synced;
+  }
+  Importer::Sink Sink(const ops::MigrationConfig& config) const {
+    if (node != nullptr) {
+      return {.record =
+                  [this, &config](std::span<const Play> plays) {
+                    return node->record(config.collection, plays);
+                  },
+              .note =
+                  [this, &config](std::span<const IdRef> users) {
+                    return node->note(config.collection, config.key, users);
+                  }};
+    }
+    return {.record =
+                [this, &config](std::span<const Play> plays) {
+                  return engine->RecordPlays(plays, {.collection = config.collection}).status();
+                },
+            .note = [this](std::span<const IdRef> users) { return SyncAndNote(users); }};
+  }
 };
 
 Migration::Migration(ops::MigrationConfig config) : config_(std::move(config)) {}
@@ -85,25 +153,32 @@ Status Migration::Open(const std::string& db) {
   if (!affected.ok()) return affected.status();
   parts->affected = std::move(affected).value();
   if (config_.dual_write) {
-    auto queue = WriteQueue::Open(db, config_.collection, config_.queue_bytes);
-    if (!queue.ok()) return queue.status();
-    parts->queue = std::move(queue).value();
+    auto queues = WriteQueues::Open(db, config_.collection, config_.queue_bytes);
+    if (!queues.ok()) return queues.status();
+    parts->queues = std::move(queues).value();
   }
   opened_ = std::move(parts);
   return {};
 }
 
-void Migration::Start(Engine* engine) {
+void Migration::Start(Engine* engine, const ClusterNode* node) {
   const std::shared_ptr<Parts> running = std::exchange(opened_, nullptr);
   if (!running) return;
   running->engine = engine;
+  running->node = node;
   running->old_store = std::make_unique<OldStore>(running->link.get(), &running->counters);
-  running->importer = std::make_unique<Importer>(running->link.get(), engine, config_.collection,
-                                                 running->imported.get(), &running->counters);
-  if (running->queue) {
+  running->importer =
+      std::make_unique<Importer>(running->link.get(), running->Sink(config_), &running->counters);
+  if (running->queues) {
     running->writer =
-        std::make_unique<OldWriter>(running->link.get(), running->queue.get(),
-                                    running->affected.get(), &running->counters, config_.cap);
+        std::make_unique<OldWriter>(OldWriter::Context{.link = running->link.get(),
+                                                       .queues = running->queues.get(),
+                                                       .affected = running->affected.get(),
+                                                       .counters = &running->counters,
+                                                       .engine = engine,
+                                                       .collection = config_.collection,
+                                                       .cap = config_.cap,
+                                                       .node = node});
   }
   running->shadow = std::make_unique<Shadow>(running->link.get(), engine, config_.collection,
                                              &running->counters, config_.shadow);
@@ -131,23 +206,33 @@ void Migration::Ask(Question question, OnAnswer on_answer) {
   on_answer(std::make_shared<const OldAnswer>());
 }
 
-Status Migration::NoteImported(std::string_view key, std::span<const IdRef> users) {
-  const std::shared_ptr<Parts> running = parts();
-  if (!running) return Status::Incompatible("the migration is finished", "/collection");
-  if (key != config_.key) {
-    return Status::Incompatible("the migration's keys are " + config_.key, "/key");
-  }
-  // Noted before, a power loss could take the plays and leave the note.
-  const Status synced = running->engine->Sync();
-  return synced.ok() ? running->imported->Add(users) : synced;
+Status Migration::CheckKey(std::string_view key) const {
+  if (finished_) return Status::Incompatible("the migration is finished", "/collection");
+  if (key == config_.key) return {};
+  return Status::Incompatible("the migration's keys are " + config_.key, "/key");
 }
 
-Status Migration::Forget(IdRef user) {
+Status Migration::NoteImported(std::string_view key, std::span<const IdRef> users) {
+  const std::shared_ptr<Parts> running = parts();
+  if (const Status fits = CheckKey(key); !fits.ok() || !running) return fits;
+  if (running->node != nullptr) return running->node->note(config_.collection, key, users);
+  return running->SyncAndNote(users);
+}
+
+// The log has the plays, and before the note: what a power loss takes comes again from there.
+Status Migration::NoteByLog(std::string_view key, std::span<const IdRef> users) {
+  const std::shared_ptr<Parts> running = parts();
+  if (const Status fits = CheckKey(key); !fits.ok() || !running) return fits;
+  return running->imported->Add(users, migrated::Survives::kKill);
+}
+
+Status Migration::Forget(IdRef user, const std::optional<LogPlace>& place) {
   const std::shared_ptr<Parts> running = parts();
   if (!running) return {};
   const std::string id = user.ToString();
-  const OldWrite write{.kind = OldWrite::Kind::kDeleteKey, .user = id};
-  if (running->queue && !running->queue->Append({&write, 1})) {
+  const OldWrite write{
+      .kind = OldWrite::Kind::kDeleteKey, .at_ms = place ? place->arrival_ms : 0, .user = id};
+  if (running->queues && !running->Append({&write, 1}, place)) {
     return Status::Busy("the queue of writes to the old store is full");
   }
   return running->imported->Add({&user, 1});
@@ -158,9 +243,10 @@ Status Migration::ForgetAll() {
   return running ? running->imported->Clear() : Status();
 }
 
-void Migration::ForgetItems(IdRef user, std::span<const IdRef> items) {
+void Migration::ForgetItems(IdRef user, std::span<const IdRef> items,
+                            const std::optional<LogPlace>& place) {
   const std::shared_ptr<Parts> running = parts();
-  if (!running || !running->queue) return;
+  if (!running || !running->queues) return;
   const std::string id = user.ToString();
   std::vector<std::string> texts;
   texts.reserve(items.size());
@@ -170,7 +256,7 @@ void Migration::ForgetItems(IdRef user, std::span<const IdRef> items) {
   for (const std::string& text : texts) {
     writes.push_back({.kind = OldWrite::Kind::kDeleteItem, .user = id, .item = text});
   }
-  if (!running->queue->Append(writes)) running->affected->Add(id);
+  if (!running->Append(writes, place)) running->affected->Add(id);
 }
 
 void Migration::Took(std::span<const Play> plays, uint64_t refused,
@@ -178,25 +264,39 @@ void Migration::Took(std::span<const Play> plays, uint64_t refused,
   if (!config_.dual_write || plays.empty()) return;
   const std::shared_ptr<Parts> running = parts();
   if (!running) return;
-  if (refused == 0) return Write(*running, plays);
-  Write(*running, TakenOf(*running->engine, config_.collection, plays, refused, refusals));
+  if (refused == 0) return running->Write(plays, {});
+  running->Write(TakenOf(*running->engine, config_.collection, plays, refused, refusals), {});
 }
 
-/// Queues the plays; where that is full, says whose are lacking.
-void Migration::Write(Parts& running, std::span<const Play> plays) {
-  const int64_t now_ms = running.engine->NowMs();
-  std::vector<std::string> texts;
-  texts.reserve(2 * plays.size());  // so that they stay where they are
-  std::vector<OldWrite> writes;
-  writes.reserve(plays.size());
-  for (const Play& play : plays) {
-    const std::string& user = texts.emplace_back(play.user.ToString());
-    const std::string& item = texts.emplace_back(play.item.ToString());
-    writes.push_back({.at_ms = play.at_ms.value_or(now_ms), .user = user, .item = item});
-  }
-  if (writes.empty() || running.queue->Append(writes)) return;
-  running.counters.Add(MigrationCount::kNotWritten, plays.size());
-  for (const OldWrite& write : writes) running.affected->Add(write.user);
+OnRecorded Migration::Stage(std::span<const Play> plays, const std::optional<LogPlace>& place) {
+  if (!config_.dual_write || plays.empty()) return nullptr;
+  const std::shared_ptr<Parts> running = parts();
+  if (!running) return nullptr;
+  WriteQueue* const queue = running->QueueOf(place);
+  const PlayWrites all(plays, running->NowOf(place));
+  const bool staged = queue != nullptr && queue->Stage(all.writes, place ? place->offset : 0);
+  return [this, running, queue, plays, place, staged](const IngestResult* result) {
+    using Verdict = WriteQueue::Verdict;
+    Verdict verdict = Verdict::kUnknown;
+    if (result != nullptr) {
+      const uint64_t others = result->refused + result->repeated;
+      if (others == 0 && !staged) running->SayNotWritten(plays);
+      if (others > 0) {
+        running->Write(
+            TakenOf(*running->engine, config_.collection, plays, others, result->refusals), place);
+      }
+      verdict = others == 0 ? Verdict::kRecorded : Verdict::kNotRecorded;
+    }
+    if (queue != nullptr) queue->Settle(verdict);
+    running->writer->Wake();
+  };
+}
+
+std::optional<int64_t> Migration::FirstToWrite(uint32_t partition) const {
+  const std::shared_ptr<Parts> running = parts();
+  if (!running || !running->queues) return std::nullopt;
+  const WriteQueue* const queue = running->queues->Find(partition);
+  return queue == nullptr ? std::nullopt : queue->front();
 }
 
 void Migration::Answered(const FilterRequest& request, const FilterResponse& response) {
@@ -242,7 +342,7 @@ ops::MigrationState Migration::State() const {
   state.problem = running->link->problem();
   state.imported_users = running->imported->count();
   state.import_queue = running->importer->waiting();
-  state.queue_bytes = running->queue ? running->queue->bytes() : 0;
+  state.queue_bytes = running->queues ? running->queues->bytes() : 0;
   state.affected_users = running->affected->First(kAffectedShown);
   state.affected_count = running->affected->count();
   running->shadow->Samples(&state.missing_samples, &state.extra_samples);
@@ -266,8 +366,8 @@ Status Migrations::Open(const std::string& db) {
   return {};
 }
 
-void Migrations::Start(Engine* engine) {
-  for (const auto& [collection, migration] : all_) migration->Start(engine);
+void Migrations::Start(Engine* engine, const ClusterNode* node) {
+  for (const auto& [collection, migration] : all_) migration->Start(engine, node);
 }
 
 void Migrations::Stop() {
@@ -277,6 +377,36 @@ void Migrations::Stop() {
 Migration* Migrations::Find(std::string_view collection) const {
   const auto found = all_.find(collection);
   return found == all_.end() ? nullptr : found->second.get();
+}
+
+OnRecorded Migrations::Stage(std::string_view collection, std::span<const Play> plays,
+                             const std::optional<LogPlace>& place) {
+  Migration* const migration = Find(collection);
+  return migration == nullptr ? nullptr : migration->Stage(plays, place);
+}
+
+void Migrations::Passed(uint32_t partition, int64_t from, int64_t next) {
+  const MutexLock lock(mutex_);
+  Offsets& passed = passed_[partition];
+  if (passed.to != from) passed.from = next - 1;  // what lies between was not passed on here
+  passed.to = next;
+}
+
+// What was passed on is read first: a queue that is empty afterwards has had all of it.
+std::map<uint32_t, Offsets> Migrations::Written() const {
+  std::map<uint32_t, Offsets> written;
+  {
+    const MutexLock lock(mutex_);
+    written = passed_;
+  }
+  for (const auto& [collection, migration] : all_) {
+    for (auto& [partition, offsets] : written) {
+      if (const auto first = migration->FirstToWrite(partition)) {
+        offsets.to = std::min(offsets.to, *first);
+      }
+    }
+  }
+  return written;
 }
 
 Status Migrations::ForEach(std::string_view collection,

@@ -11,18 +11,23 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/sync.h"
+#include "migration/cluster_node.h"
 #include "migration/question.h"
 #include "ops/migration_config.h"
 #include "ops/migration_state.h"
 #include "seendb/engine.h"
 
 namespace seendb::migration {
+
+/// What became of plays that were staged; null: that is not known, or they were not recorded.
+using OnRecorded = std::function<void(const IngestResult*)>;
 
 /// One collection's. Threads: any, after Start.
 class Migration {
@@ -35,8 +40,8 @@ class Migration {
   /// Opens its files in the database's folder, unless it was finished. Its errors name what is
   /// wrong with the settings or with the files.
   Status Open(const std::string& db);
-  /// Begins; `engine` is borrowed until Stop.
-  void Start(Engine* engine);
+  /// Begins; both are borrowed until Stop. `node`: of the cluster; null: a server by itself.
+  void Start(Engine* engine, const ClusterNode* node);
   /// Ends its threads; questions that wait are answered. The files stay.
   void Stop();
 
@@ -54,19 +59,31 @@ class Migration {
   void Ask(Question question, OnAnswer on_answer);
 
   /// Notes users whose past was imported by somebody else, by keys of `key`: everything recorded
-  /// before is synced first. kIncompatible: it is finished, or its keys are others; kIOError.
+  /// before is synced first; in a cluster they are noted by the log, at every replica.
+  /// kIncompatible: it is finished, or its keys are others; kIOError; those of ClusterNode::note.
   Status NoteImported(std::string_view key, std::span<const IdRef> users);
+  /// The cluster's log says so. kIncompatible: it is finished here, or its keys are others;
+  /// kIOError.
+  Status NoteByLog(std::string_view key, std::span<const IdRef> users);
   /// The user was erased, or all that is seen cleared: nobody is to read or to import the user's
-  /// key any more. With dual_write the key is deleted. kIOError; kBusy: its queue is full.
-  Status Forget(IdRef user);
+  /// key any more. With dual_write the key is deleted; in a cluster, where that may come late, what
+  /// is not newer than `place`. kIOError; kBusy: its queue is full.
+  Status Forget(IdRef user, const std::optional<LogPlace>& place = {});
   /// The collection was deleted: nobody's past is in it any more. kIOError.
   Status ForgetAll();
   /// These items may be shown to the user again: with dual_write they leave the key.
-  void ForgetItems(IdRef user, std::span<const IdRef> items);
+  void ForgetItems(IdRef user, std::span<const IdRef> items,
+                   const std::optional<LogPlace>& place = {});
 
   /// With dual_write, plays that SeenDB took go to the old store too; the caller does not wait for
   /// it. Of the plays, `refused` were refused, and `refusals` names the first of those.
   void Took(std::span<const Play> plays, uint64_t refused, std::span<const Refusal> refusals);
+  /// The same of plays that are about to be recorded, whose source gives them once: they are on
+  /// disk before. The result is to be called once, with what became of them, while the plays live;
+  /// it may be null. One batch of a partition at a time.
+  OnRecorded Stage(std::span<const Play> plays, const std::optional<LogPlace>& place = {});
+  /// Where the queue of the partition begins; nothing: it is empty.
+  std::optional<int64_t> FirstToWrite(uint32_t partition) const;
   /// Compares the answer with the old way, for a share of them.
   void Answered(const FilterRequest& request, const FilterResponse& response);
 
@@ -81,7 +98,7 @@ class Migration {
 
  private:
   struct Parts;
-  void Write(Parts& running, std::span<const Play> plays);
+  Status CheckKey(std::string_view key) const;
   std::shared_ptr<Parts> parts() const EXCLUDES(parts_mutex_);
   void SetParts(std::shared_ptr<Parts> parts) EXCLUDES(parts_mutex_);
 
@@ -100,8 +117,16 @@ class Migrations {
 
   /// As those of Migration, for all; the message of a failure names the collection.
   Status Open(const std::string& db);
-  void Start(Engine* engine);
+  void Start(Engine* engine, const ClusterNode* node = nullptr);
   void Stop();
+  /// As Migration::Stage, of any collection.
+  OnRecorded Stage(std::string_view collection, std::span<const Play> plays,
+                   const std::optional<LogPlace>& place = {});
+  /// All of a partition's log before `next` was passed on, `from` being what followed the record
+  /// before.
+  void Passed(uint32_t partition, int64_t from, int64_t next) EXCLUDES(mutex_);
+  /// What of each partition's log this node had, and is not to write any more.
+  std::map<uint32_t, Offsets> Written() const EXCLUDES(mutex_);
   /// The collection's, or null.
   Migration* Find(std::string_view collection) const;
   /// Calls `change` for the collection's, or, where none is named, for all. kNotFound: it has none.
@@ -110,6 +135,8 @@ class Migrations {
 
  private:
   std::map<std::string, std::unique_ptr<Migration>, std::less<>> all_;  // never changes
+  mutable Mutex mutex_{LockRank::kLeaf};
+  std::map<uint32_t, Offsets> passed_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seendb::migration

@@ -1,9 +1,12 @@
 #include "migration/old_writer.h"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <unordered_map>
 #include <utility>
 
+#include "migration/taken.h"
 #include "ops/log.h"
 
 namespace seendb::migration {
@@ -11,53 +14,112 @@ namespace {
 
 constexpr std::chrono::milliseconds kWriteTimeout{5'000};
 constexpr std::chrono::milliseconds kRetryAfter{200};
+/// How often a node looks whether it writes, and what others have written.
+constexpr std::chrono::milliseconds kLookAgain{100};
 /// Members of one ZADD.
 constexpr size_t kMembersMost = 1'000;
 
 }  // namespace
 
-OldWriter::OldWriter(OldLink* link, WriteQueue* queue, AffectedUsers* affected, Counters* counters,
-                     int64_t cap)
-    : link_(*link),
-      queue_(*queue),
-      affected_(*affected),
-      counters_(*counters),
-      cap_(cap),
-      thread_([this] { Work(); }) {}
+OldWriter::OldWriter(Context context) : context_(std::move(context)), thread_([this] { Work(); }) {}
 
 OldWriter::~OldWriter() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
-    stop_.NotifyAll();
+    changed_.NotifyAll();
   }
-  queue_.Stop();
   thread_.join();
 }
 
-bool OldWriter::PauseForRetry() {
+void OldWriter::Wake() {
   const MutexLock lock(mutex_);
-  if (!stopping_) stop_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kRetryAfter);
+  woken_ = true;
+  changed_.NotifyAll();
+}
+
+/// Waits for more where nothing could be done. False: it is to end.
+bool OldWriter::Rest(Served served) {
+  const MutexLock lock(mutex_);
+  const bool failed = served == Served::kFailed;
+  const auto until = std::chrono::steady_clock::now() + (failed ? kRetryAfter : kLookAgain);
+  const bool looks = failed || context_.node != nullptr;
+  while (served != Served::kSome && !stopping_ && (looks || !woken_)) {
+    if (!looks) {
+      changed_.Wait(mutex_);
+    } else if (!changed_.WaitUntil(mutex_, until)) {
+      break;
+    }
+  }
+  woken_ = false;
   return !stopping_;
 }
 
 void OldWriter::Work() {
-  OldClient client(link_, kWriteTimeout);
-  std::string bytes;
-  std::vector<OldWrite> writes;
-  while (queue_.Wait()) {
-    if (const Status read = queue_.Peek(&bytes, &writes); !read.ok()) {
-      ops::Log(ops::LogLevel::kError, "write_queue_damaged", {{"error", read.ToString()}});
+  OldClient client(*context_.link, kWriteTimeout);
+  for (Served served = Served::kSome; Rest(served);) {
+    served = Served::kNothing;
+    const auto duties =
+        context_.node == nullptr ? std::map<uint32_t, Duty>() : context_.node->duties();
+    for (WriteQueue* const queue : context_.queues->All()) {
+      Duty duty{.here = !queue->partition()};
+      if (queue->partition()) {
+        const auto found = duties.find(*queue->partition());
+        if (found != duties.end()) duty = found->second;
+      }
+      const Served one = Serve(client, *queue, duty);
+      if (one != Served::kNothing) served = one;
+      if (one == Served::kFailed) break;
     }
-    while (!WriteAll(client, writes)) {
-      if (!PauseForRetry()) return;
+  }
+}
+
+/// Writes, or drops, the oldest of a queue. What another node writes is dropped once it did; but
+/// what it never had is written here, and keys are deleted everywhere: a play that was written late
+/// must not outlive its user's erasure.
+OldWriter::Served OldWriter::Serve(OldClient& client, WriteQueue& queue, const Duty& duty) {
+  const std::optional<int64_t> front = queue.front();
+  if (!front) return Served::kNothing;
+  int64_t before = std::numeric_limits<int64_t>::max();
+  bool dropped = false;
+  if (!duty.here) {
+    if (!duty.written || *front >= std::max(duty.written->from, duty.written->to)) {
+      return Served::kNothing;
     }
-    queue_.Done();
+    dropped = *front >= duty.written->from;
+    before = dropped ? duty.written->to : duty.written->from;
+  }
+  WriteQueue::Batch batch;
+  if (const Status read = queue.Peek(before, &batch); !read.ok()) {
+    ops::Log(ops::LogLevel::kError, "write_queue_damaged", {{"error", read.ToString()}});
+  }
+  if (dropped) {
+    std::erase_if(batch.writes,
+                  [](const OldWrite& write) { return write.kind != OldWrite::Kind::kDeleteKey; });
+  } else {
+    AddRecorded(&batch);
+  }
+  if (!WriteAll(client, batch.writes)) return Served::kFailed;
+  queue.Done();
+  return Served::kSome;
+}
+
+/// Of plays that were staged when the process died: those that were recorded are to be written.
+void OldWriter::AddRecorded(WriteQueue::Batch* batch) {
+  std::vector<Play> plays;
+  for (const OldWrite& write : batch->unsettled) {
+    plays.push_back({IdRef(write.user), IdRef(write.item), write.at_ms});
+  }
+  if (plays.empty()) return;
+  // TakenOf keeps the order, of each user.
+  for (const Play& play : TakenOf(*context_.engine, context_.collection, plays, 1, {})) {
+    batch->writes.push_back(
+        {.at_ms = *play.at_ms, .user = play.user.text(), .item = play.item.text()});
   }
 }
 
 std::string OldWriter::ScoreOf(int64_t at_ms) const {
-  switch (link_.unit()) {
+  switch (context_.link->unit()) {
     case redis::ScoreUnit::kSeconds:
       return std::to_string(at_ms / 1'000);
     case redis::ScoreUnit::kMicros:
@@ -67,10 +129,17 @@ std::string OldWriter::ScoreOf(int64_t at_ms) const {
   }
 }
 
+/// A deletion that may come late leaves what is newer.
+void OldWriter::AddDeletion(const std::string& key, int64_t at_ms,
+                            redis::Pipeline* pipeline) const {
+  if (at_ms == 0) return pipeline->Add({"DEL", key}, key);
+  pipeline->Add({"ZREMRANGEBYSCORE", key, "-inf", ScoreOf(at_ms)}, key);
+}
+
 /// The commands that make of a user's key what the writes say, in their order.
 void OldWriter::AddUser(const std::string& user, const std::vector<const OldWrite*>& writes,
                         redis::Pipeline* pipeline, std::vector<Command>* commands) const {
-  const std::string key = link_.keys().KeyOf(user);
+  const std::string key = context_.link->keys().KeyOf(user);
   std::vector<std::string> scores;
   std::vector<std::string_view> items;
   const auto add_members = [&] {
@@ -95,13 +164,13 @@ void OldWriter::AddUser(const std::string& user, const std::vector<const OldWrit
       continue;
     }
     add_members();
-    if (write->kind == OldWrite::Kind::kDeleteKey) pipeline->Add({"DEL", key}, key);
+    if (write->kind == OldWrite::Kind::kDeleteKey) AddDeletion(key, write->at_ms, pipeline);
     if (write->kind == OldWrite::Kind::kDeleteItem) pipeline->Add({"ZREM", key, write->item}, key);
     commands->push_back({user});
   }
   add_members();
-  if (cap_ == 0 || !added) return;
-  pipeline->Add({"ZREMRANGEBYRANK", key, "0", std::to_string(-cap_ - 1)}, key);
+  if (context_.cap == 0 || !added) return;
+  pipeline->Add({"ZREMRANGEBYRANK", key, "0", std::to_string(-context_.cap - 1)}, key);
   commands->push_back({user});
 }
 
@@ -121,11 +190,11 @@ bool OldWriter::WriteAll(OldClient& client, const std::vector<OldWrite>& writes)
   for (size_t i = 0; i < commands.size(); ++i) {
     const Command& command = commands[i];
     if (!(*replies)[i].is_error()) {
-      counters_.Add(MigrationCount::kWritten, command.plays);
+      context_.counters->Add(MigrationCount::kWritten, command.plays);
       continue;
     }
-    counters_.Add(MigrationCount::kNotWritten, command.plays);
-    affected_.Add(command.user);
+    context_.counters->Add(MigrationCount::kNotWritten, command.plays);
+    context_.affected->Add(command.user);
   }
   return true;
 }

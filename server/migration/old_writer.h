@@ -11,23 +11,36 @@
 
 #include "base/sync.h"
 #include "migration/affected_users.h"
+#include "migration/cluster_node.h"
 #include "migration/counters.h"
 #include "migration/old_client.h"
-#include "migration/write_queue.h"
+#include "migration/write_queues.h"
 
 namespace seendb::migration {
 
-/// Empties a WriteQueue into the old store, in its order. While that does not answer, the queue
-/// grows. Threads: one's own.
+/// Empties queues into the old store, each in its order. While that does not answer, they grow.
+/// Threads: one's own.
 class OldWriter {
  public:
-  /// All are borrowed. `cap`: members that a key keeps; 0: all.
-  OldWriter(OldLink* link, WriteQueue* queue, AffectedUsers* affected, Counters* counters,
-            int64_t cap);
-  /// What is not written stays in the queue.
+  /// What it goes by; all are borrowed.
+  struct Context {
+    OldLink* link = nullptr;
+    WriteQueues* queues = nullptr;
+    AffectedUsers* affected = nullptr;
+    Counters* counters = nullptr;
+    Engine* engine = nullptr;  ///< asked which plays were recorded, where that is not known
+    std::string collection;
+    int64_t cap = 0;                    ///< members that a key keeps; 0: all
+    const ClusterNode* node = nullptr;  ///< null: a server by itself
+  };
+  explicit OldWriter(Context context);
+  /// What is not written stays in the queues.
   ~OldWriter();
   OldWriter(const OldWriter&) = delete;
   OldWriter& operator=(const OldWriter&) = delete;
+
+  /// A queue has more. Of no account in a cluster, where it looks again and again.
+  void Wake() EXCLUDES(mutex_);
 
  private:
   /// A command, and whose plays it has.
@@ -35,21 +48,22 @@ class OldWriter {
     std::string user;
     uint64_t plays = 0;
   };
+  enum class Served : uint8_t { kNothing, kSome, kFailed };
 
   void Work();
+  Served Serve(OldClient& client, WriteQueue& queue, const Duty& duty);
+  void AddRecorded(WriteQueue::Batch* batch);
   bool WriteAll(OldClient& client, const std::vector<OldWrite>& writes);
   void AddUser(const std::string& user, const std::vector<const OldWrite*>& writes,
                redis::Pipeline* pipeline, std::vector<Command>* commands) const;
+  void AddDeletion(const std::string& key, int64_t at_ms, redis::Pipeline* pipeline) const;
   std::string ScoreOf(int64_t at_ms) const;
-  bool PauseForRetry() EXCLUDES(mutex_);
+  bool Rest(Served served) EXCLUDES(mutex_);
 
-  OldLink& link_;
-  WriteQueue& queue_;
-  AffectedUsers& affected_;
-  Counters& counters_;
-  const int64_t cap_;
+  const Context context_;
   Mutex mutex_{LockRank::kLeaf};
-  CondVar stop_;
+  CondVar changed_;
+  bool woken_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

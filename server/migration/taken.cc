@@ -21,7 +21,7 @@ void AddSeen(Engine& engine, std::string_view collection, std::span<const Play> 
   request.items = items;
   request.facts = kFactPlays;
   FilterResponse response;
-  const bool asked = engine.Filter(request, &response).ok();
+  const bool asked = engine.Filter(request, &response).ok() && !response.degraded;
   for (size_t i = 0; i < own.size(); ++i) {
     const bool unseen = asked && std::binary_search(response.unseen.begin(), response.unseen.end(),
                                                     static_cast<uint32_t>(i));

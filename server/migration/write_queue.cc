@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -20,7 +22,11 @@ namespace seendb::migration {
 namespace {
 
 constexpr uint64_t kSegmentBytes = 16 << 20;
-constexpr size_t kFrameHead = sizeof(uint32_t) + sizeof(uint64_t);
+/// Where the parts of a frame's head are.
+constexpr size_t kStateAt = sizeof(uint32_t);
+constexpr size_t kSumAt = kStateAt + 1;
+constexpr size_t kOffsetAt = kSumAt + sizeof(uint64_t);
+constexpr size_t kFrameHead = kOffsetAt + sizeof(int64_t);
 /// Entries of one frame, whose bytes are less than what Peek reads at once.
 constexpr size_t kFrameEntries = 4'096;
 constexpr size_t kEntryMost = 1 + sizeof(int64_t) + 2 * (1 + kMaxIdBytes);
@@ -33,24 +39,39 @@ Status FailedQueue(const std::string& path) {
   return Status::IOError(path + ": " + std::generic_category().message(errno));
 }
 
-std::string PrefixOf(const std::string& db, const std::string& collection) {
-  return migrated::FolderOf(db) + "/" + collection + ".writes.";
+std::string PrefixOf(const std::string& db, const std::string& collection,
+                     WriteQueue::Partition partition) {
+  const std::string prefix = migrated::FolderOf(db) + "/" + collection + ".writes.";
+  return partition ? prefix + "p" + std::to_string(*partition) + "." : prefix;
+}
+
+/// The number that `text` begins with, if it does, and what is behind it.
+std::optional<uint64_t> NumberAt(std::string_view text, std::string_view* rest) {
+  uint64_t number = 0;
+  const auto [stop, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (wrong != std::errc()) return std::nullopt;
+  *rest = text.substr(static_cast<size_t>(stop - text.data()));
+  return number;
+}
+
+/// Calls `take` with what follows the prefix in the names of files.
+void ForEachFile(const std::string& prefix, const std::function<void(std::string_view)>& take) {
+  const std::filesystem::path path(prefix);
+  const std::string name = path.filename();
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), error)) {
+    const std::string found = entry.path().filename();
+    if (found.starts_with(name)) take(std::string_view(found).substr(name.size()));
+  }
 }
 
 /// The numbers of the files that there are, ascending.
 std::vector<uint64_t> NumbersOf(const std::string& prefix) {
-  const std::filesystem::path path(prefix);
-  const std::string name = path.filename();
   std::vector<uint64_t> numbers;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), error)) {
-    const std::string found = entry.path().filename();
-    if (!found.starts_with(name)) continue;
-    uint64_t number = 0;
-    const char* const end = found.data() + found.size();
-    const auto [stop, wrong] = std::from_chars(found.data() + name.size(), end, number);
-    if (wrong == std::errc() && stop == end) numbers.push_back(number);
-  }
+  ForEachFile(prefix, [&numbers](std::string_view tail) {
+    const auto number = NumberAt(tail, &tail);
+    if (number && tail.empty()) numbers.push_back(*number);
+  });
   std::sort(numbers.begin(), numbers.end());
   return numbers;
 }
@@ -65,29 +86,48 @@ void AppendText(std::string_view text, std::string* out) {
   out->append(text);
 }
 
-std::string FrameOf(std::span<const OldWrite> writes) {
-  std::string entries;
+std::string FrameOf(std::span<const OldWrite> writes, int64_t offset, WriteQueue::Verdict state) {
+  std::string summed;
+  AppendRaw(offset, &summed);
   for (const OldWrite& write : writes) {
-    AppendRaw(static_cast<uint8_t>(write.kind), &entries);
-    AppendRaw(write.at_ms, &entries);
-    AppendText(write.user, &entries);
-    AppendText(write.item, &entries);
+    AppendRaw(static_cast<uint8_t>(write.kind), &summed);
+    AppendRaw(write.at_ms, &summed);
+    AppendText(write.user, &summed);
+    AppendText(write.item, &summed);
   }
   std::string frame;
-  AppendRaw(static_cast<uint32_t>(entries.size()), &frame);
-  AppendRaw(SipHash({}, entries), &frame);
-  return frame + entries;
+  AppendRaw(static_cast<uint32_t>(summed.size() - sizeof(offset)), &frame);
+  AppendRaw(static_cast<uint8_t>(state), &frame);
+  AppendRaw(SipHash({}, summed), &frame);
+  return frame + summed;
 }
 
-/// The entries of the frame that `bytes` begins with; empty where it is not whole.
-std::string_view FrameAt(std::string_view bytes) {
-  if (bytes.size() < kFrameHead) return {};
-  uint32_t size = 0;
-  uint64_t sum = 0;
-  std::memcpy(&size, bytes.data(), sizeof(size));
-  std::memcpy(&sum, bytes.data() + sizeof(size), sizeof(sum));
-  const std::string_view entries = bytes.substr(kFrameHead, size);
-  return entries.size() == size && sum == SipHash({}, entries) ? entries : std::string_view();
+template <typename Number>
+Number ReadRaw(std::string_view bytes, size_t at) {
+  Number number{};
+  std::memcpy(&number, bytes.data() + at, sizeof(number));
+  return number;
+}
+
+/// The frame that bytes begin with.
+struct Frame {
+  WriteQueue::Verdict state = WriteQueue::Verdict::kUnknown;
+  int64_t offset = 0;
+  std::string_view entries;
+  size_t size() const { return kFrameHead + entries.size(); }
+};
+
+/// False where it is not whole.
+bool ReadFrame(std::string_view bytes, Frame* frame) {
+  if (bytes.size() < kFrameHead) return false;
+  const auto size = ReadRaw<uint32_t>(bytes, 0);
+  const std::string_view summed = bytes.substr(kOffsetAt, sizeof(int64_t) + size_t{size});
+  if (size == 0 || summed.size() != sizeof(int64_t) + size_t{size}) return false;
+  if (ReadRaw<uint64_t>(bytes, kSumAt) != SipHash({}, summed)) return false;
+  frame->state = static_cast<WriteQueue::Verdict>(bytes[kStateAt]);
+  frame->offset = ReadRaw<int64_t>(summed, 0);
+  frame->entries = summed.substr(sizeof(int64_t));
+  return true;
 }
 
 /// Takes one entry from the front of `*entries`; false where it has none.
@@ -121,20 +161,35 @@ bool ReadPiece(int file, uint64_t offset, std::string* bytes) {
 
 Result<std::unique_ptr<WriteQueue>> WriteQueue::Open(const std::string& db,
                                                      const std::string& collection,
-                                                     uint64_t bytes_most) {
-  const std::string prefix = PrefixOf(db, collection);
-  std::unique_ptr<WriteQueue> queue(new WriteQueue(prefix, bytes_most));
+                                                     Partition partition,
+                                                     std::shared_ptr<Space> space) {
+  const std::string prefix = PrefixOf(db, collection, partition);
+  std::unique_ptr<WriteQueue> queue(new WriteQueue(prefix, partition, std::move(space)));
   for (const uint64_t number : NumbersOf(prefix)) {
     if (Status opened = queue->OpenSegment(number); !opened.ok()) return opened;
   }
   return queue;
 }
 
+std::vector<uint32_t> WriteQueue::PartitionsOf(const std::string& db,
+                                               const std::string& collection) {
+  std::set<uint32_t> partitions;
+  ForEachFile(PrefixOf(db, collection, {}) + "p", [&partitions](std::string_view tail) {
+    const auto partition = NumberAt(tail, &tail);
+    if (partition && tail.starts_with('.')) partitions.insert(static_cast<uint32_t>(*partition));
+  });
+  return {partitions.begin(), partitions.end()};
+}
+
 Status WriteQueue::Remove(const std::string& db, const std::string& collection) {
-  const std::string prefix = PrefixOf(db, collection);
-  for (const uint64_t number : NumbersOf(prefix)) {
-    const std::string path = prefix + std::to_string(number);
-    if (unlink(path.c_str()) != 0 && errno != ENOENT) return FailedQueue(path);
+  std::vector<Partition> queues = {std::nullopt};
+  for (const uint32_t partition : PartitionsOf(db, collection)) queues.emplace_back(partition);
+  for (const Partition& queue : queues) {
+    const std::string prefix = PrefixOf(db, collection, queue);
+    for (const uint64_t number : NumbersOf(prefix)) {
+      const std::string path = prefix + std::to_string(number);
+      if (unlink(path.c_str()) != 0 && errno != ENOENT) return FailedQueue(path);
+    }
   }
   return {};
 }
@@ -157,13 +212,12 @@ Status WriteQueue::OpenSegment(uint64_t number) {
     if (!ReadPiece(opened.file, opened.size, &bytes)) return FailedQueue(path);
     std::string_view rest = bytes;
     more = false;
-    for (std::string_view entries; !(entries = FrameAt(rest)).empty(); more = true) {
-      rest.remove_prefix(kFrameHead + entries.size());
-    }
+    for (Frame frame; ReadFrame(rest, &frame); more = true) rest.remove_prefix(frame.size());
     opened.size += bytes.size() - rest.size();
   }
   if (ftruncate(opened.file, static_cast<off_t>(opened.size)) != 0) return FailedQueue(path);
   total_ += opened.size;
+  space_->used += opened.size;
   if (opened.size == 0) {
     close(opened.file);
     segments_.pop_back();
@@ -192,52 +246,96 @@ bool WriteQueue::AppendFrame(std::string_view frame) {
   }
   last.size += frame.size();
   total_ += frame.size();
+  space_->used += frame.size();
   return true;
 }
 
-bool WriteQueue::Append(std::span<const OldWrite> writes) {
+bool WriteQueue::AppendAll(std::span<const OldWrite> writes, int64_t offset, Verdict state) {
   std::vector<std::string> frames;
   for (size_t begin = 0; begin < writes.size(); begin += kFrameEntries) {
-    frames.push_back(
-        FrameOf(writes.subspan(begin, std::min(kFrameEntries, writes.size() - begin))));
+    const size_t count = std::min(kFrameEntries, writes.size() - begin);
+    frames.push_back(FrameOf(writes.subspan(begin, count), offset, state));
   }
-  const MutexLock lock(mutex_);
   uint64_t size = 0;
   for (const std::string& frame : frames) size += frame.size();
-  bool taken = total_ + size <= bytes_most_;
-  for (size_t i = 0; i < frames.size() && taken; ++i) taken = AppendFrame(frames[i]);
-  changed_.NotifyAll();
+  const bool removes = std::all_of(writes.begin(), writes.end(), [](const OldWrite& write) {
+    return write.kind == OldWrite::Kind::kDeleteKey;
+  });
+  const MutexLock lock(mutex_);
+  bool taken = space_->used + size <= space_->most + (removes ? kRemovalBytes : 0);
+  for (size_t i = 0; i < frames.size() && taken; ++i) {
+    taken = AppendFrame(frames[i]);
+    if (!taken || state != Verdict::kUnknown) continue;
+    staged_.push_back({segments_.back().number, segments_.back().size - frames[i].size()});
+  }
   return taken;
 }
 
-bool WriteQueue::Wait() {
-  const MutexLock lock(mutex_);
-  while (total_ == done_ && !stopped_) changed_.Wait(mutex_);
-  return !stopped_;
+bool WriteQueue::Append(std::span<const OldWrite> writes, int64_t offset) {
+  return AppendAll(writes, offset, Verdict::kRecorded);
 }
 
-void WriteQueue::Stop() {
-  const MutexLock lock(mutex_);
-  stopped_ = true;
-  changed_.NotifyAll();
+bool WriteQueue::Stage(std::span<const OldWrite> writes, int64_t offset) {
+  return AppendAll(writes, offset, Verdict::kUnknown);
 }
 
-Status WriteQueue::Peek(std::string* bytes, std::vector<OldWrite>* writes) {
-  writes->clear();
+// A state that can't be written stays unknown: then the engine is asked.
+void WriteQueue::Settle(Verdict verdict) {
+  const MutexLock lock(mutex_);
+  const auto state = static_cast<char>(verdict);
+  for (const Staged& staged : std::exchange(staged_, {})) {
+    for (const Segment& segment : segments_) {
+      if (segment.number != staged.number || verdict == Verdict::kUnknown) continue;
+      ssize_t n = -1;
+      do {
+        n = pwrite(segment.file, &state, 1, static_cast<off_t>(staged.at + kStateAt));
+      } while (n < 0 && errno == EINTR);
+    }
+  }
+}
+
+/// Where what can be given of the first segment ends.
+uint64_t WriteQueue::ReadyEnd() const {
+  const Segment& first = segments_.front();
+  const bool ends = !staged_.empty() && staged_.front().number == first.number;
+  return ends ? staged_.front().at : first.size;
+}
+
+std::optional<int64_t> WriteQueue::front() const {
+  const MutexLock lock(mutex_);
+  if (segments_.empty() || done_ >= ReadyEnd()) return std::nullopt;
+  int64_t offset = 0;  // of one that can't be read: it goes first
+  ssize_t n = -1;
+  do {
+    n = pread(segments_.front().file, &offset, sizeof(offset),
+              static_cast<off_t>(done_ + kOffsetAt));
+  } while (n < 0 && errno == EINTR);
+  return offset;
+}
+
+Status WriteQueue::Peek(int64_t before, Batch* batch) {
+  batch->writes.clear();
+  batch->unsettled.clear();
   const MutexLock lock(mutex_);
   peeked_ = 0;
-  if (segments_.empty()) return {};
+  if (segments_.empty() || done_ >= ReadyEnd()) return {};
   const Segment& first = segments_.front();
-  if (!ReadPiece(first.file, done_, bytes)) bytes->clear();
-  std::string_view rest = std::string_view(*bytes).substr(0, first.size - done_);
+  if (!ReadPiece(first.file, done_, &batch->bytes)) batch->bytes.clear();
+  std::string_view rest = std::string_view(batch->bytes).substr(0, ReadyEnd() - done_);
   const size_t whole = rest.size();
-  for (std::string_view entries; !(entries = FrameAt(rest)).empty();) {
-    rest.remove_prefix(kFrameHead + entries.size());
-    for (OldWrite write; TakeEntry(&entries, &write);) writes->push_back(write);
+  bool later = false;
+  for (Frame frame; ReadFrame(rest, &frame);) {
+    later = frame.offset >= before;
+    if (later) break;
+    rest.remove_prefix(frame.size());
+    if (frame.state == Verdict::kNotRecorded) continue;
+    std::vector<OldWrite>& to =
+        frame.state == Verdict::kRecorded ? batch->writes : batch->unsettled;
+    for (OldWrite write; TakeEntry(&frame.entries, &write);) to.push_back(write);
   }
   peeked_ = whole - rest.size();
-  if (peeked_ > 0) return {};
-  peeked_ = first.size - done_;
+  if (peeked_ > 0 || later) return {};
+  peeked_ = ReadyEnd() - done_;
   return Status::IOError(prefix_ + std::to_string(first.number) + " can't be read");
 }
 
@@ -250,7 +348,8 @@ void WriteQueue::Done() {
   if (done_ < first.size) return;
   // The only file is used again.
   if (segments_.size() > 1 || ftruncate(first.file, 0) != 0) return DropFront();
-  total_ -= std::exchange(first.size, 0);
+  total_ -= first.size;
+  space_->used -= std::exchange(first.size, 0);
   done_ = 0;
 }
 
@@ -259,6 +358,7 @@ void WriteQueue::DropFront() {
   const Segment first = segments_.front();
   segments_.pop_front();
   total_ -= first.size;
+  space_->used -= first.size;
   done_ = 0;
   close(first.file);
   unlink((prefix_ + std::to_string(first.number)).c_str());

@@ -215,9 +215,6 @@ Status ReadConfig(std::string_view json, Config* config) {
     status =
         Status::InvalidArgument("a node of a cluster consumes no other topics as yet", "/kafka");
   }
-  if (status.ok() && config->cluster && !config->migration.empty()) {
-    status = Status::InvalidArgument("a node of a cluster moves nothing in as yet", "/migration");
-  }
   if (status.ok() && config->cluster) status = CheckScheme(*config);
   return status;
 }

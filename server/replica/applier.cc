@@ -11,6 +11,7 @@
 #include "api/events_json.h"
 #include "api/history_json.h"
 #include "api/json_read.h"
+#include "api/old_deletions.h"
 #include "ingest/decoder.h"
 #include "ops/kafka_config.h"
 
@@ -45,11 +46,19 @@ std::string_view Applier::Padded(std::string_view value) {
 
 Status Applier::Apply(const LogRecord& record, int64_t from, Applied* applied) {
   *applied = {};
-  if (!record.header) return ApplyPlain(record, from, applied);
-  const Result<cluster::LogHeader> header = cluster::DecodeLogHeader(*record.header);
-  if (!header.ok()) return header.status();
-  applied->header = *header;
-  return ApplyKind(record, from, applied);
+  Status done;
+  if (!record.header) {
+    done = ApplyPlain(record, from, applied);
+  } else {
+    const Result<cluster::LogHeader> header = cluster::DecodeLogHeader(*record.header);
+    if (!header.ok()) return header.status();
+    applied->header = *header;
+    done = ApplyKind(record, from, applied);
+  }
+  if (done.ok() && context_.migrations != nullptr) {
+    context_.migrations->Passed(record.partition, from, record.offset + 1);
+  }
+  return done;
 }
 
 // The offset of a command follows it: a crash in between repeats the command before anything that
@@ -60,8 +69,9 @@ Status Applier::ApplyKind(const LogRecord& record, int64_t from, Applied* applie
     return ApplyEvents(record, from, kind == LogKind::kImpressions, applied);
   }
   if (kind != LogKind::kTick) {
-    const Status done = kind == LogKind::kTold ? ApplyTold(record, &applied->verdict)
-                                               : ApplyCommand(record, applied);
+    const Status done = kind == LogKind::kTold       ? ApplyTold(record, &applied->verdict)
+                        : kind == LogKind::kImported ? ApplyImported(record, applied)
+                                                     : ApplyCommand(record, applied);
     if (!done.ok()) return done;
   }
   return Ingest(record, from, "default", false, {},
@@ -98,12 +108,18 @@ Status Applier::Ingest(const LogRecord& record, int64_t from, std::string_view c
   if (from == 0) step.from.reset();  // the shard need not know of the log yet
   if (dead) step.dead_letters = {&record.offset, 1};
   if (record.time_ms && *record.time_ms >= 0) step.last = {record.offset, *record.time_ms};
+  migration::OnRecorded on_recorded;
+  if (context_.migrations != nullptr && !impressions) {
+    on_recorded = context_.migrations->Stage(
+        collection, plays, {{record.partition, record.offset, applied->header.arrival_ms}});
+  }
   Result<IngestResult> done = context_.engine->Ingest({.collection = collection,
                                                        .impressions = impressions,
                                                        .sources = {&step, 1},
                                                        .plays = plays,
                                                        .origins = origins,
                                                        .partition_is_shard = true});
+  if (on_recorded) on_recorded(done.ok() ? &*done : nullptr);
   if (done.ok()) {
     applied->recorded = std::move(done).value();
     return {};
@@ -186,7 +202,71 @@ Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
     verdict = api::ParseRecording(body, &document, &paused);
     if (verdict.ok()) verdict = engine.SetRecording(user, paused, at_ms);
   }
-  return IsVerdict(applied->header.kind, verdict.code()) ? Status() : NotNow(verdict);
+  if (!IsVerdict(applied->header.kind, verdict.code())) return NotNow(verdict);
+  if (!verdict.ok() || context_.migrations == nullptr) return {};
+  const Status told = TellOldStores(record, applied->header);
+  return told.ok() ? told : NotNow(told);
+}
+
+Status Applier::TellOldStores(const LogRecord& record, const cluster::LogHeader& header) {
+  const IdRef user(record.key);
+  const migration::LogPlace place{record.partition, record.offset, header.arrival_ms};
+  if (header.kind == LogKind::kErase) {
+    return context_.migrations->ForEach(
+        {}, [&](migration::Migration& one) { return one.Forget(user, place); });
+  }
+  api::JsonDocument document;
+  const std::string_view body = Padded(record.value);
+  if (header.kind == LogKind::kHistoryDelete) {
+    api::ItemsCall asked;
+    if (!api::ParseItems(body, &document, &asked).ok()) return {};
+    const auto meta = context_.meta();
+    const auto known = meta->collections().find(std::string(asked.collection));
+    if (known == meta->collections().end()) return {};
+    api::ForgetItemsInOldStore(context_.migrations, known->second.policy, user, asked, place);
+  } else if (header.kind == LogKind::kHistoryClear) {
+    api::ClearCall clear;
+    if (!api::ParseClear(body, &document, &clear).ok() || !clear.filter) return {};
+    return api::ForgetInOldStore(context_.migrations, user, clear.collections, place);
+  }
+  return {};
+}
+
+// {"collection":"video","key":"watched:{user}","users":["a",7]}: all of their past is in the log.
+Status Applier::ApplyImported(const LogRecord& record, Applied* applied) {
+  Status& verdict = applied->verdict;
+  std::string collection, key;
+  std::vector<std::string> users;
+  try {
+    const auto body = nlohmann::json::parse(record.value);
+    collection = body.at("collection").get<std::string>();
+    key = body.at("key").get<std::string>();
+    for (const auto& user : body.at("users")) {
+      users.push_back(user.is_string() ? user.get<std::string>()
+                                       : std::to_string(user.get<uint64_t>()));
+    }
+  } catch (const nlohmann::json::exception& e) {
+    verdict = Status::InvalidArgument(e.what());
+    return {};
+  }
+  std::vector<IdRef> ids;
+  for (const std::string& user : users) {
+    const IdRef& id = ids.emplace_back(user);
+    verdict = id.Validate();
+    if (verdict.ok() && context_.engine->ShardOf(id) != record.partition) {
+      verdict = Status::InvalidArgument("belongs to another partition", "/users");
+    }
+    if (!verdict.ok()) return {};
+  }
+  verdict = CheckCollection(collection, applied->header.arrival_ms);
+  if (verdict.code() == StatusCode::kUnavailable) return verdict;
+  if (!verdict.ok()) return {};
+  migration::Migration* const migration =
+      context_.migrations == nullptr ? nullptr : context_.migrations->Find(collection);
+  verdict = migration == nullptr
+                ? Status::NotFound("the settings have no migration of it", "/collection")
+                : migration->NoteByLog(key, ids);
+  return verdict.code() == StatusCode::kIOError ? NotNow(verdict) : Status();
 }
 
 // {"topic":"plays","partition":3,"offset":12}: rows up to there were told.

@@ -18,6 +18,7 @@
 #include "api/arena.h"
 #include "cluster/log_record.h"
 #include "cluster/meta.h"
+#include "migration/migration.h"
 #include "seendb/engine.h"
 
 namespace seendb::replica {
@@ -48,6 +49,7 @@ class Applier {
     std::string topic;
     std::function<std::shared_ptr<const cluster::Meta>()> meta;
     std::function<bool(std::chrono::milliseconds)> read_meta_to_end;
+    migration::Migrations* migrations = nullptr;
   };
   explicit Applier(Context context) : context_(std::move(context)) {}
 
@@ -62,6 +64,9 @@ class Applier {
   Status ApplyEvents(const LogRecord& record, int64_t from, bool impressions, Applied* applied);
   Status ApplyPlain(const LogRecord& record, int64_t from, Applied* applied);
   Status ApplyCommand(const LogRecord& record, Applied* applied);
+  Status ApplyImported(const LogRecord& record, Applied* applied);
+  /// What a command that was applied means for the old stores that collections move in from.
+  Status TellOldStores(const LogRecord& record, const cluster::LogHeader& header);
   Status ApplyTold(const LogRecord& record, Status* verdict);
   /// Records events, or none, with the record's offset. `dead`: it held no event that counts.
   Status Ingest(const LogRecord& record, int64_t from, std::string_view collection,

@@ -28,6 +28,14 @@ void Policies::Follow(const std::shared_ptr<const cluster::Meta>& meta, uint64_t
   problem_ = std::string(status.message());
 }
 
+// Before, so that a killed process leaves no note of a past that is gone.
+Status Policies::Delete(const std::string& name) {
+  migration::Migration* const migration =
+      migrations_ == nullptr ? nullptr : migrations_->Find(name);
+  const Status forgotten = migration == nullptr ? Status() : migration->ForgetAll();
+  return forgotten.ok() ? engine_->DeleteCollection(name) : forgotten;
+}
+
 // One that can't be brought in line keeps no other from it. The first failure.
 Status Policies::BringInLine(const cluster::Meta& meta) {
   std::map<std::string, CollectionInfo> known;
@@ -43,7 +51,7 @@ Status Policies::BringInLine(const cluster::Meta& meta) {
     first = Status(done.code(), "collection " + name + ": " + std::string(done.message()));
   };
   for (const auto& [name, info] : known) {
-    if (!meta.collections().contains(name)) note(name, engine_->DeleteCollection(name));
+    if (!meta.collections().contains(name)) note(name, Delete(name));
   }
   for (const auto& [name, wanted] : meta.collections()) {
     const std::string text = Text(wanted.policy);

@@ -13,6 +13,7 @@
 
 #include "base/sync.h"
 #include "cluster/meta.h"
+#include "migration/migration.h"
 #include "seendb/engine.h"
 
 namespace seendb::replica {
@@ -21,9 +22,10 @@ namespace seendb::replica {
 /// from one at a time; problem() from any.
 class Policies {
  public:
-  /// `changed` is called after each change.
-  Policies(Engine* engine, std::function<void()> changed)
-      : engine_(engine), changed_(std::move(changed)) {}
+  /// `changed` is called after each change. `migrations` hear of collections that go; null: there
+  /// are none.
+  Policies(Engine* engine, std::function<void()> changed, migration::Migrations* migrations)
+      : engine_(engine), changed_(std::move(changed)), migrations_(migrations) {}
 
   /// Brings the engine in line, if that is due: the fold is another one, `shards` (any number that
   /// tells sets of shards apart) is, or something failed a second ago.
@@ -33,9 +35,11 @@ class Policies {
 
  private:
   Status BringInLine(const cluster::Meta& meta);
+  Status Delete(const std::string& name);
 
   Engine* const engine_;
   const std::function<void()> changed_;
+  migration::Migrations* const migrations_;
   std::shared_ptr<const cluster::Meta> followed_;
   uint64_t shards_ = 0;
   int64_t again_ms_ = 0;  // by the engine's clock; 0: nothing failed

@@ -75,9 +75,9 @@ Status Core::Start(Engine* the_engine) {
     appender->Append({.partition = partition, .arrival_ms = engine->NowMs()},
                      steady_clock::now() + kBarrier, std::move(done));
   });
-  policies = std::make_unique<Policies>(engine, options.collections_changed);
+  policies = std::make_unique<Policies>(engine, options.collections_changed, options.migrations);
   applier_ = std::make_unique<Applier>(
-      Applier::Context{engine, topic, options.meta, options.read_meta_to_end});
+      Applier::Context{engine, topic, options.meta, options.read_meta_to_end, options.migrations});
   for (const uint32_t partition : engine->AttachedShards()) {
     progress.Hold(partition, engine->NowMs());
   }

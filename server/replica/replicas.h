@@ -24,6 +24,7 @@
 #include "cluster/meta.h"
 #include "cluster/topics.h"
 #include "cluster/view.h"
+#include "migration/migration.h"
 #include "seendb/engine.h"
 
 namespace seendb::replica {
@@ -79,6 +80,8 @@ struct ReplicasOptions {
   /// The engine's collections were changed.
   std::function<void()> collections_changed;
   FetchShard fetch = {};  ///< null: a shard begins empty, and with the log
+  /// Hear of what is applied to collections that move in from an old store; null: none does.
+  migration::Migrations* migrations = nullptr;
 };
 
 class Core;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/filter.h"
 #include "api/json_syntax.h"
 #include "api/status_http.h"
 #include "router/answers.h"
@@ -23,8 +24,8 @@ bool IsBlank(std::string_view line) {
 
 }  // namespace
 
-/// One line, from its text to its answer. Of the stream's thread, but `end`, which the lock of
-/// Shared guards.
+/// One line, from its text to its answer. Of the stream's thread, but `end` and `old`, which the
+/// lock of Shared guards until `end` is there.
 struct FilterLines::Line {
   std::string text;  // with http::kBodyPadding bytes behind it
   std::string answer;
@@ -33,6 +34,7 @@ struct FilterLines::Line {
   int64_t behind_ms = 0;
   std::shared_ptr<Read> read;  // null: this node answers
   std::unique_ptr<ReadEnd> end;
+  std::shared_ptr<const migration::OldAnswer> old;  // null: the old store was not asked
 
   std::string_view body() const {
     return std::string_view(text).substr(0, text.size() - http::kBodyPadding);
@@ -134,7 +136,7 @@ bool FilterLines::Settle(std::string* out) {
         const bool here = end->kind == ReadEnd::Kind::kHere;
         line->lacks = here ? end->lacks : api::kLacksPartition;
         line->behind_ms = end->behind_ms;
-        Run(line.get());
+        Run(line);
         if (!line->answered) continue;  // the next replica is being asked
       }
     }
@@ -161,7 +163,7 @@ void FilterLines::Begin(std::string_view text) {
   const auto question = QuestionOfLine(line->body(), engine);
   const auto table = router_.node_.table();
   if (!question || table == nullptr || question->partition >= table->partitions()) {
-    return Run(line.get());  // which says what is wrong
+    return Run(line);  // which says what is wrong
   }
   const auto at = positions_.find(question->partition);
   Ask(line, *question, at == positions_.end() ? 0 : at->second);
@@ -195,13 +197,34 @@ void FilterLines::Ask(const std::shared_ptr<Line>& line, const Question& questio
   line->read->Next();
 }
 
+/// The line is answered once the old store was, with the end that it has.
+void FilterLines::AskOldStore(const std::shared_ptr<Line>& line, api::FilterWait* wait) {
+  wait->migration->Ask(
+      *std::exchange(wait->question, {}),
+      [shared = shared_, held = std::weak_ptr<Line>(line)](auto old) {
+        const std::shared_ptr<Line> asked = held.lock();
+        if (!asked) return;  // the stream is gone
+        std::function<void(std::shared_ptr<void>)> resume;
+        {
+          const MutexLock lock(shared->mutex);
+          asked->old = std::move(old);
+          asked->end = std::make_unique<ReadEnd>(ReadEnd{
+              .kind = ReadEnd::Kind::kHere, .lacks = asked->lacks, .behind_ms = asked->behind_ms});
+          resume = std::exchange(shared->resume, nullptr);
+        }
+        if (resume) resume(nullptr);
+      });
+}
+
 /// This node answers, or asks the next replica where it can't tell.
-void FilterLines::Run(Line* line) {
+void FilterLines::Run(const std::shared_ptr<Line>& line) {
   api::FilterWait wait;
+  wait.old = line->old;
   wait.caller = caller_.get();
   wait.priority = priority_;
   wait.lacks = line->lacks;
   const Status status = api::AnswerFilter(router_.context_, line->body(), &wait, &line->answer);
+  if (wait.question) return AskOldStore(line, &wait);
   if (status.code() == StatusCode::kUnavailable && line->read != nullptr &&
       line->read->has_more()) {
     return line->read->Next();

@@ -42,6 +42,9 @@ class ClusterRouter final : public api::Router {
   void Served(const IdRef& user, std::string_view collection, std::span<const IdRef> items,
               int64_t at_ms) override;
 
+  /// What appends to the log.
+  const LogWriter& writer() const { return writer_; }
+
   /// Fills in its part.
   void FillMetrics(ops::MetricsSnapshot* to) const;
 

@@ -30,7 +30,8 @@ TEST(NodeReportTest, IsWrittenAndReadBack) {
   NodeReport full = Report();
   full.stopping = true;
   for (uint32_t p = 0; p < kPartitionsMost; ++p) {
-    full.replicas[p] = {static_cast<ReplicaState>(p % 5), INT64_MAX, INT64_MAX};
+    full.replicas[p] = {static_cast<ReplicaState>(p % 5), INT64_MAX, INT64_MAX, INT64_MAX,
+                        INT64_MAX};
   }
   const std::string text = NodeReportToJson("n1", full);
   EXPECT_LE(text.size(), kNodeReportBytesMost);
@@ -58,7 +59,10 @@ TEST(NodeReportTest, AnythingElseIsRefused) {
   for (const std::string& text :
        {std::string(), std::string("[]"), std::string(kNodeReportBytesMost + 1, ' '),
         with("serving", "dancing"), with("\"next_offset\":5", "\"next_offset\":-1"),
-        with("\"behind_ms\":3", "\"behind_ms\":-1"), with("\"partition\":0", "\"partition\":1024"),
+        with("\"behind_ms\":3", "\"behind_ms\":-1"),
+        with("\"behind_ms\":3", "\"behind_ms\":3,\"old_store\":[1]"),
+        with("\"behind_ms\":3", "\"behind_ms\":3,\"old_store\":[-1,2]"),
+        with("\"partition\":0", "\"partition\":1024"),
         with("\"meta_offset\":7", "\"meta_offset\":\"7\""), with("\"stopping\":false,", ""),
         with("[{", R"([{"partition":0,"state":"behind","next_offset":5,"behind_ms":3},{)")}) {
     EXPECT_EQ(NodeReportFromJson(text, "n1").status().code(), StatusCode::kInvalidArgument)

@@ -6,6 +6,7 @@ import os
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -13,6 +14,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_redis  # noqa: E402
+from certificates import Authority  # noqa: E402
 from openapi_check import CheckedServer  # noqa: E402
 from real_redis import Cluster, Redis, fill  # noqa: E402
 from seendb_client import eventually, server_binary  # noqa: E402
@@ -33,10 +35,13 @@ def settings(redis, **more):
 class MigrationCase(unittest.TestCase):
 
     cluster = False
+    program = "redis-server"
 
     @classmethod
     def setUpClass(cls):
-        cls.redis = Cluster() if cls.cluster else Redis()
+        if cls.program not in real_redis.programs():
+            raise unittest.SkipTest(cls.program + " is not installed")
+        cls.redis = Cluster() if cls.cluster else Redis(program=cls.program)
 
     @classmethod
     def tearDownClass(cls):
@@ -45,6 +50,12 @@ class MigrationCase(unittest.TestCase):
     def setUp(self):
         if not self.cluster:
             self.redis.run("FLUSHALL")
+
+    def another(self, *arguments):
+        """A store of this test alone."""
+        redis = Redis(*arguments, program=self.program)
+        self.addCleanup(redis.close)
+        return redis
 
     def serve(self, collection="default", redis=None, **more):
         server = CheckedServer(config={"migration": {
@@ -142,8 +153,7 @@ class OldStoreTest(MigrationCase):
         self.assertEqual(answer.headers["seendb-degraded"], "0")
 
     def test_an_old_store_that_is_away_degrades_the_answer(self):
-        redis = Redis()
-        self.addCleanup(redis.close)
+        redis = self.another()
         server = self.serve(redis=redis, budget_ms=300)
         server.post("/plays", {"events": [{"user": "u1", "item": "v1"}]})
         redis.kill()
@@ -161,8 +171,7 @@ class OldStoreTest(MigrationCase):
         self.assertEqual(self.state(server)["problem"], "")
 
     def test_one_that_hangs_costs_the_budget_and_no_more(self):
-        redis = Redis()
-        self.addCleanup(redis.close)
+        redis = self.another()
         server = self.serve(redis=redis, budget_ms=50)
         self.ask(server, "first", ["v1"])
         redis.process.send_signal(subprocess.signal.SIGSTOP)
@@ -310,8 +319,7 @@ class DualWriteTest(MigrationCase):
         self.assertEqual(self.state(server)["queue_bytes"], 0)
 
     def test_nothing_is_lost_while_redis_or_the_server_is_away(self):
-        redis = Redis("--appendonly", "yes", "--appendfsync", "always")
-        self.addCleanup(redis.close)
+        redis = self.another("--appendonly", "yes", "--appendfsync", "always")
         server = self.serve(redis=redis, dual_write=True, cap=0)
         redis.kill()
         for number in range(50):
@@ -327,8 +335,7 @@ class DualWriteTest(MigrationCase):
         self.assertEqual(self.state(server)["affected_count"], 0)
 
     def test_who_is_lacking_is_known(self):
-        redis = Redis()
-        self.addCleanup(redis.close)
+        redis = self.another()
         server = self.serve(redis=redis, dual_write=True, cap=0, queue_bytes=1 << 20)
         redis.run("SET", "watched:odd", "no sorted set")
         server.post("/plays", {"events": [{"user": "odd", "item": "v1"}]})
@@ -380,6 +387,72 @@ class ShadowTest(MigrationCase):
         metrics = server.get("/metrics").body.decode()
         self.assertIn('seendb_migration_shadow_missing_total{collection="default"} 1', metrics)
         self.assertIn('seendb_migration_imported_users{collection="default"} 1', metrics)
+
+
+class ValkeyOldStoreTest(OldStoreTest):
+    program = "valkey-server"
+
+
+class ValkeyDualWriteTest(DualWriteTest):
+    program = "valkey-server"
+
+
+class ValkeyShadowTest(ShadowTest):
+    program = "valkey-server"
+
+
+class TlsTest(unittest.TestCase):
+    """rediss://, with a password: read, imported and written."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.authority = Authority(self.folder)
+        self.redis = Redis(password=PASSWORD, authority=self.authority)
+        self.addCleanup(self.redis.close)
+        self.password = os.path.join(self.folder, "password")
+        with open(self.password, "w", encoding="utf-8") as file:
+            file.write(PASSWORD + "\n")
+
+    def serve(self, authority, **more):
+        server = CheckedServer(config={"migration": {"default": settings(
+            self.redis, redis_ca=authority.path, redis_password_file=self.password,
+            dual_write=True, cap=0, **more)}})
+        self.addCleanup(server.close)
+        return server
+
+    def state(self, server):
+        return server.get("/admin/migration").json["collections"][0]
+
+    def test_is_read_imported_and_written(self):
+        self.redis.run("ZADD", "watched:u1", now_s() - 60, "v1")
+        server = self.serve(self.authority)
+        self.assertTrue(self.state(server)["redis"].startswith("rediss://"), self.state(server))
+        answer = server.post("/filter", {"user": "u1", "items": ["v1", "v2"], "explain": True}).json
+        self.assertEqual((answer["unseen"], answer["reasons"]), (["v2"], {"v1": "old_store"}))
+        eventually(lambda: self.state(server)["imported_users"] == 1)
+        at_s = now_s()
+        server.post("/plays", {"events": [{"user": "u1", "item": "v3", "at": at_s * 1000}]})
+        eventually(lambda: self.redis.run("ZSCORE", "watched:u1", "v3") == str(at_s).encode())
+        eventually(lambda: self.state(server)["queue_bytes"] == 0)
+        self.redis.kill()  # and once it is back, the connection is made anew
+        server.post("/plays", {"events": [{"user": "u2", "item": "v4", "at": at_s * 1000}]})
+        self.redis.start()
+        eventually(lambda: self.redis.run("ZSCORE", "watched:u2", "v4") == str(at_s).encode())
+        self.assertEqual(server.delete("/users/u2").status, 200)
+        eventually(lambda: self.redis.run("EXISTS", "watched:u2") == 0)
+
+    def test_one_that_others_signed_gets_nothing(self):
+        self.redis.run("ZADD", "watched:u1", now_s() - 60, "v1")
+        server = self.serve(Authority(self.folder, "others"), until_migrated="old_store")
+        answer = server.post("/filter", {"user": "u1", "items": ["v1", "v2"]}).json
+        self.assertEqual((answer["unseen"], answer["missing"]), (["v1", "v2"], ["old_store"]))
+        server.post("/plays", {"events": [{"user": "u1", "item": "v3"}]})
+        eventually(lambda: "certificate" in self.state(server)["problem"])
+        self.assertGreater(self.state(server)["queue_bytes"], 0)
+        self.assertEqual(self.redis.run("ZCARD", "watched:u1"), 1)
+        self.assertNotIn(PASSWORD, server.log_text())
 
 
 class ClusterTest(MigrationCase):

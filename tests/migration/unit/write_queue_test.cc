@@ -19,29 +19,36 @@ class WriteQueueTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(db_); }
 
-  std::unique_ptr<WriteQueue> Open(uint64_t most = 1 << 30) {
-    auto opened = WriteQueue::Open(db_, "video", most);
+  std::unique_ptr<WriteQueue> Open(uint64_t most = 1 << 30,
+                                   WriteQueue::Partition partition = std::nullopt) {
+    auto opened =
+        WriteQueue::Open(db_, "video", partition, std::make_shared<WriteQueue::Space>(most));
     EXPECT_TRUE(opened.ok()) << opened.status().ToString();
     return std::move(opened).value();
   }
-  /// All that is in the queue, in its order.
-  static std::vector<std::string> Drain(WriteQueue& queue) {
+  static std::string Text(const OldWrite& one) {
+    return std::to_string(static_cast<int>(one.kind)) + " " + std::string(one.user) + " " +
+           std::string(one.item) + " " + std::to_string(one.at_ms);
+  }
+  /// All that the queue gives, in its order; what is not settled with a question mark.
+  static std::vector<std::string> Drain(WriteQueue& queue, int64_t before = 1'000) {
     std::vector<std::string> all;
-    while (queue.bytes() > 0) {
-      std::string bytes;
-      std::vector<OldWrite> writes;
-      EXPECT_TRUE(queue.Peek(&bytes, &writes).ok());
-      for (const OldWrite& one : writes) {
-        all.push_back(std::to_string(static_cast<int>(one.kind)) + " " + std::string(one.user) +
-                      " " + std::string(one.item) + " " + std::to_string(one.at_ms));
-      }
+    for (auto front = queue.front(); front && *front < before; front = queue.front()) {
+      WriteQueue::Batch batch;
+      EXPECT_TRUE(queue.Peek(before, &batch).ok());
+      for (const OldWrite& one : batch.writes) all.push_back(Text(one));
+      for (const OldWrite& one : batch.unsettled) all.push_back("?" + Text(one));
       queue.Done();
     }
     return all;
   }
-  static bool AppendOne(WriteQueue& queue, int64_t at_ms, std::string_view item = "v") {
-    const OldWrite write{.at_ms = at_ms, .user = "u", .item = item};
-    return queue.Append({&write, 1});
+  static bool AppendOne(WriteQueue& queue, int64_t at_ms, int64_t offset = 0) {
+    const OldWrite write{.at_ms = at_ms, .user = "u", .item = "v"};
+    return queue.Append({&write, 1}, offset);
+  }
+  static bool StageOne(WriteQueue& queue, int64_t at_ms) {
+    const OldWrite write{.at_ms = at_ms, .user = "u", .item = "v"};
+    return queue.Stage({&write, 1});
   }
   std::vector<std::string> Files() const {
     std::vector<std::string> files;
@@ -74,7 +81,7 @@ TEST_F(WriteQueueTest, ANewProcessHasWhatWasNotDone) {
   {
     // Half a frame at the end: the process died amid it.
     std::ofstream file(Files().at(0), std::ios::app | std::ios::binary);
-    file << std::string("\x30\0\0\0half", 8);
+    file << std::string("\x30\0\0\0\1half", 9);
   }
   const auto queue = Open();
   EXPECT_TRUE(AppendOne(*queue, 100));
@@ -119,6 +126,65 @@ TEST_F(WriteQueueTest, WhatCantBeReadIsLeftOut) {
   const size_t left = Drain(*queue).size();
   EXPECT_GT(left, 2u);
   EXPECT_LT(left, 10u);
+}
+
+TEST_F(WriteQueueTest, WhatIsStagedIsGivenOnceItIsSettled) {
+  const auto queue = Open();
+  EXPECT_TRUE(AppendOne(*queue, 1));
+  EXPECT_TRUE(StageOne(*queue, 2));
+  EXPECT_TRUE(AppendOne(*queue, 3));
+  EXPECT_EQ(Drain(*queue), std::vector<std::string>{"1 u v 1"});
+  EXPECT_GT(queue->bytes(), 0u);
+  queue->Settle(WriteQueue::Verdict::kRecorded);
+  EXPECT_EQ(Drain(*queue), (std::vector<std::string>{"1 u v 2", "1 u v 3"}));
+  EXPECT_TRUE(StageOne(*queue, 4));
+  EXPECT_TRUE(AppendOne(*queue, 5));
+  queue->Settle(WriteQueue::Verdict::kNotRecorded);
+  EXPECT_EQ(Drain(*queue), std::vector<std::string>{"1 u v 5"});
+  EXPECT_EQ(queue->bytes(), 0u);
+}
+
+TEST_F(WriteQueueTest, ANewProcessKnowsWhatBecameOfWhatWasStaged) {
+  {
+    const auto queue = Open();
+    for (const auto verdict : {WriteQueue::Verdict::kRecorded, WriteQueue::Verdict::kNotRecorded,
+                               WriteQueue::Verdict::kUnknown}) {
+      EXPECT_TRUE(StageOne(*queue, static_cast<int64_t>(verdict)));
+      queue->Settle(verdict);
+    }
+    EXPECT_TRUE(StageOne(*queue, 9));  // the process died
+  }
+  EXPECT_EQ(Drain(*Open()), (std::vector<std::string>{"1 u v 1", "?1 u v 2", "?1 u v 9"}));
+}
+
+TEST_F(WriteQueueTest, GivesWhatIsBeforeAnOffset) {
+  const auto queue = Open();
+  EXPECT_EQ(queue->front(), std::nullopt);
+  for (int64_t offset = 5; offset < 10; ++offset) EXPECT_TRUE(AppendOne(*queue, offset, offset));
+  EXPECT_EQ(queue->front(), 5);
+  EXPECT_EQ(Drain(*queue, 7), (std::vector<std::string>{"1 u v 5", "1 u v 6"}));
+  EXPECT_EQ(queue->front(), 7);
+  EXPECT_EQ(Drain(*queue, 7), std::vector<std::string>{});
+  EXPECT_EQ(Drain(*queue).size(), 3u);
+}
+
+TEST_F(WriteQueueTest, PartitionsHaveQueuesOfTheirOwn) {
+  EXPECT_TRUE(AppendOne(*Open(), 1));
+  EXPECT_TRUE(AppendOne(*Open(1 << 30, 3), 3));
+  EXPECT_TRUE(AppendOne(*Open(1 << 30, 12), 12));
+  EXPECT_EQ(WriteQueue::PartitionsOf(db_, "video"), (std::vector<uint32_t>{3, 12}));
+  EXPECT_EQ(Drain(*Open()), std::vector<std::string>{"1 u v 1"});
+  EXPECT_EQ(Drain(*Open(1 << 30, 12)), std::vector<std::string>{"1 u v 12"});
+  EXPECT_TRUE(WriteQueue::Remove(db_, "video").ok());
+  EXPECT_EQ(Files().size(), 0u);
+}
+
+TEST_F(WriteQueueTest, DeletionsOfKeysAreTakenWhereItIsFull) {
+  const auto queue = Open(100);
+  while (AppendOne(*queue, 1)) {
+  }
+  const OldWrite removal{.kind = OldWrite::Kind::kDeleteKey, .user = "u"};
+  EXPECT_TRUE(queue->Append({&removal, 1}));
 }
 
 }  // namespace

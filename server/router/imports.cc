@@ -1,0 +1,98 @@
+#include "router/imports.h"
+
+#include <chrono>
+#include <future>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "http/error.h"
+#include "router/event_batch.h"
+
+namespace seendb::router {
+namespace {
+
+constexpr std::chrono::seconds kImportMost{15};
+/// Left for what stands around the users of a record.
+constexpr size_t kAroundUsersBytes = 4u << 10;
+
+void AppendId(const IdRef& id, std::string* out) {
+  if (id.is_number()) return id.AppendTo(out);
+  http::AppendJsonString(id.text(), out);
+}
+
+std::string PlayJson(const Play& play) {
+  std::string json = "{\"user\":";
+  AppendId(play.user, &json);
+  json += ",\"item\":";
+  AppendId(play.item, &json);
+  if (play.at_ms) json.append(",\"at\":").append(std::to_string(*play.at_ms));
+  return json + "}";
+}
+
+/// A record of notes that is being filled.
+struct NoteRecord {
+  OwnedRecord record;
+  size_t users = 0;
+};
+
+/// What every record of notes begins with.
+std::string NoteHead(std::string_view collection, std::string_view key) {
+  std::string head = "{\"collection\":";
+  http::AppendJsonString(collection, &head);
+  head += ",\"key\":";
+  http::AppendJsonString(key, &head);
+  return head + ",\"users\":[";
+}
+
+}  // namespace
+
+Status Imports::AppendAll(std::vector<OwnedRecord> records) const {
+  std::promise<std::vector<Result<replica::Appended>>> told;
+  writer_.AppendAll(std::move(records), {{"SeenDB-Hop", "1"}, {"SeenDB-Priority", "low"}},
+                    std::chrono::steady_clock::now() + kImportMost,
+                    [&told](auto results) { told.set_value(std::move(results)); });
+  for (const Result<replica::Appended>& result : told.get_future().get()) {
+    if (!result.ok()) return result.status();
+    if (!result->applied) return Status::Unavailable("in the log, and not applied yet");
+    if (!result->verdict.ok()) return result->verdict;
+  }
+  return {};
+}
+
+Status Imports::Record(std::string_view collection, std::span<const Play> plays) const {
+  EventBatch batch(api::EventKind::kPlays, std::string(collection));
+  for (size_t i = 0; i < plays.size(); ++i) {
+    const IdRef& user = plays[i].user;
+    batch.AddPlay(shard_of_(user), user.ToString(), i, PlayJson(plays[i]));
+  }
+  return AppendAll(batch.TakeRecords());
+}
+
+Status Imports::Note(std::string_view collection, std::string_view key,
+                     std::span<const IdRef> users) const {
+  const std::string head = NoteHead(collection, key);
+  std::map<uint32_t, NoteRecord> open;
+  std::vector<OwnedRecord> records;
+  const auto close = [&records](NoteRecord* note) {
+    note->record.value += "]}";
+    records.push_back(std::exchange(*note, {}).record);
+  };
+  for (const IdRef& user : users) {
+    const uint32_t partition = shard_of_(user);
+    NoteRecord& note = open[partition];
+    const bool full = note.record.value.size() + kAroundUsersBytes > cluster::kLogValueBytesMost;
+    if (full || note.users == cluster::kLogEventsMost) close(&note);
+    if (note.users == 0) {
+      note.record = {partition, cluster::LogKind::kImported, user.ToString(), head};
+    } else {
+      note.record.value += ',';
+    }
+    AppendId(user, &note.record.value);
+    ++note.users;
+  }
+  for (auto& [partition, note] : open) close(&note);
+  return AppendAll(std::move(records));
+}
+
+}  // namespace seendb::router
