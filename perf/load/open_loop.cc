@@ -89,6 +89,7 @@ class OpenLoop {
       return;
     }
     ++results_[kind].offered;
+    results_[kind].behind_ms.push_back(1e3 * (watch_.Seconds() - due_s));
   }
 
   /// False: there is no connection left.
@@ -305,6 +306,7 @@ void OpenResult::Add(const OpenResult& other) {
   broken += other.broken;
   answer_ms.insert(answer_ms.end(), other.answer_ms.begin(), other.answer_ms.end());
   refusal_ms.insert(refusal_ms.end(), other.refusal_ms.begin(), other.refusal_ms.end());
+  behind_ms.insert(behind_ms.end(), other.behind_ms.begin(), other.behind_ms.end());
 }
 
 std::vector<OpenResult> RunOpenLoad(const OpenLoad& load,

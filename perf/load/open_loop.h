@@ -38,6 +38,7 @@ struct OpenResult {
   uint64_t late = 0;      ///< no answer in time
   uint64_t broken = 0;    ///< another status, or the connection broke
   std::vector<double> answer_ms, refusal_ms;
+  std::vector<double> behind_ms;  ///< of all: by how much the client was late to begin to send
 
   uint64_t all() const { return answered + refused + late + broken; }
   /// Takes in what came back of another kind.

@@ -19,6 +19,7 @@ struct Settings {
   std::string server;   ///< path of seendb-server, or empty: no HTTP
   std::string program;  ///< path of this program
   std::vector<std::string> peers;  ///< only these; all if none is named
+  std::string only;                ///< cases of overload whose names have it; empty: all
 };
 
 // What each of them measures is said in its file and in perf/README.md.

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -32,6 +33,8 @@ namespace {
 
 constexpr uint64_t kUsers = 32;
 constexpr int kDocument = 2'000;
+/// Candidates of a filter that takes the best part of a millisecond.
+constexpr size_t kDear = 20'000;
 
 HttpRequest FilterOf(uint64_t user, size_t candidates) {
   Asking asking;
@@ -182,6 +185,13 @@ double RefusalUs(const ServerProcess& server, const std::vector<std::string>& re
   return 1e6 * took / static_cast<double>(result.refused);
 }
 
+/// The processor time of this thread.
+double ThreadCpuSeconds() {
+  timespec spent{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return static_cast<double>(spent.tv_sec) + 1e-9 * static_cast<double>(spent.tv_nsec);
+}
+
 struct Kind {
   const char* name;
   std::vector<std::string> requests;
@@ -199,6 +209,7 @@ class Run {
   void Loads(const std::string& what, const ServerProcess& server,
              const std::vector<std::string>& requests, const std::vector<std::string>& low,
              const std::vector<double>& times, size_t connections_most = 4'000) {
+    if (!Wants(what)) return;
     const Capacity capacity = BestOfThree(server, requests, seconds_ / 2);
     const double rho = RefusalUs(server, low, capacity.per_s / 2, seconds_ / 2) / capacity.cpu_us;
     const Case where = {{"what", what}, {"load", "closed loop"}};
@@ -227,9 +238,11 @@ class Run {
 
   /// Three times the capacity for 2 s, every client trying again three times, in the middle of 0.8
   /// of it: what is answered from 2 s after on.
-  void Retries(const ServerProcess& server, const std::vector<std::string>& requests,
-               double capacity) {
-    const Case where = {{"what", "3x for 2 s, then 0.8x, 3 instant retries"}, {"load", "retries"}};
+  void Retries(const ServerProcess& server, const std::vector<std::string>& requests) {
+    const std::string what = "3x for 2 s, then 0.8x, 3 instant retries";
+    if (!Wants(what)) return;
+    const double capacity = BestOfThree(server, requests, seconds_ / 2).per_s;
+    const Case where = {{"what", what}, {"load", "retries"}};
     for (int round = 0; round < Rounds(); ++round) {
       OpenLoad load;
       load.port = server.port();
@@ -246,6 +259,10 @@ class Run {
   }
 
   double seconds() const { return seconds_; }
+  /// Whether such a case is asked for.
+  bool Wants(const std::string& what) const {
+    return what.find(settings_.only) != std::string::npos;
+  }
 
  private:
   int Rounds() const { return settings_.quick ? 1 : 3; }
@@ -265,7 +282,11 @@ class Run {
     }
     const double rss = server.ResidentMb();
     Probes probes(server.port());
+    const double cpu = ThreadCpuSeconds(), server_cpu = server.CpuSeconds();
+    const Stopwatch watch;
     const std::vector<OpenResult> results = RunOpenLoad(load, requests, shares);
+    const double busy = (ThreadCpuSeconds() - cpu) / watch.Seconds();
+    const double server_busy = (server.CpuSeconds() - server_cpu) / watch.Seconds();
     probes.Stop();
     const double grown = server.ResidentMb() - rss;
     OpenResult sum;
@@ -289,6 +310,9 @@ class Run {
     Add(where, "refused_share", Better::kNone, share(sum.refused));
     Add(where, "late_share", Better::kLess, share(sum.late));
     Add(where, "broken_share", Better::kLess, share(sum.broken));
+    Add(where, "client_behind_p99_ms", Better::kNone, Quantile(sum.behind_ms, 0.99));
+    Add(where, "client_busy", Better::kNone, busy);
+    Add(where, "server_busy", Better::kNone, server_busy);
     Add(where, "unsent", Better::kLess, static_cast<double>(sum.unsent));
     Add(where, "answer_p50_ms", Better::kLess, Quantile(sum.answer_ms, 0.5));
     Add(where, "answer_p99_ms", Better::kLess, Quantile(sum.answer_ms, 0.99));
@@ -323,32 +347,43 @@ class Run {
 };
 
 /// Loads of several kinds on the server whose users are filled.
-void RunMixes(Run* run, const ServerProcess& server) {
-  constexpr size_t kCandidates = 20'000;
-  const std::vector<std::string> filters = Filters(kCandidates);
-  const double capacity = BestOfThree(server, filters, run->seconds() / 2).per_s;
+void RunPriorities(Run* run, const ServerProcess& server) {
+  const std::string what = "priorities, 4x of 20,000 ids";
+  if (!run->Wants(what)) return;
+  const double capacity = BestOfThree(server, Filters(kDear), run->seconds() / 2).per_s;
   OpenLoad load;
   load.rate_per_s = 4 * capacity;
-  run->Mix("priorities, 4x of 20,000 ids", server,
-           {{"high", FiltersOf("high", kCandidates), 0.2, capacity},
-            {"normal", FiltersOf("normal", kCandidates), 0.6, capacity},
-            {"low", FiltersOf("low", kCandidates), 0.2, capacity}},
+  run->Mix(what, server,
+           {{"high", FiltersOf("high", kDear), 0.2, capacity},
+            {"normal", FiltersOf("normal", kDear), 0.6, capacity},
+            {"low", FiltersOf("low", kDear), 0.2, capacity}},
            load);
-  const std::vector<std::string> plays = Plays();
+}
+
+void RunPlaysBeside(Run* run, const ServerProcess& server) {
+  const std::string what = "plays beside filters, 2x each";
+  if (!run->Wants(what)) return;
+  const std::vector<std::string> filters = Filters(kDear), plays = Plays();
+  const double capacity = BestOfThree(server, filters, run->seconds() / 2).per_s;
   const double plays_capacity = BestOfThree(server, plays, run->seconds() / 2).per_s;
   const double of_plays = plays_capacity / (plays_capacity + capacity);  // equal work of both
+  OpenLoad load;
   load.rate_per_s = 2 * (plays_capacity + capacity);
   run->Mix(
-      "plays beside filters, 2x each", server,
+      what, server,
       {{"filter", filters, 1 - of_plays, capacity}, {"plays", plays, of_plays, plays_capacity}},
       load);
-  OpenLoad bursts;
-  bursts.burst_s = 0.15;
-  bursts.burst_times = 3;
-  bursts.rate_per_s = 0.875 * capacity / (0.85 + 0.15 * 3);
-  run->Mix("bursts of 3x for 150 ms a second, mean 0.875x", server,
-           {{"", Filters(kCandidates, "SeenDB-Timeout-Ms: 1000\r\n"), 1, capacity}}, bursts);
-  run->Retries(server, filters, capacity);
+}
+
+void RunBursts(Run* run, const ServerProcess& server) {
+  const std::string what = "bursts of 3x for 150 ms a second, mean 0.875x";
+  if (!run->Wants(what)) return;
+  const double capacity = BestOfThree(server, Filters(kDear), run->seconds() / 2).per_s;
+  OpenLoad load;
+  load.burst_s = 0.15;
+  load.burst_times = 3;
+  load.rate_per_s = 0.875 * capacity / (0.85 + 0.15 * 3);
+  run->Mix(what, server, {{"", Filters(kDear, "SeenDB-Timeout-Ms: 1000\r\n"), 1, capacity}}, load);
 }
 
 std::string WriteFile(const std::string& path, const std::string& text) {
@@ -358,7 +393,8 @@ std::string WriteFile(const std::string& path, const std::string& text) {
 
 /// A tenant that asks for four times the capacity beside one that asks for 0.3 of it.
 void RunTenants(Run* run, const Settings& settings, const std::string& folder) {
-  constexpr size_t kCandidates = 20'000;
+  const std::string what = "a tenant at 4x beside one at 0.3x";
+  if (!run->Wants(what)) return;
   const std::string tokens = WriteFile(
       folder + "/tokens",
       // The digests of "flood" and "other".
@@ -368,13 +404,13 @@ void RunTenants(Run* run, const Settings& settings, const std::string& folder) {
       WriteFile(folder + "/settings", R"({"threads":1,"tokens_file":")" + tokens + "\"}");
   const ServerProcess server(settings.server, {"--db", folder + "/tenants", "--listen",
                                                "127.0.0.1:0", "--config", config});
-  const std::vector<std::string> flood = Filters(kCandidates, {}, "flood");
+  const std::vector<std::string> flood = Filters(kDear, {}, "flood");
   const double capacity = BestOfThree(server, flood, run->seconds() / 2).per_s;
   OpenLoad load;
   load.rate_per_s = 4.3 * capacity;
-  run->Mix("a tenant at 4x beside one at 0.3x", server,
+  run->Mix(what, server,
            {{"flood", flood, 4 / 4.3, capacity},
-            {"other", Filters(kCandidates, {}, "other"), 0.3 / 4.3, capacity}},
+            {"other", Filters(kDear, {}, "other"), 0.3 / 4.3, capacity}},
            load);
 }
 
@@ -419,15 +455,18 @@ void RunOverload(const Settings& settings, Report* report) {
     run.Loads("filter, " + Number(static_cast<double>(candidates)) + " candidates", server,
               Filters(candidates), FiltersOf("low", candidates), at, connections);
   };
-  loads(20'000, times, 4'000);
+  loads(kDear, times, 4'000);
   loads(5'000, {4}, 4'000);
   // Of requests that cost little more than a refusal, the number of connections bounds the waits.
   loads(100, {4}, 256);
   std::vector<std::string> low_plays = Plays("SeenDB-Priority: low\r\n");
   run.Loads("200 plays", server, Plays(), low_plays, {4});
-  RunMixes(&run, server);
+  RunPriorities(&run, server);
+  RunPlaysBeside(&run, server);
+  RunBursts(&run, server);
+  run.Retries(server, Filters(kDear));
   RunTenants(&run, settings, folder.path());
-  RunCost(settings, folder.path(), report);
+  if (run.Wants("cost")) RunCost(settings, folder.path(), report);
 }
 
 }  // namespace seendb::perf
