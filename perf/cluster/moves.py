@@ -10,6 +10,7 @@ from .world import long_id, now_ms, post
 
 COLLECTION = "watched"
 UNLIMITED = 100_000
+QUIET_S, MOVE_S = 1.0, 2.5  # a node looks once a second whether it is to fetch
 USERS = 2_000
 
 
@@ -50,12 +51,12 @@ def run(world, figures, quick):
             long_id(chance.randrange(1 << 40)) for _ in range(1_000)]}) for user in users[:20]]
         giver = world.nodes[lists[partition][1]]
         case = {"limit": "100 MB/s" if limit is None else "none"}
-        _filters(world, figures, case, "quiet", leader, questions, 1.5)
+        _filters(world, figures, case, "quiet", leader, questions, QUIET_S)
         moved = threading.Thread(target=world.tool, args=(
             "move", "--partition", partition, "--from", giver.name, "--to", target, "--yes"))
         before = fetched(world.nodes[target])
         moved.start()
-        _filters(world, figures, case, "during a move", leader, questions, 1.5)
+        _filters(world, figures, case, "during a move", leader, questions, MOVE_S)
         moved.join()
         told = eventually(lambda: fetched(world.nodes[target]) != before and
                           fetched(world.nodes[target]), 60)

@@ -13,6 +13,8 @@ namespace {
 namespace beast = boost::beast;
 namespace beast_http = boost::beast::http;
 
+constexpr size_t kReadAtOnce = 64u << 10;
+
 using Message = beast_http::request<beast_http::string_body>;
 using Parser = beast_http::response_parser<beast_http::string_body>;
 
@@ -80,7 +82,9 @@ struct Peer::Answer {
 
 class Peer::Connection {
  public:
-  explicit Connection(std::chrono::milliseconds timeout) : stream_(timeout) {}
+  explicit Connection(std::chrono::milliseconds timeout) : stream_(timeout) {
+    buffer_.reserve(kReadAtOnce);  // what is read at once goes by it
+  }
 
   Status Connect(const net::StreamTarget& target, const net::TlsFiles& tls) {
     return stream_.Connect(target, tls);
