@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 from kafka import LOGGING, SETTINGS, Broker, fetch, free_ports
 
@@ -29,15 +30,16 @@ class Brokers:
                 self.brokers.append(_OneOf(self.folder, number, port, controller, voters))
             for broker in self.brokers:
                 broker.format(cluster)
-            for broker in self.brokers:
-                broker.start()
+            with ThreadPoolExecutor(count) as pool:  # none serves before most are there
+                list(pool.map(_OneOf.start, self.brokers))
         except BaseException:
             self.stop()
             raise
 
     def stop(self):
         for broker in self.brokers:
-            broker.stop()
+            if broker.process:
+                broker.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
