@@ -134,15 +134,14 @@ void PeerConnection::Write() {
   for (const auto& [name, value] : asked.headers) request_.set(name, value);
   request_.body() = {asked.body.bytes.data(), asked.body.bytes.size()};
   request_.prepare_payload();
-  OnStream([this](auto& stream) {
-    beast::http::async_write(stream, request_, [self = shared_from_this()](Error failed, size_t) {
-      if (self->exchange_ == nullptr) return;
-      // A server that refuses at the head of a request may answer and close before it has the
-      // body.
-      if (failed && failed == beast::error::timeout) return self->FailBy(failed);
-      self->Read();
-    });
-  });
+  // What is written is the exchange's, and may be given up meanwhile.
+  const auto written = [self = shared_from_this(), sent = exchange_](Error failed, size_t) {
+    if (self->exchange_ == nullptr) return;
+    // A server that refuses at the head of a request may answer and close before it has the body.
+    if (failed && failed == beast::error::timeout) return self->FailBy(failed);
+    self->Read();
+  };
+  OnStream([&](auto& stream) { beast::http::async_write(stream, request_, written); });
 }
 
 void PeerConnection::Read() {
