@@ -4,8 +4,8 @@ node that is killed costs neither a play nor an answer."""
 
 import os
 import random
+import signal
 import sys
-import threading
 import time
 import unittest
 
@@ -13,10 +13,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
+from cluster_load import UNSETTLED_S, ClusterLoad
 from cluster_nodes import ClusterNodes
-from seendb_client import eventually
 
-PARTITIONS = 4
 ROUNDS = int(os.environ.get("SEENDB_KILL_ROUNDS", "2"))
 
 
@@ -31,20 +30,7 @@ class AnyNodeTest(ClusterNodes):
         self.random = random.Random(self.seed)
         self.name = self.id().rsplit(".", 1)[-1].replace("_", "-")[:40]
         self.make(self.name)
-        self.nodes = [self.node(self.name, "n%d" % i, zone="z%d" % i) for i in (1, 2, 3)]
-        up = {"n1": "up", "n2": "up", "n3": "up"}
-        for server in self.nodes:
-            eventually(lambda: self.states(server) == up, timeout=60)
-        self.rebalance(self.name)
-        self.wait_serving()
-
-    def wait_serving(self):
-        def serving(server):
-            shards = server.get("/cluster").json["shards"]
-            states = [one["state"] for shard in shards for one in shard["replicas"]]
-            return len(states) == 2 * PARTITIONS and set(states) == {"serving"}
-        for server in self.nodes:
-            eventually(lambda: serving(server), timeout=90)
+        self.nodes = self.three_nodes(self.name)
 
     def any_node(self):
         return self.random.choice(self.nodes)
@@ -140,93 +126,53 @@ class AnyNodeTest(ClusterNodes):
         self.assertEqual({answer.json["placement_offset"] for answer in told
                           if answer.status == 421}, {offset})
 
-    def test_a_node_is_killed_under_load(self):
+    def test_nodes_are_killed_and_stopped_under_load(self):
         """Nothing acknowledged is lost, and no read fails, while a replica lives."""
         print("seed", self.seed)
-        acknowledged = [dict() for _ in range(4)]  # of each writer: items and position by user
-        failed, stop = [], threading.Event()
-        refused = [0]
-        alive = list(self.nodes)
-
-        def write(index):
-            mine, chance, count = acknowledged[index], random.Random(self.seed + index), 0
-            clients = {}
-            while not stop.is_set():
-                count += 1
-                user = "w%d-%d" % (index, chance.randrange(10))
-                item = "i%d" % count
-                server = chance.choice(alive)
-                client = clients.setdefault(server, server.client(timeout=30))
-                try:
-                    answer = client.request("POST", "/plays",
-                                            {"events": [{"user": user, "item": item}]})
-                except OSError:
-                    client.close()  # of the node that was killed: the outcome is open
-                    continue
-                if answer.status not in (200, 202):
-                    refused[0] += 1
-                    continue
-                items, _ = mine.get(user, ([], ""))
-                mine[user] = (items + [item], answer.headers["seendb-position"])
-            for client in clients.values():
-                client.close()
-
-        def read(index):
-            chance = random.Random(self.seed - 1 - index)
-            clients = {}
-            while not stop.is_set():
-                server = chance.choice(alive)
-                client = clients.setdefault(server, server.client(timeout=30))
-                writer = chance.randrange(4)
-                user = "w%d-%d" % (writer, chance.randrange(10))
-                known, position = acknowledged[writer].get(user, ([], ""))
-                try:
-                    answer = client.request("POST", "/filter", {
-                        "user": user, "items": known[-200:] + ["never"], "deadline_ms": 5000},
-                                            {"SeenDB-Position": position} if position else {})
-                except OSError:
-                    client.close()
-                    continue
-                if answer.status != 200 or answer.json["degraded"]:
-                    failed.append((time.monotonic(), user, answer))
-                elif answer.json["unseen"] != ["never"]:
-                    failed.append((time.monotonic(), user, answer.json["unseen"], known[-5:]))
-            for client in clients.values():
-                client.close()
-
-        threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
-        threads += [threading.Thread(target=read, args=(i,)) for i in range(3)]
-        for thread in threads:
-            thread.start()
-        try:
-            for _ in range(ROUNDS):
+        load = ClusterLoad(self.nodes, self.seed)
+        with load:
+            for number in range(ROUNDS):
                 time.sleep(2)
-                victim = self.random.choice(self.nodes)
-                alive.remove(victim)
-                time.sleep(0.1)
-                victim.kill()
-                time.sleep(3)
-                victim.start(port=victim.fixed_port)
-                self.wait_serving()
-                alive.append(victim)
-        finally:
-            stop.set()
-            for thread in threads:
-                thread.join()
-        total = sum(len(items) for mine in acknowledged for items, _ in mine.values())
-        print("%d plays acknowledged, %d refused" % (total, refused[0]))
-        self.assertGreater(total, 200)
-        self.assertEqual(failed[:3], [])
+                everybody = number % 10 == 9
+                victims = list(self.nodes) if everybody else [self.random.choice(self.nodes)]
+                how = self.kill if (number + self.seed) % 2 == 0 else self.stop
+                how(load, victims)
+                self.assertEqual(load.failures[:3], [], "round %d of seed %d" % (number, self.seed))
+        print(load)
+        self.assertEqual(load.failures[:3], [])
+        self.assertGreater(load.written, 100)
         for server in self.nodes:  # all at once
             server.kill()
         for server in self.nodes:
             server.start(port=server.fixed_port)
-        self.wait_serving()
-        for mine in acknowledged:
-            for user, (items, _) in mine.items():
-                for server in self.nodes:
-                    answer = server.post("/filter", {"user": user, "items": items})
-                    self.assertEqual((answer.status, answer.json["unseen"]), (200, []))
+        self.wait_serving(*self.nodes)
+        self.expect_alike(self.nodes, load.users)
+
+    def kill(self, load, victims):
+        load.leave(victims)
+        for server in victims:
+            server.kill()
+        load.settle()
+        time.sleep(0 if len(victims) > 1 else 2 * UNSETTLED_S)
+        load.unsettle()
+        for server in victims:
+            server.start(port=server.fixed_port)
+        self.come_back(load, victims)
+
+    def stop(self, load, victims):
+        load.leave(victims)
+        for server in victims:
+            server.process.send_signal(signal.SIGSTOP)
+        time.sleep(self.random.uniform(0.5, 8))
+        for server in victims:
+            server.process.send_signal(signal.SIGCONT)
+        self.come_back(load, victims)
+
+    def come_back(self, load, victims):
+        self.wait_up(*self.nodes)
+        self.wait_serving(*self.nodes)
+        load.settle()
+        load.reachable += victims
 
 
 if __name__ == "__main__":

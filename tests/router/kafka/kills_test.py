@@ -1,4 +1,5 @@
-"""Nodes killed under load, again and again: any_node_test.py's case with more rounds (SEENDB_KILL_ROUNDS)."""
+"""Nodes killed and stopped under load, again and again: any_node_test.py's case with more rounds
+(SEENDB_KILL_ROUNDS)."""
 
 import os
 import sys
@@ -12,4 +13,4 @@ import real_kafka  # noqa: E402
 
 if __name__ == "__main__":
     real_kafka.require()
-    unittest.main(defaultTest="AnyNodeTest.test_a_node_is_killed_under_load")
+    unittest.main(defaultTest="AnyNodeTest.test_nodes_are_killed_and_stopped_under_load")

@@ -29,7 +29,7 @@ SETTINGS = """process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:%(controller)d
 listeners=PLAINTEXT://127.0.0.1:%(port)d,CONTROLLER://127.0.0.1:%(controller)d
-advertised.listeners=PLAINTEXT://127.0.0.1:%(port)d
+advertised.listeners=PLAINTEXT://127.0.0.1:%(advertised)d
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
 log.dirs=%(folder)s/log
@@ -98,9 +98,11 @@ def free_ports(count):
 
 
 class Broker:
-    """See the head of this file. With `folder`, one that was started by another process."""
+    """See the head of this file. With `folder`, one that was started by another process. `advertised`: the
+    port where clients find it, of a proxy in front of it; its own unless given."""
 
-    def __init__(self, folder=None, heap_mb=500):
+    def __init__(self, folder=None, heap_mb=500, advertised=None):
+        self.advertised = advertised
         self.lib = fetch()
         self.heap_mb = heap_mb
         self.process = None
@@ -129,7 +131,7 @@ class Broker:
             with open(os.path.join(self.folder, "server.properties"), "w",
                       encoding="utf-8") as file:
                 file.write(SETTINGS % {"port": port, "controller": controller,
-                                       "folder": self.folder})
+                                       "advertised": self.advertised or port, "folder": self.folder})
             with open(os.path.join(self.folder, "log4j.properties"), "w",
                       encoding="utf-8") as file:
                 file.write(LOGGING)

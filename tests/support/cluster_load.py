@@ -1,0 +1,208 @@
+"""Clients that write and read at the nodes of a cluster while something happens to these, and what they
+hold against the answers:
+
+- what was acknowledged is seen: with its SeenDB-Position always; without it, unless it was acknowledged
+  less than UNSETTLED_S ago, and so long ago at most nodes were failing or coming back
+  (server/doc/cluster.md, "What is promised");
+- what an acknowledged erasure took is unseen, with its position;
+- no read fails or is degraded: the test leaves a replica of each partition alive;
+- what was never sent is unseen.
+
+Writes may be refused, or their outcome be open.
+"""
+
+import contextlib
+import http.client
+import random
+import threading
+import time
+
+UNSETTLED_S = 3.0
+WRITERS, READERS = 4, 3
+USERS = 10  # of each writer
+NEWEST = 200
+
+
+class User:
+    """What one writer knows of a user. Written by one thread; replaced, never changed in place."""
+
+    def __init__(self, items=(), gone=(), position="", open_items=(), era=0):
+        self.items = items            # (item, when it was acknowledged)
+        self.gone = gone              # items of before an acknowledged erasure
+        self.position = position      # of the newest acknowledged write
+        self.open_items = open_items  # they may be seen or not
+        self.era = era                # counts the erasures that were begun
+
+    def but(self, **changes):
+        return User(**{**self.__dict__, **changes})
+
+    def names(self):
+        return tuple(item for item, _ in self.items)
+
+
+class ClusterLoad:
+
+    def __init__(self, nodes, seed, erases=True):
+        self.seed = seed
+        self.erases = erases
+        self.reachable = list(nodes)  # of clients; the test takes some away
+        self.users = {}
+        self.generations = {}
+        self.failures = []
+        self.refused = self.written = self.read = self.stale = 0
+        self.took = []  # (when it began, seconds) of each read
+        self.unsettled_from, self.unsettled_to = 0.0, 0.0
+        self.mutex, self.asking = threading.Lock(), {}
+        self.ended = threading.Event()
+        self.threads = [threading.Thread(target=self.run, args=(self.write, i))
+                        for i in range(WRITERS)]
+        self.threads += [threading.Thread(target=self.run, args=(self.ask, WRITERS + i))
+                         for i in range(READERS)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        for thread in self.threads:
+            thread.join()
+
+    # ---- What happens to the nodes ----
+
+    def unsettle(self):
+        """From now on until settle() nodes fail or come back."""
+        now = time.monotonic()
+        if now >= self.unsettled_to:
+            self.unsettled_from = now
+        self.unsettled_to = float("inf")
+
+    def settle(self):
+        """The last of it was now."""
+        self.unsettled_to = time.monotonic() + UNSETTLED_S
+
+    def leave(self, nodes):
+        """Clients ask these no more, and questions at them have been answered; writes at them may be
+        under way."""
+        self.reachable = [one for one in self.reachable if one not in nodes]
+        while any(self.asking.get(one) for one in nodes):
+            time.sleep(0.005)
+        self.unsettle()
+
+    # ---- Clients ----
+
+    def run(self, step, index):
+        chance = random.Random(self.seed * 100 + index)
+        clients = {}
+        while not self.ended.is_set():
+            if not self.reachable:
+                time.sleep(0.02)
+                continue
+            server = chance.choice(self.reachable)
+            client = clients.get(server)
+            if client is None or client.port != server.port:
+                client = clients[server] = server.client(timeout=30)
+            try:
+                with self.noted(server, step):
+                    if server in self.reachable:
+                        step(index, chance, client)
+            except (OSError, http.client.HTTPException):  # it was killed: the outcome is open
+                client.close()
+            except Exception as fault:  # would end the thread unseen
+                self.failures.append((time.monotonic(), repr(fault)))
+        for client in clients.values():
+            client.close()
+
+    @contextlib.contextmanager
+    def noted(self, server, step):
+        """Counts the questions that are under way at a node."""
+        count = 1 if step == self.ask else 0
+        with self.mutex:
+            self.asking[server] = self.asking.get(server, 0) + count
+        try:
+            yield
+        finally:
+            with self.mutex:
+                self.asking[server] -= count
+
+    def write(self, index, chance, client):
+        place = (index, chance.randrange(USERS))
+        name = self.name_of(place)
+        known = self.users.get(name, User())
+        if self.erases and chance.random() < 0.02:
+            return self.erase(place, known, client)
+        item = "i%d" % (len(known.items) + len(known.gone) + len(known.open_items))
+        self.users[name] = known.but(open_items=known.open_items + (item,))
+        answer = client.request("POST", "/plays", {"events": [{"user": name, "item": item}]})
+        if answer.status != 202 and (answer.status != 200 or answer.json["accepted"] != 1):
+            self.refused += 1
+            return None
+        self.written += 1
+        self.users[name] = known.but(items=known.items + ((item, time.monotonic()),),
+                                     position=answer.headers["seendb-position"])
+        return None
+
+    def name_of(self, place):
+        """The users of one writer go by other names after an erasure whose outcome is open."""
+        return "w%d-%d-%d" % (*place, self.generations.get(place, 0))
+
+    def erase(self, place, known, client):
+        """Until it is acknowledged, what was there may be seen or not."""
+        name = self.name_of(place)
+        self.users[name] = known.but(items=(), open_items=known.open_items + known.names(),
+                                     era=known.era + 1)
+        self.generations[place] = self.generations.get(place, 0) + 1
+        answer = client.request("DELETE", "/users/" + name)
+        if answer.status not in (200, 202):
+            self.refused += 1
+            return
+        self.generations[place] -= 1
+        self.users[name] = known.but(items=(), gone=known.gone + known.names(), era=known.era + 1,
+                                     position=answer.headers["seendb-position"])
+
+    def ask(self, _, chance, client):
+        if not self.users:
+            return None
+        name = chance.choice(list(self.users))
+        known = self.users[name]
+        began = time.monotonic()
+        with_position = chance.random() < 0.5 and known.position
+        items, gone = known.names()[-NEWEST:], known.gone[-NEWEST:]
+        answer = client.request(
+            "POST", "/filter", {"user": name, "items": [*items, *gone, "never"],
+                                "deadline_ms": 5000},
+            {"SeenDB-Position": known.position} if with_position else {})
+        self.read += 1
+        self.took.append((began, time.monotonic() - began))
+        if answer.status != 200 or answer.json["degraded"]:
+            return self.failures.append((began, name, answer))
+        return self.judge(name, known, began, with_position, set(answer.json["unseen"]), items, gone)
+
+    def judge(self, name, known, began, with_position, unseen, items, gone):
+        if "never" not in unseen:
+            self.failures.append((began, name, "never sent, and seen"))
+        if self.users[name].era != known.era:
+            return  # an erasure that began since the question may have taken any of them
+        unsettled = self.unsettled_from <= began < self.unsettled_to
+        excused = unsettled and not with_position
+        acknowledged = dict(known.items)
+        missed = [item for item in items if item in unseen and not (
+            excused and began - acknowledged[item] < UNSETTLED_S)]
+        seen = [item for item in gone if item not in unseen and not excused]
+        self.stale += len(unseen & set(items))
+        if missed or seen:
+            self.failures.append((began, name, "missed", missed, "not erased", seen[:5],
+                                  "position", with_position and known.position,
+                                  "unsettled", unsettled))
+
+    # ---- Afterwards ----
+
+    def slow(self, begin, end, limit_s):
+        """The share of reads that began between two times and took longer."""
+        took = [seconds for at, seconds in self.took if begin <= at < end]
+        return sum(seconds > limit_s for seconds in took) / max(1, len(took)), len(took)
+
+    def __str__(self):
+        return "%d plays acknowledged, %d writes refused, %d reads, %d items stale as promised" % (
+            self.written, self.refused, self.read, self.stale)
