@@ -276,18 +276,14 @@ OnRecorded Migration::Stage(std::span<const Play> plays, const std::optional<Log
   const PlayWrites all(plays, running->NowOf(place));
   const bool staged = queue != nullptr && queue->Stage(all.writes, place ? place->offset : 0);
   return [this, running, queue, plays, place, staged](const IngestResult* result) {
-    using Verdict = WriteQueue::Verdict;
-    Verdict verdict = Verdict::kUnknown;
-    if (result != nullptr) {
-      const uint64_t others = result->refused + result->repeated;
-      if (others == 0 && !staged) running->SayNotWritten(plays);
-      if (others > 0) {
-        running->Write(
-            TakenOf(*running->engine, config_.collection, plays, others, result->refusals), place);
-      }
-      verdict = others == 0 ? Verdict::kRecorded : Verdict::kNotRecorded;
+    const uint64_t others = result == nullptr ? 0 : result->refused + result->repeated;
+    const bool recorded = result != nullptr && others == 0;
+    if (recorded && !staged) running->SayNotWritten(plays);
+    if (others > 0) {
+      running->Write(TakenOf(*running->engine, config_.collection, plays, others, result->refusals),
+                     place);
     }
-    if (queue != nullptr) queue->Settle(verdict);
+    if (queue != nullptr) queue->Settle(recorded);
     running->writer->Wake();
   };
 }

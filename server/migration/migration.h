@@ -26,7 +26,8 @@
 
 namespace seendb::migration {
 
-/// What became of plays that were staged; null: that is not known, or they were not recorded.
+/// What became of plays that were staged; null: they were not recorded, or not all, and their
+/// source gives them again.
 using OnRecorded = std::function<void(const IngestResult*)>;
 
 /// One collection's. Threads: any, after Start.

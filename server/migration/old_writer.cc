@@ -96,8 +96,8 @@ OldWriter::Served OldWriter::Serve(OldClient& client, WriteQueue& queue, const D
   if (dropped) {
     std::erase_if(batch.writes,
                   [](const OldWrite& write) { return write.kind != OldWrite::Kind::kDeleteKey; });
-  } else {
-    AddRecorded(&batch);
+  } else if (!AddRecorded(&batch)) {
+    return Served::kFailed;
   }
   if (!WriteAll(client, batch.writes)) return Served::kFailed;
   queue.Done();
@@ -105,17 +105,22 @@ OldWriter::Served OldWriter::Serve(OldClient& client, WriteQueue& queue, const D
 }
 
 /// Of plays that were staged when the process died: those that were recorded are to be written.
-void OldWriter::AddRecorded(WriteQueue::Batch* batch) {
+/// False: the database can't tell yet, it is being opened.
+bool OldWriter::AddRecorded(WriteQueue::Batch* batch) {
   std::vector<Play> plays;
   for (const OldWrite& write : batch->unsettled) {
     plays.push_back({IdRef(write.user), IdRef(write.item), write.at_ms});
   }
-  if (plays.empty()) return;
-  // TakenOf keeps the order, of each user.
-  for (const Play& play : TakenOf(*context_.engine, context_.collection, plays, 1, {})) {
+  if (plays.empty()) return true;
+  const auto recorded = SeenOf(*context_.engine, context_.collection, plays);
+  if (recorded.status().code() == StatusCode::kNotFound)
+    return true;  // no such collection any more
+  if (!recorded.ok()) return false;
+  for (const Play& play : *recorded) {
     batch->writes.push_back(
         {.at_ms = *play.at_ms, .user = play.user.text(), .item = play.item.text()});
   }
+  return true;
 }
 
 std::string OldWriter::ScoreOf(int64_t at_ms) const {

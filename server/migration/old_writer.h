@@ -52,7 +52,7 @@ class OldWriter {
 
   void Work();
   Served Serve(OldClient& client, WriteQueue& queue, const Duty& duty);
-  void AddRecorded(WriteQueue::Batch* batch);
+  bool AddRecorded(WriteQueue::Batch* batch);
   bool WriteAll(OldClient& client, const std::vector<OldWrite>& writes);
   void AddUser(const std::string& user, const std::vector<const OldWrite*>& writes,
                redis::Pipeline* pipeline, std::vector<Command>* commands) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 namespace seendb::migration {
 namespace {
@@ -10,9 +11,10 @@ namespace {
 /// Items that are asked about at once.
 constexpr size_t kJudgedAtOnce = 1'000;
 
-/// Appends those of one user's plays whose item is seen now, or is not known to be unseen.
-void AddSeen(Engine& engine, std::string_view collection, std::span<const Play> own,
-             std::vector<Play>* taken) {
+/// Appends those of one user's plays whose item is seen now, or is not known to be unseen; all
+/// where the request fails.
+Status AddSeen(Engine& engine, std::string_view collection, std::span<const Play> own,
+               std::vector<Play>* seen) {
   std::vector<IdRef> items;
   for (const Play& play : own) items.push_back(play.item);
   FilterRequest request;
@@ -21,12 +23,35 @@ void AddSeen(Engine& engine, std::string_view collection, std::span<const Play> 
   request.items = items;
   request.facts = kFactPlays;
   FilterResponse response;
-  const bool asked = engine.Filter(request, &response).ok() && !response.degraded;
+  Status asked = engine.Filter(request, &response);
+  const bool known = asked.ok() && !response.degraded;
   for (size_t i = 0; i < own.size(); ++i) {
-    const bool unseen = asked && std::binary_search(response.unseen.begin(), response.unseen.end(),
+    const bool unseen = known && std::binary_search(response.unseen.begin(), response.unseen.end(),
                                                     static_cast<uint32_t>(i));
-    if (!unseen) taken->push_back(own[i]);
+    if (!unseen) seen->push_back(own[i]);
   }
+  return asked;
+}
+
+/// As AddSeen, of all users. The first failure.
+Status AddSeenOfAll(Engine& engine, std::string_view collection, std::span<const Play> plays,
+                    std::vector<Play>* seen) {
+  std::unordered_map<std::string, std::vector<Play>> by_user;
+  Status first;
+  const auto ask = [&](std::vector<Play>* own) {
+    Status asked = AddSeen(engine, collection, *own, seen);
+    if (first.ok()) first = std::move(asked);
+    own->clear();
+  };
+  for (const Play& play : plays) {
+    std::vector<Play>& own = by_user[play.user.ToString()];
+    own.push_back(play);
+    if (own.size() == kJudgedAtOnce) ask(&own);
+  }
+  for (auto& [user, own] : by_user) {
+    if (!own.empty()) ask(&own);
+  }
+  return first;
 }
 
 }  // namespace
@@ -45,18 +70,17 @@ std::vector<Play> TakenOf(Engine& engine, std::string_view collection, std::span
     }
     return taken;
   }
-  std::unordered_map<std::string, std::vector<Play>> by_user;
-  for (const Play& play : plays) {
-    std::vector<Play>& own = by_user[play.user.ToString()];
-    own.push_back(play);
-    if (own.size() < kJudgedAtOnce) continue;
-    AddSeen(engine, collection, own, &taken);
-    own.clear();
-  }
-  for (const auto& [user, own] : by_user) {
-    if (!own.empty()) AddSeen(engine, collection, own, &taken);
-  }
+  // One that fails is no reason to leave a play out.
+  static_cast<void>(AddSeenOfAll(engine, collection, plays, &taken));
   return taken;
+}
+
+Result<std::vector<Play>> SeenOf(Engine& engine, std::string_view collection,
+                                 std::span<const Play> plays) {
+  std::vector<Play> seen;
+  Status asked = AddSeenOfAll(engine, collection, plays, &seen);
+  if (!asked.ok()) return asked;
+  return seen;
 }
 
 }  // namespace seendb::migration

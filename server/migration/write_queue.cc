@@ -86,7 +86,7 @@ void AppendText(std::string_view text, std::string* out) {
   out->append(text);
 }
 
-std::string FrameOf(std::span<const OldWrite> writes, int64_t offset, WriteQueue::Verdict state) {
+std::string FrameOf(std::span<const OldWrite> writes, int64_t offset, WriteQueue::State state) {
   std::string summed;
   AppendRaw(offset, &summed);
   for (const OldWrite& write : writes) {
@@ -111,7 +111,7 @@ Number ReadRaw(std::string_view bytes, size_t at) {
 
 /// The frame that bytes begin with.
 struct Frame {
-  WriteQueue::Verdict state = WriteQueue::Verdict::kUnknown;
+  WriteQueue::State state = WriteQueue::State::kUnknown;
   int64_t offset = 0;
   std::string_view entries;
   size_t size() const { return kFrameHead + entries.size(); }
@@ -124,7 +124,7 @@ bool ReadFrame(std::string_view bytes, Frame* frame) {
   const std::string_view summed = bytes.substr(kOffsetAt, sizeof(int64_t) + size_t{size});
   if (size == 0 || summed.size() != sizeof(int64_t) + size_t{size}) return false;
   if (ReadRaw<uint64_t>(bytes, kSumAt) != SipHash({}, summed)) return false;
-  frame->state = static_cast<WriteQueue::Verdict>(bytes[kStateAt]);
+  frame->state = static_cast<WriteQueue::State>(bytes[kStateAt]);
   frame->offset = ReadRaw<int64_t>(summed, 0);
   frame->entries = summed.substr(sizeof(int64_t));
   return true;
@@ -223,6 +223,7 @@ Status WriteQueue::OpenSegment(uint64_t number) {
     segments_.pop_back();
     unlink(path.c_str());
   }
+  RenewFront();
   return {};
 }
 
@@ -250,7 +251,7 @@ bool WriteQueue::AppendFrame(std::string_view frame) {
   return true;
 }
 
-bool WriteQueue::AppendAll(std::span<const OldWrite> writes, int64_t offset, Verdict state) {
+bool WriteQueue::AppendAll(std::span<const OldWrite> writes, int64_t offset, State state) {
   std::vector<std::string> frames;
   for (size_t begin = 0; begin < writes.size(); begin += kFrameEntries) {
     const size_t count = std::min(kFrameEntries, writes.size() - begin);
@@ -265,33 +266,57 @@ bool WriteQueue::AppendAll(std::span<const OldWrite> writes, int64_t offset, Ver
   bool taken = space_->used + size <= space_->most + (removes ? kRemovalBytes : 0);
   for (size_t i = 0; i < frames.size() && taken; ++i) {
     taken = AppendFrame(frames[i]);
-    if (!taken || state != Verdict::kUnknown) continue;
-    staged_.push_back({segments_.back().number, segments_.back().size - frames[i].size()});
+    if (!taken || state != State::kUnknown) continue;
+    const Segment& last = segments_.back();
+    staged_.push_back({last.number, last.size - frames[i].size(), last.size});
   }
+  if (!front()) RenewFront();
   return taken;
 }
 
 bool WriteQueue::Append(std::span<const OldWrite> writes, int64_t offset) {
-  return AppendAll(writes, offset, Verdict::kRecorded);
+  return AppendAll(writes, offset, State::kRecorded);
 }
 
 bool WriteQueue::Stage(std::span<const OldWrite> writes, int64_t offset) {
-  return AppendAll(writes, offset, Verdict::kUnknown);
+  return AppendAll(writes, offset, State::kUnknown);
+}
+
+/// False: they are not the end of the newest file.
+bool WriteQueue::CutOff(const std::vector<Staged>& staged) {
+  if (staged.empty() || staged.front().number != segments_.back().number) return false;
+  uint64_t end = staged.front().at;
+  for (const Staged& one : staged) {
+    if (one.at != end) return false;
+    end = one.end;
+  }
+  Segment& last = segments_.back();
+  if (end != last.size || ftruncate(last.file, static_cast<off_t>(staged.front().at)) != 0) {
+    return false;
+  }
+  const uint64_t bytes = end - staged.front().at;
+  last.size -= bytes;
+  total_ -= bytes;
+  space_->used -= bytes;
+  return true;
 }
 
 // A state that can't be written stays unknown: then the engine is asked.
-void WriteQueue::Settle(Verdict verdict) {
+void WriteQueue::Settle(bool recorded) {
   const MutexLock lock(mutex_);
-  const auto state = static_cast<char>(verdict);
-  for (const Staged& staged : std::exchange(staged_, {})) {
+  const std::vector<Staged> all = std::exchange(staged_, {});
+  const bool gone = !recorded && CutOff(all);
+  const auto state = static_cast<char>(recorded ? State::kRecorded : State::kNotRecorded);
+  for (const Staged& staged : all) {
     for (const Segment& segment : segments_) {
-      if (segment.number != staged.number || verdict == Verdict::kUnknown) continue;
+      if (gone || segment.number != staged.number) continue;
       ssize_t n = -1;
       do {
         n = pwrite(segment.file, &state, 1, static_cast<off_t>(staged.at + kStateAt));
       } while (n < 0 && errno == EINTR);
     }
   }
+  if (!front()) RenewFront();
 }
 
 /// Where what can be given of the first segment ends.
@@ -301,16 +326,17 @@ uint64_t WriteQueue::ReadyEnd() const {
   return ends ? staged_.front().at : first.size;
 }
 
-std::optional<int64_t> WriteQueue::front() const {
-  const MutexLock lock(mutex_);
-  if (segments_.empty() || done_ >= ReadyEnd()) return std::nullopt;
-  int64_t offset = 0;  // of one that can't be read: it goes first
-  ssize_t n = -1;
-  do {
-    n = pread(segments_.front().file, &offset, sizeof(offset),
-              static_cast<off_t>(done_ + kOffsetAt));
-  } while (n < 0 && errno == EINTR);
-  return offset;
+void WriteQueue::RenewFront() {
+  int64_t offset = kNoFront;
+  if (!segments_.empty() && done_ < ReadyEnd()) {
+    offset = 0;  // of one that can't be read: it goes first
+    ssize_t n = -1;
+    do {
+      n = pread(segments_.front().file, &offset, sizeof(offset),
+                static_cast<off_t>(done_ + kOffsetAt));
+    } while (n < 0 && errno == EINTR);
+  }
+  front_.store(offset, std::memory_order_release);
 }
 
 Status WriteQueue::Peek(int64_t before, Batch* batch) {
@@ -328,9 +354,8 @@ Status WriteQueue::Peek(int64_t before, Batch* batch) {
     later = frame.offset >= before;
     if (later) break;
     rest.remove_prefix(frame.size());
-    if (frame.state == Verdict::kNotRecorded) continue;
-    std::vector<OldWrite>& to =
-        frame.state == Verdict::kRecorded ? batch->writes : batch->unsettled;
+    if (frame.state == State::kNotRecorded) continue;
+    std::vector<OldWrite>& to = frame.state == State::kRecorded ? batch->writes : batch->unsettled;
     for (OldWrite write; TakeEntry(&frame.entries, &write);) to.push_back(write);
   }
   peeked_ = whole - rest.size();
@@ -342,15 +367,19 @@ Status WriteQueue::Peek(int64_t before, Batch* batch) {
 void WriteQueue::Done() {
   const MutexLock lock(mutex_);
   if (segments_.empty()) return;
-  done_ += peeked_;
-  peeked_ = 0;
+  done_ += std::exchange(peeked_, 0);
   Segment& first = segments_.front();
-  if (done_ < first.size) return;
-  // The only file is used again.
-  if (segments_.size() > 1 || ftruncate(first.file, 0) != 0) return DropFront();
-  total_ -= first.size;
-  space_->used -= std::exchange(first.size, 0);
-  done_ = 0;
+  if (done_ >= first.size) {
+    // The only file is used again.
+    if (segments_.size() > 1 || ftruncate(first.file, 0) != 0) {
+      DropFront();
+    } else {
+      total_ -= first.size;
+      space_->used -= std::exchange(first.size, 0);
+      done_ = 0;
+    }
+  }
+  RenewFront();
 }
 
 /// The first file is done with.

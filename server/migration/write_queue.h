@@ -44,6 +44,8 @@ struct OldWrite {
 /// one; the others by any.
 class WriteQueue {
  public:
+  /// States of a frame, as on disk.
+  enum class State : uint8_t { kRecorded = 1, kUnknown = 2, kNotRecorded = 3 };
   /// What queues of a collection share: their bytes are limited together.
   struct Space {
     explicit Space(uint64_t bytes_most) : most(bytes_most) {}
@@ -72,12 +74,15 @@ class WriteQueue {
   /// The same, of plays that are about to be recorded: they, and what is behind them, are not given
   /// before Settle was called.
   bool Stage(std::span<const OldWrite> writes, int64_t offset = 0) EXCLUDES(mutex_);
-  /// What became of what was staged. Called once after each Stage.
-  enum class Verdict : uint8_t { kRecorded = 1, kUnknown = 2, kNotRecorded = 3 };
-  void Settle(Verdict verdict) EXCLUDES(mutex_);
+  /// Says what became of what was staged, once after each Stage. A source that tries again stages
+  /// again: what was not recorded is cut off where nothing was appended behind it.
+  void Settle(bool recorded) EXCLUDES(mutex_);
 
-  /// The offset of the oldest that can be given; nothing: there is none.
-  std::optional<int64_t> front() const EXCLUDES(mutex_);
+  /// The offset of the oldest that can be given; nothing: there is none. Waits for nothing.
+  std::optional<int64_t> front() const {
+    const int64_t offset = front_.load(std::memory_order_acquire);
+    return offset == kNoFront ? std::nullopt : std::optional(offset);
+  }
   /// What Peek gives.
   struct Batch {
     std::string bytes;                ///< that the writes view
@@ -104,17 +109,20 @@ class WriteQueue {
   /// A frame that is staged.
   struct Staged {
     uint64_t number = 0;  // of the segment
-    uint64_t at = 0;
+    uint64_t at = 0, end = 0;
   };
 
   WriteQueue(std::string prefix, Partition partition, std::shared_ptr<Space> space)
       : prefix_(std::move(prefix)), partition_(partition), space_(std::move(space)) {}
   Status OpenSegment(uint64_t number) EXCLUDES(mutex_);
-  bool AppendAll(std::span<const OldWrite> writes, int64_t offset, Verdict state) EXCLUDES(mutex_);
+  bool AppendAll(std::span<const OldWrite> writes, int64_t offset, State state) EXCLUDES(mutex_);
   bool AppendFrame(std::string_view frame) REQUIRES(mutex_);
   bool NewSegment() REQUIRES(mutex_);
   void DropFront() REQUIRES(mutex_);
+  bool CutOff(const std::vector<Staged>& staged) REQUIRES(mutex_);
   uint64_t ReadyEnd() const REQUIRES(mutex_);
+  void RenewFront() REQUIRES(mutex_);
+  static constexpr int64_t kNoFront = -1;
 
   const std::string prefix_;
   const Partition partition_;
@@ -125,6 +133,7 @@ class WriteQueue {
   uint64_t done_ GUARDED_BY(mutex_) = 0;           // of the first segment
   uint64_t peeked_ GUARDED_BY(mutex_) = 0;         // behind done_
   uint64_t total_ GUARDED_BY(mutex_) = 0;          // of all segments
+  std::atomic<int64_t> front_{kNoFront};           // changed in the lock
 };
 
 }  // namespace seendb::migration

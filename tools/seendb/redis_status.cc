@@ -62,12 +62,24 @@ std::string StatusText(const Json& report) {
   return table.empty() ? "nothing moves in\n" : table.ToString() + notes;
 }
 
+/// Whom to ask as well where the server is a node of a cluster; empty: it is none.
+std::string OtherNodes(const Json& cluster) {
+  std::string urls;
+  for (const Json& node : ListOf(cluster, "nodes")) {
+    urls += (urls.empty() ? "" : ", ") + TextOf(node, "url");
+  }
+  return urls.empty() ? urls
+                      : "each node of the cluster speaks for itself; they are " + urls + "\n";
+}
+
 Status ShowMigrations(const Session& session) {
   auto server = OpenServer(session);
   if (!server.ok()) return server.status();
   auto report = (*server)->Call({.target = "/admin/migration"});
   if (!report.ok()) return report.status();
-  return session.json ? PrintJson(*report) : Print(StatusText(*report));
+  if (session.json) return PrintJson(*report);
+  const auto cluster = (*server)->Call({.target = "/cluster"});
+  return Print(StatusText(*report) + (cluster.ok() ? OtherNodes(*cluster) : std::string()));
 }
 
 }  // namespace

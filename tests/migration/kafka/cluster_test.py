@@ -16,6 +16,7 @@ import real_redis
 from cluster_nodes import ClusterNodes
 from real_redis import Redis
 from seendb_client import eventually
+from tool_runner import OK, run
 
 PARTITIONS, USERS, MEMBERS = 4, 24, 30
 KEY = "watched:{user}"
@@ -26,7 +27,7 @@ class ClusterMigrationTest(ClusterNodes):
     def setUp(self):
         self.redis = Redis()
         self.addCleanup(self.redis.close)
-        self.name = "moving-in"
+        self.name = self.id().rsplit(".", 1)[-1].replace("_", "-")[:40]
         self.now_s = int(time.time())
         self.make(self.name)
         self.nodes = [self.node(self.name, "n%d" % i, zone="z%d" % i) for i in (1, 2)]
@@ -96,6 +97,9 @@ class ClusterMigrationTest(ClusterNodes):
             eventually(lambda: self.state(server)["imported_users"] == USERS + 2, timeout=60)
         other = dict(noted, key="other:{user}")
         self.assertEqual(self.nodes[0].post("/admin/migration/imported", other).status, 409)
+        shown = run("redis", "status", "--url", self.nodes[0].url)
+        self.assertEqual(shown.code, OK, shown)
+        self.assertIn(self.nodes[1].url, shown.out)
         # Plays are written once, not by each replica.
         self.redis.run("FLUSHALL")
         before = self.sum_of("written")

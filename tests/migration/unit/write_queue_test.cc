@@ -135,26 +135,40 @@ TEST_F(WriteQueueTest, WhatIsStagedIsGivenOnceItIsSettled) {
   EXPECT_TRUE(AppendOne(*queue, 3));
   EXPECT_EQ(Drain(*queue), std::vector<std::string>{"1 u v 1"});
   EXPECT_GT(queue->bytes(), 0u);
-  queue->Settle(WriteQueue::Verdict::kRecorded);
+  queue->Settle(true);
   EXPECT_EQ(Drain(*queue), (std::vector<std::string>{"1 u v 2", "1 u v 3"}));
   EXPECT_TRUE(StageOne(*queue, 4));
   EXPECT_TRUE(AppendOne(*queue, 5));
-  queue->Settle(WriteQueue::Verdict::kNotRecorded);
+  queue->Settle(false);
   EXPECT_EQ(Drain(*queue), std::vector<std::string>{"1 u v 5"});
+  EXPECT_EQ(queue->bytes(), 0u);
+}
+
+TEST_F(WriteQueueTest, WhatIsTriedAgainAndAgainTakesNoRoom) {
+  const auto queue = Open();
+  EXPECT_TRUE(AppendOne(*queue, 1));
+  const uint64_t bytes = queue->bytes();
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(StageOne(*queue, 2));
+    queue->Settle(false);
+    EXPECT_EQ(queue->bytes(), bytes);
+  }
+  EXPECT_TRUE(AppendOne(*queue, 3));
+  EXPECT_EQ(Drain(*queue), (std::vector<std::string>{"1 u v 1", "1 u v 3"}));
   EXPECT_EQ(queue->bytes(), 0u);
 }
 
 TEST_F(WriteQueueTest, ANewProcessKnowsWhatBecameOfWhatWasStaged) {
   {
     const auto queue = Open();
-    for (const auto verdict : {WriteQueue::Verdict::kRecorded, WriteQueue::Verdict::kNotRecorded,
-                               WriteQueue::Verdict::kUnknown}) {
-      EXPECT_TRUE(StageOne(*queue, static_cast<int64_t>(verdict)));
-      queue->Settle(verdict);
-    }
+    EXPECT_TRUE(StageOne(*queue, 1));
+    queue->Settle(true);
+    EXPECT_TRUE(StageOne(*queue, 2));
+    EXPECT_TRUE(AppendOne(*queue, 3));
+    queue->Settle(false);
     EXPECT_TRUE(StageOne(*queue, 9));  // the process died
   }
-  EXPECT_EQ(Drain(*Open()), (std::vector<std::string>{"1 u v 1", "?1 u v 2", "?1 u v 9"}));
+  EXPECT_EQ(Drain(*Open()), (std::vector<std::string>{"1 u v 1", "1 u v 3", "?1 u v 9"}));
 }
 
 TEST_F(WriteQueueTest, GivesWhatIsBeforeAnOffset) {
