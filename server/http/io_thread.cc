@@ -7,8 +7,6 @@
 namespace seendb::http {
 namespace {
 
-/// Reading was cut short for so long: a flood.
-constexpr std::chrono::milliseconds kFlood{100};
 /// Connections that are taken in any flood.
 constexpr size_t kFloodedLeast = 256;
 /// Reading's share of the time while refusals cost as much as answers.
@@ -40,21 +38,29 @@ Clock::time_point IoThread::CameAfter() {
 /// All that had come by `now` was read.
 void IoThread::Looked(Clock::time_point now) {
   if (!waits_ && lane != nullptr) {
-    lane->LoopGap(now - looked_);
-    short_since_ = {};
-    SetFlooded(false);
+    CountGap(now);
+    flood_.ReadAll();
+    session_limit.store(SIZE_MAX, std::memory_order_relaxed);
   }
   waits_ = false;
-  looked_ = now;
+  looked_ = read_until_ = now;
 }
 
-/// In a flood each refusal takes time that an answer could have, so the number of connections is
-/// what bounds the waits: all that are open wait kFlood, if each asks for one request.
-void IoThread::SetFlooded(bool flooded) {
-  if (flooded == flooded_) return;
-  flooded_ = flooded;
+/// More has come by `now` than what was read since `began`. In a flood each refusal takes time that
+/// an answer could have, so the number of connections is what bounds the waits: all that are open
+/// wait kFlood, if each asks for one request.
+void IoThread::CutShort(Clock::time_point began, Clock::time_point now) {
+  CountGap(now);
+  const bool before = flood_.on();
+  flood_.CutShort(began, now);
+  if (before || !flood_.on()) return;
   const auto each = std::max<Clock::duration>(lane->MeanCost(), std::chrono::microseconds(1));
-  session_limit = flooded ? std::max(kFloodedLeast, static_cast<size_t>(kFlood / each)) : SIZE_MAX;
+  session_limit = std::max(kFloodedLeast, static_cast<size_t>(admission::kFlood / each));
+}
+
+void IoThread::CountGap(Clock::time_point now) {
+  lane->LoopGap(now - read_until_);
+  read_until_ = now;
 }
 
 bool IoThread::Read(bool block) {
@@ -84,8 +90,7 @@ bool IoThread::ReadAll() {
     now = Clock::now();
     if (now - began > most && !lane->empty()) {
       lane->SpentReading(now - began);
-      if (short_since_ == Clock::time_point()) short_since_ = began;
-      SetFlooded(now - short_since_ > kFlood);
+      CutShort(began, now);
       return true;
     }
   }

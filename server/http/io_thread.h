@@ -23,6 +23,7 @@
 #include <boost/intrusive/list.hpp>
 #include <poll.h>
 
+#include "admission/flood.h"
 #include "admission/lane.h"
 #include "http/shared.h"
 
@@ -56,8 +57,15 @@ struct IoThread {
   /// When the bytes that are read now came, at the earliest: after the last look that found no more
   /// of them.
   Clock::time_point CameAfter();
-  /// More comes than can be read, for 100 ms by now.
-  bool flooded() const { return flooded_; }
+  /// A head was read that had come `ago`.
+  void ReadHead(Clock::duration ago) { flood_.ReadHead(ago); }
+  /// More comes than can be read.
+  bool flooded() const { return flood_.on(); }
+  /// It has more connections than it takes.
+  bool Crowded() const {
+    return session_count.load(std::memory_order_relaxed) >
+           session_limit.load(std::memory_order_relaxed);
+  }
 
   void AddIdle(Idler* idler);
   void RemoveIdle(Idler* idler);
@@ -84,13 +92,14 @@ struct IoThread {
   bool Work();
   void DropGone();
   void Looked(Clock::time_point now);
-  void SetFlooded(bool flooded);
+  void CutShort(Clock::time_point began, Clock::time_point now);
+  void CountGap(Clock::time_point now);
 
   Idlers idle_;                              // the one that waits longest first
   Clock::time_point looked_ = Clock::now();  // the last time that nothing more had come
   bool waits_ = false;                       // for anything to come, since `looked_`
-  Clock::time_point short_since_;            // reading was cut short; zero: it was not
-  bool flooded_ = false;
+  Clock::time_point read_until_ = looked_;   // the end of the last reading, cut short or not
+  admission::Flood flood_;
   std::vector<pollfd> polled_;  // of DropGone
   std::vector<Session*> asked_;
 

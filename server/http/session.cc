@@ -45,6 +45,7 @@ Session::Session(Arrival arrival, IoThread* thread)
       in_(&shared_->unlimited),
       body_(&shared_->budget),
       met_at_(arrival.received.empty() ? arrival.came : Clock::time_point()),
+      read_at_(Clock::now()),
       came_at_(arrival.came) {
   connection_.secure = stream_.secure();
   entry_.owner = this;
@@ -109,7 +110,10 @@ bool Session::TakeHead() {
   const size_t had = in_.size();
   const RequestParser::Progress progress = parser_->PutHead(&in_);
   bytes_in_ += had - in_.size();
-  if (!begun && parser_->started()) first_byte_ = came_at_;
+  if (!begun && parser_->started()) {
+    first_byte_ = came_at_;
+    thread_->ReadHead(read_at_ - came_at_);
+  }
   switch (progress) {
     case RequestParser::Progress::kBroken:
       Fail(parser_->error());
@@ -198,6 +202,7 @@ bool Session::TakeBody() {
   }
   left_ -= piece.size();
   in_.Consume(piece.size());
+  ReadBodyHere();
   body_complete_ = left_ == 0;
   return BodyMoved();
 }

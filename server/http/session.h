@@ -131,6 +131,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   int64_t HeaderMs() const;
   int64_t IdleMs() const;
   Clock::time_point CameAt();
+  void ReadBodyHere();
   void AwaitDropped();
   void OnRead(const boost::system::error_code& ec, size_t count, bool into_body);
   void Respond();

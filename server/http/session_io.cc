@@ -9,6 +9,8 @@
 #include <boost/asio/buffer.hpp>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "http/session.h"
 #include "http/status_text.h"
@@ -19,6 +21,8 @@ namespace {
 /// A read buffer's least free space, and its size while a body streams through it.
 constexpr size_t kReadBytes = 16u << 10;
 constexpr size_t kBodyReadBytes = 64u << 10;
+/// Of a body that is read beside its head, before the next connection has its turn.
+constexpr size_t kBodyReadHere = 1u << 20;
 /// Bodies up to this size are copied behind their head, larger ones written from where they are.
 constexpr size_t kSmallBody = 16u << 10;
 /// Answers to pipelined requests are gathered up to this size.
@@ -107,6 +111,27 @@ void Session::ReadMore() {
       [self = shared_from_this(), into_body](const boost::system::error_code& ec, size_t count) {
         self->OnRead(ec, count, into_body);
       });
+}
+
+/// Reads what has come of a body beside its head, without a turn of the loop between them: so it
+/// counts as waiting work before the next head is judged, and it is cheaper.
+void Session::ReadBodyHere() {
+  if (plan_.body != BodyMode::kWhole || stream_.secure()) return;
+  for (size_t here = 0; left_ > 0 && here < kBodyReadHere;) {
+    size_t room = std::max({kBodyReadBytes, body_.size(), body_.Room()});
+    if (int unread = 0; room < left_ && ioctl(stream_.descriptor(), FIONREAD, &unread) == 0) {
+      room = std::max(room, static_cast<size_t>(unread));
+    }
+    room = static_cast<size_t>(std::min<uint64_t>(room, left_));
+    char* const at = body_.Reserve(room);
+    if (at == nullptr) return;  // ReadMore refuses it
+    const ssize_t count = recv(stream_.descriptor(), at, room, MSG_DONTWAIT);
+    if (count <= 0) return;  // nothing more yet, or the peer has closed: the next read tells
+    body_.Commit(static_cast<size_t>(count));
+    left_ -= static_cast<uint64_t>(count);
+    here += static_cast<size_t>(count);
+    shared_->counters.bytes_in.fetch_add(static_cast<uint64_t>(count), std::memory_order_relaxed);
+  }
 }
 
 int64_t Session::HeaderMs() const {

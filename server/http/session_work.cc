@@ -116,13 +116,14 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
   const Clock::time_point begun = at_head ? read_at_ : Clock::now();
   const Clock::time_point head_at = began_;
   const bool unread = at_head && head_.HasBody();
-  const bool flooded = thread_->flooded();
+  // A new connection costs more than what is dropped: only where there are too many one closes.
+  const bool crowded = thread_->Crowded();
   response_.Clear();
   WriteRefusal(verdict, &response_);
   phase_ = Phase::kBody;
   if (unread) {
     const size_t here = std::min<uint64_t>(left_, in_.size());
-    const bool droppable = !head_.chunked && !head_.expects_continue && !flooded &&
+    const bool droppable = !head_.chunked && !head_.expects_continue && !crowded &&
                            (left_ == here || DropsInKernel()) &&
                            left_ <= thread_->lane->settings().discard_bytes;
     if (droppable) {
@@ -133,7 +134,7 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
       broken_input_ = true;
     }
   }
-  if (flooded) response_.close = true;
+  if (crowded) response_.close = true;
   if (dropped_left_ > 0) static_cast<void>(DropBody());
   Respond();
   if (phase_ == Phase::kHead && in_.empty()) Write();

@@ -24,7 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "admission/tenants.h"
+#include "admission/admission.h"
 #include "http/listener.h"
 
 namespace seendb::http {
@@ -38,8 +38,9 @@ using std::chrono::milliseconds;
 /// limit), and "/wait-lines" does so before each piece it streams; "/count/N" answers N lines once
 /// its body has come, "/fail/N" a failure behind N lines; "/later" is answered by a Reply, which
 /// is kept ("/later-worker" by a handler of kSlow, "/later-throw" by one that throws then);
-/// "/healthz" is a probe; "/hold" waits on its I/O thread until released; of "/limited" one is
-/// taken each second.
+/// "/healthz" is a probe; "/hold" waits on its I/O thread until released, "/hold-probe" does so
+/// without a turn in its lane; "/work" keeps its thread busy for a millisecond; of "/limited" one
+/// is taken each second.
 class EchoService : public Service {
  public:
   class Lines final : public BodyStream {
@@ -109,7 +110,9 @@ class EchoService : public Service {
     if (head.Path() == "/later-worker") plan.executor = Executor::kSlow;
     if (head.Path() == "/throw-slow" || head.Path() == "/slower") plan.executor = Executor::kSlow;
     if (head.Path() == "/probe" || head.Path() == "/slow-probe") plan.executor = Executor::kProbe;
-    plan.probe = head.Path() == "/probe" || head.Path() == "/healthz";
+    plan.probe =
+        head.Path() == "/probe" || head.Path() == "/healthz" || head.Path() == "/hold-probe";
+    if (head.Path() == "/work") plan.ticket.route = 2;
     if (head.Path() == "/limited") plan.ticket.tenant = &limited;
     if (head.Path() == "/hold") {  // what it takes says nothing of what the others do
       plan.ticket.route = 1;
@@ -146,7 +149,11 @@ class EchoService : public Service {
       if (request.head.Path() == "/later-throw") throw std::runtime_error("thrown");
       return;
     }
-    if (request.head.Path().starts_with("/slow") || request.head.Path() == "/hold") {
+    if (request.head.Path() == "/work") {
+      const auto until = std::chrono::steady_clock::now() + milliseconds(1);
+      while (std::chrono::steady_clock::now() < until) continue;
+    }
+    if (request.head.Path().starts_with("/slow") || request.head.Path().starts_with("/hold")) {
       ++waiting;
       released.wait();
     }
@@ -299,13 +306,15 @@ class ListenerTest : public testing::Test {
   void Start(Limits limits = {}, size_t threads = 2) {
     listener_.emplace(&service_, ListenerOptions{.limits = limits,
                                                  .threads = threads,
-                                                 .workers = {.engine = 2, .slow = 1, .probe = 1}});
+                                                 .workers = {.engine = 2, .slow = 1, .probe = 1},
+                                                 .admission = &admission_});
     ASSERT_EQ(listener_->Open("127.0.0.1", 0), std::nullopt);
     listener_->Start();
   }
   Peer Connect() { return Peer(listener_->address()); }
 
   EchoService service_;
+  admission::Admission admission_;
   std::optional<Listener> listener_;
 };
 

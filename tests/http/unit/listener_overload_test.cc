@@ -127,6 +127,44 @@ TEST_F(ListenerOverloadTest, ABodyOfUnknownLengthThatIsRefusedClosesTheConnectio
   EXPECT_NE(told.find("Connection: close"), std::string::npos) << told;
 }
 
+TEST_F(ListenerOverloadTest, WhatHasComeWholeIsRefusedAtItsHeadAlone) {
+  Start({}, 1);
+  Peer first = Connect();
+  for (int i = 0; i < 70; ++i) {  // the lane learns that it takes a millisecond
+    first.Send(Post("/work", "b"));
+    ASSERT_NE(first.ReadUntil("/work:b").find("200 OK"), std::string::npos);
+  }
+  first.Send(Get("/hold-probe"));
+  while (service_.waiting == 0) std::this_thread::yield();
+  constexpr int kCrowd = 300;  // of whose work a third may wait
+  const std::string request = Post("/work", std::string(40'000, 'x'));
+  std::vector<std::unique_ptr<Peer>> crowd;
+  for (int i = 0; i < kCrowd; ++i) {
+    crowd.push_back(std::make_unique<Peer>(listener_->address()));
+    crowd.back()->Send(request);
+  }
+  LetArrive();
+  Release();
+  for (const auto& peer : crowd) {
+    const std::string told = peer->ReadUntil("\r\n\r\n", milliseconds(60'000));
+    EXPECT_TRUE(told.find("200 OK") != std::string::npos ||
+                told.find("503 Service Unavailable") != std::string::npos)
+        << told.substr(0, 200);
+  }
+  const auto& lanes = admission_.lanes();
+  const auto refused = [&lanes](admission::Place place) {
+    uint64_t sum = 0;
+    for (const auto& lane : lanes) {
+      const auto& of_place = lane->counters().refused[static_cast<size_t>(place)];
+      for (const auto& count : of_place[static_cast<size_t>(admission::Reason::kOverloaded)]) {
+        sum += count.load();
+      }
+    }
+    return sum;
+  };
+  EXPECT_EQ(refused(admission::Place::kBody), 0u) << refused(admission::Place::kHead);
+}
+
 TEST_F(ListenerOverloadTest, ManySilentConnectionsNeverExceedTheLimit) {
   Start({.connections = 50});
   std::vector<std::unique_ptr<Peer>> peers;
