@@ -33,6 +33,8 @@ namespace {
 
 constexpr uint64_t kUsers = 32;
 constexpr int kDocument = 2'000;
+/// As many as one thread takes in a flood.
+constexpr size_t kFewConnections = 256;
 /// Candidates of a filter that takes the best part of a millisecond.
 constexpr size_t kDear = 20'000;
 
@@ -458,9 +460,10 @@ void RunOverload(const Settings& settings, Report* report) {
   loads(kDear, times, 4'000);
   loads(5'000, {4}, 4'000);
   // Of requests that cost little more than a refusal, the number of connections bounds the waits.
-  loads(100, {4}, 256);
-  std::vector<std::string> low_plays = Plays("SeenDB-Priority: low\r\n");
-  run.Loads("200 plays", server, Plays(), low_plays, {4});
+  loads(100, {4}, kFewConnections);
+  const std::vector<std::string> low_plays = Plays("SeenDB-Priority: low\r\n");
+  run.Loads("200 plays", server, Plays(), low_plays, {4}, kFewConnections);
+  run.Loads("200 plays of 4,000 connections", server, Plays(), low_plays, {4});
   RunPriorities(&run, server);
   RunPlaysBeside(&run, server);
   RunBursts(&run, server);
