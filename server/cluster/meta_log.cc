@@ -49,16 +49,7 @@ Result<std::unique_ptr<MetaLog>> MetaLog::Open(const KafkaAccess& access,
                                                const std::string& cluster, Meta from) {
   if (Status named = CheckClusterName(cluster); !named.ok()) return named;
   std::unique_ptr<MetaLog> log(new MetaLog(access, MetaTopicOf(cluster), std::move(from)));
-  Result<KafkaConf> conf = ConfOf(access, {{"client.id", "seendb-cluster"},
-                                           {"group.id", "seendb-cluster"},  // joined by nobody
-                                           {"enable.auto.commit", "false"},
-                                           {"enable.auto.offset.store", "false"},
-                                           {"auto.offset.reset", "error"},
-                                           {"allow.auto.create.topics", "false"},
-                                           {"fetch.wait.max.ms", "100"},
-                                           {"fetch.error.backoff.ms", "100"},
-                                           {"reconnect.backoff.max.ms", "1000"},
-                                           {"log.connection.close", "false"}});
+  Result<KafkaConf> conf = ConsumerConfOf(access, "seendb-cluster");
   if (!conf.ok()) return conf.status();
   Result<KafkaHandle> handle = kafka::NewHandle(RD_KAFKA_CONSUMER, std::move(conf).value());
   if (!handle.ok()) return handle.status();

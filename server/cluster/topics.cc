@@ -132,6 +132,19 @@ Result<KafkaConf> ConfOf(const KafkaAccess& access, const Settings& ours) {
   return conf;
 }
 
+Result<KafkaConf> ConsumerConfOf(const KafkaAccess& access, const std::string& name) {
+  return ConfOf(access, {{"client.id", name},
+                         {"group.id", name},  // joined by nobody
+                         {"enable.auto.commit", "false"},
+                         {"enable.auto.offset.store", "false"},
+                         {"auto.offset.reset", "error"},
+                         {"allow.auto.create.topics", "false"},
+                         {"fetch.wait.max.ms", "100"},
+                         {"fetch.error.backoff.ms", "100"},
+                         {"reconnect.backoff.max.ms", "500"},
+                         {"log.connection.close", "false"}});
+}
+
 Result<std::map<std::string, std::string>> ReadProperties(const std::string& path) {
   std::map<std::string, std::string> properties;
   std::ifstream file(path);

@@ -28,6 +28,9 @@ struct KafkaAccess {
 /// "/NAME"): a property that librdkafka does not take.
 Result<kafka::KafkaConf> ConfOf(const KafkaAccess& access,
                                 const std::vector<std::pair<std::string, std::string>>& ours);
+/// Those of a consumer of partitions that are assigned, with offsets that are given; `name` is what
+/// the brokers see. It joins no group, and never looks for another offset by itself.
+Result<kafka::KafkaConf> ConsumerConfOf(const KafkaAccess& access, const std::string& name);
 /// Reads a file of properties, `name=value` on a line; empty lines and those that begin with '#'
 /// are passed over. kInvalidArgument: a line without '='; kIOError: it can't be read.
 Result<std::map<std::string, std::string>> ReadProperties(const std::string& path);

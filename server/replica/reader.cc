@@ -44,17 +44,7 @@ std::optional<std::string_view> HeaderOf(const rd_kafka_message_t& message) {
 }  // namespace
 
 Result<kafka::KafkaHandle> Reader::NewConsumer() const {
-  Result<kafka::KafkaConf> conf =
-      cluster::ConfOf(context_.access, {{"client.id", "seendb-log"},
-                                        {"group.id", "seendb-log"},  // joined by nobody
-                                        {"enable.auto.commit", "false"},
-                                        {"enable.auto.offset.store", "false"},
-                                        {"auto.offset.reset", "error"},
-                                        {"allow.auto.create.topics", "false"},
-                                        {"fetch.wait.max.ms", "100"},
-                                        {"fetch.error.backoff.ms", "100"},
-                                        {"reconnect.backoff.max.ms", "500"},
-                                        {"log.connection.close", "false"}});
+  Result<kafka::KafkaConf> conf = cluster::ConsumerConfOf(context_.access, "seendb-log");
   if (!conf.ok()) return conf.status();
   return kafka::NewHandle(RD_KAFKA_CONSUMER, std::move(conf).value());
 }

@@ -2,39 +2,23 @@
 
 #include "cluster/routing_table.h"
 
-#include <gtest/gtest.h>
+#include "cluster/unit/three_nodes.h"
 
 namespace seendb::cluster {
 namespace {
 
-class RoutingTableTest : public ::testing::Test {
+class RoutingTableTest : public ThreeNodes {
  protected:
-  void SetUp() override {
-    int64_t offset = 0;
-    const auto take = [&](const MetaRecord& record) {
-      ASSERT_TRUE(meta_.Apply(offset++, EncodeMeta(record)).ok());
-    };
-    take(InitRecord{
-        .uuid = "2f0c6a0e-5d1b-4b7e-9f8e-3a1c5d7e9b2f", .partitions = 2, .replicas = 2, .hash = 1});
-    for (const char* node : {"n1", "n2", "n3"}) {
-      take(MemberRecord{.node = node, .url = std::string("http://") + node + ":1", .zone = node});
-    }
-    take(PlacementRecord{-1, {{"n1", "n2"}, {"n2", "n3"}}});
-    Say("n1", {0});
-    Say("n2", {0, 1});
-    Say("n3", {1});
-  }
-  void Say(const std::string& node, const std::vector<uint32_t>& partitions) {
-    NodeReport& report = nodes_[node].report.emplace();
-    for (const uint32_t p : partitions) report.replicas[p] = {ReplicaState::kServing, 5, 40};
-    nodes_[node].health.Answered();
+  RoutingTableTest() {
+    Say("n1", {{0, kServing}});
+    Say("n2", {{0, kServing}, {1, kServing}});
+    Say("n3", {{1, kServing}});
   }
   RoutingTable Table(const RoutingTable* before = nullptr) const {
     return RoutingTable("n2", meta_, nodes_, before);
   }
 
-  Meta meta_;
-  std::map<std::string, NodeView> nodes_;
+  static constexpr ReplicaReport kServing{ReplicaState::kServing, 5, 40};
 };
 
 TEST_F(RoutingTableTest, NamesReplicasAndLeaders) {

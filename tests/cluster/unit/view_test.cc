@@ -2,36 +2,15 @@
 
 #include "cluster/view.h"
 
-#include <gtest/gtest.h>
+#include "cluster/unit/three_nodes.h"
 
 namespace seendb::cluster {
 namespace {
 
 using enum ReplicaState;
 
-/// A cluster of two partitions whose placement is {n1, n2}, {n2, n3}.
-class ViewTest : public ::testing::Test {
+class ViewTest : public ThreeNodes {
  protected:
-  void SetUp() override {
-    int64_t offset = 0;
-    const auto take = [&](const MetaRecord& record) {
-      ASSERT_TRUE(meta_.Apply(offset++, EncodeMeta(record)).ok());
-    };
-    take(InitRecord{
-        .uuid = "2f0c6a0e-5d1b-4b7e-9f8e-3a1c5d7e9b2f", .partitions = 2, .replicas = 2, .hash = 1});
-    for (const char* node : {"n1", "n2", "n3"}) {
-      take(MemberRecord{.node = node, .url = std::string("http://") + node + ":1", .zone = node});
-    }
-    take(PlacementRecord{-1, {{"n1", "n2"}, {"n2", "n3"}}});
-    for (const char* node : {"n1", "n2", "n3"}) Say(node, {});
-  }
-  /// The node answers a probe.
-  void Say(const std::string& node, std::map<uint32_t, ReplicaReport> replicas) {
-    NodeReport& report = nodes_[node].report.emplace();
-    report.replicas = std::move(replicas);
-    report.meta_offset = meta_.next_offset();
-    nodes_[node].health.Answered();
-  }
   std::vector<std::string> Order(uint32_t partition) const {
     const std::vector<ReplicaView> replicas = ReplicasOf(partition, meta_, nodes_);
     std::vector<std::string> names;
@@ -49,9 +28,6 @@ class ViewTest : public ::testing::Test {
     const auto leader = ActingPrimary(replicas);
     return leader ? replicas[*leader].node : "";
   }
-
-  Meta meta_;
-  std::map<std::string, NodeView> nodes_;
 };
 
 using Names = std::vector<std::string>;
