@@ -85,11 +85,16 @@ class OpenLoop {
   void Offer(double due_s) {
     const size_t kind = PickKind();
     if (!Send(kind, &kinds_[kind][next_[kind]++ % kinds_[kind].size()], due_s, load_.retries)) {
-      ++results_[kind].unsent;
+      ++ResultOf(kind, due_s).unsent;
       return;
     }
-    ++results_[kind].offered;
-    results_[kind].behind_ms.push_back(1e3 * (watch_.Seconds() - due_s));
+    OpenResult& result = ResultOf(kind, due_s);
+    ++result.offered;
+    result.behind_ms.push_back(1e3 * (watch_.Seconds() - due_s));
+  }
+
+  OpenResult& ResultOf(size_t kind, double due_s) {
+    return due_s < load_.settle_s ? settling_ : results_[kind];
   }
 
   /// False: there is no connection left.
@@ -211,7 +216,7 @@ class OpenLoop {
   void MaybeEnd(Client* client) {
     if (!client->busy || !client->has_head || client->left > 0) return;
     if (client->sent < client->request->size() && !client->closes) return;
-    OpenResult& result = results_[client->kind];
+    OpenResult& result = ResultOf(client->kind, client->due_s);
     const double ms = 1e3 * (watch_.Seconds() - client->due_s);
     const Client ended = *client;
     client->busy = false;
@@ -234,7 +239,7 @@ class OpenLoop {
   }
 
   void Broke(Client* client) {
-    if (client->busy) ++results_[client->kind].broken;
+    if (client->busy) ++ResultOf(client->kind, client->due_s).broken;
     Close(client);
   }
 
@@ -257,7 +262,7 @@ class OpenLoop {
       const linger now{1, 0};
       setsockopt(timer.client->fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
       Close(timer.client);
-      if (!SendAgain(ended)) ++results_[ended.kind].late;
+      if (!SendAgain(ended)) ++ResultOf(ended.kind, ended.due_s).late;
     }
   }
 
@@ -292,6 +297,7 @@ class OpenLoop {
   Random random_{11};
   Stopwatch watch_;
   std::vector<OpenResult> results_;
+  OpenResult settling_;  // of what was due before load_.settle_s
   char buffer_[1 << 18];
 };
 

@@ -19,6 +19,7 @@ struct OpenLoad {
   uint16_t port = 0;        ///< on 127.0.0.1
   double rate_per_s = 100;  ///< mean; the times between two requests are exponential
   double seconds = 1;
+  double settle_s = 0;  ///< of them, whose requests are sent, and counted nowhere
   /// Within each second, the first burst_s have burst_times the rate; the mean grows by that.
   double burst_s = 0;
   double burst_times = 1;
