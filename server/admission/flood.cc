@@ -14,8 +14,12 @@ void Flood::ReadHead(Duration ago) {
 
 void Flood::CutShort(Time began, Time now) {
   if (short_since_ == Time()) short_since_ = began;
-  const bool old = ago_ns_ > static_cast<double>(kFlood.count());
-  if (old && now - short_since_ > kFlood) on_ = true;
+  const auto flood_ns = static_cast<double>(kFlood.count());
+  if (!on_) {
+    on_ = ago_ns_ > flood_ns && now - short_since_ > kFlood;
+  } else if (ago_ns_ < flood_ns / 2) {
+    ReadAll();
+  }
 }
 
 void Flood::ReadAll() {

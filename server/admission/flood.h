@@ -19,7 +19,8 @@ class Flood {
  public:
   /// A head was read that had come `ago`.
   void ReadHead(Duration ago);
-  /// Reading began, and was cut short by now: more has come.
+  /// Reading began, and was cut short by now: more has come. A flood ends where heads wait for half
+  /// of that time only.
   void CutShort(Time began, Time now);
   /// All that had come was read: no flood.
   void ReadAll();
@@ -28,7 +29,7 @@ class Flood {
 
  private:
   double ago_ns_ = 0;   // mean age of the heads
-  Time short_since_{};  // reading was cut short each time; zero: it was not
+  Time short_since_{};  // reading was cut short each time, since the last flood; zero: it was not
   bool on_ = false;
 };
 

@@ -28,6 +28,8 @@ constexpr int kStreamOf = 9;
 constexpr Duration kMostStreamCredit = milliseconds(10);
 constexpr Duration kLooksForGone = milliseconds(20);
 constexpr double kRefusalMemory = 64, kReadingMemory = 16;
+/// A refusal counts as so many of the mean at most: in a longer one the thread was not running.
+constexpr double kMostRefusals = 4;
 
 void Count(std::atomic<uint64_t>* counter) { counter->fetch_add(1, std::memory_order_relaxed); }
 
@@ -295,7 +297,8 @@ void Lane::SpentReading(Duration took) {
 }
 
 void Lane::SpentRefusing(Duration took, Duration late) {
-  refusal_ns_ += (static_cast<double>(took.count()) - refusal_ns_) / kRefusalMemory;
+  const double ns = std::min(static_cast<double>(took.count()), kMostRefusals * refusal_ns_);
+  refusal_ns_ += (ns - refusal_ns_) / kRefusalMemory;
   counters_.refusals.Add(late);
 }
 

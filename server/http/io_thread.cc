@@ -53,9 +53,10 @@ void IoThread::CutShort(Clock::time_point began, Clock::time_point now) {
   CountGap(now);
   const bool before = flood_.on();
   flood_.CutShort(began, now);
-  if (before || !flood_.on()) return;
+  if (before == flood_.on()) return;
   const auto each = std::max<Clock::duration>(lane->MeanCost(), std::chrono::microseconds(1));
-  session_limit = std::max(kFloodedLeast, static_cast<size_t>(admission::kFlood / each));
+  session_limit =
+      before ? SIZE_MAX : std::max(kFloodedLeast, static_cast<size_t>(admission::kFlood / each));
 }
 
 void IoThread::CountGap(Clock::time_point now) {

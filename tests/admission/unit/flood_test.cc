@@ -35,11 +35,19 @@ TEST_F(FloodTest, HeadsThatWaitUnreadAreOneAfterAWhile) {
   EXPECT_TRUE(flood_.on());
 }
 
-TEST_F(FloodTest, ItLastsUntilAllIsRead) {
+TEST_F(FloodTest, ItEndsOnceHeadsWaitHalfAsLong) {
   CutShortFor(milliseconds(200), milliseconds(150));
-  CutShortFor(milliseconds(1'000), milliseconds(20));  // fewer connections wait less
+  CutShortFor(milliseconds(1'000), milliseconds(60));
   EXPECT_TRUE(flood_.on());
+  CutShortFor(milliseconds(100), milliseconds(40));  // though more comes all the time
+  EXPECT_FALSE(flood_.on());
+}
+
+TEST_F(FloodTest, ItEndsOnceAllIsRead) {
+  CutShortFor(milliseconds(200), milliseconds(150));
   flood_.ReadAll();
+  EXPECT_FALSE(flood_.on());
+  CutShortFor(milliseconds(50), milliseconds(150));
   EXPECT_FALSE(flood_.on());
 }
 

@@ -56,6 +56,16 @@ class LaneTest : public testing::Test {
   Lane* lane_ = admission_.AddLane({.name = "io0"});
 };
 
+TEST_F(LaneTest, ARefusalWhoseThreadDidNotRunMakesNothingCheap) {
+  Overload(seconds(1));
+  for (int i = 0; i < 1'000; ++i) {  // one in ten is interrupted for 5 ms
+    lane_->SpentRefusing(i % 10 == 0 ? milliseconds(5) : microseconds(20), Duration(0));
+  }
+  EXPECT_FALSE(lane_->CheapRequests()) << "of a millisecond, beside refusals of 20 us";
+  for (int i = 0; i < 1'000; ++i) lane_->SpentRefusing(microseconds(400), Duration(0));
+  EXPECT_TRUE(lane_->CheapRequests());
+}
+
 TEST_F(LaneTest, AnEmptyQueueRefusesNothing) {
   Overload(seconds(1));
   ASSERT_TRUE(lane_->counters().overloaded);
