@@ -90,7 +90,7 @@ std::vector<size_t> ReadOrder(const std::vector<ReplicaView>& replicas) {
     const ReplicaView& one = replicas[i];
     const bool behind = one.last_state == ReplicaState::kBehind;
     return std::tuple(one.node_state == NodeState::kSuspect, behind,
-                      behind ? one.report.behind_ms : 0);
+                      behind ? -one.report.next_offset : 0);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t one, size_t other) { return rank(one) < rank(other); });

@@ -130,12 +130,13 @@ std::vector<ReplicaView> ReplicasOf(uint32_t partition, const Meta& meta,
                                     const std::map<std::string, NodeView>& nodes);
 
 /// The replicas that a question is sent to, one after the other, by position in `replicas`: serving
-/// ones in their order, then those behind, the least first; those of suspect nodes after all
+/// ones in their order, then those behind, first the one that has applied most (offsets, unlike
+/// lags, mean the same whenever they were told); those of suspect nodes after all
 /// others, in the same order. Those that are fetching, catching up or down are not asked.
 std::vector<size_t> ReadOrder(const std::vector<ReplicaView>& replicas);
 
 /// The acting primary, by position: the first that is up and serving and may lead; else, of those
-/// up and behind that may lead, the least behind. Nothing: nobody can lead.
+/// up and behind that may lead, the one that has applied most. Nothing: nobody can lead.
 std::optional<size_t> ActingPrimary(const std::vector<ReplicaView>& replicas);
 
 /// Where a copy of the shard is asked for, one after the other, by position: as ReadOrder, but for

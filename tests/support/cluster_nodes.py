@@ -92,11 +92,11 @@ class ClusterNodes(unittest.TestCase):
         return {(shard["partition"], one["node"]): one["state"]
                 for shard in server.get("/cluster").json["shards"] for one in shard["replicas"]}
 
-    def wait_serving(self, *nodes, count=None):
-        """Each of them sees that all replicas serve, so many of them."""
+    def wait_serving(self, *nodes, count=1):
+        """Each of them sees that all replicas serve, so many of them at least."""
         def serving(server):
             states = list(self.replica_states(server).values())
-            return set(states) == {"serving"} and count in (None, len(states))
+            return set(states) == {"serving"} and len(states) >= count
         for server in nodes:
             eventually(lambda: serving(server), timeout=90)
 

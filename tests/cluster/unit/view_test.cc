@@ -80,9 +80,9 @@ TEST_F(ViewTest, ServingReplicasAreAskedInTheOrderOfTheList) {
   EXPECT_EQ(Leader(0), "n1");
 }
 
-TEST_F(ViewTest, ThoseBehindAreAskedLastTheLeastFirst) {
-  Say("n1", {{0, {kBehind, 5, 9'000}}});
-  Say("n2", {{0, {kBehind, 6, 4'000}}});
+TEST_F(ViewTest, ThoseBehindAreAskedLastWhoHasAppliedMostFirst) {
+  Say("n1", {{0, {kBehind, 5, 4'000}}});
+  Say("n2", {{0, {kBehind, 6, 9'000}}});  // told earlier or later, so that lags don't compare
   EXPECT_EQ(Order(0), (Names{"n2", "n1"}));
   EXPECT_EQ(Leader(0), "n2");
   Say("n3", {{0, {kServing}}});  // it still holds what the placement took away

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <future>
@@ -62,7 +63,10 @@ class ReplicasTest : public ::testing::Test {
     given.meta = [this] { return meta_.load(); };
     given.read_meta_to_end = [this](auto) { return read_meta_to_end_(); };
     given.views = [] { return std::map<std::string, cluster::NodeView>(); };
-    given.states_changed = [this] { serving_when_told_ = CountServing(); };
+    given.states_changed = [this] {
+      serving_when_told_ = CountServing();
+      states_changed_();
+    };
     given.collections_changed = [] {};
     given.fetch = fetch_;
     replicas_ = std::make_unique<Replicas>(std::move(given));
@@ -161,6 +165,7 @@ class ReplicasTest : public ::testing::Test {
   std::atomic<bool> meta_known_{true};
   std::function<bool()> read_meta_to_end_ = [this] { return meta_known_.load(); };
   std::atomic<size_t> serving_when_told_{0};
+  std::function<void()> states_changed_ = [] {};
   AppendLimits limits_;
   FetchShard fetch_;
   uint64_t nonce_ = 1;

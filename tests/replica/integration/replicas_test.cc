@@ -21,6 +21,29 @@ TEST_F(ReplicasTest, WhoeverAsksReplicasIsToldOnceTheyServe) {
   Eventually([this] { return serving_when_told_ == 3; });
 }
 
+/// Here only the thread stands still that would notice it by itself.
+TEST_F(ReplicasTest, WhoeverAsksFirstFindsOutThatTheProcessStoodStill) {
+  std::promise<void> promise;
+  const std::shared_future<void> goes_on = promise.get_future().share();
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<bool> stands_still{false}, told_here{false};
+  states_changed_ = [&] {
+    if (std::this_thread::get_id() == here) told_here = true;
+    if (serving_when_told_ == 3 && !stands_still.exchange(true)) goes_on.wait();
+  };
+  StartAndServe();
+  Eventually([&] { return stands_still.load(); });
+  Eventually([&] {
+    replicas_->Watch();
+    return told_here.load();
+  });
+  EXPECT_EQ(CountServing(), 0U);
+  EXPECT_EQ(replicas_->Report().at(0).state, ReplicaState::kBehind);
+  promise.set_value();
+  Eventually([this] { return CountServing() == 3; });
+  Stop();  // before what states_changed_ refers to goes
+}
+
 TEST_F(ReplicasTest, WhatIsAppendedIsVisibleOnceItIsTold) {
   StartAndServe();
   const std::string user = UserOf(1);

@@ -92,6 +92,7 @@ class FaultsTest(ClusterNodes):
         self.heal()
         self.wait_up(*self.nodes)
         self.wait_serving(*self.nodes)
+        self.load.log_is_cut = False
         self.load.settle()
         time.sleep(UNSETTLED_S)
         self.load.__exit__()
@@ -208,6 +209,7 @@ class FaultsTest(ClusterNodes):
         """Reads go on, writes are refused at once; then all is as before."""
         self.begin()
         self.load.unsettle()
+        self.load.log_is_cut = True
         self.kafka.cut()
         user = self.user_of(lambda nodes: True)
         eventually(lambda: self.play(self.nodes[0], user, "v").status == 503)
