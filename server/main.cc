@@ -8,11 +8,14 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -23,11 +26,11 @@
 #include <unistd.h>
 
 #include "api/service.h"
+#include "check_config.h"
 #include "cluster_migration.h"
 #include "descriptors.h"
 #include "http/listener.h"
 #include "ingest/consumer.h"
-#include "ingest/kafka.h"
 #include "listener_metrics.h"
 #include "load_watch.h"
 #include "membership/node.h"
@@ -47,6 +50,7 @@
 #include "seams.h"
 #include "secrets.h"
 #include "seendb/engine.h"
+#include "topics_node.h"
 #include "version.h"
 
 namespace seendb {
@@ -167,11 +171,18 @@ class App {
         .views = [this] { return node_->AllViews(); },
         .states_changed = [this] { node_->RenewTable(); },
         .collections_changed = [this] { context_.catalog.Renew(engine_.get()); },
+        .topics_behind_ms = TopicsBehind(),
         .fetch = [this](uint32_t partition,
                         const auto& stopping) { return moves_->Fetch(partition, stopping); },
         .migrations = context_.migrations});
     node_->TellReplicas([this] { return WithOldStores(replicas_->Report(), context_.migrations); });
     context_.ingest_problems = [this] { return ClusterProblems(); };
+  }
+
+  /// What the shards lack of the business's own topics; null where there are none.
+  std::function<std::map<uint32_t, int64_t>()> TopicsBehind() const {
+    if (!consumer_) return {};
+    return [this] { return consumer_->BehindMs(); };
   }
 
   /// Requests about users go to the node that has them, and shards to the nodes that are to.
@@ -186,6 +197,8 @@ class App {
   std::vector<std::string> ClusterProblems() const {
     std::vector<std::string> problems = node_->Problems();
     for (std::string& one : replicas_->Problems()) problems.push_back(std::move(one));
+    if (!consumer_) return problems;
+    for (std::string& one : consumer_->Problems()) problems.push_back(std::move(one));
     return problems;
   }
 
@@ -252,7 +265,8 @@ class App {
       Result<Options> wanted =
           replica::Replicas::EngineOptions(*node_->meta()->init(), config_.engine);
       open_failure_ = wanted.status();
-      if (!wanted.ok()) return;
+      if (wanted.ok() && consumer_) open_failure_ = consumer_->CheckShapes(wanted->shards);
+      if (!open_failure_.ok()) return;
       options = std::move(wanted).value();
     }
     Seams seams;
@@ -320,9 +334,15 @@ class App {
       looking_.Start(kSampleEvery,
                      [this] { context_.readiness.Look(engine_.get(), context_.ingest_problems); });
     }
-    if (consumer_) consumer_->Start(engine_.get(), context_.migrations);
+    if (consumer_) StartConsumer();
     static_cast<void>(problems_.Look(stats.problems));  // in the line above
     WatchLater();
+  }
+
+  void StartConsumer() {
+    std::optional<ingest::ShardTopics> shards;
+    if (node_) shards = ShardTopicsOf(&*node_, &*replicas_);
+    consumer_->Start(engine_.get(), context_.migrations, std::move(shards));
   }
 
   /// What goes wrong in the background is found in the log as well.
@@ -455,30 +475,6 @@ class App {
   bool stopping_ = false;
   int exit_code_ = ops::kExitOk;
 };
-
-/// --check-config: whether a server would take the settings; the files and hosts they name are
-/// not looked at.
-int CheckConfig(const ops::Config& config) {
-  if (config.kafka) {
-    if (const auto conf = ingest::ConsumerConf(*config.kafka); !conf.ok()) {
-      std::fprintf(stderr, "seendb-server: %s\n", conf.status().ToString().c_str());
-      return ops::kExitUsage;
-    }
-  }
-  if (const Status at = config.cluster ? membership::CheckSettings(*config.cluster) : Status();
-      !at.ok()) {
-    std::fprintf(stderr, "seendb-server: %s\n", at.ToString().c_str());
-    return ops::kExitUsage;
-  }
-  if (!config.checkpoints.empty()) {
-    if (const Status at = ops::CheckCheckpoints(config.checkpoints, config.db); !at.ok()) {
-      std::fprintf(stderr, "seendb-server: %s\n", at.ToString().c_str());
-      return ops::kExitUsage;
-    }
-  }
-  std::puts("the settings are in order");
-  return ops::kExitOk;
-}
 
 }  // namespace
 }  // namespace seendb

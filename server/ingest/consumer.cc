@@ -10,6 +10,7 @@ namespace seendb::ingest {
 namespace {
 
 constexpr std::chrono::milliseconds kPause{100}, kPauseAfterFailure{500};
+constexpr int kShapeMs = 3'000;
 
 // Without the file all goes on as well, but for a message that kills each process.
 std::unique_ptr<CrashMark> OpenCrashMark(const std::string& path) {
@@ -30,11 +31,29 @@ Status Consumer::Prepare() {
   return publisher_.Prepare();
 }
 
-void Consumer::Start(Engine* engine, migration::Migrations* migrations) {
+Status Consumer::CheckShapes(uint32_t partitions) const {
+  Result<KafkaConf> conf = ConsumerConf(config_);
+  if (!conf.ok()) return conf.status();
+  const Result<KafkaHandle> asking = NewKafka(RD_KAFKA_CONSUMER, std::move(conf).value());
+  if (!asking.ok()) return asking.status();
+  for (const ops::KafkaTopic& topic : config_.topics) {
+    const auto found = PartitionsOf(asking->get(), topic.topic, kShapeMs);
+    if (!found.ok()) return {};
+    if (found->empty()) continue;
+    if (Status shape = CheckShape(topic.topic, found->size(), partitions); !shape.ok()) {
+      return shape;
+    }
+  }
+  return {};
+}
+
+void Consumer::Start(Engine* engine, migration::Migrations* migrations,
+                     std::optional<ShardTopics> shards) {
   assert(dead_letters_ != nullptr && !thread_.joinable());
+  shards_ = std::move(shards);
   engine_ = engine;
   crash_mark_ = OpenCrashMark(crash_mark_path_);
-  publisher_.Start(engine);
+  publisher_.Start(engine, shards_ ? &*shards_ : nullptr);
   thread_ = std::thread([this, engine, migrations] { Run(engine, migrations); });
 }
 
@@ -47,22 +66,31 @@ void Consumer::Stop() {
 
 ops::IngestState Consumer::State() const {
   Engine* const engine = engine_;
-  ops::IngestState state =
-      table_.Snapshot(engine == nullptr ? std::vector<SourceInfo>() : engine->Sources());
+  ops::IngestState state = table_.Snapshot(
+      engine == nullptr ? std::vector<SourceInfo>() : SourcesOf(engine, shards_.has_value()));
   state.outbox_oldest_ms = publisher_.oldest_ms();
   return state;
 }
 
+std::map<uint32_t, int64_t> Consumer::BehindMs() const {
+  Engine* const engine = engine_;
+  if (engine == nullptr) return {};
+  return table_.BehindMs(SourcesOf(engine, true), engine->NowMs());
+}
+
 std::vector<std::string> Consumer::Problems() const {
-  std::string problem = publisher_.problem();
-  if (problem.empty()) return {};
-  return {std::move(problem)};
+  std::vector<std::string> problems;
+  if (engine_ != nullptr && shards_) problems = table_.HeldReasons();
+  if (std::string problem = publisher_.problem(); !problem.empty()) {
+    problems.push_back(std::move(problem));
+  }
+  return problems;
 }
 
 void Consumer::Run(Engine* engine, migration::Migrations* migrations) {
   while (!stop_.stopped()) {
     Session session(config_, engine, &table_, dead_letters_.get(), crash_mark_.get(), &late_topics_,
-                    migrations, &stop_);
+                    migrations, shards_ ? &*shards_ : nullptr, &stop_);
     const Status ended = session.Run();
     if (stop_.stopped()) return;
     if (ended.ok()) {

@@ -10,7 +10,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -21,6 +24,7 @@
 #include "ingest/dead_letters.h"
 #include "ingest/partition_table.h"
 #include "ingest/publisher.h"
+#include "ingest/shard_topics.h"
 #include "ingest/stop_signal.h"
 #include "migration/migration.h"
 #include "ops/kafka_config.h"
@@ -48,13 +52,21 @@ class Consumer {
   Status Prepare();
   /// Begins to consume into `engine`, which must outlive Stop, and whose folder has the crash mark.
   /// `migrations`, which hear of the plays that were taken, outlive it too; null: there are none.
-  /// Precondition: Prepare succeeded.
-  void Start(Engine* engine, migration::Migrations* migrations = nullptr);
+  /// `shards`: of a node of a cluster; nothing: all partitions are consumed. Precondition: Prepare
+  /// succeeded.
+  void Start(Engine* engine, migration::Migrations* migrations = nullptr,
+             std::optional<ShardTopics> shards = {});
+  /// kIncompatible names a topic that is there and has another number of partitions. Waits some
+  /// seconds for the brokers; what they do not tell is taken to be right.
+  Status CheckShapes(uint32_t partitions) const;
   /// Ends it: what was polled and not applied will be polled again by the next process. Returns
   /// within seconds.
   void Stop();
   /// What is consumed, and how far.
   ops::IngestState State() const;
+  /// How old is what is applied of each partition of the topics, in a cluster; those that are not
+  /// named are not known yet.
+  std::map<uint32_t, int64_t> BehindMs() const;
   /// What is wrong beside that, for people. Does not wait.
   std::vector<std::string> Problems() const;
 
@@ -68,6 +80,7 @@ class Consumer {
   std::unique_ptr<DeadLetters> dead_letters_;
   std::unique_ptr<CrashMark> crash_mark_;
   Publisher publisher_;
+  std::optional<ShardTopics> shards_;
   std::set<std::string> late_topics_;  // the thread's
   std::atomic<Engine*> engine_{nullptr};
   std::thread thread_;

@@ -35,6 +35,16 @@ const SourceInfo* FindSource(const std::vector<SourceInfo>& sources, const std::
   return nullptr;
 }
 
+std::vector<SourceInfo> SourcesOf(Engine* engine, bool by_shard) {
+  std::vector<SourceInfo> sources = engine->Sources();
+  for (SourceInfo& one : sources) {
+    if (!by_shard) break;
+    one.next_offset = one.next_of_shard;
+    one.last = one.last_of_shard;
+  }
+  return sources;
+}
+
 PartitionTable::PartitionTable(const ops::KafkaConfig& config) : config_(config) {}
 
 void PartitionTable::Appear(const std::string& topic, int32_t partition) {
@@ -65,6 +75,52 @@ void PartitionTable::AddMessages(const std::string& topic, int32_t partition, ui
   Row& row = rows_[{topic, partition}];
   row.shown.messages += messages;
   row.rate.Add(messages, Rate::Clock::now());
+}
+
+void PartitionTable::AddMisrouted(const std::string& topic, int32_t partition, uint64_t messages) {
+  if (messages == 0) return;
+  const MutexLock lock(mutex_);
+  rows_[{topic, partition}].shown.misrouted += messages;
+}
+
+void PartitionTable::SetBegun(std::set<uint32_t> partitions) {
+  const MutexLock lock(mutex_);
+  begun_ = std::move(partitions);
+}
+
+// Of a log of which nothing is applied as yet, and something is there, the age is not known.
+std::map<uint32_t, int64_t> PartitionTable::BehindMs(const std::vector<SourceInfo>& sources,
+                                                     int64_t now_ms) const {
+  const MutexLock lock(mutex_);
+  std::map<uint32_t, int64_t> behind_ms;
+  for (const uint32_t partition : begun_) {
+    int64_t& most_ms = behind_ms[partition];
+    for (const ops::KafkaTopic& topic : config_.topics) {
+      const auto row = rows_.find({topic.topic, static_cast<int32_t>(partition)});
+      if (row == rows_.end()) continue;
+      const ops::IngestPartition& shown = row->second.shown;
+      const SourceInfo* const source = FindSource(sources, topic.topic, shown.partition);
+      const std::optional<int64_t> next = source == nullptr ? std::nullopt : source->next_offset;
+      const bool at_end = shown.high_watermark && next.value_or(0) >= *shown.high_watermark;
+      if (at_end && shown.held.empty()) continue;
+      if (source != nullptr && source->last) {
+        most_ms = std::max(most_ms, now_ms - source->last->time_ms);
+      } else if (shown.held.empty() && shown.high_watermark) {
+        most_ms = std::max(most_ms, now_ms);
+      }
+    }
+  }
+  return behind_ms;
+}
+
+std::vector<std::string> PartitionTable::HeldReasons() const {
+  const MutexLock lock(mutex_);
+  std::set<std::string> reasons;
+  for (const auto& [key, row] : rows_) {
+    if (row.shown.held.empty()) continue;
+    reasons.insert("topic " + key.first + " is not consumed: " + row.shown.held);
+  }
+  return {reasons.begin(), reasons.end()};
 }
 
 void PartitionTable::AddRefused(const std::string& topic, const IngestResult& result) {

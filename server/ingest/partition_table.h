@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/sync.h"
 #include "ops/ingest_state.h"
 #include "ops/kafka_config.h"
+#include "seendb/engine.h"
 #include "seendb/ingest.h"
 
 namespace seendb::ingest {
@@ -38,6 +40,10 @@ class Rate {
 const SourceInfo* FindSource(const std::vector<SourceInfo>& sources, const std::string& topic,
                              int32_t partition);
 
+/// What the database knows of all sources. `by_shard`: where each partition has the users of one
+/// shard, as that shard knows them.
+std::vector<SourceInfo> SourcesOf(Engine* engine, bool by_shard);
+
 /// See the head of this file. Threads: any.
 class PartitionTable {
  public:
@@ -51,11 +57,22 @@ class PartitionTable {
   bool Raise(const std::string& topic, int32_t partition, const std::string& alarm);
   void AddLost(const std::string& topic, int32_t partition, int64_t messages);
   void AddMessages(const std::string& topic, int32_t partition, uint64_t messages);
+  /// Messages with events of other partitions' users.
+  void AddMisrouted(const std::string& topic, int32_t partition, uint64_t messages);
   /// Counts the events of a batch that were refused.
   void AddRefused(const std::string& topic, const IngestResult& result);
   void SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset);
   void CountError();
   void CountPutOff();
+
+  /// Where these partitions of all topics begin is known, or can't be.
+  void SetBegun(std::set<uint32_t> partitions);
+  /// How old is what is applied of each partition that has begun: 0 at the end of the log, else the
+  /// age of the newest applied message; of the topic where that is the most.
+  std::map<uint32_t, int64_t> BehindMs(const std::vector<SourceInfo>& sources,
+                                       int64_t now_ms) const;
+  /// Why partitions are not read, each reason once.
+  std::vector<std::string> HeldReasons() const;
 
   /// Everything, with what the engine knows of offsets and dead letters.
   ops::IngestState Snapshot(const std::vector<SourceInfo>& sources) const;
@@ -70,6 +87,7 @@ class PartitionTable {
   const ops::KafkaConfig& config_;
   mutable Mutex mutex_{LockRank::kLeaf};
   std::map<Key, Row> rows_ GUARDED_BY(mutex_);
+  std::set<uint32_t> begun_ GUARDED_BY(mutex_);
   std::map<std::string, std::array<uint64_t, kRefusalReasons>> refused_by_ GUARDED_BY(mutex_);
   uint64_t errors_ GUARDED_BY(mutex_) = 0, put_off_ GUARDED_BY(mutex_) = 0;
 };

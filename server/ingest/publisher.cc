@@ -44,8 +44,9 @@ Status Publisher::Prepare() {
   return Status::Ok();
 }
 
-void Publisher::Start(Engine* engine) {
+void Publisher::Start(Engine* engine, const ShardTopics* shards) {
   assert(!thread_.joinable());
+  shards_ = shards;
   if (writer_ != nullptr) thread_ = std::thread([this, engine] { Run(engine); });
 }
 
@@ -115,15 +116,26 @@ Status Publisher::TellSome(Engine* engine, const OutboxSource& source, const std
     progress.after = progress.told.back().offset;
     *any = true;
   }
-  Status deleted = engine->DeleteOutbox(progress.told);
+  Status deleted = Delete(engine, source, progress.told);
   if (deleted.ok()) progress.told.clear();
   return deleted;
+}
+
+Status Publisher::Delete(Engine* engine, const OutboxSource& source,
+                         const std::vector<OutboxRow>& told) {
+  return shards_ == nullptr ? engine->DeleteOutbox(told)
+                            : shards_->tell(source, told.back().offset);
 }
 
 // Within a source the first row is the oldest.
 std::vector<OutboxSource> Publisher::LookUp(Engine* engine) {
   std::vector<OutboxSource> sources = engine->OutboxSources();
-  std::erase_if(sources, [&](const OutboxSource& one) { return !topics_.contains(one.topic); });
+  std::erase_if(sources, [&](const OutboxSource& one) {
+    if (!topics_.contains(one.topic)) return true;
+    if (shards_ == nullptr || shards_->leads(one.shard)) return false;
+    progress_.erase({one.shard, one.topic, one.partition});  // another node tells it
+    return true;
+  });
   std::optional<int64_t> oldest_ms;
   std::vector<OutboxRow> rows;
   for (const OutboxSource& source : sources) {

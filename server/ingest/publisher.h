@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "ingest/shard_topics.h"
 #include "ingest/stop_signal.h"
 #include "ingest/topic_writer.h"
 #include "ops/kafka_config.h"
@@ -37,8 +38,10 @@ class Publisher {
 
   /// Makes the producer, where any topic has a first_of_day_topic.
   Status Prepare();
-  /// Begins to tell what is in the outbox of `engine`, which must outlive Stop.
-  void Start(Engine* engine);
+  /// Begins to tell what is in the outbox of `engine`. `shards`, borrowed as the engine until Stop:
+  /// of a node of a cluster, which tells what others don't, and has all replicas delete it; else
+  /// null.
+  void Start(Engine* engine, const ShardTopics* shards = nullptr);
   /// Ends it, within seconds.
   void Stop();
 
@@ -64,12 +67,14 @@ class Publisher {
                   bool* written, bool* any);
   /// The sources that are to be told, and how old their rows are.
   std::vector<OutboxSource> LookUp(Engine* engine);
+  Status Delete(Engine* engine, const OutboxSource& source, const std::vector<OutboxRow>& told);
   void Note(const Status& passed);
 
   const ops::KafkaConfig& config_;
   std::map<std::string, std::string> topics_;  // by the topic consumed: where its first plays go
   std::unique_ptr<TopicWriter> writer_;        // null where nobody is to be told
   std::map<Key, Progress> progress_;           // the thread's
+  const ShardTopics* shards_ = nullptr;
   StopSignal stop_;
   std::thread thread_;
   mutable Mutex mutex_{LockRank::kLeaf};

@@ -28,7 +28,7 @@ void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
 Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
                  DeadLetters* dead_letters, CrashMark* crash_mark,
                  std::set<std::string>* late_topics, migration::Migrations* migrations,
-                 StopSignal* stop)
+                 const ShardTopics* shards, StopSignal* stop)
     : config_(config),
       engine_(engine),
       table_(table),
@@ -36,10 +36,14 @@ Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable*
       crash_mark_(crash_mark),
       late_topics_(late_topics),
       migrations_(migrations),
+      shards_(shards),
+      readable_(shards == nullptr ? std::set<uint32_t>() : shards->readable()),
       stop_(stop),
       polled_(config.batch_messages) {
+  std::function<uint32_t(IdRef)> partition_of;
+  if (shards != nullptr) partition_of = [engine](IdRef user) { return engine->ShardOf(user); };
   for (const ops::KafkaTopic& topic : config.topics) {
-    readers_.push_back(std::make_unique<Reader>(topic));
+    readers_.push_back(std::make_unique<Reader>(topic, partition_of));
   }
 }
 
@@ -51,6 +55,7 @@ Session::~Session() {
 Status Session::Run() {
   Status status = Open();
   if (status.ok()) status = Assign();
+  table_->SetBegun(readable_);
   if (!status.ok()) return status;
   while (!stop_->stopped() && !changed_) {
     Poll();
@@ -76,7 +81,7 @@ Status Session::Open() {
 }
 
 Status Session::Assign() {
-  const std::vector<SourceInfo> sources = engine_->Sources();
+  const std::vector<SourceInfo> sources = Sources();
   const KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
   for (const auto& reader : readers_) {
     Status status = FindPartitions(reader.get());
@@ -143,6 +148,16 @@ std::optional<int64_t> TimeOf(const rd_kafka_message_t& message) {
 
 }  // namespace
 
+// The brokers' time of it is the same for all replicas, whenever they read it.
+std::optional<Arrival> Session::ArrivalOf(const Reader& reader,
+                                          const rd_kafka_message_t& message) const {
+  rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
+  const int64_t at_ms = rd_kafka_message_timestamp(&message, &type);
+  const bool appended = type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME && at_ms >= 0;
+  if (shards_ == nullptr || !appended || !reader.policy) return {};
+  return Arrival{at_ms, DayOf(*reader.policy, at_ms)};
+}
+
 // Where the log has the message no more (compaction), or says no time of it, nothing is known.
 bool Session::IsOfAnotherLog(Reader* reader, const rd_kafka_message_t& message) {
   const auto check = reader->checks.find(message.partition);
@@ -162,12 +177,14 @@ void Session::Take(const rd_kafka_message_t& message) {
   if (IsOfAnotherLog(reader, message)) return Hold(reader, message.partition, next->second);
   if (message.offset < next->second) return;
   if (message.offset > next->second) SkipTo(reader, message.partition, message.offset);
-  if (reader->batch.full() && !Apply(reader)) return;
-  Add(reader, {message.partition,
-               message.offset,
-               TimeOf(message),
-               {static_cast<const char*>(message.key), message.key_len},
-               {static_cast<const char*>(message.payload), message.len}});
+  const Message taken{message.partition,
+                      message.offset,
+                      TimeOf(message),
+                      {static_cast<const char*>(message.key), message.key_len},
+                      {static_cast<const char*>(message.payload), message.len},
+                      ArrivalOf(*reader, message)};
+  if (!reader->batch.Fits(taken) && !Apply(reader)) return;
+  Add(reader, taken);
   next->second = message.offset + 1;
 }
 
@@ -245,8 +262,9 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
 }
 
 // A shard that lost a part of its log lacks what lies before the batch: where to go on is looked up
-// again. Plays are on their way to the old store, if their collection moves in from one, before
-// the offsets say that they were read.
+// again. So it is where the shard or the collection went, or the collection is another one. Plays
+// are on their way to the old store, if their collection moves in from one, before the offsets say
+// that they were read.
 bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch) {
   bool refused = false;
   migration::OnRecorded on_recorded;
@@ -262,6 +280,10 @@ bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch)
     if (result.ok()) tell(&*result);
     Status done = result.status();
     refused = done.code() == StatusCode::kIncompatible;
+    if (shards_ != nullptr && !done.ok()) {
+      refused = refused || done.code() == StatusCode::kNotFound ||
+                done.code() == StatusCode::kInvalidArgument || ShardsChanged();
+    }
     if (!refused) return done;
     ops::Log(ops::LogLevel::kWarn, "ingest_read_again", {{"error", done.ToString()}});
     return Status::Ok();
@@ -279,7 +301,11 @@ bool Session::Apply(Reader* reader) {
                       });
   IngestBatch view = batch.View(reader->applied);
   view.outbox_first_plays = !reader->topic.first_of_day_topic.empty();
+  view.partition_is_shard = shards_ != nullptr;
   if (!buried || !InsistOnIngest(topic, view)) return false;
+  for (const DeadLetter& letter : batch.dead_letters()) {
+    table_->AddMisrouted(topic, letter.partition, letter.misrouted ? 1 : 0);
+  }
   for (const auto& [partition, progress] : batch.partitions()) {
     table_->AddMessages(topic, partition, progress.messages);
     if (!progress.held) reader->applied[partition] = progress.next_offset;
@@ -301,6 +327,7 @@ void Session::Tick() {
         table_->SetHighWatermark(reader->topic.topic, partition, high);
       }
     }
+    changed_ = changed_ || ShardsChanged();
   }
   if (now >= next_commit_) {
     CommitToGroup();

@@ -25,6 +25,7 @@
 #include "ingest/dead_letters.h"
 #include "ingest/kafka.h"
 #include "ingest/partition_table.h"
+#include "ingest/shard_topics.h"
 #include "ingest/start.h"
 #include "ingest/stop_signal.h"
 #include "ingest/topic_batch.h"
@@ -38,10 +39,11 @@ namespace seendb::ingest {
 class Session {
  public:
   /// `late_topics`: those that were not there when they were first asked for, over all sessions.
-  /// `migrations`: hear of the plays that were taken; may be null.
+  /// `migrations`: hear of the plays that were taken; may be null. `shards`: of a node of a
+  /// cluster; else null.
   Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
           DeadLetters* dead_letters, CrashMark* crash_mark, std::set<std::string>* late_topics,
-          migration::Migrations* migrations, StopSignal* stop);
+          migration::Migrations* migrations, const ShardTopics* shards, StopSignal* stop);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -54,9 +56,12 @@ class Session {
   using Clock = std::chrono::steady_clock;
   /// A topic and how far its partitions were read.
   struct Reader {
-    explicit Reader(const ops::KafkaTopic& the_topic) : topic(the_topic), batch(the_topic) {}
+    Reader(const ops::KafkaTopic& the_topic, std::function<uint32_t(IdRef)> partition_of)
+        : topic(the_topic), batch(the_topic, std::move(partition_of)) {}
     const ops::KafkaTopic& topic;
     TopicBatch batch;
+    std::string wrong_shape;          ///< why none of it can be read; empty: it can
+    std::optional<Policy> policy;     ///< of its collection; nothing: there is none
     std::vector<int32_t> partitions;  ///< there are, and owned here
     std::map<int32_t, int64_t> next;  ///< of those that are read: the next offset
     /// Of those that are read, once the decision where to begin is stored: what all shards have, as
@@ -68,18 +73,21 @@ class Session {
 
   Status Open();
   // session_start.cc: where to begin
+  std::vector<SourceInfo> Sources() const { return SourcesOf(engine_, shards_ != nullptr); }
+  bool Owns(int32_t partition) const;
   Status FindPartitions(Reader* reader);
   Status BeginPartition(Reader* reader, int32_t partition, const std::vector<SourceInfo>& sources);
   Result<StartPoint> Choose(const Reader& reader, int32_t partition,
                             const std::vector<SourceInfo>& sources, int ask_ms);
   void Hold(Reader* reader, int32_t partition, int64_t stored);
-  bool HasCollection(const std::string& name) const;
+  std::optional<Policy> PolicyOf(const std::string& collection) const;
   static bool Forgot(const Reader& reader, const std::vector<SourceInfo>& sources);
   bool AnythingChanged();
   // session.cc: reading
   Status Assign();
   void Poll();
   void Take(const rd_kafka_message_t& message);
+  std::optional<Arrival> ArrivalOf(const Reader& reader, const rd_kafka_message_t& message) const;
   void Add(Reader* reader, const Message& message);
   bool IsOfAnotherLog(Reader* reader, const rd_kafka_message_t& message);
   void TakeError(const rd_kafka_message_t& message);
@@ -87,6 +95,7 @@ class Session {
   bool Apply(Reader* reader);
   bool Insist(const char* what, const std::function<Status()>& work);
   bool InsistOnIngest(const std::string& topic, const IngestBatch& batch);
+  bool ShardsChanged() const { return shards_ != nullptr && shards_->readable() != readable_; }
   void Tick();
   void CommitToGroup();
   void Alarm(const Reader& reader, int32_t partition, const std::string& alarm,
@@ -100,6 +109,8 @@ class Session {
   CrashMark* const crash_mark_;
   std::set<std::string>* const late_topics_;
   migration::Migrations* const migrations_;
+  const ShardTopics* const shards_;
+  const std::set<uint32_t> readable_;  // of shards_, as the session began
   StopSignal* const stop_;
   KafkaHandle handle_;
   KafkaQueue queue_;  // before handle_ goes

@@ -1,6 +1,7 @@
 // Where the partitions of a session begin, and whether that is still so.
 
 #include <algorithm>
+#include <iterator>
 
 #include "ingest/session.h"
 #include "ops/log.h"
@@ -15,14 +16,23 @@ constexpr int kUnansweredMost = 3;
 
 }  // namespace
 
+bool Session::Owns(int32_t partition) const {
+  if (shards_ != nullptr) return readable_.contains(static_cast<uint32_t>(partition));
+  const auto& owned = config_.partitions;
+  return !owned || std::binary_search(owned->begin(), owned->end(), partition);
+}
+
 Status Session::FindPartitions(Reader* reader) {
   Result<std::vector<int32_t>> found = PartitionsOf(handle_.get(), reader->topic.topic, kAskMs);
   if (!found.ok()) return found.status();
   reader->partitions.clear();
-  for (const int32_t partition : *found) {
-    const auto& owned = config_.partitions;
-    if (owned && !std::binary_search(owned->begin(), owned->end(), partition)) continue;
-    reader->partitions.push_back(partition);
+  std::copy_if(found->begin(), found->end(), std::back_inserter(reader->partitions),
+               [this](int32_t partition) { return Owns(partition); });
+  reader->policy = PolicyOf(reader->topic.collection);
+  reader->wrong_shape.clear();
+  if (shards_ != nullptr && !found->empty()) {
+    const Status shape = CheckShape(reader->topic.topic, found->size(), shards_->partitions);
+    reader->wrong_shape = shape.message();
   }
   if (found->empty() && late_topics_->insert(reader->topic.topic).second) {
     ops::Log(ops::LogLevel::kWarn, "ingest_topic_absent", {{"topic", reader->topic.topic}});
@@ -34,7 +44,12 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
                                    const std::vector<SourceInfo>& sources, int ask_ms) {
   const std::string& topic = reader.topic.topic;
   StartPoint point;
-  if (!HasCollection(reader.topic.collection)) {
+  if (!reader.wrong_shape.empty()) {
+    point.alarm = "wrong_shape";
+    point.held = reader.wrong_shape;
+    return point;
+  }
+  if (!reader.policy) {
     point.alarm = "no_collection";
     point.held = "there is no collection " + reader.topic.collection;
     return point;
@@ -51,9 +66,13 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
     facts.last = known->last;
     facts.held = known->held;
   }
-  facts.topic_known = late_topics_->contains(topic) ||
-                      std::any_of(sources.begin(), sources.end(),
-                                  [&](const SourceInfo& one) { return one.topic == topic; });
+  facts.replicated = shards_ != nullptr;
+  // Replicas of one partition are to begin alike, whichever others a node has.
+  const bool alike = facts.replicated && config_.start != ops::KafkaStart::kRefuse;
+  facts.topic_known =
+      !alike && (late_topics_->contains(topic) ||
+                 std::any_of(sources.begin(), sources.end(),
+                             [&](const SourceInfo& one) { return one.topic == topic; }));
   point = ChooseStart(facts, config_.start);
   if (!point.wanted_start) return point;
   const Result<int64_t> at = OffsetAt(handle_.get(), topic, partition, config_.start_ms, ask_ms);
@@ -76,9 +95,9 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
   table_->SetHeld(topic, partition, point->held);
   if (!point->alarm.empty()) {
     Alarm(*reader, partition, point->alarm,
-          point->lost > 0 ? std::to_string(point->lost) + " messages are gone" : point->held);
+          point->held.empty() ? std::to_string(point->lost) + " messages are gone" : point->held);
   }
-  if (point->lost > 0) table_->AddLost(topic, partition, point->lost);
+  if (point->offset && point->lost > 0) table_->AddLost(topic, partition, point->lost);
   const SourceInfo* known = FindSource(sources, topic, partition);
   if (!point->offset) {
     held_ = true;
@@ -109,10 +128,11 @@ void Session::Hold(Reader* reader, int32_t partition, int64_t stored) {
   changed_ = true;
 }
 
-bool Session::HasCollection(const std::string& name) const {
-  const std::vector<CollectionInfo> all = engine_->Collections();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const CollectionInfo& one) { return one.name == name; });
+std::optional<Policy> Session::PolicyOf(const std::string& collection) const {
+  for (CollectionInfo& one : engine_->Collections()) {
+    if (one.name == collection) return std::move(one.policy);
+  }
+  return {};
 }
 
 // Whether some shard has less of a partition than was applied here: it lost a part of its log.
@@ -130,15 +150,17 @@ bool Session::Forgot(const Reader& reader, const std::vector<SourceInfo>& source
 }
 
 bool Session::AnythingChanged() {
-  const std::vector<SourceInfo> sources = engine_->Sources();
+  const std::vector<SourceInfo> sources = Sources();
   int unanswered = 0;
   for (const auto& reader : readers_) {
     if (Forgot(*reader, sources)) return true;
     const std::vector<int32_t> before = reader->partitions;
+    const std::string shape_before = reader->wrong_shape;
     if (!FindPartitions(reader.get()).ok()) {
       reader->partitions = before;
       continue;
     }
+    if (reader->wrong_shape != shape_before) return true;
     for (const int32_t partition : reader->partitions) {
       if (!std::binary_search(before.begin(), before.end(), partition)) return true;
       if (reader->next.contains(partition) || unanswered == kUnansweredMost) continue;

@@ -15,7 +15,13 @@ StartPoint ChooseStart(const PartitionFacts& facts, ops::KafkaStart start) {
     } else if (*facts.stored < facts.low) {
       point.alarm = "truncated";
       point.lost = facts.low - *facts.stored;
-      point.offset = facts.low;
+      if (facts.replicated) {
+        point.held = "the topic begins at offset " + std::to_string(facts.low) +
+                     ", and this replica goes on from " + std::to_string(*facts.stored) +
+                     ": what lies between is gone";
+      } else {
+        point.offset = facts.low;
+      }
     } else {
       point.offset = *facts.stored;
       if (facts.last && facts.last->offset >= facts.low) point.check = facts.last;

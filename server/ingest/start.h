@@ -18,6 +18,7 @@ struct PartitionFacts {
   bool held = false;                    ///< noted: not to be read on
   bool known = false;                   ///< some shard knows it, maybe not all
   bool topic_known = false;   ///< some partition of its topic is known: this one came later
+  bool replicated = false;    ///< another node's replica may have what is gone from the log
   int64_t low = 0, high = 0;  ///< what the broker keeps: from low to before high
 };
 
@@ -36,9 +37,10 @@ struct StartPoint {
 
 /// Decides. What is stored counts, as long as the broker's log still agrees with it; one that once
 /// did not is held until its topic is forgotten, since a log that has grown again past the stored
-/// offset begins with messages that were never read; a partition
-/// that came later, or that some shard does not know, begins with the oldest message; only a topic
-/// of which nothing is stored begins where the settings say.
+/// offset begins with messages that were never read; what is gone from the log is passed over with
+/// an alarm, or, of a replica, not at all; a partition that came later, or that some shard does not
+/// know, begins with the oldest message; only a topic of which nothing is stored begins where the
+/// settings say.
 StartPoint ChooseStart(const PartitionFacts& facts, ops::KafkaStart start);
 
 }  // namespace seendb::ingest

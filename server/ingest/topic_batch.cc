@@ -28,24 +28,52 @@ TopicBatch::Progress& TopicBatch::Pass(const Message& message) {
   return progress;
 }
 
+// First plays of the day are of one day a batch.
+bool TopicBatch::Fits(const Message& message) const {
+  if (events_.size() > kMaxIngestEvents - kMaxMessageEvents) return false;
+  if (events_.empty()) return true;
+  return day_ == (message.arrival ? std::optional(message.arrival->day) : std::nullopt);
+}
+
+std::optional<IdRef> TopicBatch::FindMisrouted(size_t first, int32_t partition) const {
+  if (!partition_of_) return {};
+  for (size_t i = first; i < events_.size(); ++i) {
+    if (partition_of_(events_[i].user) != static_cast<uint32_t>(partition)) return events_[i].user;
+  }
+  return {};
+}
+
 void TopicBatch::Refuse(const Message& message, std::string reason) {
   Pass(message).dead_letters.push_back(message.offset);
   dead_letters_.push_back({message.partition, message.offset, std::move(reason),
                            std::string(message.key.substr(0, kRefusedBytes)),
-                           std::string(message.payload.substr(0, kRefusedBytes))});
+                           std::string(message.payload.substr(0, kRefusedBytes)), false});
 }
 
 void TopicBatch::Add(const Message& message) {
-  assert(!full());
+  assert(Fits(message));
   Progress& progress = Pass(message);
+  const size_t before = events_.size();
   Status status = decoder_.Decode(message.payload, message.at_ms, &arena_, &events_, &watches_);
+  const std::optional<IdRef> misrouted =
+      status.ok() ? FindMisrouted(before, message.partition) : std::nullopt;
+  if (misrouted) {
+    status = Status::InvalidArgument("misrouted: user \"" + misrouted->ToString() +
+                                     "\" belongs to partition " +
+                                     std::to_string(partition_of_(*misrouted)));
+    events_.resize(before);
+  }
   if (status.ok()) {
-    origins_.resize(events_.size(), {progress.source, message.offset});
+    std::optional<int64_t> arrived_ms;
+    if (message.arrival) arrived_ms = message.arrival->at_ms;
+    if (before == 0) day_ = message.arrival ? std::optional(message.arrival->day) : std::nullopt;
+    origins_.resize(events_.size(), {progress.source, message.offset, arrived_ms});
     return;
   }
   progress.dead_letters.push_back(message.offset);
   dead_letters_.push_back({message.partition, message.offset, ReasonOf(status),
-                           std::string(message.key), std::string(message.payload)});
+                           std::string(message.key), std::string(message.payload),
+                           misrouted.has_value()});
 }
 
 void TopicBatch::Step(int32_t partition, int64_t next_offset) {
@@ -75,6 +103,7 @@ void TopicBatch::Clear() {
   events_.clear();
   watches_.clear();
   origins_.clear();
+  day_.reset();
   partitions_.clear();
   dead_letters_.clear();
   arena_.Clear();

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ingest/decoder.h"
@@ -16,12 +18,20 @@
 
 namespace seendb::ingest {
 
+/// When a message arrived, if its log says so: what it holds is judged as it would have been then.
+struct Arrival {
+  int64_t at_ms = 0;
+  int64_t day = 0;  ///< of the topic's collection
+  bool operator==(const Arrival&) const = default;
+};
+
 /// A message as it was polled; borrowed.
 struct Message {
   int32_t partition = 0;
   int64_t offset = 0;
   std::optional<int64_t> at_ms = {};  ///< the record's time, if it has one
   std::string_view key, payload;
+  std::optional<Arrival> arrival = {};
 };
 
 /// A message that held no event, and why.
@@ -30,6 +40,7 @@ struct DeadLetter {
   int64_t offset = 0;
   std::string reason;
   std::string key, payload;
+  bool misrouted = false;  ///< it has an event of another partition's user
 };
 
 /// Of a message that is refused for itself, say for its size.
@@ -38,10 +49,12 @@ inline constexpr size_t kRefusedBytes = 64u << 10;
 /// See the head of this file. Threads: one at a time.
 class TopicBatch {
  public:
-  /// `topic` is borrowed.
-  explicit TopicBatch(const ops::KafkaTopic& topic) : topic_(topic), decoder_(topic) {}
+  /// `topic` is borrowed. `partition_of`: where each user's events belong; null: wherever they are.
+  explicit TopicBatch(const ops::KafkaTopic& topic,
+                      std::function<uint32_t(IdRef)> partition_of = {})
+      : topic_(topic), decoder_(topic), partition_of_(std::move(partition_of)) {}
 
-  /// Takes the next message of its partition. Precondition: !full().
+  /// Takes the next message of its partition. Precondition: Fits(message).
   void Add(const Message& message);
   /// Takes the next message of its partition without looking into it: it becomes a dead letter, of
   /// which the first kRefusedBytes are kept.
@@ -53,8 +66,8 @@ class TopicBatch {
   void Hold(int32_t partition, int64_t next_offset);
 
   bool empty() const { return partitions_.empty(); }
-  /// To be applied before anything is added.
-  bool full() const { return events_.size() > kMaxIngestEvents - kMaxMessageEvents; }
+  /// Whether the batch can take it; else it is to be applied first.
+  bool Fits(const Message& message) const;
   const std::vector<DeadLetter>& dead_letters() const { return dead_letters_; }
   /// For the engine; good until the batch changes. `applied`: by partition, the offset that all
   /// shards are taken to have; one that is not in it begins with this batch.
@@ -75,13 +88,17 @@ class TopicBatch {
  private:
   Progress& Of(int32_t partition);
   Progress& Pass(const Message& message);
+  /// The user of the first event from the position `first` on that belongs elsewhere.
+  std::optional<IdRef> FindMisrouted(size_t first, int32_t partition) const;
 
   const ops::KafkaTopic& topic_;
   const Decoder decoder_;
+  const std::function<uint32_t(IdRef)> partition_of_;
   api::Arena arena_{1u << 20};
   std::vector<Play> events_;
   std::deque<Watch> watches_;  // of the events; they stay where they are
   std::vector<Origin> origins_;
+  std::optional<int64_t> day_;  // on which the events arrived, if that is known
   std::vector<SourceStep> steps_;
   std::map<int32_t, Progress> partitions_;
   std::vector<DeadLetter> dead_letters_;

@@ -211,9 +211,8 @@ Status ReadConfig(std::string_view json, Config* config) {
                          {"default_policy", default_policy},
                          {"engine", Section(EngineKeys(&config->engine))}},
                         "");
-  if (status.ok() && config->cluster && config->kafka) {
-    status =
-        Status::InvalidArgument("a node of a cluster consumes no other topics as yet", "/kafka");
+  if (status.ok() && config->kafka) {
+    status = SettleKafka(config->cluster ? &*config->cluster : nullptr, &*config->kafka);
   }
   if (status.ok() && config->cluster) status = CheckScheme(*config);
   return status;

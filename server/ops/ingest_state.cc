@@ -31,6 +31,7 @@ std::string IngestStateToJson(const IngestState& state) {
                          {"lag", OrNull(one.Lag())},
                          {"rate", one.rate},
                          {"dead_letters", one.dead_letters},
+                         {"misrouted", one.misrouted},
                          {"lost", one.lost},
                          {"alarms", one.alarms}};
       if (!one.held.empty()) row["held"] = one.held;

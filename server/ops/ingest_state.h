@@ -21,6 +21,7 @@ struct IngestPartition {
   double rate = 0;                        ///< messages a second, over the last ten
   uint64_t messages = 0;                  ///< read since the start of the process
   uint64_t dead_letters = 0;              ///< messages without an event, over all openings
+  uint64_t misrouted = 0;                 ///< dead letters since the start, of others' users
   uint64_t lost = 0;                      ///< offsets that should have been there and were not
   std::vector<std::string> alarms;        ///< raised since the start: "truncated", "gap", ...
   std::string held;                       ///< why it is not read; empty: it is

@@ -247,7 +247,6 @@ Setter Kafka(std::optional<KafkaConfig>* to) {
                {"properties", Properties(&config.properties)}},
               "");
     if (!status.ok()) return status;
-    if (config.brokers.empty()) return Status::InvalidArgument("missing key", "/brokers");
     if (config.topics.empty()) return Status::InvalidArgument("missing key", "/topics");
     if (!config.dead_letter_topic.empty() && !config.dead_letter_file.empty()) {
       return Status::InvalidArgument("there is a dead_letter_topic too", "/dead_letter_file");
@@ -257,6 +256,39 @@ Setter Kafka(std::optional<KafkaConfig>* to) {
     *to = std::move(config);
     return Status::Ok();
   };
+}
+
+Status SettleKafka(const ClusterConfig* cluster, KafkaConfig* kafka) {
+  const auto refused = [](const std::string& why, const std::string& field) {
+    return Status::InvalidArgument(why, "/kafka" + field);
+  };
+  if (cluster == nullptr) {
+    return kafka->brokers.empty() ? refused("missing key", "/brokers") : Status();
+  }
+  if (kafka->brokers.empty()) {
+    kafka->brokers = cluster->brokers;
+    kafka->properties.insert(cluster->properties.begin(), cluster->properties.end());
+  }
+  if (kafka->partitions) {
+    return refused("a node of a cluster reads those of the shards that it holds", "/partitions");
+  }
+  if (kafka->start == KafkaStart::kLatest) {
+    return refused("replicas that begin at different moments would differ: say earliest, or a time",
+                   "/start");
+  }
+  const auto is_own = [&](const std::string& topic) {
+    return topic == cluster->name + ".log" || topic == cluster->name + ".meta";
+  };
+  constexpr const char* kOwn = "is a topic of the cluster itself";
+  if (is_own(kafka->dead_letter_topic)) return refused(kOwn, "/dead_letter_topic");
+  for (size_t i = 0; i < kafka->topics.size(); ++i) {
+    const std::string at = "/topics/" + std::to_string(i);
+    if (is_own(kafka->topics[i].topic)) return refused(kOwn, at + "/topic");
+    if (is_own(kafka->topics[i].first_of_day_topic)) {
+      return refused(kOwn, at + "/first_of_day_topic");
+    }
+  }
+  return {};
 }
 
 }  // namespace seendb::ops

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/cluster_config.h"
 #include "ops/config_keys.h"
 
 namespace seendb::ops {
@@ -39,7 +40,7 @@ enum class KafkaStart : uint8_t {
 
 /// See the head of this file.
 struct KafkaConfig {
-  std::string brokers;           ///< "host:port,host:port"
+  std::string brokers;           ///< "host:port,host:port"; of a node, unless given: the cluster's
   std::string group = "seendb";  ///< offsets are shown to; never read back
   KafkaStart start = KafkaStart::kRefuse;
   int64_t start_ms = 0;           ///< for kTime
@@ -60,5 +61,8 @@ struct KafkaConfig {
 Setter Properties(std::map<std::string, std::string>* to);
 /// Reads the object "kafka".
 Setter Kafka(std::optional<KafkaConfig>* to);
+/// What may be left out, and what may not stand, once all settings are read. `cluster`: that the
+/// server is a node of; null: it is none. kInvalidArgument with the key at fault.
+Status SettleKafka(const ClusterConfig* cluster, KafkaConfig* kafka);
 
 }  // namespace seendb::ops

@@ -132,11 +132,24 @@ void Progress::Doubt(int64_t now_ms) {
   }
 }
 
-cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms) {
+std::set<uint32_t> Progress::CaughtUp() const {
+  const MutexLock lock(mutex_);
+  std::set<uint32_t> caught_up;
+  for (const auto& [partition, replica] : replicas_) {
+    if (replica.caught_up) caught_up.insert(partition);
+  }
+  return caught_up;
+}
+
+// `topic_ms`: what is lacking of other topics; nothing: that is not known.
+cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms,
+                                          std::optional<int64_t> topic_ms) {
   cluster::ReplicaReport one;
   one.next_offset = replica.next_offset.value_or(0);
   if (replica.newest_ms > 0) one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
-  one.state = cluster::StateOfOpen(replica.caught_up, one.behind_ms);
+  const bool caught_up = replica.caught_up && topic_ms;
+  if (caught_up) one.behind_ms = std::max(one.behind_ms, *topic_ms);
+  one.state = cluster::StateOfOpen(caught_up, one.behind_ms);
   // Where the log can't be read on, what it has is better than no answer.
   const bool is_read = replica.stopped.empty();
   const bool knows = replica.caught_up || (!is_read && replica.newest_ms > 0);
@@ -144,14 +157,20 @@ cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms
   return one;
 }
 
-std::map<uint32_t, cluster::ReplicaReport> Progress::Report(int64_t now_ms) const {
+std::map<uint32_t, cluster::ReplicaReport> Progress::Report(
+    int64_t now_ms, const std::map<uint32_t, int64_t>* topics_behind_ms) const {
   const MutexLock lock(mutex_);
   std::map<uint32_t, cluster::ReplicaReport> report;
   for (const uint32_t partition : fetching_) {
     report[partition].state = cluster::ReplicaState::kFetching;
   }
   for (const auto& [partition, replica] : replicas_) {
-    report[partition] = ReportOf(replica, now_ms);
+    std::optional<int64_t> topic_ms = 0;
+    if (topics_behind_ms != nullptr) {
+      const auto known = topics_behind_ms->find(partition);
+      topic_ms = known == topics_behind_ms->end() ? std::nullopt : std::optional(known->second);
+    }
+    report[partition] = ReportOf(replica, now_ms, topic_ms);
   }
   return report;
 }
@@ -161,7 +180,7 @@ std::vector<std::pair<uint32_t, cluster::ReplicaState>> Progress::States(int64_t
   std::vector<std::pair<uint32_t, cluster::ReplicaState>> states;
   states.reserve(replicas_.size());
   for (const auto& [partition, replica] : replicas_) {
-    states.emplace_back(partition, ReportOf(replica, now_ms).state);
+    states.emplace_back(partition, ReportOf(replica, now_ms, 0).state);
   }
   return states;
 }

@@ -56,8 +56,13 @@ class Progress {
   /// are behind.
   void Doubt(int64_t now_ms);
 
-  std::map<uint32_t, cluster::ReplicaReport> Report(int64_t now_ms) const;
-  /// The states alone, by partition.
+  /// Those that have applied a record that arrived after they were opened.
+  std::set<uint32_t> CaughtUp() const;
+  /// `topics_behind_ms`: how old is what is applied of other topics; one that is not named has not
+  /// caught up with them. Null: there are none.
+  std::map<uint32_t, cluster::ReplicaReport> Report(
+      int64_t now_ms, const std::map<uint32_t, int64_t>* topics_behind_ms = nullptr) const;
+  /// The states alone, by partition, as if there were no other topics.
   std::vector<std::pair<uint32_t, cluster::ReplicaState>> States(int64_t now_ms) const;
   std::vector<std::string> Problems() const;
   /// Those held of which nothing was applied since `since`.
@@ -88,7 +93,8 @@ class Progress {
     std::multimap<int64_t, Waiter> waiters;  ///< by the offset they wait for
   };
   using Ready = std::vector<Done>;
-  static cluster::ReplicaReport ReportOf(const Replica& replica, int64_t now_ms);
+  static cluster::ReplicaReport ReportOf(const Replica& replica, int64_t now_ms,
+                                         std::optional<int64_t> topic_ms);
   /// The waiters are to be told that it never comes.
   static void GiveUp(Replica* replica, Ready* ready);
 

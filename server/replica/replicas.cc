@@ -193,7 +193,14 @@ void Replicas::Stop() { core_->Stop(); }
 
 std::map<uint32_t, cluster::ReplicaReport> Replicas::Report() const {
   if (!core_->started) return {};
-  return core_->progress.Report(core_->engine->NowMs());
+  const int64_t now_ms = core_->engine->NowMs();
+  if (!core_->options.topics_behind_ms) return core_->progress.Report(now_ms);
+  const std::map<uint32_t, int64_t> topics = core_->options.topics_behind_ms();
+  return core_->progress.Report(now_ms, &topics);
+}
+
+std::set<uint32_t> Replicas::CaughtUp() const {
+  return core_->started ? core_->progress.CaughtUp() : std::set<uint32_t>();
 }
 
 std::vector<std::string> Replicas::Problems() const {

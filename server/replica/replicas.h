@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,9 @@ struct ReplicasOptions {
   std::function<void()> states_changed;
   /// The engine's collections were changed.
   std::function<void()> collections_changed;
+  /// Of the shards whose other topics are being read, or can't be: how old is what is applied of
+  /// them. Null: there are no other topics.
+  std::function<std::map<uint32_t, int64_t>()> topics_behind_ms = {};
   FetchShard fetch = {};  ///< null: a shard begins empty, and with the log
   /// Hear of what is applied to collections that move in from an old store; null: none does.
   migration::Migrations* migrations = nullptr;
@@ -105,6 +109,8 @@ class Replicas {
 
   /// The replicas held here, and those being fetched.
   std::map<uint32_t, cluster::ReplicaReport> Report() const;
+  /// Those held that have read their log up to where it was when they were opened.
+  std::set<uint32_t> CaughtUp() const;
   /// What is wrong, for people; waits for nothing.
   std::vector<std::string> Problems() const;
 

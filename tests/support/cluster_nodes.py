@@ -42,15 +42,16 @@ class ClusterNodes(unittest.TestCase):
                    "--yes")
         self.assertEqual(done.code, OK, done)
 
-    def settings(self, name, node, port, /, certificate=None, **more):
-        """`certificate`: the files (certificate, key) of a node that is reached by TLS."""
+    def settings(self, name, node, port, /, certificate=None, kafka=None, **more):
+        """`certificate`: the files (certificate, key) of a node that is reached by TLS; `kafka`: what it
+        consumes beside the cluster's log; `more`: of `cluster`."""
         scheme = "https" if certificate else "http"
         given = {"brokers": self.broker.address, "name": name, "node": node,
                  "advertise": "%s://127.0.0.1:%d" % (scheme, port),
                  "secret_file": self.secret_file}
         given.update(more)
         tls = {"tls": dict(zip(("certificate", "key"), certificate))} if certificate else {}
-        return {"cluster": given, **tls}
+        return {"cluster": given, **tls, **({"kafka": kafka} if kafka else {})}
 
     def node(self, name, node, tls=None, **more):
         """A server that is a node; it is closed when the test ends. `tls`: an ssl.SSLContext for the
@@ -121,6 +122,12 @@ class ClusterNodes(unittest.TestCase):
                 self.assertEqual(set(items) & set(answers[node]), set(), (node, name))
                 self.assertEqual(set(gone) - set(answers[node]), set(), (node, name))
             self.assertEqual(len({tuple(unseen) for unseen in answers.values()}), 1, answers)
+
+    def alone(self, server, user, items):
+        """What the node itself says is unseen, nobody else asked; nothing where it does not say."""
+        answer = server.request("POST", "/filter", {"user": user, "items": items},
+                                headers={"SeenDB-Hop": "1", "Authorization": "Bearer " + SECRET})
+        return answer.json["unseen"] if answer.status == 200 else None
 
     def states(self, server):
         answer = server.get("/cluster")

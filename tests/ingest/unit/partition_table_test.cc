@@ -94,5 +94,39 @@ TEST(PartitionTableTest, AlarmsStayAndAreNewOnce) {
   EXPECT_EQ(one.held, "why");
 }
 
+TEST(PartitionTableTest, APartitionIsAsFarBehindAsTheTopicThatIsMost) {
+  ops::KafkaConfig config;
+  config.topics.resize(2);
+  config.topics[0].topic = "a";
+  config.topics[1].topic = "b";
+  PartitionTable table(config);
+  std::vector<SourceInfo> sources(2);
+  sources[0].topic = "a";
+  sources[1].topic = "b";
+  for (SourceInfo& one : sources) one.partition = 2;
+  const auto behind_ms = [&] { return table.BehindMs(sources, 10'000); };
+  EXPECT_TRUE(behind_ms().empty());  // where it begins is not known yet
+  table.SetBegun({2});
+  EXPECT_EQ(behind_ms().at(2), 0);  // there is no such topic
+  for (const char* topic : {"a", "b"}) {
+    table.Appear(topic, 2);
+    table.SetHighWatermark(topic, 2, 50);
+  }
+  EXPECT_EQ(behind_ms().at(2), 10'000);  // nothing of it is applied
+  sources[0].next_offset = 49;
+  sources[0].last = SourceMark{48, 9'000};
+  sources[1].next_offset = 40;
+  sources[1].last = SourceMark{39, 4'000};
+  EXPECT_EQ(behind_ms().at(2), 6'000);
+  sources[1].next_offset = 50;
+  EXPECT_EQ(behind_ms().at(2), 1'000);
+  sources[0].next_offset = 50;
+  EXPECT_EQ(behind_ms().at(2), 0);
+  table.SetHeld("b", 2, "a gap");  // it does not get on, wherever it is
+  EXPECT_EQ(behind_ms().at(2), 6'000);
+  EXPECT_EQ(table.HeldReasons(), std::vector<std::string>{"topic b is not consumed: a gap"});
+  EXPECT_EQ(behind_ms().size(), 1u);
+}
+
 }  // namespace
 }  // namespace seendb::ingest

@@ -30,6 +30,18 @@ TEST(StartTest, WhatIsGoneIsAnAlarmAndReadingGoesOn) {
   EXPECT_EQ(point.lost, 6);
 }
 
+// Another replica may have it.
+TEST(StartTest, AReplicaDoesNotPassOverWhatIsGone) {
+  PartitionFacts facts{.stored = 4, .known = true, .replicated = true, .low = 10, .high = 20};
+  const StartPoint point = ChooseStart(facts, KafkaStart::kEarliest);
+  EXPECT_EQ(point.offset, std::nullopt);
+  EXPECT_EQ(point.alarm, "truncated");
+  EXPECT_NE(point.held.find("begins at offset 10, and this replica goes on from 4"),
+            std::string::npos);
+  facts.low = 4;
+  EXPECT_EQ(ChooseStart(facts, KafkaStart::kEarliest).offset, 4);
+}
+
 TEST(StartTest, BeyondTheEndIsHeld) {
   const StartPoint point =
       ChooseStart({.stored = 21, .known = true, .topic_known = true, .low = 10, .high = 20},

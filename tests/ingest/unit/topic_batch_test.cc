@@ -105,9 +105,54 @@ TEST(TopicBatchTest, IsFullBeforeAMessageCouldBreakTheLimit) {
   for (size_t i = 0; i < kMaxMessageEvents; ++i) many += R"({"user":1,"item":2},)";
   many.back() = ']';
   int64_t offset = 0;
-  while (!batch.full()) batch.Add({0, offset++, 0, "", many});
+  while (batch.Fits({})) batch.Add({0, offset++, 0, "", many});
   EXPECT_EQ(offset, 2);
   EXPECT_LE(batch.View().plays.size(), kMaxIngestEvents);
+}
+
+TEST(TopicBatchTest, EventsOfAnotherPartitionsUsersAreDeadLetters) {
+  const ops::KafkaTopic topic;
+  TopicBatch batch(topic, [](IdRef user) { return user.ToString() == "u" ? 3u : 4u; });
+  batch.Add({3, 10, 111, "", R"({"user":"u","item":"a"})"});
+  batch.Add({3, 11, 111, "key", R"([{"user":"u","item":"b"},{"user":"w","item":"c"}])"});
+  batch.Add({4, 7, 111, "", R"({"user":"w","item":"d"})"});
+  batch.Add({4, 8, 111, "", "bad"});
+  const IngestBatch view = batch.View();
+  ASSERT_EQ(view.plays.size(), 2u);
+  EXPECT_EQ(view.plays[0].item.ToString(), "a");
+  EXPECT_EQ(view.plays[1].item.ToString(), "d");
+  EXPECT_EQ(view.origins.size(), 2u);
+  ASSERT_EQ(batch.dead_letters().size(), 2u);
+  const DeadLetter& dead = batch.dead_letters()[0];
+  EXPECT_TRUE(dead.misrouted);
+  EXPECT_EQ(dead.offset, 11);
+  EXPECT_EQ(dead.key, "key");
+  EXPECT_EQ(dead.reason, "misrouted: user \"w\" belongs to partition 4");
+  EXPECT_FALSE(batch.dead_letters()[1].misrouted);
+}
+
+// Of events that arrived on several days the engine could not say which are the first of theirs.
+TEST(TopicBatchTest, WhatArrivedOnAnotherDayIsForTheNextBatch) {
+  const ops::KafkaTopic topic;
+  TopicBatch batch(topic);
+  const auto message = [](int64_t offset, std::optional<Arrival> arrival) {
+    return Message{0, offset, 111, "", R"({"user":"u","item":"a"})", arrival};
+  };
+  ASSERT_TRUE(batch.Fits(message(0, Arrival{500, 7})));
+  batch.Add(message(0, Arrival{500, 7}));
+  ASSERT_TRUE(batch.Fits(message(1, Arrival{600, 7})));
+  batch.Add(message(1, Arrival{600, 7}));
+  EXPECT_FALSE(batch.Fits(message(2, Arrival{700, 8})));
+  EXPECT_FALSE(batch.Fits(message(2, std::nullopt)));
+  const IngestBatch view = batch.View();
+  ASSERT_EQ(view.origins.size(), 2u);
+  EXPECT_EQ(view.origins[0].arrived_ms, 500);
+  EXPECT_EQ(view.origins[1].arrived_ms, 600);
+  batch.Clear();
+  batch.Add(message(2, std::nullopt));
+  EXPECT_EQ(batch.View().origins[0].arrived_ms, std::nullopt);
+  EXPECT_FALSE(batch.Fits(message(3, Arrival{700, 8})));
+  EXPECT_TRUE(batch.Fits(message(3, std::nullopt)));
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include "ops/cluster_config.h"
 
+#include <map>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "ops/config.h"
@@ -77,15 +80,57 @@ TEST(ClusterConfigTest, RefusesByKey) {
       {R"({"cluster":{"weight":"1"}})", "/cluster/weight"},
       {R"({"cluster":{"backup_dir":"/b"}})", "/cluster/backup_dir"},
       {R"({"cluster":{"properties":{"group.id":"g"}}})", "/cluster/properties/group.id"},
-      {R"({"cluster":{"brokers":"a:1","name":"x","advertise":"http://h:1","secret_file":"s"},
-           "kafka":{"brokers":"a:1","topics":[{"topic":"t"}]}})",
-       "/kafka"},
   };
   for (const auto& one : kCases) {
     Config config;
     const Status status = ReadConfig(one.json, &config);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << one.json;
     EXPECT_EQ(status.field(), one.field) << one.json << status.ToString();
+  }
+}
+
+Status ReadNode(const std::string& kafka, Config* config) {
+  return ReadConfig(
+      R"({"cluster":{"brokers":"a:1","name":"x","advertise":"http://h:1","secret_file":"s",
+          "properties":{"sasl.username":"u","client.id":"c"}},"kafka":)" +
+          kafka + "}",
+      config);
+}
+
+TEST(ClusterConfigTest, OtherTopicsAreOfItsBrokersUnlessOthersAreNamed) {
+  Config config;
+  Status status = ReadNode(R"({"topics":[{"topic":"t"}],"start":"earliest",
+                               "properties":{"client.id":"d"}})",
+                           &config);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(config.kafka->brokers, "a:1");
+  EXPECT_EQ(config.kafka->properties,
+            (std::map<std::string, std::string>{{"sasl.username", "u"}, {"client.id", "d"}}));
+  Config other;
+  status = ReadNode(R"({"brokers":"b:1","topics":[{"topic":"t"}],"start":1})", &other);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_EQ(other.kafka->brokers, "b:1");
+  EXPECT_TRUE(other.kafka->properties.empty());
+}
+
+TEST(ClusterConfigTest, WhatNodesCannotConsumeIsRefused) {
+  struct Case {
+    const char *kafka, *field;
+  };
+  const Case kCases[] = {
+      {R"({"topics":[{"topic":"t"}],"start":"latest"})", "/kafka/start"},
+      {R"({"topics":[{"topic":"t"}],"partitions":[1]})", "/kafka/partitions"},
+      {R"({"topics":[{"topic":"t"},{"topic":"x.log"}]})", "/kafka/topics/1/topic"},
+      {R"({"topics":[{"topic":"x.meta"}]})", "/kafka/topics/0/topic"},
+      {R"({"topics":[{"topic":"t","first_of_day_topic":"x.log"}]})",
+       "/kafka/topics/0/first_of_day_topic"},
+      {R"({"topics":[{"topic":"t"}],"dead_letter_topic":"x.log"})", "/kafka/dead_letter_topic"},
+  };
+  for (const auto& one : kCases) {
+    Config config;
+    const Status status = ReadNode(one.kafka, &config);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << one.kafka;
+    EXPECT_EQ(status.field(), one.field) << one.kafka << status.ToString();
   }
 }
 

@@ -71,6 +71,23 @@ TEST_F(ProgressTest, WhatIsStoppedForGoodStaysSo) {
   EXPECT_EQ(ended_, 1);
 }
 
+TEST_F(ProgressTest, OtherTopicsCountAsTheLogDoes) {
+  std::map<uint32_t, int64_t> topics;
+  progress_.Hold(0, kNow);
+  progress_.Resume(0);
+  EXPECT_TRUE(progress_.CaughtUp().empty());
+  progress_.Advance(0, 1, kNow);
+  EXPECT_EQ(progress_.CaughtUp(), std::set<uint32_t>{0});
+  const auto report = [&] { return progress_.Report(kNow + 10, &topics).at(0); };
+  EXPECT_EQ(report().state, ReplicaState::kCatchingUp);  // nothing is known of them
+  topics[0] = 0;
+  EXPECT_EQ(report().state, ReplicaState::kServing);
+  EXPECT_EQ(report().behind_ms, 10);
+  topics[0] = cluster::kBehindMost + 1;
+  EXPECT_EQ(report().state, ReplicaState::kBehind);
+  EXPECT_EQ(report().behind_ms, cluster::kBehindMost + 1);
+}
+
 // After a start without Kafka: what is known is told, but by one that knows nothing.
 TEST_F(ProgressTest, WhatCannotBeReadOnIsBehind) {
   progress_.Hold(0, kNow);
