@@ -89,6 +89,7 @@ class EngineImpl final : public Engine {
   std::vector<uint32_t> AttachedShards() const override;
   Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) override;
   Status AttachShard(uint32_t shard, const std::string& folder) override;
+  Status ReplaceShard(uint32_t shard, const std::string& folder) override;
   Status DetachShard(uint32_t shard, Detached folder) override;
   Status RunDue() override;
   EngineStats Stats() override;
@@ -127,6 +128,9 @@ class EngineImpl final : public Engine {
   // attach.cc
   /// Makes an empty shard beside its place; its folder.
   Result<std::string> MakeEmptyShard(const Identity& identity, uint32_t shard) const;
+  Result<Identity> IdentityToAttach() const;
+  Status OpenInPlace(const Identity& identity, uint32_t number, const std::string& from);
+  Result<std::unique_ptr<Shard>> TakeOut(uint32_t number);
 
   /// Notes the time in every shard that is not being opened anew, once a minute.
   Status NoteClockIfDue();

@@ -88,6 +88,9 @@ class Passing : public Engine {
   Status AttachShard(uint32_t shard, const std::string& folder) override {
     return inner_->AttachShard(shard, folder);
   }
+  Status ReplaceShard(uint32_t shard, const std::string& folder) override {
+    return inner_->ReplaceShard(shard, folder);
+  }
   Status DetachShard(uint32_t shard, Detached folder) override {
     return inner_->DetachShard(shard, folder);
   }

@@ -316,6 +316,9 @@ class FakeEngine : public Engine {
   Status AttachShard(uint32_t, const std::string&) override {
     return Locked([] {});
   }
+  Status ReplaceShard(uint32_t, const std::string&) override {
+    return Locked([] {});
+  }
   Status DetachShard(uint32_t, Detached) override {
     return Locked([] {});
   }

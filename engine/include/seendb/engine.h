@@ -258,6 +258,11 @@ class Engine {
   /// ("/folder"). kIOError: it lies on another file system, or can't be opened. One shard comes or
   /// goes at a time.
   virtual Status AttachShard(uint32_t shard, const std::string& folder) = 0;
+  /// Puts the shard that lies in `folder` in the place of an attached one, which is deleted: as
+  /// DetachShard and AttachShard, but that the place has one of the two whenever the process ends,
+  /// and the former one again where the other can't be opened. What the former one alone has is
+  /// lost. Failures as those of both.
+  virtual Status ReplaceShard(uint32_t shard, const std::string& folder) = 0;
   /// Lets a shard go: calls for its users are kUnavailable from then on; those that are in it are
   /// waited for, then it is synced and closed. Options::owned has to leave it out at the next
   /// opening. kUnavailable: it is absent. kIncompatible: a folder that was kept is there already.

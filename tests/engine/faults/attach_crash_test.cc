@@ -170,6 +170,19 @@ TEST_P(AttachCrashTest, DetachRemoved) {
             });
 }
 
+// The place has the former one or the copy.
+TEST_P(AttachCrashTest, Replace) {
+  ASSERT_TRUE(engine_->CheckpointShard(1, kCopy).ok());
+  ASSERT_TRUE(engine_->Close().ok());
+  engine_.reset();
+  DieAtEach([&] { return engine_->ReplaceShard(1, kCopy); },
+            [&] {
+              EXPECT_EQ(engine_->AttachedShards().size(), 2U);
+              ExpectWhole(1);
+              EXPECT_FALSE(IsThere(kPlace + ".replaced"));
+            });
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, AttachCrashTest, ::testing::Bool(), [](const auto& at) {
   return std::string(at.param ? "PowerCut" : "Killed");
 });

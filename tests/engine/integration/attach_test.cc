@@ -68,6 +68,50 @@ TEST_F(AttachTest, AShardThatWasKeptComesBack) {
   ExpectSeen(users_[1], {"drained", "staged", "after"});
 }
 
+TEST_F(AttachTest, ACopyReplacesAShard) {
+  const std::string copy = dir_ + "/copy";
+  ASSERT_TRUE(engine_->CheckpointShard(2, copy).ok());
+  Play(users_[2], {"later"});
+  ExpectOk(engine_->ReplaceShard(2, copy));
+  EXPECT_FALSE(IsThere(copy));
+  EXPECT_FALSE(IsThere(Place(2) + ".replaced"));
+  ExpectSeen(users_[2], {"drained", "staged"});
+  EXPECT_EQ(Unseen(users_[2], {"later"}), Items{"later"});
+  EXPECT_EQ(Play(users_[2], {"after"}), 1U);
+  ExpectSeen(users_[0], {"drained", "staged"});
+  Reopen();
+  ExpectSeen(users_[2], {"drained", "staged", "after"});
+}
+
+TEST_F(AttachTest, WhatCanReplaceNoShardChangesNothing) {
+  const std::string copy = dir_ + "/copy";
+  ASSERT_TRUE(engine_->CheckpointShard(2, copy).ok());
+  EXPECT_EQ(engine_->ReplaceShard(1, copy).code(), StatusCode::kIncompatible);
+  EXPECT_EQ(engine_->ReplaceShard(2, Place(2)).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(engine_->ReplaceShard(2, copy + "-absent").code(), StatusCode::kInvalidArgument);
+  ExpectOk(engine_->DetachShard(2, Detached::kRemoved));
+  EXPECT_EQ(engine_->ReplaceShard(2, copy).code(), StatusCode::kUnavailable);
+  ExpectOk(engine_->AttachShard(2, copy));
+  for (const std::string& user : users_) ExpectSeen(user, {"drained", "staged"});
+}
+
+// Its files are damaged: what was there before serves on.
+TEST_F(AttachTest, ACopyThatCannotBeOpenedLeavesTheFormerShard) {
+  const std::string copy = dir_ + "/copy";
+  ASSERT_TRUE(engine_->CheckpointShard(2, copy).ok());
+  for (const auto& file : std::filesystem::directory_iterator(copy)) {
+    if (file.path().filename().string().starts_with("MANIFEST")) {
+      std::filesystem::resize_file(file.path(), 3);
+    }
+  }
+  EXPECT_FALSE(engine_->ReplaceShard(2, copy).ok());
+  EXPECT_EQ(engine_->AttachedShards(), (std::vector<uint32_t>{0, 1, 2}));
+  ExpectSeen(users_[2], {"drained", "staged"});
+  EXPECT_EQ(Play(users_[2], {"after"}), 1U);
+  Reopen();
+  ExpectSeen(users_[2], {"drained", "staged", "after"});
+}
+
 TEST_F(AttachTest, ACopyIsAttachedInPlaceOfWhatWasRemoved) {
   const std::string copy = dir_ + "/copy";
   const auto report = engine_->CheckpointShard(2, copy);
