@@ -172,8 +172,8 @@ class App {
         .states_changed = [this] { node_->RenewTable(); },
         .collections_changed = [this] { context_.catalog.Renew(engine_.get()); },
         .topics_behind_ms = TopicsBehind(),
-        .fetch = [this](uint32_t partition,
-                        const auto& stopping) { return moves_->Fetch(partition, stopping); },
+        .fetch = [this](uint32_t partition, int64_t least,
+                        const auto& stopping) { return moves_->Fetch(partition, least, stopping); },
         .migrations = context_.migrations});
     node_->TellReplicas([this] { return WithOldStores(replicas_->Report(), context_.migrations); });
     context_.ingest_problems = [this] { return ClusterProblems(); };

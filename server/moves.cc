@@ -50,7 +50,8 @@ Status Moves::Start(Engine* engine) {
 
 void Moves::Answer(api::Call& call) { transfer::AnswerSnapshotCall(&snapshots_, call); }
 
-Result<std::string> Moves::Fetch(uint32_t partition, const std::function<bool()>& stopping) {
+Result<std::string> Moves::Fetch(uint32_t partition, int64_t least,
+                                 const std::function<bool()>& stopping) {
   const auto began = std::chrono::steady_clock::now();
   const auto meta = node_.meta();
   const auto replicas = cluster::ReplicasOf(partition, *meta, node_.AllViews());
@@ -58,6 +59,7 @@ Result<std::string> Moves::Fetch(uint32_t partition, const std::function<bool()>
   for (const size_t i : cluster::CopyOrder(replicas)) {
     const auto member = meta->members().find(replicas[i].node);
     const bool other = replicas[i].node != node_.config().node;
+    if (replicas[i].report.next_offset < least) continue;
     if (other && member != meta->members().end()) urls.push_back(member->second.url);
   }
   const Result<transfer::Fetched> fetched = fetcher_.FetchFromOne(partition, urls, stopping);

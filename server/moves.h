@@ -30,7 +30,8 @@ class Moves {
   /// Answers a call below /internal/shards/.
   void Answer(api::Call& call);
   /// See replica::FetchShard.
-  Result<std::string> Fetch(uint32_t partition, const std::function<bool()>& stopping);
+  Result<std::string> Fetch(uint32_t partition, int64_t least,
+                            const std::function<bool()>& stopping);
 
  private:
   membership::Node& node_;

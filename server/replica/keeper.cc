@@ -85,6 +85,11 @@ void Keeper::Look() {
   for (const uint32_t partition : plan.fetch) {
     if (!dropping_.contains(partition)) Fetch(partition);
   }
+  for (const auto& [partition, copy_from] : progress_->ToReplace()) {
+    const bool full = fetchers_.size() >= cluster::kFetchesMost;
+    if (full || fetchers_.contains(partition) || dropping_.contains(partition)) continue;
+    Begin(partition, [this, partition, copy_from] { return ReplaceNow(partition, copy_from); });
+  }
   for (const uint32_t partition : plan.drop) {
     progress_->Drop(partition);
     dropping_.insert(partition);
@@ -102,19 +107,55 @@ void Keeper::Drop(uint32_t partition) {
   ops::Log(ops::LogLevel::kInfo, "shard_dropped", {{"partition", partition}});
 }
 
-void Keeper::Fetch(uint32_t partition) {
-  progress_->SetFetching(partition, true);
-  fetchers_[partition] = std::thread([this, partition] {
-    const Status fetched = FetchNow(partition);
-    Note(partition, fetched.ok() ? "" : "it can't be fetched: " + fetched.ToString());
-    progress_->SetFetching(partition, false);
-    if (fetched.ok()) progress_->Hold(partition, engine_->NowMs());
+void Keeper::Begin(uint32_t partition, std::function<Status()> bring) {
+  fetchers_[partition] = std::thread([this, partition, bring = std::move(bring)] {
+    const Status brought = bring();
+    Note(partition, brought.ok() ? "" : "it can't be fetched: " + brought.ToString());
     {
       const MutexLock lock(mutex_);
       fetched_.insert(partition);
     }
-    if (fetched.ok()) wake_.NotifyAll();  // one that failed is tried again at the next look
+    if (brought.ok()) wake_.NotifyAll();  // one that failed is tried again at the next look
   });
+}
+
+void Keeper::Fetch(uint32_t partition) {
+  progress_->SetFetching(partition, true);
+  Begin(partition, [this, partition] {
+    Status fetched = FetchNow(partition);
+    progress_->SetFetching(partition, false);
+    if (fetched.ok()) progress_->Hold(partition, engine_->NowMs());
+    return fetched;
+  });
+}
+
+bool Keeper::stopping() const {
+  const MutexLock lock(mutex_);
+  return stopping_;
+}
+
+Result<std::string> Keeper::Copy(uint32_t partition, int64_t least) {
+  if (!options_.fetch) return Status::NotFound("no node has a copy to give");
+  return options_.fetch(partition, least, [this] { return stopping(); });
+}
+
+// It serves on, as one that is behind, until the copy is whole.
+Status Keeper::ReplaceNow(uint32_t partition, int64_t copy_from) {
+  const Result<std::string> folder = Copy(partition, copy_from);
+  if (!folder.ok()) return folder.status();
+  progress_->Drop(partition);
+  Status replaced;
+  do {
+    replaced = engine_->ReplaceShard(partition, *folder);
+  } while (replaced.code() == StatusCode::kBusy && !stopping());
+  if (std::ranges::count(engine_->AttachedShards(), partition) > 0) {
+    progress_->Hold(partition, engine_->NowMs());
+  }
+  if (replaced.ok()) {
+    ops::Log(ops::LogLevel::kInfo, "shard_replaced",
+             {{"partition", partition}, {"log_begins_at", copy_from}});
+  }
+  return replaced;
 }
 
 // By a handle that knows no former leader of the partition.
@@ -132,13 +173,7 @@ Result<int64_t> Keeper::BeginningOf(uint32_t partition) const {
 
 // Without a copy it begins empty, and is whole once the log was read: where that has all.
 Status Keeper::FetchNow(uint32_t partition) {
-  Result<std::string> folder = Status::NotFound("no node has a copy to give");
-  if (options_.fetch) {
-    folder = options_.fetch(partition, [this] {
-      const MutexLock lock(mutex_);
-      return stopping_;
-    });
-  }
+  const Result<std::string> folder = Copy(partition, 0);
   if (folder.ok()) return engine_->AttachShard(partition, *folder);
   if (folder.status().code() != StatusCode::kNotFound) return folder.status();
   const Result<int64_t> beginning = BeginningOf(partition);

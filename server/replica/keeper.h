@@ -1,6 +1,7 @@
 // server/replica/keeper.h: sees to it that the shards are here that the placement says, on a thread
-// of its own. Wanted and absent: it is fetched, two at a time. Here and not wanted: it goes once
-// the others have long been serving (cluster/view.h).
+// of its own. Wanted and absent: it is fetched, two at a time; so is the copy of one whose log has
+// lost what comes next. Here and not wanted: it goes once the others have long been serving
+// (cluster/view.h).
 
 #pragma once
 
@@ -39,6 +40,11 @@ class Keeper {
   void Drop(uint32_t partition);
   void Fetch(uint32_t partition);
   Status FetchNow(uint32_t partition);
+  /// Does that which brings a shard on a thread of its own; one that fails is tried again.
+  void Begin(uint32_t partition, std::function<Status()> bring);
+  Status ReplaceNow(uint32_t partition, int64_t copy_from);
+  Result<std::string> Copy(uint32_t partition, int64_t least);
+  bool stopping() const;
   /// The first offset that the log has.
   Result<int64_t> BeginningOf(uint32_t partition) const;
   /// `why` empty: it is well.

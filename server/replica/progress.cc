@@ -79,7 +79,8 @@ void Progress::Begin(uint32_t partition, int64_t next_offset, int64_t newest_ms)
 void Progress::Resume(uint32_t partition) {
   const MutexLock lock(mutex_);
   const auto at = replicas_.find(partition);
-  if (at != replicas_.end() && !at->second.for_good) at->second.stopped.clear();
+  if (at == replicas_.end() || at->second.how != Stopped::kForNow) return;
+  at->second.stopped.clear();
 }
 
 void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms) {
@@ -105,15 +106,16 @@ void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_
   for (const Done& done : ready) done(true);
 }
 
-void Progress::Stop(uint32_t partition, const std::string& why, bool for_good) {
+void Progress::Stop(uint32_t partition, const std::string& why, Stopped how, int64_t copy_from) {
   Ready ready;
   {
     const MutexLock lock(mutex_);
     const auto at = replicas_.find(partition);
-    if (at == replicas_.end() || at->second.for_good) return;
+    if (at == replicas_.end() || at->second.how != Stopped::kForNow) return;
     at->second.stopped = why;
-    at->second.for_good = for_good;
-    if (for_good) GiveUp(&at->second, &ready);
+    at->second.how = how;
+    at->second.copy_from = copy_from;
+    if (how != Stopped::kForNow) GiveUp(&at->second, &ready);
   }
   for (const Done& done : ready) done(false);
 }
@@ -121,7 +123,16 @@ void Progress::Stop(uint32_t partition, const std::string& why, bool for_good) {
 bool Progress::IsStopped(uint32_t partition) const {
   const MutexLock lock(mutex_);
   const auto at = replicas_.find(partition);
-  return at != replicas_.end() && at->second.for_good;
+  return at != replicas_.end() && at->second.how != Stopped::kForNow;
+}
+
+std::map<uint32_t, int64_t> Progress::ToReplace() const {
+  const MutexLock lock(mutex_);
+  std::map<uint32_t, int64_t> to_replace;
+  for (const auto& [partition, replica] : replicas_) {
+    if (replica.how == Stopped::kUntilReplaced) to_replace[partition] = replica.copy_from;
+  }
+  return to_replace;
 }
 
 void Progress::Doubt(int64_t now_ms) {
@@ -213,7 +224,7 @@ void Progress::Await(uint32_t partition, int64_t next_offset, Time deadline, Don
     const auto at = ended_ ? replicas_.end() : replicas_.find(partition);
     if (at != replicas_.end()) {
       there = at->second.next_offset.value_or(0) >= next_offset;
-      if (!there && !at->second.for_good) {
+      if (!there && at->second.how == Stopped::kForNow) {
         at->second.waiters.emplace(next_offset, Replica::Waiter{deadline, std::move(done)});
         return;
       }

@@ -22,6 +22,13 @@
 
 namespace seendb::replica {
 
+/// For how long nothing more is applied.
+enum class Stopped : uint8_t {
+  kForNow,         ///< until Resume
+  kUntilReplaced,  ///< until another node's copy is in its place
+  kForGood,        ///< until the process ends
+};
+
 /// See the head of this file.
 class Progress {
  public:
@@ -47,11 +54,14 @@ class Progress {
   void Begin(uint32_t partition, int64_t next_offset, int64_t newest_ms);
   /// All before `next_offset` is applied, the last of it arrived at `arrival_ms`.
   void Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms);
-  /// Nothing more is applied, until Resume; `for_good`: until the process ends.
-  void Stop(uint32_t partition, const std::string& why, bool for_good);
+  /// Nothing more is applied. `copy_from`: of kUntilReplaced, the offset that a copy has to have.
+  void Stop(uint32_t partition, const std::string& why, Stopped how, int64_t copy_from = 0);
   /// Its log can be read on.
   void Resume(uint32_t partition);
+  /// Whether no Resume helps it.
   bool IsStopped(uint32_t partition) const;
+  /// Those that are to be replaced by a copy, with the offset that it has to have.
+  std::map<uint32_t, int64_t> ToReplace() const;
   /// The process stood still up to now: until something that arrived later is applied, the replicas
   /// are behind.
   void Doubt(int64_t now_ms);
@@ -84,7 +94,8 @@ class Progress {
     bool caught_up = false;
     bool doubted = false;
     std::string stopped;  ///< why; empty: it is not
-    bool for_good = false;
+    Stopped how = Stopped::kForNow;
+    int64_t copy_from = 0;
     Time applied_at = {};
     struct Waiter {
       Time deadline;

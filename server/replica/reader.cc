@@ -99,12 +99,13 @@ Status Reader::Session() {
   return failed_;
 }
 
-int64_t Reader::TellStored(uint32_t partition) const {
+int64_t Reader::TellStored(uint32_t partition, std::optional<SourceMark>* last) const {
   int64_t next = 0, newest_ms = 0;
   for (const SourceInfo& source : context_.engine->Sources()) {
     if (source.topic == context_.topic && source.partition == partition) {
       next = source.next_of_shard.value_or(0);
       newest_ms = source.last_of_shard ? source.last_of_shard->time_ms : 0;
+      if (last != nullptr) *last = source.last_of_shard;
     }
   }
   context_.progress->Begin(partition, next, newest_ms);
@@ -113,7 +114,8 @@ int64_t Reader::TellStored(uint32_t partition) const {
 
 Result<bool> Reader::Begin(uint32_t partition, int ask_ms) {
   if (context_.progress->IsStopped(partition)) return false;
-  const int64_t next = TellStored(partition);
+  std::optional<SourceMark> last;
+  const int64_t next = TellStored(partition, &last);
   const auto ends =
       kafka::Watermarks(consumer_, context_.topic, static_cast<int32_t>(partition), ask_ms);
   if (!ends.ok()) return ends.status();
@@ -122,21 +124,27 @@ Result<bool> Reader::Begin(uint32_t partition, int ask_ms) {
                             "the log begins at offset " + std::to_string(ends->first) +
                                 ", and this replica goes on from " + std::to_string(next) +
                                 ": what lies between is gone, and may hold an erasure",
-                            true);
+                            Stopped::kUntilReplaced, ends->first);
     return false;
   }
   if (next > ends->second) {
-    return Status::Unavailable("partition " + std::to_string(partition) + " ends at offset " +
-                               std::to_string(ends->second) + ", before what was applied of it (" +
-                               std::to_string(next) + "): the log has lost records");
+    context_.progress->Stop(partition,
+                            "the log ends at offset " + std::to_string(ends->second) +
+                                ", before what was applied of it (" + std::to_string(next) +
+                                "): it lost records, or was made anew",
+                            Stopped::kForNow);
+    missing_.insert(partition);
+    return false;
   }
   context_.progress->Resume(partition);
   next_[partition] = next;
+  if (last && last->offset >= ends->first && last->offset < next) checks_[partition] = *last;
   return true;
 }
 
 Status Reader::Assign() {
   next_.clear();
+  checks_.clear();
   missing_.clear();
   Status first;
   const std::set<uint32_t> held = context_.progress->Held();
@@ -144,7 +152,7 @@ Status Reader::Assign() {
     if (stop_.stopped()) return {};
     const Result<bool> begun = Begin(partition, first.ok() ? kEndsMs : kEndsAgainMs);
     if (begun.ok()) continue;
-    context_.progress->Stop(partition, std::string(begun.status().message()), false);
+    context_.progress->Stop(partition, std::string(begun.status().message()), Stopped::kForNow);
     missing_.insert(partition);
     if (!first.ok()) continue;
     first = begun.status();
@@ -152,16 +160,17 @@ Status Reader::Assign() {
     for (const uint32_t other : held) {
       if (next_.contains(other)) continue;
       TellStored(other);
-      context_.progress->Stop(other, std::string(first.message()), false);
+      context_.progress->Stop(other, std::string(first.message()), Stopped::kForNow);
     }
   }
   look_again_ = std::chrono::steady_clock::now() + kLookAgain;
   if (next_.empty()) return first;
   const kafka::KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
   for (const auto& [partition, next] : next_) {
+    const auto check = checks_.find(partition);
     rd_kafka_topic_partition_list_add(list.get(), context_.topic.c_str(),
                                       static_cast<int32_t>(partition))
-        ->offset = next;
+        ->offset = check == checks_.end() ? next : check->second.offset;
   }
   const rd_kafka_resp_err_t error = rd_kafka_assign(consumer_, list.get());
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Unavailable(rd_kafka_err2str(error));
@@ -173,7 +182,11 @@ bool Reader::CanReadMore() {
   const auto now = std::chrono::steady_clock::now();
   if (missing_.empty() || now < look_again_) return false;
   look_again_ = now + kLookAgain;
-  return Begin(*missing_.begin(), kEndsAgainMs).ok();
+  auto one = missing_.upper_bound(looked_at_);
+  if (one == missing_.end()) one = missing_.begin();
+  looked_at_ = *one;
+  const Result<bool> begun = Begin(looked_at_, kEndsAgainMs);
+  return begun.ok() && (*begun || context_.progress->IsStopped(looked_at_));
 }
 
 // A call for a batch returns early only when the batch is full. So the first message is waited for
@@ -195,7 +208,16 @@ Status Reader::Take(const rd_kafka_message_t& message) {
   }
   const auto partition = static_cast<uint32_t>(message.partition);
   const auto next = next_.find(partition);
-  if (next == next_.end() || message.offset < next->second) return {};
+  if (next == next_.end()) return {};
+  if (IsOfAnotherLog(message)) {
+    const std::string why = "the log is not the one that was applied: its record at offset " +
+                            std::to_string(message.offset) + " has another time";
+    context_.progress->Stop(partition, why, Stopped::kForGood);
+    ops::Log(ops::LogLevel::kError, "log_stopped", {{"partition", partition}, {"error", why}});
+    next_.erase(next);
+    return {};
+  }
+  if (message.offset < next->second) return {};
   if (message.offset > next->second) {
     if (Status gap = CheckGap(message, next->second); !gap.ok()) return gap;
     if (!next_.contains(partition)) return {};
@@ -209,6 +231,16 @@ Status Reader::Take(const rd_kafka_message_t& message) {
   return Apply(record, next->second);
 }
 
+// Where the log has the record no more, or says no time of it, nothing is known.
+bool Reader::IsOfAnotherLog(const rd_kafka_message_t& message) {
+  const auto check = checks_.find(static_cast<uint32_t>(message.partition));
+  if (check == checks_.end() || message.offset < check->second.offset) return false;
+  const SourceMark expected = check->second;
+  checks_.erase(check);
+  const std::optional<int64_t> at_ms = TimeOf(message);
+  return message.offset == expected.offset && at_ms && *at_ms != expected.time_ms;
+}
+
 // Offsets that were never given to a record may be missing; records that are gone may not.
 Status Reader::CheckGap(const rd_kafka_message_t& message, int64_t expected) {
   const auto ends = kafka::Watermarks(consumer_, context_.topic, message.partition, kEndsMs);
@@ -218,7 +250,7 @@ Status Reader::CheckGap(const rd_kafka_message_t& message, int64_t expected) {
   context_.progress->Stop(partition,
                           "the log goes on at offset " + std::to_string(message.offset) +
                               " behind " + std::to_string(expected) + ": what lay between is gone",
-                          true);
+                          Stopped::kUntilReplaced, ends->first);
   next_.erase(partition);
   return {};
 }
@@ -245,7 +277,8 @@ Status Reader::Apply(const LogRecord& record, int64_t from) {
     const bool unknown =
         done.code() == StatusCode::kIncompatible || done.code() == StatusCode::kCorruption;
     if (unknown || pause >= kWorthTelling) {
-      context_.progress->Stop(record.partition, where + std::string(done.message()), unknown);
+      context_.progress->Stop(record.partition, where + std::string(done.message()),
+                              unknown ? Stopped::kForGood : Stopped::kForNow);
     }
     if (unknown) {
       ops::Log(

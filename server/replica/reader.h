@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -56,13 +57,15 @@ class Reader {
   /// Whether one that could not be read when the session began can be now.
   bool CanReadMore();
   /// What is stored of a partition: the offset to read next. Says so to those who ask.
-  int64_t TellStored(uint32_t partition) const;
+  int64_t TellStored(uint32_t partition, std::optional<SourceMark>* last = nullptr) const;
   /// Whether it is read from there on; else it never is.
   Result<bool> Begin(uint32_t partition, int ask_ms);
   void Poll(rd_kafka_queue_t* queue);
   Status Take(const rd_kafka_message_t& message);
   /// Nothing behind the gap may be read.
   Status CheckGap(const rd_kafka_message_t& message, int64_t expected);
+  /// Whether the log is another one than that of which records were applied.
+  bool IsOfAnotherLog(const rd_kafka_message_t& message);
   /// Insists until it is applied, or can't be.
   Status Apply(const LogRecord& record, int64_t from);
   void SetProblem(const std::string& problem);
@@ -72,8 +75,10 @@ class Reader {
   std::thread thread_;
   // Of the thread.
   rd_kafka_t* consumer_ = nullptr;
-  std::map<uint32_t, int64_t> next_;  // of the partitions that are read
-  std::set<uint32_t> missing_;        // held, and the brokers don't say where they begin
+  std::map<uint32_t, int64_t> next_;       // of the partitions that are read
+  std::map<uint32_t, SourceMark> checks_;  // applied records; the log is to have them as they were
+  std::set<uint32_t> missing_;             // held, and can't be read now
+  uint32_t looked_at_ = 0;                 // of missing_, the last
   Time look_again_;
   std::vector<rd_kafka_message_t*> polled_;
   Status failed_;  // the session is to end

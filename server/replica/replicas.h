@@ -57,11 +57,11 @@ struct AppendLimits {
   std::chrono::milliseconds apply{2'000};     ///< from then on until it is applied here
 };
 
-/// Brings a copy of a shard from another node, and says in which folder it lies, for
-/// Engine::AttachShard; blocks, and ends soon where `stopping` says so. kNotFound: no node has one
-/// to give.
-using FetchShard =
-    std::function<Result<std::string>(uint32_t partition, const std::function<bool()>& stopping)>;
+/// Brings a copy of a shard, in which all of the log before `least` is applied, from another node,
+/// and says in which folder it lies, for Engine::AttachShard; blocks, and ends soon where
+/// `stopping` says so. kNotFound: no node has one to give.
+using FetchShard = std::function<Result<std::string>(uint32_t partition, int64_t least,
+                                                     const std::function<bool()>& stopping)>;
 
 /// What a node's replicas go by. Functions are called by any thread, and wait for nothing unless
 /// they say so.

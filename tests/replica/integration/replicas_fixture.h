@@ -7,6 +7,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,7 +57,7 @@ class ReplicasTest : public ::testing::Test {
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     engine_ = std::move(opened).value();
     ReplicasOptions given;
-    given.access.brokers = mock_.brokers();
+    given.access.brokers = mock_->brokers();
     given.cluster = "feed";
     given.node = "n1";
     given.limits = limits_;
@@ -132,14 +133,14 @@ class ReplicasTest : public ::testing::Test {
       rd_kafka_header_add(headers, cluster::kLogHeaderName, -1, header->data(),
                           static_cast<ssize_t>(header->size()));
     }
-    EXPECT_EQ(rd_kafka_producev(mock_.producer(), RD_KAFKA_V_TOPIC("feed.log"),
+    EXPECT_EQ(rd_kafka_producev(mock_->producer(), RD_KAFKA_V_TOPIC("feed.log"),
                                 RD_KAFKA_V_PARTITION(static_cast<int32_t>(partition)),
                                 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                                 RD_KAFKA_V_KEY(key.data(), key.size()),
                                 RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
                                 RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END),
               RD_KAFKA_RESP_ERR_NO_ERROR);
-    EXPECT_EQ(rd_kafka_flush(mock_.producer(), 20'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+    EXPECT_EQ(rd_kafka_flush(mock_->producer(), 20'000), RD_KAFKA_RESP_ERR_NO_ERROR);
   }
   void WritePlay(const std::string& user, const std::string& item, int64_t arrival_ms) {
     const std::string header =
@@ -160,7 +161,7 @@ class ReplicasTest : public ::testing::Test {
   }
 
   std::string folder_;
-  MockCluster mock_{"feed.log", kPartitions};
+  std::optional<MockCluster> mock_{std::in_place, "feed.log", kPartitions};
   std::atomic<std::shared_ptr<const cluster::Meta>> meta_{std::make_shared<cluster::Meta>()};
   std::atomic<bool> meta_known_{true};
   std::function<bool()> read_meta_to_end_ = [this] { return meta_known_.load(); };

@@ -215,7 +215,7 @@ TEST_F(ReplicasTest, WithoutKafkaWritesAreRefusedAtOnceAndReadsGoOn) {
   StartAndServe();
   const std::string user = UserOf(0);
   ASSERT_TRUE(Append(LogKind::kPlays, user, PlayOf(user, "v"))->applied);
-  ASSERT_EQ(rd_kafka_mock_broker_set_down(mock_.mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
+  ASSERT_EQ(rd_kafka_mock_broker_set_down(mock_->mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
   Eventually([&] {
     const auto begun = std::chrono::steady_clock::now();
     const Result<Appended> refused = Append(LogKind::kPlays, user, PlayOf(user, "w"));
@@ -224,7 +224,7 @@ TEST_F(ReplicasTest, WithoutKafkaWritesAreRefusedAtOnceAndReadsGoOn) {
            took < std::chrono::milliseconds(100);
   });
   EXPECT_TRUE(IsSeen(user, "v"));
-  ASSERT_EQ(rd_kafka_mock_broker_set_up(mock_.mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
+  ASSERT_EQ(rd_kafka_mock_broker_set_up(mock_->mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
   Eventually([&] {
     const Result<Appended> again = Append(LogKind::kPlays, user, PlayOf(user, "x"));
     return again.ok() && again->applied;
@@ -235,7 +235,7 @@ TEST_F(ReplicasTest, WithoutKafkaWritesAreRefusedAtOnceAndReadsGoOn) {
 TEST_F(ReplicasTest, AFatalErrorOfAProducerIsSurvived) {
   StartAndServe();
   const std::string user = UserOf(0);
-  rd_kafka_mock_push_request_errors(mock_.mock(), /*Produce*/ 0, 1,
+  rd_kafka_mock_push_request_errors(mock_->mock(), /*Produce*/ 0, 1,
                                     RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER);
   Eventually([&] {
     const Result<Appended> done = Append(LogKind::kPlays, user, PlayOf(user, "v"));
@@ -254,8 +254,8 @@ TEST_F(ReplicasTest, ACopyIsTakenWhereANodeHasOne) {
   ASSERT_TRUE(engine_->DetachShard(3, Detached::kRemoved).ok());
   Stop();
   std::atomic<int> asked{0};
-  fetch_ = [&](uint32_t partition, const auto&) -> Result<std::string> {
-    EXPECT_EQ(partition, 3U);
+  fetch_ = [&](uint32_t partition, int64_t least, const auto&) -> Result<std::string> {
+    EXPECT_EQ(std::pair(partition, least), std::pair(3U, int64_t{0}));
     if (asked++ == 0) return Status::Unavailable("the other node is away");
     return folder_ + "/copy";
   };
@@ -264,6 +264,36 @@ TEST_F(ReplicasTest, ACopyIsTakenWhereANodeHasOne) {
   Eventually([&] { return CountServing() == 4; });
   EXPECT_EQ(asked, 2);
   EXPECT_TRUE(IsSeen(user, "v"));
+}
+
+// The topic was deleted and made again: its records are others, whatever their offsets.
+TEST_F(ReplicasTest, ALogMadeAnewIsNotReadOn) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  for (int i = 0; i < 5; ++i) WritePlay(user, "v" + std::to_string(i), NowMs());
+  Eventually([&] { return IsSeen(user, "v4"); });
+  Stop();
+  mock_.emplace("feed.log", kPartitions);
+  Start();
+  const auto is_behind = [&](const char* why) {
+    const std::vector<std::string> problems = replicas_->Problems();
+    const bool said = std::ranges::any_of(problems, [&](const std::string& one) {
+      return one.starts_with("partition 0: ") && one.find(why) != std::string::npos;
+    });
+    return said && replicas_->Report().at(0).state == ReplicaState::kBehind;
+  };
+  Eventually([&] { return is_behind("it lost records, or was made anew"); });
+  EXPECT_TRUE(IsSeen(user, "v0"));
+  // It has grown beyond what was applied.
+  for (int i = 0; i < 200; ++i) WritePlay(user, "w" + std::to_string(i), NowMs());
+  Eventually([&] { return is_behind("is not the one that was applied"); });
+  WritePlay(user, "x", NowMs());
+  Stop();
+  Start();
+  Eventually([&] { return is_behind("is not the one that was applied"); });
+  EXPECT_FALSE(IsSeen(user, "w199"));
+  EXPECT_FALSE(IsSeen(user, "x"));
+  EXPECT_TRUE(IsSeen(user, "v4"));
 }
 
 TEST_F(ReplicasTest, WhatIsNotHeldIsRefused) {

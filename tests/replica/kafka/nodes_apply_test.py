@@ -132,6 +132,58 @@ class NodesApplyTest(ClusterNodes):
         self.assertEqual(self.unseen(server, "u1", ["a", "c"]), ["c"])
 
 
+    def test_a_replica_that_was_away_for_too_long_takes_a_copy(self):
+        nodes = [self.node(self.name, "n%d" % i) for i in (1, 2)]
+        eventually(lambda: self.states(nodes[0]) == {"n1": "up", "n2": "up"})
+        self.rebalance(self.name)
+        self.wait_serving(*nodes)
+        lost = partition_of("u1", PARTITIONS)
+        self.play("u1", "a")
+        self.log.flush()
+        for server in nodes:
+            eventually(lambda: self.alone(server, "u1", ["a", "b"]) == ["b"])
+        nodes[1].kill()
+        for _ in range(50):
+            self.play("u1", "b")
+        self.log.flush()
+        self.expect(nodes[:1], "u1", ["a", "b", "c"], ["c"])
+        self.broker.truncate(self.name + ".log", lost, -1)
+        self.play("u1", "c")
+        self.log.flush()
+        nodes[1].start(port=nodes[1].fixed_port)
+        self.wait_serving(*nodes)
+        self.assertEqual(self.alone(nodes[1], "u1", ["a", "b", "c", "d"]), ["d"])
+        self.assertEqual(nodes[1].log_text().count('"shard_replaced"'), 1)
+        folders = os.listdir(nodes[1].db)
+        self.assertEqual([name for name in folders if name.endswith(".replaced")], [], folders)
+        eventually(lambda: nodes[1].get("/readyz").json.get("problems", []) == [])
+        self.assertEqual(nodes[1].terminate(), 0)
+
+    def test_a_log_that_was_made_anew_is_not_read_on(self):
+        server = self.node(self.name, "n1")
+        eventually(lambda: self.states(server) == {"n1": "up"})
+        self.rebalance(self.name)
+        self.wait_serving(server)
+        for item in "abcdefgh":
+            self.play("u1", item)
+        self.log.flush()
+        self.expect([server], "u1", ["a", "h", "i"], ["i"])
+        server.kill()
+        topic = self.name + ".log"
+        self.broker.delete_topic(topic)
+        eventually(lambda: topic not in real_kafka.topics_of(self.broker), timeout=30)
+        self.broker.topic(topic, PARTITIONS)
+        server.start(port=server.fixed_port)
+        eventually(lambda: "or was made anew" in server.log_text(), timeout=30)
+        eventually(lambda: set(self.replica_states(server).values()) == {"behind"}, timeout=30)
+        for number in range(200):
+            self.play("u1", "new%d" % number)
+        self.log.flush()
+        eventually(lambda: "is not the one that was applied" in server.log_text(), timeout=30)
+        self.assertEqual(self.replica_states(server)[partition_of("u1", PARTITIONS), "n1"], "behind")
+        self.assertEqual(self.unseen(server, "u1", ["a", "h", "new199"]), ["new199"])
+
+
 if __name__ == "__main__":
     real_kafka.require()
     unittest.main()

@@ -56,19 +56,34 @@ TEST_F(ProgressTest, WhatIsStoppedForGoodStaysSo) {
   progress_.Hold(0, kNow);
   progress_.Resume(0);
   progress_.Advance(0, 1, kNow);
-  progress_.Stop(0, "the disk is full", false);
+  progress_.Stop(0, "the disk is full", Stopped::kForNow);
   EXPECT_EQ(State(0), ReplicaState::kBehind);
   EXPECT_EQ(progress_.Problems(), std::vector<std::string>{"partition 0: the disk is full"});
   progress_.Resume(0);
   EXPECT_EQ(State(0), ReplicaState::kServing);
-  progress_.Stop(0, "an unknown record", true);
+  progress_.Stop(0, "an unknown record", Stopped::kForGood);
   progress_.Resume(0);
   EXPECT_EQ(State(0), ReplicaState::kBehind);
   EXPECT_TRUE(progress_.IsStopped(0));
-  progress_.Stop(0, "no broker", false);
+  progress_.Stop(0, "no broker", Stopped::kForNow);
   EXPECT_EQ(progress_.Problems(), std::vector<std::string>{"partition 0: an unknown record"});
   Await(0, 2);
   EXPECT_EQ(ended_, 1);
+}
+
+TEST_F(ProgressTest, WhatIsToBeReplacedServesAsBehindUntilItIs) {
+  progress_.Hold(0, kNow);
+  progress_.Resume(0);
+  progress_.Advance(0, 1, kNow);
+  progress_.Stop(0, "a gap", Stopped::kUntilReplaced, 40);
+  EXPECT_EQ(progress_.ToReplace(), (std::map<uint32_t, int64_t>{{0, 40}}));
+  progress_.Resume(0);
+  EXPECT_EQ(State(0), ReplicaState::kBehind);
+  EXPECT_TRUE(progress_.IsStopped(0));
+  progress_.Drop(0);
+  progress_.Hold(0, kNow);
+  EXPECT_TRUE(progress_.ToReplace().empty());
+  EXPECT_FALSE(progress_.IsStopped(0));
 }
 
 TEST_F(ProgressTest, OtherTopicsCountAsTheLogDoes) {
@@ -92,7 +107,7 @@ TEST_F(ProgressTest, OtherTopicsCountAsTheLogDoes) {
 TEST_F(ProgressTest, WhatCannotBeReadOnIsBehind) {
   progress_.Hold(0, kNow);
   progress_.Begin(0, 0, 0);
-  progress_.Stop(0, "no broker", false);
+  progress_.Stop(0, "no broker", Stopped::kForNow);
   EXPECT_EQ(State(0), ReplicaState::kCatchingUp);
   progress_.Begin(0, 8, kNow - 50);
   EXPECT_EQ(State(0), ReplicaState::kBehind);
