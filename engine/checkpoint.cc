@@ -97,7 +97,7 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
   const Status made =
       catalog_.WithoutChanges([&](const CollectionRecords& collections, bool changing) {
         const std::shared_ptr<const ShardSet> all = shards_.All();
-        const Status whole = CheckNoneAbsent(*all);
+        const Status whole = CheckWhole(*all);
         if (!whole.ok()) return whole;
         return MakeCopy(shared_->env, path_, dir, "",
                         [&](const Identity& identity, const std::string& fresh) -> Status {
@@ -117,7 +117,6 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
                         });
       });
   if (!made.ok()) return made;
-  report.shards = shard_count_;
   return report;
 }
 

@@ -129,6 +129,10 @@ class EngineImpl final : public Engine {
   /// Makes an empty shard beside its place; its folder.
   Result<std::string> MakeEmptyShard(const Identity& identity, uint32_t shard) const;
   Result<Identity> IdentityToAttach() const;
+  /// Of what concerns the whole database: kUnavailable where a shard is absent that is to be here.
+  Status CheckWhole(const ShardSet& shards) const {
+    return options_.as_found ? Status() : CheckNoneAbsent(shards);
+  }
   Status OpenInPlace(const Identity& identity, uint32_t number, const std::string& from);
   Result<std::unique_ptr<Shard>> TakeOut(uint32_t number);
 

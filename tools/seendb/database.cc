@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "cluster/meta_cache.h"
 #include "seams.h"
 #include "seendb/options.h"
 
@@ -83,10 +89,28 @@ Status Database::OpenFolder(const Session& session, Access access) {
   clock_ = std::move(clock).value();
   Seams seams;
   seams.clock = clock_.get();
+  // A node of a cluster holds some of its shards.
+  std::error_code none;
+  options.as_found = std::filesystem::exists(session.db + "/" + cluster::kMetaCacheName, none);
   auto engine = Engine::Open(session.db, options, seams);
   if (!engine.ok()) return WithHint(engine.status(), access);
   engine_ = std::move(engine).value();
+  if (options.as_found && !session.json) TellShards();
   return {};
+}
+
+void Database::TellShards() const {
+  std::string list;
+  const std::vector<uint32_t> shards = engine_->AttachedShards();
+  for (size_t first = 0; first < shards.size();) {
+    size_t last = first;
+    while (last + 1 < shards.size() && shards[last + 1] == shards[last] + 1) ++last;
+    list += (list.empty() ? "" : ", ") + std::to_string(shards[first]);
+    if (last > first) list += "-" + std::to_string(shards[last]);
+    first = last + 1;
+  }
+  std::fprintf(stderr, "seendb: a node of a cluster, which has %s of %u shards\n",
+               list.empty() ? "none" : list.c_str(), engine_->Stats().shards);
 }
 
 Status Database::Close(Status outcome) {

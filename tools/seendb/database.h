@@ -31,7 +31,8 @@ class Database {
  public:
   /// Opens the folder that --db names; without --db takes the server of ServerUrlOf.
   /// kInvalidArgument: both --db and --url are given; otherwise the engine's errors, with a word on
-  /// what to do about them.
+  /// what to do about them. Of a node of a cluster it opens the shards that the folder has, and
+  /// says which, on stderr.
   static Result<std::unique_ptr<Database>> Open(const Session& session, Access access);
   ~Database();
 
@@ -45,6 +46,7 @@ class Database {
  private:
   Database();
   Status OpenFolder(const Session& session, Access access);
+  void TellShards() const;
 
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Engine> engine_;

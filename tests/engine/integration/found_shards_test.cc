@@ -61,6 +61,37 @@ TEST_F(FoundShardsTest, OneThatWasDetachedIsNotOpened) {
   EXPECT_EQ(engine_->AttachedShards(), (std::vector<uint32_t>{1, 3}));
 }
 
+TEST_F(FoundShardsTest, ACheckpointHasWhatIsThere) {
+  Open();
+  MakeShard(1);
+  MakeShard(3);
+  const std::string user = UserOf(3);
+  EXPECT_EQ(Play(user, {"v"}), 1U);
+  const auto report = engine_->Checkpoint(dir_ + "/other");
+  ASSERT_TRUE(report.ok()) << report.status().ToString();
+  EXPECT_EQ(report->shards, 2U);
+  auto copy = OpenOther();
+  ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+  EXPECT_EQ((*copy)->AttachedShards(), (std::vector<uint32_t>{1, 3}));
+  const IdRef items[] = {IdRef("v"), IdRef("w")};
+  FilterResponse answer;
+  ASSERT_TRUE((*copy)->Filter({.user = IdRef(user), .items = items}, &answer).ok());
+  EXPECT_EQ(answer.unseen, std::vector<uint32_t>{1});
+}
+
+// Each shard's part of the log is its own.
+TEST_F(FoundShardsTest, ATopicIsForgottenByTheShardsThatAreThere) {
+  Open();
+  MakeShard(1);
+  const SourceStep step{.topic = "plays", .partition = 1, .next_offset = 12};
+  ASSERT_TRUE(engine_->Ingest({.sources = {&step, 1}, .partition_is_shard = true}).ok());
+  ASSERT_EQ(engine_->Sources().size(), 1U);
+  const Status forgotten = engine_->ForgetTopic("plays");
+  EXPECT_TRUE(forgotten.ok()) << forgotten.ToString();
+  EXPECT_TRUE(engine_->Sources().empty());
+  EXPECT_EQ(engine_->ForgetTopic("plays").code(), StatusCode::kNotFound);
+}
+
 // A crash left a shard that was not whole yet.
 TEST_F(FoundShardsTest, WhatWasBeingMadeIsMadeAnew) {
   Open();
