@@ -172,6 +172,7 @@ class App {
         .states_changed = [this] { node_->RenewTable(); },
         .collections_changed = [this] { context_.catalog.Renew(engine_.get()); },
         .topics_behind_ms = TopicsBehind(),
+        .copies = [this] { return moves_->Copies(); },
         .fetch = [this](uint32_t partition, int64_t least,
                         const auto& stopping) { return moves_->Fetch(partition, least, stopping); },
         .migrations = context_.migrations});
@@ -441,6 +442,8 @@ class App {
     to->last_checkpoint_ms = context_.last_checkpoint_ms.load(std::memory_order_relaxed);
     FillListener(listener_, to);
     if (router_) router_->FillMetrics(to);
+    if (moves_) moves_->FillMetrics(to);
+    if (to->moves) to->moves->log_margin_ms = replicas_->LogMarginMs();
     to->certificate_expires_s = secrets_.expires_s();
     if (migrations_) to->migrations = migrations_->States();
   }

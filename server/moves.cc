@@ -73,4 +73,25 @@ Result<std::string> Moves::Fetch(uint32_t partition, int64_t least,
   return fetched->folder;
 }
 
+std::map<uint32_t, cluster::CopyProgress> Moves::Copies() const {
+  std::map<uint32_t, cluster::CopyProgress> copies;
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& [partition, one] : fetcher_.Progress()) {
+    if (one.total == 0) continue;
+    const double seconds = std::chrono::duration<double>(now - one.begun).count();
+    const double rate = seconds > 0 ? static_cast<double>(one.bytes) / seconds : 0;
+    copies[partition] = {one.bytes, one.total, static_cast<uint64_t>(rate)};
+  }
+  return copies;
+}
+
+void Moves::FillMetrics(ops::MetricsSnapshot* to) const {
+  ops::MoveCounts& moves = to->moves.emplace();
+  moves.fetched_bytes = fetcher_.fetched_bytes();
+  for (const auto& [partition, copy] : Copies()) {
+    ++moves.fetching;
+    moves.missing_bytes += copy.total - std::min(copy.total, copy.bytes);
+  }
+}
+
 }  // namespace seendb

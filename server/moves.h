@@ -5,10 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 
 #include "api/context.h"
+#include "cluster/view.h"
 #include "membership/node.h"
+#include "ops/metrics.h"
 #include "seendb/engine.h"
 #include "transfer/fetcher.h"
 #include "transfer/snapshots.h"
@@ -32,6 +35,9 @@ class Moves {
   /// See replica::FetchShard.
   Result<std::string> Fetch(uint32_t partition, int64_t least,
                             const std::function<bool()>& stopping);
+  /// Those that are on their way here.
+  std::map<uint32_t, cluster::CopyProgress> Copies() const;
+  void FillMetrics(ops::MetricsSnapshot* to) const;
 
  private:
   membership::Node& node_;

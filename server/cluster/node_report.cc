@@ -28,10 +28,18 @@ bool ReadReplica(const Json& json, NodeReport* report) {
     return false;
   }
   replica.state = *state;
+  if (const auto copy = json.find("copy"); copy != json.end()) {
+    replica.copy = {copy->at("bytes").get<uint64_t>(), copy->at("total").get<uint64_t>(),
+                    copy->at("bytes_per_s").get<uint64_t>()};
+  }
   return report->replicas.emplace(partition, replica).second;
 }
 
 }  // namespace
+
+Json CopyProgressToJson(const CopyProgress& copy) {
+  return {{"bytes", copy.bytes}, {"total", copy.total}, {"bytes_per_s", copy.bytes_per_s}};
+}
 
 std::string NodeReportToJson(const std::string& node, const NodeReport& report) {
   Json json{{"node", node},
@@ -47,6 +55,7 @@ std::string NodeReportToJson(const std::string& node, const NodeReport& report) 
                                                    {"next_offset", replica.next_offset},
                                                    {"behind_ms", replica.behind_ms}});
     if (replica.old_to > 0) one["old_store"] = {replica.old_from, replica.old_to};
+    if (replica.copy) one["copy"] = CopyProgressToJson(*replica.copy);
   }
   return json.dump();
 }

@@ -5,6 +5,7 @@
 //    "stopping":false,
 //    "replicas":[{"partition":0,"state":"serving","next_offset":5,"behind_ms":3}]}
 //
+// A replica whose copy is on its way has "copy":{"bytes":5,"total":9,"bytes_per_s":2} too.
 // Members that are not known are passed over: nodes of different versions probe each other.
 
 #pragma once
@@ -12,6 +13,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "cluster/view.h"
 #include "seendb/status.h"
@@ -21,6 +24,8 @@ namespace seendb::cluster {
 /// Most bytes of an answer: kPartitionsMost replicas.
 inline constexpr size_t kNodeReportBytesMost = 1u << 20;
 
+/// {"bytes":5,"total":9,"bytes_per_s":2}
+nlohmann::ordered_json CopyProgressToJson(const CopyProgress& copy);
 /// The report of the node `node`.
 std::string NodeReportToJson(const std::string& node, const NodeReport& report);
 /// Reads the report of the node `node`. kInvalidArgument: it is none. kIncompatible: another node

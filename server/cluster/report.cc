@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cluster/node_report.h"
+
 namespace seendb::cluster {
 namespace {
 
@@ -36,6 +38,7 @@ Json ReplicasJson(uint32_t partition, const Meta& meta, const NodeViews* nodes) 
     if (replica.report.state != ReplicaState::kUnreachable) {
       json["next_offset"] = replica.report.next_offset;
       json["behind_ms"] = replica.report.behind_ms;
+      if (replica.report.copy) json["copy"] = CopyProgressToJson(*replica.report.copy);
     }
     if (!replica.wanted) json["leaving"] = true;
     list.push_back(std::move(json));

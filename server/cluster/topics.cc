@@ -1,7 +1,9 @@
 #include "cluster/topics.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <thread>
 
@@ -179,6 +181,41 @@ Status Reach(const KafkaAccess& access) {
   rd_kafka_poll(handle->get(), 0);  // calls KeepFirst
   return Status::Unavailable("can't reach Kafka at " + access.brokers + ": " +
                              (trouble.empty() ? rd_kafka_err2str(error) : trouble));
+}
+
+Result<int64_t> RetentionMsOf(const KafkaAccess& access, const std::string& topic) {
+  const Result<KafkaHandle> handle = NewAsker(access);
+  if (!handle.ok()) return handle.status();
+  char text[kErrorBytes] = "";
+  const KafkaOwned<rd_kafka_AdminOptions_t> options(
+      rd_kafka_AdminOptions_new(handle->get(), RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS));
+  rd_kafka_AdminOptions_set_request_timeout(options.get(), kReachMs, text, sizeof(text));
+  const KafkaOwned<rd_kafka_ConfigResource_t> asked(
+      rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic.c_str()));
+  rd_kafka_ConfigResource_t* resources[] = {asked.get()};
+  const KafkaQueue queue(rd_kafka_queue_new(handle->get()));
+  rd_kafka_DescribeConfigs(handle->get(), resources, 1, options.get(), queue.get());
+  const KafkaOwned<rd_kafka_event_t> event(rd_kafka_queue_poll(queue.get(), kReachMs + 1'000));
+  const rd_kafka_DescribeConfigs_result_t* const result =
+      event ? rd_kafka_event_DescribeConfigs_result(event.get()) : nullptr;
+  const Status unknown = Status::Unavailable("how long topic " + topic + " is kept is not known");
+  if (result == nullptr) return unknown;
+  size_t count = 0;
+  const rd_kafka_ConfigResource_t** const told =
+      rd_kafka_DescribeConfigs_result_resources(result, &count);
+  if (count != 1 || rd_kafka_ConfigResource_error(told[0]) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return unknown;
+  }
+  const rd_kafka_ConfigEntry_t** const entries = rd_kafka_ConfigResource_configs(told[0], &count);
+  for (size_t i = 0; i < count; ++i) {
+    const char* const value = rd_kafka_ConfigEntry_value(entries[i]);
+    if (value == nullptr) continue;
+    if (std::string_view(rd_kafka_ConfigEntry_name(entries[i])) != "retention.ms") continue;
+    int64_t retention_ms = 0;
+    const char* const end = value + std::strlen(value);
+    if (std::from_chars(value, end, retention_ms).ptr == end) return retention_ms;
+  }
+  return unknown;
 }
 
 Status CheckClusterName(std::string_view name) {

@@ -34,6 +34,8 @@ Result<kafka::KafkaConf> ConsumerConfOf(const KafkaAccess& access, const std::st
 /// Reads a file of properties, `name=value` on a line; empty lines and those that begin with '#'
 /// are passed over. kInvalidArgument: a line without '='; kIOError: it can't be read.
 Result<std::map<std::string, std::string>> ReadProperties(const std::string& path);
+/// For how long a topic keeps its records, in ms; -1: for ever. Waits for seconds.
+Result<int64_t> RetentionMsOf(const KafkaAccess& access, const std::string& topic);
 /// kUnavailable, with what librdkafka says of the connections, unless a broker answers.
 Status Reach(const KafkaAccess& access);
 

@@ -78,6 +78,14 @@ inline constexpr int64_t kBehindMost = 3'000;
 /// applied a record that arrived after the opening began.
 ReplicaState StateOfOpen(bool caught_up, int64_t behind_ms);
 
+/// A copy that is on its way to a node.
+struct CopyProgress {
+  uint64_t bytes = 0;  ///< that are there
+  uint64_t total = 0;
+  uint64_t bytes_per_s = 0;  ///< since it was begun
+  bool operator==(const CopyProgress&) const = default;
+};
+
 /// A replica as its node tells of it.
 struct ReplicaReport {
   ReplicaState state = ReplicaState::kUnreachable;
@@ -86,6 +94,7 @@ struct ReplicaReport {
   /// Of the log from old_from until before old_to, the node has nothing more to write to an old
   /// store that a collection moves in from. Both 0: it does not say.
   int64_t old_from = 0, old_to = 0;
+  std::optional<CopyProgress> copy = {};
   bool operator==(const ReplicaReport&) const = default;
 };
 

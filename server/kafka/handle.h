@@ -30,6 +30,9 @@ struct KafkaDeleter {
   void operator()(rd_kafka_AdminOptions_t* options) const {
     rd_kafka_AdminOptions_destroy(options);
   }
+  void operator()(rd_kafka_ConfigResource_t* resource) const {
+    rd_kafka_ConfigResource_destroy(resource);
+  }
   void operator()(rd_kafka_topic_partition_list_t* list) const {
     rd_kafka_topic_partition_list_destroy(list);
   }

@@ -64,6 +64,14 @@ struct RouterCounts {
   uint64_t served_dropped = 0;  ///< records of impressions that did not get into the log
 };
 
+/// What the moves of a node's shards came to.
+struct MoveCounts {
+  uint64_t fetched_bytes = 0;                 ///< since the start
+  uint64_t fetching = 0;                      ///< shards on their way here
+  uint64_t missing_bytes = 0;                 ///< of them
+  std::optional<int64_t> log_margin_ms = {};  ///< how long the log keeps what is applied next
+};
+
 /// What is asked of others at each scrape.
 struct MetricsSnapshot {
   std::string version, commit;     ///< of the software that runs
@@ -87,6 +95,7 @@ struct MetricsSnapshot {
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
   const admission::Admission* admission = nullptr;       ///< borrowed; null: nothing of it
   std::optional<RouterCounts> router;                    ///< of a node of a cluster
+  std::optional<MoveCounts> moves;                       ///< likewise
 };
 
 /// Counters of the HTTP side, and the text of everything. Threads: any.

@@ -70,6 +70,18 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
                  "Records of served items that did not get into the log.",
                  s.router->served_dropped);
   }
+  if (s.moves) {
+    out->Counter("seendb_cluster_fetched_bytes_total", "Bytes of shards fetched from other nodes.",
+                 s.moves->fetched_bytes);
+    out->Gauge("seendb_cluster_fetching", "Shards that are being fetched.", s.moves->fetching);
+    out->Gauge("seendb_cluster_fetching_bytes", "Bytes that are missing of them.",
+               s.moves->missing_bytes);
+    if (s.moves->log_margin_ms) {
+      out->Gauge("seendb_log_margin_seconds",
+                 "For how long the cluster's log surely keeps what is applied next.",
+                 static_cast<double>(*s.moves->log_margin_ms) / 1'000);
+    }
+  }
   out->Gauge("seendb_http_requests_in_flight", "Requests begun and not answered.", s.in_flight);
   out->Gauge("seendb_http_inflight_body_bytes", "Request bodies in memory.", s.inflight_bytes);
   out->Gauge("seendb_http_answer_bytes", "Answers in memory.", s.answer_bytes);

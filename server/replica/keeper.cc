@@ -12,10 +12,15 @@ namespace {
 
 constexpr std::chrono::seconds kLookEvery{1};
 constexpr int kBeginningMs = 3'000;
+// The first time some seconds after the start, which has other things to ask.
+constexpr std::chrono::seconds kFirstRetention{5}, kAskRetentionEvery{60};
+constexpr int64_t kHourMs = 3'600'000;
+constexpr int64_t kMarginLeastMs = 12 * kHourMs;
 
 }  // namespace
 
 void Keeper::Start() {
+  ask_retention_at_ = std::chrono::steady_clock::now() + kFirstRetention;
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -30,9 +35,39 @@ void Keeper::Stop() {
   fetchers_.clear();
 }
 
-std::vector<std::string> Keeper::Problems() const {
+void Keeper::AskRetention() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < ask_retention_at_) return;
+  const Result<int64_t> told =
+      cluster::RetentionMsOf(options_.access, cluster::LogTopicOf(options_.cluster));
+  ask_retention_at_ = std::chrono::steady_clock::now() + kAskRetentionEvery;
+  if (!told.ok()) return;
   const MutexLock lock(mutex_);
+  retention_ms_ = *told;
+}
+
+std::optional<int64_t> Keeper::LogMarginMs() const {
+  std::optional<int64_t> retention_ms;
+  {
+    const MutexLock lock(mutex_);
+    retention_ms = retention_ms_;
+  }
+  if (!retention_ms || *retention_ms < 0) return {};
+  int64_t most_behind_ms = 0;
+  for (const auto& [partition, replica] : progress_->Report(engine_->NowMs())) {
+    most_behind_ms = std::max(most_behind_ms, replica.behind_ms);
+  }
+  return *retention_ms - most_behind_ms;
+}
+
+std::vector<std::string> Keeper::Problems() const {
   std::vector<std::string> problems;
+  if (const auto margin_ms = LogMarginMs(); margin_ms && *margin_ms < kMarginLeastMs) {
+    problems.push_back("the log keeps what is applied next for less than " +
+                       std::to_string(std::max<int64_t>(0, *margin_ms) / kHourMs + 1) +
+                       " h more: what is deleted before can't be applied");
+  }
+  const MutexLock lock(mutex_);
   for (const auto& [partition, why] : problems_) {
     problems.push_back("partition " + std::to_string(partition) + ": " + why);
   }
@@ -55,6 +90,7 @@ void Keeper::Note(uint32_t partition, const std::string& why) {
 void Keeper::Run() {
   for (;;) {
     Look();
+    AskRetention();
     const auto end = std::chrono::steady_clock::now() + kLookEvery;
     std::set<uint32_t> fetched;
     {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -33,8 +34,12 @@ class Keeper {
   /// Waits for what is being fetched.
   void Stop();
   std::vector<std::string> Problems() const;
+  /// As Replicas::LogMarginMs.
+  std::optional<int64_t> LogMarginMs() const;
 
  private:
+  /// Asks now and then how long the log is kept.
+  void AskRetention();
   void Run();
   void Look();
   void Drop(uint32_t partition);
@@ -55,6 +60,7 @@ class Keeper {
   Progress* const progress_;
   cluster::ServingSince serving_;
   std::set<uint32_t> dropping_;  // of the thread
+  Time ask_retention_at_ = {};   // likewise
   std::map<uint32_t, std::thread> fetchers_;
   std::thread thread_;
 
@@ -63,6 +69,7 @@ class Keeper {
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::set<uint32_t> fetched_ GUARDED_BY(mutex_);  // their threads have ended
   std::map<uint32_t, std::string> problems_ GUARDED_BY(mutex_);
+  std::optional<int64_t> retention_ms_ GUARDED_BY(mutex_);  // of the log; nothing: not known
 };
 
 }  // namespace seendb::replica

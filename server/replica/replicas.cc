@@ -193,10 +193,20 @@ void Replicas::Stop() { core_->Stop(); }
 
 std::map<uint32_t, cluster::ReplicaReport> Replicas::Report() const {
   if (!core_->started) return {};
-  const int64_t now_ms = core_->engine->NowMs();
-  if (!core_->options.topics_behind_ms) return core_->progress.Report(now_ms);
-  const std::map<uint32_t, int64_t> topics = core_->options.topics_behind_ms();
-  return core_->progress.Report(now_ms, &topics);
+  const ReplicasOptions& options = core_->options;
+  std::map<uint32_t, int64_t> topics;
+  if (options.topics_behind_ms) topics = options.topics_behind_ms();
+  auto report =
+      core_->progress.Report(core_->engine->NowMs(), options.topics_behind_ms ? &topics : nullptr);
+  if (!options.copies) return report;
+  for (const auto& [partition, copy] : options.copies()) {
+    if (const auto one = report.find(partition); one != report.end()) one->second.copy = copy;
+  }
+  return report;
+}
+
+std::optional<int64_t> Replicas::LogMarginMs() const {
+  return core_->started ? core_->keeper->LogMarginMs() : std::nullopt;
 }
 
 std::set<uint32_t> Replicas::CaughtUp() const {

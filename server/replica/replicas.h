@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -83,6 +84,8 @@ struct ReplicasOptions {
   /// Of the shards whose other topics are being read, or can't be: how old is what is applied of
   /// them. Null: there are no other topics.
   std::function<std::map<uint32_t, int64_t>()> topics_behind_ms = {};
+  /// The copies that are on their way; null: not known.
+  std::function<std::map<uint32_t, cluster::CopyProgress>()> copies = {};
   FetchShard fetch = {};  ///< null: a shard begins empty, and with the log
   /// Hear of what is applied to collections that move in from an old store; null: none does.
   migration::Migrations* migrations = nullptr;
@@ -111,6 +114,9 @@ class Replicas {
   std::map<uint32_t, cluster::ReplicaReport> Report() const;
   /// Those held that have read their log up to where it was when they were opened.
   std::set<uint32_t> CaughtUp() const;
+  /// For how long the log surely keeps what is applied next, of the shard that is most behind;
+  /// nothing: not known yet, or for ever. What a limit of its size deletes is not known.
+  std::optional<int64_t> LogMarginMs() const;
   /// What is wrong, for people; waits for nothing.
   std::vector<std::string> Problems() const;
 

@@ -207,6 +207,7 @@ class FetchRun {
       sum->Add(piece->bytes);
       offset += piece->bytes.size();
       fetched_.bytes += piece->bytes.size();
+      of_.fetched_bytes_.fetch_add(piece->bytes.size(), std::memory_order_relaxed);
       moved_at_ = Clock::now();
       Tell(piece->bytes.size(), 0);
     }
@@ -261,7 +262,7 @@ int64_t Fetcher::When(uint64_t bytes) {
 void Fetcher::Tell(uint32_t shard, uint64_t bytes, uint64_t total) {
   const MutexLock lock(mutex_);
   FetchProgress& progress = running_[shard];
-  if (total > 0) progress = {progress.url, 0, total};
+  if (total > 0) progress = {progress.url, 0, total, Clock::now()};
   progress.bytes += bytes;
 }
 

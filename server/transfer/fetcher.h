@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -53,6 +54,7 @@ struct FetchProgress {
   std::string url;
   uint64_t bytes = 0;  ///< of those that came, and of those that an earlier attempt had brought
   uint64_t total = 0;  ///< 0: not known yet
+  std::chrono::steady_clock::time_point begun = {};  ///< when that became known
 };
 
 /// Threads: any; each fetch blocks its own.
@@ -82,6 +84,8 @@ class Fetcher {
   Status Discard(uint32_t shard);
   /// Of the fetches that run.
   std::map<uint32_t, FetchProgress> Progress() const;
+  /// What came over the network since the start, of all fetches.
+  uint64_t fetched_bytes() const { return fetched_bytes_.load(std::memory_order_relaxed); }
 
  private:
   friend class FetchRun;
@@ -94,6 +98,7 @@ class Fetcher {
   void Tell(uint32_t shard, uint64_t bytes, uint64_t total);
 
   const FetchSettings settings_;
+  std::atomic<uint64_t> fetched_bytes_{0};
   mutable Mutex mutex_{LockRank::kLeaf};
   std::map<uint32_t, FetchProgress> running_ GUARDED_BY(mutex_);
   Throttle throttle_ GUARDED_BY(mutex_){settings_.bytes_per_s};

@@ -200,7 +200,84 @@ std::string StatusText(const std::string& name, const cluster::Meta& meta) {
   return table.empty() ? text + "no node is a member yet\n" : text + table.ToString();
 }
 
+/// "3.1 MiB of 9 MiB, 2 MiB/s".
+std::string CopyText(const Json& copy) {
+  return FormatBytes(copy.at("bytes").get<uint64_t>()) + " of " +
+         FormatBytes(copy.at("total").get<uint64_t>()) + ", " +
+         FormatBytes(copy.at("bytes_per_s").get<uint64_t>()) + "/s";
+}
+
+/// What a node sees: the nodes, and the replicas that do not serve.
+std::string SeenText(const Json& seen) {
+  struct Held {
+    uint64_t replicas = 0, primaries = 0, serving = 0;
+  };
+  std::map<std::string, Held> held;
+  Table others(
+      {{"partition", Align::kRight}, {"node"}, {"state"}, {"behind", Align::kRight}, {"copied"}});
+  for (const Json& shard : seen.at("shards")) {
+    for (size_t i = 0; i < shard.at("replicas").size(); ++i) {
+      const Json& replica = shard["replicas"][i];
+      const std::string node = replica.at("node"), state = replica.at("state");
+      Held& one = held[node];
+      ++one.replicas;
+      one.primaries += i == 0 ? 1 : 0;
+      one.serving += state == "serving" ? 1 : 0;
+      if (state == "serving") continue;
+      const auto copy = replica.find("copy");
+      others.Add({shard.at("partition").dump(), node, state,
+                  state == "unreachable"
+                      ? ""
+                      : FormatCount(replica.value("behind_ms", uint64_t{0})) + " ms",
+                  copy == replica.end() ? "" : CopyText(*copy)});
+    }
+  }
+  Table nodes({{"node"},
+               {"zone"},
+               {"state"},
+               {"replicas", Align::kRight},
+               {"serving", Align::kRight},
+               {"primaries", Align::kRight},
+               {"build"},
+               {"url"}});
+  for (const Json& node : seen.at("nodes")) {
+    const std::string name = node.at("node");
+    const Held& one = held[name];
+    nodes.Add({node.value("leaving", false) ? name + " (leaving)" : name, node.at("zone"),
+               node.at("state"), FormatCount(one.replicas), FormatCount(one.serving),
+               FormatCount(one.primaries), node.at("build"), node.at("url")});
+  }
+  std::string text = "cluster " + seen.at("name").get<std::string>() + ": " +
+                     FormatCount(seen.at("partitions").get<uint64_t>()) + " partitions, " +
+                     FormatCount(seen.at("replicas").get<uint64_t>()) + " replicas each\n" +
+                     nodes.ToString();
+  return others.empty() ? text + "\nall replicas are serving\n"
+                        : text + "\nnot serving:\n" + others.ToString();
+}
+
+Status RunStatusOfNode(const Session& session) {
+  auto server = OpenServer(session);
+  if (!server.ok()) return server.status();
+  const Result<Json> seen = (*server)->Call({.target = "/cluster"});
+  if (!seen.ok()) return seen.status();
+  if (session.json) return PrintJson(*seen);
+  try {
+    return Print(SeenText(*seen));
+  } catch (const Json::exception& e) {
+    return Status::Incompatible(std::string("the node's answer is no cluster's: ") + e.what());
+  }
+}
+
 Status RunStatus(const Session& session, const ClusterFlags& flags) {
+  if (flags.brokers.empty() && flags.name.empty() && flags.kafka_config.empty()) {
+    return RunStatusOfNode(session);
+  }
+  if (!session.url.empty()) {
+    return Status::InvalidArgument("say --url of a node, or --brokers and --name");
+  }
+  if (flags.brokers.empty() || flags.name.empty()) {
+    return Status::InvalidArgument("say both --brokers and --name, or --url of a node");
+  }
   const auto log = OpenCluster(flags);
   if (!log.ok()) return log.status();
   const cluster::Meta& meta = (*log)->meta();
@@ -241,9 +318,10 @@ void AddCluster(Command app, Session& session) {
 
   auto shown = std::make_shared<ClusterFlags>();
   Command status =
-      AddCommand(group, session, "status", "Show the members and what each is to hold",
-                 Takes::kNothing, [&session, shown] { return RunStatus(session, *shown); });
-  AddClusterFlags(status, *shown);
+      AddCommand(group, session, "status",
+                 "Show the members and what each is to hold; or, of a node (--url), how all are",
+                 Takes::kServer, [&session, shown] { return RunStatus(session, *shown); });
+  AddClusterFlags(status, *shown, /*or_server=*/true);
   status.Examples({"seendb cluster status --brokers localhost:9092 --name feed --json"});
   AddClusterChanges(group, session);
 }

@@ -4,14 +4,16 @@
 
 namespace seendb::tool {
 
-void AddClusterFlags(Command command, ClusterFlags& flags) {
-  command.Add("--brokers", flags.brokers, "Kafka's brokers, host:port,host:port")
-      .Required()
-      .TypeName("BROKERS")
-      .NotEmpty();
-  command.Add("--name", flags.name, "The cluster's name: its topics are NAME.log and NAME.meta")
-      .Required()
-      .TypeName("NAME");
+void AddClusterFlags(Command command, ClusterFlags& flags, bool or_server) {
+  auto brokers = command.Add("--brokers", flags.brokers, "Kafka's brokers, host:port,host:port");
+  brokers.TypeName("BROKERS").NotEmpty();
+  auto name = command.Add("--name", flags.name,
+                          "The cluster's name: its topics are NAME.log and NAME.meta");
+  name.TypeName("NAME");
+  if (!or_server) {
+    brokers.Required();
+    name.Required();
+  }
   command
       .Add("--kafka-config", flags.kafka_config,
            "A file of librdkafka's settings, NAME=VALUE on a line (TLS, SASL)")

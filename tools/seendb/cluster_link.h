@@ -21,8 +21,9 @@ struct ClusterFlags {
   std::string kafka_config;  ///< a file of librdkafka's settings; empty: none
 };
 
-/// Adds --brokers, --name and --kafka-config.
-void AddClusterFlags(Command command, ClusterFlags& flags);
+/// Adds --brokers, --name and --kafka-config; the first two are needed unless it may be asked of a
+/// server.
+void AddClusterFlags(Command command, ClusterFlags& flags, bool or_server = false);
 
 /// How the brokers are reached. kInvalidArgument, kIOError: the flags, or the file they name.
 Result<cluster::KafkaAccess> AccessOf(const ClusterFlags& flags);

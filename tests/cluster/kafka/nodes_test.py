@@ -87,6 +87,48 @@ class NodesTest(ClusterNodes):
         server.wait_ready()
         eventually(lambda: self.states(server) == {"n1": "up"})
 
+    def test_what_is_looked_at_by_hand(self):
+        self.make("hand", "--replicas", 1)
+        nodes = [self.node("hand", "n%d" % i) for i in (1, 2)]
+        eventually(lambda: self.states(nodes[0]) == {"n1": "up", "n2": "up"})
+        self.rebalance("hand")
+        for server in nodes:
+            eventually(lambda: list(self.replica_states(server).values()) == ["serving"] * 4, timeout=60)
+        events = [{"user": "u%d" % i, "item": "a"} for i in range(40)]
+        eventually(lambda: nodes[0].request("POST", "/plays", {"events": events}).status == 200)
+        done = run("cluster", "status", "--url", nodes[0].url)
+        self.assertEqual(done.code, OK, done)
+        self.assertIn("all replicas are serving", done.out)
+        self.assertRegex(done.out, r"n2 +n2 +up +2 +2 +2 ")
+        self.assertEqual(run("cluster", "status", "--url", nodes[0].url, "--json").json["name"],
+                         "hand")
+        eventually(lambda: 250_000 < self.margin(nodes[0]) <= 3 * 86_400, timeout=60)
+        self.assertIn("\nseendb_cluster_fetching 0\n", nodes[0].get("/metrics").body.decode())
+
+        found = 0
+        for server in nodes:
+            self.assertEqual(server.terminate(), 0)
+            for command in ("stats", "verify", "buckets", "ingest"):
+                done = run(command, "--db", server.db)
+                self.assertEqual(done.code, OK, done)
+                self.assertIn("a node of a cluster, which has ", done.err)
+                self.assertIn(" of 4 shards", done.err)
+            done = run("ingest", "--db", server.db, "--json")
+            self.assertEqual((done.code, done.err), (OK, ""))
+            copy = os.path.join(self.folder, "copy-" + os.path.basename(server.folder))
+            self.assertEqual(run("checkpoint", copy, "--db", server.db).code, OK)
+            codes = [run("inspect", one["user"], "--db", server.db).code for one in events[:8]]
+            found += codes.count(OK)
+            self.assertEqual(run("ingest", "--db", server.db, "--forget", "hand.log").code, OK)
+        self.assertEqual(found, 8)
+
+    @staticmethod
+    def margin(server):
+        for line in server.get("/metrics").body.decode().splitlines():
+            if line.startswith("seendb_log_margin_seconds "):
+                return float(line.split()[1])
+        return 0
+
     def test_a_folder_that_is_another_databases_is_refused(self):
         self.make("home")
         db = os.path.join(self.folder, "foreign")

@@ -30,8 +30,9 @@ TEST(NodeReportTest, IsWrittenAndReadBack) {
   NodeReport full = Report();
   full.stopping = true;
   for (uint32_t p = 0; p < kPartitionsMost; ++p) {
-    full.replicas[p] = {static_cast<ReplicaState>(p % 5), INT64_MAX, INT64_MAX, INT64_MAX,
-                        INT64_MAX};
+    full.replicas[p] = {
+        static_cast<ReplicaState>(p % 5),       INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
+        CopyProgress{UINT64_MAX, UINT64_MAX, p}};
   }
   const std::string text = NodeReportToJson("n1", full);
   EXPECT_LE(text.size(), kNodeReportBytesMost);
@@ -89,6 +90,7 @@ TEST(ClusterReportTest, ShowsNodesAndReplicasAsTheyAreSeen) {
   nodes["n3"].health.Answered();
   nodes["n3"].report = Report();
   nodes["n3"].report->replicas[0].state = ReplicaState::kBehind;
+  nodes["n3"].report->replicas[0].copy = {100, 4'000, 50};
   EXPECT_EQ(
       ClusterToJson("feed", meta, &nodes),
       R"({"name":"feed","partitions":1,"replicas":2,"placement_offset":4,"nodes":[)"
@@ -98,7 +100,8 @@ TEST(ClusterReportTest, ShowsNodesAndReplicasAsTheyAreSeen) {
       R"("leaving":true}],"shards":[{"partition":0,"replicas":[)"
       R"({"node":"n1","state":"serving","next_offset":5,"behind_ms":3},)"
       R"({"node":"n2","state":"unreachable"},)"
-      R"({"node":"n3","state":"behind","next_offset":5,"behind_ms":3,"leaving":true}]}]})");
+      R"({"node":"n3","state":"behind","next_offset":5,"behind_ms":3,)"
+      R"("copy":{"bytes":100,"total":4000,"bytes_per_s":50},"leaving":true}]}]})");
 }
 
 }  // namespace
