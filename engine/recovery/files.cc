@@ -123,7 +123,7 @@ void CheckCollections(rocksdb::Env* env, const std::string& root, DatabaseFindin
   found->damages.push_back(*found->collections_damage);
 }
 
-void AddShards(DatabaseFindings* found) {
+void AddShards(bool as_found, DatabaseFindings* found) {
   for (auto& [number, findings] : found->shards) {
     const bool half_made = found->identity && !found->identity->ready && !findings.opens;
     for (FileDamage damage : findings.damages) {
@@ -134,14 +134,14 @@ void AddShards(DatabaseFindings* found) {
     found->files += findings.files;
     found->bytes += findings.bytes;
   }
-  if (!found->identity || !found->identity->ready) return;
+  if (as_found || !found->identity || !found->identity->ready) return;
   for (uint32_t number = 0; number < found->identity->shards; ++number) {
     if (found->shards.contains(number)) continue;
     found->damages.push_back({ShardFile(number), "missing", {}, {}, "the whole shard"});
   }
 }
 
-Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root) {
+Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root, bool as_found) {
   DatabaseFindings found;
   std::vector<std::string> names;
   const rocksdb::Status listed = env->GetChildren(root, &names);
@@ -168,7 +168,7 @@ Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root) {
   if (found.identity_damage) found.damages.push_back(*found.identity_damage);
   CheckCollections(env, root, &found);
   found.damages.insert(found.damages.end(), unfinished.begin(), unfinished.end());
-  AddShards(&found);
+  AddShards(as_found, &found);
   return found;
 }
 
@@ -182,21 +182,23 @@ std::string RebuiltName(uint32_t shard) { return ShardFile(shard) + ".repair"; }
 
 // Beside a running engine files come and go: what is found counts if nothing changed meanwhile, or
 // when it has been so each time.
-Result<DatabaseFindings> CheckDatabase(rocksdb::Env* env, const std::string& root) {
+Result<DatabaseFindings> CheckDatabase(rocksdb::Env* env, const std::string& root, bool as_found) {
   for (int pass = 1;; ++pass) {
     const std::string stamp = StampOf(env, root);
-    Result<DatabaseFindings> found = CheckOnce(env, root);
+    Result<DatabaseFindings> found = CheckOnce(env, root, as_found);
     if (!found.ok() || found->damages.empty()) return found;
     if (StampOf(env, root) == stamp || pass == kLookPasses) return found;
     env->SleepForMicroseconds(50'000 * pass);
   }
 }
 
-Result<FilesReport> VerifyFiles(const std::string& path) { return VerifyFiles(path, Seams{}); }
+Result<FilesReport> VerifyFiles(const std::string& path, bool as_found) {
+  return VerifyFiles(path, Seams{}, as_found);
+}
 
-Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams) {
+Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams, bool as_found) {
   rocksdb::Env* const env = seams.env != nullptr ? seams.env : rocksdb::Env::Default();
-  Result<DatabaseFindings> found = CheckDatabase(env, path);
+  Result<DatabaseFindings> found = CheckDatabase(env, path, as_found);
   if (!found.ok()) return found.status();
   return FilesReport{found->files, found->bytes, std::move(found->damages)};
 }

@@ -22,8 +22,9 @@ struct DatabaseFindings {
   std::vector<FileDamage> damages;               ///< all, by their paths below the root
 };
 
-/// Reads everything below `root`. kNotFound: no database. kIncompatible: of a newer version.
-Result<DatabaseFindings> CheckDatabase(rocksdb::Env* env, const std::string& root);
+/// Reads everything below `root`. `as_found`: shards without a folder are not missing. kNotFound:
+/// no database. kIncompatible: of a newer version.
+Result<DatabaseFindings> CheckDatabase(rocksdb::Env* env, const std::string& root, bool as_found);
 
 /// "shard-0003", or with a file "shard-0003/CURRENT".
 std::string ShardFile(uint32_t shard, const std::string& file = {});

@@ -52,7 +52,7 @@ class Repairer {
     Status status = Lock();
     if (status.ok()) status = EndBegun();
     for (int pass = 0; status.ok(); ++pass) {
-      Result<DatabaseFindings> found = CheckDatabase(env_, root_);
+      Result<DatabaseFindings> found = CheckDatabase(env_, root_, options_.as_found);
       if (!found.ok()) return found.status();
       if (found->damages.empty()) return std::move(report_);
       if (pass == kRepairPasses) {
@@ -128,7 +128,9 @@ class Repairer {
       if (!status.ok()) return status;
       const auto at = found.shards.find(shard);
       const bool missing = at == found.shards.end();
-      if (missing ? !found.identity->ready : at->second.damages.empty()) continue;
+      const bool as_it_should =
+          missing ? options_.as_found || !found.identity->ready : at->second.damages.empty();
+      if (as_it_should) continue;
       if (options_.dry_run && !missing && NeedsCurrent(at->second)) continue;
       status = RepairShard(found, shard, missing ? ShardFindings{} : at->second);
     }

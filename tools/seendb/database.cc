@@ -49,6 +49,11 @@ Status WithHint(const Status& status, Access access) {
 
 }  // namespace
 
+bool IsOfNode(const std::string& db) {
+  std::error_code none;
+  return std::filesystem::exists(db + "/" + cluster::kMetaCacheName, none);
+}
+
 Result<std::unique_ptr<Clock>> ClockOf(const Session& session) {
   if (session.clock.empty()) return std::unique_ptr<Clock>();
   const auto now_ms = ParseClock(session.clock);
@@ -89,9 +94,7 @@ Status Database::OpenFolder(const Session& session, Access access) {
   clock_ = std::move(clock).value();
   Seams seams;
   seams.clock = clock_.get();
-  // A node of a cluster holds some of its shards.
-  std::error_code none;
-  options.as_found = std::filesystem::exists(session.db + "/" + cluster::kMetaCacheName, none);
+  options.as_found = IsOfNode(session.db);
   auto engine = Engine::Open(session.db, options, seams);
   if (!engine.ok()) return WithHint(engine.status(), access);
   engine_ = std::move(engine).value();

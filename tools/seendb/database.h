@@ -23,6 +23,8 @@ enum class Access {
   kCreate,       ///< alone; made where there is none
 };
 
+/// Whether the folder is a node's of a cluster, which has some of its shards.
+bool IsOfNode(const std::string& db);
 /// The clock that --clock asks for; null: the machine's. kInvalidArgument: it can't be read.
 Result<std::unique_ptr<Clock>> ClockOf(const Session& session);
 

@@ -40,8 +40,9 @@ std::string Text(const RepairReport& report) {
   return out;
 }
 
-Status RunRepair(const Session& session, const RepairOptions& options) {
+Status RunRepair(const Session& session, RepairOptions options) {
   if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
+  options.as_found = IsOfNode(session.db);
   auto clock = ClockOf(session);
   if (!clock.ok()) return clock.status();
   Seams seams;

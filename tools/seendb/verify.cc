@@ -48,7 +48,7 @@ std::string Text(const FilesReport& report) {
 /// Values are only looked at where the database opens in spite of its files.
 Status RunVerify(const Session& session) {
   if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
-  const auto files = VerifyFiles(session.db);
+  const auto files = VerifyFiles(session.db, IsOfNode(session.db));
   if (!files.ok()) return files.status();
   Json json = {{"files", ToJson(*files)}};
   std::string text = Text(*files);

@@ -42,13 +42,15 @@ struct FilesReport {
 /// kNotFound: no database. Cost: reads everything.
 /// Not found is what nothing tells: a log's end behind the last sync, which looks like one that was
 /// never written; in a shard that was never synced, the lack of its small files.
-Result<FilesReport> VerifyFiles(const std::string& path);
+/// `as_found`: of a database that has some of its shards (Options::as_found): none is missing.
+Result<FilesReport> VerifyFiles(const std::string& path, bool as_found = false);
 /// The same with an injected file system.
-Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams);
+Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams, bool as_found = false);
 
 /// How Repair goes about it.
 struct RepairOptions {
-  bool dry_run = false;  ///< say what would be done, change nothing
+  bool dry_run = false;   ///< say what would be done, change nothing
+  bool as_found = false;  ///< as of VerifyFiles: no shard is made that has no folder
 };
 
 /// What became of a damaged file.

@@ -115,6 +115,7 @@ class NodesTest(ClusterNodes):
                 self.assertIn(" of 4 shards", done.err)
             done = run("ingest", "--db", server.db, "--json")
             self.assertEqual((done.code, done.err), (OK, ""))
+            self.assertEqual(run("repair", "--db", server.db).out, "nothing to repair\n")
             copy = os.path.join(self.folder, "copy-" + os.path.basename(server.folder))
             self.assertEqual(run("checkpoint", copy, "--db", server.db).code, OK)
             codes = [run("inspect", one["user"], "--db", server.db).code for one in events[:8]]

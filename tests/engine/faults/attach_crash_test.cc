@@ -19,6 +19,7 @@ namespace {
 const std::string kPlace = kPath + "/shard-0001";
 const std::string kKept = kPlace + ".detached";
 const std::string kRemoved = kPlace + ".removed";
+const std::string kReplaced = kPlace + ".replaced";
 
 // Whether the power is cut: what was not synced is forgotten.
 class AttachCrashTest : public ::testing::TestWithParam<bool> {
@@ -76,7 +77,7 @@ class AttachCrashTest : public ::testing::TestWithParam<bool> {
   // Opens what is there of the database.
   void OpenWhatIsThere() {
     options_.owned.reset();
-    if (!IsThere(kPlace)) options_.owned = std::vector<uint32_t>{0};
+    if (!IsThere(kPlace) && !IsThere(kReplaced)) options_.owned = std::vector<uint32_t>{0};
     const Status opened = Open();
     ASSERT_TRUE(opened.ok()) << opened.ToString();
   }
@@ -179,7 +180,7 @@ TEST_P(AttachCrashTest, Replace) {
             [&] {
               EXPECT_EQ(engine_->AttachedShards().size(), 2U);
               ExpectWhole(1);
-              EXPECT_FALSE(IsThere(kPlace + ".replaced"));
+              EXPECT_FALSE(IsThere(kReplaced));
             });
 }
 

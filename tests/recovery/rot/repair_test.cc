@@ -118,6 +118,20 @@ TEST_F(RepairTest, RefusesWhatIsInUseOrNoDatabase) {
   EXPECT_EQ(Run().status().code(), StatusCode::kBusy);
 }
 
+// A node of a cluster has some of the shards: none is to be made empty.
+TEST_F(RepairTest, AShardThatIsNotOfTheFolderIsNotMade) {
+  Make();
+  CopySound();
+  fs::remove_all(Path() + "/shard-0001");
+  const Result<FilesReport> files = VerifyFiles(Path(), /*as_found=*/true);
+  ASSERT_TRUE(files.ok()) << files.status().ToString();
+  EXPECT_TRUE(files->damages.empty());
+  const Result<RepairReport> repaired = Repair(Path(), {.as_found = true});
+  ASSERT_TRUE(repaired.ok()) << repaired.status().ToString();
+  EXPECT_TRUE(repaired->files.empty());
+  EXPECT_FALSE(fs::exists(Path() + "/shard-0001"));
+}
+
 TEST_F(RepairTest, AWholeShard) {
   Make();
   CopySound();
