@@ -124,7 +124,7 @@ void Keeper::Look() {
   for (const auto& [partition, copy_from] : progress_->ToReplace()) {
     const bool full = fetchers_.size() >= cluster::kFetchesMost;
     if (full || fetchers_.contains(partition) || dropping_.contains(partition)) continue;
-    Begin(partition, [this, partition, copy_from] { return ReplaceNow(partition, copy_from); });
+    Begin(partition, [this, p = partition, least = copy_from] { return ReplaceNow(p, least); });
   }
   for (const uint32_t partition : plan.drop) {
     progress_->Drop(partition);
