@@ -164,18 +164,21 @@ class ProcessTest(unittest.TestCase):
         os.mkfifo(synced)
         port = free_port()
         server.start(wait=False, port=port)
-        client = Client("127.0.0.1", port)
-        self.addCleanup(client.close)
 
         def opened():
+            client = Client("127.0.0.1", port)
             try:
                 said = client.request("GET", "/readyz")
             except ConnectionRefusedError:
                 return False
+            finally:
+                client.close()
             self.assertEqual((said.status, said.error["code"]), (503, "unavailable"))
             return (said.json.get("open"), said.json.get("of")) == (3, 4)
 
         self.assertTrue(eventually(opened, timeout=60))
+        client = Client("127.0.0.1", port)
+        self.addCleanup(client.close)
         refused = set()
         for user in users:
             answer = client.request("POST", "/filter", {"user": user, "items": ["before", "new"]})
@@ -191,6 +194,7 @@ class ProcessTest(unittest.TestCase):
                 self.assertEqual(play.json["accepted"], 1)
         self.assertTrue(0 < len(refused) < len(users), refused)
         self.assertEqual(client.request("GET", "/collections").status, 503)
+        client.close()
         with open(synced, "wb") as pipe:
             os.unlink(synced)
             pipe.write(content)
