@@ -167,6 +167,13 @@ Status WithoutUrl(const Status& malformed) {
   return Status::InvalidArgument(std::string(message.substr(0, repeated)));
 }
 
+/// From SIGTERM on, for the other nodes to learn that this one leaves.
+constexpr int64_t kClusterDelayMs = 2'000;
+
+bool Names(const Json& document, const char* section, const char* key) {
+  return document.contains(section) && document.at(section).contains(key);
+}
+
 }  // namespace
 
 Status ReadConfig(std::string_view json, Config* config) {
@@ -211,6 +218,9 @@ Status ReadConfig(std::string_view json, Config* config) {
                          {"default_policy", default_policy},
                          {"engine", Section(EngineKeys(&config->engine))}},
                         "");
+  if (status.ok() && config->cluster && !Names(document, "limits", "shutdown_delay_ms")) {
+    config->limits.shutdown_delay_ms = kClusterDelayMs;
+  }
   if (status.ok() && config->kafka) {
     status = SettleKafka(config->cluster ? &*config->cluster : nullptr, &*config->kafka);
   }

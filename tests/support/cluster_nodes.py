@@ -51,7 +51,8 @@ class ClusterNodes(unittest.TestCase):
                  "secret_file": self.secret_file}
         given.update(more)
         tls = {"tls": dict(zip(("certificate", "key"), certificate))} if certificate else {}
-        return {"cluster": given, **tls, **({"kafka": kafka} if kafka else {})}
+        return {"cluster": given, "limits": {"shutdown_delay_ms": 0}, **tls,
+                **({"kafka": kafka} if kafka else {})}
 
     def node(self, name, node, tls=None, **more):
         """A server that is a node; it is closed when the test ends. `tls`: an ssl.SSLContext for the

@@ -33,6 +33,21 @@ TEST(ClusterConfigTest, ReadsEveryKey) {
   EXPECT_EQ(cluster.properties.at("security.protocol"), "ssl");
 }
 
+TEST(ClusterConfigTest, ANodeTellsThatItLeavesBeforeItDoes) {
+  const auto delay_ms = [](const std::string& more) {
+    Config config;
+    const Status status = ReadConfig("{" + more + "}", &config);
+    EXPECT_TRUE(status.ok()) << status.ToString();
+    return config.limits.shutdown_delay_ms;
+  };
+  const std::string cluster =
+      R"("cluster":{"brokers":"a:1","name":"feed","advertise":"http://h:1","secret_file":"s"})";
+  EXPECT_EQ(delay_ms(""), 0);
+  EXPECT_EQ(delay_ms(cluster), 2'000);
+  EXPECT_EQ(delay_ms(cluster + R"(,"limits":{"queue":9})"), 2'000);
+  EXPECT_EQ(delay_ms(cluster + R"(,"limits":{"shutdown_delay_ms":0})"), 0);
+}
+
 TEST(ClusterConfigTest, FewKeysAreNeeded) {
   Config config;
   ASSERT_TRUE(ReadConfig(R"({"cluster":{"brokers":"a:1","name":"feed","advertise":"http://h:1",
