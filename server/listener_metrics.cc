@@ -16,6 +16,7 @@ void FillListener(const http::Listener& listener, ops::MetricsSnapshot* to) {
   to->connections_timed_out = from.timed_out.load();
   to->connections_evicted = from.evicted.load();
   to->handshakes_failed = from.handshakes_failed.load();
+  to->handshakes_refused = from.handshakes_refused.load();
   to->bytes_in = from.bytes_in.load();
   to->bytes_out = from.bytes_out.load();
   to->inflight_bytes = listener.InflightBytes();

@@ -79,7 +79,8 @@ struct IoThread {
   std::atomic<size_t> session_count{0};  ///< of `sessions`
   /// More are not taken; less than all while more comes than can be read.
   std::atomic<size_t> session_limit{SIZE_MAX};
-  std::string date;  ///< the Date header's value, renewed once a second
+  size_t hellos = 0;  ///< first bytes of TLS that wait in the lane
+  std::string date;   ///< the Date header's value, renewed once a second
   /// A request that is to cost more leaves this thread to the others.
   Clock::duration dear = std::chrono::milliseconds(5);
   uint32_t dear_requests = 0;  ///< that were to go to the workers for their cost

@@ -149,7 +149,7 @@ void Listener::Start() {
   }
 }
 
-/// Renews the date and closes the slow, for ever.
+/// Renews the date, closes the slow, and takes memory from the idle, for ever.
 void Listener::Tick(IoThread* thread, asio::steady_timer* timer) {
   timer->expires_after(kTick);
   timer->async_wait([this, thread, timer](const boost::system::error_code& ec) {
@@ -158,7 +158,11 @@ void Listener::Tick(IoThread* thread, asio::steady_timer* timer) {
     thread->date = HttpDate();
     std::vector<std::shared_ptr<Session>> overdue;
     for (Session* const session : thread->sessions) {
-      if (session->Overdue(now)) overdue.push_back(session->shared_from_this());
+      if (session->Overdue(now)) {
+        overdue.push_back(session->shared_from_this());
+      } else {
+        session->Shrink(now);
+      }
     }
     for (const auto& session : overdue) session->TimeOut();
     if (thread == door_.thread()) door_.CloseOverdue(now);

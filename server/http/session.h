@@ -43,6 +43,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   /// process (Plan::probe), which has to come soon; 503 to any other.
   void Start();
   /// What waited in the thread's lane has its turn, or is refused.
+  /// Likewise the first bytes of a handshake.
   void TakeTurn(const admission::Verdict& verdict, Clock::time_point now);
   /// Whether the client means to go on after this request.
   bool keeps_alive() const { return head_.keep_alive; }
@@ -50,6 +51,8 @@ class Session final : public std::enable_shared_from_this<Session>,
   /// True when it has been slow for too long; then TimeOut answers (where it can) and closes.
   bool Overdue(Clock::time_point now) const;
   void TimeOut();
+  /// Gives the memory of its last request back, once it has waited for the next for a while.
+  void Shrink(Clock::time_point now);
   /// Closes at once.
   void Abort();
   void MakeRoom() override { Abort(); }
@@ -124,8 +127,16 @@ class Session final : public std::enable_shared_from_this<Session>,
   bool Post(Executor executor, std::function<void()> job) override;
   void Replied();
 
-  // session_io.cc: sockets and answers.
+  // session_handshake.cc: TLS.
   void Handshake();
+  void AwaitHello();
+  void MeetHello();
+  void AnswerHello(const admission::Verdict& verdict, Clock::time_point now);
+  void Agreed(const boost::system::error_code& ec);
+  void LeaveHandshakes();
+  void TurnAway();
+
+  // session_io.cc: sockets and answers.
   void Fill();
   void ReadMore();
   int64_t HeaderMs() const;
@@ -197,6 +208,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   admission::Entry entry_;    // in the lane of the thread
   WorkerPool::Entry pooled_;  // in the lane of workers
   Lane admitted_by_ = Lane::kNone;
+  bool hello_waits_ = false;               // in the lane; counted by the thread
   Executor executor_ = Executor::kInline;  // of job_
   Step job_ = nullptr, then_ = nullptr;    // what is scheduled, and what follows on this thread
   Clock::time_point scheduled_;

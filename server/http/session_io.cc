@@ -32,6 +32,9 @@ constexpr std::chrono::seconds kAnyRate{5};
 /// Memory a connection keeps between requests.
 constexpr size_t kKeepBody = 256u << 10;
 constexpr size_t kKeepOut = 1u << 20;
+/// Beyond the first of these sizes it keeps it no longer than this after a request.
+constexpr size_t kKeepIdle = 4u << 10;
+constexpr std::chrono::seconds kKeepFor{1};
 /// What an answer is that goes out as it is made.
 constexpr std::string_view kStreamType = "application/x-ndjson";
 /// How long a connection we close may take to read our last words.
@@ -51,24 +54,6 @@ void AppendNumber(uint64_t number, int base, std::string* out) {
 }
 
 }  // namespace
-
-/// Agrees on TLS. The peer has as long for it as for a head; who idles meanwhile may have to go.
-void Session::Handshake() {
-  phase_ = Phase::kHandshake;
-  deadline_ = beyond_limit_ ? head_until_ : After(HeaderMs());
-  thread_->AddIdle(this);
-  stream_.Handshake([self = shared_from_this()](const boost::system::error_code& ec) {
-    if (self->phase_ == Phase::kDone) return;
-    self->thread_->RemoveIdle(self.get());
-    if (ec) {
-      self->shared_->counters.handshakes_failed.fetch_add(1, std::memory_order_relaxed);
-      return self->Close();
-    }
-    self->connection_.certificate_name = self->stream_.CertificateName();
-    self->phase_ = Phase::kHead;
-    self->Pump();
-  });
-}
 
 /// Asks for more bytes; what has been answered goes out first.
 void Session::Fill() {
@@ -383,6 +368,16 @@ void Session::Charge() {
   charged_ = bytes;
 }
 
+void Session::Shrink(Clock::time_point now) {
+  const bool idle = phase_ == Phase::kHead && !in_request_ && out_.empty() && !big_body_;
+  if (!idle || now - read_at_ < kKeepFor) return;
+  body_.Clear(kKeepIdle);
+  for (std::string* buffer : {&out_, &response_.body, &stream_out_}) {
+    if (buffer->capacity() > kKeepIdle) std::string().swap(*buffer);
+  }
+  Charge();
+}
+
 void Session::Close() {
   if (phase_ == Phase::kDone) return;
   phase_ = Phase::kDone;
@@ -390,6 +385,7 @@ void Session::Close() {
   came_ = {};
   wait_limit_.reset();
   LeaveLane();
+  LeaveHandshakes();
   stream_.Close();
   thread_->RemoveIdle(this);
   if (std::exchange(counted_peer_, false)) shared_->peers.Leave(connection_.peer);

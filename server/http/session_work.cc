@@ -214,6 +214,7 @@ void Session::RunJob() {
 void Session::TakeTurn(const admission::Verdict& verdict, Clock::time_point now) {
   const std::shared_ptr<Session> self = std::move(self_);
   admitted_by_ = Lane::kNone;
+  if (phase_ == Phase::kHandshake) return AnswerHello(verdict, now);
   waited_ += now - scheduled_;
   if (verdict.admitted()) {
     turn_until_ = now + kPipelined;

@@ -27,6 +27,7 @@ struct ListenerCounters {
   std::atomic<uint64_t> evicted{0};            ///< idle connections closed to make room for another
   std::atomic<uint64_t> timed_out{0};          ///< connections closed for slowness
   std::atomic<uint64_t> handshakes_failed{0};  ///< connections that TLS was not agreed on
+  std::atomic<uint64_t> handshakes_refused{0};  ///< connections reset before, for the load
   std::atomic<uint64_t> bytes_in{0};
   std::atomic<uint64_t> bytes_out{0};
   std::atomic<int64_t> open{0};       ///< connections now

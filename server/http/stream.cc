@@ -40,6 +40,11 @@ std::string Stream::CertificateName() const {
   return length > 0 ? std::string(name.data(), static_cast<size_t>(length)) : std::string();
 }
 
+void Stream::ResetOnClose() {
+  boost::system::error_code ignored;
+  socket_.set_option(boost::asio::socket_base::linger(true, 0), ignored);
+}
+
 void Stream::ShutdownSend() {
   boost::system::error_code ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);

@@ -37,11 +37,13 @@ class Stream {
   /// The common name of the peer's certificate, which was verified; empty: it has shown none.
   std::string CertificateName() const;
 
+  /// Goes on from the peer's first bytes, `hello`, which were read and stay until the handler runs.
+  /// What they cost is spent before it returns, most of it for the answer's signature.
   /// Precondition: secure().
   template <typename Handler>
-  void Handshake(Handler handler) {
+  void Handshake(boost::asio::const_buffer hello, Handler handler) {
     assert(secure());
-    tls_->async_handshake(boost::asio::ssl::stream_base::server, std::move(handler));
+    tls_->async_handshake(boost::asio::ssl::stream_base::server, hello, std::move(handler));
   }
   template <typename Handler>
   void Read(boost::asio::mutable_buffer into, Handler handler) {
@@ -79,6 +81,8 @@ class Stream {
     assert(!secure());
     return std::move(socket_);
   }
+  /// Close will tell the peer at once that nothing is read or written any more.
+  void ResetOnClose();
   /// Sends no more.
   void ShutdownSend();
   void Close();

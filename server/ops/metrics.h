@@ -89,6 +89,7 @@ struct MetricsSnapshot {
   uint64_t door_connections = 0;  ///< that have said nothing yet
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
   uint64_t connections_evicted = 0, handshakes_failed = 0;
+  uint64_t handshakes_refused = 0;
   std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
   std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor

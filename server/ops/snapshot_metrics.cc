@@ -55,6 +55,8 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
   if (s.certificate_expires_s) {
     out->Counter("seendb_tls_handshakes_failed_total", "Connections that TLS was not agreed on.",
                  s.handshakes_failed);
+    out->Counter("seendb_tls_handshakes_refused_total",
+                 "Connections reset before TLS was agreed on, for the load.", s.handshakes_refused);
     out->Gauge("seendb_tls_certificate_expiry_seconds",
                "When the certificate ends, in seconds since 1970.", *s.certificate_expires_s);
   }

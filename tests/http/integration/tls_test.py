@@ -242,6 +242,71 @@ class TlsTest(unittest.TestCase):
             self.assertEqual([line["key"] for line in log_lines(server)
                               if line["event"] == "certificate_key"], ["/tls/key"])
 
+    def test_who_comes_again_resumes(self):
+        with self.start() as server:
+            for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                context = self.trust()
+                context.minimum_version = context.maximum_version = version
+                session, resumed = None, []
+                for _ in range(2):
+                    plain = socket.create_connection((server.host, server.port), timeout=30)
+                    with context.wrap_socket(plain, server_hostname=server.host,
+                                             session=session) as peer:
+                        peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+                        self.assertIn(b" 200 ", peer.recv(4096))
+                        session = peer.session
+                        resumed.append(peer.session_reused)
+                self.assertEqual(resumed, [False, True], version)
+
+    def test_handshakes_beyond_the_load_are_reset_unanswered(self):
+        config = {"threads": 1, "admission": {"target_ms": 1, "interval_ms": 20}}
+        with self.start(config) as server:
+            stop = threading.Event()
+            known, failures = [server.client() for _ in range(12)], []
+
+            def ask(client):
+                body = {"user": "u", "items": ["item%06d" % i for i in range(5_000)]}
+                try:
+                    while not stop.is_set():
+                        client.request("POST", "/filter", body)
+                except OSError as error:
+                    failures.append(error)
+
+            threads = [threading.Thread(target=ask, args=(client,)) for client in known]
+            for thread in threads:
+                thread.start()
+
+            def refused():
+                came = [socket.create_connection((server.host, server.port), timeout=30)
+                        for _ in range(60)]
+                for one in came:
+                    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+                    hello = self.trust().wrap_bio(incoming, outgoing, server_hostname="h")
+                    with self.assertRaises(ssl.SSLWantReadError):
+                        hello.do_handshake()
+                    try:
+                        one.sendall(outgoing.read())
+                    except ConnectionResetError:
+                        pass
+                resets = 0
+                for one in came:
+                    try:
+                        one.recv(1)
+                    except ConnectionResetError:
+                        resets += 1
+                    one.close()
+                return resets
+
+            try:
+                self.assertTrue(eventually(refused, timeout=60))
+            finally:
+                stop.set()
+                for thread in threads:
+                    thread.join()
+            self.assertEqual(failures, [], "those that were connected are answered, or refused")
+            told = server.get("/metrics").body.decode()
+            self.assertRegex(told, r"seendb_tls_handshakes_refused_total [1-9]")
+
     def test_many_connections_at_once(self):
         with self.start() as server:
             failures = []

@@ -169,5 +169,25 @@ TEST_F(ListenerLimitTest, AStreamEnds) {
   EXPECT_NE(told.find("<closed>"), std::string::npos) << told;
 }
 
+TEST_F(ListenerLimitTest, AConnectionThatWaitsForARequestHoldsLittleMemory) {
+  Start();
+  const std::string body(200'000, 'b');
+  std::deque<Peer> peers;
+  for (int i = 0; i < 8; ++i) {
+    peers.emplace_back(listener_->address()).Send(Post("/echo", body));
+    EXPECT_NE(peers.back().ReadUntil("b" + body.substr(1)).find("200 OK"), std::string::npos);
+  }
+  const auto held = [this] { return listener_->InflightBytes() + listener_->AnswerBytes(); };
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (held() > peers.size() * 16'384 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  EXPECT_LE(held(), peers.size() * 16'384);
+  for (Peer& peer : peers) {
+    peer.Send(Post("/echo", "again"));
+    EXPECT_NE(peer.ReadUntil("/echo:again").find("200 OK"), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace seendb::http
