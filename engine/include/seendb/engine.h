@@ -113,7 +113,8 @@ class Engine {
   virtual std::vector<SourceInfo> Sources() = 0;
   /// Forgets all sources of a topic, what they counted and its rows of the outbox, synced: for a
   /// topic that was made anew. kNotFound: none known. kUnavailable: a shard is absent, nothing
-  /// changed, unless the database has what was found (Options::as_found). Not while the topic is being ingested.
+  /// changed, unless the database has what was found (Options::as_found). Not while the topic is
+  /// being ingested.
   virtual Status ForgetTopic(std::string_view topic) = 0;
 
   /// Sources with rows in the outbox (seendb/ingest.h), by shard, topic and partition. Reads no
@@ -237,8 +238,8 @@ class Engine {
   /// opened and checked before it gets its name, and survives power loss. kInvalidArgument: `dir`
   /// is there already, lies inside the database, or in no folder. kIncompatible: `<dir>.tmp`,
   /// where the copy is made, is there and was not begun by a checkpoint. kUnavailable: a shard is
-  /// absent, unless the database has what was found (Options::as_found). Restore: open it. Cost: a sync and a copy of the live log (up to twice
-  /// write_buffer_bytes a shard).
+  /// absent, unless the database has what was found (Options::as_found). Restore: open it. Cost: a
+  /// sync and a copy of the live log (up to twice write_buffer_bytes a shard).
   virtual Result<CheckpointReport> Checkpoint(const std::string& dir) = 0;
   /// Copies one shard, in the same way, into the new folder `dir`: AttachShard takes it, here or in
   /// another database of the same identity (a checkpoint restored elsewhere). `dir` may lie in the
