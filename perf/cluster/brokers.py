@@ -52,7 +52,8 @@ class _OneOf(Broker):
         self.folder = os.path.join(folder, str(number))
         self.address = "127.0.0.1:%d" % port
         os.mkdir(self.folder)
-        settings = SETTINGS % {"port": port, "controller": controller, "folder": self.folder}
+        settings = SETTINGS % {"port": port, "controller": controller, "advertised": port,
+                               "folder": self.folder}
         own = {"node.id": number, "controller.quorum.voters": voters}
         lines = [line for line in settings.splitlines() if line.split("=")[0] not in own]
         lines += ["%s=%s" % one for one in own.items()]
