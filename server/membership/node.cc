@@ -125,6 +125,10 @@ Status Node::Prepare() {
   Result<std::string> secret = ReadSecret(config_.secret_file);
   if (!secret.ok()) return secret.status();
   secret_ = std::move(secret).value();
+  if (!config_.backup_dir.empty()) {
+    ops::Log(ops::LogLevel::kWarn, "backup_dir_unused",
+             {{"text", "cluster.backup_dir is taken, but no backups are made as yet"}});
+  }
   peers::PeerClientOptions options{.secret = secret_, .tls_named_by = tls_.named_by};
   peers_.emplace(options);
   options.answer_bytes_most = cluster::kNodeReportBytesMost;

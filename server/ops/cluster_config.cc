@@ -37,6 +37,7 @@ Setter Cluster(std::optional<ClusterConfig>* to) {
                {"zone", Name(&config.zone)},
                {"weight", Weight(&config.weight)},
                {"secret_file", Name(&config.secret_file)},
+               {"backup_dir", Name(&config.backup_dir)},
                {"transfer_mb_per_s", Integer(&config.transfer_mb_per_s, 1, kTransferMost)},
                {"properties", Properties(&config.properties)}},
               "");

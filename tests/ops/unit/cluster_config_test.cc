@@ -93,7 +93,7 @@ TEST(ClusterConfigTest, RefusesByKey) {
       {R"({"cluster":{"weight":0}})", "/cluster/weight"},
       {R"({"cluster":{"transfer_mb_per_s":0}})", "/cluster/transfer_mb_per_s"},
       {R"({"cluster":{"weight":"1"}})", "/cluster/weight"},
-      {R"({"cluster":{"backup_dir":"/b"}})", "/cluster/backup_dir"},
+      {R"({"cluster":{"backup_dir":1}})", "/cluster/backup_dir"},
       {R"({"cluster":{"properties":{"group.id":"g"}}})", "/cluster/properties/group.id"},
   };
   for (const auto& one : kCases) {
