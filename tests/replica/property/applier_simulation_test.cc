@@ -120,7 +120,8 @@ class Replica {
       const Status made = engine_->AttachShard(p, "");
       ASSERT_TRUE(made.ok()) << made.ToString();
     }
-    policies_ = std::make_unique<Policies>(engine_.get(), [] {});
+    policies_ = std::make_unique<Policies>(
+        engine_.get(), [] {}, nullptr);
     applier_ = std::make_unique<Applier>(Applier::Context{engine_.get(), kTopic,
                                                           [this] { return MetaOf(meta_read_); },
                                                           [this](auto) {
