@@ -48,12 +48,14 @@ Json ReplicasJson(uint32_t partition, const Meta& meta, const NodeViews* nodes) 
 
 }  // namespace
 
-std::string ClusterToJson(const std::string& name, const Meta& meta, const NodeViews* nodes) {
+std::string ClusterToJson(const std::string& name, const Meta& meta, const NodeViews* nodes,
+                          const std::string& brokers) {
   assert(meta.init());
   Json json{{"name", name},
             {"partitions", meta.init()->partitions},
             {"replicas", meta.init()->replicas},
             {"placement_offset", meta.placement().offset}};
+  if (!brokers.empty()) json["brokers"] = brokers;
   json["nodes"] = Json::array();
   for (const auto& [node, member] : meta.members()) {
     json["nodes"].push_back(NodeJson(node, member, nodes));

@@ -12,8 +12,10 @@ namespace seendb::cluster {
 
 /// `{"name","partitions","replicas","placement_offset","nodes":[...],"shards":[...]}`, documented
 /// in server/doc/cluster.md. `nodes`: what a node thinks of the others; null: nobody was asked, and
-/// no states are told. Precondition: the cluster was made.
+/// no states are told. `brokers`: where the cluster's log is; empty: left out. Precondition: the
+/// cluster was made.
 std::string ClusterToJson(const std::string& name, const Meta& meta,
-                          const std::map<std::string, NodeView>* nodes);
+                          const std::map<std::string, NodeView>* nodes,
+                          const std::string& brokers = {});
 
 }  // namespace seendb::cluster

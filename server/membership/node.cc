@@ -237,7 +237,7 @@ Result<std::string> Node::Report() const {
     return Status::Unavailable("what the cluster is was not read from Kafka yet");
   }
   const Views views = AllViews();
-  return cluster::ClusterToJson(config_.name, *known, &views);
+  return cluster::ClusterToJson(config_.name, *known, &views, config_.brokers);
 }
 
 std::string Node::StatusReport() const {

@@ -269,19 +269,14 @@ Status RunStatusOfNode(const Session& session) {
 }
 
 Status RunStatus(const Session& session, const ClusterFlags& flags) {
-  if (flags.brokers.empty() && flags.name.empty() && flags.kafka_config.empty()) {
-    return RunStatusOfNode(session);
-  }
-  if (!session.url.empty()) {
-    return Status::InvalidArgument("say --url of a node, or --brokers and --name");
-  }
-  if (flags.brokers.empty() || flags.name.empty()) {
-    return Status::InvalidArgument("say both --brokers and --name, or --url of a node");
-  }
-  const auto log = OpenCluster(flags);
+  const Result<bool> named = NamesCluster(session, flags);
+  if (!named.ok()) return named.status();
+  if (!*named) return RunStatusOfNode(session);
+  const auto log = OpenCluster(session, flags);
   if (!log.ok()) return log.status();
   const cluster::Meta& meta = (*log)->meta();
-  return session.json ? PrintJson(Json::parse(cluster::ClusterToJson(flags.name, meta, nullptr)))
+  return session.json ? PrintJson(Json::parse(
+                            cluster::ClusterToJson(flags.name, meta, nullptr, flags.brokers)))
                       : Print(StatusText(flags.name, meta));
 }
 

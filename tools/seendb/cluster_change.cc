@@ -110,7 +110,7 @@ Status WriteChange(MetaLog* log, const PlacementChange& change) {
 /// Shows a change, asks, and writes it.
 Status RunPlacementChange(const Session& session, const ChangeFlags& flags,
                           const std::function<Result<PlacementChange>(const Meta&)>& plan) {
-  const auto log = OpenCluster(flags.cluster);
+  const auto log = OpenCluster(session, flags.cluster);
   if (!log.ok()) return log.status();
   const Assignment before = (*log)->meta().placement().assign;
   const int64_t base = (*log)->meta().placement().offset;
@@ -205,11 +205,11 @@ Command AddChange(Command group, Session& session, const std::string& name,
                   const std::string& description, const std::shared_ptr<ChangeFlags>& flags,
                   Plan plan) {
   Command command =
-      AddCommand(group, session, name, description, Takes::kNothing, [&session, flags, plan] {
+      AddCommand(group, session, name, description, Takes::kServer, [&session, flags, plan] {
         return RunPlacementChange(session, *flags,
                                   [&](const Meta& meta) { return plan(meta, *flags); });
       });
-  AddClusterFlags(command, flags->cluster);
+  AddClusterFlags(command, flags->cluster, /*or_server=*/true);
   command.AddFlag("--yes", flags->yes, "Do not ask before the placement is written");
   return command;
 }

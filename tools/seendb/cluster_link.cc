@@ -31,7 +31,39 @@ Result<cluster::KafkaAccess> AccessOf(const ClusterFlags& flags) {
   return access;
 }
 
-Result<std::unique_ptr<cluster::MetaLog>> OpenCluster(const ClusterFlags& flags) {
+Result<bool> NamesCluster(const Session& session, const ClusterFlags& flags) {
+  const bool says_all = !flags.brokers.empty() && !flags.name.empty();
+  if (says_all && session.url.empty()) return true;
+  if (flags.brokers.empty() && flags.name.empty()) return false;
+  return Status::InvalidArgument(says_all ? "say --url of a node, or --brokers and --name"
+                                          : "say both --brokers and --name, or --url of a node");
+}
+
+namespace {
+
+/// Asks the node of --url which cluster it is of.
+Status AskNode(const Session& session, ClusterFlags* flags) {
+  auto server = OpenServer(session);
+  if (!server.ok()) return server.status();
+  const Result<Json> seen = (*server)->Call({.target = "/cluster"});
+  if (!seen.ok()) return seen.status();
+  try {
+    flags->name = seen->at("name").get<std::string>();
+    flags->brokers = seen->at("brokers").get<std::string>();
+  } catch (const Json::exception& e) {
+    return Status::Incompatible(std::string("the node's answer is no cluster's: ") + e.what());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<cluster::MetaLog>> OpenCluster(const Session& session, ClusterFlags flags) {
+  const Result<bool> named = NamesCluster(session, flags);
+  if (!named.ok()) return named.status();
+  if (!*named) {
+    if (Status asked = AskNode(session, &flags); !asked.ok()) return asked;
+  }
   const auto access = AccessOf(flags);
   if (!access.ok()) return access.status();
   if (Status reached = cluster::Reach(*access); !reached.ok()) return reached;

@@ -9,6 +9,7 @@
 #include "cluster/topics.h"
 #include "flags.h"
 #include "seendb/status.h"
+#include "session.h"
 
 namespace seendb::tool {
 
@@ -28,8 +29,13 @@ void AddClusterFlags(Command command, ClusterFlags& flags, bool or_server = fals
 /// How the brokers are reached. kInvalidArgument, kIOError: the flags, or the file they name.
 Result<cluster::KafkaAccess> AccessOf(const ClusterFlags& flags);
 
-/// The cluster's records, read to their end. kUnavailable: the brokers can't be reached. kNotFound:
-/// there is no such cluster.
-Result<std::unique_ptr<cluster::MetaLog>> OpenCluster(const ClusterFlags& flags);
+/// Whether the flags name the cluster; false: a node of it is to be asked. kInvalidArgument: they
+/// say half of it, or both.
+Result<bool> NamesCluster(const Session& session, const ClusterFlags& flags);
+
+/// The cluster's records, read to their end; where the flags name no cluster, that of the node of
+/// --url. kUnavailable: the brokers can't be reached. kNotFound: there is no such cluster. And what
+/// NamesCluster and a request to the node return.
+Result<std::unique_ptr<cluster::MetaLog>> OpenCluster(const Session& session, ClusterFlags flags);
 
 }  // namespace seendb::tool

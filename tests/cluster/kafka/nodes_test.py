@@ -25,7 +25,10 @@ class NodesTest(ClusterNodes):
         up = {"n1": "up", "n2": "up", "n3": "up"}
         for server in nodes:
             eventually(lambda: self.states(server) == up)
-        self.rebalance("feed")
+        # Any node says where the cluster's log is.
+        self.assertEqual(run("cluster", "add", "n1", "--url", nodes[0].url, "--name", "feed").code, USAGE)
+        placed = run("cluster", "rebalance", "--url", nodes[2].url, "--yes")
+        self.assertEqual(placed.code, OK, placed)
         for server in nodes:
             eventually(lambda: len(server.get("/cluster").json["shards"]) == 4)
         report = nodes[0].get("/cluster").json

@@ -92,8 +92,8 @@ TEST(ClusterReportTest, ShowsNodesAndReplicasAsTheyAreSeen) {
   nodes["n3"].report->replicas[0].state = ReplicaState::kBehind;
   nodes["n3"].report->replicas[0].copy = {100, 4'000, 50};
   EXPECT_EQ(
-      ClusterToJson("feed", meta, &nodes),
-      R"({"name":"feed","partitions":1,"replicas":2,"placement_offset":4,"nodes":[)"
+      ClusterToJson("feed", meta, &nodes, "b1:9092"),
+      R"({"name":"feed","partitions":1,"replicas":2,"placement_offset":4,"brokers":"b1:9092","nodes":[)"
       R"({"node":"n1","url":"http://n1:1","zone":"z","weight":1.0,"state":"up","build":""},)"
       R"({"node":"n2","url":"http://n2:1","zone":"z","weight":1.0,"state":"down","build":""},)"
       R"({"node":"n3","url":"http://n3:1","zone":"z","weight":1.0,"state":"up","build":"",)"
