@@ -104,12 +104,15 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
                           rocksdb::Env* const env = shared_->env;
                           Status status;
                           for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+                            if ((*all)[shard] == nullptr) continue;
                             status = (*all)[shard]->Checkpoint(ShardPath(fresh, shard), &report);
+                            ++report.shards;
                           }
                           if (status.ok())
                             status = WriteCollections(env, fresh, collections, changing);
                           if (status.ok()) status = WriteIdentity(env, fresh, identity);
                           for (uint32_t shard = 0; status.ok() && shard < all->size(); ++shard) {
+                            if ((*all)[shard] == nullptr) continue;
                             status = CheckShardCopy(identity, ShardPath(fresh, shard), shard,
                                                     report.files_linked == 0);
                           }
