@@ -225,11 +225,6 @@ Status ReadConfig(std::string_view json, Config* config) {
     status = SettleKafka(config->cluster ? &*config->cluster : nullptr, &*config->kafka);
   }
   if (status.ok() && config->cluster) status = CheckScheme(*config);
-  for (const MigrationConfig& one : config->migration) {
-    if (!status.ok() || !config->cluster || !one.dual_write) continue;
-    status = Status::InvalidArgument("a node of a cluster writes to no old store as yet",
-                                     "/migration/" + one.collection + "/dual_write");
-  }
   return status;
 }
 

@@ -1,7 +1,9 @@
 """A collection moves into a cluster of two nodes from a real Redis: whichever node is asked, the old store counts
-for users who were not imported, and each replica knows who was."""
+for users who were not imported; each replica knows who was; what the cluster took is written to Redis by the
+acting primary alone, and by the next one where that is killed."""
 
 import os
+import signal
 import sys
 import time
 import unittest
@@ -37,7 +39,7 @@ class ClusterMigrationTest(ClusterNodes):
     def settings(self, name, node, port, /, **more):
         settings = super().settings(name, node, port, **more)
         settings["migration"] = {"default": {"redis": self.redis.url, "key": KEY,
-                                             "budget_ms": 10_000}}
+                                             "budget_ms": 10_000, "dual_write": True, "cap": 0}}
         return settings
 
     def wait_serving(self):
@@ -51,13 +53,28 @@ class ClusterMigrationTest(ClusterNodes):
     def state(self, server):
         return server.get("/admin/migration").json["collections"][0]
 
+    def sum_of(self, count):
+        return sum(self.state(server)[count] for server in self.nodes)
+
+    def wait_written(self, *servers):
+        for server in servers:
+            eventually(lambda: self.state(server)["queue_bytes"] == 0, timeout=60)
+
     def unseen(self, server, user, items):
         answer = server.post("/filter", {"user": user, "items": items})
         self.assertEqual(answer.status, 200, answer)
         self.assertFalse(answer.json["degraded"], answer)
         return answer.json["unseen"]
 
-    def test_moves_in(self):
+    def play(self, server, user, item, at_s):
+        answer = server.post("/plays", {"events": [{"user": user, "item": item, "at": at_s * 1000}]})
+        self.assertIn(answer.status, (200, 202), answer)
+
+    def scores(self, user):
+        flat = self.redis.run("ZRANGE", "watched:" + user, 0, -1, "WITHSCORES")
+        return {flat[i].decode(): int(flat[i + 1]) for i in range(0, len(flat), 2)}
+
+    def test_moves_in_and_both_stores_are_written(self):
         users = ["u%d" % number for number in range(USERS)]
         items = ["old%d" % number for number in range(MEMBERS)]
         self.redis.run_all([("ZADD", "watched:" + user, self.now_s - 1_000 - i, item)
@@ -71,6 +88,7 @@ class ClusterMigrationTest(ClusterNodes):
         for user in users:
             for server in self.nodes:
                 self.assertEqual(self.unseen(server, user, items + ["new"]), ["new"])
+        self.wait_written(*self.nodes)
         # What somebody else has imported is noted everywhere, too.
         noted = {"collection": "default", "key": KEY, "users": ["noted", 77]}
         answer = self.nodes[1].post("/admin/migration/imported", noted)
@@ -82,6 +100,58 @@ class ClusterMigrationTest(ClusterNodes):
         shown = run("redis", "status", "--url", self.nodes[0].url)
         self.assertEqual(shown.code, OK, shown)
         self.assertIn(self.nodes[1].url, shown.out)
+        # Plays are written once, not by each replica.
+        self.redis.run("FLUSHALL")
+        before = self.sum_of("written")
+        for number in range(200):
+            self.play(self.nodes[number % 2], users[number % 20], "p%d" % number, self.now_s)
+        ancient = {"user": users[0], "item": "ancient", "at": 1_000_000_000_000}
+        refused = self.nodes[0].post("/plays", {"events": [ancient]}).json
+        self.assertEqual(refused["refused"], 1, refused)
+        self.wait_written(*self.nodes)
+        for number, user in enumerate(users[:20]):
+            self.assertEqual(self.scores(user),
+                             {"p%d" % n: self.now_s for n in range(number, 200, 20)})
+        written = self.sum_of("written") - before
+        self.assertGreaterEqual(written, 200)
+        self.assertLess(written, 400)  # for a moment two may lead, and both write
+        # An erased user leaves the old store.
+        self.assertEqual(self.nodes[1].request("DELETE", "/users/" + users[3]).status, 200)
+        self.wait_written(*self.nodes)
+        self.assertEqual(self.redis.run("EXISTS", "watched:" + users[3]), 0)
+
+    def test_a_killed_primary_loses_no_play_of_the_old_store(self):
+        expected = {}
+
+        def play(server, number):
+            user, item = "u%d" % (number % 40), "p%d" % number
+            self.play(server, user, item, self.now_s)
+            expected.setdefault(user, {})[item] = self.now_s
+
+        for number in range(100):
+            play(self.nodes[number % 2], number)
+        self.redis.process.send_signal(signal.SIGSTOP)  # what comes now waits
+        try:
+            for number in range(100, 300):
+                play(self.nodes[number % 2], number)
+            self.nodes[0].kill()
+            eventually(lambda: self.states(self.nodes[1])["n1"] == "down", timeout=60)
+            for number in range(300, 350):
+                play(self.nodes[1], number)
+        finally:
+            self.redis.process.send_signal(signal.SIGCONT)
+        self.wait_written(self.nodes[1])
+        for user, scores in expected.items():
+            self.assertEqual(self.scores(user), scores, user)
+        # The killed node comes back, with a queue of what the other one has written.
+        self.nodes[0].start(port=self.nodes[0].fixed_port)
+        self.wait_serving()
+        for number in range(350, 400):
+            play(self.nodes[number % 2], number)
+        self.wait_written(*self.nodes)
+        for user, scores in expected.items():
+            self.assertEqual(self.scores(user), scores, user)
+        self.assertEqual(self.sum_of("affected_count"), 0)
 
 
 if __name__ == "__main__":

@@ -180,7 +180,8 @@ class NodesApplyTest(ClusterNodes):
             self.play("u1", "new%d" % number)
         self.log.flush()
         eventually(lambda: "is not the one that was applied" in server.log_text(), timeout=30)
-        self.assertEqual(self.replica_states(server)[partition_of("u1", PARTITIONS), "n1"], "behind")
+        mine = (partition_of("u1", PARTITIONS), "n1")
+        eventually(lambda: self.replica_states(server)[mine] == "behind", timeout=30)
         self.assertEqual(self.unseen(server, "u1", ["a", "h", "new199"]), ["new199"])
 
 
