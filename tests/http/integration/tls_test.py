@@ -263,6 +263,8 @@ class TlsTest(unittest.TestCase):
         with self.start(config) as server:
             stop = threading.Event()
             known, failures = [server.client() for _ in range(12)], []
+            for client in known:
+                self.assertEqual(client.request("GET", "/healthz").status, 200)
 
             def ask(client):
                 body = {"user": "u", "items": ["item%06d" % i for i in range(5_000)]}
