@@ -82,7 +82,7 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
     return field(R"({"brokers":"a:1","topics":[{)" + members + "}]}");
   };
   EXPECT_EQ(field("3"), "/kafka");
-  EXPECT_EQ(field("{}"), "/kafka/brokers");
+  EXPECT_EQ(field("{}"), "/kafka/topics");
   EXPECT_EQ(field(R"({"brokers":"a:1"})"), "/kafka/topics");
   EXPECT_EQ(field(R"({"brokers":"","topics":[{"topic":"t"}]})"), "/kafka/brokers");
   EXPECT_EQ(field(R"({"brokers":"a:1","topics":[]})"), "/kafka/topics");
