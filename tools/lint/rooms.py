@@ -67,7 +67,8 @@ COMMON_ROOMS = {
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
 COMMON_USERS = {"tools": {"net", "redis"}, "server:ops": {"net", "redis"},
                 "server:migration": {"net", "redis"}, "server:main": {"net", "redis"},
-                "server:transfer": {"net"}, "server:peers": {"net"}, "server:membership": {"net"}}
+                "server:transfer": {"net"}, "server:peers": {"net"}, "server:membership": {"net"},
+                "server:router": {"net"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).
