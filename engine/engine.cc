@@ -342,8 +342,9 @@ Status EngineImpl::OpenTogether() {
   Identity& identity = opening_->identity;
   Status status = ForShards(opening_->shards, [this](uint32_t number) {
     Result<std::shared_ptr<Shard>> shard = OpenShard(opening_->identity, number);
-    if (shard.ok()) opening_->opened[number] = std::move(shard).value();
-    return shard.status();
+    if (!shard.ok()) return shard.status();
+    opening_->opened[number] = std::move(shard).value();
+    return Status();
   });
   shards_.Publish(std::make_shared<ShardSet>(opening_->opened));
   // The clock is believed, or doubted, by what the shards noted.
