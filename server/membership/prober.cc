@@ -49,6 +49,7 @@ std::vector<ProbeResult> ProbeAll(peers::PeerClient* client,
         });
   }
   std::vector<ProbeResult> results;
+  results.reserve(under_way.size());
   for (auto& one : under_way) results.push_back(one.get());
   return results;
 }

@@ -27,7 +27,7 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 /// A body. Copies share the bytes.
 struct PeerBody {
   PeerBody() = default;
-  PeerBody(std::string text) {
+  PeerBody(std::string text) {  // NOLINT(google-explicit-constructor)
     const auto kept = std::make_shared<const std::string>(std::move(text));
     bytes = *kept;
     owner = kept;
