@@ -62,7 +62,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   const PeerClientOptions& options_;
   const std::string url_;
   const net::TlsContext tls_context_;
-  net::StreamTarget target_;  // of url_; Resolve finds it
+  net::StreamTarget target_;  // of url_; Begin finds it
   Tcp::resolver resolver_;
   boost::beast::tcp_stream stream_;
   std::optional<boost::beast::ssl_stream<boost::beast::tcp_stream&>> tls_;  // around stream_
