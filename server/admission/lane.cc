@@ -16,6 +16,8 @@ constexpr Duration kMostBurst = milliseconds(500);
 constexpr int kBurstOfTimeout = 4;
 /// A request that costs less than so many refusals is answered.
 constexpr double kCheapRefusals = 4;
+/// Reading's share of the time where answers are what helps.
+constexpr double kAnsweringShare = 0.25;
 /// What came meanwhile may exceed the limit of the head so many times.
 constexpr int kBodyTimes = 2;
 /// A tenant that asks for less than its share may wait behind so many limits.
@@ -115,15 +117,24 @@ Priority Lane::StepOf(const Ticket& ticket) const {
   return static_cast<Priority>(static_cast<int>(ticket.priority) + 1);
 }
 
+/// All that can ever wait is answered within an interval: to refuse some of it would only have them
+/// ask again.
+bool Lane::FewCallers() const {
+  const auto callers = static_cast<int64_t>(callers_);
+  return callers > 0 && callers * overload_.MeanCost() <= overload_.Interval();
+}
+
 /// The wait that a request may find.
 Duration Lane::LimitOf(const Ticket& ticket, Duration estimate, Time now) const {
   if (!overload_.over()) return std::max(overload_.Interval(), Patience(ticket));
-  if (static_cast<double>(estimate.count()) < kCheapRefusals * refusal_ns_) {
+  const bool alone = !shares_.HasOthers(ticket.tenant_key);
+  const bool cheap = static_cast<double>(estimate.count()) < kCheapRefusals * refusal_ns_;
+  if (cheap || (alone && FewCallers())) {
     return std::max<Duration>(overload_.Interval(), milliseconds(settings_.burst_ms));
   }
   const double factor = settings_.priority_factors[static_cast<size_t>(StepOf(ticket))];
   const Duration limit = Times(factor, overload_.Limit());
-  if (!shares_.HasOthers(ticket.tenant_key)) return limit;
+  if (alone) return limit;
   const double share = shares_.ShareOf(ticket.tenant_key);
   if (shares_.LoadOf(ticket.tenant_key, now) <= share) return kBelowShareTimes * limit;
   const Duration own = Times(share, limit * static_cast<int64_t>(options_.parallel));
@@ -312,6 +323,11 @@ bool Lane::LooksForGone(Time now) const {
 bool Lane::CheapRequests() const {
   return overload_.over() &&
          static_cast<double>(overload_.MeanCost().count()) < kCheapRefusals * refusal_ns_;
+}
+
+double Lane::IntakeShare(bool flooded) const {
+  const double share = settings_.intake_share;
+  return flooded || CheapRequests() ? std::min(kAnsweringShare, share) : share;
 }
 
 /// Counts the bytes of the ticket for its tenant, instead of what was counted.

@@ -100,6 +100,8 @@ class Lane {
   void SpentRefusing(Duration took, Duration late);
   /// Between two looks of a loop for what came.
   void LoopGap(Duration gap);
+  /// So many callers there are, of whom each has one request waiting at most; 0: not known.
+  void SetCallers(size_t callers) { callers_ = callers; }
 
   /// Whether it pays to look which of the oldest clients are gone.
   bool LooksForGone(Time now) const;
@@ -116,6 +118,10 @@ class Lane {
   Duration Estimate(const Ticket& ticket) const { return costs_.Estimate(ticket); }
   /// Requests are so cheap that refusing one costs about as much as an answer.
   bool CheapRequests() const;
+  /// The part of the time that reading and refusing may have while work waits:
+  /// Settings::intake_share, and a quarter at most where answers are what helps, as requests are
+  /// cheap or too many come to be read (Flood).
+  double IntakeShare(bool flooded) const;
   /// The mean cost of a request.
   Duration MeanCost() const { return overload_.MeanCost(); }
   bool empty() const { return requests_.empty() && streams_.empty(); }
@@ -136,6 +142,7 @@ class Lane {
   Duration Wait() const;
   Priority StepOf(const Ticket& ticket) const;
   Duration LimitOf(const Ticket& ticket, Duration estimate, Time now) const;
+  bool FewCallers() const;
   Duration Patience(const Ticket& ticket) const;
   Verdict Judge(const Ticket& ticket, Duration estimate, Time now);
   Reason JudgeQueue(const Ticket& ticket, Duration estimate, Time now) const;
@@ -162,6 +169,7 @@ class Lane {
   double refusal_ns_ = 10'000, reading_ns_ = 0;  // of one request, means
   Duration read_{0};                             // since heads_ was 0
   uint64_t heads_ = 0;
+  size_t callers_ = 0;
   uint64_t dice_;
   LaneCounters counters_;
 };

@@ -17,7 +17,7 @@ struct Settings {
   int64_t burst_ms = 100;       ///< most work that waits while there is no overload
   int64_t disk_target_ms = 50;  ///< target_ms of the workers that wait for disks
   int64_t slice_us = 2'000;     ///< of work between two looks for what came
-  double intake_share = 0.5;    ///< of a thread's time for reading and refusing, while work waits
+  double intake_share = 0.7;    ///< of a thread's time for reading and refusing, while work waits
   std::array<double, 3> priority_factors = {2, 1, 0.5};  ///< of the target, by priority
   int64_t max_timeout_ms = 60'000;  ///< a client's longer timeout counts as this
   int64_t default_timeout_ms = 0;   ///< of requests that name none; 0: none

@@ -9,8 +9,6 @@ namespace {
 
 /// Connections that are taken in any flood.
 constexpr size_t kFloodedLeast = 256;
-/// Reading's share of the time while refusals cost as much as answers.
-constexpr double kCheapShare = 0.25;
 /// Waiting clients that are asked at a time whether they are gone.
 constexpr size_t kAsked = 64;
 
@@ -25,6 +23,7 @@ void IoThread::Run() {
 }
 
 bool IoThread::Turn(bool block) {
+  if (lane != nullptr) lane->SetCallers(session_count.load(std::memory_order_relaxed));
   const bool read = Read(block);
   return Work() || read;
 }
@@ -78,11 +77,9 @@ bool IoThread::Read(bool block) {
 /// Reads until nothing more has come, or reading has had its share of the time. False where nothing
 /// had.
 bool IoThread::ReadAll() {
-  const admission::Settings& settings = lane->settings();
-  const double share =
-      lane->CheapRequests() ? std::min(kCheapShare, settings.intake_share) : settings.intake_share;
-  const std::chrono::duration<double, std::micro> most(static_cast<double>(settings.slice_us) *
-                                                       share / (1 - share));
+  const double share = lane->IntakeShare(flood_.on());
+  const std::chrono::duration<double, std::micro> most(
+      static_cast<double>(lane->settings().slice_us) * share / (1 - share));
   const auto began = Clock::now();
   auto now = began;
   bool did = false;

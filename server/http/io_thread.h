@@ -5,8 +5,7 @@
 // Settings::slice_us, at least one request. So a request is judged within a slice of its arrival,
 // whatever waits, and waits where its wait is known: not in the socket.
 //
-// While work waits, reading has a share of the time (Settings::intake_share, less while requests
-// are so cheap that refusing one costs as much as an answer).
+// While work waits, reading has a share of the time (Lane::IntakeShare).
 //
 // The thread at the door (door_thread.h) has no lane: it does nothing but read and answer probes.
 

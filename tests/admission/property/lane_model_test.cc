@@ -106,6 +106,7 @@ class NaiveLane {
     for (const One& one : queue_) work += one.estimate;
     return work;
   }
+  int64_t callers = 0;  // 0: not known
   bool over() const { return over_; }
   size_t waiting() const { return queue_.size(); }
 
@@ -196,14 +197,17 @@ class NaiveLane {
 
   Duration LimitOf(const One& one, Time now) const {
     if (!over_) return std::max(Interval(), Patience(one));
-    if (static_cast<double>(Estimate(one.ticket).count()) < 4 * kRefusalNs) {
+    const uint64_t key = one.ticket.tenant_key;
+    const Duration at_once(callers *
+                           (served_.empty() ? 0 : static_cast<int64_t>(Mean(served_, false))));
+    const bool few = callers > 0 && at_once <= Interval() && !HasOthers(key);
+    if (few || static_cast<double>(Estimate(one.ticket).count()) < 4 * kRefusalNs) {
       return std::max<Duration>(Interval(), milliseconds(settings_.burst_ms));
     }
     size_t step = static_cast<size_t>(one.ticket.priority);
     if (one.ticket.retried) step = std::min<size_t>(step + 1, 2);
     const double limit = settings_.priority_factors[step] * static_cast<double>(Limit().count());
     const Duration own(static_cast<int64_t>(limit));
-    const uint64_t key = one.ticket.tenant_key;
     if (!HasOthers(key)) return own;
     const double share = 1.0 / ActiveTenants();
     if (Load(now, key) <= share) return 2 * own;
@@ -262,6 +266,10 @@ class LaneModel {
     now_ += microseconds(Roll(busy_ ? 200 : 900));
     if (Roll(2'000) == 0) busy_ = !busy_;
     if (Roll(3'000) == 0) now_ += milliseconds(Roll(600));  // a stall
+    if (Roll(1'000) == 0) {
+      naive_.callers = 100 * Roll(8);
+      lane_->SetCallers(static_cast<size_t>(naive_.callers));
+    }
     const int what = Roll(10);
     if (what < 4) return Head();
     if (what < 7) return Complete();

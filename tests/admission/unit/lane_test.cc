@@ -66,6 +66,37 @@ TEST_F(LaneTest, ARefusalWhoseThreadDidNotRunMakesNothingCheap) {
   EXPECT_TRUE(lane_->CheapRequests());
 }
 
+TEST_F(LaneTest, ReadingHasAQuarterOfTheTimeWhereAnswersAreWhatHelps) {
+  Overload(seconds(1));
+  for (int i = 0; i < 1'000; ++i) lane_->SpentRefusing(microseconds(20), Duration(0));
+  EXPECT_EQ(lane_->IntakeShare(/*flooded=*/false), lane_->settings().intake_share);
+  EXPECT_EQ(lane_->IntakeShare(/*flooded=*/true), .25);
+  for (int i = 0; i < 1'000; ++i) lane_->SpentRefusing(microseconds(400), Duration(0));
+  EXPECT_EQ(lane_->IntakeShare(/*flooded=*/false), .25);
+}
+
+TEST_F(LaneTest, FewCallersAreAnsweredForWhatTheyCanAskAtOnce) {
+  lane_->SetCallers(101);  // of 1 ms each: more than 100 ms
+  Overload(seconds(1));
+  EXPECT_LT(lane_->counters().work_ns.load(), Duration(milliseconds(13)).count());
+  lane_->SetCallers(99);
+  Overload(milliseconds(50));
+  EXPECT_GT(lane_->counters().work_ns.load(), Duration(milliseconds(55)).count());
+  EXPECT_EQ(lane_->counters().episodes, 1u);
+}
+
+TEST_F(LaneTest, FewCallersOfTwoTenantsKeepToTheirShares) {
+  lane_->SetCallers(50);
+  for (const Time until = now_ + seconds(1); now_ < until; RunOne()) {
+    for (const uint64_t key : {1, 2}) {
+      Entry* const entry = New();
+      entry->ticket.tenant_key = key;
+      Come(entry);
+    }
+  }
+  EXPECT_LT(lane_->counters().work_ns.load(), Duration(milliseconds(13)).count());
+}
+
 TEST_F(LaneTest, AnEmptyQueueRefusesNothing) {
   Overload(seconds(1));
   ASSERT_TRUE(lane_->counters().overloaded);
