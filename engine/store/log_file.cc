@@ -1,8 +1,9 @@
 #include "store/log_file.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
+
+#include <rocksdb/file_checksum.h>
 
 #include "store/status.h"
 
@@ -17,17 +18,6 @@ constexpr size_t kRecycledHeaderBytes = 11;
 enum FragmentType : uint8_t { kZero = 0, kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 constexpr uint8_t kRecycled = 4;
 constexpr uint8_t kLastRecycled = kLast + kRecycled;
-
-constexpr std::array<uint32_t, 256> MakeCrcTable() {
-  std::array<uint32_t, 256> table{};
-  for (uint32_t i = 0; i < 256; ++i) {
-    uint32_t crc = i;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82f63b78u : 0u);
-    table[i] = crc;
-  }
-  return table;
-}
-constexpr std::array<uint32_t, 256> kCrcTable = MakeCrcTable();
 
 uint32_t LittleEndian(const char* bytes, size_t count) {
   uint32_t value = 0;
@@ -109,10 +99,14 @@ class Assembler {
 
 }  // namespace
 
-uint32_t Crc32c(std::string_view bytes) noexcept {
-  uint32_t crc = 0xffffffffu;
-  for (const char c : bytes) crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<uint8_t>(c)) & 0xff];
-  return ~crc;
+// By RocksDB's sum for files, which has the processor compute it.
+uint32_t Crc32c(std::string_view bytes) {
+  const auto sum = rocksdb::GetFileChecksumGenCrc32cFactory()->CreateFileChecksumGenerator({});
+  sum->Update(bytes.data(), bytes.size());
+  sum->Finalize();
+  uint32_t value = 0;  // it gives the highest byte first
+  for (const char byte : sum->GetChecksum()) value = (value << 8) | static_cast<uint8_t>(byte);
+  return value;
 }
 
 // RocksDB stores checksums turned and shifted, so that those of data with checksums in it are no
@@ -126,9 +120,10 @@ Status ReadLogFile(rocksdb::Env* env, const std::string& path,
   rocksdb::Status status = env->NewSequentialFile(path, &file, rocksdb::EnvOptions());
   Assembler assembler(record, extent);
   const auto buffer = std::make_unique_for_overwrite<char[]>(kBlockBytes);
+  std::string block;
   while (status.ok()) {
     // A read may give less than there is.
-    std::string block;
+    block.clear();
     rocksdb::Slice piece;
     do {
       status = file->Read(kBlockBytes - block.size(), &piece, buffer.get());

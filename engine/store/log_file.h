@@ -34,7 +34,7 @@ Status ReadLogFile(rocksdb::Env* env, const std::string& path,
                    const std::function<void(std::string_view record)>& record, LogExtent* extent);
 
 /// CRC-32C (Castagnoli) of `bytes`.
-uint32_t Crc32c(std::string_view bytes) noexcept;
+uint32_t Crc32c(std::string_view bytes);
 /// A CRC as a log stores it.
 uint32_t MaskedCrc(uint32_t crc) noexcept;
 
