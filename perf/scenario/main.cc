@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
   app.add_option("--redis", settings.redis, "HOST:PORT of a Redis server");
   app.add_option("--server", settings.server, "path of seendb-server");
   app.add_option("--peer", settings.peers, "only this peer, where a scenario has several");
-  app.add_option("--only", settings.only, "only the cases of `overload` whose names have this");
+  app.add_option("--only", settings.only,
+                 "only the cases of `overload` and `ready` whose names have this");
   app.add_option("--out", out, "file the figures are appended to");
   app.add_flag("--list", list, "print the scenarios' names");
   app.add_option("scenarios", names, "which; all if none is named");
