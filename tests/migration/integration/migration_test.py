@@ -377,7 +377,8 @@ class ShadowTest(MigrationCase):
         self.redis.run("ZREM", "watched:u1", "v2")
         items = ["v1", "v2", "v3", "behind SeenDB's back", "of years ago"]
         self.assertEqual(self.ask(server, "u1", items, exclude=["x"])["unseen"], items[2:])
-        eventually(lambda: self.state(server)["shadow_checked"] == 5)
+        # The first answer is compared as well, if its user was imported before it was out.
+        eventually(lambda: self.state(server)["shadow_checked"] >= 5)
         eventually(lambda: self.state(server)["shadow_extra"] == 1)
         state = self.state(server)
         self.assertEqual(state["shadow_missing"], 1)
