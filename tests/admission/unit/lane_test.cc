@@ -88,7 +88,7 @@ TEST_F(LaneTest, FewCallersAreAnsweredForWhatTheyCanAskAtOnce) {
 TEST_F(LaneTest, FewCallersOfTwoTenantsKeepToTheirShares) {
   lane_->SetCallers(50);
   for (const Time until = now_ + seconds(1); now_ < until; RunOne()) {
-    for (const uint64_t key : {1, 2}) {
+    for (const uint64_t key : {1u, 2u}) {
       Entry* const entry = New();
       entry->ticket.tenant_key = key;
       Come(entry);
