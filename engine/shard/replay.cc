@@ -66,7 +66,6 @@ bool ReplayHistory(ShardParts& shard, const ReplayedMarks& marks, uint64_t seque
   if (family == nullptr) return false;
   const uint16_t collection = shard.names->Intern(decoder.collection(), family->making);
   WatchedPlay play;
-  uint64_t plays = 0;  // counted at once: shards that replay side by side share the counter
   while (decoder.Next(&play)) {
     if (play.at_ms < kFirstTimeMs || play.at_ms > kLastTimeMs) return false;
     const Standing stands = StandingOf(marks.Find(play.user), decoder.collection(), sequence);
@@ -76,9 +75,8 @@ bool ReplayHistory(ShardParts& shard, const ReplayedMarks& marks, uint64_t seque
       staging->Add(collection, {play.user, bucket, shard.hash.Of(IdRef(play.item))});
     }
     history->Add(collection, play);
-    ++plays;
+    shard.counters->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }
-  shard.counters->replayed_plays.fetch_add(plays, std::memory_order_relaxed);
   return decoder.ok();
 }
 
@@ -95,7 +93,6 @@ bool ReplayRecord(ShardParts& shard, const ReplayedMarks& marks, uint64_t sequen
   const uint16_t collection = shard.names->Intern(decoder.collection(), family->making);
   StagedPlay play;
   std::optional<int64_t> known;
-  uint64_t plays = 0;  // as above
   while (decoder.Next(&play.user, &play.bucket, &play.item)) {
     if (known != play.bucket) {
       const std::string label = BucketLabel(family->policy, play.bucket);
@@ -105,9 +102,8 @@ bool ReplayRecord(ShardParts& shard, const ReplayedMarks& marks, uint64_t sequen
     }
     if (!StandingOf(marks.Find(play.user), decoder.collection(), sequence).filter) continue;
     staging->Add(collection, play);
-    ++plays;
+    shard.counters->replayed_plays.fetch_add(1, std::memory_order_relaxed);
   }
-  shard.counters->replayed_plays.fetch_add(plays, std::memory_order_relaxed);
   return decoder.ok();
 }
 
