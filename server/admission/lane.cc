@@ -16,7 +16,7 @@ constexpr Duration kMostBurst = milliseconds(500);
 constexpr int kBurstOfTimeout = 4;
 /// A request that costs less than so many refusals is answered.
 constexpr double kCheapRefusals = 4;
-/// Reading's share of the time where answers are what helps.
+/// The most of the time that reading has while requests are cheap, and in a flood.
 constexpr double kAnsweringShare = 0.25;
 /// What came meanwhile may exceed the limit of the head so many times.
 constexpr int kBodyTimes = 2;
@@ -117,8 +117,8 @@ Priority Lane::StepOf(const Ticket& ticket) const {
   return static_cast<Priority>(static_cast<int>(ticket.priority) + 1);
 }
 
-/// All that can ever wait is answered within an interval: to refuse some of it would only have them
-/// ask again.
+/// Whether the lane can answer all callers within an interval, if they all ask at once. A refusal
+/// would only make them ask again.
 bool Lane::FewCallers() const {
   const auto callers = static_cast<int64_t>(callers_);
   return callers > 0 && callers * overload_.MeanCost() <= overload_.Interval();

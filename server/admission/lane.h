@@ -100,7 +100,7 @@ class Lane {
   void SpentRefusing(Duration took, Duration late);
   /// Between two looks of a loop for what came.
   void LoopGap(Duration gap);
-  /// So many callers there are, of whom each has one request waiting at most; 0: not known.
+  /// How many callers the lane has. Each has one request waiting at most. 0: not known.
   void SetCallers(size_t callers) { callers_ = callers; }
 
   /// Whether it pays to look which of the oldest clients are gone.
@@ -118,9 +118,9 @@ class Lane {
   Duration Estimate(const Ticket& ticket) const { return costs_.Estimate(ticket); }
   /// Requests are so cheap that refusing one costs about as much as an answer.
   bool CheapRequests() const;
-  /// The part of the time that reading and refusing may have while work waits:
-  /// Settings::intake_share, and a quarter at most where answers are what helps, as requests are
-  /// cheap or too many come to be read (Flood).
+  /// The part of the time that a loop may spend on reading and refusing while work waits:
+  /// Settings::intake_share; a quarter at most while requests are cheap, or in a flood (Flood),
+  /// because an answer ends more of the load then than a refusal does.
   double IntakeShare(bool flooded) const;
   /// The mean cost of a request.
   Duration MeanCost() const { return overload_.MeanCost(); }

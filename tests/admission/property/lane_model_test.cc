@@ -198,8 +198,7 @@ class NaiveLane {
   Duration LimitOf(const One& one, Time now) const {
     if (!over_) return std::max(Interval(), Patience(one));
     const uint64_t key = one.ticket.tenant_key;
-    const Duration at_once(callers *
-                           (served_.empty() ? 0 : static_cast<int64_t>(Mean(served_, false))));
+    const Duration at_once(callers * static_cast<int64_t>(Mean(served_, false)));
     const bool few = callers > 0 && at_once <= Interval() && !HasOthers(key);
     if (few || static_cast<double>(Estimate(one.ticket).count()) < 4 * kRefusalNs) {
       return std::max<Duration>(Interval(), milliseconds(settings_.burst_ms));

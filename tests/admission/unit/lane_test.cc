@@ -66,7 +66,7 @@ TEST_F(LaneTest, ARefusalWhoseThreadDidNotRunMakesNothingCheap) {
   EXPECT_TRUE(lane_->CheapRequests());
 }
 
-TEST_F(LaneTest, ReadingHasAQuarterOfTheTimeWhereAnswersAreWhatHelps) {
+TEST_F(LaneTest, ReadingHasAQuarterOfTheTimeInAFloodAndForCheapRequests) {
   Overload(seconds(1));
   for (int i = 0; i < 1'000; ++i) lane_->SpentRefusing(microseconds(20), Duration(0));
   EXPECT_EQ(lane_->IntakeShare(/*flooded=*/false), lane_->settings().intake_share);
@@ -75,7 +75,7 @@ TEST_F(LaneTest, ReadingHasAQuarterOfTheTimeWhereAnswersAreWhatHelps) {
   EXPECT_EQ(lane_->IntakeShare(/*flooded=*/false), .25);
 }
 
-TEST_F(LaneTest, FewCallersAreAnsweredForWhatTheyCanAskAtOnce) {
+TEST_F(LaneTest, FewCallersWaitInsteadOfBeingRefused) {
   lane_->SetCallers(101);  // of 1 ms each: more than 100 ms
   Overload(seconds(1));
   EXPECT_LT(lane_->counters().work_ns.load(), Duration(milliseconds(13)).count());
