@@ -10,6 +10,9 @@ namespace {
 namespace ssl = boost::asio::ssl;
 using TlsError = boost::system::error_code;
 
+/// Of TLS 1.2: keys of their own for each connection, and encryption that proves its text.
+constexpr char kCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM";
+
 Status BadFile(const std::string& path, const TlsError& error, const char* field) {
   return Status::InvalidArgument(path + ": " + error.message(), field);
 }
@@ -19,6 +22,9 @@ Status BadFile(const std::string& path, const TlsError& error, const char* field
 Result<TlsContext> MakeTlsContext(const TlsFiles& files) {
   const auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  if (SSL_CTX_set_cipher_list(context->native_handle(), kCiphers) != 1) {
+    return Status::InvalidArgument("OpenSSL has none of the ciphers " + std::string(kCiphers));
+  }
   context->set_verify_mode(ssl::verify_peer);
   TlsError error;
   if (files.ca.empty()) {

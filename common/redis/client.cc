@@ -18,6 +18,11 @@ std::string MovedTo(std::string_view error, std::string_view word) {
   return std::string(error.substr(last + 1));
 }
 
+/// "host:port" of a node in the answer to CLUSTER SLOTS.
+std::string NameOf(std::span<redisReply* const> node) {
+  return std::string(Reply::TextOf(*node[0])) + ":" + std::to_string(node[1]->integer);
+}
+
 /// The value of a line `name:value` of INFO.
 std::string InfoValue(std::string_view info, std::string_view name) {
   const std::string wanted = std::string(name) + ":";
@@ -126,6 +131,7 @@ Client::Peer& Client::PeerAt(const std::string& address) {
 
 Status Client::ReadSlots(const Reply& reply) {
   for (auto& peer : peers_) peer->slots.clear();
+  named_.clear();
   peer_of_slot_.assign(kSlots, kNobody);
   for (const redisReply* const range : reply.elements()) {
     const auto parts = Reply::ElementsOf(*range);
@@ -137,8 +143,10 @@ Status Client::ReadSlots(const Reply& reply) {
     if (first < 0 || first > last || last >= kSlots) {
       return Status::Unavailable("Redis: CLUSTER SLOTS names slots that are none");
     }
-    Peer& peer =
-        PeerAt(std::string(Reply::TextOf(*primary[0])) + ":" + std::to_string(primary[1]->integer));
+    for (const redisReply* const one : parts.subspan(2)) {
+      if (const auto node = Reply::ElementsOf(*one); node.size() >= 2) named_.insert(NameOf(node));
+    }
+    Peer& peer = PeerAt(NameOf(primary));
     peer.slots +=
         (peer.slots.empty() ? "" : ",") + std::to_string(first) + "-" + std::to_string(last);
     const auto index =
@@ -182,6 +190,16 @@ Result<Reply> Client::RunAlone(Peer& peer, const Pipeline& pipeline, size_t inde
   return reply;
 }
 
+/// Whoever answers could else have the password sent to any address. A slot may have just moved to
+/// a node that is new.
+Status Client::CheckNamed(const std::string& address) {
+  if (named_.contains(address)) return {};
+  if (Status learnt = LearnSlots(); !learnt.ok()) return learnt;
+  if (named_.contains(address)) return {};
+  return Status::Unavailable("Redis: redirected to " + address +
+                             ", which CLUSTER SLOTS does not name");
+}
+
 /// Follows the redirections of one command; `reply` is what the first node said.
 Result<Reply> Client::Redirect(const Pipeline& pipeline, size_t index, Reply reply) {
   for (int i = 0; i < kRedirectsMax; ++i) {
@@ -189,7 +207,9 @@ Result<Reply> Client::Redirect(const Pipeline& pipeline, size_t index, Reply rep
     const std::string ask = MovedTo(reply.text(), "ASK ");
     if (moved.empty() && ask.empty()) return reply;
     if (!moved.empty()) learn_again_ = true;
-    auto next = RunAlone(PeerAt(moved.empty() ? ask : moved), pipeline, index, moved.empty());
+    const std::string& to = moved.empty() ? ask : moved;
+    if (Status named = CheckNamed(to); !named.ok()) return named;
+    auto next = RunAlone(PeerAt(to), pipeline, index, moved.empty());
     if (!next.ok()) return next;
     reply = std::move(next).value();
     if (!reply.is_error()) return reply;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,8 +72,9 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   /// Sends the commands, to each node its own in one write, and reads their replies: as many as
-  /// commands, in their order; a command that Redis refused has its error. kUnavailable: something
-  /// was not answered; commands may have run. Memory: all replies; the caller bounds them.
+  /// commands, in their order; a command that Redis refused has its error. Redirections lead to
+  /// nodes that CLUSTER SLOTS names, and to no others. kUnavailable: something was not answered;
+  /// commands may have run. Memory: all replies; the caller bounds them.
   Result<std::vector<Reply>> Run(const Pipeline& pipeline);
   /// The primaries, and which process each is now. kUnavailable.
   Result<std::vector<Node>> Nodes();
@@ -88,6 +90,7 @@ class Client {
   Status LearnSlots();
   Status ReadSlots(const Reply& reply);
   Peer& PeerAt(const std::string& address);
+  Status CheckNamed(const std::string& address);
   Result<Reply> Redirect(const Pipeline& pipeline, size_t index, Reply reply);
   Result<Reply> RunAlone(Peer& peer, const Pipeline& pipeline, size_t index, bool asking);
   Status Lose(Peer& peer, Status why);
@@ -97,6 +100,7 @@ class Client {
   bool cluster_ = false;
   bool learn_again_ = false;
   std::vector<std::unique_ptr<Peer>> peers_;  // of no cluster the one
+  std::set<std::string> named_;               // by CLUSTER SLOTS: they alone get the password
   std::vector<uint32_t> peer_of_slot_;        // of a cluster
 };
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
@@ -60,6 +61,30 @@ Status Reply::status() const {
 Connection::Connection(std::chrono::milliseconds timeout)
     : stream_(timeout), reader_(redisReaderCreate()), received_(kReadBytes) {
   reader_->maxbuf = 0;  // keep the buffer between replies
+  // Debian 12's hiredis has no limit of its own, and takes memory for all elements that are
+  // announced.
+  reading_.made_by = reader_->fn;
+  functions_ = *reader_->fn;
+  functions_.createArray = MakeArray;
+  reader_->fn = &functions_;
+  reader_->privdata = &reading_;
+}
+
+template <typename Count>
+void* Connection::MakeArray(const redisReadTask* task, Count elements) {
+  auto* const reading = static_cast<Reading*>(task->privdata);
+  if (static_cast<size_t>(elements) > reading->elements_left) {
+    reading->too_much = true;
+    return nullptr;
+  }
+  reading->elements_left -= static_cast<size_t>(elements);
+  return reading->made_by->createArray(task, elements);
+}
+
+Status Connection::TooMuch() const {
+  return Status::Unavailable("Redis: it answers with more than was asked for (" +
+                             std::to_string(asked_.front().elements) + " elements, " +
+                             std::to_string(asked_.front().bytes) + " bytes)");
 }
 
 Status Connection::Open(const Address& address, const net::TlsFiles& files) {
@@ -88,6 +113,7 @@ Status Connection::Open(const Address& address, const net::TlsFiles& files) {
 }
 
 void Connection::Append(Words words) {
+  asked_.push_back(LimitOf(words));
   queued_ += '*';
   queued_ += std::to_string(words.size());
   queued_ += "\r\n";
@@ -103,12 +129,22 @@ Status Connection::Flush() {
 }
 
 Result<Reply> Connection::Next() {
+  if (asked_.empty()) return Status::Unavailable("Redis: nothing was asked");
+  if (!std::exchange(begun_, true)) {
+    reading_.elements_left = asked_.front().elements;
+    reading_.bytes_left = asked_.front().bytes + kReadBytes;  // a part of it may have come before
+  }
   for (;;) {
     void* reply = nullptr;
     if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
+      if (reading_.too_much) return TooMuch();
       return Status::Unavailable(std::string("Redis: ") + reader_->errstr);
     }
-    if (reply != nullptr) return Reply(static_cast<redisReply*>(reply));
+    if (reply != nullptr) {
+      asked_.pop_front();
+      begun_ = false;
+      return Reply(static_cast<redisReply*>(reply));
+    }
     size_t bytes = 0;
     const auto error = stream_.Run([&](auto& stream, auto on_end) {
       stream.async_read_some(boost::asio::buffer(received_), [on_end, &bytes](auto e, size_t n) {
@@ -117,6 +153,8 @@ Result<Reply> Connection::Next() {
       });
     });
     if (error) return Status::Unavailable("Redis: " + error.message());
+    if (bytes > reading_.bytes_left) return TooMuch();
+    reading_.bytes_left -= bytes;
     if (redisReaderFeed(reader_.get(), received_.data(), bytes) != REDIS_OK) {
       return Status::Unavailable(std::string("Redis: ") + reader_->errstr);
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -17,6 +18,7 @@
 
 #include "net/client_stream.h"
 #include "redis/address.h"
+#include "redis/reply_limit.h"
 #include "seendb/status.h"
 
 namespace seendb::redis {
@@ -74,7 +76,7 @@ class Connection {
   /// Sends what is queued. kUnavailable.
   Status Flush();
   /// The reply to the oldest command without one. kUnavailable: none came in time, the connection
-  /// broke, or what came is not Redis's protocol.
+  /// broke, or what came is not Redis's protocol, or more than the command asked for (LimitOf).
   Result<Reply> Next();
   /// Append, Flush and Next.
   Result<Reply> Run(Words words);
@@ -86,7 +88,21 @@ class Connection {
   struct FreeReader {
     void operator()(redisReader* reader) const { redisReaderFree(reader); }
   };
+  /// What the reply that is being read may still be; hiredis asks before it makes an array.
+  struct Reading {
+    redisReplyObjectFunctions* made_by = nullptr;
+    size_t elements_left = 0, bytes_left = 0;
+    bool too_much = false;
+  };
+  template <typename Count>
+  static void* MakeArray(const redisReadTask* task, Count elements);
+  Status TooMuch() const;
+
   net::ClientStream stream_;
+  Reading reading_;
+  redisReplyObjectFunctions functions_;
+  std::deque<ReplyLimit> asked_;  // of commands without a reply
+  bool begun_ = false;            // reading_ is of the oldest of them
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::string queued_;
   std::vector<char> received_;
