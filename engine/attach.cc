@@ -1,12 +1,14 @@
 // Shards that come and go while the others work.
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 #include "engine_impl.h"
 #include "store/copy_file.h"
 #include "store/real_disk.h"
-#include "store/status.h"
+#include "store/shard_folders.h"
 
 namespace seendb {
 namespace {
@@ -14,19 +16,9 @@ namespace {
 // How long calls that are in a shard are waited for when it is detached.
 constexpr std::chrono::seconds kLeaveWait{30};
 
-// Behind the name of a shard's folder: kept for whoever attaches it, or about to be deleted.
-constexpr char kKeptSuffix[] = ".detached";
-constexpr char kRemovedSuffix[] = ".removed";
-// Of one that another is put in the place of, until that is done.
-constexpr char kReplacedSuffix[] = ".replaced";
-// Of one that is being made.
-constexpr char kMakingSuffix[] = ".making";
-
-Status RenameFolder(rocksdb::Env* env, const std::string& from, const std::string& to) {
-  Status status = FromRocks(env->RenameFile(from, to), "rename " + from);
-  if (status.ok()) status = SyncFolder(env, FolderOf(to));
-  if (status.ok() && FolderOf(from) != FolderOf(to)) status = SyncFolder(env, FolderOf(from));
-  return status;
+bool IsThere(rocksdb::Env* env, const std::string& path) {
+  const Result<PathKind> there = KindOfPath(env, path);
+  return !there.ok() || *there != PathKind::kNothing;
 }
 
 Status CheckPlaceFree(rocksdb::Env* env, const std::string& place) {
@@ -73,33 +65,6 @@ Status Unpublish(Catalog& catalog, Shards& shards, uint32_t number) {
 
 }  // namespace
 
-// What a crash left of shards that were to be deleted or replaced, or that were being made. One
-// that was to be replaced is deleted where the other one has its place, and has it itself where
-// not.
-Status RemoveDetached(rocksdb::Env* env, const std::string& database) {
-  std::vector<std::string> names;
-  const rocksdb::Status listed = env->GetChildren(database, &names);
-  if (!listed.ok()) return FromRocks(listed, "list " + database);
-  for (const std::string& name : names) {
-    if (!name.starts_with("shard-")) continue;
-    const bool replaced = name.ends_with(kReplacedSuffix);
-    if (!replaced && !name.ends_with(kRemovedSuffix) && !name.ends_with(kMakingSuffix)) continue;
-    if (replaced) {
-      const std::string folder = database + "/" + name;
-      const std::string place = folder.substr(0, folder.size() - sizeof(kReplacedSuffix) + 1);
-      const Result<PathKind> there = KindOfPath(env, place);
-      if (!there.ok()) return there.status();
-      if (*there == PathKind::kNothing) {
-        if (Status back = RenameFolder(env, folder, place); !back.ok()) return back;
-        continue;
-      }
-    }
-    const Status removed = RemoveFolder(env, database + "/" + name);
-    if (!removed.ok()) return removed;
-  }
-  return {};
-}
-
 std::vector<uint32_t> EngineImpl::AttachedShards() const {
   std::vector<uint32_t> attached;
   const std::shared_ptr<const ShardSet> all = shards_.All();
@@ -118,14 +83,18 @@ Result<std::string> EngineImpl::MakeEmptyShard(const Identity& identity, uint32_
   Status status = CheckPlaceFree(env, place);
   const std::string folder = place + kMakingSuffix;
   if (status.ok() && env->FileExists(folder).ok()) status = RemoveFolder(env, folder);
-  if (!status.ok()) return status;
+  if (status.ok()) status = OpenApart(identity, number, folder, /*create=*/true);
+  return status.ok() ? Result<std::string>(folder) : status;
+}
+
+// Opens a shard for writing in a folder that is not its place, and closes it again. It is synced
+// with its epoch.
+Status EngineImpl::OpenApart(const Identity& identity, uint32_t number, const std::string& folder,
+                             bool create) const {
   ShardStoreOptions options = OptionsOf(identity, number);
   options.path = folder;
-  options.create = true;
-  const Result<std::unique_ptr<ShardStore>> made = ShardStore::Open(options, shared_);
-  if (made.ok()) status = (*made)->SyncWal();
-  if (!made.ok()) return made.status();
-  return status.ok() ? Result<std::string>(folder) : status;
+  options.create = create;
+  return ShardStore::Open(options, shared_).status();
 }
 
 Result<Identity> EngineImpl::IdentityToAttach() const {
@@ -135,8 +104,19 @@ Result<Identity> EngineImpl::IdentityToAttach() const {
   return **identity;
 }
 
-// Opens the shard that is to lie at `from` in its place. On failure it is as it was: closed, and
-// under its former name.
+// Whether the folder holds this shard of this database, and what it may tell of collections.
+Status EngineImpl::CheckNewcomer(const Identity& identity, uint32_t number,
+                                 const std::string& folder, const AttachOptions& options) {
+  CollectionClaims claims;
+  Status status = CheckShardCopy(identity, folder, number, false, &claims);
+  const std::string place = ShardPath(path_, number);
+  const bool own = folder == place || folder == place + kKeptSuffix;
+  if (status.ok() && !options.newer_collections) status = catalog_.CheckKnows(claims, own);
+  return status.ok() ? status : Status(status.code(), std::string(status.message()), "/folder");
+}
+
+// Opens the shard that is to lie at `from` in its place. On failure it is closed, and under its
+// former name, or gets that back later.
 Status EngineImpl::OpenInPlace(const Identity& identity, uint32_t number, const std::string& from) {
   rocksdb::Env* const env = shared_->env;
   const std::string place = ShardPath(path_, number);
@@ -148,20 +128,42 @@ Status EngineImpl::OpenInPlace(const Identity& identity, uint32_t number, const 
   }
   if (status.ok()) return {};
   left_->TakeBack(number, kLeaveWait).reset();
-  if (from != place && env->FileExists(place).ok()) {
-    const Status renamed = RenameFolder(env, place, from);
-    static_cast<void>(renamed);  // the failure to report is the first
+  if (from != place) {
+    misplaced_[number] = from;
+    const Status returned = Return(number);
+    static_cast<void>(returned);  // tried again, and a problem until then
   }
   return status;
 }
 
-Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
+// The folder in the shard's place goes back to where it came from.
+Status EngineImpl::Return(uint32_t number) {
+  rocksdb::Env* const env = shared_->env;
+  const auto at = misplaced_.find(number);
+  if (at == misplaced_.end()) return {};
+  const std::string place = ShardPath(path_, number);
+  const Result<PathKind> there = KindOfPath(env, place);
+  Status status = there.status();
+  if (status.ok()) {
+    status = *there == PathKind::kNothing ? SyncFolder(env, path_)
+                                          : RenameFolder(env, place, at->second);
+  }
+  if (status.ok()) misplaced_.erase(at);
+  return status;
+}
+
+Status EngineImpl::AttachShard(uint32_t number, const std::string& folder,
+                               const AttachOptions& options) {
   Status status = CheckChangeable();
   if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   const MutexLock one(attach_mutex_);
-  if (left_->IsLent(number)) {
-    return Status::Incompatible("shard " + std::to_string(number) + " is attached", "/shard");
+  const Status returned = Return(number);
+  if (!returned.ok()) return returned;
+  if (left_->IsLent(number) || away_.contains(number)) {
+    return Status::Incompatible("shard " + std::to_string(number) +
+                                    (left_->IsLent(number) ? " is attached" : " comes back"),
+                                "/shard");
   }
   const Result<Identity> identity = IdentityToAttach();
   if (!identity.ok()) return identity.status();
@@ -169,14 +171,14 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder) {
       folder.empty() ? MakeEmptyShard(*identity, number)
                      : CheckFolder(shared_->env, path_, number, folder, /*replaces=*/false);
   if (!from.ok()) return from.status();
-  status = CheckShardCopy(*identity, *from, number, false);
-  if (!status.ok()) return Status(status.code(), std::string(status.message()), "/folder");
-  return OpenInPlace(*identity, number, *from);
+  status = CheckNewcomer(*identity, number, *from, options);
+  return status.ok() ? OpenInPlace(*identity, number, *from) : status;
 }
 
-// Whatever ends it in between, the place has one of the two: an opening puts back what was set
-// aside where it has none.
-Status EngineImpl::ReplaceShard(uint32_t number, const std::string& folder) {
+// The place has one of the two, whatever ends the process: an opening puts the former one back
+// where the place is empty. What can refuse the other is asked while the former one serves.
+Status EngineImpl::ReplaceShard(uint32_t number, const std::string& folder,
+                                const AttachOptions& options) {
   Status status = CheckChangeable();
   if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
@@ -187,43 +189,127 @@ Status EngineImpl::ReplaceShard(uint32_t number, const std::string& folder) {
   if (!identity.ok()) return identity.status();
   const Result<std::string> from = CheckFolder(env, path_, number, folder, /*replaces=*/true);
   if (!from.ok()) return from.status();
-  status = CheckShardCopy(*identity, *from, number, false);
-  if (!status.ok()) return Status(status.code(), std::string(status.message()), "/folder");
+  status = CheckNewcomer(*identity, number, *from, options);
+  if (status.ok()) status = OpenApart(*identity, number, *from, /*create=*/false);
   const std::string place = ShardPath(path_, number), aside = place + kReplacedSuffix;
-  if (env->FileExists(aside).ok()) status = RemoveFolder(env, aside);
-  Result<std::unique_ptr<Shard>> left = status.ok() ? TakeOut(number) : status;
+  if (status.ok() && IsThere(env, aside)) status = FinishReplacing(number);
+  if (!status.ok()) return status;
+  Result<std::unique_ptr<Shard>> left = TakeOut(number, options.former_may_lose);
   if (!left.ok()) return left.status();
-  const Status closed = (*left)->Close(guard_.TimeToNote(true));
-  static_cast<void>(closed);  // what it could not keep, the other one has
   left->reset();
   status = RenameFolder(env, place, aside);
+  if (status.ok()) status = OpenInPlace(*identity, number, *from);
   if (!status.ok()) {
-    const Status back = OpenInPlace(*identity, number, place);
-    static_cast<void>(back);  // the failure to report is the first
+    ComeBack(number, aside);
     return status;
   }
-  status = OpenInPlace(*identity, number, *from);
-  if (status.ok()) {
-    const Status removed = RemoveFolder(env, aside);
-    static_cast<void>(removed);  // the next opening removes it
-    return {};
-  }
-  const Status back = OpenInPlace(*identity, number, aside);
-  static_cast<void>(back);
+  DeleteLeftovers();
+  return {};
+}
+
+// The former shard is not needed any more: what has its place is open, and survives power loss.
+Status EngineImpl::FinishReplacing(uint32_t number) {
+  const Result<std::shared_ptr<Shard>> shard = shards_.At(number);
+  Status status = shard.ok() ? (*shard)->upkeep().Sync(nullptr) : shard.status();
+  if (status.ok()) status = RetireReplaced(shared_->env, ShardPath(path_, number));
   return status;
+}
+
+// ---- Coming back ----
+
+// The shard lies in its place or aside. It is opened once its name is synced: else a power cut
+// could give the place to the other again, without what the shard acknowledges from now on.
+Status EngineImpl::BringBack(uint32_t number, const std::string& aside) {
+  rocksdb::Env* const env = shared_->env;
+  const std::string place = ShardPath(path_, number);
+  const Result<Identity> identity = IdentityToAttach();
+  Status status = identity.ok() ? Return(number) : identity.status();
+  if (status.ok() && IsThere(env, aside)) {
+    status = RenameFolder(env, aside, place);
+  } else if (status.ok()) {
+    status = SyncFolder(env, path_);
+  }
+  return status.ok() ? OpenInPlace(*identity, number, place) : status;
+}
+
+void EngineImpl::ComeBack(uint32_t number, const std::string& aside) {
+  away_[number] = aside;
+  const Status tidied = Tidy();
+  static_cast<void>(tidied);  // tried again, and a problem until then
+}
+
+void EngineImpl::DeleteLeftovers() {
+  leftovers_ = true;
+  const Status tidied = Tidy();
+  static_cast<void>(tidied);  // tried again, and a problem until then
+}
+
+// What is left to do for shards that came or went. What fails is tried again.
+Status EngineImpl::Tidy() {
+  Status first;
+  for (uint32_t number = 0; !misplaced_.empty() && number < shard_count_; ++number) {
+    Status returned = Return(number);
+    if (first.ok()) first = std::move(returned);
+  }
+  for (auto at = away_.begin(); at != away_.end();) {
+    Status back = BringBack(at->first, at->second);
+    at = back.ok() ? away_.erase(at) : std::next(at);
+    if (first.ok()) first = std::move(back);
+  }
+  if (!leftovers_ || !away_.empty()) return first;
+  const Result<std::vector<std::string>> former = PlacesWith(shared_->env, path_, kReplacedSuffix);
+  Status status = former.status();
+  for (uint32_t number = 0; status.ok() && number < shard_count_; ++number) {
+    const std::string name = ShardPath("", number).substr(1);
+    const bool replaced = std::count(former->begin(), former->end(), name) > 0;
+    if (replaced && shards_.At(number).ok()) status = FinishReplacing(number);
+  }
+  if (status.ok()) status = RemoveLeftovers(shared_->env, path_);
+  leftovers_ = !status.ok();
+  return first.ok() ? status : first;
+}
+
+Status EngineImpl::TidyIfDue() {
+  if (!attach_mutex_.TryLock()) return {};  // a shard comes or goes: it tidies
+  const MutexLock one(attach_mutex_, MutexLock::Adopt());
+  return Tidy();
 }
 
 // ---- Detaching ----
 
-// The shard, which no call is in any more.
-Result<std::unique_ptr<Shard>> EngineImpl::TakeOut(uint32_t number) {
+// Takes the shard from all calls and closes it. Unless it `may_lose`, its database has then all
+// that it acknowledged; where that fails it serves again, and is healed.
+Result<std::unique_ptr<Shard>> EngineImpl::TakeOut(uint32_t number, bool may_lose) {
   Status status;
-  if (shards_.At(number).ok()) status = Unpublish(catalog_, shards_, number);
+  if (const auto shard = shards_.At(number); shard.ok()) {
+    status = may_lose ? Status() : (*shard)->CheckSound();
+    if (status.ok()) status = Unpublish(catalog_, shards_, number);
+  }
   if (!status.ok()) return status;
   std::unique_ptr<Shard> left = left_->TakeBack(number, kLeaveWait);
-  if (left != nullptr) return left;
-  return Status::Busy("calls are still in shard " + std::to_string(number) +
-                      ", which takes no more; detach it again");
+  if (left == nullptr) {
+    return Status::Busy("calls are still in shard " + std::to_string(number) +
+                        ", which takes no more; detach it again");
+  }
+  status = left->Close(guard_.TimeToNote(true));
+  if (status.ok() && !may_lose) status = left->CheckSound();
+  if (status.ok() || may_lose) return left;
+  return catalog_.WithoutChanges([&](const CollectionRecords&, bool) {
+    shards_.Add(number, LeftShards::Lend(left_, number, std::move(left)));
+    return status;
+  });
+}
+
+// What comes back is closed already: it goes from where it lies.
+Status EngineImpl::MoveAway(uint32_t number, const std::string& to) {
+  rocksdb::Env* const env = shared_->env;
+  const std::string place = ShardPath(path_, number);
+  const auto at = away_.find(number);
+  if (at == away_.end()) return RenameFolder(env, place, to);
+  Status status = Return(number);
+  const std::string from = IsThere(env, at->second) ? at->second : place;
+  if (status.ok()) status = from == to ? SyncFolder(env, path_) : RenameFolder(env, from, to);
+  return status;
 }
 
 Status EngineImpl::DetachShard(uint32_t number, Detached folder) {
@@ -231,26 +317,33 @@ Status EngineImpl::DetachShard(uint32_t number, Detached folder) {
   if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   const MutexLock one(attach_mutex_);
-  if (!left_->IsLent(number)) return AbsentShard(number);
+  const auto comes_back = away_.find(number);
+  if (!left_->IsLent(number) && comes_back == away_.end()) return AbsentShard(number);
   rocksdb::Env* const env = shared_->env;
-  const std::string place = ShardPath(path_, number);
   const bool kept = folder == Detached::kKept;
-  const std::string to = place + (kept ? kKeptSuffix : kRemovedSuffix);
-  const Result<PathKind> there = KindOfPath(env, to);
-  if (!there.ok()) return there.status();
-  if (*there != PathKind::kNothing) return Status::Incompatible(to + " is there already");
-  if (const auto shard = shards_.At(number); shard.ok()) {
-    // What memory has of a shard whose disk failed would be lost with it.
-    status = kept ? (*shard)->CheckWritable() : Status();
+  const std::string to = ShardPath(path_, number) + (kept ? kKeptSuffix : kRemovedSuffix);
+  if (comes_back == away_.end() || comes_back->second != to) {
+    const Result<PathKind> there = KindOfPath(env, to);
+    if (!there.ok()) return there.status();
+    const bool in_the_way = *there != PathKind::kNothing;
+    if (in_the_way && kept) return Status::Incompatible(to + " is there already");
+    if (in_the_way) status = RemoveFolder(env, to);
     if (!status.ok()) return status;
   }
-  Result<std::unique_ptr<Shard>> left = TakeOut(number);
-  if (!left.ok()) return left.status();
-  status = (*left)->Close(guard_.TimeToNote(true));
-  left->reset();
-  if (!status.ok() && kept) return status;
-  status = RenameFolder(env, place, to);
-  return status.ok() && !kept ? RemoveFolder(env, to) : status;
+  if (comes_back == away_.end()) {
+    Result<std::unique_ptr<Shard>> left = TakeOut(number, /*may_lose=*/!kept);
+    if (!left.ok()) return left.status();
+    left->reset();
+  }
+  status = MoveAway(number, to);
+  if (!status.ok()) {
+    if (comes_back == away_.end()) ComeBack(number, to);
+    return status;
+  }
+  if (comes_back != away_.end()) away_.erase(comes_back);
+  if (kept) return {};
+  DeleteLeftovers();
+  return {};
 }
 
 }  // namespace seendb

@@ -15,6 +15,8 @@ constexpr std::chrono::milliseconds kLook{250};
 constexpr std::chrono::milliseconds kFlushUsersEvery{1'000};
 // Opening a shard anew waits for its disk, and sick disks come in numbers: a controller, a node.
 constexpr uint32_t kHealingThreads = 8;
+// How often a shard that is to come back is opened again, and what could not be deleted is deleted.
+constexpr std::chrono::milliseconds kTidyEvery{1'000};
 
 }  // namespace
 
@@ -35,10 +37,11 @@ Status EngineImpl::Heal() {
 Status EngineImpl::RunDue() {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  Status first = Heal();
+  Status first = TidyIfDue();
   const auto then = [&first](Status status) {
     if (first.ok()) first = std::move(status);
   };
+  then(Heal());
   const std::shared_ptr<const CollectionMap> all = catalog_.All();
   then(shards_.InEach([](Shard& shard) { return shard.upkeep().DrainIfDue(); }));
   then(shards_.InEach([&](Shard& shard) { return shard.upkeep().Maintain(*all); }));
@@ -55,11 +58,14 @@ void EngineImpl::StartBackground() {
                 }};
   };
   std::vector<Lane> lanes;
-  lanes.push_back(
-      lane("sync", std::chrono::milliseconds(options_.sync_interval_ms), [](Shard& shard) {
-        bool passed_over = false;
-        return shard.upkeep().Sync(&passed_over);
-      }));
+  // A shard that is being detached is synced as long as calls are in it.
+  lanes.push_back({"sync", std::chrono::milliseconds(options_.sync_interval_ms), shard_count_, 2,
+                   [this](uint32_t number) {
+                     std::shared_ptr<Shard> shard = (*shards_.All())[number];
+                     if (shard == nullptr) shard = Leaving(number);
+                     bool passed_over = false;
+                     return shard == nullptr ? Status() : shard->upkeep().Sync(&passed_over);
+                   }});
   lanes.push_back(lane("drain", kLook, [](Shard& shard) { return shard.upkeep().DrainIfDue(); }));
   lanes.push_back(lane("healing", kLook, [this](Shard& shard) {
     bool healed = false;
@@ -72,6 +78,7 @@ void EngineImpl::StartBackground() {
   lanes.push_back(lane("maintenance", kLook,
                        [this](Shard& shard) { return shard.upkeep().Maintain(*catalog_.All()); }));
   lanes.push_back({"clock", kLook, 1, 1, [this](uint32_t) { return NoteClockIfDue(); }});
+  lanes.push_back({"attachment", kTidyEvery, 1, 1, [this](uint32_t) { return TidyIfDue(); }});
   scheduler_ = std::make_unique<Scheduler>(std::move(lanes), &problems_, counters_.get());
 }
 

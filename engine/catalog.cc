@@ -7,6 +7,8 @@
 
 #include "base/pause_point.h"
 #include "collection_truth.h"
+#include "store/files.h"
+#include "store/real_disk.h"
 
 namespace seendb {
 namespace {
@@ -70,9 +72,9 @@ CollectionPtr Catalog::NewCollection(const std::string& name, const CollectionRe
                  *record.policy});
 }
 
-std::shared_ptr<const CollectionMap> Catalog::Map() {
+std::shared_ptr<const CollectionMap> Catalog::MapOf(const CollectionRecords& records) {
   auto map = std::make_shared<CollectionMap>();
-  for (const auto& [name, record] : records_) {
+  for (const auto& [name, record] : records) {
     if (record.policy) (*map)[name] = NewCollection(name, record);
   }
   return map;
@@ -103,6 +105,13 @@ CollectionRecords Catalog::WhatHolds(const ShardSet& shards) const {
   return holds;
 }
 
+CollectionRecords Catalog::WhatHoldsWith(uint32_t number,
+                                         const std::shared_ptr<Shard>& shard) const {
+  const std::optional<CollectionClaims> claims = shard->catalog().Claims();
+  const bool later = claims && !CheckNoneLater(records_, *claims).ok();
+  return later ? WhatHolds(With(number, shard)) : records_;
+}
+
 Status Catalog::Load(const std::string& root) {
   const MutexLock change(change_mutex_);
   root_ = root;
@@ -116,7 +125,7 @@ Status Catalog::Load(const std::string& root) {
     records_ = **std::move(filed);
     written_ = true;
     tells_all_ = !changing_;
-    Publish(Map());
+    Publish(MapOf(records_));
   }
   return {};
 }
@@ -137,6 +146,7 @@ Status Catalog::Finish() {
   return FinishAll(*context_.shards->All());
 }
 
+// A shard that is being opened anew settles by itself once it is healed: nobody waits for it.
 Status Catalog::Settle() {
   const MutexLock change(change_mutex_);
   const Status in_line = BringInLine(*context_.shards->All());
@@ -144,70 +154,106 @@ Status Catalog::Settle() {
 }
 
 // A shard that holds a collection of before is to forget it first, and learns of the present one in
-// FinishAll. The first failure; the others go on.
+// FinishAll.
+Status Catalog::TellShard(Shard& shard, const CollectionRecords& records,
+                          const CollectionMap& map) {
+  const std::optional<CollectionClaims> claims = shard.catalog().Claims();
+  if (!claims) return {};
+  Status first;
+  for (const auto& [name, record] : records) {
+    const auto said = claims->find(name);
+    const CollectionClaim claim = said == claims->end() ? CollectionClaim() : said->second;
+    Status done;
+    if (claim.policy && (claim.deleting || claim.making < record.making)) {
+      done = shard.catalog().BeginDeletion(name, record.making);
+    } else if (record.policy) {
+      done = shard.catalog().Adopt(*map.at(name));
+    }
+    if (first.ok() && !done.ok()) first = std::move(done);
+  }
+  return first;
+}
+
+// The first failure; the other shards go on. Where the file can't be written, what held before
+// holds.
 Status Catalog::BringInLine(const ShardSet& shards) {
   CollectionRecords holds = WhatHolds(shards);
+  std::swap(records_, holds);
   const bool news = holds != records_;
   written_ = written_ && !news;
-  records_ = std::move(holds);
-  const std::shared_ptr<const CollectionMap> map = Map();
+  const bool announced = changing_;
   Status first = news && !context_.options->read_only ? WriteFile(true) : Status();
-  if (!first.ok()) return first;
+  if (!first.ok()) {
+    records_ = std::move(holds);
+    const Status undone = WriteFile(announced);
+    static_cast<void>(undone);  // the failure to report is the first
+    return first;
+  }
+  const std::shared_ptr<const CollectionMap> map = MapOf(records_);
   for (const std::shared_ptr<Shard>& shard : shards) {
     if (shard == nullptr || context_.options->read_only) continue;
-    const std::optional<CollectionClaims> claims = shard->catalog().Claims();
-    if (!claims) continue;
-    for (const auto& [name, record] : records_) {
-      const auto said = claims->find(name);
-      const CollectionClaim claim = said == claims->end() ? CollectionClaim() : said->second;
-      Status done;
-      if (claim.policy && (claim.deleting || claim.making < record.making)) {
-        done = shard->catalog().BeginDeletion(name, record.making);
-      } else if (record.policy) {
-        done = shard->catalog().Adopt(*map->at(name));
-      }
-      if (first.ok() && !done.ok()) first = std::move(done);
-    }
+    Status told = TellShard(*shard, records_, *map);
+    if (first.ok()) first = std::move(told);
   }
   Publish(map);
   return first;
 }
 
-Status Catalog::FinishIn(Shard& shard) {
+Status Catalog::FinishIn(uint32_t number, const std::shared_ptr<Shard>& shard,
+                         std::shared_ptr<const CollectionMap>* all) {
   const MutexLock change(change_mutex_);
-  return FinishDeletions(shard);
+  *all = MapOf(WhatHoldsWith(number, shard));
+  return FinishDeletions(*shard, **all);
 }
 
-Status Catalog::FinishDeletions(Shard& shard) {
+Status Catalog::FinishDeletions(Shard& shard, const CollectionMap& all) {
   if (context_.options->read_only) return {};
-  const std::shared_ptr<const CollectionMap> all = All();
   const std::optional<CollectionClaims> claims = shard.catalog().Claims();
   if (!claims) return {};
   for (const auto& [name, claim] : *claims) {
     if (!claim.deleting) continue;
     Status done = FinishDeletionIn(shard, name);
-    const auto present = all->find(name);
-    if (done.ok() && present != all->end()) done = shard.catalog().Adopt(*present->second);
+    const auto present = all.find(name);
+    if (done.ok() && present != all.end()) done = shard.catalog().Adopt(*present->second);
     if (!done.ok()) return done;
   }
   return {};
 }
 
+// A shard that lies in its place and is not opened (Options::owned) has told nothing either.
 Status Catalog::FinishAll(const ShardSet& shards) {
   if (context_.options->read_only) return {};
   bool all_told = context_.shards->CheckOpened().ok();
-  for (const std::shared_ptr<Shard>& shard : shards) {
-    if (shard == nullptr) continue;
-    Status done = FinishDeletions(*shard);
+  const std::shared_ptr<const CollectionMap> all = All();
+  for (uint32_t number = 0; number < shards.size(); ++number) {
+    Shard* const shard = shards[number].get();
+    if (shard == nullptr) {
+      all_told = all_told && (!changing_ || IsGone(number));
+      continue;
+    }
+    Status done = FinishDeletions(*shard, *all);
     if (!done.ok()) return done;
     all_told = all_told && shard->catalog().Claims();
   }
-  return WriteFile(changing_ && !all_told);
+  untold_ = changing_ && !all_told;
+  return WriteFile(untold_);
+}
+
+bool Catalog::IsGone(uint32_t number) const {
+  const Result<PathKind> found = KindOfPath(context_.env, ShardPath(root_, number));
+  return found.ok() && *found == PathKind::kNothing;
+}
+
+Status Catalog::CheckKnows(const CollectionClaims& claims, bool own) {
+  const MutexLock change(change_mutex_);
+  return own && changing_ ? Status() : CheckNoneLater(records_, claims);
 }
 
 Status Catalog::Admit(uint32_t number, const std::shared_ptr<Shard>& shard) {
   const MutexLock change(change_mutex_);
-  return BringInLine(With(number, shard));
+  if (context_.options->read_only) return {};
+  const CollectionRecords holds = WhatHoldsWith(number, shard);
+  return TellShard(*shard, holds, *MapOf(holds));
 }
 
 Status Catalog::Join(uint32_t number, const std::shared_ptr<Shard>& shard) {
@@ -222,7 +268,7 @@ Status Catalog::Join(uint32_t number, const std::shared_ptr<Shard>& shard) {
 Status Catalog::Note(const std::string& name, const CollectionRecord& record) {
   records_[name] = record;
   written_ = false;
-  return WriteFile(false);
+  return WriteFile(untold_);
 }
 
 Status Catalog::WriteFile(bool changing) {
@@ -239,6 +285,10 @@ Status Catalog::WriteFile(bool changing) {
 Status Catalog::WithoutChanges(
     const std::function<Status(const CollectionRecords&, bool changing)>& work) {
   const MutexLock change(change_mutex_);
+  if (changing_ && !context_.options->read_only) {
+    const Status in_line = BringInLine(*context_.shards->All());
+    static_cast<void>(in_line);  // a shard that fails follows once it is healed
+  }
   return work(records_, changing_);
 }
 
@@ -275,6 +325,7 @@ Status Catalog::CheckAllWritable() const {
   return {};
 }
 
+// All that can refuse is asked before anything is deleted.
 Status Catalog::Put(std::string_view name, const PolicyPatch& patch,
                     std::optional<uint64_t> making) {
   const Status named = ValidateCollectionName(name);
@@ -283,8 +334,10 @@ Status Catalog::Put(std::string_view name, const PolicyPatch& patch,
   // The shards know of changes that were not noted: one that failed half way may have made families
   // already.
   const CollectionRecord said = WhatHolds(*context_.shards->All())[std::string(name)];
-  Status status =
-      said.policy && !Find(name).ok() ? CheckFixedFields(*said.policy, patch) : Status();
+  const bool succeeds = making && said.making < *making;  // another one takes its place
+  Status status = said.policy && !succeeds && !Find(name).ok()
+                      ? CheckFixedFields(*said.policy, patch)
+                      : Status();
   if (status.ok()) status = CheckAllWritable();
   if (status.ok()) status = BringInLine(*context_.shards->All());
   if (status.ok()) status = FinishAll(*context_.shards->All());
@@ -294,16 +347,20 @@ Status Catalog::Put(std::string_view name, const PolicyPatch& patch,
   }
   const auto known = records_.find(name);
   CollectionRecord record = known == records_.end() ? CollectionRecord() : known->second;
-  const Status fixed = record.policy ? CheckFixedFields(*record.policy, patch) : Status();
-  record.policy = ApplyPatch(record.policy.value_or(Policy()), patch);
-  ++record.revision;
-  if (!fixed.ok()) ++record.making;
   if (making && record.making > *making) {
     return Status::Incompatible("a later collection has that name", "/collection");
   }
+  const bool deletes = succeeds && record.policy;
+  if (succeeds) record.policy.reset();
+  const Status fixed = record.policy ? CheckFixedFields(*record.policy, patch) : Status();
+  record.policy = ApplyPatch(record.policy.value_or(Policy()), patch);
+  if (!fixed.ok()) ++record.making;
   record.making = making.value_or(record.making);
   status = CheckFamilies(name, *record.policy);
+  if (status.ok()) status = CheckCalendar(context_.clock->NowMs());
+  if (status.ok() && deletes) status = DeleteNow(name);
   if (!status.ok()) return status;
+  record.revision = records_[std::string(name)].revision + 1;
   const CollectionPtr wanted = NewCollection(std::string(name), record);
   status = fixed.ok() ? Store(wanted) : BeginAnew(wanted, fixed);
   return status.ok() ? Note(wanted->name, record) : status;
@@ -398,11 +455,19 @@ Status Catalog::DeleteInShards(const std::string& name, uint64_t making) {
 
 Status Catalog::Delete(std::string_view name) {
   const MutexLock change(change_mutex_);
-  const Result<CollectionPtr> known = Find(name);
+  return DeleteNow(name);
+}
+
+Status Catalog::DeleteNow(std::string_view name) {
+  Result<CollectionPtr> known = Find(name);
   if (!known.ok()) return known.status();
   Status status = CheckAllWritable();
   if (status.ok() && name == "default") status = CheckNoneAbsent(*context_.shards->All());
+  if (status.ok()) status = BringInLine(*context_.shards->All());
+  if (status.ok()) status = FinishAll(*context_.shards->All());
   if (!status.ok()) return status;
+  known = Find(name);
+  if (!known.ok()) return known.status();
   const StoppedWrites stopped(*context_.shards, (*known)->name);
   if (name == "default" && stopped.HoldsAny(**known)) {
     return Status::Incompatible("the collection default is deleted only while it holds nothing",

@@ -56,16 +56,22 @@ class Catalog {
   /// Finishes deletions that something has interrupted, and then writes the file where it is
   /// behind. After the journals are replayed.
   Status Finish();
-  /// The deletions in one shard, before it is published.
-  Status FinishIn(Shard& shard);
+  /// The deletions in one shard, before it is published. `*all`: what calls will see then.
+  Status FinishIn(uint32_t number, const std::shared_ptr<Shard>& shard,
+                  std::shared_ptr<const CollectionMap>* all);
   /// Both, after a shard was opened anew: a change that failed to be stored may be stored after
   /// all.
   Status Settle();
 
+  /// kIncompatible where a shard that is not there yet knows a later collection, or a later policy
+  /// of one, than the database.
+  /// `own`: it is this database's own shard, which may know of a change that was interrupted.
+  Status CheckKnows(const CollectionClaims& claims, bool own);
   /// Brings a shard that was opened in line with the others, before its journals are replayed.
+  /// Nothing else changes.
   Status Admit(uint32_t number, const std::shared_ptr<Shard>& shard);
-  /// Publishes it once they are. What changed since Admit, it learns now. On failure it is not
-  /// published.
+  /// Publishes it once its journals are replayed. What changed since Admit, it learns now; what it
+  /// alone knew of collections, the others learn. On failure it is not published.
   Status Join(uint32_t number, const std::shared_ptr<Shard>& shard);
 
   /// Engine::PutCollection and Engine::DeleteCollection. Of `making`, what is there is not older.
@@ -73,7 +79,7 @@ class Catalog {
   Status Delete(std::string_view name);
 
   /// Runs `work(what the file holds, whether it announces a change)` while no collection changes;
-  /// nor do two of these run at once.
+  /// nor do two of these run at once. What a change that failed left in one shard, the file has.
   Status WithoutChanges(const std::function<Status(const CollectionRecords&, bool)>& work);
 
  private:
@@ -82,21 +88,30 @@ class Catalog {
   void PublishWith(const CollectionPtr& collection);
   CollectionPtr NewCollection(const std::string& name, const CollectionRecord& record);
   /// What calls see of the records.
-  std::shared_ptr<const CollectionMap> Map() REQUIRES(change_mutex_);
+  std::shared_ptr<const CollectionMap> MapOf(const CollectionRecords& records);
   /// The attached shards and this one.
   ShardSet With(uint32_t number, const std::shared_ptr<Shard>& shard) const;
   /// What the file and the shards say.
   CollectionRecords WhatHolds(const ShardSet& shards) const REQUIRES(change_mutex_);
-  /// Brings the shards in line with `records_`, and publishes it.
+  /// The same with one more. The others are asked only where it knows something later.
+  CollectionRecords WhatHoldsWith(uint32_t number, const std::shared_ptr<Shard>& shard) const
+      REQUIRES(change_mutex_);
+  /// Brings one shard in line with the records.
+  Status TellShard(Shard& shard, const CollectionRecords& records, const CollectionMap& map);
+  /// Brings the shards in line with what they and the file say, which is published.
   Status BringInLine(const ShardSet& shards) REQUIRES(change_mutex_);
+  /// Finishes deletions, and finds whether all shards have told what they know. Before each change.
   Status FinishAll(const ShardSet& shards) REQUIRES(change_mutex_);
-  Status FinishDeletions(Shard& shard) REQUIRES(change_mutex_);
+  /// Whether nothing lies in the place of a shard.
+  bool IsGone(uint32_t number) const REQUIRES(change_mutex_);
+  Status FinishDeletions(Shard& shard, const CollectionMap& all) REQUIRES(change_mutex_);
   /// Whether the policy is valid, and how many column families the collections would need.
   Status CheckFamilies(std::string_view name, const Policy& policy) const;
   Status CheckAllWritable() const;
   Status Store(const CollectionPtr& wanted) REQUIRES(change_mutex_);
   /// Gives a collection other fixed fields; `fixed` where it holds anything.
   Status BeginAnew(const CollectionPtr& wanted, const Status& fixed) REQUIRES(change_mutex_);
+  Status DeleteNow(std::string_view name) REQUIRES(change_mutex_);
   Status DeleteInShards(const std::string& name, uint64_t making);
   /// Notes what holds now of a name, and writes the file.
   Status Note(const std::string& name, const CollectionRecord& record) REQUIRES(change_mutex_);
@@ -112,6 +127,7 @@ class Catalog {
   CollectionRecords records_ GUARDED_BY(change_mutex_);
   bool written_ GUARDED_BY(change_mutex_) = false;   // the file holds `records_`
   bool changing_ GUARDED_BY(change_mutex_) = false;  // it announces a change
+  bool untold_ GUARDED_BY(change_mutex_) = false;    // a shard may know more, since one of before
   bool tells_all_ = false;                           // set by Load
 };
 

@@ -75,7 +75,7 @@ Status MakeCopy(
 // The copy opens as a whole: its logs read to the sequence they are known to hold. The files that
 // were linked are the database's own; of those that were copied every checksum is read.
 Status EngineImpl::CheckShardCopy(const Identity& identity, const std::string& path, uint32_t shard,
-                                  bool checksums) const {
+                                  bool checksums, CollectionClaims* claims) const {
   // What the check reads back into memory must not push the running shards to flush.
   auto apart = std::make_shared<SharedResources>(*shared_);
   apart->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(0);
@@ -87,7 +87,8 @@ Status EngineImpl::CheckShardCopy(const Identity& identity, const std::string& p
   options.read_only = true;
   Result<std::unique_ptr<ShardStore>> copy = ShardStore::Open(options, apart);
   if (!copy.ok()) return copy.status();
-  return checksums ? FromRocks(copy.value()->db()->VerifyChecksum(), "verify " + path) : Status();
+  if (claims != nullptr) *claims = ClaimsOf(*(*copy)->families());
+  return checksums ? FromRocks((*copy)->db()->VerifyChecksum(), "verify " + path) : Status();
 }
 
 Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {

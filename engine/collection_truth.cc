@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 namespace seendb {
 
@@ -32,6 +33,24 @@ CollectionRecord SettleCollection(const CollectionRecord* filed,
     settled.revision = best->changed ? settled.revision + 1 : std::max<uint64_t>(best->revision, 1);
   }
   return settled;
+}
+
+Status CheckNoneLater(const CollectionRecords& records, const CollectionClaims& claims) {
+  for (const auto& [name, claim] : claims) {
+    const auto at = records.find(name);
+    const CollectionRecord known = at == records.end() ? CollectionRecord() : at->second;
+    const bool later_policy = claim.making == known.making && claim.policy != known.policy &&
+                              claim.policy && (claim.changed || claim.revision > known.revision);
+    if (claim.making <= known.making && !later_policy) continue;
+    const auto version = [](uint64_t making, uint64_t revision) {
+      return "making " + std::to_string(making) + ", revision " + std::to_string(revision);
+    };
+    return Status::Incompatible("it knows a later collection \"" + name + "\" (" +
+                                version(claim.making, claim.revision) + ") than the database (" +
+                                version(known.making, known.revision) +
+                                "): taking it would change the collection in every shard");
+  }
+  return {};
 }
 
 }  // namespace seendb

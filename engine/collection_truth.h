@@ -23,4 +23,8 @@ namespace seendb {
 CollectionRecord SettleCollection(const CollectionRecord* filed,
                                   std::span<const CollectionClaim> claims);
 
+/// kIncompatible where a shard knows a later collection than the records, or another policy of one,
+/// by a later change.
+Status CheckNoneLater(const CollectionRecords& records, const CollectionClaims& claims);
+
 }  // namespace seendb

@@ -17,6 +17,7 @@
 #include "store/copy_file.h"
 #include "store/ordered_files.h"
 #include "store/real_disk.h"
+#include "store/shard_folders.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -202,13 +203,20 @@ Status EngineImpl::FinishOpening() {
   });
   if (status.ok()) guard_.Begin({}, options_.confirm_clock);
   shards_.EndOpening();
-  return status.ok() ? catalog_.Finish() : WithWayBack(std::move(status));
+  if (!status.ok()) return WithWayBack(std::move(status));
+  status = catalog_.Finish();
+  if (!status.ok() || options_.read_only) return status;
+  // No shard's folder is deleted before all that are needed have been opened.
+  const MutexLock one(attach_mutex_);
+  DeleteLeftovers();
+  return {};
 }
 
 Status EngineImpl::BringIn(uint32_t number, const std::shared_ptr<Shard>& shard) {
   Status ready = shard->Replay();
-  if (ready.ok()) ready = catalog_.FinishIn(*shard);
-  if (ready.ok()) ready = shard->upkeep().Begin(*catalog_.All());
+  std::shared_ptr<const CollectionMap> all;
+  if (ready.ok()) ready = catalog_.FinishIn(number, shard, &all);
+  if (ready.ok()) ready = shard->upkeep().Begin(*all);
   return ready.ok() ? catalog_.Join(number, shard) : ready;
 }
 
@@ -316,8 +324,8 @@ Status EngineImpl::BeginOpening() {
   hash_.emplace(identity.hash);
   shard_count_ = identity.shards;
   opening_->opened.resize(shard_count_);
-  const Status removed = options_.read_only ? Status() : RemoveDetached(shared_->env, path_);
-  if (!removed.ok()) return removed;
+  const Status back = options_.read_only ? Status() : PutBackReplaced(shared_->env, path_);
+  if (!back.ok()) return back;
   for (uint32_t number = 0; number < shard_count_; ++number) {
     const Result<bool> is_here = IsToOpen(number);
     if (!is_here.ok()) return is_here.status();
@@ -397,30 +405,9 @@ Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   return recorder_.Ingest(batch);
 }
 
-Status EngineImpl::PutCollection(std::string_view name, const PolicyPatch& patch,
-                                 std::optional<uint64_t> making) {
-  Status status = CheckChangeable();
-  const Result<CollectionPtr> known = catalog_.Find(name);
-  if (status.ok() && making && known.ok() && (*known)->making < *making) {
-    status = catalog_.Delete(name);
-  }
-  return status.ok() ? catalog_.Put(name, patch, making) : status;
-}
-
-Status EngineImpl::DeleteCollection(std::string_view name) {
-  const Status changeable = CheckChangeable();
-  return changeable.ok() ? catalog_.Delete(name) : changeable;
-}
-
-std::vector<CollectionInfo> EngineImpl::Collections() {
-  std::vector<CollectionInfo> infos;
-  const std::shared_ptr<const CollectionMap> all = catalog_.All();
-  for (const auto& [name, collection] : *all) {
-    CollectionInfo info{name, collection->policy, collection->making};
-    info.policy.max_filter_bytes = EffectiveMaxFilterBytes(collection->policy);
-    infos.push_back(std::move(info));
-  }
-  return infos;
+std::shared_ptr<Shard> EngineImpl::Leaving(uint32_t number) const {
+  const bool opened = shards_.CheckOpened().ok();
+  return opened && !shards_.At(number).ok() ? LeftShards::Reach(left_, number) : nullptr;
 }
 
 Status EngineImpl::Sync() {
@@ -430,11 +417,13 @@ Status EngineImpl::Sync() {
   const std::shared_ptr<const ShardSet> all = shards_.All();
   std::vector<Shard*> last;  // those that are being opened anew: the others don't wait for them
   Status first;
-  for (const std::shared_ptr<Shard>& shard : *all) {
+  for (uint32_t number = 0; number < all->size(); ++number) {
+    const std::shared_ptr<Shard> leaving = (*all)[number] == nullptr ? Leaving(number) : nullptr;
+    Shard* const shard = leaving == nullptr ? (*all)[number].get() : leaving.get();
     if (shard == nullptr) continue;
     bool passed_over = false;
     Status synced = shard->upkeep().Sync(&passed_over);
-    if (passed_over) last.push_back(shard.get());
+    if (passed_over && leaving == nullptr) last.push_back(shard);
     if (first.ok()) first = std::move(synced);
   }
   for (Shard* const shard : last) {
@@ -471,6 +460,11 @@ Status EngineImpl::Close() {
   scheduler_.reset();
   const std::optional<int64_t> now_ms = guard_.TimeToNote(true);
   Status first = shards_.InEach([&](Shard& shard) { return shard.Close(now_ms); });
+  for (uint32_t number = 0; number < shards_.count(); ++number) {
+    const std::shared_ptr<Shard> leaving = Leaving(number);
+    Status closed = leaving == nullptr ? Status() : leaving->Close(now_ms);
+    if (first.ok()) first = std::move(closed);
+  }
   shards_.Publish(std::make_shared<ShardSet>(shard_count_));
   opening_.reset();
   left_->Close();

@@ -41,9 +41,6 @@ inline Status CheckShardNumber(uint32_t number, uint32_t shards) {
                                  "/shard");
 }
 
-/// Deletes what a crash left of shards that were to be deleted (attach.cc).
-Status RemoveDetached(rocksdb::Env* env, const std::string& database);
-
 /// See the head of this file.
 class EngineImpl final : public Engine {
  public:
@@ -70,9 +67,9 @@ class EngineImpl final : public Engine {
   Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
                        HistoryLookup* found) override;
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       std::optional<int64_t> at_ms) override;
+                       CallTime at_ms) override;
   Status ClearHistory(IdRef user, const HistoryClear& clear) override;
-  Status SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms) override;
+  Status SetRecording(IdRef user, bool paused, CallTime at_ms) override;
   Result<Recording> GetRecording(IdRef user) override;
   Status PutCollection(std::string_view name, const PolicyPatch& patch,
                        std::optional<uint64_t> making) override;
@@ -88,8 +85,10 @@ class EngineImpl final : public Engine {
   Result<CheckpointReport> Checkpoint(const std::string& dir) override;
   std::vector<uint32_t> AttachedShards() const override;
   Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) override;
-  Status AttachShard(uint32_t shard, const std::string& folder) override;
-  Status ReplaceShard(uint32_t shard, const std::string& folder) override;
+  Status AttachShard(uint32_t shard, const std::string& folder,
+                     const AttachOptions& options) override;
+  Status ReplaceShard(uint32_t shard, const std::string& folder,
+                      const AttachOptions& options) override;
   Status DetachShard(uint32_t shard, Detached folder) override;
   Status RunDue() override;
   EngineStats Stats() override;
@@ -133,8 +132,27 @@ class EngineImpl final : public Engine {
   Status CheckWhole(const ShardSet& shards) const {
     return options_.as_found ? Status() : CheckNoneAbsent(shards);
   }
-  Status OpenInPlace(const Identity& identity, uint32_t number, const std::string& from);
-  Result<std::unique_ptr<Shard>> TakeOut(uint32_t number);
+  Status OpenApart(const Identity& identity, uint32_t shard, const std::string& folder,
+                   bool create) const;
+  Status CheckNewcomer(const Identity& identity, uint32_t shard, const std::string& folder,
+                       const AttachOptions& options);
+  Status OpenInPlace(const Identity& identity, uint32_t number, const std::string& from)
+      REQUIRES(attach_mutex_);
+  Result<std::unique_ptr<Shard>> TakeOut(uint32_t number, bool may_lose);
+  /// A shard that nobody finds, while calls are in it still.
+  std::shared_ptr<Shard> Leaving(uint32_t number) const;
+  Status FinishReplacing(uint32_t number) REQUIRES(attach_mutex_);
+  Status BringBack(uint32_t number, const std::string& aside) REQUIRES(attach_mutex_);
+  void ComeBack(uint32_t number, const std::string& aside) REQUIRES(attach_mutex_);
+  Status Return(uint32_t number) REQUIRES(attach_mutex_);
+  Status MoveAway(uint32_t number, const std::string& to) REQUIRES(attach_mutex_);
+  /// Of shards that came or went, now or later.
+  void DeleteLeftovers() REQUIRES(attach_mutex_);
+  Status Tidy() REQUIRES(attach_mutex_);
+  Status TidyIfDue();
+
+  // filter.cc
+  Status RecordReturned(const FilterRequest& request, FilterResponse* response) const;
 
   /// Notes the time in every shard that is not being opened anew, once a minute.
   Status NoteClockIfDue();
@@ -146,8 +164,9 @@ class EngineImpl final : public Engine {
 
   // checkpoint.cc
   /// The folder of a copy of a shard opens; with `checksums` every byte of it is read.
+  /// `claims`: what it says of collections; may be null.
   Status CheckShardCopy(const Identity& identity, const std::string& path, uint32_t shard,
-                        bool checksums) const;
+                        bool checksums, CollectionClaims* claims = nullptr) const;
 
   std::string path_;  // canonical once the database is open
   const Options options_;
@@ -162,6 +181,11 @@ class EngineImpl final : public Engine {
   std::optional<ItemHash> hash_;  // from the identity on
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
   Mutex attach_mutex_{LockRank::kAttach};  // one shard comes or goes at a time
+  // Shards that could not be replaced or detached, and are to come back: each lies there, or in its
+  // place. And folders in a shard's place that are to go back there.
+  std::map<uint32_t, std::string> away_ GUARDED_BY(attach_mutex_);
+  std::map<uint32_t, std::string> misplaced_ GUARDED_BY(attach_mutex_);
+  bool leftovers_ GUARDED_BY(attach_mutex_) = false;  // folders may be there to be deleted
   Shards shards_;
   std::unique_ptr<Opening> opening_;
   const std::shared_ptr<LeftShards> left_ = std::make_shared<LeftShards>();

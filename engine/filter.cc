@@ -49,29 +49,6 @@ SteadyTime DeadlineOf(const FilterRequest& request) {
   return std::chrono::steady_clock::now() + std::chrono::microseconds(request.deadline_us);
 }
 
-// A failing disk or a full ring does not take the finished answer away. An id that can't be
-// recorded is the caller's error.
-Status RecordReturned(Engine* engine, const FilterRequest& request, Counters* counters,
-                      FilterResponse* response) {
-  response->recorded_at_ms = engine->NowMs();
-  std::vector<Impression> served(response->unseen.size());
-  for (size_t i = 0; i < served.size(); ++i) {
-    served[i].user = request.user;
-    served[i].item = request.items[response->unseen[i]];
-    served[i].at_ms = response->recorded_at_ms;
-  }
-  const Result<RecordResult> recorded =
-      engine->RecordImpressions(served, RecordOptions{.collection = request.collection});
-  response->recorded = recorded.ok();
-  if (recorded.ok()) {
-    response->beyond_cap = recorded->beyond_cap;
-    return {};
-  }
-  if (recorded.status().code() == StatusCode::kInvalidArgument) return recorded.status();
-  counters->record_failures.fetch_add(1, std::memory_order_relaxed);
-  return {};
-}
-
 }  // namespace
 
 Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response) {
@@ -80,6 +57,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   response->reasons.clear();
   response->seen = response->excluded = response->examined = response->refuted = 0;
   response->beyond_cap = 0;
+  response->recorded_at_ms = 0;
   response->degraded = response->recorded = response->needs_disk = false;
   const Status open = CheckOpen();
   if (!open.ok()) return open;
@@ -120,7 +98,32 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   }
   SEENDB_PAUSE_POINT("filter: answered");
   if (!request.record || too_late) return {};
-  return RecordReturned(this, request, counters_.get(), response);
+  return RecordReturned(request, response);
+}
+
+// The impressions' time is not before what the shard says: where the clock went back they would be
+// the oldest of the user's, or not after the user's erasure, and forgotten at once. A failing disk
+// or a full ring does not take the finished answer away. An id that can't be recorded is the
+// caller's error.
+Status EngineImpl::RecordReturned(const FilterRequest& request, FilterResponse* response) const {
+  const int64_t at_ms = std::max(response->recorded_at_ms, clock_->NowMs());
+  response->recorded_at_ms = at_ms;
+  std::vector<Impression> served(response->unseen.size());
+  for (size_t i = 0; i < served.size(); ++i) {
+    served[i] = {request.user, request.items[response->unseen[i]], at_ms};
+  }
+  const Status writable = CheckWritable();
+  const Result<RecordResult> recorded =
+      writable.ok() ? recorder_.RecordServed(served, {.collection = request.collection}, at_ms)
+                    : writable;
+  response->recorded = recorded.ok();
+  if (recorded.ok()) {
+    response->beyond_cap = recorded->beyond_cap;
+    return {};
+  }
+  if (recorded.status().code() == StatusCode::kInvalidArgument) return recorded.status();
+  counters_->record_failures.fetch_add(1, std::memory_order_relaxed);
+  return {};
 }
 
 }  // namespace seendb

@@ -28,6 +28,21 @@ Status CheckHistoryItems(std::span<const IdRef> items) {
   return {};
 }
 
+// The time that a call brings, or the clock's: either may be no time of the calendar.
+Status CheckTime(const CallTime& at, int64_t now_ms) {
+  const int64_t at_ms = at.ms.value_or(now_ms);
+  const bool of_calendar = at_ms >= kFirstTimeMs && at_ms <= kLastTimeMs;
+  if (!at.ms) return of_calendar ? Status() : CheckCalendar(now_ms);
+  if (!of_calendar) {
+    return Status::InvalidArgument(
+        std::to_string(at_ms) + " is no time of the years 1 to 9998, in ms since 1970", "/at_ms");
+  }
+  if (at.of_log || at_ms - kMostAheadMs <= now_ms) return {};
+  return Status::InvalidArgument(std::to_string(at_ms) + " lies more than an hour ahead of the " +
+                                     "clock, which shows " + std::to_string(now_ms),
+                                 "/at_ms");
+}
+
 Result<CollectionPtr> FindHistory(const Catalog& catalog, std::string_view name) {
   Result<CollectionPtr> found = catalog.Find(name);
   if (found.ok() && !(*found)->policy.history.enabled) return NoHistory(name, "/collection");
@@ -128,21 +143,23 @@ Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
 }
 
 Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
-                                 std::span<const IdRef> items, std::optional<int64_t> at_ms) {
-  const Status writable = CheckWritable();
-  if (!writable.ok()) return writable;
+                                 std::span<const IdRef> items, CallTime at_ms) {
+  Status valid = CheckWritable();
+  if (valid.ok()) valid = CheckTime(at_ms, clock_->NowMs());
+  if (!valid.ok()) return valid;
   const Result<CollectionPtr> of = FindHistoryOf(catalog_, user, items, collection);
   if (!of.ok()) return of.status();
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->DeleteItems(**of, user.ToString(), items, at_ms,
+  return (*shard)->DeleteItems(**of, user.ToString(), items, at_ms.ms,
                                OldestAccepted(catalog_, clock_->Look()));
 }
 
 Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const Status valid = CheckUser(user);
+  Status valid = CheckUser(user);
+  if (valid.ok()) valid = CheckTime(clear.at_ms, clock_->NowMs());
   if (!valid.ok()) return valid;
   const Result<std::vector<CollectionPtr>> wanted = HistoryCollections(
       catalog_, clear.collections, clear.filter ? Without::kTaken : Without::kAmongAll);
@@ -150,17 +167,18 @@ Status EngineImpl::ClearHistory(IdRef user, const HistoryClear& clear) {
   if (wanted->empty()) return {};
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->Clear(user.ToString(), *wanted, clear.filter, clear.at_ms);
+  return (*shard)->Clear(user.ToString(), *wanted, clear.filter, clear.at_ms.ms);
 }
 
-Status EngineImpl::SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms) {
+Status EngineImpl::SetRecording(IdRef user, bool paused, CallTime at_ms) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const Status valid = CheckUser(user);
+  Status valid = CheckUser(user);
+  if (valid.ok()) valid = CheckTime(at_ms, clock_->NowMs());
   if (!valid.ok()) return valid;
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->SetRecording(user.ToString(), paused, at_ms, *catalog_.All(),
+  return (*shard)->SetRecording(user.ToString(), paused, at_ms.ms, *catalog_.All(),
                                 OldestAccepted(catalog_, clock_->Look()));
 }
 
@@ -177,7 +195,8 @@ Result<Recording> EngineImpl::GetRecording(IdRef user) {
 Status EngineImpl::EraseUser(IdRef user, const EraseOptions& options, Erasure* erasure) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
-  const Status valid = CheckUser(user);
+  Status valid = CheckUser(user);
+  if (valid.ok()) valid = CheckTime(options.at_ms, clock_->NowMs());
   if (!valid.ok()) return valid;
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();

@@ -57,6 +57,12 @@ Status CheckOrigins(const IngestBatch& batch) {
       return Status::InvalidArgument("lies outside its source's step",
                                      "/origins/" + std::to_string(i));
     }
+    const int64_t arrived_ms = origin.arrived_ms.value_or(0);
+    if (arrived_ms < kFirstTimeMs || arrived_ms > kLastTimeMs) {
+      return Status::InvalidArgument(
+          std::to_string(arrived_ms) + " is no time of the years 1 to 9998",
+          "/origins/" + std::to_string(i) + "/arrived_ms");
+    }
   }
   return {};
 }

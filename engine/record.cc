@@ -43,7 +43,18 @@ Result<RecordResult> Recorder::RecordPlays(std::span<const Play> plays,
 
 Result<RecordResult> Recorder::RecordImpressions(std::span<const Impression> impressions,
                                                  const RecordOptions& options) const {
-  Result<RecordResult> result = RecordAll(impressions, options, true);
+  return RecordShown(impressions, options, {});
+}
+
+Result<RecordResult> Recorder::RecordServed(std::span<const Impression> impressions,
+                                            const RecordOptions& options, int64_t at_ms) const {
+  return RecordShown(impressions, options, at_ms);
+}
+
+Result<RecordResult> Recorder::RecordShown(std::span<const Impression> impressions,
+                                           const RecordOptions& options,
+                                           std::optional<int64_t> present_ms) const {
+  Result<RecordResult> result = RecordAll(impressions, options, true, present_ms);
   if (result.ok()) {
     context_.counters->impressions_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
     context_.counters->impressions_refused.fetch_add(result->refused, std::memory_order_relaxed);
@@ -69,7 +80,8 @@ uint64_t Recorder::CountEvicted(ServedCount* served, const Collection& collectio
 
 template <typename Given>
 Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const RecordOptions& options,
-                                         bool impressions) const {
+                                         bool impressions,
+                                         std::optional<int64_t> present_ms) const {
   const Result<CollectionPtr> found = context_.catalog->Find(options.collection);
   if (!found.ok()) return found.status();
   const Collection& collection = **found;
@@ -87,7 +99,7 @@ Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const Rec
   }
   RecordResult result;
   if (today) result.day = today->text;
-  const TimeCheck times(collection.policy, now.ms);
+  const TimeCheck times(collection.policy, present_ms.value_or(now.ms));
   ServedCount served;
   const bool may_exceed = impressions && !collection.policy.served_is_seen &&
                           given.size() > collection.policy.impressions;

@@ -38,12 +38,19 @@ class Recorder {
   Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
                                          const RecordOptions& options) const;
   Result<IngestResult> Ingest(const IngestBatch& batch) const;
+  /// Impressions of this moment, or of a later one where the clock went back: their time is not
+  /// held against the clock.
+  Result<RecordResult> RecordServed(std::span<const Impression> impressions,
+                                    const RecordOptions& options, int64_t at_ms) const;
 
  private:
   // record.cc
   template <typename Given>
   Result<RecordResult> RecordAll(std::span<const Given> given, const RecordOptions& options,
-                                 bool impressions) const;
+                                 bool impressions, std::optional<int64_t> present_ms = {}) const;
+  Result<RecordResult> RecordShown(std::span<const Impression> impressions,
+                                   const RecordOptions& options,
+                                   std::optional<int64_t> present_ms) const;
   /// Of a call in several pieces: kUnavailable where the shard of one of the users is absent.
   template <typename Given>
   Status CheckAttached(std::span<const Given> given) const;

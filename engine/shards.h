@@ -139,17 +139,23 @@ class LeftShards {
                                      std::unique_ptr<Shard> shard);
   /// Until it is taken back.
   bool IsLent(uint32_t number) const;
+  /// Lends one that is lent, or has come back, to another call. Null: it is neither.
+  static std::shared_ptr<Shard> Reach(const std::shared_ptr<LeftShards>& left, uint32_t number);
   /// Waits so long at most. Null: it is not lent, or somebody holds it still.
   std::unique_ptr<Shard> TakeBack(uint32_t number, std::chrono::milliseconds most);
   /// Closes those that have come back; those that come later are closed at once.
   void Close();
 
  private:
+  struct Lent {
+    std::unique_ptr<Shard> back;  // null: somebody holds it
+    std::weak_ptr<Shard> held;
+  };
   void Return(uint32_t number, std::unique_ptr<Shard> shard);
 
   mutable Mutex mutex_{LockRank::kLeaf};
   CondVar returned_;
-  std::map<uint32_t, std::unique_ptr<Shard>> shards_ GUARDED_BY(mutex_);  // null: somebody holds it
+  std::map<uint32_t, Lent> shards_ GUARDED_BY(mutex_);
   bool closed_ GUARDED_BY(mutex_) = false;
 };
 

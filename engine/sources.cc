@@ -35,6 +35,11 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
   if (std::none_of(known.begin(), known.end(), named)) {
     return Status::NotFound("no offsets of topic \"" + std::string(topic) + "\"", "/topic");
   }
+  const std::vector<std::shared_ptr<Shard>> attached = shards_.Attached();
+  for (const std::shared_ptr<Shard>& shard : attached) {
+    const Status takes = shard->CheckWritable();
+    if (!takes.ok()) return takes;
+  }
   for (const std::shared_ptr<Shard>& shard : *all) {
     if (shard == nullptr) continue;
     const Status forgotten = shard->log().ForgetTopic(topic);

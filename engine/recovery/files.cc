@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "recovery/former.h"
 #include "seams.h"
 #include "seendb/repair.h"
 #include "store/collections_file.h"
@@ -123,7 +124,7 @@ void CheckCollections(rocksdb::Env* env, const std::string& root, DatabaseFindin
   found->damages.push_back(*found->collections_damage);
 }
 
-void AddShards(bool as_found, DatabaseFindings* found) {
+void AddShards(rocksdb::Env* env, const std::string& root, bool as_found, DatabaseFindings* found) {
   for (auto& [number, findings] : found->shards) {
     const bool half_made = found->identity && !found->identity->ready && !findings.opens;
     for (FileDamage damage : findings.damages) {
@@ -134,10 +135,13 @@ void AddShards(bool as_found, DatabaseFindings* found) {
     found->files += findings.files;
     found->bytes += findings.bytes;
   }
-  if (as_found || !found->identity || !found->identity->ready) return;
+  if (!found->identity || !found->identity->ready) return;
   for (uint32_t number = 0; number < found->identity->shards; ++number) {
     if (found->shards.contains(number)) continue;
-    found->damages.push_back({ShardFile(number), "missing", {}, {}, "the whole shard"});
+    const auto former = FormerOf(env, root, ShardFile(number), /*taken=*/false, as_found);
+    if (as_found && !former) continue;
+    const std::string where = former ? "; it lies in " + *former : "";
+    found->damages.push_back({ShardFile(number), "missing", {}, {}, "the whole shard" + where});
   }
 }
 
@@ -168,7 +172,7 @@ Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root, b
   if (found.identity_damage) found.damages.push_back(*found.identity_damage);
   CheckCollections(env, root, &found);
   found.damages.insert(found.damages.end(), unfinished.begin(), unfinished.end());
-  AddShards(as_found, &found);
+  AddShards(env, root, as_found, &found);
   return found;
 }
 

@@ -307,4 +307,48 @@ Status RebuildShard(const RebuildInput& input, RebuildOutcome* outcome) {
   return Rebuilder(input, outcome).Run();
 }
 
+std::map<std::string, std::string> PoliciesOfOthers(rocksdb::Env* env, const std::string& root,
+                                                    const DatabaseFindings& found, uint32_t shard) {
+  std::map<std::string, std::string> policies;
+  for (const auto& [number, findings] : found.shards) {
+    if (number == shard || !findings.opens) continue;
+    rocksdb::Options options(OptionsOfDatabase(env), {});
+    options.paranoid_checks = false;
+    rocksdb::DB* opened = nullptr;
+    const std::string folder = root + "/" + ShardFile(number);
+    if (!rocksdb::DB::OpenForReadOnly(options, folder, &opened).ok()) continue;
+    const std::unique_ptr<rocksdb::DB> db(opened);
+    const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator({}));
+    for (it->Seek(kCollectionPrefix); it->Valid() && it->key().starts_with(kCollectionPrefix);
+         it->Next()) {
+      policies.emplace(it->key().ToString().substr(sizeof(kCollectionPrefix) - 1),
+                       it->value().ToString());  // the lowest shard's word holds
+    }
+  }
+  return policies;
+}
+
+RebuildOutcome TryTables(const RebuildInput& input) {
+  RebuildOutcome outcome;
+  for (const FileDamage& damage : input.findings.damages) {
+    if (IsLog(damage)) {
+      outcome.losses.push_back("the log: " + damage.file + " is " + damage.kind +
+                               kForgottenWithLog);
+    }
+    if (!IsTable(damage)) continue;
+    const std::string path = input.from + "/" + damage.file;
+    const std::string family =
+        damage.family.empty() ? OwnerOfTable(input.env, path).family : damage.family;
+    const rocksdb::Options options(OptionsOfDatabase(input.env), ReadingOptions(family));
+    SalvagedTable table =
+        SalvageTable(options, path, {}, {}, [](std::string_view, std::string_view) {});
+    if (!table.lost.empty()) {
+      outcome.losses.push_back((family.empty() ? "a family that nothing names" : family) + ": " +
+                               damage.file + " was damaged");
+    }
+    outcome.tables[damage.file] = std::move(table);
+  }
+  return outcome;
+}
+
 }  // namespace seendb

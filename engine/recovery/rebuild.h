@@ -15,10 +15,14 @@
 #include <rocksdb/env.h>
 
 #include "recovery/check.h"
+#include "recovery/files.h"
 #include "recovery/salvage.h"
 #include "seendb/status.h"
 
 namespace seendb {
+
+inline bool IsLog(const FileDamage& damage) { return damage.file.ends_with(".log"); }
+inline bool IsTable(const FileDamage& damage) { return damage.file.ends_with(".sst"); }
 
 /// What RebuildShard needs to know.
 struct RebuildInput {
@@ -40,6 +44,13 @@ struct RebuildOutcome {
   std::map<std::string, SalvagedTable> tables;  ///< the damaged ones, by name
   std::vector<std::string> losses, notes;       ///< for people
 };
+
+/// Policies (JSON by collection) that the other shards of a database hold.
+std::map<std::string, std::string> PoliciesOfOthers(rocksdb::Env* env, const std::string& root,
+                                                    const DatabaseFindings& found, uint32_t shard);
+
+/// What a repair of the shard would find in its damaged tables, and which logs lack something.
+RebuildOutcome TryTables(const RebuildInput& input);
 
 /// Makes the shard; synced. kCorruption: not without a policy that nothing tells any more. What is
 /// in `from` is only read. On failure `into` may be left half made.

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "recovery/files.h"
+#include "recovery/former.h"
 #include "recovery/log.h"
 #include "recovery/rebuild.h"
 #include "recovery/rebuilt_shard.h"
@@ -17,6 +18,7 @@
 #include "store/copy_file.h"
 #include "store/database_lock.h"
 #include "store/real_disk.h"
+#include "store/shard_folders.h"
 #include "store/shard_store.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
@@ -26,10 +28,7 @@ namespace {
 
 constexpr char kRebuilding[] = "REBUILDING";  // in a shard being rebuilt: the folder is ours
 constexpr char kRebuilt[] = "REBUILT";  // in a rebuilt shard that has only to be put in its place
-constexpr int kRepairPasses = 3;
-
-bool IsLog(const FileDamage& damage) { return damage.file.ends_with(".log"); }
-bool IsTable(const FileDamage& damage) { return damage.file.ends_with(".sst"); }
+constexpr int kRepairPasses = 4;
 
 class Repairer {
  public:
@@ -120,7 +119,10 @@ class Repairer {
       }
       return status;
     }
-    Status status = WriteCurrents(found);
+    bool put_back = false;
+    Status status = PutFormersBack(found, &put_back);
+    if (!status.ok() || put_back) return status;
+    status = WriteCurrents(found);
     if (!status.ok() || (wrote_current_ && !options_.dry_run)) return status;
     if (found.identity_damage) status = RepairIdentity(*found.identity_damage, *found.identity);
     if (status.ok() && found.collections_damage) status = RenewFile(*found.collections_damage);
@@ -135,6 +137,32 @@ class Repairer {
       status = RepairShard(found, shard, missing ? ShardFindings{} : at->second);
     }
     return status;
+  }
+
+  // Shards that lie beside their places. All else is looked at when they are there.
+  Status PutFormersBack(const DatabaseFindings& found, bool* any) {
+    Status status;
+    for (uint32_t shard = 0; found.identity->ready && shard < found.identity->shards; ++shard) {
+      const auto at = found.shards.find(shard);
+      const bool missing = at == found.shards.end();
+      if (!status.ok() || (!missing && at->second.damages.empty())) continue;
+      const auto former = FormerOf(env_, root_, ShardFile(shard), !missing, options_.as_found);
+      if (!former) continue;
+      status = PutFormerBack(shard, *former, missing);
+      *any = true;
+    }
+    return status;
+  }
+  Status PutFormerBack(uint32_t shard, const std::string& former, bool missing) {
+    const std::string place = ShardFile(shard);
+    RepairedFile& done = Add({place, missing ? "missing" : "damaged", {}, {}, "the whole shard"},
+                             former + " is put in its place");
+    if (!missing) {
+      const Result<std::string> kept = Keep(place, true);
+      if (!kept.ok()) return kept.status();
+      done.kept_as = *kept;
+    }
+    return options_.dry_run ? Status() : RenameFolder(env_, In(former), In(place));
   }
 
   // ---- The copies of what is damaged ----
@@ -314,7 +342,7 @@ class Repairer {
     input.identity = {kFormatVersion, found.identity->id, shard, found.identity->shards,
                       found.identity->hash};
     input.findings = findings;
-    input.policies = PoliciesOfOthers(found, shard);
+    input.policies = PoliciesOfOthers(env_, root_, found, shard);
     const Result<std::optional<CollectionRecords>> filed = ReadCollections(env_, root_);
     for (const auto& [name, record] :
          filed.ok() ? filed->value_or(CollectionRecords()) : CollectionRecords()) {
@@ -380,50 +408,6 @@ class Repairer {
       done.salvaged = log.records;
       done.bytes_left = log.damaged_bytes != 0 ? log.damaged_bytes : log.bytes - log.sound_bytes;
     }
-  }
-
-  // For a dry run: what the damaged tables still have, and which logs lack something.
-  RebuildOutcome TryTables(const RebuildInput& input) const {
-    RebuildOutcome outcome;
-    for (const FileDamage& damage : input.findings.damages) {
-      if (IsLog(damage)) {
-        outcome.losses.push_back("the log: " + damage.file + " is " + damage.kind +
-                                 kForgottenWithLog);
-      }
-      if (!IsTable(damage)) continue;
-      const std::string path = input.from + "/" + damage.file;
-      const std::string family =
-          damage.family.empty() ? OwnerOfTable(env_, path).family : damage.family;
-      const rocksdb::Options options(OptionsOfDatabase(env_), ReadingOptions(family));
-      SalvagedTable table =
-          SalvageTable(options, path, {}, {}, [](std::string_view, std::string_view) {});
-      if (!table.lost.empty()) {
-        outcome.losses.push_back((family.empty() ? "a family that nothing names" : family) + ": " +
-                                 damage.file + " was damaged");
-      }
-      outcome.tables[damage.file] = std::move(table);
-    }
-    return outcome;
-  }
-
-  std::map<std::string, std::string> PoliciesOfOthers(const DatabaseFindings& found,
-                                                      uint32_t shard) const {
-    std::map<std::string, std::string> policies;
-    for (const auto& [number, findings] : found.shards) {
-      if (number == shard || !findings.opens) continue;
-      rocksdb::Options options(OptionsOfDatabase(env_), {});
-      options.paranoid_checks = false;
-      rocksdb::DB* opened = nullptr;
-      if (!rocksdb::DB::OpenForReadOnly(options, In(ShardFile(number)), &opened).ok()) continue;
-      const std::unique_ptr<rocksdb::DB> db(opened);
-      const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator({}));
-      for (it->Seek(kCollectionPrefix); it->Valid() && it->key().starts_with(kCollectionPrefix);
-           it->Next()) {
-        policies.emplace(it->key().ToString().substr(sizeof(kCollectionPrefix) - 1),
-                         it->value().ToString());  // the lowest shard's word holds
-      }
-    }
-    return policies;
   }
 
   // Opens the shard, marks what its log lost, and writes what an opening writes.

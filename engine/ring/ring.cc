@@ -81,18 +81,23 @@ void Ring::Forget(uint16_t collection, std::string_view user, bool history) {
   }
 }
 
-void Ring::CollectHistory(uint16_t collection, std::string_view user, StagedStates* states) const {
+StagedHistory Ring::HistoryOf(uint16_t collection, std::string_view user) const {
   SEENDB_PAUSE_POINT("ring: collect history");
+  std::vector<std::shared_ptr<HistoryStaging>> slots;
   const ReaderLock lock(mutex_);
   for (const Slot& slot : slots_) {
-    if (slot.history == nullptr) continue;
-    slot.history->ForUser(collection, user, [&](std::string_view item, const HistoryView& state) {
-      StagedState& known = (*states)[std::string(item)];
-      if (!state.Supersedes(known.state())) return;
-      known.at_ms = state.at_ms;
-      known.payload.assign(state.payload);
-    });
+    if (slot.history != nullptr) slots.push_back(slot.history);
   }
+  return {std::move(slots), collection, user};
+}
+
+bool Ring::HoldsHistoryOf(uint16_t collection, std::string_view user) const {
+  return HistoryOf(collection, user).NewestMs() != kNoTimeMs;
+}
+
+uint64_t Ring::Closings() const {
+  const ReaderLock lock(mutex_);
+  return closings_;
 }
 
 void Ring::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,

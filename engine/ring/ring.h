@@ -15,7 +15,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +27,7 @@
 #include "base/presence.h"
 #include "base/sync.h"
 #include "ring/history_staging.h"
+#include "ring/staged_history.h"
 #include "ring/staging.h"
 #include "seendb/report.h"
 
@@ -49,14 +49,6 @@ struct RingPlays {
 
   bool empty() const { return plays.empty() && watched.empty(); }
 };
-
-/// The greatest staged state of each item of a user.
-struct StagedState {
-  int64_t at_ms = kNoTimeMs;
-  std::string payload;
-  HistoryView state() const { return {at_ms, false, payload}; }
-};
-using StagedStates = std::map<std::string, StagedState, std::less<>>;
 
 /// Those who write into one slot.
 struct SlotWriters {
@@ -124,8 +116,15 @@ class Ring {
   /// The newest bucket of a collection with undrained plays, of the user or, where that is empty,
   /// of anybody.
   std::optional<int64_t> NewestStagedBucket(uint16_t collection, std::string_view user) const;
-  /// The user's undrained history of a collection.
-  void CollectHistory(uint16_t collection, std::string_view user, StagedStates* states) const;
+  /// The user's undrained history of a collection. What is in it now stays in it, drained or not.
+  /// `user` must outlive it.
+  StagedHistory HistoryOf(uint16_t collection, std::string_view user) const;
+  /// Whether there is any.
+  bool HoldsHistoryOf(uint16_t collection, std::string_view user) const;
+  /// How often slots were closed.
+  uint64_t Closings() const;
+  /// What all StagedHistory::Freeze together may hold.
+  FrozenBudget* frozen() const { return &frozen_; }
   /// Whether anything of a collection is staged and not drained.
   bool Holds(uint16_t collection) const;
 
@@ -173,6 +172,7 @@ class Ring {
 
   const RingOptions options_;
   const ClockGuard* const clock_;
+  mutable FrozenBudget frozen_;
 
   mutable ReadWriteMutex mutex_{LockRank::kSlots};
   std::vector<Slot> slots_ GUARDED_BY(mutex_);

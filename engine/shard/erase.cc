@@ -118,7 +118,7 @@ Status EraseRows(ShardParts& shard, const std::string& user, int64_t at_ms)
 Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap& collections,
                  const EraseOptions& options, Erasure* erasure) {
   shard.use.AssertHeldShared();
-  const int64_t asked_ms = options.at_ms.value_or(shard.clock->NowMs());
+  const int64_t asked_ms = options.at_ms.ms.value_or(shard.clock->NowMs());
   int64_t at_ms = asked_ms;
   for (const auto& [name, collection] : collections) {
     at_ms = std::max(at_ms, NewestKnownMs(shard, *collection, user, asked_ms));

@@ -83,6 +83,10 @@ class SourceReader {
                   : late_                   ? RecordTier::kCached
                                             : RecordTier::kDisk);
     if (needs_disk_) return;
+    if (settings_ != nullptr) RecordNotBefore(settings_->ForgottenIn(collection_.name).at_ms + 1);
+    if (request_.record && marks_ != nullptr) {
+      for (const auto& [item, deleted] : marks_->overrides) RecordNotBefore(deleted.at_ms + 1);
+    }
     const bool plays = (request_.facts & kFactPlays) != 0;
     Staged staged;
     if (plays) CollectStaged(false, &staged);
@@ -97,7 +101,8 @@ class SourceReader {
     if (!request_.exclude.empty()) AddExcluded();
     const uint64_t merged_before = OperandsMergedOnThisThread();
     if (family != nullptr) CheckLog(*family);
-    if (family != nullptr && (request_.facts & kFactImpressions) != 0) ReadImpressions(*family);
+    const bool counts = (request_.facts & kFactImpressions) != 0;
+    if (family != nullptr && (counts || request_.record)) ReadImpressions(*family, counts);
     AddStaged(std::move(staged));
     if (family != nullptr && plays && !needs_disk_) ReadBuckets(*family);
     counters->reads.fetch_add(reads_, std::memory_order_relaxed);
@@ -163,7 +168,14 @@ class SourceReader {
     return status;
   }
 
-  void ReadImpressions(const CollectionFamilies& family) {
+  // Of what is recorded: an earlier time would be refused, or be the oldest of the list.
+  void RecordNotBefore(int64_t at_ms) {
+    if (!request_.record) return;
+    response_->recorded_at_ms = std::max(response_->recorded_at_ms, at_ms);
+  }
+
+  // Where they don't count: for the time of the newest, which what is recorded must not precede.
+  void ReadImpressions(const CollectionFamilies& family, bool counts) {
     // Opened read-only, a collection that was just being made has no family yet.
     if (family.impressions == nullptr || Late()) return;
     SourceBytes& bytes = scratch_.AddSource(ReasonKind::kImpression, 0);
@@ -173,6 +185,8 @@ class SourceReader {
         status.IsNotFound() || (status.ok() && list.Parse(bytes.value.ToStringView()));
     const int64_t oldest_ms = BucketBeginMs(collection_.policy, oldest_bucket_);
     if (needs_disk_) return;
+    if (!list.entries.empty()) RecordNotBefore(list.entries.front().at_ms);
+    if (!counts) return scratch_.DropLastSource();
     if (!readable || !list.damage.empty() ||
         family.losses.CoversImpressions(user_, collection_.policy, oldest_bucket_)) {
       MarkMissing(response_, "impressions");

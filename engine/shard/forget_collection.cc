@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/pause_point.h"
 #include "format/day_key.h"
 #include "store/status.h"
 
 namespace seendb {
 namespace {
 
-// Records rewritten, or keys deleted, in one batch.
-constexpr size_t kForgetAtOnce = 1'000;
+// Records rewritten, or keys deleted, in one batch: a writer waits for one.
+constexpr size_t kForgetAtOnce = 256;
 
 // Records are put and not merged: a merge takes nothing away. Nobody else writes records meanwhile.
 Status PutWithoutMarks(ShardParts& shard, std::string_view collection,
@@ -62,6 +63,7 @@ Status ForgetMarks(ShardParts& shard, std::string_view collection) {
           return PutWithoutMarks(shard, collection, users, known);
         });
     if (!put.ok()) return put;
+    SEENDB_PAUSE_POINT("forget: piece written");
   }
   return {};
 }

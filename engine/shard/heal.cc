@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/pause_point.h"
 #include "shard/buckets.h"
 #include "shard/drain.h"
 
@@ -27,6 +28,7 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
     if (!reopened.ok()) return reopened;
     shard.store->problems().Clear(kSealProblem);  // its buckets are looked at anew
     shard.recovering = true;
+    shard.traces.erasures.fetch_add(1);  // one that failed may be there
     const Status known = shard.users.Load();
     if (!known.ok()) return known;
     // Offsets that are no longer stored are forgotten: the plays they covered are to be read again.
@@ -35,6 +37,7 @@ Status RecoverShard(ShardParts& shard, bool reopen) REQUIRES(shard.healing.mutex
     if (settled.ok()) settled = shard.outbox.Load();
     if (!settled.ok()) return settled;
   }
+  SEENDB_PAUSE_POINT("heal: opened anew");
   {
     const SharedLock::Shared inside(shard.use);
     const Status flushed = shard.store->FlushAll();
@@ -63,7 +66,8 @@ Status HealShard(ShardParts& shard) REQUIRES(shard.healing.mutex) EXCLUDES(shard
 
 Health HealthOf(const ShardParts& shard) REQUIRES_SHARED(shard.use) {
   shard.use.AssertHeldShared();
-  if (!shard.store->CheckWritable().ok()) return Health::kStopped;
+  // One that gave up was to be closed, and serves on: its background work ends with an opening.
+  if (!shard.store->CheckWritable().ok() || shard.store->giving_up()) return Health::kStopped;
   return shard.recovering ? Health::kRecovering : Health::kSound;
 }
 

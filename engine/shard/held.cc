@@ -78,9 +78,7 @@ Result<bool> MayHold(const ShardParts& shard, std::string_view user, RecordTier 
     BucketSpan buckets;
     shard.ring.Collect(id, user, INT64_MIN, false, &staged, &buckets);
     shard.ring.Collect(id, user, INT64_MIN, true, &staged, &buckets);
-    StagedStates states;
-    shard.ring.CollectHistory(id, user, &states);
-    if (!staged.empty() || !states.empty()) return true;
+    if (!staged.empty() || shard.ring.HoldsHistoryOf(id, user)) return true;
   }
   const std::shared_ptr<const FamilySet> families = store.families();
   TableLook look(store, tier);

@@ -19,7 +19,8 @@ constexpr size_t kMaxToggles = 4'096;
 int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t now_ms) {
   const int64_t reach_ms = now_ms + reader.collection().policy.max_future_ms;
   const int64_t known_ms = reader.Reaches(found.at_ms) ? found.at_ms : now_ms;
-  return std::max({now_ms, known_ms, std::min(found.unread_to_ms, reach_ms)});
+  return std::min(std::max({now_ms, known_ms, std::min(found.unread_to_ms, reach_ms)}),
+                  kLastTimeMs);
 }
 
 Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string& user,

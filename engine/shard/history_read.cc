@@ -9,6 +9,12 @@
 namespace seendb {
 namespace {
 
+// A page is read again where its user wrote meanwhile. After so many tries what is staged of the
+// user is copied, so that a flood of writes can't keep a reader from an answer.
+constexpr int kTriesUnfrozen = 3;
+// A ring turns once an hour, or when it is full: hardly ever so often within one page.
+constexpr int kTriesMost = 8;
+
 // Behind all items of one time: ids are UTF-8.
 constexpr char kBehindItems[] = "\xff";
 
@@ -29,9 +35,10 @@ HistoryEntry EntryOf(const std::string& collection, std::string_view item,
 // One collection of a page.
 struct PageSource {
   PageSource(const ShardParts& shard, const Collection& of, std::string_view user, int64_t now_ms,
-             const HistoryCursor* cursor, size_t ahead, ReadGaps* gaps)
+             const HistoryCursor* cursor, size_t ahead, bool freeze, ReadGaps* gaps)
       : collection(of),
         reader(shard, collection, user, now_ms, gaps),
+        holds(!freeze || reader.Freeze()),
         walk(&reader, From(cursor), ahead) {
     if (cursor == nullptr) return;
     const auto at = cursor->shown.find(collection.name);
@@ -50,6 +57,7 @@ struct PageSource {
 
   const Collection& collection;
   HistoryReader reader;
+  const bool holds;  // false: it should be frozen, and there was no room
   HistoryWalk walk;
   uint64_t shown = 0;
 };
@@ -92,14 +100,27 @@ Status ReadHistory(const ShardParts& shard, const HistoryRequest& request,
   const std::string user = request.user.ToString();
   const Present now = shard.clock->Look();
   ReadGaps gaps;
-  if (now.in_doubt) gaps.Add("clock");  // older entries may be kept
-  PageSources sources;
-  for (const CollectionPtr& collection : wanted) {
-    sources.push_back(std::make_unique<PageSource>(shard, *collection, user, now.ms, cursor,
-                                                   size_t{request.limit} + 1, &gaps));
+  for (int tries = 1;; ++tries) {
+    const bool freeze = tries > kTriesUnfrozen;
+    gaps = ReadGaps();
+    *page = HistoryPage();
+    if (now.in_doubt) gaps.Add("clock");  // older entries may be kept
+    PageSources sources;
+    bool holds = true;
+    for (const CollectionPtr& collection : wanted) {
+      sources.push_back(std::make_unique<PageSource>(shard, *collection, user, now.ms, cursor,
+                                                     size_t{request.limit} + 1, freeze, &gaps));
+      holds = holds && sources.back()->holds;
+    }
+    if (!holds) return Status::Busy("too many histories are read while they are written");
+    HistoryCursor last = cursor == nullptr ? HistoryCursor() : *cursor;
+    FillPage(sources, request.limit, &last, page);
+    const bool changed = std::any_of(sources.begin(), sources.end(), [=](const auto& source) {
+      return freeze ? source->reader.Turned() : source->reader.Changed();
+    });
+    if (!changed) break;
+    if (tries == kTriesMost) return Status::Busy("the ring turns faster than a page is read");
   }
-  HistoryCursor last = cursor == nullptr ? HistoryCursor() : *cursor;
-  FillPage(sources, request.limit, &last, page);
   page->degraded = gaps.degraded;
   page->missing = std::move(gaps.missing);
   shard.counters->history_pages.fetch_add(1, std::memory_order_relaxed);

@@ -29,8 +29,10 @@ HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collecti
       user_(user),
       gaps_(gaps),
       oldest_bucket_(OldestHistoryBucket(collection.policy, now_ms)),
-      oldest_ms_(BucketBeginMs(collection.policy, oldest_bucket_)) {
-  shard.ring.CollectHistory(collection.id, user, &staged_);
+      oldest_ms_(BucketBeginMs(collection.policy, oldest_bucket_)),
+      closings_(shard.ring.Closings()),
+      staged_(shard.ring.HistoryOf(collection.id, user)),
+      changes_(staged_.Changes()) {
   FindWatermark(known);
   SEENDB_PAUSE_POINT("history: ring read");
   families_ = shard.store->families();
@@ -79,11 +81,8 @@ void HistoryReader::MarkMissing(std::string_view bucket) {
 std::vector<FoundState> HistoryReader::Find(std::span<const std::string_view> items) {
   std::vector<FoundState> found(items.size());
   std::vector<size_t> pending(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    pending[i] = i;
-    const auto staged = staged_.find(items[i]);
-    if (staged != staged_.end()) found[i].Take(staged->second.state());
-  }
+  for (size_t i = 0; i < items.size(); ++i) pending[i] = i;
+  staged_.ForItems(items, [&](size_t i, const HistoryView& state) { found[i].Take(state); });
   if (family_ == nullptr) return found;
   for (const auto& [index, bucket] : family_->history) {
     if (index < oldest_bucket_) break;
@@ -126,8 +125,7 @@ void HistoryReader::ReadBucket(const HistoryBucket& bucket, std::span<const std:
 }
 
 int64_t HistoryReader::NewestMs(int64_t reach_ms) {
-  int64_t newest_ms = kNoTimeMs;
-  for (const auto& [item, state] : staged_) newest_ms = std::max(newest_ms, state.at_ms);
+  int64_t newest_ms = staged_.NewestMs();
   if (family_ == nullptr) return newest_ms;
   const std::string prefix = HistoryPrefix(user_);
   for (const auto& [index, bucket] : family_->history) {
@@ -154,14 +152,6 @@ HistoryWalk::HistoryWalk(HistoryReader* reader, TimelinePlace from, size_t ahead
       ahead_(ahead),
       end_(HistoryPrefixEnd(reader->user())),
       end_slice_(end_) {
-  for (const auto& [item, state] : reader->staged()) {
-    if (reader->Reaches(state.at_ms) && place_.IsBefore(state.at_ms, item)) {
-      staged_.push_back({state.at_ms, item});
-    }
-  }
-  std::sort(staged_.begin(), staged_.end(), [](const Row& a, const Row& b) {
-    return a.at_ms != b.at_ms ? a.at_ms > b.at_ms : a.item < b.item;
-  });
   if (reader->family() == nullptr) return;
   bucket_ = reader->family()->history.begin();
   ReadTimeline();
@@ -204,9 +194,23 @@ void HistoryWalk::ReadTimeline() {
   }
 }
 
-std::optional<HistoryWalk::Row> HistoryWalk::StagedRow() const {
-  if (staged_at_ == staged_.size()) return {};
-  return staged_[staged_at_];
+// The next staged row behind the place. Those that can't be shown end it: all behind are older.
+std::optional<HistoryWalk::Row> HistoryWalk::StagedRow() {
+  while (true) {
+    for (; staged_at_ < staged_.size(); ++staged_at_) {
+      const Row& row = staged_[staged_at_];
+      if (!place_.IsBefore(row.at_ms, row.item)) continue;
+      if (reader_->Reaches(row.at_ms)) return row;
+      staged_more_ = false;
+      staged_.clear();
+      staged_at_ = 0;
+      return {};
+    }
+    if (!staged_more_) return {};
+    staged_ = reader_->staged().Behind(place_.at_ms, place_.item, ahead_);
+    staged_at_ = 0;
+    staged_more_ = staged_.size() >= ahead_;
+  }
 }
 
 // The next row of either; one that is in both comes once.
@@ -218,10 +222,6 @@ std::optional<HistoryWalk::Row> HistoryWalk::NextRow() {
   if (from_timeline) row = timeline_;
   if (!row) return {};
   place_ = {row->at_ms, row->item};
-  while (staged_at_ < staged_.size() &&
-         !place_.IsBefore(staged_[staged_at_].at_ms, staged_[staged_at_].item)) {
-    ++staged_at_;
-  }
   if (timeline_ && !place_.IsBefore(timeline_->at_ms, timeline_->item)) ReadTimeline();
   return row;
 }

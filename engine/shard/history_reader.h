@@ -48,7 +48,15 @@ class HistoryReader {
   const Collection& collection() const { return collection_; }
   std::string_view user() const { return user_; }
   ShardStore& store() const { return *shard_.store; }
-  const StagedStates& staged() const { return staged_; }
+  const StagedHistory& staged() const { return staged_; }
+  /// From now on what is staged can't change, for a page that is read while others write: see
+  /// Changed. False where too much is held by such readers.
+  bool Freeze() { return staged_.Freeze(shard_.ring.frozen()); }
+  /// Whether what is staged has changed since the reader was made: an entry that got a newer state
+  /// meanwhile may have been passed over by a walk.
+  bool Changed() const { return staged_.Changes() != changes_ || Turned(); }
+  /// Whether the ring has turned since: what came into the new slot may be drained already.
+  bool Turned() const { return shard_.ring.Closings() != closings_; }
   /// Null where the shard can't be read.
   const CollectionFamilies* family() const { return family_; }
 
@@ -77,9 +85,11 @@ class HistoryReader {
   ReadGaps* const gaps_;
   const int64_t oldest_bucket_;
   const int64_t oldest_ms_;
-  int64_t up_to_ms_ = kNoTimeMs;  // it was cleared, evicted or erased
-  StagedStates staged_;
-  std::shared_ptr<const FamilySet> families_;
+  int64_t up_to_ms_ = kNoTimeMs;               // it was cleared, evicted or erased
+  std::shared_ptr<const FamilySet> families_;  // taken after staged_
+  const uint64_t closings_;
+  StagedHistory staged_;
+  const uint64_t changes_;
   const CollectionFamilies* family_ = nullptr;
 };
 
@@ -91,7 +101,7 @@ struct TimelinePlace {
 
   /// Whether a row comes behind this place.
   bool IsBefore(int64_t row_at_ms, std::string_view row_item) const {
-    return row_at_ms != at_ms ? row_at_ms < at_ms : row_item > item;
+    return ComesFirst(at_ms, item, row_at_ms, row_item);
   }
 };
 
@@ -111,21 +121,19 @@ class HistoryWalk {
   void Pop() { ready_.pop_front(); }
 
  private:
-  struct Row {
-    int64_t at_ms;
-    std::string item;
-  };
+  using Row = StagedHistory::Row;
   bool Fill();
   std::optional<Row> NextRow();
-  std::optional<Row> StagedRow() const;
+  std::optional<Row> StagedRow();
   bool OpenBucket();
   void ReadTimeline();
 
   HistoryReader* const reader_;
   TimelinePlace place_;
   const size_t ahead_;
-  std::vector<Row> staged_;  // in order
+  std::vector<Row> staged_;  // in order, the next ones
   size_t staged_at_ = 0;
+  bool staged_more_ = true;  // behind them
   BucketsOf<HistoryBucket>::const_iterator bucket_;
   std::string end_;  // behind the user's keys
   rocksdb::Slice end_slice_;

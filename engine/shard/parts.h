@@ -54,7 +54,8 @@ struct UnfinishedErasures {
   std::chrono::steady_clock::time_point next GUARDED_BY(mutex);
 };
 
-/// Whether erasures may have left something in logs and tables: not known when a shard is opened.
+/// Whether erasures may have left something in logs and tables: not known when a shard is opened,
+/// or opened anew.
 struct Traces {
   std::atomic<uint64_t> erasures{1};  // counted after their writes
   std::atomic<uint64_t> purged{0};    // of these

@@ -30,6 +30,16 @@ Status Shard::CheckWritable() {
   return parts_.store->CheckWritable();
 }
 
+Status Shard::CheckSound() {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  const Status takes = parts_.store->CheckWritable();
+  if (!takes.ok() || !parts_.recovering) return takes;
+  return Status::Unavailable("shard " + std::to_string(parts_.store->shard()) +
+                             " comes back from a failure of its disk");
+}
+
 Result<SlotPin> Shard::Pin() {
   std::optional<SlotPin> pin = parts_.ring.Pin();
   if (pin) return *std::move(pin);

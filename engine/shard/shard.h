@@ -55,6 +55,9 @@ class Shard {
 
   /// Whether it takes writes now.
   Status CheckWritable();
+  /// Whether its database has all that was acknowledged: kIOError or kUnavailable from a failure of
+  /// its disk until it has recovered, where memory alone has some of it.
+  Status CheckSound();
   /// Room for plays, kept until the pin goes. kBusy. Does not wait.
   Result<SlotPin> Pin();
   /// A first play of the user was told to nobody after all. Does not wait.

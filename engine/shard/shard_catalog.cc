@@ -1,11 +1,15 @@
 #include "shard/shard_catalog.h"
 
+#include "shard/entry.h"
+
 namespace seendb {
 
 std::optional<CollectionClaims> ShardCatalog::Claims() {
-  const SharedLock::Shared inside(parts_.use);
-  if (!parts_.store->readable()) return {};
-  return ClaimsOf(*parts_.store->families());
+  std::optional<CollectionClaims> claims;
+  TryInside(parts_, [&] {
+    if (parts_.store->readable()) claims = ClaimsOf(*parts_.store->families());
+  });
+  return claims;
 }
 
 Status ShardCatalog::Adopt(const Collection& known) {

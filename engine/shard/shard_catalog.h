@@ -1,7 +1,8 @@
 // shard/shard_catalog.h: the collections as one shard keeps them: asked and told by the engine's
 // catalog (catalog.h), which sees to the order among shards.
 //
-// Threads: any; one change at a time. Each call waits while the shard is being opened anew.
+// Threads: any; one change at a time. Each call waits while the shard is being opened anew, but for
+// Claims.
 
 #pragma once
 
@@ -22,7 +23,8 @@ class ShardCatalog {
 
   // ---- Policies (policies.h) ----
 
-  /// Nothing where not even an opening for reading succeeded.
+  /// Nothing where not even an opening for reading succeeded, and while the shard is being opened
+  /// anew: it does not wait.
   std::optional<CollectionClaims> Claims();
   Status Adopt(const Collection& known);
   HistoryIncomplete HistoryIncompleteUnder(const Collection& wanted, const Policy* recorded_by,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/durations.h"
+#include "base/pause_point.h"
 #include "shard/erase.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
@@ -73,6 +74,7 @@ Status PurgeTraces(ShardParts& shard) {
   if (status.ok()) {
     status = shard.store->RemoveDeleted(users.size() <= kUsersMost ? &users : nullptr);
   }
+  SEENDB_PAUSE_POINT("purge: removed");
   if (status.ok() && !users.empty()) {
     status = FromRocks(
         shard.store->db()->Put(NotSynced(), shard.store->meta(), kPurgedKey, note.ToJson()),

@@ -34,11 +34,13 @@ Result<Horizon> HorizonOf(const ShardStore& store, const CollectionMap& collecti
   Horizon horizon{.at_ms = now_ms};
   for (const auto& [name, collection] : collections) {
     const Policy& policy = collection->policy;
-    int64_t oldest = BucketBeginMs(policy, OldestBucket(policy, now_ms));
+    // What is too old by a clock that is ahead may be none of that once the clock is set right.
+    const int64_t surely_ms = now_ms - policy.max_future_ms;
+    int64_t oldest = BucketBeginMs(policy, OldestBucket(policy, surely_ms));
     if (policy.history.enabled) {
-      oldest = std::min(oldest, BucketBeginMs(policy, OldestHistoryBucket(policy, now_ms)));
+      oldest = std::min(oldest, BucketBeginMs(policy, OldestHistoryBucket(policy, surely_ms)));
     }
-    horizon.at_ms = std::min(horizon.at_ms, oldest - policy.max_future_ms);
+    horizon.at_ms = std::min(horizon.at_ms, oldest);
   }
   const Result<uint64_t> first = FirstJournalled(store);
   if (!first.ok()) return first.status();

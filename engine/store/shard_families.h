@@ -113,8 +113,11 @@ Result<std::shared_ptr<OneBucket>> ShardFamilies::EnsureIn(
   std::shared_ptr<const FamilySet> current = families();
   const CollectionFamilies* known = current->Find(collection);
   if (known == nullptr) return Status::NotFound("no collection " + std::string(collection));
-  const std::string name =
-      NameOf(&(known->*buckets), collection, BucketLabel(known->policy, index));
+  const std::string label = BucketLabel(known->policy, index);
+  if (const auto read = BucketIndexOfLabel(known->policy, label); !read.ok() || *read != index) {
+    return Status::InvalidArgument("bucket " + label + " is of no calendar");  // never to be opened
+  }
+  const std::string name = NameOf(&(known->*buckets), collection, label);
   if (dropping_.contains(name)) {
     while (dropping_.contains(name)) dropped_.Wait(change_mutex_);
     writable = CheckWritable();  // a drop that failed leaves the family in doubt

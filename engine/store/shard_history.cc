@@ -35,7 +35,10 @@ Status ShardFamilies::AddHistoryFamilies(std::string_view collection, HistoryBuc
 
 Status ShardOpening::AdoptHistory(const Opened& opened, CollectionFamilies* families) {
   const Result<int64_t> index = BucketIndexOfLabel(families->policy, opened.name.bucket);
-  if (!index.ok()) return Status::Corruption("bucket label " + opened.name.bucket);
+  if (!index.ok()) {
+    SetAside(opened);
+    return {};
+  }
   std::shared_ptr<HistoryBucket>& bucket = families->history[*index];
   if (!bucket) bucket = NewHistoryBucket(families->policy, *index);
   (opened.name.Is(kHistoryTables) ? bucket->states : bucket->timeline) = opened.family;

@@ -254,6 +254,13 @@ void ShardOpening::LoadGrowth(std::string_view collection, Bucket* bucket) const
   bucket->late_items = total - std::min(total, ParseSealedState(marker).value_or(0));
 }
 
+// Its name is of no calendar, so that no window reaches it and no retention drops it. It stays in
+// RocksDB, closed.
+void ShardOpening::SetAside(const Opened& opened) {
+  store_.problems_->Add(opened.family->name() + ": set aside: " + opened.name.bucket +
+                        " is no bucket of the collection's policy");
+}
+
 Status ShardOpening::PublishOpened() {
   auto set = std::make_shared<FamilySet>();
   for (const auto& [name, policy] : policies_) {
@@ -293,7 +300,10 @@ Status ShardOpening::PublishOpened() {
       continue;
     }
     const Result<int64_t> index = BucketIndexOfLabel(families.policy, opened.name.bucket);
-    if (!index.ok()) return Status::Corruption("bucket label " + opened.name.bucket);
+    if (!index.ok()) {
+      SetAside(opened);
+      continue;
+    }
     auto bucket = std::make_shared<Bucket>();
     bucket->index = *index;
     bucket->label = opened.name.bucket;

@@ -56,6 +56,7 @@ class ShardOpening {
   Status LoadMakings(FamilySet* set);
   void LoadGrowth(std::string_view collection, Bucket* bucket) const;
   Status AdoptHistory(const Opened& opened, CollectionFamilies* families);
+  void SetAside(const Opened& opened);
   Status CompleteHistory(CollectionFamilies* families);
   Status LoadLosses(FamilySet* set);
   Status LoadClockNote();

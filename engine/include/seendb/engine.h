@@ -36,6 +36,7 @@
 #include <string_view>
 #include <vector>
 
+#include "seendb/attach.h"
 #include "seendb/cxx20.h"
 #include "seendb/events.h"
 #include "seendb/history.h"
@@ -46,12 +47,6 @@
 #include "seendb/status.h"
 
 namespace seendb {
-
-/// What becomes of the folder of a shard that is detached.
-enum class Detached : uint8_t {
-  kKept,    ///< it stays in the database's folder, as `shard-0003.detached`
-  kRemoved  ///< it is deleted
-};
 
 struct Seams;  // engine/seams.h, not installed: injected clock and file system
 
@@ -112,9 +107,9 @@ class Engine {
   /// Every source known, by topic and partition. Waits for no shard.
   virtual std::vector<SourceInfo> Sources() = 0;
   /// Forgets all sources of a topic, what they counted and its rows of the outbox, synced: for a
-  /// topic that was made anew. kNotFound: none known. kUnavailable: a shard is absent, nothing
-  /// changed, unless the database has what was found (Options::as_found). Not while the topic is
-  /// being ingested.
+  /// topic that was made anew. kNotFound: none known. kUnavailable: a shard is absent (not with
+  /// Options::as_found), or is being opened anew; nothing changed, unless that began meanwhile:
+  /// then the same call forgets the rest. Not while the topic is being ingested.
   virtual Status ForgetTopic(std::string_view topic) = 0;
 
   /// Sources with rows in the outbox (seendb/ingest.h), by shard, topic and partition. Reads no
@@ -166,7 +161,7 @@ class Engine {
   /// What the user watched, newest first, merged over collections, into `*page` (cleared first).
   /// kInvalidArgument: limit, cursor (field "/limit", "/cursor"). kNotFound: an unknown collection,
   /// or one without history ("/collections/0"). Cost: an iterator a bucket until the page is full,
-  /// and point reads a row.
+  /// and point reads a row. kBusy: what is staged changes faster than the page is read.
   virtual Status ReadHistory(const HistoryRequest& request, HistoryPage* page) = 0;
   /// The states of up to kMaxHistoryItems items ("/items/3"), into `*found` (cleared first).
   /// kNotFound as above ("/collection"). Cost: one batched read a bucket for what newer ones lack.
@@ -174,9 +169,9 @@ class Engine {
                                std::span<const IdRef> items, HistoryLookup* found) = 0;
   /// Deletes up to kMaxHistoryItems items from the history, synced: every play up to now, or up to
   /// the newest known where that is later, is gone for good; a newer one counts again. Whether the
-  /// filter goes on saying seen is the policy's deleted_items. `at_ms`: as EraseOptions::at_ms.
+  /// filter goes on saying seen is the policy's deleted_items. kInvalidArgument: see CallTime.
   virtual Status DeleteHistory(IdRef user, std::string_view collection,
-                               std::span<const IdRef> items, std::optional<int64_t> at_ms = {}) = 0;
+                               std::span<const IdRef> items, CallTime at_ms = {}) = 0;
   /// Deletes everything in the same sense from the history of some collections, or of all. Filters
   /// stay as they are unless `clear.filter`: then everything played or served there up to now is
   /// unseen again, and plays and impressions whose time is not after it are refused from then on.
@@ -184,8 +179,7 @@ class Engine {
   virtual Status ClearHistory(IdRef user, const HistoryClear& clear = {}) = 0;
   /// Pauses or resumes the user's history from now on, synced. A play whose time lies in a pause
   /// never enters history, however late it comes; the filter goes by the policy's when_paused.
-  /// `at_ms`: as EraseOptions::at_ms.
-  virtual Status SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms = {}) = 0;
+  virtual Status SetRecording(IdRef user, bool paused, CallTime at_ms = {}) = 0;
   /// Whether the user's history is paused. kCorruption: the setting can't be read; nothing is
   /// recorded in history then.
   virtual Result<Recording> GetRecording(IdRef user) = 0;
@@ -250,25 +244,30 @@ class Engine {
   /// The numbers of the shards that are attached, ascending.
   virtual std::vector<uint32_t> AttachedShards() const = 0;
   /// Takes in an absent shard: moves `folder` (a copy of CheckpointShard, or what DetachShard kept)
-  /// to the shard's place by renaming it, opens it, brings its policies in line with the
-  /// database's, replays its journals. The others go on meanwhile. `folder` may be that place
-  /// already, or empty: then a new shard is made, which holds nothing. On failure it lies where it
-  /// lay. kInvalidArgument: no such shard ("/shard"); no folder, a link, or one inside the database
-  /// but for its folder `tmp` ("/folder"). kIncompatible: the shard is attached, or its place is
-  /// taken ("/shard"); the folder is another shard's or another database's
-  /// ("/folder"). kIOError: it lies on another file system, or can't be opened. One shard comes or
-  /// goes at a time.
-  virtual Status AttachShard(uint32_t shard, const std::string& folder) = 0;
+  /// to the shard's place by renaming it, opens it, replays its journals, brings its policies in
+  /// line with the database's. The others go on meanwhile. `folder` may be that place already, or
+  /// empty: then a new shard is made, which holds nothing. On failure it lies where it lay, and
+  /// nothing else has changed. kInvalidArgument: no such shard ("/shard"); no folder, a link, or
+  /// one inside the database but for its folder `tmp` ("/folder"). kIncompatible: the shard is
+  /// attached, or its place is taken ("/shard"); the folder is another shard's or another
+  /// database's, or knows a later collection or policy (AttachOptions) ("/folder"). kIOError: it
+  /// lies on another file system, or can't be opened. One shard comes or goes at a time.
+  virtual Status AttachShard(uint32_t shard, const std::string& folder,
+                             const AttachOptions& options = {}) = 0;
   /// Puts the shard that lies in `folder` in the place of an attached one, which is deleted: as
-  /// DetachShard and AttachShard, but that the place has one of the two whenever the process ends,
-  /// and the former one again where the other can't be opened. What the former one alone has is
-  /// lost. Failures as those of both.
-  virtual Status ReplaceShard(uint32_t shard, const std::string& folder) = 0;
+  /// DetachShard and AttachShard, but that the other is opened where it lies before the former is
+  /// closed, and that the place has one of the two whenever the process ends. What the former one
+  /// alone has is lost. On failure the former one serves again; RunDue, or the background, tries
+  /// until it does. Failures as those of both; kIOError or kUnavailable, nothing changed: the
+  /// former one's disk failed, and memory alone has some of what it acknowledged (AttachOptions).
+  virtual Status ReplaceShard(uint32_t shard, const std::string& folder,
+                              const AttachOptions& options = {}) = 0;
   /// Lets a shard go: calls for its users are kUnavailable from then on; those that are in it are
   /// waited for, then it is synced and closed. Options::owned has to leave it out at the next
   /// opening. kUnavailable: it is absent. kIncompatible: a folder that was kept is there already.
-  /// kBusy: calls were still in it after 30 s; it takes no more, call again. Where it is to be kept
-  /// it must take writes: what a shard whose disk failed has in memory would be lost (its status).
+  /// kBusy: calls were still in it after 30 s; it takes no more, and is synced; call again. On
+  /// another failure it serves as before, or comes back. Where it is to be kept it must take
+  /// writes: what a shard whose disk failed has in memory would be lost (its status).
   virtual Status DetachShard(uint32_t shard, Detached folder) = 0;
   /// Runs everything that fell due up to the clock's present: rotation, drain, bucket creation,
   /// seal, drop. Answers when it has run.

@@ -100,9 +100,7 @@ struct EraseOptions {
   /// Writes the erasure also where nothing is held of the user: plays of before may be on their
   /// way.
   bool always = false;
-  /// When it is asked for; nothing: now. Of an erasure that comes out of a log, when it arrived:
-  /// what is erased is the same whenever the log is read.
-  std::optional<int64_t> at_ms = {};
+  CallTime at_ms = {};  ///< when it is asked for
 };
 
 /// What an erasure did.

@@ -88,6 +88,29 @@ struct HistoryLookup {
   std::vector<std::string> missing;                  ///< as in HistoryPage
 };
 
+/// When a call takes effect: a time in ms since 1970 UTC, or nothing: now. It must lie in the
+/// calendar (kFirstTimeMs to kLastTimeMs) and at most kMostAheadMs ahead of the clock, where no log
+/// brings it: else kInvalidArgument ("/at_ms"), and nothing has changed.
+struct CallTime {
+  CallTime() = default;  ///< now
+  /// That time, or now.
+  CallTime(std::optional<int64_t> at_ms) : ms(at_ms) {}  // NOLINT(google-explicit-constructor)
+  CallTime(int64_t at_ms) : ms(at_ms) {}  // NOLINT(google-explicit-constructor) ///< that time
+  /// Of a call that comes out of a log: when it arrived there, so that its effect is the same
+  /// whenever the log is read, and by whom. The calendar alone bounds it, never this machine's
+  /// clock: it was asked where the call was accepted.
+  static CallTime OutOfLog(int64_t at_ms) {
+    CallTime time(at_ms);
+    time.of_log = true;
+    return time;
+  }
+
+  std::optional<int64_t> ms = {};
+  bool of_log = false;
+};
+/// Longer ahead of the clock no call takes effect.
+inline constexpr int64_t kMostAheadMs = 3'600'000;
+
 /// What a clear takes.
 struct HistoryClear {
   /// Empty: all, also those that keep no history at present.
@@ -95,8 +118,7 @@ struct HistoryClear {
   /// Also what the filters know: plays and impressions up to now. A collection named then need not
   /// keep history.
   bool filter = false;
-  /// When it is asked for, as EraseOptions::at_ms.
-  std::optional<int64_t> at_ms = {};
+  CallTime at_ms = {};  ///< when it is asked for
 };
 
 /// Whether plays enter a user's history.

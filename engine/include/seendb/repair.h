@@ -42,7 +42,8 @@ struct FilesReport {
 /// kNotFound: no database. Cost: reads everything.
 /// Not found is what nothing tells: a log's end behind the last sync, which looks like one that was
 /// never written; in a shard that was never synced, the lack of its small files.
-/// `as_found`: of a database that has some of its shards (Options::as_found): none is missing.
+/// `as_found`: of a database that has some of its shards (Options::as_found): none is missing, but
+/// one whose replacement by another was not finished.
 Result<FilesReport> VerifyFiles(const std::string& path, bool as_found = false);
 /// The same with an injected file system.
 Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams, bool as_found = false);
@@ -73,12 +74,13 @@ struct RepairReport {
 
 /// Makes the database in `path` one that opens, of everything that can be read; what is lost is
 /// marked, so that answers that may lack it say `degraded`. Nothing is deleted: damaged files are
-/// kept in `<path>/damaged/`. Killed half way, it is to be called again; called on a sound database
-/// it changes nothing. kBusy: another process has the database open. kNotFound: no database.
-/// kIncompatible: of a newer version. kCorruption: what is left makes no database; the message says
-/// what is needed.
-/// Durability: synced when it returns. Cost: as VerifyFiles; a damaged table is written anew, and
-/// where a shard's MANIFEST or what its family `default` holds is lost, the whole shard.
+/// kept in `<path>/damaged/`. A missing shard that lies beside its place, as a call that was killed
+/// or Engine::DetachShard left it, is put back first. Killed half way, it is to be called again;
+/// called on a sound database it changes nothing. kBusy: another process has the database open.
+/// kNotFound: no database. kIncompatible: of a newer version. kCorruption: what is left makes no
+/// database; the message says what is needed. Durability: synced when it returns. Cost: as
+/// VerifyFiles; a damaged table is written anew, and where a shard's MANIFEST or what its family
+/// `default` holds is lost, the whole shard.
 Result<RepairReport> Repair(const std::string& path, const RepairOptions& options);
 /// The same with an injected clock and file system.
 Result<RepairReport> Repair(const std::string& path, const RepairOptions& options,

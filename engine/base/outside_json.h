@@ -1,0 +1,30 @@
+// base/outside_json.h: JSON that comes from outside the process, parsed only where it is no deeper
+// than whoever takes it wants: a value that is nested too deep ends a process by its stack, where
+// it is copied, written or walked.
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+namespace seendb {
+
+/// Deepest nesting that is taken from other processes and files: of records of a cluster it is part
+/// of the format (server/doc/cluster-format.md).
+inline constexpr size_t kOutsideDepthMost = 32;
+
+/// How deep arrays and objects lie in each other: 0 for a number, 1 for "{}". Of text that is no
+/// JSON some number. Cost: one look at each byte.
+size_t JsonDepth(std::string_view json);
+
+/// The value; a discarded one (`is_discarded()`) where `json` is none, or deeper than `most`. Never
+/// throws. The size is judged by whoever reads the bytes.
+template <typename Json = nlohmann::json>
+Json ParseOutside(std::string_view json, size_t most = kOutsideDepthMost) {
+  if (JsonDepth(json) > most) return Json(nlohmann::detail::value_t::discarded);
+  return Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
+}
+
+}  // namespace seendb

@@ -1,0 +1,29 @@
+// seendb/attach.h: how a shard comes into a database that is open, and how it goes.
+//
+// Threads: plain values.
+
+#pragma once
+
+#include <cstdint>
+
+namespace seendb {
+
+/// What becomes of the folder of a shard that is detached.
+enum class Detached : uint8_t {
+  kKept,    ///< it stays in the database's folder, as `shard-0003.detached`
+  kRemoved  ///< it is deleted
+};
+
+/// What a caller allows where a shard is attached, or takes the place of another. Neither is needed
+/// for a copy of the same database that was not changed.
+struct AttachOptions {
+  /// The folder may know later collections, or later policies, than the database. They then hold
+  /// for all shards: a collection that was deleted or made again there is deleted in the others.
+  /// For a database whose collections come out of a log that the folder is ahead in.
+  bool newer_collections = false;
+  /// Of Engine::ReplaceShard: the former shard may lose what it acknowledged and has in memory
+  /// alone, as after a failure of its disk: the caller has it elsewhere, as a log has.
+  bool former_may_lose = false;
+};
+
+}  // namespace seendb
