@@ -6,6 +6,7 @@
 #include "membership/node.h"
 #include "ops/checkpoints.h"
 #include "ops/exit_codes.h"
+#include "ops/secret_files.h"
 
 namespace seendb {
 
@@ -19,6 +20,10 @@ int CheckConfig(const ops::Config& config) {
   if (const Status at = config.cluster ? membership::CheckSettings(*config.cluster) : Status();
       !at.ok()) {
     std::fprintf(stderr, "seendb-server: %s\n", at.ToString().c_str());
+    return ops::kExitUsage;
+  }
+  if (const Status files = ops::CheckSecretFiles(config); !files.ok()) {
+    std::fprintf(stderr, "seendb-server: %s\n", files.ToString().c_str());
     return ops::kExitUsage;
   }
   if (!config.checkpoints.empty()) {

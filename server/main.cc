@@ -27,6 +27,7 @@
 
 #include "api/service.h"
 #include "check_config.h"
+#include "cluster_metrics.h"
 #include "cluster_migration.h"
 #include "descriptors.h"
 #include "http/listener.h"
@@ -60,6 +61,8 @@ using ops::Log;
 using ops::LogLevel;
 
 constexpr std::chrono::seconds kWatchEvery{5};
+/// How long a node of a cluster that starts lets connections wait.
+constexpr std::chrono::seconds kHeldMost{10};
 /// How often the users that /metrics tells of are inspected, and the state that /readyz tells.
 constexpr std::chrono::seconds kSampleEvery{1};
 
@@ -86,7 +89,8 @@ class App {
         hangups_(control_, SIGHUP),
         sync_timer_(control_),
         watch_timer_(control_),
-        leave_timer_(control_) {
+        leave_timer_(control_),
+        admit_timer_(control_) {
     context_.checkpoints = config_.checkpoints;
     context_.samples_in_background = !clock_;
     context_.origins.emplace(config_.hosts, config_.origins, api::MachineName());
@@ -132,7 +136,8 @@ class App {
     if (!context_.exposed.empty()) {
       Log(LogLevel::kWarn, "exposed", {{"problem", context_.exposed}});
     }
-    listener_.Start();
+    listener_.Start(/*held=*/node_.has_value());
+    AdmitLater();
     RenewOnHangup();
     load_watch_.Start();
     Log(LogLevel::kInfo, "opening", {{"db", config_.db}, {"listen", listener_.address()}});
@@ -161,11 +166,11 @@ class App {
         .is_secret = [this](std::string_view shown) { return node_->IsSecret(shown); },
         .why_not_ready = "the cluster's records are being read, or the node's shards opened",
     };
-    const ops::ClusterConfig& cluster = node_->config();
     replicas_.emplace(replica::ReplicasOptions{
         .access = node_->access(),
-        .cluster = cluster.name,
-        .node = cluster.node,
+        .cluster = node_->config().name,
+        .node = node_->config().node,
+        .db = config_.db,
         .meta = [this] { return node_->meta(); },
         .read_meta_to_end = [this](auto most) { return node_->ReadMetaToEnd(most); },
         .views = [this] { return node_->AllViews(); },
@@ -177,6 +182,7 @@ class App {
                         const auto& stopping) { return moves_->Fetch(partition, least, stopping); },
         .migrations = context_.migrations});
     node_->TellReplicas([this] { return WithOldStores(replicas_->Report(), context_.migrations); });
+    TellOfLackingShards(&*replicas_, &*node_, &*context_.cluster);
     context_.ingest_problems = [this] { return ClusterProblems(); };
   }
 
@@ -225,15 +231,10 @@ class App {
     return !error;
   }
 
-  /// What a version made that had no umask of its own is not changed: a backup may read it.
-  void NameReadableFiles() const {
-    const ops::ReadableFiles found = ops::ReadableByOthers(config_.db);
-    if (found.count == 0) return;
-    Log(LogLevel::kWarn, "readable_by_others",
-        {{"db", config_.db},
-         {"files", found.count},
-         {"example", found.example},
-         {"hint", "every user of this machine can read them; do: chmod -R o-rwx " + config_.db}});
+  /// A node that starts makes clients wait rather than fail, until it knows whom to ask.
+  void AdmitLater() {
+    admit_timer_.expires_after(kHeldMost);
+    admit_timer_.async_wait([this](const boost::system::error_code&) { listener_.Admit(); });
   }
 
   /// Says on stdout where the doors are, the main one first.
@@ -294,6 +295,7 @@ class App {
     }
     service_.EngineOpening(engine_.get());
     opening_ = true;
+    listener_.Admit();
     open_failure_ = engine_->FinishOpening();
     if (open_failure_.ok() && moves_) open_failure_ = moves_->Start(engine_.get());
     if (open_failure_.ok() && replicas_) open_failure_ = replicas_->Start(engine_.get());
@@ -303,8 +305,7 @@ class App {
     }
   }
 
-  /// On the control thread, once OpenEngine has run.
-  void Opened() {
+  void Opened() {  // on the control thread, once OpenEngine has run
     if (stopping_) return;
     if (!open_failure_.ok()) {
       Log(LogLevel::kError, "open_failed",
@@ -326,7 +327,7 @@ class App {
          {"replayed_plays", stats.replayed_plays},
          {"degraded", stats.degraded},
          {"problems", stats.problems}});
-    NameReadableFiles();
+    ops::TellReadableFiles(config_.db);
     TellDoors();
     if (clock_) {
       SyncLater();
@@ -443,7 +444,7 @@ class App {
     FillListener(listener_, to);
     if (router_) router_->FillMetrics(to);
     if (moves_) moves_->FillMetrics(to);
-    if (to->moves) to->moves->log_margin_ms = replicas_->LogMarginMs();
+    if (node_) FillCluster(*node_, *replicas_, to);
     to->certificate_expires_s = secrets_.expires_s();
     if (migrations_) to->migrations = migrations_->States();
   }
@@ -470,7 +471,7 @@ class App {
   boost::asio::io_context control_;
   LoadWatch load_watch_;
   boost::asio::signal_set signals_, hangups_;
-  boost::asio::steady_timer sync_timer_, watch_timer_, leave_timer_;
+  boost::asio::steady_timer sync_timer_, watch_timer_, leave_timer_, admit_timer_;
   ops::Periodic sampling_, looking_;  // stopped before the engine goes
   ops::ProblemLog problems_;          // on the control thread
   std::future<void> opened_;

@@ -21,6 +21,10 @@ router::RouterNode RouterNodeOf(membership::Node* node, replica::Replicas* repli
         return node->Lost(other);
     }
   };
+  of.meta_offset = [node] {
+    const auto meta = node->meta();
+    return meta == nullptr ? int64_t{0} : meta->next_offset();
+  };
   of.await = [replicas](uint32_t partition, int64_t next_offset, replica::Time until, auto done) {
     replicas->Await(partition, next_offset, until, std::move(done));
   };
@@ -34,6 +38,12 @@ router::RouterNode RouterNodeOf(membership::Node* node, replica::Replicas* repli
     return node->Commit(record, most);
   };
   return of;
+}
+
+void TellOfLackingShards(replica::Replicas* replicas, membership::Node* node,
+                         api::ClusterView* to) {
+  node->TellNone([replicas] { return replicas->None(); });
+  to->begin_empty = [replicas](uint32_t partition) { return replicas->BeginEmpty(partition); };
 }
 
 }  // namespace seendb

@@ -8,6 +8,8 @@ namespace {
 
 /// What may be asked at once, as time at the tenant's rate.
 constexpr int64_t kBurstNs = 1'000'000'000;
+/// The most that is owed, likewise.
+constexpr int64_t kMostDebtNs = 900'000'000'000;
 
 }  // namespace
 
@@ -32,6 +34,19 @@ bool Tenant::TakeTurn(Time now, Duration* wait) {
     }
   } while (!due_ns_.compare_exchange_weak(due, next, std::memory_order_relaxed));
   return true;
+}
+
+void Tenant::Charge(double turns, Time now) {
+  const int64_t step = step_ns_.load(std::memory_order_relaxed);
+  if (step == 0 || !(turns > 0)) return;
+  const int64_t now_ns = Duration(now.time_since_epoch()).count();
+  const double most = static_cast<double>(kMostDebtNs);
+  const auto more = static_cast<int64_t>(std::min(turns * static_cast<double>(step), most));
+  int64_t due = due_ns_.load(std::memory_order_relaxed);
+  int64_t next = 0;
+  do {
+    next = std::max(due, std::min(std::max(due, now_ns) + more, now_ns + kMostDebtNs));
+  } while (!due_ns_.compare_exchange_weak(due, next, std::memory_order_relaxed));
 }
 
 Tenant* Tenants::Named(std::string_view name, double requests_per_s, double weight) {

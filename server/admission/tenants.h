@@ -26,6 +26,9 @@ class Tenant {
   void Set(double requests_per_s, double weight);
   /// Whether it may ask once more at `now`; if not, `*wait` says when it may.
   bool TakeTurn(Time now, Duration* wait);
+  /// It has had so many turns more than it asked for: what it asks next waits until its rate has
+  /// caught up, 15 minutes at most. Nothing without a rate.
+  void Charge(double turns, Time now);
   /// It was worked for.
   void AddWork(Duration took) { work_ns_.fetch_add(took.count(), std::memory_order_relaxed); }
 

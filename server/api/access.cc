@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
+
 namespace seendb::api {
 namespace {
 
@@ -81,6 +83,19 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
   return {};
 }
 
+std::optional<http::Error> AccessCheck::Recheck(const ops::Token& caller, bool by_name) const {
+  const std::shared_ptr<const ops::TokenSet> tokens = tokens_.Current();
+  if (!tokens || tokens->Has(caller)) return {};
+  const ops::Token* const now =
+      by_name ? tokens->FindName(caller.name) : tokens->FindDigest(caller.digest);
+  if (now == nullptr) {
+    return http::Error{401, "unauthorized",
+                       Named(caller) + "was taken out of tokens_file meanwhile"};
+  }
+  if (now->HasRightsOf(caller)) return {};
+  return Forbidden(Named(caller) + "has lost some of its role or collections meanwhile");
+}
+
 Caller CallerOf(const http::Plan& plan) {
   return std::static_pointer_cast<const ops::Token>(plan.caller);
 }
@@ -97,7 +112,7 @@ Caller CallerFromHeader(std::string_view header) {
   if (header.empty()) return nullptr;
   auto token = std::make_shared<ops::Token>();  // without a word that counts it may read nothing
   token->collections = {""};
-  const nlohmann::json json = nlohmann::json::parse(header, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json json = ParseOutside(header);
   if (!json.is_object()) return token;
   try {
     token->name = json.at("name").get<std::string>();

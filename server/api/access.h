@@ -36,6 +36,9 @@ class AccessCheck {
   /// The refusal (401 unauthorized, 403 forbidden), or nothing. Notes in `plan` who asks.
   std::optional<http::Error> Check(const Needs& needs, const http::RequestHead& head,
                                    http::Plan* plan) const;
+  /// The refusal of a caller that Check has noted, unless it still may do all that it might then.
+  /// `by_name`: its certificate was taken for a token. Cost: without a newer file, a lock.
+  std::optional<http::Error> Recheck(const ops::Token& caller, bool by_name) const;
 
  private:
   ops::TokenStore tokens_;

@@ -45,6 +45,8 @@ struct ClusterView {
   std::string why_not_ready;                        ///< what routes answer until it is ready
   /// Copies of shards for other nodes: the routes below /internal/shards/. Unset: none are given.
   std::function<void(Call&)> snapshots = {};
+  /// Has a shard that no node has begin empty here. Blocks for seconds.
+  std::function<Status(uint32_t partition)> begin_empty = {};
 };
 
 class Router;

@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "http/message.h"
@@ -198,30 +199,6 @@ Status ReadTime(ondemand::value value, std::optional<int64_t>* at_ms) {
   return Status::Ok();
 }
 
-namespace {
-
-/// How deep arrays and objects lie in each other. Precondition: `json` is JSON.
-size_t DepthOf(std::string_view json) {
-  size_t depth = 0, deepest = 0;
-  bool in_text = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (in_text && c == '\\') {
-      ++i;
-    } else if (c == '"') {
-      in_text = !in_text;
-    } else if (!in_text && (c == '{' || c == '[')) {
-      deepest = std::max(deepest, ++depth);
-    } else if (!in_text && (c == '}' || c == ']')) {
-      assert(depth > 0);
-      --depth;
-    }
-  }
-  return deepest;
-}
-
-}  // namespace
-
 Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) {
@@ -237,7 +214,7 @@ Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
   if (!nlohmann::json::accept(text->begin(), text->end())) {
     return Status::InvalidArgument("JSON syntax error");
   }
-  if (DepthOf(*text) <= kMaxOpaqueDepth) return Status::Ok();
+  if (JsonDepth(*text) <= kMaxOpaqueDepth) return Status::Ok();
   return Status::InvalidArgument("more than " + std::to_string(kMaxOpaqueDepth) + " levels deep");
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
+#include "http/host.h"
 
 namespace seendb::api {
 namespace {
@@ -48,14 +49,9 @@ bool IsAddress(const std::string& host) {
   return inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), address.data()) == 1;
 }
 
-// The authority of an absolute target ("http://host:port/path"), which counts before Host; else
-// Host.
-std::string AuthorityOf(const http::RequestHead& head) {
-  std::string_view target = head.target;
-  const size_t scheme = target.find("://");
-  if (target.starts_with('/') || scheme == std::string_view::npos) return Lower(head.host);
-  target.remove_prefix(scheme + 3);
-  return Lower(target.substr(0, target.find_first_of("/?")));
+// The authority of an absolute target counts before Host.
+std::string AuthorityAskedFor(const http::RequestHead& head) {
+  return Lower(http::AuthorityOf(head.target).value_or(head.host));
 }
 
 }  // namespace
@@ -109,7 +105,7 @@ bool OriginCheck::IsForeign(const http::RequestHead& head, std::string_view auth
 }
 
 std::optional<http::Error> OriginCheck::Refuse(const http::RequestHead& head) const {
-  const std::string authority = AuthorityOf(head);
+  const std::string authority = AuthorityAskedFor(head);
   if (!IsOurs(authority)) {
     return http::Error{403, "unknown_host",
                        "the Host \"" + std::string(Utf8Prefix(authority, kShownBytes)) +

@@ -14,7 +14,7 @@ using http::Method;
 
 constexpr std::string_view kCollectionParameter[] = {"collection"};
 constexpr std::string_view kConfirmParameter[] = {"confirm"};
-constexpr std::string_view kAppendParameters[] = {"partition", "kind", "key"};
+constexpr std::string_view kAppendParameters[] = {"partition", "kind", "key", "meta"};
 constexpr std::string_view kPageParameters[] = {"limit", "cursor", "collection"};
 
 constexpr Route kRoutes[] = {
@@ -237,6 +237,13 @@ constexpr Route kRoutes[] = {
      .route_class = RouteClass::kAdmin,
      .handle = HandleConfirmClock,
      .takes_json = true,
+     .executor = Executor::kSlow,
+     .whole_database = true},
+    {.method = Method::kPost,
+     .path = "/admin/shards/{partition}/begin-empty",
+     .route_class = RouteClass::kAdmin,
+     .handle = HandleBeginEmpty,
+     .query = kConfirmParameter,
      .executor = Executor::kSlow,
      .whole_database = true},
     {.method = Method::kGet,

@@ -125,6 +125,7 @@ void HandleIngest(Call& call);
 void HandleMetrics(Call& call);
 void HandleHealth(Call& call);
 void HandleCluster(Call& call);  // cluster.cc
+void HandleBeginEmpty(Call& call);
 void HandleInternalStatus(Call& call);
 void HandleInternalAppend(Call& call);
 void HandleSnapshot(Call& call);

@@ -10,6 +10,7 @@
 #include "api/router.h"
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "api/token_watch.h"
 #include "api/uri.h"
 #include "base/json_pointer.h"
 #include "base/suggest.h"
@@ -198,6 +199,17 @@ bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
   return false;
 }
 
+/// Has a stream end with the rights of its token. What another node passed on, that one watches.
+void WatchToken(const Context& context, const http::RequestHead& head, http::Plan* plan) {
+  const bool passed_on = context.cluster && (head.routing.hop || head.routing.failover);
+  Caller caller = CallerOf(*plan);
+  if (caller == nullptr || passed_on) return;
+  const bool by_name = head.authorization.empty() && head.connection != nullptr &&
+                       head.connection->certificate_name == caller->name;
+  plan->stream = std::make_unique<TokenWatch>(&context.access, std::move(caller), by_name,
+                                              std::move(plan->stream));
+}
+
 }  // namespace
 
 http::Plan ApiService::Begin(const http::RequestHead& head) {
@@ -239,6 +251,7 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
     if (router != nullptr) plan.stream = router->Stream(head, plan, &status);
     if (status.ok() && !plan.stream) plan.stream = route.stream(context_, plan, &status);
   }
+  if (status.ok() && plan.stream) WatchToken(context_, head, &plan);
   if (!status.ok()) Refuse(ToHttpError(status), &plan);
   return plan;
 }

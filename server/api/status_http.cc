@@ -34,7 +34,9 @@ http::Error ToHttpError(const Status& status) {
   assert(!status.ok());
   const unsigned code = HttpStatusOf(status.code());
   const std::string message(status.message());
-  return {code, StatusCodeName(status.code()), code < 500 ? message : WithoutFolders(message),
+  // Other refusals speak of what the client sent, which may look like a path.
+  const bool of_server = code >= 500 || status.code() == StatusCode::kIncompatible;
+  return {code, StatusCodeName(status.code()), of_server ? WithoutFolders(message) : message,
           std::string(status.field())};
 }
 

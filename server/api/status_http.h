@@ -39,7 +39,7 @@ constexpr unsigned HttpStatusOf(StatusCode code) noexcept {
 /// and stands in the log.
 std::string WithoutFolders(std::string_view message);
 
-/// The error answer for a failure; that of 500 and more names no folders.
+/// The error answer for a failure; those of 409 and of 500 and more name no folders.
 /// Precondition: !status.ok().
 http::Error ToHttpError(const Status& status);
 

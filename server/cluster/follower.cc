@@ -21,7 +21,7 @@ bool IsRegistered(const Meta& meta, const MemberRecord& self) {
   const auto known = meta.members().find(self.node);
   return known != meta.members().end() && known->second.url == self.url &&
          known->second.zone == self.zone && known->second.weight == self.weight &&
-         known->second.build == self.build;
+         known->second.build == self.build && known->second.log_version == self.log_version;
 }
 
 }  // namespace

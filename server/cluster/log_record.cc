@@ -1,6 +1,7 @@
 #include "cluster/log_record.h"
 
 #include <array>
+#include <cassert>
 
 #include "seendb/policy.h"
 
@@ -11,6 +12,10 @@ constexpr std::array<std::string_view, 9> kLogKindNames{
     "plays",     "impressions", "erase", "history_delete", "history_clear",
     "recording", "told",        "tick",  "imported"};
 static_assert(kLogKindNames.size() == static_cast<size_t>(kLastLogKind));
+// The version of log records from which on each kind may be written. `imported` came before
+// writers asked, so that it may be in logs of version 1.
+constexpr std::array<uint32_t, 9> kKindSince{1, 1, 1, 1, 1, 1, 1, 1, 1};
+static_assert(kKindSince.size() == kLogKindNames.size());
 
 void PutLittleEndian(uint64_t value, std::string* out) {
   for (int byte = 0; byte < 8; ++byte) out->push_back(static_cast<char>(value >> (8 * byte)));
@@ -31,13 +36,24 @@ std::string_view LogKindName(LogKind kind) noexcept {
   return position < kLogKindNames.size() ? kLogKindNames[position] : "unknown";
 }
 
+Status CheckMayWrite(LogKind kind, uint32_t log_version) {
+  const uint32_t since = kKindSince[static_cast<size_t>(kind) - 1];
+  if (since <= log_version) return {};
+  return Status::Unavailable("records " + std::string(LogKindName(kind)) + " are of version " +
+                             std::to_string(since) + " of the log; the cluster's is " +
+                             std::to_string(log_version) +
+                             " until seendb cluster upgrade --finish");
+}
+
 std::string EncodeLogHeader(const LogHeader& header) {
+  assert(!header.meta_offset || *header.meta_offset >= 0);
   std::string bytes;
-  bytes.reserve(kLogHeaderBytes);
-  bytes.push_back(static_cast<char>(kLogVersion));
+  bytes.reserve(kLogHeaderBytes2);
+  bytes.push_back(header.meta_offset ? 2 : 1);
   bytes.push_back(static_cast<char>(header.kind));
   PutLittleEndian(static_cast<uint64_t>(header.arrival_ms), &bytes);
   PutLittleEndian(header.nonce, &bytes);
+  if (header.meta_offset) PutLittleEndian(static_cast<uint64_t>(*header.meta_offset), &bytes);
   return bytes;
 }
 
@@ -48,7 +64,7 @@ Result<LogHeader> DecodeLogHeader(std::string_view bytes) {
     return Status::Incompatible("a log record of version " + std::to_string(version) +
                                 "; this software reads version " + std::to_string(kLogVersion));
   }
-  if (version == 0 || bytes.size() != kLogHeaderBytes) {
+  if (version == 0 || bytes.size() != (version == 1 ? kLogHeaderBytes : kLogHeaderBytes2)) {
     return Status::Corruption("a header seendb of version " + std::to_string(version) + " with " +
                               std::to_string(bytes.size()) + " bytes");
   }
@@ -63,8 +79,15 @@ Result<LogHeader> DecodeLogHeader(std::string_view bytes) {
   if (arrival > static_cast<uint64_t>(kLastTimeMs)) {
     return Status::Corruption("a header seendb with an arrival that is no time");
   }
-  return LogHeader{static_cast<LogKind>(kind), static_cast<int64_t>(arrival),
+  LogHeader header{static_cast<LogKind>(kind), static_cast<int64_t>(arrival),
                    LittleEndianAt(bytes, 10)};
+  if (version == 1) return header;
+  const uint64_t meta_offset = LittleEndianAt(bytes, kLogHeaderBytes);
+  if (meta_offset > static_cast<uint64_t>(INT64_MAX)) {
+    return Status::Corruption("a header seendb with an offset of X.meta that is none");
+  }
+  header.meta_offset = static_cast<int64_t>(meta_offset);
+  return header;
 }
 
 }  // namespace seendb::cluster

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,10 +17,11 @@ namespace seendb::cluster {
 
 /// The name of the record header.
 inline constexpr char kLogHeaderName[] = "seendb";
-/// The version that is written, and the newest that is read.
-inline constexpr uint8_t kLogVersion = 1;
-/// Bytes of a header of version 1.
-inline constexpr size_t kLogHeaderBytes = 18;
+/// The newest version that is read, and written once the cluster's records say that all nodes read
+/// it (Meta::log_version).
+inline constexpr uint8_t kLogVersion = 2;
+/// Bytes of a header of version 1, and of version 2.
+inline constexpr size_t kLogHeaderBytes = 18, kLogHeaderBytes2 = 26;
 /// Most events of one record, and most bytes of its value.
 inline constexpr size_t kLogEventsMost = 4'096;
 inline constexpr size_t kLogValueBytesMost = 512u << 10;
@@ -46,11 +48,19 @@ struct LogHeader {
   LogKind kind = LogKind::kTick;
   int64_t arrival_ms = 0;  ///< by the writing node's clock, 0..kLastTimeMs
   uint64_t nonce = 0;      ///< random
+  /// How far the records of `X.meta` were read where the request was taken: an event or a command
+  /// counts for a collection that was made before. Nothing: the header is of version 1, and its
+  /// arrival decides.
+  std::optional<int64_t> meta_offset = {};
 
   bool operator==(const LogHeader&) const = default;  ///< all members
 };
 
-/// The bytes of a header of version kLogVersion.
+/// kUnavailable where a record of this kind may not be written while the cluster's records allow
+/// log records of `log_version`: nodes that do not know it would stop there.
+Status CheckMayWrite(LogKind kind, uint32_t log_version);
+
+/// The bytes of a header: of version 2 with `meta_offset`, of version 1 without.
 std::string EncodeLogHeader(const LogHeader& header);
 
 /// Reads a header. kIncompatible, naming the number: the version or the kind is newer than this

@@ -43,6 +43,7 @@ Status Meta::Take(const InitRecord& record, int64_t) {
   const Result<Policy> policy = PatchedPolicy({}, record.default_policy);
   if (!policy.ok()) return DoesNotCount(std::string(policy.status().message()));
   init_ = record;
+  log_version_ = record.log_version;
   collections_[kDefaultCollection] = {*policy, record.at_ms, 0};
   return {};
 }
@@ -53,7 +54,8 @@ Status Meta::Take(const MemberRecord& record, int64_t) {
     return DoesNotCount("there are " + std::to_string(kMembersMost) + " members");
   }
   const bool leaving = known != members_.end() && known->second.leaving && !record.rejoin;
-  members_[record.node] = {record.url, record.zone, record.weight, record.build, leaving};
+  members_[record.node] = {record.url,   record.zone, record.weight,
+                           record.build, leaving,     record.log_version};
   return {};
 }
 
@@ -71,7 +73,27 @@ Status Meta::Take(const PlacementRecord& record, int64_t offset) {
     }
   }
   placement_ = {offset, record.assign};
+  NoteNamed();
   return {};
+}
+
+void Meta::NoteNamed() {
+  ever_named_.resize(placement_.assign.size());
+  for (size_t p = 0; p < ever_named_.size(); ++p) {
+    std::set<std::string>& named = ever_named_[p];
+    for (const std::string& node : placement_.assign[p]) {
+      if (named.size() < kNamedMost || named.contains(node)) {
+        named.insert(node);
+      } else {
+        named.emplace(kOtherNodes);
+      }
+    }
+  }
+}
+
+const std::set<std::string>& Meta::EverNamed(uint32_t partition) const {
+  static const std::set<std::string> none;
+  return partition < ever_named_.size() ? ever_named_[partition] : none;
 }
 
 Status Meta::Take(const CollectionRecord& record, int64_t offset) {
@@ -117,6 +139,12 @@ Status Meta::Take(const LogVersionRecord& record, int64_t) {
   if (record.version <= log_version_) {
     return DoesNotCount("log records of version " + std::to_string(log_version_) +
                         " may be written already");
+  }
+  for (const auto& [node, member] : members_) {
+    if (member.log_version < record.version) {
+      return DoesNotCount(node + " reads log records up to version " +
+                          std::to_string(member.log_version) + " only");
+    }
   }
   log_version_ = record.version;
   return {};

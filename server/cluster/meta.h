@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cluster/meta_record.h"
 #include "seendb/policy.h"
@@ -20,13 +22,18 @@ namespace seendb::cluster {
 
 inline constexpr size_t kMembersMost = 1'024;
 inline constexpr size_t kCollectionsMost = 10'000;
+/// Most names that are kept of the nodes that placements have ever named for a partition.
+inline constexpr size_t kNamedMost = 64;
+/// Stands among these names for nodes whose names are not kept. No node has this name.
+inline constexpr std::string_view kOtherNodes = "";
 
 /// A node of the cluster.
 struct Member {
   std::string url, zone;
   double weight = 1;
   std::string build;
-  bool leaving = false;  ///< new placements leave it out
+  bool leaving = false;      ///< new placements leave it out
+  uint32_t log_version = 1;  ///< the newest of log records that it reads
   bool operator==(const Member&) const = default;
 };
 
@@ -40,10 +47,11 @@ struct Placement {
 /// A collection as all nodes know it.
 struct MetaCollection {
   Policy policy;
-  /// When it was made. Events and commands that arrived not after it do not count.
+  /// When it was made. Of log records of version 1, events and commands that arrived not after it
+  /// do not count.
   int64_t made_at_ms = 0;
-  /// Offset of the record that made it: it tells the collections of one name apart. 0: the cluster
-  /// was made with it.
+  /// Offset of the record that made it: it tells the collections of one name apart, and which log
+  /// records of version 2 count. 0: the cluster was made with it.
   int64_t made_by = 0;
   bool operator==(const MetaCollection&) const = default;
 };
@@ -67,6 +75,9 @@ class Meta {
   uint32_t log_version() const { return log_version_; }
   /// Whether a list of the placement names the node.
   bool Holds(std::string_view node) const;
+  /// All nodes that a placement names for the partition, or has ever named: each may have a replica
+  /// of it, members or not. With kOtherNodes where not all names are known.
+  const std::set<std::string>& EverNamed(uint32_t partition) const;
 
   /// The fold as JSON, for a cache.
   std::string ToJson() const;
@@ -83,11 +94,13 @@ class Meta {
   Status Take(const CollectionGoneRecord& record, int64_t offset);
   Status Take(const LeaveRecord& record, int64_t offset);
   Status Take(const LogVersionRecord& record, int64_t offset);
+  void NoteNamed();
 
   int64_t next_offset_ = 0;
   std::optional<InitRecord> init_;
   std::map<std::string, Member> members_;
   Placement placement_;
+  std::vector<std::set<std::string>> ever_named_;  // by partition; empty: there was no placement
   std::map<std::string, MetaCollection> collections_;
   uint32_t log_version_ = 1;
 };

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/outside_json.h"
+
 namespace seendb::cluster {
 namespace {
 
@@ -98,7 +100,7 @@ Status CheckHome(const std::string& db, const InitRecord& init) {
   if (failed) return Status::IOError("can't read " + db + ": " + failed.message());
   if (empty) return {};
   const std::optional<std::string> text = ReadSmallFile(fs::path(db) / "SEENDB");
-  const auto identity = nlohmann::json::parse(text.value_or(""), nullptr, false);
+  const auto identity = ParseOutside(text.value_or(""));
   if (!identity.is_object()) return NotOurs(db, "is not empty and holds no database");
   if (identity.value("id", nlohmann::json()) != init.uuid) {
     return NotOurs(db, "holds the database of somebody else");

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "cluster/meta.h"
 
 namespace seendb::cluster {
@@ -31,13 +32,14 @@ std::string Meta::ToJson() const {
   json["members"] = Json::array();
   json["leaving"] = Json::array();
   for (const auto& [node, member] : members_) {
-    json["members"].push_back(RecordJson(
-        MemberRecord{node, member.url, member.zone, member.weight, member.build, false}));
+    json["members"].push_back(RecordJson(MemberRecord{node, member.url, member.zone, member.weight,
+                                                      member.build, false, member.log_version}));
     if (member.leaving) json["leaving"].push_back(node);
   }
   json["placement_offset"] = placement_.offset;
   json["placement"] =
       placement_.assign.empty() ? Json() : RecordJson(PlacementRecord{-1, placement_.assign});
+  json["named"] = ever_named_;
   json["collections"] = Json::array();
   json["made_by"] = Json::object();
   for (const auto& [name, collection] : collections_) {
@@ -50,7 +52,7 @@ std::string Meta::ToJson() const {
 
 Result<Meta> Meta::FromJson(std::string_view text) {
   const Status bad = Status::Corruption("no fold of X.meta");
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ParseOutside<Json>(text, 2 * kOutsideDepthMost);
   if (!json.is_object() || json.value("format", Json()) != kFoldFormat) return bad;
   try {
     Meta meta;
@@ -64,8 +66,8 @@ Result<Meta> Meta::FromJson(std::string_view text) {
     for (const Json& one : json.at("members")) {
       const Result<MemberRecord> record = RecordOf<MemberRecord>(one);
       if (!record.ok()) return bad;
-      meta.members_[record->node] = {record->url, record->zone, record->weight, record->build,
-                                     false};
+      meta.members_[record->node] = {record->url,   record->zone, record->weight,
+                                     record->build, false,        record->log_version};
     }
     for (const Json& node : json.at("leaving")) {
       meta.members_.at(node.get<std::string>()).leaving = true;
@@ -75,6 +77,13 @@ Result<Meta> Meta::FromJson(std::string_view text) {
       Result<PlacementRecord> record = RecordOf<PlacementRecord>(json.at("placement"));
       if (!record.ok()) return bad;
       meta.placement_.assign = std::move(record->assign);
+    }
+    if (json.contains("named")) {
+      meta.ever_named_ = json.at("named").get<std::vector<std::set<std::string>>>();
+      if (meta.ever_named_.size() != meta.placement_.assign.size()) return bad;
+    } else {  // of older software, which did not keep them
+      meta.NoteNamed();
+      for (auto& named : meta.ever_named_) named.emplace(kOtherNodes);
     }
     for (const Json& one : json.at("collections")) {
       const Result<CollectionRecord> record = RecordOf<CollectionRecord>(one);

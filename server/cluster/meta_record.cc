@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_pointer.h"
+#include "base/outside_json.h"
 #include "base/utf8.h"
 
 namespace seendb::cluster {
@@ -155,6 +156,10 @@ class MetaReader {
   Status status_;
 };
 
+uint32_t ReadLogVersion(const char* name, MetaReader* reader) {
+  return reader->Number<uint32_t>(name, 1, 255);
+}
+
 InitRecord ReadInit(MetaReader* reader) {
   InitRecord record;
   record.uuid = reader->Text("uuid", 36);
@@ -170,6 +175,7 @@ InitRecord ReadInit(MetaReader* reader) {
   }
   record.at_ms = reader->Time("at_ms");
   if (reader->Has("default_policy")) record.default_policy = reader->Patch("default_policy");
+  if (reader->Has("log_version")) record.log_version = ReadLogVersion("log_version", reader);
   return record;
 }
 
@@ -182,6 +188,7 @@ MemberRecord ReadMember(MetaReader* reader) {
   record.weight = reader->Weight("weight");
   record.build = reader->Text("build", kBuildBytesMost);
   record.rejoin = reader->Has("rejoin") && reader->True("rejoin");
+  if (reader->Has("log_version")) record.log_version = ReadLogVersion("log_version", reader);
   return record;
 }
 
@@ -206,7 +213,7 @@ MetaRecord ReadKind(size_t kind, MetaReader* reader) {
     case 5:
       return LeaveRecord{reader->NodeName("node")};
     default:
-      return LogVersionRecord{reader->Number<uint32_t>("version", 1, 255)};
+      return LogVersionRecord{ReadLogVersion("version", reader)};
   }
 }
 
@@ -219,6 +226,7 @@ void Write(const InitRecord& record, Json* json) {
   if (!record.key.empty()) (*json)["key"] = record.key;
   (*json)["at_ms"] = record.at_ms;
   if (record.default_policy != "{}") (*json)["default_policy"] = Json::parse(record.default_policy);
+  if (record.log_version > 1) (*json)["log_version"] = record.log_version;
 }
 void Write(const MemberRecord& record, Json* json) {
   (*json)["node"] = record.node;
@@ -227,6 +235,7 @@ void Write(const MemberRecord& record, Json* json) {
   (*json)["weight"] = record.weight;
   (*json)["build"] = record.build;
   if (record.rejoin) (*json)["rejoin"] = true;
+  if (record.log_version > 1) (*json)["log_version"] = record.log_version;
 }
 void Write(const PlacementRecord& record, Json* json) {
   (*json)["base"] = record.base;
@@ -257,8 +266,13 @@ std::string EncodeMeta(const MetaRecord& record) {
 Result<MetaRecord> DecodeMeta(std::string_view text) {
   if (text.size() > kMetaBytesMost)
     return Status::InvalidArgument("a record beyond 1,000,000 bytes");
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return Status::InvalidArgument("no JSON object");
+  const Json json = ParseOutside<Json>(text);
+  if (!json.is_object()) {
+    return Status::InvalidArgument(JsonDepth(text) > kOutsideDepthMost
+                                       ? "more than " + std::to_string(kOutsideDepthMost) +
+                                             " levels deep"
+                                       : "no JSON object");
+  }
   const auto version = json.find("v"), kind = json.find("kind");
   if (version == json.end() || !version->is_number_unsigned() || version->get<uint64_t>() == 0) {
     return Status::InvalidArgument("v must be a version", "/v");

@@ -30,10 +30,14 @@ using Assignment = std::vector<std::vector<std::string>>;
 struct InitRecord {
   std::string uuid = {};  ///< of the databases
   uint32_t partitions = 0, replicas = 0;
-  uint32_t hash = 2;     ///< how items become fingerprints
-  std::string key = {};  ///< of hash 2: 32 hex digits; else empty
-  int64_t at_ms = 0;
+  uint32_t hash = 2;                  ///< how items become fingerprints
+  std::string key = {};               ///< of hash 2: 32 hex digits; else empty
+  int64_t at_ms = 0;                  ///< 0: it was made from a database, which is older
   std::string default_policy = "{}";  ///< a patch of the policy of `default`, as JSON
+  uint32_t log_version = 1;           ///< of log records that nodes may write from the start
+  /// Whether databases that are older than the cluster belong to it: the log has no part of what
+  /// they hold.
+  bool has_past() const { return at_ms == 0; }
   bool operator==(const InitRecord&) const = default;
 };
 
@@ -42,8 +46,9 @@ struct MemberRecord {
   std::string node = {}, url = {};
   std::string zone = {};  ///< replicas of a partition lie in different ones
   double weight = 1;
-  std::string build = {};  ///< of the node's software
-  bool rejoin = false;     ///< takes back a leave
+  std::string build = {};    ///< of the node's software
+  bool rejoin = false;       ///< takes back a leave
+  uint32_t log_version = 1;  ///< the newest of log records that it reads
   bool operator==(const MemberRecord&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "base/utf8.h"
 
 namespace seendb::cluster {
@@ -28,6 +29,7 @@ bool ReadReplica(const Json& json, NodeReport* report) {
     return false;
   }
   replica.state = *state;
+  replica.cut_off = json.contains("cut_off") && json.at("cut_off").get<bool>();
   if (const auto copy = json.find("copy"); copy != json.end()) {
     replica.copy = {copy->at("bytes").get<uint64_t>(), copy->at("total").get<uint64_t>(),
                     copy->at("bytes_per_s").get<uint64_t>()};
@@ -54,16 +56,18 @@ std::string NodeReportToJson(const std::string& node, const NodeReport& report) 
                                                    {"state", ReplicaStateName(replica.state)},
                                                    {"next_offset", replica.next_offset},
                                                    {"behind_ms", replica.behind_ms}});
+    if (replica.cut_off) one["cut_off"] = true;
     if (replica.old_to > 0) one["old_store"] = {replica.old_from, replica.old_to};
     if (replica.copy) one["copy"] = CopyProgressToJson(*replica.copy);
   }
+  json["none"] = report.none;
   return json.dump();
 }
 
 Result<NodeReport> NodeReportFromJson(std::string_view text, std::string_view node) {
   const Status bad = Status::InvalidArgument("no report of a node");
   if (text.size() > kNodeReportBytesMost) return bad;
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ParseOutside<Json>(text);
   if (!json.is_object()) return bad;
   NodeReport report;
   try {
@@ -79,6 +83,10 @@ Result<NodeReport> NodeReportFromJson(std::string_view text, std::string_view no
     report.stopping = json.at("stopping").get<bool>();
     for (const Json& replica : json.at("replicas")) {
       if (!ReadReplica(replica, &report)) return bad;
+    }
+    for (const Json& partition : json.value("none", Json::array())) {
+      if (!partition.is_number_unsigned() || partition >= kPartitionsMost) return bad;
+      report.none.insert(partition.get<uint32_t>());
     }
   } catch (const std::exception&) {
     return bad;

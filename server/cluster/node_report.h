@@ -5,8 +5,10 @@
 //    "stopping":false,
 //    "replicas":[{"partition":0,"state":"serving","next_offset":5,"behind_ms":3}]}
 //
-// A replica whose copy is on its way has "copy":{"bytes":5,"total":9,"bytes_per_s":2} too.
-// Members that are not known are passed over: nodes of different versions probe each other.
+// "none":[1,2] names the partitions of which it has nothing: a partition that is named nowhere may
+// lie on its disk. A replica without a way to its log has "cut_off":true; one whose copy is on its
+// way has "copy":{"bytes":5,"total":9,"bytes_per_s":2} too. Members that are not known are passed
+// over: nodes of different versions probe each other.
 
 #pragma once
 

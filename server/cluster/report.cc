@@ -21,6 +21,7 @@ Json NodeJson(const std::string& name, const Member& member, const NodeViews* no
     json["state"] = NodeStateName(state);
   }
   json["build"] = member.build;
+  json["log_version"] = member.log_version;
   if (member.leaving) json["leaving"] = true;
   return json;
 }
@@ -38,6 +39,7 @@ Json ReplicasJson(uint32_t partition, const Meta& meta, const NodeViews* nodes) 
     if (replica.report.state != ReplicaState::kUnreachable) {
       json["next_offset"] = replica.report.next_offset;
       json["behind_ms"] = replica.report.behind_ms;
+      if (replica.report.cut_off) json["cut_off"] = true;
       if (replica.report.copy) json["copy"] = CopyProgressToJson(*replica.report.copy);
     }
     if (!replica.wanted) json["leaving"] = true;
@@ -54,7 +56,8 @@ std::string ClusterToJson(const std::string& name, const Meta& meta, const NodeV
   Json json{{"name", name},
             {"partitions", meta.init()->partitions},
             {"replicas", meta.init()->replicas},
-            {"placement_offset", meta.placement().offset}};
+            {"placement_offset", meta.placement().offset},
+            {"log_version", meta.log_version()}};
   if (!brokers.empty()) json["brokers"] = brokers;
   json["nodes"] = Json::array();
   for (const auto& [node, member] : meta.members()) {

@@ -1,6 +1,7 @@
 #include "cluster/topics.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cstring>
@@ -33,6 +34,17 @@ void KeepFirst(rd_kafka_t*, int, const char* reason, void* kept) {
 }
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
+
+/// What the promises rest on is not for others to set: that a record is acknowledged by all copies
+/// in sync, and told of; that no offset is passed over.
+constexpr std::array<std::string_view, 8> kOwnProperties{"acks",
+                                                         "request.required.acks",
+                                                         "enable.idempotence",
+                                                         "transactional.id",
+                                                         "auto.offset.reset",
+                                                         "delivery.report.only.error",
+                                                         "bootstrap.servers",
+                                                         "metadata.broker.list"};
 
 Result<KafkaOwned<rd_kafka_NewTopic_t>> NewTopic(const std::string& name, uint32_t partitions,
                                                  const TopicsPlan& plan, const Settings& settings) {
@@ -128,6 +140,10 @@ Result<KafkaConf> ConfOf(const KafkaAccess& access, const Settings& ours) {
     if (status.ok()) status = kafka::SetProperty(conf.get(), name, value);
   }
   for (const auto& [name, value] : access.properties) {
+    if (status.ok() && std::ranges::count(kOwnProperties, name) > 0) {
+      status = Status::InvalidArgument(name + " is not for others to set: SeenDB relies on its own",
+                                       "/" + name);
+    }
     if (status.ok()) status = kafka::SetProperty(conf.get(), name, value);
   }
   if (!status.ok()) return status;
@@ -242,11 +258,10 @@ Result<bool> HasTopics(const KafkaAccess& access, const std::string& cluster) {
 
 Status MakeTopics(const KafkaAccess& access, const std::string& cluster, const TopicsPlan& plan) {
   const std::string in_sync = std::to_string(MinInSync(plan.replication_factor));
-  const Settings log_settings = {{"cleanup.policy", "delete"},
-                                 {"retention.ms", std::to_string(3LL * 86'400'000)},
-                                 {"message.timestamp.type", "CreateTime"},
-                                 {"min.insync.replicas", in_sync},
-                                 {"unclean.leader.election.enable", "false"}};
+  const Settings log_settings = {
+      {"cleanup.policy", "delete"},     {"retention.ms", std::to_string(3LL * 86'400'000)},
+      {"retention.bytes", "-1"},        {"message.timestamp.type", "CreateTime"},
+      {"min.insync.replicas", in_sync}, {"unclean.leader.election.enable", "false"}};
   // Everything is kept, in order: compaction may keep a record that does not count, and drop the
   // one that does.
   const Settings meta_settings = {{"cleanup.policy", "delete"},

@@ -25,7 +25,7 @@ struct KafkaAccess {
 };
 
 /// Settings of a handle: `ours`, then those of the access over them. kInvalidArgument (field
-/// "/NAME"): a property that librdkafka does not take.
+/// "/NAME"): a property that librdkafka does not take, or that SeenDB relies on (acks and others).
 Result<kafka::KafkaConf> ConfOf(const KafkaAccess& access,
                                 const std::vector<std::pair<std::string, std::string>>& ours);
 /// Those of a consumer of partitions that are assigned, with offsets that are given; `name` is what

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +19,7 @@ ReplicaView ViewOf(const std::string& node, uint32_t partition, bool wanted, con
   if (known == nodes.end() || !known->second.report) return view;
   const NodeReport& report = *known->second.report;
   view.node_state = known->second.health.state();
-  view.may_lead = !report.stopping && std::abs(known->second.clock_ahead_ms) <= kClockApartMost;
+  view.may_lead = !report.stopping && !known->second.clock_wrong;
   view.informed = report.meta_offset > meta.placement().offset;
   const auto replica = report.replicas.find(partition);
   if (replica == report.replicas.end()) return view;
@@ -54,6 +53,63 @@ std::optional<ReplicaState> ReplicaStateOf(std::string_view name) noexcept {
 NodeState NodeHealth::state() const {
   if (missed_ >= kMissedMost) return NodeState::kDown;
   return lost_ >= kLostMost ? NodeState::kSuspect : NodeState::kUp;
+}
+
+void JudgeClocks(std::map<std::string, NodeView>* nodes) {
+  std::vector<int64_t> clocks;
+  for (auto& [node, view] : *nodes) {
+    view.clock_wrong = false;
+    if (view.health.state() == NodeState::kUp && view.report) clocks.push_back(view.clock_ahead_ms);
+  }
+  std::sort(clocks.begin(), clocks.end());
+  if (clocks.empty() || clocks.back() - clocks.front() <= kClockApartMost) return;
+  // From each clock on, those that agree with it: the most that agree without one are among these.
+  struct Agreeing {
+    int64_t first = 0, last = 0;
+    std::ptrdiff_t count = 0;
+  };
+  std::vector<Agreeing> groups;
+  for (auto from = clocks.begin(); from != clocks.end(); ++from) {
+    const auto to = std::upper_bound(from, clocks.end(), *from + kClockApartMost);
+    groups.push_back({*from, *(to - 1), to - from});
+  }
+  for (auto& [node, view] : *nodes) {
+    if (view.health.state() != NodeState::kUp || !view.report) continue;
+    const int64_t own = view.clock_ahead_ms;
+    std::ptrdiff_t with = 0, against = 0;
+    for (const Agreeing& group : groups) {
+      const bool apart = group.last < own - kClockApartMost || group.first > own + kClockApartMost;
+      if (apart) against = std::max(against, group.count);
+      if (group.first <= own && own <= group.last) with = std::max(with, group.count);
+    }
+    view.clock_wrong = against >= 2 && against > with;
+  }
+}
+
+int64_t SurelyAhead(int64_t ahead_ms, int64_t error_ms) {
+  if (ahead_ms > error_ms) return ahead_ms - error_ms;
+  return ahead_ms < -error_ms ? ahead_ms + error_ms : 0;
+}
+
+// Figures would be another problem with each look.
+std::vector<std::string> ClockProblems(const std::string& self,
+                                       const std::map<std::string, NodeView>& nodes) {
+  std::vector<std::string> problems;
+  for (const auto& [node, view] : nodes) {
+    if (view.health.state() != NodeState::kUp || !view.report) continue;
+    if (node == self && view.clock_wrong) {
+      problems.push_back(
+          "this node's clock is more than 30 s apart from those of other nodes, which agree: it "
+          "leads nothing until it is set right");
+    }
+    const int64_t apart_ms = view.clock_ahead_ms < 0 ? -view.clock_ahead_ms : view.clock_ahead_ms;
+    if (node == self || apart_ms <= kClockToldMost) continue;
+    problems.push_back("the clock of node " + node + " is more than " +
+                       (apart_ms > kClockApartMost ? "30 s" : "500 ms") +
+                       (view.clock_ahead_ms < 0 ? " behind" : " ahead of") + " this node's" +
+                       (view.clock_wrong ? ", and wrong: it leads nothing" : ""));
+  }
+  return problems;
 }
 
 ReplicaState StateOfOpen(bool caught_up, int64_t behind_ms) {
@@ -111,10 +167,37 @@ std::vector<size_t> CopyOrder(const std::vector<ReplicaView>& replicas) {
 }
 
 std::optional<size_t> ActingPrimary(const std::vector<ReplicaView>& replicas) {
+  std::optional<size_t> cut_off;
   for (const size_t i : ReadOrder(replicas)) {
-    if (replicas[i].node_state == NodeState::kUp && replicas[i].may_lead) return i;
+    if (replicas[i].node_state != NodeState::kUp || !replicas[i].may_lead) continue;
+    if (!replicas[i].report.cut_off) return i;
+    if (!cut_off) cut_off = i;
+  }
+  return cut_off;
+}
+
+std::optional<size_t> TickPlace(uint32_t partition, const std::string& node, const Meta& meta,
+                                const std::map<std::string, NodeView>& nodes) {
+  const Assignment& assign = meta.placement().assign;
+  if (partition >= assign.size()) return {};
+  size_t place = 0;
+  for (const std::string& one : assign[partition]) {
+    if (one == node) return place;
+    const auto view = nodes.find(one);
+    const bool up = view != nodes.end() && view->second.health.state() == NodeState::kUp;
+    place += up ? 1 : 0;
   }
   return {};
+}
+
+std::string PartitionsText(const std::vector<uint32_t>& partitions) {
+  constexpr size_t kShownMost = 8;
+  std::string text = partitions.size() == 1 ? "partition" : "partitions";
+  for (size_t i = 0; i < partitions.size() && i < kShownMost; ++i) {
+    text += (i == 0 ? " " : ", ") + std::to_string(partitions[i]);
+  }
+  if (partitions.size() <= kShownMost) return text;
+  return text + " and " + std::to_string(partitions.size() - kShownMost) + " more";
 }
 
 void ServingSince::Note(uint32_t partition, const std::vector<ReplicaView>& replicas,
@@ -142,10 +225,12 @@ bool ServingSince::LongEnough(uint32_t partition, int64_t now_ms) const {
 
 ShardPlan PlanShards(const std::string& node, const Meta& meta, const std::set<uint32_t>& held,
                      const std::set<uint32_t>& fetching, const ServingSince& serving,
-                     int64_t now_ms) {
+                     int64_t now_ms, uint32_t first) {
   ShardPlan plan;
   const Assignment& assign = meta.placement().assign;
-  for (uint32_t p = 0; p < assign.size(); ++p) {
+  const auto count = static_cast<uint32_t>(assign.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t p = (first + i) % count;
     const bool wanted = std::find(assign[p].begin(), assign[p].end(), node) != assign[p].end();
     const bool has = held.contains(p);
     if (wanted && !has && !fetching.contains(p) &&

@@ -75,7 +75,7 @@ std::optional<ReplicaState> ReplicaStateOf(std::string_view name) noexcept;
 inline constexpr int64_t kBehindMost = 3'000;
 
 /// The state of a replica that is open. `caught_up`: once true of an opening, true for ever: it has
-/// applied a record that arrived after the opening began.
+/// applied all that was in the log at some moment after the opening began.
 ReplicaState StateOfOpen(bool caught_up, int64_t behind_ms);
 
 /// A copy that is on its way to a node.
@@ -90,11 +90,14 @@ struct CopyProgress {
 struct ReplicaReport {
   ReplicaState state = ReplicaState::kUnreachable;
   int64_t next_offset = 0;  ///< of the log, to be applied next
-  int64_t behind_ms = 0;    ///< how old the newest applied record is
+  int64_t behind_ms = 0;    ///< how long ago it had all of the log
   /// Of the log from old_from until before old_to, the node has nothing more to write to an old
   /// store that a collection moves in from. Both 0: it does not say.
   int64_t old_from = 0, old_to = 0;
   std::optional<CopyProgress> copy = {};
+  /// Its node has no way to the partition's log: it has not heard for kBehindMost where the log
+  /// ends, or the log takes no records from it.
+  bool cut_off = false;
   bool operator==(const ReplicaReport&) const = default;
 };
 
@@ -106,6 +109,9 @@ struct NodeReport {
   int64_t now_ms = 0;                          ///< by its clock
   std::string build;
   bool stopping = false;  ///< it answers, and is about to end
+  /// Partitions of which it surely has nothing, open or not. One that it names neither here nor
+  /// among the replicas may lie on its disk: it does not say, as while it opens its database.
+  std::set<uint32_t> none = {};
   bool operator==(const NodeReport&) const = default;
 };
 
@@ -113,11 +119,29 @@ struct NodeReport {
 struct NodeView {
   NodeHealth health;
   std::optional<NodeReport> report;  ///< the newest
-  int64_t clock_ahead_ms = 0;        ///< its clock, compared with ours
+  int64_t clock_ahead_ms = 0;        ///< its clock, compared with ours: surely by so much
+  bool clock_wrong = false;          ///< see JudgeClocks
+  /// When that report was asked for, and when it came, by this machine's steady clock.
+  int64_t asked_ms = 0, answered_ms = 0;
 };
 
-/// A clock that differs by more keeps a node from leading.
+/// A clock that differs by more from clocks that agree keeps a node from leading.
 inline constexpr int64_t kClockApartMost = 30'000;
+/// One that differs by more is told of.
+inline constexpr int64_t kClockToldMost = 500;
+
+/// Says of each node that is up whether its clock is wrong: it is apart by more than
+/// kClockApartMost from at least two others that agree within that, and more agree so than agree
+/// with it. All nodes come to the same, the one with the wrong clock too. Of two nodes nobody knows
+/// which is wrong.
+void JudgeClocks(std::map<std::string, NodeView>* nodes);
+/// By how much a clock is surely ahead (negative: behind) that seems to be `ahead_ms` ahead, give
+/// or take `error_ms`.
+int64_t SurelyAhead(int64_t ahead_ms, int64_t error_ms);
+
+/// What is wrong with the clocks of nodes that are up, as `self` sees them: for people.
+std::vector<std::string> ClockProblems(const std::string& self,
+                                       const std::map<std::string, NodeView>& nodes);
 
 /// A replica of one partition as seen from here.
 struct ReplicaView {
@@ -145,12 +169,22 @@ std::vector<ReplicaView> ReplicasOf(uint32_t partition, const Meta& meta,
 std::vector<size_t> ReadOrder(const std::vector<ReplicaView>& replicas);
 
 /// The acting primary, by position: the first that is up and serving and may lead; else, of those
-/// up and behind that may lead, the one that has applied most. Nothing: nobody can lead.
+/// up and behind that may lead, the one that has applied most. One that is cut off from the log
+/// leads only where all are: nobody can write then, and reads go on. Nothing: nobody can lead.
 std::optional<size_t> ActingPrimary(const std::vector<ReplicaView>& replicas);
+
+/// The place of `node` among those of the partition's list that are up, itself among them; nothing:
+/// the list does not name it. The first appends a tick where nothing happens, the others each some
+/// time after the one before: that one may be cut off from the log.
+std::optional<size_t> TickPlace(uint32_t partition, const std::string& node, const Meta& meta,
+                                const std::map<std::string, NodeView>& nodes);
 
 /// Where a copy of the shard is asked for, one after the other, by position: as ReadOrder, but for
 /// the acting primary, which comes after the others that serve: it has the most to do.
 std::vector<size_t> CopyOrder(const std::vector<ReplicaView>& replicas);
+
+/// "partitions 0, 3 and 17 more": for people.
+std::string PartitionsText(const std::vector<uint32_t>& partitions);
 
 // ---- What a node holds ----
 
@@ -185,9 +219,10 @@ struct ShardPlan {
 };
 
 /// Compares what the placement wants of `node` with what it holds. `held`: open partitions;
-/// `fetching`: those on their way. Without a placement nothing is fetched or dropped.
+/// `fetching`: those on their way. Without a placement nothing is fetched or dropped. Partitions
+/// from `first` on are fetched before others: those that can't be fetched keep no others waiting.
 ShardPlan PlanShards(const std::string& node, const Meta& meta, const std::set<uint32_t>& held,
                      const std::set<uint32_t>& fetching, const ServingSince& serving,
-                     int64_t now_ms);
+                     int64_t now_ms, uint32_t first = 0);
 
 }  // namespace seendb::cluster

@@ -15,6 +15,9 @@ namespace {
 constexpr size_t kInflateBytes = (32u << 10) + (8u << 10);
 /// zlib's flag for windowBits: gzip's frame and no other.
 constexpr int kGzipOnly = 16;
+/// So many bytes may come out of any number; beyond, at most so many times as went in.
+constexpr uint64_t kFreeBytes = 16u << 20;
+constexpr uint64_t kMostRatio = 100;
 /// The largest window of a zstd frame, 8 MB, as a power of two.
 constexpr int kZstdWindowLog = 23;
 
@@ -128,7 +131,9 @@ Decoder::Step Decoder::Put(std::string_view coded, char* to, size_t room) {
     offset_ += step.taken;
     all.taken += step.taken;
     all.made += step.made;
+    made_ += step.made;
     if (wrong != nullptr) Refuse(wrong);
+    if (!error_) CheckRatio();
     if (step.taken != 0 || step.made != 0 || error_) continue;
     if (!coded.empty()) Refuse("damaged");
     break;  // it needs more
@@ -152,6 +157,15 @@ bool Decoder::Charge() {
   if (held < charged_) budget_->Give(charged_ - held);
   charged_ = held;
   return true;
+}
+
+/// Text compresses to a tenth; what repeats itself alone comes to more than a hundred times.
+void Decoder::CheckRatio() {
+  if (made_ <= kFreeBytes || made_ <= kMostRatio * offset_) return;
+  error_ = Error{413, "too_large",
+                 "Content-Encoding " + std::string(CodingName(coding_)) + ": over " +
+                     std::to_string(kMostRatio) + " times as much comes out as went in, at byte " +
+                     std::to_string(offset_) + " of the compressed body; send it less compressed"};
 }
 
 void Decoder::Refuse(std::string_view what) {

@@ -9,6 +9,9 @@
 //   }
 //   if (!decoder.End()) return Refuse(*decoder.error());
 //
+// A body of which more than 100 times as much comes out as went in is refused once 16 MB have come
+// out: it would buy work that its length does not show.
+//
 // Gzip bodies are members (RFC 1952), zstd bodies frames (RFC 8878), one or several, and nothing
 // behind the last. A zstd frame may use a window of 8 MB, as RFC 9659 has it for HTTP.
 
@@ -50,7 +53,8 @@ class Decoder {
   /// The body ends here: false, with an error, where it may not.
   bool End();
 
-  /// Why the body was refused: 400, which names the byte, or 503 where the budget is used up.
+  /// Why the body was refused: 400, which names the byte, 413 where too much comes out of too
+  /// little, or 503 where the budget is used up.
   const std::optional<Error>& error() const { return error_; }
 
  private:
@@ -59,12 +63,14 @@ class Decoder {
   class ZstdStream;
 
   bool Charge();
+  void CheckRatio();
   void Refuse(std::string_view what);
 
   const Coding coding_;
   MemoryBudget* const budget_;
   size_t charged_ = 0;
   uint64_t offset_ = 0;  // compressed bytes taken
+  uint64_t made_ = 0;    // bytes that came out of them
   std::unique_ptr<Stream> stream_;
   std::optional<Error> error_;
 };

@@ -140,13 +140,25 @@ std::vector<IoThread*> Listener::AllThreads() {
   return all;
 }
 
-void Listener::Start() {
-  for (const auto& entrance : entrances_) door_.Accept(entrance.get());
+void Listener::Start(bool held) {
+  held_ = held;
+  for (const auto& entrance : entrances_) {
+    if (!held || entrance->door == Door::kAdmin) door_.Accept(entrance.get());
+  }
   const std::vector<IoThread*> all = AllThreads();
   for (size_t i = 0; i < all.size(); ++i) {
     Tick(all[i], ticks_[i].get());
     threads_.emplace_back([thread = all[i]] { thread->Run(); });
   }
+}
+
+void Listener::Admit() {
+  if (!held_.exchange(false)) return;
+  asio::post(door_.thread()->io, [this] {
+    for (const auto& entrance : entrances_) {
+      if (entrance->door != Door::kAdmin) door_.Accept(entrance.get());
+    }
+  });
 }
 
 /// Renews the date, closes the slow, and takes memory from the idle, for ever.

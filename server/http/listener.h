@@ -60,8 +60,11 @@ class Listener {
   const std::string& address(Door door = Door::kMain) const;
   /// From now on connections over TCP are under TLS of `tls`; those there are stay as they are.
   void SetTls(TlsContext tls);
-  /// Starts to accept and serve.
-  void Start();
+  /// Starts to accept and serve. `held`: at the admin door alone; connections to the others wait in
+  /// the kernel, as many as the backlog.
+  void Start(bool held = false);
+  /// All doors accept from now on. Threads: any, after Start.
+  void Admit();
   /// From now on every answer closes its connection.
   void BeginDrain();
   /// True once no request is in flight; false after `timeout_ms`.
@@ -97,6 +100,7 @@ class Listener {
   std::vector<std::unique_ptr<boost::asio::steady_timer>> ticks_;
   std::vector<std::thread> threads_;
   std::vector<std::unique_ptr<Entrance>> entrances_;  // of the thread at the door, once that runs
+  std::atomic<bool> held_{false};
   bool stopped_ = false;
 };
 

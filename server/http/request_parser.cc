@@ -6,6 +6,8 @@
 
 #include <boost/asio/buffer.hpp>
 
+#include "http/host.h"
+
 namespace seendb::http {
 namespace {
 
@@ -67,6 +69,11 @@ int64_t NumberOf(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::max(0, number) : 0;
 }
 
+Error NoHost(const char* what) {
+  return {400, "invalid_argument",
+          std::string(what) + " is not a name or an address, with a port or without"};
+}
+
 /// A header that came again is one list (RFC 9110, 5.3).
 void Join(boost::beast::string_view value, std::string* all) {
   if (!all->empty()) *all += ", ";
@@ -83,6 +90,7 @@ RequestParser::RequestParser(size_t header_bytes, RequestHead* head)
 }
 
 RequestParser::Progress RequestParser::PutHead(Bytes* in) {
+  touched_ = touched_ || !in->empty();
   if (!started()) {
     for (; empty_lines_ < kEmptyLines && in->view().substr(0, 2) == "\r\n"; ++empty_lines_) {
       in->Consume(2);
@@ -130,6 +138,8 @@ void RequestParser::on_request_impl(beast_http::verb method, View, View target, 
   head_->http11 = version >= 11;
   head_->target.assign(target.data(), target.size());
   if (head_->target.empty()) Refuse({400, "invalid_argument", "empty request target"}, &ec);
+  const auto authority = AuthorityOf(head_->target);
+  if (authority && !IsHost(*authority)) Refuse(NoHost("the target's authority"), &ec);
 }
 
 void RequestParser::on_field_impl(beast_http::field name, View name_text, View value,
@@ -143,6 +153,7 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
     case field::host:
       if (++hosts_ > 1) Refuse({400, "invalid_argument", "more than one Host header"}, &ec);
       head_->host.assign(value.data(), value.size());
+      if (!IsHost(head_->host)) Refuse(NoHost("Host"), &ec);
       return;
     case field::content_type:
       if (!head_->content_type.empty()) {

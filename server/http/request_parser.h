@@ -37,6 +37,8 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
 
   /// True from the first byte of the request line on.
   bool started() const { return got_some(); }
+  /// Whether any byte has come, be it of empty lines alone.
+  bool touched() const { return touched_; }
   /// Why the request was refused. Precondition: kBroken.
   const Error& error() const {
     assert(error_.has_value());
@@ -79,6 +81,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   int hosts_ = 0;
   int request_ids_ = 0;
   int empty_lines_ = 0;  // before the request line
+  bool touched_ = false;
   std::optional<Error> error_;
 };
 

@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t kDiscardBytes = 64u << 10;
 /// Bytes a stream is fed at a time.
 constexpr uint64_t kStreamPiece = 64u << 10;
+/// The work of a stream that is a turn of its tenant's rate.
+constexpr std::chrono::duration<double> kWorkOfTurn{0.1};
 /// How long a head may take beyond the limit of connections.
 constexpr int64_t kBeyondLimitMs = 1'000;
 /// Larger answers are not compressed on I/O threads.
@@ -134,8 +136,7 @@ void Session::BeginRequest() {
   transfer_until_ = began_ + std::chrono::milliseconds(shared_->limits.transfer_ms);
   in_request_ = true;
   shared_->counters.in_flight.fetch_add(1, std::memory_order_relaxed);
-  only_blank_ = false;
-  line_until_ = After(shared_->limits.idle_ms);
+  progressed_ = true;
   stream_until_ =
       shared_->limits.stream_ms == 0 ? Clock::time_point::max() : After(shared_->limits.stream_ms);
   head_.connection = &connection_;
@@ -211,7 +212,7 @@ bool Session::TakeBody() {
 bool Session::BodyMoved() {
   if (plan_.body == BodyMode::kStream) {
     if (body_.size() == fed_ && !body_complete_) return false;
-    only_blank_ = IsBlank(body_.view().substr(fed_));
+    progressed_ = progressed_ || !IsBlank(body_.view().substr(fed_));
     FeedStream();
     return true;
   }
@@ -303,6 +304,7 @@ void Session::Feed() {
 }
 
 void Session::StreamFed() {
+  ChargeTenant(body_.size() - fed_);
   if (job_failed_) return Fail({500, "internal", "the request could not be handled"});
   body_.Consume(stream_taken_);
   fed_ = body_.size();
@@ -339,6 +341,17 @@ void Session::StreamFed() {
     EndRequest(200);
   }
   Write();
+}
+
+/// A stream brings its tenant's rate no more than whole requests would: each turn of it is a body
+/// of the largest size, or so much work. The first was taken with the head.
+void Session::ChargeTenant(size_t bytes) {
+  const Clock::duration work = worked_ - std::exchange(charged_work_, worked_);
+  if (plan_.ticket.tenant == nullptr) return;
+  const double by_bytes =
+      static_cast<double>(bytes) / static_cast<double>(shared_->limits.body_bytes);
+  const double by_work = std::chrono::duration<double>(work) / kWorkOfTurn;
+  plan_.ticket.tenant->Charge(std::max(by_bytes, by_work), Clock::now());
 }
 
 /// Whether too much is unread for one more answer that may be large. Of a small body none is.

@@ -141,6 +141,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void ReadMore();
   int64_t HeaderMs() const;
   int64_t IdleMs() const;
+  Clock::time_point WaitsUntil();
   Clock::time_point CameAt();
   void ReadBodyHere();
   void AwaitDropped();
@@ -157,6 +158,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   void Written(size_t bytes);
   /// Counts what answers and the stream hold against the budget of answers.
   void Charge();
+  void ChargeTenant(size_t bytes);
   void Close();
   void EndRequest(unsigned status);
   Clock::time_point After(int64_t ms) const { return Clock::now() + std::chrono::milliseconds(ms); }
@@ -183,6 +185,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   RequestHead head_;
   std::optional<RequestParser> parser_;  // of the current head, or of a chunked body
   Clock::time_point head_until_;         // deadline of a head that has begun
+  Clock::time_point idle_until_;         // and of one of which empty lines alone have come
 
   Plan plan_;
   bool in_request_ = false;  // from a complete head to its answer; counted in in_flight
@@ -193,7 +196,9 @@ class Session final : public std::enable_shared_from_this<Session>,
   Clock::time_point first_byte_;  // of this request
   uint64_t left_ = 0;             // of a body of known length
   uint64_t dropped_left_ = 0;     // of the body of a request that was refused
-  bool only_blank_ = false;  // the newest bytes of a stream are empty lines, which are no progress
+  // A stream has brought more since line_until_ was set than empty lines, and than what frames them
+  // (heads of chunks, compressed pieces of nothing).
+  bool progressed_ = false;
   Clock::time_point line_until_, stream_until_;  // a stream's next progress, and its end
   bool body_complete_ = false;
   std::unique_ptr<CodedBody> coded_;  // of a compressed body
@@ -226,6 +231,7 @@ class Session final : public std::enable_shared_from_this<Session>,
 
   // Of this request, for Outcome.
   Clock::duration waited_{}, worked_{};
+  Clock::duration charged_work_{};         // of worked_, to the tenant of a stream
   uint64_t bytes_in_ = 0, bytes_out_ = 0;  // a body of known length is added at the end
   // When the job began that the Reply was posted with; zero: there is none.
   std::atomic<Clock::time_point> reply_job_began_{};

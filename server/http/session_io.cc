@@ -67,12 +67,14 @@ void Session::ReadMore() {
   const bool head_begun = in_head && parser_ && parser_->started();
   const bool soon = head_begun || (in_head && beyond_limit_);
   deadline_ = soon ? head_until_ : After(IdleMs());
+  // Empty lines before a head keep no connection.
+  if (in_head && !soon) deadline_ = std::min(deadline_, WaitsUntil());
   // A stream may pause between lines, but not in the middle of one.
   const bool owes_body =
       phase_ == Phase::kBody && (plan_.body != BodyMode::kStream || !body_.empty());
   if (owes_body) deadline_ = std::min(deadline_, transfer_until_);
   const bool streams = phase_ == Phase::kBody && plan_.body == BodyMode::kStream;
-  if (streams && !only_blank_) line_until_ = After(shared_->limits.idle_ms);
+  if (streams && std::exchange(progressed_, false)) line_until_ = After(shared_->limits.idle_ms);
   if (streams) deadline_ = std::min({deadline_, line_until_, stream_until_});
   if (in_head && !head_begun) thread_->AddIdle(this);
   const bool into_body =
@@ -117,6 +119,12 @@ void Session::ReadBodyHere() {
     here += static_cast<size_t>(count);
     shared_->counters.bytes_in.fetch_add(static_cast<uint64_t>(count), std::memory_order_relaxed);
   }
+}
+
+/// Until when the connection may wait for a head to begin.
+Session::Clock::time_point Session::WaitsUntil() {
+  if (!parser_ || !parser_->touched()) idle_until_ = After(shared_->limits.idle_ms);
+  return idle_until_;
 }
 
 int64_t Session::HeaderMs() const {
@@ -195,7 +203,7 @@ void Session::EndRequest(unsigned status) {
   const Clock::time_point now = Clock::now();
   shared_->service->Done({head_, plan_, status, response_.error_code, response_.log_tag, now,
                           now - began_, waited_, worked_, bytes_in_, bytes_out_, connection_.peer});
-  waited_ = worked_ = {};
+  waited_ = worked_ = charged_work_ = {};
   bytes_in_ = bytes_out_ = 0;
   if (in_request_) ++unwritten_;
   in_request_ = false;

@@ -11,10 +11,16 @@ constexpr std::string_view StatusText(unsigned status) noexcept {
   switch (status) {
     case 200:
       return "OK";
+    case 202:
+      return "Accepted";
     case 206:
       return "Partial Content";
     case 400:
       return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
     case 404:
       return "Not Found";
     case 405:
@@ -29,6 +35,8 @@ constexpr std::string_view StatusText(unsigned status) noexcept {
       return "Content Too Large";
     case 415:
       return "Unsupported Media Type";
+    case 421:
+      return "Misdirected Request";
     case 422:
       return "Unprocessable Content";
     case 429:

@@ -19,6 +19,10 @@ namespace ssl = boost::asio::ssl;
 /// Sessions of another server are never resumed here.
 constexpr std::array<unsigned char, 6> kSessionContext = {'s', 'e', 'e', 'n', 'd', 'b'};
 
+/// Of TLS 1.2: keys of their own for each connection, and encryption that proves its text. So
+/// neither a key that is stolen later opens what was recorded, nor is there padding to guess.
+constexpr char kCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
 /// The newest thing OpenSSL has to say.
 std::string Reason() {
   const unsigned long error = ERR_peek_last_error();
@@ -72,6 +76,9 @@ std::variant<Tls, TlsFailure> LoadTls(const TlsFiles& files) {
   made.context = std::make_shared<ssl::context>(ssl::context::tls_server);
   SSL_CTX* const context = made.context->native_handle();
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+  if (SSL_CTX_set_cipher_list(context, kCiphers) != 1) {
+    return TlsFailure{"certificate", "OpenSSL has none of the ciphers " + std::string(kCiphers)};
+  }
   SSL_CTX_set_options(
       context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_session_id_context(context, kSessionContext.data(), kSessionContext.size());

@@ -8,7 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "ingest/topic_writer.h"
+#include "ops/base64.h"
 #include "ops/log.h"
 
 namespace seendb::ingest {
@@ -21,6 +23,12 @@ nlohmann::ordered_json Facts(const std::string& topic, const DeadLetter& letter)
           {"partition", letter.partition},
           {"offset", letter.offset},
           {"reason", letter.reason}};
+}
+
+/// As text, and where that is not all of it the bytes too.
+void Put(const std::string& name, const std::string& bytes, nlohmann::ordered_json* line) {
+  (*line)[name] = bytes;
+  if (!IsUtf8(bytes)) (*line)[name + "_base64"] = ops::Base64Of(bytes);
 }
 
 class ToLog final : public DeadLetters {
@@ -42,8 +50,8 @@ class ToFile final : public DeadLetters {
     std::string lines;
     for (const DeadLetter& letter : letters) {
       nlohmann::ordered_json line = Facts(topic, letter);
-      line["key"] = letter.key;
-      line["payload"] = letter.payload;
+      Put("key", letter.key, &line);
+      Put("payload", letter.payload, &line);
       lines += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     }
     for (size_t at = 0; at < lines.size();) {

@@ -25,7 +25,8 @@ class DeadLetters {
   ///
   /// To a topic: key and payload as they were (of a payload beyond 900,000 bytes its beginning),
   /// with the headers seendb.topic, seendb.partition, seendb.offset and seendb.reason. To a file:
-  /// a line of JSON each, bytes that are not UTF-8 replaced. Otherwise only the log tells of them.
+  /// a line of JSON each; what is not UTF-8 is in `key_base64` or `payload_base64` as it was,
+  /// beside its text with such bytes replaced. Otherwise only the log tells of them.
   static Result<std::unique_ptr<DeadLetters>> New(const ops::KafkaConfig& config);
 };
 

@@ -80,15 +80,17 @@ Status TopicWriter::Send(const std::string& topic, const OutMessage& message) {
   add(RD_KAFKA_VTYPE_MSGFLAGS).u.i = RD_KAFKA_MSG_F_COPY | RD_KAFKA_MSG_F_BLOCK;
   if (!message.key.empty()) bytes(RD_KAFKA_VTYPE_KEY, message.key);
   bytes(RD_KAFKA_VTYPE_VALUE, message.payload);
+  // Made here, since librdkafka before 2.5 frees headers of its own making twice where the topic
+  // takes no messages.
+  rd_kafka_headers_t* const headers = rd_kafka_headers_new(message.headers.size());
   for (const auto& [name, text] : message.headers) {
-    auto& to = add(RD_KAFKA_VTYPE_HEADER).u.header;
-    to.name = name;
-    to.val = text.data();
-    to.size = static_cast<ssize_t>(text.size());
+    rd_kafka_header_add(headers, name, -1, text.data(), static_cast<ssize_t>(text.size()));
   }
+  add(RD_KAFKA_VTYPE_HEADERS).u.headers = headers;
   add(RD_KAFKA_VTYPE_OPAQUE).u.ptr = &failure_;
   rd_kafka_error_t* const error = rd_kafka_produceva(producer_.get(), fields.data(), fields.size());
   if (error == nullptr) return Status::Ok();
+  rd_kafka_headers_destroy(headers);
   const rd_kafka_resp_err_t code = rd_kafka_error_code(error);
   rd_kafka_error_destroy(error);
   return Failed(topic, code);

@@ -1,6 +1,7 @@
 #include "kafka/handle.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace seendb::kafka {
 namespace {
@@ -9,6 +10,37 @@ constexpr size_t kErrorBytes = 512;
 
 Status Unavailable(rd_kafka_resp_err_t error) {
   return Status::Unavailable(rd_kafka_err2str(error));
+}
+
+/// Calls `take` for each partition of the topic; for none where there is no such topic.
+template <typename Take>
+Status AskMetadata(rd_kafka_t* handle, const std::string& topic, int timeout_ms, Take take) {
+  const KafkaOwned<rd_kafka_topic_t> asked(rd_kafka_topic_new(handle, topic.c_str(), nullptr));
+  if (!asked) return Unavailable(rd_kafka_last_error());
+  const rd_kafka_metadata_t* answer = nullptr;
+  const rd_kafka_resp_err_t error = rd_kafka_metadata(handle, 0, asked.get(), &answer, timeout_ms);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(error);
+  const KafkaOwned<const rd_kafka_metadata_t> owned(answer);
+  for (int i = 0; i < answer->topic_cnt; ++i) {
+    const rd_kafka_metadata_topic_t& one = answer->topics[i];
+    if (one.topic != topic || one.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) continue;
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(one.err);
+    for (int at = 0; at < one.partition_cnt; ++at) take(one.partitions[at]);
+  }
+  return Status::Ok();
+}
+
+/// The first offset at or after a time; RD_KAFKA_OFFSET_BEGINNING and _END may stand for one.
+Result<int64_t> AskOffset(rd_kafka_t* handle, const std::string& topic, int32_t partition,
+                          int64_t at, int timeout_ms) {
+  const KafkaPartitions asked(rd_kafka_topic_partition_list_new(1));
+  rd_kafka_topic_partition_t* const one =
+      rd_kafka_topic_partition_list_add(asked.get(), topic.c_str(), partition);
+  one->offset = at;
+  const rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(handle, asked.get(), timeout_ms);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(error);
+  if (one->err != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(one->err);
+  return one->offset;
 }
 
 }  // namespace
@@ -32,42 +64,66 @@ Result<KafkaHandle> NewHandle(rd_kafka_type_t type, KafkaConf conf) {
 
 Result<std::vector<int32_t>> PartitionsOf(rd_kafka_t* handle, const std::string& topic,
                                           int timeout_ms) {
-  const KafkaOwned<rd_kafka_topic_t> asked(rd_kafka_topic_new(handle, topic.c_str(), nullptr));
-  if (!asked) return Unavailable(rd_kafka_last_error());
-  const rd_kafka_metadata_t* answer = nullptr;
-  const rd_kafka_resp_err_t error = rd_kafka_metadata(handle, 0, asked.get(), &answer, timeout_ms);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(error);
-  const KafkaOwned<const rd_kafka_metadata_t> owned(answer);
   std::vector<int32_t> partitions;
-  for (int i = 0; i < answer->topic_cnt; ++i) {
-    const rd_kafka_metadata_topic_t& one = answer->topics[i];
-    if (one.topic != topic || one.err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) continue;
-    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(one.err);
-    for (int at = 0; at < one.partition_cnt; ++at) partitions.push_back(one.partitions[at].id);
-  }
+  const Status asked = AskMetadata(handle, topic, timeout_ms,
+                                   [&](const auto& one) { partitions.push_back(one.id); });
+  if (!asked.ok()) return asked;
   std::sort(partitions.begin(), partitions.end());
   return partitions;
 }
 
+Result<std::map<int32_t, int32_t>> LeadersOf(rd_kafka_t* handle, const std::string& topic,
+                                             int timeout_ms) {
+  std::map<int32_t, int32_t> leaders;
+  const Status asked = AskMetadata(handle, topic, timeout_ms, [&](const auto& one) {
+    if (one.leader >= 0) leaders[one.id] = one.leader;
+  });
+  if (!asked.ok()) return asked;
+  return leaders;
+}
+
+Result<std::map<int32_t, int64_t>> EndsOf(rd_kafka_t* handle, const std::string& topic,
+                                          const std::vector<int32_t>& partitions, int timeout_ms) {
+  const KafkaPartitions asked(
+      rd_kafka_topic_partition_list_new(static_cast<int>(partitions.size())));
+  for (const int32_t partition : partitions) {
+    // In place of a time, to the broker it is the end.
+    rd_kafka_topic_partition_list_add(asked.get(), topic.c_str(), partition)->offset =
+        RD_KAFKA_OFFSET_END;
+  }
+  const rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(handle, asked.get(), timeout_ms);
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(error);
+  std::map<int32_t, int64_t> ends;
+  for (int i = 0; i < asked->cnt; ++i) {
+    const rd_kafka_topic_partition_t& one = asked->elems[i];
+    if (one.err != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(one.err);
+    if (one.offset < 0) return Status::Unavailable("the broker names no end of the log");
+    ends[one.partition] = one.offset;
+  }
+  return ends;
+}
+
+// Not by rd_kafka_query_watermark_offsets: up to librdkafka 2.2 it has no end where the broker is
+// gone, whatever time it is given. One question can't name a partition twice (KAFKA-1588).
 Result<std::pair<int64_t, int64_t>> Watermarks(rd_kafka_t* handle, const std::string& topic,
                                                int32_t partition, int timeout_ms) {
-  int64_t low = 0, high = 0;
-  const rd_kafka_resp_err_t error =
-      rd_kafka_query_watermark_offsets(handle, topic.c_str(), partition, &low, &high, timeout_ms);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(error);
-  return std::pair(low, high);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  const Result<int64_t> low =
+      AskOffset(handle, topic, partition, RD_KAFKA_OFFSET_BEGINNING, timeout_ms);
+  if (!low.ok()) return low.status();
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+      until - std::chrono::steady_clock::now());
+  const Result<int64_t> high = AskOffset(handle, topic, partition, RD_KAFKA_OFFSET_END,
+                                         std::max(1, static_cast<int>(left.count())));
+  if (!high.ok()) return high.status();
+  if (*low < 0 || *high < 0) return Status::Unavailable("the broker names no ends of the log");
+  return std::pair(*low, *high);
 }
 
 Result<int64_t> OffsetAt(rd_kafka_t* handle, const std::string& topic, int32_t partition,
                          int64_t at_ms, int timeout_ms) {
-  const KafkaPartitions asked(rd_kafka_topic_partition_list_new(1));
-  rd_kafka_topic_partition_t* const one =
-      rd_kafka_topic_partition_list_add(asked.get(), topic.c_str(), partition);
-  one->offset = at_ms;
-  const rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(handle, asked.get(), timeout_ms);
-  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(error);
-  if (one->err != RD_KAFKA_RESP_ERR_NO_ERROR) return Unavailable(one->err);
-  return std::max<int64_t>(one->offset, -1);
+  const Result<int64_t> offset = AskOffset(handle, topic, partition, at_ms, timeout_ms);
+  return offset.ok() ? Result<int64_t>(std::max<int64_t>(*offset, -1)) : offset;
 }
 
 }  // namespace seendb::kafka

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,7 +56,15 @@ Result<KafkaHandle> NewHandle(rd_kafka_type_t type, KafkaConf conf);
 /// The partitions of a topic, ascending; none where there is no such topic.
 Result<std::vector<int32_t>> PartitionsOf(rd_kafka_t* handle, const std::string& topic,
                                           int timeout_ms);
-/// What the broker keeps of a partition: from the first to before the second.
+/// The brokers that lead the partitions of a topic, by partition. Those that nobody leads are left
+/// out. The handle sends questions to these brokers from then on.
+Result<std::map<int32_t, int32_t>> LeadersOf(rd_kafka_t* handle, const std::string& topic,
+                                             int timeout_ms);
+/// The offsets behind the last messages of partitions that one broker leads, by one question to it.
+/// Fails where any of them fails.
+Result<std::map<int32_t, int64_t>> EndsOf(rd_kafka_t* handle, const std::string& topic,
+                                          const std::vector<int32_t>& partitions, int timeout_ms);
+/// What the broker keeps of a partition: from the first to before the second. Two questions.
 Result<std::pair<int64_t, int64_t>> Watermarks(rd_kafka_t* handle, const std::string& topic,
                                                int32_t partition, int timeout_ms);
 /// The first message at or after a time; -1 where there is none yet.

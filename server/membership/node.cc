@@ -9,12 +9,14 @@
 
 #include <unistd.h>
 
+#include "cluster/log_record.h"
 #include "cluster/meta_cache.h"
 #include "cluster/meta_log.h"
 #include "cluster/node_report.h"
 #include "cluster/report.h"
 #include "membership/prober.h"
 #include "ops/log.h"
+#include "ops/secret_files.h"
 
 namespace seendb::membership {
 namespace {
@@ -27,6 +29,8 @@ using cluster::NodeState;
 using cluster::NodeView;
 
 constexpr std::chrono::milliseconds kProbeEvery{1'000}, kProbeTimeout{1'000};
+// Who answers later is heard in the next round.
+constexpr std::chrono::milliseconds kGatherMost{200};
 constexpr std::chrono::milliseconds kOpenPause{50};
 constexpr int64_t kStopMs = 3'000;
 constexpr size_t kSecretBytesLeast = 16, kSecretBytesMost = 1'024;
@@ -73,6 +77,12 @@ cluster::KafkaAccess AccessOf(const ops::ClusterConfig& config) {
 
 /// The first line of the file.
 Result<std::string> ReadSecret(const std::string& path) {
+  Status writers = ops::CheckWriters(path, "/cluster/secret_file");
+  if (!writers.ok()) return writers;
+  if (const std::string readable = ops::ReadableByEverybody(path); !readable.empty()) {
+    ops::Log(ops::LogLevel::kWarn, "secret_readable",
+             {{"key", "/cluster/secret_file"}, {"warning", readable}});
+  }
   std::ifstream file(path);
   std::string secret;
   if (!file.is_open() || !std::getline(file, secret)) {
@@ -133,6 +143,7 @@ Status Node::Prepare() {
   peers_.emplace(options);
   options.answer_bytes_most = cluster::kNodeReportBytesMost;
   probes_.emplace(options);
+  prober_.emplace(&*probes_, kProbeTimeout);
   return RenewTls();
 }
 
@@ -171,13 +182,19 @@ Status Node::Open() {
     std::this_thread::sleep_for(kOpenPause);
   }
   if (Status home = cluster::CheckHome(db_, *meta->init()); !home.ok()) return home;
+  if (meta->log_version() > cluster::kLogVersion) {
+    return Status::Incompatible("the cluster writes log records of version " +
+                                std::to_string(meta->log_version()) + "; this software reads " +
+                                std::to_string(cluster::kLogVersion));
+  }
   follower.RegisterAs(MemberRecord{.node = config_.node,
                                    .url = config_.advertise,
                                    .zone = config_.zone,
                                    .weight = config_.weight,
-                                   .build = build_});
-  ProbeOthers();  // who is ready knows whom to ask
-  probing_.Start(kProbeEvery, [this] { ProbeOthers(); });
+                                   .build = build_,
+                                   .log_version = cluster::kLogVersion});
+  ProbeOthers(kProbeTimeout);  // who is ready knows whom to ask
+  probing_.Start(kProbeEvery, [this] { ProbeOthers(kGatherMost); });
   return {};
 }
 
@@ -200,7 +217,12 @@ NodeReport Node::OwnReport() const {
   report.build = build_;
   report.now_ms = WallNowMs();
   report.stopping = stopping_;
+  // First: one that comes in between is told of twice.
+  if (none_) report.none = none_();
   if (replicas_) report.replicas = replicas_();
+  for (const auto& [partition, replica] : report.replicas) {
+    if (replica.state != cluster::ReplicaState::kFetching) report.none.erase(partition);
+  }
   if (const auto* const following = follower()) {
     if (const auto meta = following->meta()) report.meta_offset = meta->next_offset();
   }
@@ -228,6 +250,7 @@ Node::Views Node::AllViews() const {
   NodeView& own = views[config_.node];
   own.health.Answered();
   own.report = OwnReport();
+  cluster::JudgeClocks(&views);
   return views;
 }
 
@@ -253,11 +276,28 @@ bool Node::IsSecret(std::string_view shown) const {
   return differs == 0;
 }
 
+std::vector<uint32_t> Node::Leaderless() const {
+  std::vector<uint32_t> leaderless;
+  const auto whom = table();
+  if (whom == nullptr || whom->placement_offset() < 0) return leaderless;
+  for (uint32_t p = 0; p < whom->partitions(); ++p) {
+    if (!whom->of(p).leader) leaderless.push_back(p);
+  }
+  return leaderless;
+}
+
 std::vector<std::string> Node::Problems() const {
   std::vector<std::string> problems;
   const auto* const following = follower();
   if (following != nullptr && !following->problem().empty()) {
     problems.push_back("cluster: " + following->problem());
+  }
+  if (const std::vector<uint32_t> leaderless = Leaderless(); !leaderless.empty()) {
+    problems.push_back("no node leads " + cluster::PartitionsText(leaderless) +
+                       ": nobody can write there");
+  }
+  for (std::string& one : cluster::ClockProblems(config_.node, AllViews())) {
+    problems.push_back(std::move(one));
   }
   const MutexLock lock(mutex_);
   for (const auto& [node, why] : why_) {
@@ -312,20 +352,22 @@ Result<Meta> Node::Commit(const cluster::MetaRecord& record, std::chrono::millis
   return (*log)->meta();
 }
 
-void Node::ProbeOthers() {
+void Node::ProbeOthers(std::chrono::milliseconds gather) {
   const auto meta = follower()->meta();
   std::vector<ProbeTarget> targets;
   for (const auto& [node, member] : meta->members()) {
     if (node != config_.node) targets.push_back({node, member.url});
   }
-  const std::vector<ProbeResult> results = ProbeAll(&*probes_, targets, kProbeTimeout);
+  const auto results = prober_->Round(targets, gather);
   {
     const MutexLock lock(mutex_);
     const auto is_gone = [&](const auto& one) { return !meta->members().contains(one.first); };
     std::erase_if(views_, is_gone);
     std::erase_if(why_, is_gone);
   }
-  for (size_t i = 0; i < targets.size(); ++i) Take(targets[i].node, results[i]);
+  for (const auto& [node, result] : results) {
+    if (meta->members().contains(node)) Take(node, result);
+  }
   RenewTable();
 }
 
@@ -341,10 +383,14 @@ void Node::Take(const std::string& node, const ProbeResult& result) {
   {
     const MutexLock lock(mutex_);
     NodeView& view = views_[node];
+    if (view.report && result.steady_asked_ms < view.asked_ms) return;  // it answered a later one
     before = view.health.state();
     if (report) {
       view.health.Answered();
-      view.clock_ahead_ms = report->now_ms - result.asked_at_ms;
+      view.clock_ahead_ms =
+          cluster::SurelyAhead(report->now_ms - result.asked_at_ms, result.asked_within_ms);
+      view.asked_ms = result.steady_asked_ms;
+      view.answered_ms = result.steady_answered_ms;
       view.report = std::move(report);
     } else if (result.kind == ProbeResult::Kind::kRefused) {
       view.health.Refused();

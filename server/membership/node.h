@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "cluster/follower.h"
 #include "cluster/routing_table.h"
 #include "cluster/view.h"
+#include "membership/prober.h"
 #include "net/client_tls.h"
 #include "ops/cluster_config.h"
 #include "ops/periodic.h"
@@ -26,8 +28,6 @@
 #include "seendb/status.h"
 
 namespace seendb::membership {
-
-struct ProbeResult;
 
 /// kInvalidArgument with the key at fault ("/cluster/advertise"): settings that no node can have.
 /// Nothing is asked of the brokers, and no file is read.
@@ -63,6 +63,8 @@ class Node {
   void TellReplicas(std::function<std::map<uint32_t, cluster::ReplicaReport>()> replicas) {
     replicas_ = std::move(replicas);
   }
+  /// Told of the partitions of which it has nothing (NodeReport::none). Before Open.
+  void TellNone(std::function<std::set<uint32_t>()> none) { none_ = std::move(none); }
   /// The newest fold; null: the cluster is not known yet.
   std::shared_ptr<const cluster::Meta> meta() const;
   /// Waits until everything that is in the topic of records now is in the fold.
@@ -95,6 +97,8 @@ class Node {
   std::string StatusReport() const;
   /// Whether this is the secret that nodes show each other. Takes as long whatever it is.
   bool IsSecret(std::string_view shown) const;
+  /// The partitions that nobody leads as it saw the members last; none before the first placement.
+  std::vector<uint32_t> Leaderless() const;
   /// What is wrong, for people.
   std::vector<std::string> Problems() const;
 
@@ -104,7 +108,7 @@ class Node {
   /// Null before Open.
   cluster::Follower* follower() const;
   cluster::NodeReport OwnReport() const;
-  void ProbeOthers();
+  void ProbeOthers(std::chrono::milliseconds gather);
   void Take(const std::string& node, const ProbeResult& result);
   void Met(const std::string& node, void (cluster::NodeHealth::*what)());
 
@@ -112,6 +116,7 @@ class Node {
   const std::string db_, build_, incarnation_;
   const net::TlsFiles tls_;
   std::function<std::map<uint32_t, cluster::ReplicaReport>()> replicas_;
+  std::function<std::set<uint32_t>()> none_;
   std::string secret_;
   std::atomic<bool> stopping_{false};
 
@@ -123,6 +128,7 @@ class Node {
   std::map<std::string, std::string> why_ GUARDED_BY(mutex_);       // a member does not answer
   std::optional<peers::PeerClient> peers_;
   std::optional<peers::PeerClient> probes_;  // apart, so that they wait for no request
+  std::optional<Prober> prober_;
   ops::Periodic probing_;
 };
 

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/outside_json.h"
 #include "migrated/imported_users.h"
 #include "ops/log.h"
 
@@ -35,7 +36,7 @@ Result<std::unique_ptr<AffectedUsers>> AffectedUsers::Open(const std::string& db
   std::ifstream lines(path);
   const MutexLock lock(users->mutex_);
   for (std::string line; std::getline(lines, line);) {
-    const auto user = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+    const auto user = ParseOutside(line);
     if (!user.is_string() || !users->known_.insert(user.get<std::string>()).second) continue;
     if (users->first_.size() < kShownMost) users->first_.push_back(user.get<std::string>());
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/log.h"
+#include "ops/secret_files.h"
 
 namespace seendb::migration {
 namespace {
@@ -13,6 +14,8 @@ constexpr std::chrono::milliseconds kRefusesFor{200};
 
 /// The first line of a file.
 Result<std::string> ReadPassword(const std::string& path) {
+  Status writers = ops::CheckWriters(path, "/redis_password_file");
+  if (!writers.ok()) return writers;
   std::ifstream file(path);
   std::string line;
   if (!file || !std::getline(file, line)) {

@@ -9,6 +9,7 @@
 #include "http/listener.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
+#include "ops/exposure.h"
 
 namespace seendb::ops {
 namespace {
@@ -63,6 +64,9 @@ CommandLine Compose(const CLI::App& app, const Flags& flags) {
   }
   if (config.db.empty()) return Refused("--db DIR is missing");
   if (!http::ParseHostPort(config.listen)) return Refused("--listen must be HOST:PORT");
+  if (const std::string exposed = ExposureOf(config); config.require_secure && !exposed.empty()) {
+    return Refused("/require_secure: " + exposed);
+  }
   return {.config = std::move(config), .check_config = flags.check_config};
 }
 

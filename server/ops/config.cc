@@ -13,6 +13,7 @@
 #include "http/listener.h"
 #include "ops/admission_config.h"
 #include "ops/config_keys.h"
+#include "ops/secret_files.h"
 #include "seendb/policy.h"
 
 namespace seendb::ops {
@@ -203,6 +204,7 @@ Status ReadConfig(std::string_view json, Config* config) {
                          {"tls", TlsSection(&config->tls)},
                          {"tokens_file", Name(&config->tokens_file)},
                          {"authenticate_once", Flag(&config->authenticate_once)},
+                         {"require_secure", Flag(&config->require_secure)},
                          {"hosts", TextList(&config->hosts, kNamesMost, CheckHostName)},
                          {"origins", TextList(&config->origins, kNamesMost, CheckOrigin)},
                          {"threads", Integer(&config->threads, 0, 1'024)},
@@ -234,7 +236,13 @@ Status ReadConfigFile(const std::string& path, Config* config) {
   if (!file) return Status::IOError("can't read " + path);
   config->file = path;
   const Status read = ReadConfig(text, config);
-  if (read.ok()) return read;
+  if (read.ok()) {
+    const std::string secret = WrittenSecret(*config);
+    const Status writers = secret.empty() ? Status() : CheckWriters(path);
+    if (writers.ok()) return read;
+    return Status::InvalidArgument(
+        std::string(writers.message()) + " (it holds a secret: " + secret + ")", secret);
+  }
   const std::string field(read.field());
   const std::string where = path + ": " + (field.empty() ? field : field + ": ");
   return Status::InvalidArgument(where + std::string(read.message()), field);

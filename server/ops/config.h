@@ -34,6 +34,7 @@ struct Config {
   std::optional<http::TlsFiles> tls;       ///< "tls"; unset: TCP without TLS
   std::string tokens_file;                 ///< empty: no tokens are asked for
   bool authenticate_once = false;          ///< a connection shows its token only once
+  bool require_secure = false;             ///< it starts only if ExposureOf finds nothing
   uint32_t threads = 0;                    ///< I/O threads; 0: as many as the machine has cores
   std::vector<std::string> hosts;          ///< names that clients may reach it by; "*": any
   std::vector<std::string> origins;        ///< pages that may make browsers ask

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json_pointer.h"
+#include "base/outside_json.h"
 #include "base/suggest.h"
 
 namespace seendb::ops {
@@ -12,6 +13,10 @@ namespace seendb::ops {
 Status ParseStrictly(std::string_view json, Json* document) {
   if (json.find('\0') != std::string_view::npos) {  // the parser would take it for the end
     return Status::InvalidArgument("malformed JSON: a zero byte");
+  }
+  if (JsonDepth(json) > kOutsideDepthMost) {
+    return Status::InvalidArgument("more than " + std::to_string(kOutsideDepthMost) +
+                                   " levels deep");
   }
   std::vector<std::set<std::string>> open;
   std::string repeated;

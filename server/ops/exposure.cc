@@ -19,10 +19,15 @@ bool IsLoopback(const std::string& listen) {
 }  // namespace
 
 std::string ExposureOf(const Config& config) {
-  const bool asks = !config.tokens_file.empty() || (config.tls && !config.tls->client_ca.empty());
-  if (asks) return {};
+  const bool certified = config.tls && !config.tls->client_ca.empty();
+  const bool asks = !config.tokens_file.empty() || certified;
+  if (asks && config.tls) return {};
   for (const std::string& listen : {config.listen, config.admin_listen}) {
     if (listen.empty() || IsLoopback(listen)) continue;
+    if (asks) {
+      return "tokens travel to " + listen +
+             " in clear: without tls whoever is on the way reads them";
+    }
     return "whoever reaches " + listen +
            " may do everything: neither tokens_file nor tls.client_ca is set";
   }

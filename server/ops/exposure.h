@@ -8,8 +8,8 @@
 
 namespace seendb::ops {
 
-/// What is wrong: it listens beyond this machine, and asks neither for tokens nor for certificates.
-/// Empty: nothing.
+/// What is wrong: it listens beyond this machine, and asks neither for tokens nor for certificates,
+/// or for tokens that nothing hides on their way. Empty: nothing.
 std::string ExposureOf(const Config& config);
 
 }  // namespace seendb::ops

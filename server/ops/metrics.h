@@ -72,6 +72,17 @@ struct MoveCounts {
   std::optional<int64_t> log_margin_ms = {};  ///< how long the log keeps what is applied next
 };
 
+/// How a node's replicas and its cluster are.
+struct ClusterCounts {
+  std::vector<std::pair<std::string, uint64_t>> replicas_by_state;  ///< of those held, or fetched
+  uint64_t cut_off = 0;          ///< of them: without a way to their log
+  uint64_t leaderless = 0;       ///< partitions that nobody leads, as this node sees the others
+  int64_t behind_ms = 0;         ///< of the replica that is most behind
+  uint64_t append_failures = 0;  ///< records that the log did not take, since the start
+  /// By how much the clocks of the other nodes that are up seem to be ahead of this one's.
+  std::vector<std::pair<std::string, int64_t>> clocks_ahead_ms;
+};
+
 /// What is asked of others at each scrape.
 struct MetricsSnapshot {
   std::string version, commit;     ///< of the software that runs
@@ -97,6 +108,7 @@ struct MetricsSnapshot {
   const admission::Admission* admission = nullptr;       ///< borrowed; null: nothing of it
   std::optional<RouterCounts> router;                    ///< of a node of a cluster
   std::optional<MoveCounts> moves;                       ///< likewise
+  std::optional<ClusterCounts> cluster;                  ///< likewise, once it has replicas
 };
 
 /// Counters of the HTTP side, and the text of everything. Threads: any.
@@ -176,6 +188,10 @@ void CollectSnapshot(const MetricsSnapshot& snapshot,
 
 /// The part of it about the process and its machine.
 void CollectProcess(const MetricsSnapshot& snapshot,
+                    std::vector<prometheus::MetricFamily>* families);
+
+/// The part of it about a node's replicas and its cluster; nothing where there is none.
+void CollectCluster(const MetricsSnapshot& snapshot,
                     std::vector<prometheus::MetricFamily>* families);
 
 /// The part of it that tells of migrations; nothing where there are none.

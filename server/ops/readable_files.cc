@@ -1,7 +1,12 @@
 #include "ops/readable_files.h"
 
+#include <cstddef>
 #include <filesystem>
 #include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "ops/log.h"
 
 namespace seendb::ops {
 namespace {
@@ -14,7 +19,10 @@ bool Allows(const fs::file_status& status, fs::perms wanted) {
   return (status.permissions() & wanted) != fs::perms::none;
 }
 
-}  // namespace
+struct ReadableFiles {
+  size_t count = 0;
+  std::string example;  // the path of one of them
+};
 
 ReadableFiles ReadableByOthers(const std::string& folder) {
   ReadableFiles found;
@@ -32,6 +40,18 @@ ReadableFiles ReadableByOthers(const std::string& folder) {
     at.increment(error);  // a file that went meanwhile is no error of the next
   }
   return found;
+}
+
+}  // namespace
+
+void TellReadableFiles(const std::string& folder) {
+  const ReadableFiles found = ReadableByOthers(folder);
+  if (found.count == 0) return;
+  Log(LogLevel::kWarn, "readable_by_others",
+      {{"db", folder},
+       {"files", found.count},
+       {"example", found.example},
+       {"hint", "every user of this machine can read them; do: chmod -R o-rwx " + folder}});
 }
 
 }  // namespace seendb::ops

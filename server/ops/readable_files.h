@@ -3,19 +3,13 @@
 
 #pragma once
 
-#include <cstddef>
 #include <string>
 
 namespace seendb::ops {
 
-/// What was found below a folder.
-struct ReadableFiles {
-  size_t count = 0;     ///< files; counting ends at 100,000 entries of folders
-  std::string example;  ///< the path of one of them
-};
-
-/// Looks at the modes below `folder`. Links are not followed; what can't be looked at counts as not
-/// readable.
-ReadableFiles ReadableByOthers(const std::string& folder);
+/// Looks at the modes below `folder`, and logs a warning with the number of such files and one of
+/// them. Links are not followed; what can't be looked at counts as not readable; counting ends at
+/// 100,000 entries of folders.
+void TellReadableFiles(const std::string& folder);
 
 }  // namespace seendb::ops

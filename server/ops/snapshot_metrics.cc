@@ -254,6 +254,7 @@ void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>*
   Writer out(families);
   CollectListener(snapshot, &out);
   CollectQueueWaits(snapshot, families);
+  CollectCluster(snapshot, families);
   if (snapshot.admission != nullptr) {
     CollectAdmission(*snapshot.admission, std::chrono::steady_clock::now(), families);
   }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "ops/config_keys.h"
+#include "ops/secret_files.h"
 #include "seendb/policy.h"
 
 namespace seendb::ops {
@@ -134,9 +135,20 @@ bool Token::Reaches(std::string_view collection) const {
          std::find(collections.begin(), collections.end(), collection) != collections.end();
 }
 
+bool Token::HasRightsOf(const Token& other) const {
+  if (role < other.role) return false;
+  if (collections.empty() || other.collections.empty()) return collections.empty();
+  return std::all_of(other.collections.begin(), other.collections.end(),
+                     [this](const std::string& one) { return Reaches(one); });
+}
+
 const Token* TokenSet::Find(std::string_view token) const {
   Digest digest{};
   SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
+  return FindDigest(digest);
+}
+
+const Token* TokenSet::FindDigest(const Digest& digest) const {
   size_t found = tokens.size();
   for (size_t i = 0; i < digests.size(); ++i) {
     const bool same = CRYPTO_memcmp(digests[i].data(), digest.data(), digest.size()) == 0;
@@ -171,6 +183,7 @@ Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json,
     if (std::find(set->digests.begin(), set->digests.end(), digest) != set->digests.end()) {
       return Status::InvalidArgument("another entry has this token", at + "/sha256");
     }
+    token.digest = digest;
     set->tokens.push_back(std::move(token));
     set->digests.push_back(digest);
   }
@@ -187,9 +200,7 @@ Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
   if (stat(path.c_str(), &about) != 0) {
     return Status::IOError("can't read " + path + ": " + std::strerror(errno));
   }
-  if ((about.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return Status::InvalidArgument(path + " can be written by others; do: chmod go-w " + path);
-  }
+  if (Status writers = CheckWriters(path); !writers.ok()) return writers;
   if (static_cast<uint64_t>(about.st_size) > kMaxTokensFileBytes) {
     return Status::InvalidArgument(path + " is over " + std::to_string(kMaxTokensFileBytes) +
                                    " bytes");

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,9 +43,12 @@ struct Token {
   std::optional<Priority> priority;
   double share = 1;  ///< of the server under load, beside the shares of the others
   admission::Tenant* tenant = nullptr;  ///< its account; null: none is kept
+  std::array<uint8_t, 32> digest{};     ///< the SHA-256 of the token
 
   /// Whether it may use the collection.
   bool Reaches(std::string_view collection) const;
+  /// Whether it may do all that `other` may.
+  bool HasRightsOf(const Token& other) const;
 };
 
 /// Most tokens in a file, and its most bytes.
@@ -59,8 +63,16 @@ class TokenSet {
   /// The entry of a token. Takes as long whether there is one or not. Cost: a SHA-256 and a
   /// comparison of 32 bytes for each entry.
   const Token* Find(std::string_view token) const;
+  /// The entry of the token with that SHA-256.
+  const Token* FindDigest(const Digest& digest) const;
   /// The entry of that name.
   const Token* FindName(std::string_view name) const;
+
+  /// Whether `token` is an entry of this file itself.
+  bool Has(const Token& token) const {
+    return !tokens.empty() && !std::less<>()(&token, &tokens.front()) &&
+           !std::less<>()(&tokens.back(), &token);
+  }
 
   std::vector<Token> tokens;
   std::vector<Digest> digests;  ///< beside `tokens`

@@ -25,6 +25,11 @@ void PeerClient::Ask(PeerRequest request, Done done) {
   threads_[turn % threads_.size()]->Post(std::move(request), std::move(done));
 }
 
+void PeerClient::After(std::chrono::milliseconds time, std::function<void()> then) {
+  const size_t turn = next_.fetch_add(1, std::memory_order_relaxed);
+  threads_[turn % threads_.size()]->After(time, std::move(then));
+}
+
 void PeerClient::SetTls(const net::TlsContext& tls) {
   for (const auto& thread : threads_) thread->SetTls(tls);
 }

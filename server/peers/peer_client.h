@@ -47,6 +47,7 @@ struct PeerRequest {
   Headers headers = {};
   PeerBody body = {};
   std::chrono::milliseconds timeout{1'000};  ///< for all of it; the wait for a connection included
+  bool waits_for_none = false;  ///< gets a connection of its own where all of the node's are busy
 };
 
 /// What became of it.
@@ -96,6 +97,8 @@ class PeerClient {
   /// Asks. A request on a kept connection that turns out to be closed is sent once more, on a new
   /// one: requests must be such that a repetition does no harm. `done` must not wait.
   void Ask(PeerRequest request, Done done);
+  /// Calls `then` after a while, on one of the client's threads; never, where it stops before.
+  void After(std::chrono::milliseconds time, std::function<void()> then);
   /// New connections are made with this; those that are busy go on, idle ones are closed.
   void SetTls(const net::TlsContext& tls);
   /// Ends everything: what is under way is kBroken. Waits for the threads; later calls of Ask are

@@ -44,6 +44,21 @@ void PeerThread::Post(PeerRequest request, PeerClient::Done done) {
   exchange->done(Unsent("the server is shutting down"));
 }
 
+void PeerThread::After(std::chrono::milliseconds time, std::function<void()> then) {
+  const MutexLock lock(mutex_);
+  if (stopped_) return;
+  const auto timer = std::make_shared<boost::asio::steady_timer>(context_, time);
+  boost::asio::post(context_, [this, timer, then = std::move(then)]() mutable {
+    if (ending_) return;
+    timers_.insert(timer);
+    timer->async_wait([this, timer, then = std::move(then)](const boost::system::error_code& ec) {
+      if (ec || ending_) return;
+      timers_.erase(timer);
+      then();
+    });
+  });
+}
+
 void PeerThread::SetTls(const net::TlsContext& tls) {
   const MutexLock lock(mutex_);
   if (stopped_) return;
@@ -66,7 +81,8 @@ void PeerThread::Stop() {
 void PeerThread::Take(const std::shared_ptr<Exchange>& exchange) {
   Pool& pool = pools_[exchange->request.url];
   while (!pool.idle.empty() && pool.idle.back()->IsStale()) pool.idle.pop_back();
-  if (!pool.idle.empty() || pool.busy.size() < options_.connections_most) {
+  if (!pool.idle.empty() || pool.busy.size() < options_.connections_most ||
+      exchange->request.waits_for_none) {
     return Begin(&pool, exchange, /*fresh=*/false);
   }
   if (pool.waiting.size() >= options_.waiting_most) {
@@ -144,6 +160,7 @@ void PeerThread::Tidy() {
 void PeerThread::AbortAll() {
   ending_ = true;
   tidying_.cancel();
+  for (const auto& timer : std::exchange(timers_, {})) timer->cancel();
   std::map<std::string, Pool> pools = std::move(pools_);
   pools_.clear();
   for (auto& [url, pool] : pools) {

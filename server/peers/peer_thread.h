@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -41,6 +42,7 @@ class PeerThread {
   /// Takes a question. Any thread.
   void Post(PeerRequest request, PeerClient::Done done);
   /// See PeerClient. Any thread.
+  void After(std::chrono::milliseconds time, std::function<void()> then);
   void SetTls(const net::TlsContext& tls);
   /// Ends all that is under way, and the thread. Any other thread; a second call does nothing.
   void Stop();
@@ -68,8 +70,9 @@ class PeerThread {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::steady_timer tidying_;
-  bool ending_ = false;                // of the thread
-  std::map<std::string, Pool> pools_;  // by url
+  bool ending_ = false;                                          // of the thread
+  std::set<std::shared_ptr<boost::asio::steady_timer>> timers_;  // of After, likewise
+  std::map<std::string, Pool> pools_;                            // by url
   Mutex mutex_{LockRank::kLeaf};
   bool stopped_ GUARDED_BY(mutex_) = false;
   std::thread thread_;

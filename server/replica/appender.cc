@@ -28,8 +28,8 @@ bool WasNotSent(rd_kafka_resp_err_t error) {
 
 Result<std::unique_ptr<Appender>> Appender::New(const cluster::KafkaAccess& access,
                                                 const std::string& topic,
-                                                const AppendLimits& limits) {
-  std::unique_ptr<Appender> appender(new Appender(limits));
+                                                const AppendLimits& limits, MetaNow meta) {
+  std::unique_ptr<Appender> appender(new Appender(limits, std::move(meta)));
   for (size_t i = 0; i < kProducers; ++i) {
     Producer::Callbacks callbacks;
     callbacks.delivered = [self = appender.get()](uint64_t nonce, rd_kafka_resp_err_t error,
@@ -70,9 +70,16 @@ Status Appender::Take(const NewRecord& record, Time deadline, bool is_probe, Don
 void Appender::Append(const NewRecord& record, Time deadline, Done done) {
   uint64_t nonce = 0;
   const bool is_probe = record.kind == LogKind::kTick;
-  Status status = Take(record, deadline, is_probe, &done, &nonce);
+  const auto meta = meta_();
+  const uint32_t log_version = meta == nullptr ? 1 : meta->log_version();
+  Status status = cluster::CheckMayWrite(record.kind, log_version);
+  if (status.ok()) status = Take(record, deadline, is_probe, &done, &nonce);
   if (!status.ok()) return done(status);
-  const std::string header = cluster::EncodeLogHeader({record.kind, record.arrival_ms, nonce});
+  cluster::LogHeader said{record.kind, record.arrival_ms, nonce};
+  if (log_version >= 2) {
+    said.meta_offset = record.meta_offset >= 0 ? record.meta_offset : meta->next_offset();
+  }
+  const std::string header = cluster::EncodeLogHeader(said);
   status = producers_[record.partition % kProducers]->Send(record.partition, record.key,
                                                            record.value, header, nonce);
   if (status.ok()) return;
@@ -80,6 +87,7 @@ void Appender::Append(const NewRecord& record, Time deadline, Done done) {
     const MutexLock lock(mutex_);
     const auto at = pending_.find(nonce);
     if (at == pending_.end()) return;  // it has ended meanwhile
+    ++failures_;
     done = std::move(at->second.done);
     pending_.erase(at);
   }
@@ -98,9 +106,16 @@ void Appender::Tick(uint32_t partition, int64_t arrival_ms) {
          });
 }
 
-bool Appender::IsDown(uint32_t partition) const {
+std::set<uint32_t> Appender::Down() const {
   const MutexLock lock(mutex_);
-  return down_.contains(partition);
+  return down_;
+}
+
+std::string Appender::WhyDown() const {
+  const MutexLock lock(mutex_);
+  if (down_.empty()) return {};
+  const auto why = why_.find(*down_.begin());
+  return why == why_.end() ? std::string() : why->second;
 }
 
 void Appender::Delivered(uint64_t nonce, rd_kafka_resp_err_t error, int64_t offset) {
@@ -116,6 +131,7 @@ void Appender::Delivered(uint64_t nonce, rd_kafka_resp_err_t error, int64_t offs
       pending.apply_by = std::chrono::steady_clock::now() + limits_.apply;
       return;
     }
+    ++failures_;
     down_.insert(pending.partition);
     why_[pending.partition] = rd_kafka_err2str(error);
     done = std::move(pending.done);
@@ -159,7 +175,10 @@ void Appender::Expire(Time now) {
       const auto next = std::next(at);
       if (now >= std::min(pending.deadline, pending.apply_by)) {
         Result<Appended> result = Appended{.offset = pending.offset};
-        if (!delivered) result = Open("the log has not answered in time");
+        if (!delivered) {
+          ++failures_;
+          result = Open("the log has not answered in time");
+        }
         ready.emplace_back(std::move(pending.done), std::move(result));
         pending_.erase(at);
       }

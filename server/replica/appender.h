@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -30,10 +31,12 @@ namespace seendb::replica {
 class Appender {
  public:
   using Done = std::function<void(Result<Appended>)>;
+  using MetaNow = std::function<std::shared_ptr<const cluster::Meta>()>;
 
+  /// `meta`: what the cluster is, as far as it is known; null: it is not.
   static Result<std::unique_ptr<Appender>> New(const cluster::KafkaAccess& access,
-                                               const std::string& topic,
-                                               const AppendLimits& limits);
+                                               const std::string& topic, const AppendLimits& limits,
+                                               MetaNow meta);
   /// Ends it: see End.
   ~Appender();
 
@@ -42,8 +45,12 @@ class Appender {
   /// A tick, on the way to Kafka while it is away: what shows that it is back. At most one of a
   /// partition at a time.
   void Tick(uint32_t partition, int64_t arrival_ms);
-  /// Whether records of the partition are refused.
-  bool IsDown(uint32_t partition) const;
+  /// The partitions whose records are refused.
+  std::set<uint32_t> Down() const;
+  /// Records that the log did not take, or of which nobody knows in time whether it did.
+  uint64_t failures() const { return failures_; }
+  /// Why those of one of them are; empty: there is none.
+  std::string WhyDown() const;
 
   /// The own applier has applied a record; anybody's.
   void Applied(int64_t offset, const seendb::replica::Applied& applied);
@@ -62,14 +69,16 @@ class Appender {
     Done done;
   };
 
-  explicit Appender(const AppendLimits& limits)
-      : limits_(limits), random_(std::random_device()()) {}
+  Appender(const AppendLimits& limits, MetaNow meta)
+      : limits_(limits), meta_(std::move(meta)), random_(std::random_device()()) {}
   void Delivered(uint64_t nonce, rd_kafka_resp_err_t error, int64_t offset);
   void Down(size_t producer);
   /// Where refused is false, `*nonce` is that of the new record.
   Status Take(const NewRecord& record, Time deadline, bool is_probe, Done* done, uint64_t* nonce);
 
   const AppendLimits limits_;
+  const MetaNow meta_;
+  std::atomic<uint64_t> failures_{0};
   mutable Mutex mutex_{LockRank::kLeaf};
   std::mt19937_64 random_ GUARDED_BY(mutex_);
   std::map<uint64_t, Pending> pending_ GUARDED_BY(mutex_);  // by nonce

@@ -1,5 +1,6 @@
 #include "replica/applier.h"
 
+#include <algorithm>
 #include <deque>
 #include <span>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "api/history_json.h"
 #include "api/json_read.h"
 #include "api/old_deletions.h"
+#include "base/outside_json.h"
 #include "ingest/decoder.h"
 #include "ops/kafka_config.h"
 
@@ -78,7 +80,27 @@ Status Applier::ApplyKind(const LogRecord& record, int64_t from, Applied* applie
                 applied->verdict.code() == StatusCode::kInvalidArgument, applied);
 }
 
-Status Applier::CheckCollection(std::string_view name, int64_t arrival_ms) const {
+bool Applier::ReadMetaFor(const LogRecord& record) {
+  const auto known = meta_read_for_.find(record.partition);
+  if (known != meta_read_for_.end() && record.offset < known->second) return true;
+  return ReadMeta(record);
+}
+
+// What the log had before X.meta was read was appended by nodes whose folds were no further.
+bool Applier::ReadMeta(const LogRecord& record) {
+  std::map<uint32_t, int64_t> ends;
+  if (context_.ends) ends = context_.ends();
+  ends[record.partition] = std::max(ends[record.partition], record.offset + 1);
+  if (!context_.read_meta_to_end(kReadMeta)) return false;
+  for (const auto& [partition, end] : ends) {
+    int64_t& read_for = meta_read_for_[partition];
+    read_for = std::max(read_for, end);
+  }
+  return true;
+}
+
+Status Applier::CheckCollection(std::string_view name, const LogRecord& record,
+                                int64_t arrival_ms) {
   const auto made_at_ms = [&]() -> std::optional<int64_t> {
     const auto meta = context_.meta();
     const auto known = meta->collections().find(std::string(name));
@@ -87,7 +109,7 @@ Status Applier::CheckCollection(std::string_view name, int64_t arrival_ms) const
   };
   std::optional<int64_t> made = made_at_ms();
   if (!made) {  // it may be made in what was not read yet
-    if (!context_.read_meta_to_end(kReadMeta)) {
+    if (!ReadMetaFor(record)) {
       return Status::Unavailable("whether there is a collection \"" + std::string(name) +
                                  "\" is not known: the topic of the cluster's records can't be "
                                  "read");
@@ -95,6 +117,29 @@ Status Applier::CheckCollection(std::string_view name, int64_t arrival_ms) const
     made = made_at_ms();
   }
   if (made && arrival_ms > *made) return {};
+  return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
+}
+
+// All replicas judge alike once they have read as far as the record's writer had: what was made
+// behind that is another collection.
+Status Applier::CheckCounts(std::string_view name, const LogRecord& record,
+                            const cluster::LogHeader& header) {
+  if (!header.meta_offset) return CheckCollection(name, record, header.arrival_ms);
+  auto meta = context_.meta();
+  if (meta->next_offset() < *header.meta_offset) {
+    const bool read = ReadMeta(record);
+    meta = context_.meta();
+    if (!read || meta->next_offset() < *header.meta_offset) {
+      return Status::Unavailable(
+          "the record's writer had read the topic of the cluster's records up to offset " +
+          std::to_string(*header.meta_offset) + ", this node up to " +
+          std::to_string(meta->next_offset()));
+    }
+  }
+  const auto known = meta->collections().find(std::string(name));
+  const bool counts =
+      known != meta->collections().end() && known->second.made_by < *header.meta_offset;
+  if (counts) return {};
   return Status::NotFound("no collection \"" + std::string(name) + "\"", "/collection");
 }
 
@@ -147,7 +192,7 @@ Status Applier::ApplyEvents(const LogRecord& record, int64_t from, bool impressi
   }
   const std::string_view collection =
       (impressions ? served.collection : plays.collection).value_or("default");
-  if (verdict.ok()) verdict = CheckCollection(collection, applied->header.arrival_ms);
+  if (verdict.ok()) verdict = CheckCounts(collection, record, applied->header);
   if (verdict.code() == StatusCode::kUnavailable) return verdict;
   if (!verdict.ok()) {
     const bool dead = verdict.code() == StatusCode::kInvalidArgument;
@@ -171,6 +216,7 @@ Status Applier::ApplyPlain(const LogRecord& record, int64_t from, Applied* appli
 Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
   const IdRef user(record.key);
   const int64_t at_ms = applied->header.arrival_ms;
+  const CallTime at = CallTime::OutOfLog(at_ms);
   Engine& engine = *context_.engine;
   Status& verdict = applied->verdict;
   verdict = user.Validate();
@@ -181,26 +227,26 @@ Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
   api::JsonDocument document;
   const std::string_view body = Padded(record.value);
   if (applied->header.kind == LogKind::kErase) {
-    verdict = engine.EraseUser(user, {.always = true, .at_ms = at_ms}, &applied->erasure);
+    verdict = engine.EraseUser(user, {.always = true, .at_ms = at}, &applied->erasure);
   } else if (applied->header.kind == LogKind::kHistoryDelete) {
     api::ItemsCall asked;
     verdict = api::ParseItems(body, &document, &asked);
-    if (verdict.ok()) verdict = CheckCollection(asked.collection, at_ms);
-    if (verdict.ok()) verdict = engine.DeleteHistory(user, asked.collection, asked.items, at_ms);
+    if (verdict.ok()) verdict = CheckCounts(asked.collection, record, applied->header);
+    if (verdict.ok()) verdict = engine.DeleteHistory(user, asked.collection, asked.items, at);
   } else if (applied->header.kind == LogKind::kHistoryClear) {
     api::ClearCall clear;
     verdict = api::ParseClear(body, &document, &clear);
     for (const std::string_view name : clear.collections) {
-      if (verdict.ok()) verdict = CheckCollection(name, at_ms);
+      if (verdict.ok()) verdict = CheckCounts(name, record, applied->header);
     }
     if (verdict.ok()) {
       verdict = engine.ClearHistory(
-          user, {.collections = clear.collections, .filter = clear.filter, .at_ms = at_ms});
+          user, {.collections = clear.collections, .filter = clear.filter, .at_ms = at});
     }
   } else {
     bool paused = false;
     verdict = api::ParseRecording(body, &document, &paused);
-    if (verdict.ok()) verdict = engine.SetRecording(user, paused, at_ms);
+    if (verdict.ok()) verdict = engine.SetRecording(user, paused, at);
   }
   if (!IsVerdict(applied->header.kind, verdict.code())) return NotNow(verdict);
   if (!verdict.ok() || context_.migrations == nullptr) return {};
@@ -238,7 +284,7 @@ Status Applier::ApplyImported(const LogRecord& record, Applied* applied) {
   std::string collection, key;
   std::vector<std::string> users;
   try {
-    const auto body = nlohmann::json::parse(record.value);
+    const auto body = ParseOutside(record.value);
     collection = body.at("collection").get<std::string>();
     key = body.at("key").get<std::string>();
     for (const auto& user : body.at("users")) {
@@ -258,7 +304,7 @@ Status Applier::ApplyImported(const LogRecord& record, Applied* applied) {
     }
     if (!verdict.ok()) return {};
   }
-  verdict = CheckCollection(collection, applied->header.arrival_ms);
+  verdict = CheckCounts(collection, record, applied->header);
   if (verdict.code() == StatusCode::kUnavailable) return verdict;
   if (!verdict.ok()) return {};
   migration::Migration* const migration =
@@ -274,7 +320,7 @@ Status Applier::ApplyTold(const LogRecord& record, Status* verdict) {
   OutboxSource source{.shard = record.partition, .topic = {}, .partition = 0};
   int64_t up_to = -1;
   try {
-    const auto body = nlohmann::json::parse(record.value);
+    const auto body = ParseOutside(record.value);
     source.topic = body.at("topic").get<std::string>();
     source.partition = body.at("partition").get<uint32_t>();
     up_to = body.at("offset").get<int64_t>();

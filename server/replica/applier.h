@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -50,6 +51,9 @@ class Applier {
     std::function<std::shared_ptr<const cluster::Meta>()> meta;
     std::function<bool(std::chrono::milliseconds)> read_meta_to_end;
     migration::Migrations* migrations = nullptr;
+    /// Of the partitions that are read: an offset before which all records were in the log when it
+    /// was called. Waits for nothing. Null: nothing is known.
+    std::function<std::map<uint32_t, int64_t>()> ends = {};
   };
   explicit Applier(Context context) : context_(std::move(context)) {}
 
@@ -71,15 +75,27 @@ class Applier {
   /// Records events, or none, with the record's offset. `dead`: it held no event that counts.
   Status Ingest(const LogRecord& record, int64_t from, std::string_view collection,
                 bool impressions, std::span<const Play> plays, bool dead, Applied* applied);
-  /// Whether something that arrived then counts for the collection. kNotFound: it does not, and it
+  /// Whether a record that arrived then counts for the collection. kNotFound: it does not, and it
   /// never will; kUnavailable: that can't be said now.
-  Status CheckCollection(std::string_view name, int64_t arrival_ms) const;
+  Status CheckCollection(std::string_view name, const LogRecord& record, int64_t arrival_ms);
+  /// Has all of X.meta in the fold that a record may go by. False: it can't be read now.
+  bool ReadMetaFor(const LogRecord& record);
+  /// Reads it, whatever was read before.
+  bool ReadMeta(const LogRecord& record);
+  /// The same of a record: by the offset of `X.meta` that it carries, and no clock; of version 1,
+  /// by its arrival.
+  Status CheckCounts(std::string_view name, const LogRecord& record,
+                     const cluster::LogHeader& header);
   /// The value followed by what the parser may read beyond its end.
   std::string_view Padded(std::string_view value);
 
   static constexpr size_t kArenaBytes = 64u << 10;  // plain messages are small
 
   const Context context_;
+  /// By partition: what lies before was in the log when X.meta was read to its end, and goes by
+  /// nothing that the fold lacks. For a collection that is gone X.meta is asked once, not for each
+  /// record that was written while it was there.
+  std::map<uint32_t, int64_t> meta_read_for_;
   std::string padded_;
   api::Arena arena_{kArenaBytes};
 };

@@ -55,6 +55,7 @@ Result<std::shared_ptr<Producer::Connection>> Producer::Connect() {
                                 {"acks", "all"},
                                 {"enable.idempotence", "true"},
                                 {"linger.ms", "1"},
+                                {"compression.type", "lz4"},
                                 {"queue.buffering.max.kbytes", "65536"},
                                 {"message.timeout.ms", std::to_string(delivery_.count())},
                                 {"allow.auto.create.topics", "false"},
@@ -142,14 +143,19 @@ Status Producer::Send(uint32_t partition, std::string_view key, std::string_view
   fields[3].u.mem = {const_cast<char*>(key.data()), key.size()};
   fields[4].vtype = RD_KAFKA_VTYPE_VALUE;
   fields[4].u.mem = {const_cast<char*>(value.data()), value.size()};
-  fields[5].vtype = RD_KAFKA_VTYPE_HEADER;
-  fields[5].u.header = {cluster::kLogHeaderName, header.data(),
-                        static_cast<ssize_t>(header.size())};
+  // Made here, since librdkafka before 2.5 frees headers of its own making twice where the
+  // partition takes no messages.
+  rd_kafka_headers_t* const headers = rd_kafka_headers_new(1);
+  rd_kafka_header_add(headers, cluster::kLogHeaderName, -1, header.data(),
+                      static_cast<ssize_t>(header.size()));
+  fields[5].vtype = RD_KAFKA_VTYPE_HEADERS;
+  fields[5].u.headers = headers;
   fields[6].vtype = RD_KAFKA_VTYPE_OPAQUE;
   fields[6].u.ptr = reinterpret_cast<void*>(static_cast<uintptr_t>(id));
   rd_kafka_error_t* const error =
       rd_kafka_produceva(connection->handle.get(), fields.data(), fields.size());
   if (error == nullptr) return {};
+  rd_kafka_headers_destroy(headers);
   const Status failed =
       Status::Unavailable(topic_ + ": " + std::string(rd_kafka_error_string(error)));
   rd_kafka_error_destroy(error);

@@ -5,6 +5,18 @@
 #include <utility>
 
 namespace seendb::replica {
+namespace {
+
+// Ends of the log that are kept of a replica that lags; beyond, every second one goes, and new ones
+// are taken as far apart.
+constexpr size_t kEndsMost = 64;
+
+int64_t MsBetween(Time from, Time to) {
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(to - from).count();
+  return std::max<int64_t>(0, ms);
+}
+
+}  // namespace
 
 // ---- Which there are ----
 
@@ -17,11 +29,10 @@ void Progress::SetFetching(uint32_t partition, bool fetching) {
   }
 }
 
-void Progress::Hold(uint32_t partition, int64_t now_ms) {
+void Progress::Hold(uint32_t partition, Time now) {
   const MutexLock lock(mutex_);
   Replica& replica = replicas_[partition];
-  replica.fresh_from_ms = now_ms;
-  replica.applied_at = std::chrono::steady_clock::now();
+  replica.fresh_from = replica.told_at = replica.applied_at = now;
   fetching_.erase(partition);
   ++version_;
 }
@@ -83,7 +94,43 @@ void Progress::Resume(uint32_t partition) {
   at->second.stopped.clear();
 }
 
-void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms) {
+void Progress::Met(Replica* replica, Time asked_at) {
+  replica->whole_at = std::max(replica->whole_at, asked_at);
+  if (asked_at < replica->fresh_from) return;
+  replica->caught_up = true;
+  replica->doubted = false;
+}
+
+void Progress::NoteEnd(uint32_t partition, int64_t end, Time asked_at) {
+  const MutexLock lock(mutex_);
+  const auto at = replicas_.find(partition);
+  if (at == replicas_.end()) return;
+  Replica& replica = at->second;
+  replica.told_at = std::max(replica.told_at, asked_at);
+  if (!replica.next_offset) return;
+  if (*replica.next_offset >= end) return Met(&replica, asked_at);
+  auto& ends = replica.ends;
+  if (!ends.empty() && (end < ends.back().offset || asked_at < ends.back().asked_at)) return;
+  if (ends.empty()) replica.ends_apart = {};
+  if (!ends.empty() && asked_at - ends.back().asked_at < replica.ends_apart) return;
+  if (ends.size() >= kEndsMost) {
+    for (size_t i = 0; 2 * i < ends.size(); ++i) ends[i] = ends[2 * i];
+    ends.resize(ends.size() / 2);
+    replica.ends_apart = ends[1].asked_at - ends[0].asked_at;
+  }
+  ends.push_back({asked_at, end});
+}
+
+std::map<uint32_t, int64_t> Progress::NextOffsets() const {
+  const MutexLock lock(mutex_);
+  std::map<uint32_t, int64_t> next;
+  for (const auto& [partition, replica] : replicas_) {
+    if (replica.next_offset) next[partition] = *replica.next_offset;
+  }
+  return next;
+}
+
+void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms, Time now) {
   Ready ready;
   {
     const MutexLock lock(mutex_);
@@ -92,10 +139,10 @@ void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_
     Replica& replica = at->second;
     replica.next_offset = next_offset;
     replica.newest_ms = std::max(replica.newest_ms, arrival_ms);
-    replica.applied_at = std::chrono::steady_clock::now();
-    if (arrival_ms >= replica.fresh_from_ms) {
-      replica.caught_up = true;
-      replica.doubted = false;
+    replica.applied_at = now;
+    for (auto& ends = replica.ends; !ends.empty() && ends.front().offset <= next_offset;) {
+      Met(&replica, ends.front().asked_at);
+      ends.pop_front();
     }
     const auto end = replica.waiters.upper_bound(next_offset);
     for (auto one = replica.waiters.begin(); one != end; ++one) {
@@ -135,10 +182,10 @@ std::map<uint32_t, int64_t> Progress::ToReplace() const {
   return to_replace;
 }
 
-void Progress::Doubt(int64_t now_ms) {
+void Progress::Doubt(Time now) {
   const MutexLock lock(mutex_);
   for (auto& [partition, replica] : replicas_) {
-    replica.fresh_from_ms = now_ms;
+    replica.fresh_from = now;
     replica.doubted = true;
   }
 }
@@ -152,12 +199,18 @@ std::set<uint32_t> Progress::CaughtUp() const {
   return caught_up;
 }
 
-// `topic_ms`: what is lacking of other topics; nothing: that is not known.
-cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms,
+// `topic_ms`: what is lacking of other topics; nothing: that is not known. Of one that has caught
+// up, no wall clock has a say: arrivals are those of other nodes' clocks.
+cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms, Time now,
                                           std::optional<int64_t> topic_ms) {
   cluster::ReplicaReport one;
   one.next_offset = replica.next_offset.value_or(0);
-  if (replica.newest_ms > 0) one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
+  if (replica.caught_up) {
+    one.behind_ms = MsBetween(replica.whole_at, now);
+  } else if (replica.newest_ms > 0) {
+    one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
+  }
+  one.cut_off = MsBetween(replica.told_at, now) > cluster::kBehindMost;
   const bool caught_up = replica.caught_up && topic_ms;
   if (caught_up) one.behind_ms = std::max(one.behind_ms, *topic_ms);
   one.state = cluster::StateOfOpen(caught_up, one.behind_ms);
@@ -169,7 +222,7 @@ cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms
 }
 
 std::map<uint32_t, cluster::ReplicaReport> Progress::Report(
-    int64_t now_ms, const std::map<uint32_t, int64_t>* topics_behind_ms) const {
+    int64_t now_ms, Time now, const std::map<uint32_t, int64_t>* topics_behind_ms) const {
   const MutexLock lock(mutex_);
   std::map<uint32_t, cluster::ReplicaReport> report;
   for (const uint32_t partition : fetching_) {
@@ -181,19 +234,20 @@ std::map<uint32_t, cluster::ReplicaReport> Progress::Report(
       const auto known = topics_behind_ms->find(partition);
       topic_ms = known == topics_behind_ms->end() ? std::nullopt : std::optional(known->second);
     }
-    report[partition] = ReportOf(replica, now_ms, topic_ms);
+    report[partition] = ReportOf(replica, now_ms, now, topic_ms);
   }
   return report;
 }
 
-std::vector<std::pair<uint32_t, cluster::ReplicaState>> Progress::States(int64_t now_ms) const {
+std::vector<Progress::Standing> Progress::Standings(Time now) const {
   const MutexLock lock(mutex_);
-  std::vector<std::pair<uint32_t, cluster::ReplicaState>> states;
-  states.reserve(replicas_.size());
+  std::vector<Standing> standings;
+  standings.reserve(replicas_.size());
   for (const auto& [partition, replica] : replicas_) {
-    states.emplace_back(partition, ReportOf(replica, now_ms, 0).state);
+    const cluster::ReplicaReport one = ReportOf(replica, 0, now, 0);
+    standings.push_back({partition, one.state, one.cut_off});
   }
-  return states;
+  return standings;
 }
 
 std::vector<std::string> Progress::Problems() const {
@@ -206,13 +260,11 @@ std::vector<std::string> Progress::Problems() const {
   return problems;
 }
 
-std::vector<uint32_t> Progress::QuietSince(Time since) const {
+std::map<uint32_t, Time> Progress::AppliedAt() const {
   const MutexLock lock(mutex_);
-  std::vector<uint32_t> quiet;
-  for (const auto& [partition, replica] : replicas_) {
-    if (replica.applied_at <= since) quiet.push_back(partition);
-  }
-  return quiet;
+  std::map<uint32_t, Time> applied_at;
+  for (const auto& [partition, replica] : replicas_) applied_at[partition] = replica.applied_at;
+  return applied_at;
 }
 
 // ---- Waiting ----

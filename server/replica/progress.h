@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -38,8 +39,8 @@ class Progress {
 
   /// It is being fetched; or no more.
   void SetFetching(uint32_t partition, bool fetching);
-  /// It is held from now on, `now_ms` by the engine's clock.
-  void Hold(uint32_t partition, int64_t now_ms);
+  /// It is held from `now` on.
+  void Hold(uint32_t partition, Time now = std::chrono::steady_clock::now());
   /// It is held no more.
   void Drop(uint32_t partition);
   std::set<uint32_t> Held() const;
@@ -52,8 +53,15 @@ class Progress {
 
   /// All before `next_offset` is stored, the last of it from `newest_ms`; 0: nothing.
   void Begin(uint32_t partition, int64_t next_offset, int64_t newest_ms);
-  /// All before `next_offset` is applied, the last of it arrived at `arrival_ms`.
-  void Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms);
+  /// All before `next_offset` is applied, the last of it arrived at `arrival_ms`; 0: by a clock
+  /// that says nothing.
+  void Advance(uint32_t partition, int64_t next_offset, int64_t arrival_ms,
+               Time now = std::chrono::steady_clock::now());
+  /// The log ended at `end` at some moment behind `asked_at`. A replica that has applied all before
+  /// `end` has all that was in the log at `asked_at`.
+  void NoteEnd(uint32_t partition, int64_t end, Time asked_at);
+  /// What is applied next, of those held of which it is known.
+  std::map<uint32_t, int64_t> NextOffsets() const;
   /// Nothing more is applied. `copy_from`: of kUntilReplaced, the offset that a copy has to have.
   void Stop(uint32_t partition, const std::string& why, Stopped how, int64_t copy_from = 0);
   /// Its log can be read on.
@@ -62,21 +70,29 @@ class Progress {
   bool IsStopped(uint32_t partition) const;
   /// Those that are to be replaced by a copy, with the offset that it has to have.
   std::map<uint32_t, int64_t> ToReplace() const;
-  /// The process stood still up to now: until something that arrived later is applied, the replicas
-  /// are behind.
-  void Doubt(int64_t now_ms);
+  /// The process stood still up to now: the replicas are behind until they have applied all that
+  /// was in the log at a later moment.
+  void Doubt(Time now = std::chrono::steady_clock::now());
 
-  /// Those that have applied a record that arrived after they were opened.
+  /// Those that have applied all that was in the log when they were opened.
   std::set<uint32_t> CaughtUp() const;
-  /// `topics_behind_ms`: how old is what is applied of other topics; one that is not named has not
-  /// caught up with them. Null: there are none.
+  /// `now_ms`: the present by the engine's clock, which tells the lag of those that have not caught
+  /// up. `topics_behind_ms`: how old is what is applied of other topics; one that is not named has
+  /// not caught up with them. Null: there are none.
   std::map<uint32_t, cluster::ReplicaReport> Report(
-      int64_t now_ms, const std::map<uint32_t, int64_t>* topics_behind_ms = nullptr) const;
-  /// The states alone, by partition, as if there were no other topics.
-  std::vector<std::pair<uint32_t, cluster::ReplicaState>> States(int64_t now_ms) const;
+      int64_t now_ms, Time now,
+      const std::map<uint32_t, int64_t>* topics_behind_ms = nullptr) const;
+  /// How those held stand, as if there were no other topics.
+  struct Standing {
+    uint32_t partition = 0;
+    cluster::ReplicaState state = cluster::ReplicaState::kUnreachable;
+    bool cut_off = false;
+    bool operator==(const Standing&) const = default;
+  };
+  std::vector<Standing> Standings(Time now) const;
   std::vector<std::string> Problems() const;
-  /// Those held of which nothing was applied since `since`.
-  std::vector<uint32_t> QuietSince(Time since) const;
+  /// When a record of each that is held was applied last.
+  std::map<uint32_t, Time> AppliedAt() const;
 
   // ---- Waiting ----
 
@@ -89,8 +105,16 @@ class Progress {
  private:
   struct Replica {
     std::optional<int64_t> next_offset;
-    int64_t newest_ms = 0;      ///< arrival of the newest applied record
-    int64_t fresh_from_ms = 0;  ///< a record that arrived later shows that it is not stale
+    int64_t newest_ms = 0;  ///< arrival of the newest applied record
+    Time fresh_from = {};   ///< having all of the log at a later moment shows that it is not stale
+    struct End {
+      Time asked_at;
+      int64_t offset;
+    };
+    std::deque<End> ends;  ///< of the log, ascending, that it has not come to
+    Time::duration ends_apart = {};
+    Time told_at = {};   ///< when the newest known end was asked for; at first, when it was held
+    Time whole_at = {};  ///< it has all that was in the log then
     bool caught_up = false;
     bool doubted = false;
     std::string stopped;  ///< why; empty: it is not
@@ -104,8 +128,9 @@ class Progress {
     std::multimap<int64_t, Waiter> waiters;  ///< by the offset they wait for
   };
   using Ready = std::vector<Done>;
-  static cluster::ReplicaReport ReportOf(const Replica& replica, int64_t now_ms,
+  static cluster::ReplicaReport ReportOf(const Replica& replica, int64_t now_ms, Time now,
                                          std::optional<int64_t> topic_ms);
+  static void Met(Replica* replica, Time asked_at);
   /// The waiters are to be told that it never comes.
   static void GiveUp(Replica* replica, Ready* ready);
 

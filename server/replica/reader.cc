@@ -20,7 +20,9 @@ constexpr std::chrono::seconds kLookAgain{1};
 constexpr int kFirstMs = 50;
 constexpr size_t kPolledMost = 4'096;
 constexpr milliseconds kAfterFailure{500};
-constexpr milliseconds kFirstPause{5}, kLongestPause{500}, kWorthTelling{150};
+constexpr milliseconds kWorthTelling{150};
+// Of one partition's backlog, before others have their turn.
+constexpr int kTriedAtOnce = 64;
 
 std::optional<int64_t> TimeOf(const rd_kafka_message_t& message) {
   rd_kafka_timestamp_type_t type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
@@ -89,12 +91,15 @@ Status Reader::Session() {
   consumer_ = handle.get();
   rd_kafka_poll_set_consumer(consumer_);
   const kafka::KafkaQueue queue(rd_kafka_queue_get_consumer(consumer_));
+  renew_ = false;
   failed_ = Assign();
+  if (!failed_.ok()) static_cast<void>(TryBacklog());
   if (failed_.ok()) SetProblem("");
   while (failed_.ok() && !stop_.stopped() && context_.progress->version() == version) {
     context_.between();
     Poll(queue.get());
-    if (failed_.ok() && CanReadMore()) break;
+    if (failed_.ok()) failed_ = TryBacklog();
+    if (failed_.ok() && (renew_ || CanReadMore())) break;
   }
   return failed_;
 }
@@ -146,10 +151,12 @@ Status Reader::Assign() {
   next_.clear();
   checks_.clear();
   missing_.clear();
+  backlog_.ForgetWhatIsReadAgain();
   Status first;
   const std::set<uint32_t> held = context_.progress->Held();
   for (const uint32_t partition : held) {
     if (stop_.stopped()) return {};
+    if (backlog_.Has(partition)) continue;  // its first record is tried, until it is applied
     const Result<bool> begun = Begin(partition, first.ok() ? kEndsMs : kEndsAgainMs);
     if (begun.ok()) continue;
     context_.progress->Stop(partition, std::string(begun.status().message()), Stopped::kForNow);
@@ -158,12 +165,13 @@ Status Reader::Assign() {
     first = begun.status();
     // The others mostly have no answer either: nobody is to wait for that.
     for (const uint32_t other : held) {
-      if (next_.contains(other)) continue;
+      if (next_.contains(other) || backlog_.Has(other)) continue;
       TellStored(other);
       context_.progress->Stop(other, std::string(first.message()), Stopped::kForNow);
     }
   }
   look_again_ = std::chrono::steady_clock::now() + kLookAgain;
+  if (next_.empty() && first.ok() && backlog_.NextTry()) return {};
   if (next_.empty()) return first;
   const kafka::KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
   for (const auto& [partition, next] : next_) {
@@ -176,6 +184,21 @@ Status Reader::Assign() {
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) return Status::Unavailable(rd_kafka_err2str(error));
   ops::Log(ops::LogLevel::kInfo, "log_assigned", {{"partitions", list->cnt}});
   return {};
+}
+
+// As the newest answers of the brokers said.
+std::map<uint32_t, int64_t> Reader::Ends() const {
+  std::map<uint32_t, int64_t> ends;
+  for (const auto& [partition, next] : next_) {
+    int64_t low = 0, high = 0;
+    if (rd_kafka_get_watermark_offsets(consumer_, context_.topic.c_str(),
+                                       static_cast<int32_t>(partition), &low,
+                                       &high) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        high > 0) {
+      ends[partition] = high;
+    }
+  }
+  return ends;
 }
 
 bool Reader::CanReadMore() {
@@ -192,7 +215,7 @@ bool Reader::CanReadMore() {
 // A call for a batch returns early only when the batch is full. So the first message is waited for
 // alone, and the batch is what has come by then.
 void Reader::Poll(rd_kafka_queue_t* queue) {
-  polled_[0] = rd_kafka_consume_queue(queue, kFirstMs);
+  polled_[0] = rd_kafka_consume_queue(queue, PollMs());
   if (polled_[0] == nullptr) return;
   const ssize_t more = rd_kafka_consume_batch_queue(queue, 0, polled_.data() + 1, kPolledMost - 1);
   const size_t count = 1 + (more > 0 ? static_cast<size_t>(more) : 0);
@@ -228,7 +251,8 @@ Status Reader::Take(const rd_kafka_message_t& message) {
                          .key = {static_cast<const char*>(message.key), message.key_len},
                          .value = {static_cast<const char*>(message.payload), message.len},
                          .header = HeaderOf(message)};
-  return Apply(record, next->second);
+  const int64_t from = std::exchange(next->second, message.offset + 1);
+  return Apply(record, from);
 }
 
 // Where the log has the record no more, or says no time of it, nothing is known.
@@ -256,46 +280,112 @@ Status Reader::CheckGap(const rd_kafka_message_t& message, int64_t expected) {
 }
 
 Status Reader::Apply(const LogRecord& record, int64_t from) {
-  milliseconds pause = kFirstPause;
-  for (;;) {
-    Applied applied;
-    const Status done = context_.applier->Apply(record, from, &applied);
-    if (done.ok()) {
-      next_[record.partition] = record.offset + 1;
-      if (pause != kFirstPause) context_.progress->Resume(record.partition);
-      context_.progress->Advance(record.partition, record.offset + 1, applied.header.arrival_ms);
-      context_.appender->Applied(record.offset, applied);
-      if (applied.verdict.code() == StatusCode::kInvalidArgument) {
-        ops::Log(ops::LogLevel::kWarn, "log_record_refused",
-                 {{"partition", record.partition},
-                  {"offset", record.offset},
-                  {"error", applied.verdict.ToString()}});
+  if (!backlog_.Has(record.partition)) {
+    const Status done = ApplyNow(record, from);
+    if (done.ok() || done.code() == StatusCode::kNotFound) return done;
+  }
+  KeepForLater(record, from);
+  return {};
+}
+
+// Those behind it are read once more, by another session, after it was applied.
+void Reader::KeepForLater(const LogRecord& record, int64_t from) {
+  if (!context_.progress->IsHeld(record.partition)) {
+    next_.erase(record.partition);
+  } else if (!backlog_.Keep(record, from, std::chrono::steady_clock::now())) {
+    next_.erase(record.partition);
+    renew_ = true;
+  }
+}
+
+Status Reader::ApplyNow(const LogRecord& record, int64_t from) {
+  Applied applied;
+  const Status done = context_.applier->Apply(record, from, &applied);
+  if (done.ok()) {
+    TellApplied(record, applied);
+    return {};
+  }
+  if (done.code() == StatusCode::kIncompatible || done.code() == StatusCode::kCorruption) {
+    StopForGood(record, done);
+    return {};
+  }
+  // That it lies before what is stored: the session begins anew from there.
+  if (done.code() == StatusCode::kNotFound) return done;
+  return Status::Unavailable(std::string(done.message()));
+}
+
+void Reader::TellApplied(const LogRecord& record, const Applied& applied) {
+  // An arrival ahead of this node's clock says nothing of the lag.
+  const int64_t arrival_ms = applied.header.arrival_ms;
+  context_.progress->Advance(record.partition, record.offset + 1,
+                             arrival_ms <= context_.engine->NowMs() ? arrival_ms : 0);
+  context_.appender->Applied(record.offset, applied);
+  if (applied.verdict.code() != StatusCode::kInvalidArgument) return;
+  ops::Log(ops::LogLevel::kWarn, "log_record_refused",
+           {{"partition", record.partition},
+            {"offset", record.offset},
+            {"error", applied.verdict.ToString()}});
+}
+
+void Reader::StopForGood(const LogRecord& record, const Status& why) {
+  context_.progress->Stop(
+      record.partition,
+      "offset " + std::to_string(record.offset) + ": " + std::string(why.message()),
+      Stopped::kForGood);
+  ops::Log(ops::LogLevel::kError, "log_stopped",
+           {{"partition", record.partition}, {"offset", record.offset}, {"error", why.ToString()}});
+  next_.erase(record.partition);
+}
+
+int Reader::PollMs() const {
+  const std::optional<Time> next = backlog_.NextTry();
+  if (!next) return kFirstMs;
+  const auto left =
+      std::chrono::duration_cast<milliseconds>(*next - std::chrono::steady_clock::now()).count();
+  return static_cast<int>(std::clamp<int64_t>(left, 1, kFirstMs));
+}
+
+Status Reader::TryBacklog() {
+  for (const uint32_t partition : backlog_.Due(std::chrono::steady_clock::now())) {
+    if (stop_.stopped()) return {};
+    if (Status tried = TryBacklogOf(partition); !tried.ok()) return tried;
+  }
+  return {};
+}
+
+Status Reader::TryBacklogOf(uint32_t partition) {
+  const bool was_full = backlog_.IsFull(partition);
+  for (int i = 0; i < kTriedAtOnce && backlog_.Has(partition) && !stop_.stopped(); ++i) {
+    if (!context_.progress->IsHeld(partition)) {
+      backlog_.Forget(partition);
+      next_.erase(partition);
+      return {};
+    }
+    int64_t from = 0;
+    const LogRecord record = backlog_.First(partition, &from);
+    const Status done = ApplyNow(record, from);
+    if (done.code() == StatusCode::kNotFound) {
+      backlog_.Forget(partition);
+      return done;
+    }
+    if (!done.ok()) {
+      if (backlog_.Failed(partition, std::chrono::steady_clock::now()) >= kWorthTelling) {
+        context_.progress->Stop(
+            partition,
+            "offset " + std::to_string(record.offset) + ": " + std::string(done.message()),
+            Stopped::kForNow);
       }
       return {};
     }
-    const std::string where = "offset " + std::to_string(record.offset) + ": ";
-    const bool unknown =
-        done.code() == StatusCode::kIncompatible || done.code() == StatusCode::kCorruption;
-    if (unknown || pause >= kWorthTelling) {
-      context_.progress->Stop(record.partition, where + std::string(done.message()),
-                              unknown ? Stopped::kForGood : Stopped::kForNow);
-    }
-    if (unknown) {
-      ops::Log(
-          ops::LogLevel::kError, "log_stopped",
-          {{"partition", record.partition}, {"offset", record.offset}, {"error", done.ToString()}});
-      next_.erase(record.partition);
+    if (context_.progress->IsStopped(partition)) {
+      backlog_.Forget(partition);
       return {};
     }
-    if (done.code() == StatusCode::kNotFound) return done;  // read again from what is stored
-    if (!context_.progress->IsHeld(record.partition)) {
-      next_.erase(record.partition);
-      return {};
-    }
-    context_.between();
-    if (!stop_.Wait(pause)) return {};
-    pause = std::min(pause * 2, kLongestPause);
+    backlog_.Applied(partition);
+    context_.progress->Resume(partition);
   }
+  if (was_full && !backlog_.Has(partition)) renew_ = true;
+  return {};
 }
 
 }  // namespace seendb::replica

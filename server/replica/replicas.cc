@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "replica/applier.h"
 #include "replica/barriers.h"
 #include "replica/keeper.h"
+#include "replica/log_ends.h"
 #include "replica/policies.h"
 #include "replica/progress.h"
 #include "replica/reader.h"
@@ -24,6 +26,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 constexpr milliseconds kStep{10}, kTickEvery{200}, kQuiet{1'000}, kStoodStill{1'000};
+constexpr milliseconds kReadMetaAgain{2'000};
 // What a tick may take at the longest; those who wait for it have deadlines of their own.
 constexpr std::chrono::seconds kBarrier{10};
 
@@ -40,6 +43,10 @@ class Core {
   Status Start(Engine* the_engine);
   void Stop();
   void Watch();
+  /// The replicas held, and those that are cut off from their log as of now.
+  std::vector<Progress::Standing> Standings() const;
+  /// What is wrong with the way to the log; empty: nothing is.
+  std::string CutOffProblem() const;
 
   const ReplicasOptions options;
   Engine* engine = nullptr;
@@ -49,18 +56,19 @@ class Core {
   std::unique_ptr<Policies> policies;
   std::unique_ptr<Keeper> keeper;
   std::unique_ptr<Reader> reader;
+  std::unique_ptr<LogEnds> ends;
   std::atomic<bool> started{false};
 
  private:
   void Run();
   void TellChanges();
-  /// Where nothing happens, the first node of a list that is up says so; and each node where the
-  /// log took nothing, to see whether it does again.
+  /// Where nothing happens, the first node of a list that is up says so, and the next ones where
+  /// it does not; and each node where the log took nothing, to see whether it does again.
   void Tick();
 
   std::unique_ptr<Applier> applier_;
-  std::vector<std::pair<uint32_t, cluster::ReplicaState>> states_;  // that were told of
-  std::atomic<Time> beat_{Time()};  // when the process was known to run last
+  std::vector<Progress::Standing> standings_;  // that were told of
+  std::atomic<Time> beat_{Time()};             // when the process was known to run last
   std::atomic<bool> stopping_{false};
   std::thread timer_;
 };
@@ -68,7 +76,8 @@ class Core {
 Status Core::Start(Engine* the_engine) {
   engine = the_engine;
   const std::string topic = cluster::LogTopicOf(options.cluster);
-  Result<std::unique_ptr<Appender>> made = Appender::New(options.access, topic, options.limits);
+  Result<std::unique_ptr<Appender>> made =
+      Appender::New(options.access, topic, options.limits, options.meta);
   if (!made.ok()) return made.status();
   appender = std::move(made).value();
   barriers = std::make_unique<Barriers>([this](uint32_t partition, auto done) {
@@ -76,10 +85,24 @@ Status Core::Start(Engine* the_engine) {
                      steady_clock::now() + kBarrier, std::move(done));
   });
   policies = std::make_unique<Policies>(engine, options.collections_changed, options.migrations);
-  applier_ = std::make_unique<Applier>(
-      Applier::Context{engine, topic, options.meta, options.read_meta_to_end, options.migrations});
+  // What a record is judged by, the engine follows first: else a play of a collection that was made
+  // anew could get into the one before it, and go with that.
+  const auto followed = [this] {
+    auto meta = options.meta();
+    policies->Follow(meta, progress.version());
+    return meta;
+  };
+  // Of records that wait for it one asks: the others would keep all partitions waiting.
+  const auto read_meta = [this, not_before = Time{}](milliseconds most) mutable {
+    if (steady_clock::now() < not_before) return false;
+    const bool read = options.read_meta_to_end(most);
+    if (!read) not_before = steady_clock::now() + kReadMetaAgain;
+    return read;
+  };
+  applier_ = std::make_unique<Applier>(Applier::Context{
+      engine, topic, followed, read_meta, options.migrations, [this] { return reader->Ends(); }});
   for (const uint32_t partition : engine->AttachedShards()) {
-    progress.Hold(partition, engine->NowMs());
+    progress.Hold(partition);
   }
   Reader::Context reading{
       .access = options.access,
@@ -91,7 +114,9 @@ Status Core::Start(Engine* the_engine) {
       .between = [this] { policies->Follow(options.meta(), progress.version()); }};
   reader = std::make_unique<Reader>(std::move(reading));
   keeper = std::make_unique<Keeper>(options, engine, &progress);
+  ends = std::make_unique<LogEnds>(options.access, topic, &progress);
   if (Status status = reader->Start(); !status.ok()) return status;
+  if (Status status = ends->Start(); !status.ok()) return status;
   keeper->Start();
   beat_ = steady_clock::now();
   timer_ = std::thread([this] { Run(); });
@@ -103,6 +128,7 @@ void Core::Stop() {
   if (stopping_.exchange(true)) return;
   if (keeper) keeper->Stop();
   if (reader) reader->Stop();
+  if (ends) ends->Stop();
   if (timer_.joinable()) timer_.join();
   if (appender) appender->End();
   progress.End();
@@ -114,18 +140,37 @@ void Core::Watch() {
   Time beat = beat_;
   const Time now = steady_clock::now();
   if (now - beat <= kStoodStill) return;
-  progress.Doubt(engine->NowMs());
+  progress.Doubt();
   options.states_changed();
   if (!beat_.compare_exchange_strong(beat, now)) return;
   ops::Log(ops::LogLevel::kWarn, "stood_still",
            {{"ms", std::chrono::duration_cast<milliseconds>(now - beat).count()}});
 }
 
+std::vector<Progress::Standing> Core::Standings() const {
+  auto standings = progress.Standings(steady_clock::now());
+  const std::set<uint32_t> down = appender->Down();
+  for (auto& one : standings) one.cut_off = one.cut_off || down.contains(one.partition);
+  return standings;
+}
+
 void Core::TellChanges() {
-  auto states = progress.States(engine->NowMs());
-  if (states == states_) return;
-  states_ = std::move(states);
+  auto standings = Standings();
+  if (standings == standings_) return;
+  standings_ = std::move(standings);
   options.states_changed();
+}
+
+std::string Core::CutOffProblem() const {
+  std::vector<uint32_t> cut_off;
+  for (const auto& one : Standings()) {
+    if (one.cut_off) cut_off.push_back(one.partition);
+  }
+  if (cut_off.empty()) return {};
+  std::string why = ends->problem();
+  if (why.empty()) why = appender->WhyDown();
+  return "there is no way to the log of " + cluster::PartitionsText(cut_off) +
+         ", which this node leads only if no other can: " + (why.empty() ? "no answer" : why);
 }
 
 void Core::Run() {
@@ -149,19 +194,12 @@ void Core::Tick() {
   const auto meta = options.meta();
   if (meta == nullptr) return;
   const auto views = options.views();
-  const auto is_up = [&](const std::string& node) {
-    if (node == options.node) return true;
-    const auto view = views.find(node);
-    return view != views.end() && view->second.health.state() == cluster::NodeState::kUp;
-  };
-  for (const uint32_t partition : progress.QuietSince(steady_clock::now() - kQuiet)) {
-    const auto& assign = meta->placement().assign;
-    bool first = false;
-    if (partition < assign.size()) {
-      const auto up = std::find_if(assign[partition].begin(), assign[partition].end(), is_up);
-      first = up != assign[partition].end() && *up == options.node;
-    }
-    if (first || appender->IsDown(partition)) appender->Tick(partition, engine->NowMs());
+  const std::set<uint32_t> down = appender->Down();
+  const auto now = steady_clock::now();
+  for (const auto& [partition, applied_at] : progress.AppliedAt()) {
+    const auto place = cluster::TickPlace(partition, options.node, *meta, views);
+    const bool quiet = place && now - applied_at >= kQuiet * (*place + 1);
+    if (quiet || down.contains(partition)) appender->Tick(partition, engine->NowMs());
   }
 }
 
@@ -196,8 +234,11 @@ std::map<uint32_t, cluster::ReplicaReport> Replicas::Report() const {
   const ReplicasOptions& options = core_->options;
   std::map<uint32_t, int64_t> topics;
   if (options.topics_behind_ms) topics = options.topics_behind_ms();
-  auto report =
-      core_->progress.Report(core_->engine->NowMs(), options.topics_behind_ms ? &topics : nullptr);
+  auto report = core_->progress.Report(core_->engine->NowMs(), steady_clock::now(),
+                                       options.topics_behind_ms ? &topics : nullptr);
+  for (const uint32_t partition : core_->appender->Down()) {
+    if (const auto one = report.find(partition); one != report.end()) one->second.cut_off = true;
+  }
   if (!options.copies) return report;
   for (const auto& [partition, copy] : options.copies()) {
     if (const auto one = report.find(partition); one != report.end()) one->second.copy = copy;
@@ -205,8 +246,23 @@ std::map<uint32_t, cluster::ReplicaReport> Replicas::Report() const {
   return report;
 }
 
+std::set<uint32_t> Replicas::None() const {
+  return core_->started ? core_->keeper->None() : std::set<uint32_t>();
+}
+
+Status Replicas::BeginEmpty(uint32_t partition) {
+  if (!core_->started) return Status::Unavailable("the shards are being opened");
+  return core_->keeper->BeginEmpty(partition);
+}
+
 std::optional<int64_t> Replicas::LogMarginMs() const {
   return core_->started ? core_->keeper->LogMarginMs() : std::nullopt;
+}
+
+bool Replicas::is_started() const { return core_->started; }
+
+uint64_t Replicas::AppendFailures() const {
+  return core_->started ? core_->appender->failures() : 0;
 }
 
 std::set<uint32_t> Replicas::CaughtUp() const {
@@ -217,7 +273,8 @@ std::vector<std::string> Replicas::Problems() const {
   if (!core_->started) return {};
   std::vector<std::string> problems = core_->progress.Problems();
   for (std::string& one : core_->keeper->Problems()) problems.push_back(std::move(one));
-  for (const std::string& one : {core_->reader->problem(), core_->policies->problem()}) {
+  for (const std::string& one :
+       {core_->CutOffProblem(), core_->reader->problem(), core_->policies->problem()}) {
     if (!one.empty()) problems.push_back(one);
   }
   return problems;

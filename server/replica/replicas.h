@@ -40,6 +40,8 @@ struct NewRecord {
   std::string_view key = {};    ///< a user's id as text; of events the first one's
   std::string_view value = {};  ///< the body, checked (server/doc/cluster-format.md)
   int64_t arrival_ms = 0;       ///< when the request came, by the engine's clock
+  /// How far the records of `X.meta` were read where the request was taken; -1: as far as here.
+  int64_t meta_offset = -1;
 };
 
 /// What became of a record that was appended.
@@ -70,6 +72,7 @@ struct ReplicasOptions {
   cluster::KafkaAccess access;
   std::string cluster;  ///< its name
   std::string node;     ///< this one's
+  std::string db = {};  ///< the folder of the database; empty: what it holds is not looked at
   AppendLimits limits = {};
   std::function<std::shared_ptr<const cluster::Meta>()> meta;
   /// Reads on in the topic of records until its present end is in the fold, for so long at most;
@@ -86,7 +89,7 @@ struct ReplicasOptions {
   std::function<std::map<uint32_t, int64_t>()> topics_behind_ms = {};
   /// The copies that are on their way; null: not known.
   std::function<std::map<uint32_t, cluster::CopyProgress>()> copies = {};
-  FetchShard fetch = {};  ///< null: a shard begins empty, and with the log
+  FetchShard fetch = {};  ///< null: no node has a copy to give
   /// Hear of what is applied to collections that move in from an old store; null: none does.
   migration::Migrations* migrations = nullptr;
 };
@@ -112,11 +115,22 @@ class Replicas {
 
   /// The replicas held here, and those being fetched.
   std::map<uint32_t, cluster::ReplicaReport> Report() const;
+  /// The partitions of which nothing lies here (NodeReport::none). Waits for nothing.
+  std::set<uint32_t> None() const;
+  /// Has a shard that is to be held here, and is lost, begin empty, with what the log has: at a
+  /// person's word alone, whoever is silent. Blocks for seconds. kInvalidArgument ("/partition"):
+  /// there is no such partition. kIncompatible: it is here, is not to be here, or another node has
+  /// it. kBusy: a copy is on its way. kUnavailable: the brokers do not answer.
+  Status BeginEmpty(uint32_t partition);
   /// Those held that have read their log up to where it was when they were opened.
   std::set<uint32_t> CaughtUp() const;
   /// For how long the log surely keeps what is applied next, of the shard that is most behind;
   /// nothing: not known yet, or for ever. What a limit of its size deletes is not known.
   std::optional<int64_t> LogMarginMs() const;
+  /// Whether Start has succeeded.
+  bool is_started() const;
+  /// Records that the log did not take from this node, ticks among them.
+  uint64_t AppendFailures() const;
   /// What is wrong, for people; waits for nothing.
   std::vector<std::string> Problems() const;
 

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
+
 namespace seendb::router {
 namespace {
 
@@ -79,7 +81,7 @@ std::string AppendedToJson(const Appended& appended) {
 }
 
 Result<Appended> AppendedFromJson(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = ParseOutside<Json>(text);
   try {
     Appended appended;
     appended.offset = json.at("offset").get<int64_t>();
@@ -96,7 +98,7 @@ Result<Appended> AppendedFromJson(std::string_view text) {
 }
 
 Status StatusOfError(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = ParseOutside<Json>(text);
   try {
     return ToStatus(json.at("error"));
   } catch (const Json::exception&) {

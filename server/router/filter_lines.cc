@@ -134,7 +134,7 @@ bool FilterLines::Settle(std::string* out) {
         line->answered = true;
       } else {
         const bool here = end->kind == ReadEnd::Kind::kHere;
-        line->lacks = here ? end->lacks : api::kLacksPartition;
+        line->lacks = here ? end->lacks_of_filter() : api::kLacksPartition;
         line->behind_ms = end->behind_ms;
         Run(line);
         if (!line->answered) continue;  // the next replica is being asked

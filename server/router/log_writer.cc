@@ -14,6 +14,10 @@ using peers::PeerAnswer;
 using replica::Appended;
 using Clock = std::chrono::steady_clock;
 
+/// A node that has not answered for so long is asked whether it is there, again and again: it may
+/// wait for Kafka. It has the second time to say so.
+constexpr std::chrono::milliseconds kSilent{900}, kSaysSo{400};
+
 /// Of a path's query.
 std::string PercentEncoded(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -43,12 +47,20 @@ struct LogWriter::Way {
   std::set<std::string> asked;  // nodes; none of them took anything
 };
 
+/// A record that was sent to a node.
+struct LogWriter::Sent {
+  std::shared_ptr<Way> way;
+  std::string node, url;
+  std::atomic<bool> over{false};  // it was answered, or is waited for no longer
+};
+
 LogWriter::LogWriter(const RouterNode* node, peers::PeerClient* client,
                      std::function<int64_t()> now_ms)
     : node_(*node), client_(*client), now_ms_(std::move(now_ms)) {}
 
 void LogWriter::Append(OwnedRecord record, peers::Headers headers, replica::Time until,
                        Done done) const {
+  Stamp(&record);
   TryNext(std::make_shared<Way>(
       Way{std::move(record), std::move(headers), until, std::move(done), {}}));
 }
@@ -75,12 +87,17 @@ void LogWriter::AppendAll(std::vector<OwnedRecord> records, const peers::Headers
   }
 }
 
+void LogWriter::Stamp(OwnedRecord* record) const {
+  if (record->meta_offset < 0) record->meta_offset = node_.meta_offset();
+}
+
 void LogWriter::AppendHere(const OwnedRecord& record, replica::Time until, Done done) const {
   node_.append({.partition = record.partition,
                 .kind = record.kind,
                 .key = record.key,
                 .value = record.value,
-                .arrival_ms = now_ms_()},
+                .arrival_ms = std::max(now_ms_(), record.arrival_least_ms),
+                .meta_offset = record.meta_offset},
                until, std::move(done));
 }
 
@@ -98,7 +115,8 @@ void LogWriter::TryNext(const std::shared_ptr<Way>& way) const {
   request.url = leader->url;
   request.target = "/internal/append?partition=" + std::to_string(record.partition) +
                    "&kind=" + std::string(cluster::LogKindName(record.kind)) +
-                   "&key=" + PercentEncoded(record.key);
+                   "&key=" + PercentEncoded(record.key) +
+                   "&meta=" + std::to_string(record.meta_offset);
   request.headers = way->headers;
   request.timeout =
       std::max(std::chrono::duration_cast<std::chrono::milliseconds>(way->until - Clock::now()),
@@ -106,9 +124,37 @@ void LogWriter::TryNext(const std::shared_ptr<Way>& way) const {
   request.headers.emplace_back("SeenDB-Timeout-Ms", std::to_string(request.timeout.count()));
   request.headers.emplace_back("Content-Type", "application/json");
   request.body = record.value;
-  client_.Ask(std::move(request), [this, way, node = leader->node](const PeerAnswer& answer) {
-    Take(way, node, answer);
+  const auto sent = std::make_shared<Sent>();
+  sent->way = way;
+  sent->node = leader->node;
+  sent->url = leader->url;
+  client_.Ask(std::move(request), [this, sent](const PeerAnswer& answer) {
+    if (!sent->over.exchange(true)) Take(sent->way, sent->node, answer);
   });
+  WatchSilence(sent);
+}
+
+void LogWriter::WatchSilence(const std::shared_ptr<Sent>& sent) const {
+  client_.After(kSilent, [this, sent] {
+    if (sent->over) return;
+    peers::PeerRequest request;
+    request.url = sent->url;
+    request.method = "GET";
+    request.target = "/internal/status";
+    request.timeout = kSaysSo;
+    request.waits_for_none = true;
+    client_.Ask(std::move(request), [this, sent](const PeerAnswer& answer) {
+      if (answer.kind == PeerAnswer::Kind::kAnswered) return WatchSilence(sent);
+      if (!sent->over.exchange(true)) GiveUp(sent->way, sent->node);
+    });
+  });
+}
+
+void LogWriter::GiveUp(const std::shared_ptr<Way>& way, const std::string& node) const {
+  node_.note(node, Met::kLost);
+  way->done(
+      Status::Unavailable("the node that leads the partition did not answer; "
+                          "the outcome is open, repeating is harmless"));
 }
 
 void LogWriter::Take(const std::shared_ptr<Way>& way, const std::string& node,
@@ -127,10 +173,7 @@ void LogWriter::Take(const std::shared_ptr<Way>& way, const std::string& node,
       return way->done(Status::Busy("too much is on its way to the node that leads"));
     case PeerAnswer::Kind::kBroken:
     case PeerAnswer::Kind::kTimedOut:
-      node_.note(node, Met::kLost);
-      return way->done(
-          Status::Unavailable("the node that leads the partition did not answer; "
-                              "the outcome is open, repeating is harmless"));
+      return GiveUp(way, node);
   }
 }
 

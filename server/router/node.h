@@ -30,6 +30,9 @@ struct RouterNode {
   std::function<std::shared_ptr<const cluster::RoutingTable>()> table;
   /// Tells what a request met. Waits for nothing.
   std::function<void(const std::string& node, Met met)> note;
+  /// How far the records of what the cluster is are read here: the engine's collections are not
+  /// ahead of it. Waits for nothing.
+  std::function<int64_t()> meta_offset;
   /// As of replica::Replicas.
   std::function<void(uint32_t partition, int64_t next_offset, replica::Time deadline,
                      std::function<void(bool)> done)>

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
+
 namespace seendb::router {
 namespace {
 
@@ -30,7 +32,7 @@ std::chrono::milliseconds Until(Clock::time_point then) {
 
 std::string ErrorCodeOf(const PeerAnswer& answer) {
   if (answer.status < 400) return {};
-  const auto json = nlohmann::json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
+  const auto json = ParseOutside(answer.body);
   const auto pointer = nlohmann::json::json_pointer("/error/code");
   if (!json.is_object() || !json.contains(pointer) || !json.at(pointer).is_string()) return {};
   return json.at(pointer).get<std::string>();
@@ -68,7 +70,12 @@ void Read::AskPeer(const Holder& route) {
   peers::PeerRequest request = ask_.request;
   request.url = route.url;
   request.timeout = std::max(Until(ask_.until), std::chrono::milliseconds(1));
-  if (has_more()) request.timeout = std::min(request.timeout, kTryMost);
+  if (has_more()) {
+    request.timeout = std::min(request.timeout, kTryMost);
+  } else if (ask_.leader_alone) {  // it may wait for a tick, and for a position
+    const auto position_ms = std::chrono::milliseconds(ask_.next_offset > 0 ? ask_.deadline_ms : 0);
+    request.timeout = std::min(request.timeout, kTryMost + kBarrierMost + position_ms);
+  }
   request.headers.emplace_back("SeenDB-Timeout-Ms", std::to_string(request.timeout.count()));
   if (ask_.failover || table_->of(ask_.partition).taken_over) {
     request.headers.emplace_back("SeenDB-Failover", "1");
@@ -157,32 +164,34 @@ bool Read::Pays() {
 void Read::Here(int64_t behind_ms) {
   const PartitionRoutes& routes = table_->of(ask_.partition);
   if (!parts_.takeovers.Needed(ask_.partition, routes, ask_.failover, Clock::now())) {
-    return AwaitPosition(behind_ms);
+    const bool doubt = parts_.takeovers.InDoubt(ask_.partition, routes, ask_.failover);
+    return AwaitPosition(behind_ms, doubt);
   }
   const auto until = std::min(ask_.until, Clock::now() + kBarrierMost);
-  parts_.node.barrier(
-      ask_.partition, until, [self = shared_from_this(), behind_ms](const Status& status) {
-        Takeovers& takeovers = self->parts_.takeovers;
-        const uint32_t partition = self->ask_.partition;
-        if (status.ok()) {
-          takeovers.Applied(partition, self->table_->of(partition));
-        } else {
-          takeovers.Failed(partition, Clock::now());
-        }
-        self->AwaitPosition(behind_ms);  // without Kafka nobody can write: it reads on
-      });
+  parts_.node.barrier(ask_.partition, until,
+                      [self = shared_from_this(), behind_ms](const Status& status) {
+                        Takeovers& takeovers = self->parts_.takeovers;
+                        const uint32_t partition = self->ask_.partition;
+                        if (status.ok()) {
+                          takeovers.Applied(partition, self->table_->of(partition));
+                        } else {
+                          takeovers.Failed(partition, Clock::now());
+                        }
+                        self->AwaitPosition(behind_ms, !status.ok());  // without Kafka it reads on
+                      });
 }
 
-void Read::AwaitPosition(int64_t behind_ms) {
-  const auto here = [behind_ms](std::string_view lacks) {
-    return ReadEnd{.kind = ReadEnd::Kind::kHere, .lacks = lacks, .behind_ms = behind_ms};
+void Read::AwaitPosition(int64_t behind_ms, bool in_doubt) {
+  const auto here = [behind_ms, in_doubt](std::string_view lacks) {
+    return ReadEnd{
+        .kind = ReadEnd::Kind::kHere, .lacks = lacks, .in_doubt = in_doubt, .behind_ms = behind_ms};
   };
   if (ask_.next_offset <= 0) return done_(shared_from_this(), here({}));
   const auto until =
       std::min(ask_.until, Clock::now() + std::chrono::milliseconds(ask_.deadline_ms));
   parts_.node.await(ask_.partition, ask_.next_offset, until,
                     [self = shared_from_this(), here](bool came) {
-                      self->done_(self, here(came ? std::string_view() : "behind"));
+                      self->done_(self, here(came ? std::string_view() : api::kLacksBehind));
                     });
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "api/router.h"
 #include "peers/peer_client.h"
 #include "router/node.h"
 #include "router/retry_budget.h"
@@ -47,7 +48,15 @@ struct ReadEnd {
   Kind kind = Kind::kNobody;
   peers::PeerAnswer answer = {};
   std::string_view lacks = {};
+  /// Of kHere: what another node acknowledged may not be applied here. There was no tick that says
+  /// so: Kafka does not answer.
+  bool in_doubt = false;
   int64_t behind_ms = 0;  ///< of kHere
+
+  /// What a filter's answer lacks.
+  std::string_view lacks_of_filter() const {
+    return lacks.empty() && in_doubt ? api::kLacksBehind : lacks;
+  }
 };
 
 /// See the head of this file. Kept alive by what it waits for, and by who holds it. Threads: steps
@@ -71,7 +80,7 @@ class Read : public std::enable_shared_from_this<Read> {
   bool LooksUp(const std::string& node) const;
   void Failed();
   void Here(int64_t behind_ms);
-  void AwaitPosition(int64_t behind_ms);
+  void AwaitPosition(int64_t behind_ms, bool in_doubt);
   void FindNewLeader();
   bool Pays();
 

@@ -91,8 +91,7 @@ void ClusterRouter::AnswerRead(Call& call, const Route& route) {
   const bool is_here = ask.leader_alone ? routes.leader && routes.leader->here
                                         : !routes.reads.empty() && routes.reads.front().here;
   if (head.routing.route == kDirect && !is_here) return Misdirect(*table, &call.response);
-  const bool waits = ask.next_offset > 0 || takeovers_.Needed(ask.partition, routes, ask.failover,
-                                                              std::chrono::steady_clock::now());
+  const bool waits = ask.next_offset > 0 || takeovers_.InDoubt(ask.partition, routes, ask.failover);
   if ((is_here || ask.here_alone) && !waits && AnswerHere(call, route, ask)) return;
   Defer(call, route, std::move(ask));
 }
@@ -137,7 +136,9 @@ void ClusterRouter::Defer(Call& call, const Route& route, ReadAsk ask) {
         break;
     }
     const bool is_here = ended.kind == ReadEnd::Kind::kHere;
-    const std::string_view lacks = is_here ? ended.lacks : api::kLacksPartition;
+    const std::string_view in_answer =
+        route.spread == Spread::kFilter ? ended.lacks_of_filter() : ended.lacks;
+    const std::string_view lacks = is_here ? in_answer : api::kLacksPartition;
     auto job = [this, held, read, &route, lacks, is_here,
                 behind_ms = ended.behind_ms](http::Reply reply) {
       http::Response here;

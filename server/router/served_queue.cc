@@ -18,7 +18,10 @@ ServedQueue::ServedQueue(const LogWriter* writer, std::chrono::milliseconds paus
   trying_.Start(pause, [this] { TryAgain(); });
 }
 
-void ServedQueue::Add(OwnedRecord record) { Try({std::move(record), Clock::now()}); }
+void ServedQueue::Add(OwnedRecord record) {
+  writer_.Stamp(&record);  // however late it gets into the log
+  Try({std::move(record), Clock::now()});
+}
 
 uint64_t ServedQueue::dropped() const {
   const MutexLock lock(mutex_);

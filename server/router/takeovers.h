@@ -26,10 +26,13 @@ class Takeovers {
   /// that a replica failed.
   bool Needed(uint32_t partition, const cluster::PartitionRoutes& routes, bool failover,
               Time now) const {
-    const One& one = all_[partition];
-    const bool needed =
-        Leads(routes) ? one.term.load(std::memory_order_acquire) != routes.term : failover;
-    return needed && now.time_since_epoch().count() >= one.not_before.load();
+    return InDoubt(partition, routes, failover) &&
+           now.time_since_epoch().count() >= all_[partition].not_before.load();
+  }
+  /// Whether what others acknowledged may not be applied here: no tick was since they did.
+  bool InDoubt(uint32_t partition, const cluster::PartitionRoutes& routes, bool failover) const {
+    if (!Leads(routes)) return failover;
+    return all_[partition].term.load(std::memory_order_acquire) != routes.term;
   }
   /// A tick that was appended while the routes were these has been applied.
   void Applied(uint32_t partition, const cluster::PartitionRoutes& routes) {

@@ -207,8 +207,8 @@ void ClusterRouter::TellRecording(const std::shared_ptr<HeldRequest>& held, uint
 }
 
 void ClusterRouter::Append(Call& call) {
-  const auto number = [&call](std::string_view name) -> std::optional<uint32_t> {
-    uint32_t value = 0;
+  const auto number = [&call](std::string_view name) -> std::optional<int64_t> {
+    int64_t value = 0;
     const std::string_view text = call.Query(name).value_or("");
     const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || stop != text.data() + text.size()) return {};
@@ -219,12 +219,20 @@ void ClusterRouter::Append(Call& call) {
   for (int i = 1; i <= static_cast<int>(cluster::kLastLogKind); ++i) {
     if (cluster::LogKindName(static_cast<LogKind>(i)) == kind) known = static_cast<LogKind>(i);
   }
-  const std::optional<uint32_t> partition = number("partition");
-  if (!partition) return call.Refuse(Status::InvalidArgument("must be a number", "/partition"));
+  const std::optional<int64_t> partition = number("partition");
+  if (!partition || *partition < 0 || *partition >= cluster::kPartitionsMost) {
+    return call.Refuse(Status::InvalidArgument("must be a number", "/partition"));
+  }
+  std::optional<int64_t> meta_offset = -1;  // older software does not say it
+  if (call.Query("meta")) meta_offset = number("meta");
+  if (!meta_offset || *meta_offset < -1) {
+    return call.Refuse(Status::InvalidArgument("must be an offset", "/meta"));
+  }
   if (!known) return call.Refuse(Status::InvalidArgument("no such kind of record", "/kind"));
   OwnedRecord record;
-  record.partition = *partition;
+  record.partition = static_cast<uint32_t>(*partition);
   record.kind = *known;
+  record.meta_offset = *meta_offset;
   record.key = call.Query("key").value_or("");
   record.value = call.request.body;
   const auto reply = std::make_shared<http::Reply>(call.Defer());
@@ -248,7 +256,10 @@ void ClusterRouter::Served(const IdRef& user, std::string_view collection,
   for (size_t i = 0; i < items.size(); ++i) {
     batch.AddImpression(engine.ShardOf(user), text, i, items[i], at_ms);
   }
-  for (OwnedRecord& record : batch.TakeRecords()) served_.Add(std::move(record));
+  for (OwnedRecord& record : batch.TakeRecords()) {
+    record.arrival_least_ms = at_ms;  // later than the present where the clock went back
+    served_.Add(std::move(record));
+  }
 }
 
 }  // namespace seendb::router

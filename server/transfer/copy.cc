@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "transfer/files.h"
 
 namespace seendb::transfer {
@@ -117,7 +118,7 @@ Result<CopyKind> ReadKind(const std::string& db) {
   if (!file.ok()) return file.status();
   std::string text;
   if (Status read = file->Read(0, kIdentityBytesMost, &text); !read.ok()) return read;
-  const Json identity = Json::parse(text, nullptr, false);
+  const Json identity = ParseOutside<Json>(text);
   try {
     CopyKind kind;
     kind.format = static_cast<int64_t>(Whole(identity, "format", INT32_MAX));
@@ -176,7 +177,7 @@ std::string ManifestToJson(const Manifest& manifest) {
 
 Result<Manifest> ManifestFromJson(std::string_view text) {
   if (text.size() > kManifestBytesMost) return Status::Corruption("the manifest is too long");
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ParseOutside<Json>(text);
   try {
     return ManifestOf(json);
   } catch (const BadField& bad) {
@@ -191,7 +192,7 @@ std::string CopyRequestToJson(const CopyRequest& request) {
 }
 
 Result<CopyRequest> CopyRequestFromJson(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
+  const Json json = ParseOutside<Json>(text);
   try {
     return CopyRequest{.node = Text(json, "node"), .kind = KindOf(json)};
   } catch (const BadField& bad) {

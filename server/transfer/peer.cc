@@ -7,6 +7,9 @@
 #include <boost/beast/http.hpp>
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
+#include "net/answer.h"
+
 namespace seendb::transfer {
 namespace {
 
@@ -46,7 +49,7 @@ StatusCode CodeOf(unsigned status, const std::string& name) {
 /// What an answer that is no success says.
 Status FailureOf(unsigned status, const std::string& body) {
   std::string code, message;
-  const auto json = nlohmann::json::parse(body, nullptr, false);
+  const auto json = ParseOutside(body);
   if (json.is_object() && json.contains("error") && json["error"].is_object()) {
     for (const auto& [name, text] : {std::pair("code", &code), std::pair("message", &message)}) {
       const auto found = json["error"].find(name);
@@ -93,9 +96,7 @@ class Peer::Connection {
     const beast::error_code error = stream_.Run(
         [&](auto& stream, auto on_end) { beast_http::async_write(stream, message, on_end); });
     if (error) return error;
-    return stream_.Run([&](auto& stream, auto on_end) {
-      beast_http::async_read(stream, buffer_, *parser, on_end);
-    });
+    return net::ReadAnswer(&stream_, &buffer_, kManifestBytesMost, parser);
   }
 
  private:
@@ -133,7 +134,6 @@ Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& targe
     }
   }
   Parser parser;
-  parser.body_limit(kManifestBytesMost);
   if (const beast::error_code error = connection_->Exchange(message, &parser)) {
     connection_.reset();
     return NotAnswered(error);

@@ -1,0 +1,13 @@
+// server/ops/base64.h: bytes as text (RFC 4648, with padding).
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace seendb::ops {
+
+/// Precondition: below 1 GiB.
+std::string Base64Of(std::string_view bytes);
+
+}  // namespace seendb::ops

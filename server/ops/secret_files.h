@@ -1,0 +1,34 @@
+// server/ops/secret_files.h: files that say who may do what, or hold what nobody else is to know:
+// tokens, secrets, passwords, and settings with one of these in them.
+
+#pragma once
+
+#include <string>
+
+#include "seendb/status.h"
+
+namespace seendb::ops {
+
+struct Config;
+
+/// Refuses a file that others than its owner may write: kInvalidArgument, with the command that
+/// mends it. kIOError: it can't be looked at. Links are followed.
+Status CheckWriters(const std::string& path);
+
+/// The same, with the setting `field` at fault; a file that can't be looked at is left to whoever
+/// reads it.
+Status CheckWriters(const std::string& path, const std::string& field);
+
+/// What is wrong with a file that every user of the machine may read, with the command that mends
+/// it; empty: nothing.
+std::string ReadableByEverybody(const std::string& path);
+
+/// The JSON pointer of a setting that is a password, a secret or a key, written out in the settings
+/// themselves; empty: there is none.
+std::string WrittenSecret(const Config& config);
+
+/// Refuses those of the files that the settings name and that others may write, as far as they are
+/// there. The error's field is the setting.
+Status CheckSecretFiles(const Config& config);
+
+}  // namespace seendb::ops
