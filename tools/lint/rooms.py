@@ -75,7 +75,7 @@ COMMON_USERS = {"tools": {"net", "redis"}, "server:ops": {"net", "redis"},
 THIRD_PARTY = {
     "rocksdb": {"engine:merge", "engine:tables", "engine:store", "engine:shard", "engine:recovery",
                 "tools"},
-    "xxhash": {"engine"},
+    "xxhash": {"engine", "tools"},
     "nlohmann": {"engine", "server", "tools"},
     "simdjson": {"server", "tools"},
     "boost": {"common", "server", "tools"},

@@ -12,11 +12,16 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-# Scripts talk to processes with limits of time, which a machine that does other things may miss. Those
-# that kill processes prove the promises: whatever fails there has to be looked at.
+# Scripts talk to processes with limits of time, which a machine that does other things may miss. A
+# script that starts a cluster gets a second try where it only waited too long (`eventually` of
+# tests/support) or met incomplete answers (cluster_load.py); a wrong answer, or a lost play, gets none.
+# Other scripts that kill processes prove the promises: whatever fails there has to be looked at.
 MAY_BE_TRIED_AGAIN = re.compile(r"(api|http|ops|server|tool)\.\w+\.py")
+OF_CLUSTERS = re.compile(r"(cluster|replica|router)\.\w+\.py")
+NOT_WRONG = ("AssertionError: still not so after ", "AssertionError: not answered in full: ")
 NEVER = re.compile(r".*kill.*")
 MOST_AGAIN = 3  # more at once have one cause
+SHOWN_LINES = 15  # of what a failed test printed, its last
 
 
 def last_line(case):
@@ -24,6 +29,12 @@ def last_line(case):
     output = (case.findtext("system-out") or "").strip().splitlines()
     telling = [line for line in output if line.strip() and not line.startswith("[")]
     return telling[-1].strip() if telling else ""
+
+
+def print_end(case):
+    """The last lines that a test printed: they are read where the whole output is cut."""
+    for line in (case.findtext("system-out") or "").strip().splitlines()[-SHOWN_LINES:]:
+        print("    " + line[:300])
 
 
 def results(path):
@@ -39,9 +50,16 @@ def results(path):
 
 def again(path):
     """The names of those to be tried once more, or nothing."""
-    failed = [name for name, (result, _) in results(path).items() if result == "failed"]
-    may = all(MAY_BE_TRIED_AGAIN.fullmatch(name) and not NEVER.fullmatch(name) for name in failed)
-    return failed if may and len(failed) <= MOST_AGAIN else []
+    failed = {name: case for name, (result, case) in results(path).items() if result == "failed"}
+    may = all(may_be_tried_again(name, case) for name, case in failed.items())
+    return list(failed) if may and len(failed) <= MOST_AGAIN else []
+
+
+def may_be_tried_again(name, case):
+    if OF_CLUSTERS.fullmatch(name):
+        told = re.findall(r"^\w*Error: .*", case.findtext("system-out") or "", re.MULTILINE)
+        return bool(told) and all(line.startswith(NOT_WRONG) for line in told)
+    return bool(MAY_BE_TRIED_AGAIN.fullmatch(name) and not NEVER.fullmatch(name))
 
 
 def main(args):
@@ -54,13 +72,14 @@ def main(args):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for name, (result, case) in first.items():
         if result == "failed" and name in second:
-            result = second[name][0]
+            result, case = second[name]
             print(f"SECOND TRY {name}: failed beside others, {result} alone")
         counts[result] += 1
         if result == "skipped":
             print(f"SKIPPED {name}: {last_line(case)}")
         elif result == "failed":
             print(f"FAILED {name}")
+            print_end(case)
     print(", ".join(f"{number} {what}" for what, number in counts.items()))
     return 0
 

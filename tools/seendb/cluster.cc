@@ -11,10 +11,12 @@
 #include <rocksdb/env.h>
 
 #include "base/siphash.h"
+#include "cluster/log_record.h"
 #include "cluster/placement.h"
 #include "cluster/report.h"
 #include "cluster_change.h"
 #include "cluster_link.h"
+#include "cluster_upgrade.h"
 #include "commands.h"
 #include "database.h"
 #include "store/files.h"
@@ -73,7 +75,8 @@ Result<JoiningDatabase> ReadJoining(const Session& session, const std::string& f
 
 /// The records that make the cluster, the `init` first.
 Result<std::vector<cluster::MetaRecord>> MakingRecords(const Session& session, InitFlags* flags) {
-  cluster::InitRecord init{.replicas = flags->replicas, .at_ms = MachineNowMs()};
+  cluster::InitRecord init{
+      .replicas = flags->replicas, .at_ms = MachineNowMs(), .log_version = cluster::kLogVersion};
   if (!flags->default_policy.empty()) init.default_policy = flags->default_policy;
   std::vector<cluster::MetaRecord> records;
   if (flags->from.empty()) {
@@ -319,6 +322,7 @@ void AddCluster(Command app, Session& session) {
   AddClusterFlags(status, *shown, /*or_server=*/true);
   status.Examples({"seendb cluster status --brokers localhost:9092 --name feed --json"});
   AddClusterChanges(group, session);
+  AddClusterUpgrade(group, session);
 }
 
 }  // namespace seendb::tool

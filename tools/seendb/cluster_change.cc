@@ -1,5 +1,5 @@
 // seendb cluster rebalance, add, remove, move: each writes one placement, after it has shown what
-// moves. The nodes do the rest by themselves.
+// moves. The nodes do the rest by themselves. begin-empty asks one node to begin a lost shard anew.
 
 #include "cluster_change.h"
 
@@ -164,8 +164,8 @@ Result<PlacementChange> PlanAdd(const Meta& meta, const std::string& node) {
   nodes.push_back({node, member->zone, member->weight});
   Result<PlacementChange> change = Placed(meta, nodes);
   if (change.ok() && member->leaving) {
-    change->before.push_back(
-        MemberRecord{node, member->url, member->zone, member->weight, member->build, true});
+    change->before.push_back(MemberRecord{node, member->url, member->zone, member->weight,
+                                          member->build, true, member->log_version});
   }
   return change;
 }
@@ -197,6 +197,27 @@ Result<PlacementChange> PlanMove(const Meta& meta, const ChangeFlags& flags) {
       cluster::MoveReplica(meta.placement().assign, flags.partition, flags.from, flags.to);
   if (!assign.ok()) return assign.status();
   return PlacementChange{{}, std::move(assign).value(), ""};
+}
+
+struct BeginEmptyFlags {
+  uint32_t partition = 0;
+  std::string confirm;
+};
+
+Status RunBeginEmpty(const Session& session, const BeginEmptyFlags& flags) {
+  const std::string number = std::to_string(flags.partition);
+  if (flags.confirm != number) {
+    return Status::InvalidArgument("what only lost replicas of partition " + number +
+                                   " have is unseen from then on, for good; add --confirm " +
+                                   number);
+  }
+  auto server = OpenServer(session);
+  if (!server.ok()) return server.status();
+  const Result<Json> begun = (*server)->Call(
+      {.method = "POST", .target = "/admin/shards/" + number + "/begin-empty?confirm=" + number});
+  if (!begun.ok()) return begun.status();
+  return session.json ? PrintJson(*begun)
+                      : Print("partition " + number + " has begun empty, and reads the log\n");
 }
 
 using Plan = Result<PlacementChange> (*)(const Meta&, const ChangeFlags&);
@@ -247,6 +268,15 @@ void AddClusterChanges(Command group, Session& session) {
   moved.Examples(
       {"seendb cluster move --partition 0 --from n1 --to n3 --brokers localhost:9092 "
        "--name feed --yes"});
+
+  auto empty = std::make_shared<BeginEmptyFlags>();
+  Command begun = AddCommand(
+      group, session, "begin-empty", "Have a node begin a shard empty that all nodes have lost",
+      Takes::kServer, [&session, empty] { return RunBeginEmpty(session, *empty); });
+  begun.Add("--partition", empty->partition, "The shard").Required();
+  begun.Add("--confirm", empty->confirm, "Its number once more").TypeName("PARTITION");
+  begun.Examples(
+      {"seendb cluster begin-empty --partition 3 --confirm 3 --url http://localhost:7373"});
 }
 
 }  // namespace seendb::tool

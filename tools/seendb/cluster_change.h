@@ -6,7 +6,7 @@
 
 namespace seendb::tool {
 
-/// Adds `rebalance`, `add`, `remove` and `move` below `group`.
+/// Adds `rebalance`, `add`, `remove`, `move` and `begin-empty` below `group`.
 void AddClusterChanges(Command group, Session& session);
 
 }  // namespace seendb::tool

@@ -14,6 +14,8 @@
 namespace seendb::tool {
 namespace {
 
+constexpr uint64_t kExportBytesMost = 1u << 30;  // it is printed as it came
+
 constexpr uint32_t kPageEntries = 100;
 
 /// `{"type":...}` and the members of `rest`.
@@ -80,13 +82,14 @@ Status PrintAll(Database& database, const std::string& user) {
 
 /// What the server sends, and whether that is all of it.
 Status PrintServed(HttpClient& server, const std::string& user) {
-  auto answer = server.Send({.target = "/users/" + PercentEncode(user) + "/export"});
+  auto answer = server.Send({.target = "/users/" + PercentEncode(user) + "/export",
+                             .answer_bytes_most = kExportBytesMost});
   if (!answer.ok()) return answer.status();
   if (answer->status != 200) return StatusOfAnswer(*answer);
   if (Status status = Print(answer->body); !status.ok()) return status;
   while (!answer->body.empty() && answer->body.back() == '\n') answer->body.pop_back();
   answer->body.erase(0, answer->body.rfind('\n') + 1);
-  const Json last = Json::parse(answer->body, nullptr, false);
+  const Json last = ParseAnswer(answer->body);
   if (last.is_object() && last.contains("error")) return StatusOfAnswer(*answer);
   if (last.is_object() && TextOf(last, "type") == "end") return {};
   return Status::Unavailable("the export broke off");

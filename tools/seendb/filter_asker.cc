@@ -82,7 +82,7 @@ class ServerAsker : public FilterAsker {
     std::string_view rest = response->body;
     for (FilterQuestion& question : asked) {
       const size_t end = rest.find('\n');
-      const Json answer = Json::parse(rest.substr(0, end), nullptr, false);
+      const Json answer = ParseAnswer(rest.substr(0, end));
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
       if (!answer.is_object()) return Status::Unavailable("the server's answer is not whole");
       if (answer.contains("error")) {

@@ -13,8 +13,6 @@ namespace {
 namespace beast = boost::beast;
 namespace http = boost::beast::http;
 
-constexpr uint64_t kAnswerBytesMax = 1ULL << 30;
-
 Status StatusOf(StatusCode code, std::string message, std::string field = {}) {
   return {code, std::move(message), std::move(field)};
 }
@@ -80,9 +78,9 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
       }
     }
     ServerConnection::Parser parser;
-    parser.body_limit(kAnswerBytesMax);
     bool answered = false;
-    const beast::error_code error = connection_->Exchange(message, &parser, &answered);
+    const beast::error_code error =
+        connection_->Exchange(message, request.answer_bytes_most, &parser, &answered);
     if (error) {
       connection_.reset();
       // A kept connection may have idled out: every request here may be repeated.
@@ -107,13 +105,16 @@ Result<Json> HttpClient::Call(const HttpRequest& request) {
   if (!response.ok()) return response.status();
   if (response->status < 200 || response->status > 299) return StatusOfAnswer(*response);
   if (response->body.empty()) return Json::object();
-  Json json = Json::parse(response->body, nullptr, false);
-  if (json.is_discarded()) return Status::Unavailable("the server's answer is not JSON");
+  Json json = ParseAnswer(response->body);
+  if (json.is_discarded()) {
+    return Status::Unavailable("the server's answer is not JSON, or more than " +
+                               std::to_string(kAnswerDepthMost) + " levels deep");
+  }
   return json;
 }
 
 Status StatusOfAnswer(const HttpResponse& response) {
-  const Json json = Json::parse(response.body, nullptr, false);
+  const Json json = ParseAnswer(response.body);
   const std::string status = "HTTP " + std::to_string(response.status);
   if (!json.is_object() || !json.contains("error") || !json["error"].is_object()) {
     return StatusOf(CodeOfHttp(response.status), "the server answered " + status);

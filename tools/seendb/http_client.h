@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "seendb/status.h"
 #include "server_address.h"
 
@@ -23,12 +24,22 @@ using Json = nlohmann::ordered_json;
 /// `text` with everything but letters, digits and -._~ as %XX.
 std::string PercentEncode(std::string_view text);
 
+/// What is taken of a server: a longer answer fails, a deeper one is none.
+inline constexpr uint64_t kAnswerBytesMost = 64u << 20;
+inline constexpr size_t kAnswerDepthMost = 64;
+
+/// The JSON of an answer; a discarded value where it is none, or too deep.
+inline Json ParseAnswer(std::string_view body) {
+  return ParseOutside<Json>(body, kAnswerDepthMost);
+}
+
 /// One request. `body` is borrowed for the call.
 struct HttpRequest {
   std::string method = "GET";
   std::string target = {};  ///< "/admin/stats", already encoded
   std::string_view body = {};
   std::string_view content_type = "application/json";
+  uint64_t answer_bytes_most = kAnswerBytesMost;
 };
 
 /// One answer.

@@ -44,8 +44,8 @@ std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
 }
 
 /// What was loaded: by this run, and, where it went on with an earlier one, in all.
-Status PrintSummary(const Session& session, const Loader& loader, const ResumeState& before,
-                    double elapsed_s, int64_t shift_ms) {
+Status PrintSummary(const Session& session, const PlayReader& reader, const Loader& loader,
+                    const ResumeState& before, double elapsed_s, int64_t shift_ms) {
   const ResumeState& now = loader.state();
   const uint64_t plays = now.accepted + now.refused - before.accepted - before.refused;
   const double per_s = elapsed_s > 0 ? static_cast<double>(plays) / elapsed_s : 0;
@@ -58,6 +58,10 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
                         {"interrupted", InterruptedBy() != 0},
                         {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
                         {"plays_per_s", static_cast<uint64_t>(per_s)},
+                        {"last_row_waits", loader.last_row_waits()},
+                        {"columns", reader.ColumnsText()},
+                        {"first_row", reader.first_row()},
+                        {"odd_ids", loader.odd_ids().ToJson()},
                         {"bad_rows", RowsJson(loader.bad_rows())},
                         {"refusals", RowsJson(loader.refusals())}});
     return PrintJson(summary);
@@ -72,6 +76,14 @@ Status PrintSummary(const Session& session, const Loader& loader, const ResumeSt
   if (before.rows != 0) {
     out += "went on after row " + FormatCount(before.rows) + "\n";
   }
+  out += "read: " + reader.ColumnsText() + "\n";
+  if (!reader.first_row().empty()) out += "first row: " + reader.first_row() + "\n";
+  if (loader.last_row_waits()) {
+    out +=
+        "the last row has no line end: it waits for the next load with this state, since it may be "
+        "half written; without --resume it is loaded as it is\n";
+  }
+  out += loader.odd_ids().ToText();
   out += FormatDurationUs(elapsed_s * 1e6) + ", " + FormatCount(static_cast<uint64_t>(per_s)) +
          " plays/s\n";
   out += RowsText("bad rows\n", loader.bad_rows(), now.bad - before.bad);
@@ -111,6 +123,7 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
   state.file_bytes = (*source)->file_bytes();
   state.collection = CollectionOf(session);
   if (!flags.options.resume_path.empty()) {
+    state.columns = (*reader)->ColumnsText() + ", times in " + flags.log.time_unit;
     auto saved = ReadResumeState(flags.options.resume_path);
     if (!saved.ok()) return saved.status();
     Status same = CheckResumable(*saved, state);
@@ -120,6 +133,8 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
     state.refused = saved->refused;
     state.bad = saved->bad;
     state.outside_window = saved->outside_window;
+    state.position = saved->position;
+    state.hash = saved->hash;
   }
   auto sink = MakeSink(database, state.collection);
   Loader loader(**reader, *sink, flags.options, state);
@@ -133,7 +148,7 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
   });
   progress.Clear();
   Status printed =
-      PrintSummary(session, loader, before, progress.elapsed_s(), flags.options.shift_ms);
+      PrintSummary(session, **reader, loader, before, progress.elapsed_s(), flags.options.shift_ms);
   const ResumeState& now = loader.state();
   const bool interrupted = loader.stopped() || (!status.ok() && InterruptedBy() != 0);
   const bool sink_failed =
@@ -180,6 +195,10 @@ void AddLoad(Command app, Session& session) {
       .TypeName("STATEFILE");
   command.Add("--skip", flags->options.skip_rows, "Pass over so many rows, the header not counted")
       .TypeName("N");
+  command
+      .Add("--item-separator", flags->options.item_separator,
+           "A row's item is a list, with this between its ids; each is a play")
+      .TypeName("TEXT");
   AddMaxRefused(command, &flags->max_refused);
   command.AddFlag("--strict", flags->options.strict, "Stop at the first bad row");
   command

@@ -9,7 +9,10 @@ namespace seendb::tool {
 
 Loader::Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeState state)
     : reader_(reader), sink_(sink), options_(std::move(options)), state_(std::move(state)) {
-  state_.rows = std::max(state_.rows, options_.skip_rows);
+  if (state_.rows < options_.skip_rows) {
+    state_.rows = options_.skip_rows;
+    state_.hash.clear();  // it is of fewer rows
+  }
 }
 
 Status Loader::Flush(const OnBatch& on_batch) {
@@ -30,9 +33,44 @@ Status Loader::Flush(const OnBatch& on_batch) {
     batch_.Clear();
   }
   state_.rows = reader_.row_number();
+  state_.position = reader_.position();
+  state_.hash = reader_.hash();
   if (on_batch) on_batch(state_.rows);
   if (options_.resume_path.empty()) return {};
   return WriteResumeState(options_.resume_path, state_);
+}
+
+/// Each item of a row is a play of its own.
+void Loader::Add(PlayRow row) {
+  const std::string_view items = row.item, separator = options_.item_separator;
+  odd_ids_.Look(row.user, reader_.row_number());
+  for (size_t at = 0; at <= items.size();) {
+    const size_t end =
+        separator.empty() ? items.size() : std::min(items.find(separator, at), items.size());
+    row.item = items.substr(at, end - at);
+    at = end + std::max<size_t>(separator.size(), 1);
+    if (row.item.empty() && !separator.empty()) continue;
+    odd_ids_.Look(row.item, reader_.row_number());
+    batch_.Add(row, reader_.row_number());
+  }
+}
+
+/// Passes over what was loaded before; it must be what it was.
+Status Loader::GoOn() {
+  if (state_.rows == 0) return {};
+  if (state_.hash.empty()) {
+    if (reader_.Skip(state_.rows)) return {};
+    if (!reader_.status().ok()) return reader_.status();
+    return Status::InvalidArgument("the log has fewer rows than are to be passed over");
+  }
+  const bool there = reader_.GoOnAt(state_.rows, state_.position);
+  if (!reader_.status().ok()) return reader_.status();
+  if (there && reader_.hash() == state_.hash) return {};
+  return Status::InvalidArgument(
+      state_.file + " is not the log whose load " + options_.resume_path +
+      " goes on with: its first " + FormatCount(state_.rows) +
+      " rows are others (new rows on top, or another file of that name?). Load it with another "
+      "state file, or without --resume: plays that are recorded already do no harm");
 }
 
 /// Puts one row into the batch or into the books.
@@ -41,7 +79,7 @@ Status Loader::Take(RowKind kind, const PlayRow& row) {
     PlayRow shifted = row;
     if (row.at_ms) *shifted.at_ms += options_.shift_ms;
     if (row.at_ms) newest_ms_ = std::max(newest_ms_.value_or(*shifted.at_ms), *shifted.at_ms);
-    batch_.Add(shifted, reader_.row_number());
+    Add(shifted);
     return {};
   }
   if (options_.strict) {
@@ -56,10 +94,7 @@ Status Loader::Take(RowKind kind, const PlayRow& row) {
 }
 
 Status Loader::Run(const OnBatch& on_batch) {
-  if (state_.rows != 0 && !reader_.Skip(state_.rows)) {
-    if (!reader_.status().ok()) return reader_.status();
-    return Status::InvalidArgument("the log has fewer rows than are to be passed over");
-  }
+  if (Status there = GoOn(); !there.ok()) return there;
   PlayRow row;
   for (;;) {
     if (stop_()) {
@@ -72,6 +107,11 @@ Status Loader::Run(const OnBatch& on_batch) {
       Status flushed = Flush(on_batch);
       return flushed.ok() ? reader_.status() : flushed;
     }
+    if (!options_.resume_path.empty() && !reader_.row_ended()) {
+      last_row_waits_ = true;
+      reader_.UncountRow();
+      return Flush(on_batch);
+    }
     Status taken = Take(kind, row);
     if (!taken.ok()) {
       // What came before the bad row is loaded; a resumed load begins with the bad row again.
@@ -79,7 +119,7 @@ Status Loader::Run(const OnBatch& on_batch) {
       Status flushed = Flush(on_batch);
       return flushed.ok() ? taken : flushed;
     }
-    if (batch_.size() == options_.batch_plays) {
+    if (batch_.size() >= options_.batch_plays) {
       Status flushed = Flush(on_batch);
       if (!flushed.ok()) return flushed;
     }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "odd_ids.h"
 #include "play_batch.h"
 #include "play_reader.h"
 #include "resume_state.h"
@@ -19,11 +20,12 @@ namespace seendb::tool {
 /// How a log is loaded.
 struct LoadOptions {
   size_t batch_plays = 5'000;
-  std::string resume_path = {};  ///< where progress is kept; empty: nowhere
-  uint64_t skip_rows = 0;        ///< rows at the log's beginning that are passed over
-  bool strict = false;           ///< stop at the first bad row
-  int64_t shift_ms = 0;          ///< added to every time
-  int64_t retry_s = 60;          ///< longest wait for a busy or lost server
+  std::string resume_path = {};     ///< where progress is kept; empty: nowhere
+  uint64_t skip_rows = 0;           ///< rows at the log's beginning that are passed over
+  bool strict = false;              ///< stop at the first bad row
+  std::string item_separator = {};  ///< between the items of one row; empty: a row has one
+  int64_t shift_ms = 0;             ///< added to every time
+  int64_t retry_s = 60;             ///< longest wait for a busy or lost server
 };
 
 /// Loads one log. Threads: one.
@@ -47,11 +49,15 @@ class Loader {
 
   /// Run ended because it was told to stop.
   bool stopped() const { return stopped_; }
+  /// The log's last row has no line end, and waits until it has: progress is kept, and it may grow.
+  bool last_row_waits() const { return last_row_waits_; }
+  /// Ids that look like a mistake.
+  const OddIds& odd_ids() const { return odd_ids_; }
   /// Rows dealt with, and what became of them, earlier parts of a resumed load included.
   const ResumeState& state() const { return state_; }
-  /// The first rows that were no plays.
   /// The latest time of a play of this run, shifted; nothing where none has a time.
   std::optional<int64_t> newest_ms() const { return newest_ms_; }
+  /// The first rows that were no plays.
   const std::vector<RowError>& bad_rows() const { return bad_rows_; }
   /// The first plays that were not taken.
   const std::vector<RowError>& refusals() const { return refusals_; }
@@ -59,6 +65,8 @@ class Loader {
  private:
   Status Flush(const OnBatch& on_batch);
   Status Take(RowKind kind, const PlayRow& row);
+  void Add(PlayRow row);
+  Status GoOn();
 
   PlayReader& reader_;
   PlaySink& sink_;
@@ -68,6 +76,8 @@ class Loader {
   Pause pause_;  // none: it sleeps
   std::function<bool()> stop_ = [] { return false; };
   bool stopped_ = false;
+  bool last_row_waits_ = false;
+  OddIds odd_ids_;
   std::optional<int64_t> newest_ms_;
   std::vector<RowError> bad_rows_;
   std::vector<RowError> refusals_;

@@ -14,19 +14,26 @@ void AddColumnFlags(Command command, LogFlags* flags) {
       .TypeName("NAME")
       .Group(group);
   command
+      .Add("--user", flags->columns.one_user,
+           "Whose log it is, where there is no column of users: an export of one person")
+      .TypeName("USER")
+      .NotEmpty()
+      .Group(group);
+  command
       .Add("--item-column", flags->columns.item,
            "What; by default item, item_id, video_id, stock_code ...")
       .TypeName("NAME")
       .Group(group);
   command
       .Add("--time-column", flags->columns.time,
-           "When; by default at, time_ms, ts, timestamp ...: a number or ISO 8601")
+           "When; by default at, time_ms, ts, timestamp ...: a number or a date as ISO 8601 and "
+           "databases write it")
       .TypeName("NAME")
       .Group(group);
   command
       .Add("--time-unit", flags->time_unit,
-           "Of bare numbers: ms, s, or auto (below 100,000,000,000 seconds)")
-      .OneOf({"auto", "ms", "s"})
+           "Of bare numbers: s, ms, us, ns, or auto (by their size; 20261125 is a day)")
+      .OneOf({"auto", "s", "ms", "us", "ns"})
       .Group(group);
   command.AddFlag("--now", flags->columns.now, "No time column: everything was played now")
       .Group(group);
@@ -67,7 +74,12 @@ Result<char> DelimiterOf(const std::string& text) {
 
 Result<LogFormat> LogFlags::Interpret() {
   columns.header = !no_header;
+  if (!columns.one_user.empty() && !columns.user.empty()) {
+    return Status::InvalidArgument("--user and --user-column exclude each other");
+  }
   if (time_unit == "ms") columns.time_unit = TimeUnit::kMillis;
+  if (time_unit == "us") columns.time_unit = TimeUnit::kMicros;
+  if (time_unit == "ns") columns.time_unit = TimeUnit::kNanos;
   if (span_unit == "ms") columns.span_unit = SpanUnit::kMillis;
   if (time_unit == "s") columns.time_unit = TimeUnit::kSeconds;
   const auto span_ms = ParseSpanMs(shift);
@@ -88,7 +100,8 @@ Result<LogFormat> LogFlags::Interpret() {
 void AddLogFlags(Command command, LogFlags* flags) {
   command
       .Add("file", flags->file,
-           "csv, tsv or ndjson, plain or compressed by gzip or zstd; - for standard input")
+           "csv, tsv, ndjson or a JSON array, plain or compressed by gzip or zstd; - for standard "
+           "input")
       .Required()
       .TypeName("FILE");
   command.Add("--format", flags->format, "Where the name does not tell: csv, tsv, ndjson")

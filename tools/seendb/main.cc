@@ -13,6 +13,7 @@
 #include "exit_code.h"
 #include "flags.h"
 #include "redis/address.h"
+#include "table.h"
 #include "version.h"
 
 namespace seendb::tool {
@@ -61,7 +62,8 @@ void PrintFailure(const Session& session) {
   if (!session.json) {
     const std::string text =
         session.exit_code == 0 ? session.result.ToString() : std::string(session.result.message());
-    std::fprintf(stderr, "seendb: %s\n", redis::HideCredentials(text).c_str());
+    // A server may have said it: nothing in it steers the terminal.
+    std::fprintf(stderr, "seendb: %s\n", Printable(redis::HideCredentials(text)).c_str());
     return;
   }
   const std::string_view code =
@@ -69,7 +71,8 @@ void PrintFailure(const Session& session) {
   Json error = {{"code", code}, {"message", redis::HideCredentials(session.result.message())}};
   if (!session.result.field().empty()) error["field"] = session.result.field();
   const Json whole = {{"error", std::move(error)}};
-  std::fprintf(stderr, "%s\n", whole.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+  std::fprintf(stderr, "%s\n",
+               whole.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace).c_str());
 }
 
 /// The flags of a line that can't be parsed are not set.

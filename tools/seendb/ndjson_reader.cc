@@ -6,13 +6,27 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "seendb/events.h"
 
 namespace seendb::tool {
 namespace {
 
+constexpr size_t kRowDepthMost = 64;
+
+/// The value at a path as RFC 6901 writes it ("/track/ids/slug"); null: there is none.
+const nlohmann::json* FindPath(const nlohmann::json& object, std::string_view path) {
+  try {
+    const nlohmann::json::json_pointer at{std::string(path)};
+    return object.contains(at) ? &object.at(at) : nullptr;
+  } catch (const nlohmann::json::exception&) {  // a "~" that escapes nothing
+    return nullptr;
+  }
+}
+
 const nlohmann::json* FindField(const nlohmann::json& object, std::string_view wanted,
                                 std::span<const std::string_view> usual) {
+  if (wanted.starts_with('/')) return FindPath(object, wanted);
   if (!wanted.empty()) usual = {&wanted, 1};
   for (const std::string_view name : usual) {
     const auto found = object.find(std::string(name));
@@ -60,7 +74,7 @@ bool NdjsonReader::ReadWatch(const nlohmann::json& object, std::string_view text
     std::string span;
     std::string_view value;
     if (field == kFields) {
-      value = RawMember(text, name);
+      value = name.starts_with('/') ? fields_ = member->dump() : RawMember(text, name);
     } else if (field == kDevice) {
       if (!member->is_string()) {
         *error = "device: not a string";
@@ -76,13 +90,15 @@ bool NdjsonReader::ReadWatch(const nlohmann::json& object, std::string_view text
 }
 
 bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* error) {
-  const nlohmann::json object = nlohmann::json::parse(record.begin(), record.end(), nullptr, false);
+  const nlohmann::json object = ParseOutside({record.data(), record.size()}, kRowDepthMost);
   // The parser takes a zero byte for the end.
   if (!object.is_object() || std::find(record.begin(), record.end(), '\0') != record.end()) {
     *error = "not a JSON object; each line has one";
     return false;
   }
-  if (!ReadId(FindField(object, columns_.user, kUserNames), "user", &user_, error) ||
+  user_ = columns_.one_user;
+  if ((user_.empty() &&
+       !ReadId(FindField(object, columns_.user, kUserNames), "user", &user_, error)) ||
       !ReadId(FindField(object, columns_.item, kItemNames), "item", &item_, error)) {
     return false;
   }

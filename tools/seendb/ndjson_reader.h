@@ -20,6 +20,17 @@ class NdjsonReader : public PlayReader {
   NdjsonReader(RecordReader::ReadFn read, const PlayColumns& columns)
       : PlayReader(std::move(read), RecordFormat{'\n', false}, columns) {}
 
+  std::string ColumnsText() const override {
+    const auto name = [](const std::string& given, const char* what) {
+      return given.empty() ? std::string("the usual names") : std::string(what) + " " + given;
+    };
+    std::string text = (columns_.one_user.empty() ? "user from " + name(columns_.user, "field")
+                                                  : "user " + columns_.one_user) +
+                       ", item from " + name(columns_.item, "field");
+    return text +
+           (columns_.now ? ", all played now" : ", time from " + name(columns_.time, "field"));
+  }
+
  protected:
   bool Parse(std::span<char> record, PlayRow* row, std::string* error) override;
 
@@ -30,6 +41,7 @@ class NdjsonReader : public PlayReader {
   std::string user_;
   std::string item_;
   std::string device_;
+  std::string fields_;
 };
 
 }  // namespace seendb::tool

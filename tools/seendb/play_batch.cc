@@ -124,7 +124,7 @@ class ServerSink : public PlaySink {
     if (response->status != 200 && response->status != kNothingTaken) {
       return StatusOfAnswer(*response);
     }
-    const Json answer = Json::parse(response->body, nullptr, false);
+    const Json answer = ParseAnswer(response->body);
     SendResult result{CountOf(answer, "accepted"),
                       CountOf(answer, "refused"),
                       {},

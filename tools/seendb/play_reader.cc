@@ -7,16 +7,19 @@
 #include <utility>
 
 #include "byte_source.h"
+#include "log_head.h"
 #include "ndjson_reader.h"
 #include "seendb/events.h"
 #include "seendb/id.h"
+#include "table.h"
+#include "units.h"
 
 namespace seendb::tool {
 namespace {
 
 std::string_view Trimmed(std::string_view name) {
-  while (name.starts_with(' ')) name.remove_prefix(1);
-  while (name.ends_with(' ')) name.remove_suffix(1);
+  while (name.starts_with(' ') || name.starts_with('\t')) name.remove_prefix(1);
+  while (name.ends_with(' ') || name.ends_with('\t')) name.remove_suffix(1);
   return name;
 }
 
@@ -42,6 +45,7 @@ class DelimitedReader : public PlayReader {
       : PlayReader(std::move(read), Format(format, columns), columns) {}
 
   Status Begin() {
+    records_.SetIsRecord([this](std::string_view line) { return IsRecord(line); });
     if (!columns_.header) return Number();
     std::span<char> record;
     const RecordKind kind = records_.Next(&record);
@@ -51,7 +55,19 @@ class DelimitedReader : public PlayReader {
     if (kind != RecordKind::kRecord || !SplitFields(record, format_, &header)) {
       return Status::InvalidArgument("the header can't be read");
     }
+    width_ = header.size();
     return Find(header);
+  }
+
+  std::string ColumnsText() const override {
+    std::string text = (user_ < 0 ? "user \"" + Printable(columns_.one_user) + "\""
+                                  : "user from " + NameOf(user_)) +
+                       ", item from " + NameOf(item_);
+    text += time_ < 0 ? ", all played now" : ", time from " + NameOf(time_);
+    for (size_t i = 0; i < watch_.size(); ++i) {
+      if (watch_[i] >= 0) text += ", " + std::string(kWatchNames[i]) + " from " + NameOf(watch_[i]);
+    }
+    return text;
   }
 
  protected:
@@ -65,8 +81,9 @@ class DelimitedReader : public PlayReader {
                " are needed";
       return false;
     }
-    row->user = fields_[static_cast<size_t>(user_)];
-    row->item = fields_[static_cast<size_t>(item_)];
+    row->user = user_ < 0 ? std::string_view(columns_.one_user)
+                          : Trimmed(fields_[static_cast<size_t>(user_)]);
+    row->item = Trimmed(fields_[static_cast<size_t>(item_)]);
     for (size_t i = 0; i < watch_.size(); ++i) {
       if (watch_[i] < 0 || fields_.size() <= static_cast<size_t>(watch_[i])) continue;
       const std::string_view text = fields_[static_cast<size_t>(watch_[i])];
@@ -80,6 +97,23 @@ class DelimitedReader : public PlayReader {
   }
 
  private:
+  /// Whether the line is a row by itself: it has the fields that one has, and a time.
+  bool IsRecord(std::string_view line) {
+    line_.assign(line);
+    if (!SplitFields(line_, format_, &line_fields_)) return false;
+    const bool whole = width_ == 0 ? line_fields_.size() > static_cast<size_t>(last_)
+                                   : line_fields_.size() == width_;
+    const auto has = [&](int at) { return !line_fields_[static_cast<size_t>(at)].empty(); };
+    if (!whole || (user_ >= 0 && !has(user_)) || !has(item_)) return false;
+    return time_ < 0 || ParseTimeMs(line_fields_[static_cast<size_t>(time_)], columns_.time_unit);
+  }
+
+  std::string NameOf(int at) const {
+    const std::string number = "column " + std::to_string(at + 1);
+    const auto index = static_cast<size_t>(at);
+    return index < names_.size() ? number + " (" + names_[index] + ")" : number;
+  }
+
   static RecordFormat Format(LogFormat format, const PlayColumns& columns) {
     RecordFormat form =
         format == LogFormat::kCsv ? RecordFormat{',', true} : RecordFormat{'\t', false};
@@ -88,13 +122,15 @@ class DelimitedReader : public PlayReader {
   }
 
   Status Find(const std::vector<std::string_view>& header) {
-    user_ = FindColumn(header, columns_.user, kUserNames);
+    const bool one_user = !columns_.one_user.empty();
+    user_ = one_user ? -1 : FindColumn(header, columns_.user, kUserNames);
     item_ = FindColumn(header, columns_.item, kItemNames);
     time_ = columns_.now ? -1 : FindColumn(header, columns_.time, kTimeNames);
-    if (user_ < 0) return Missing("user", columns_.user, header);
+    if (user_ < 0 && !one_user) return Missing("user", columns_.user, header);
     if (item_ < 0) return Missing("item", columns_.item, header);
     if (time_ < 0 && !columns_.now) return Missing("time", columns_.time, header);
     last_ = std::max({user_, item_, time_});
+    for (const std::string_view name : header) names_.emplace_back(Trimmed(name).substr(0, 64));
     for (size_t i = 0; i < watch_.size(); ++i) {
       const std::string& wanted = columns_.watch[i];
       watch_[i] = FindColumn(header, wanted, {&kWatchNames[i], 1});
@@ -120,6 +156,7 @@ class DelimitedReader : public PlayReader {
                  (tab ? std::string("tab") : "'" + std::string(1, header[0][other]) + "'");
     }
     if (what == "time") message += " or say --now";
+    if (what == "user") message += ", or whose log it is by --user";
     return Status::InvalidArgument(message);
   }
 
@@ -138,6 +175,7 @@ class DelimitedReader : public PlayReader {
       }
       *column = number - 1;
     }
+    if (!columns_.one_user.empty()) user_ = -1;
     if (columns_.now) time_ = -1;
     last_ = std::max({user_, item_, time_});
     return {};
@@ -148,7 +186,11 @@ class DelimitedReader : public PlayReader {
   int time_ = 2;
   int last_ = 2;  // what every row must have
   std::array<int, kWatchNames.size()> watch_ = {-1, -1, -1, -1};
+  size_t width_ = 0;                // fields of the header; 0: there is none
+  std::vector<std::string> names_;  // of the header
   std::vector<std::string_view> fields_;
+  std::string line_;  // that IsRecord looks at
+  std::vector<std::string_view> line_fields_;
 };
 
 }  // namespace
@@ -210,8 +252,14 @@ bool PlayReader::ParseWatch(WatchField field, std::string_view text, PlayRow* ro
   return TakeWatchField(field, text, columns_.span_unit, &*row->watch, error);
 }
 
+bool PlayReader::GoOnAt(uint64_t rows, uint64_t position) {
+  row_number_ = rows;
+  return records_.SkipTo(position);
+}
+
 RowKind PlayReader::Next(PlayRow* row) {
   error_.clear();
+  uncounted_ = false;
   row->watch.reset();
   std::span<char> record;
   const RecordKind kind = records_.Next(&record);
@@ -231,6 +279,10 @@ RowKind PlayReader::Next(PlayRow* row) {
     error_ = std::string(name) + ": " + std::string(status.message());
     return RowKind::kBad;
   }
+  if (first_row_.empty()) {
+    first_row_ = "user \"" + Printable(row->user) + "\", item \"" + Printable(row->item) + "\", " +
+                 (row->at_ms ? FormatTimeMs(*row->at_ms) + " UTC" : "now");
+  }
   return RowKind::kPlay;
 }
 
@@ -246,10 +298,13 @@ bool PlayReader::Skip(uint64_t rows) {
 
 Result<std::unique_ptr<PlayReader>> PlayReader::Open(RecordReader::ReadFn read, LogFormat format,
                                                      const PlayColumns& columns) {
+  Result<RecordReader::ReadFn> text = TextOf(std::move(read), format);
+  if (!text.ok()) return text.status();
   if (format == LogFormat::kNdjson) {
-    return std::unique_ptr<PlayReader>(std::make_unique<NdjsonReader>(std::move(read), columns));
+    return std::unique_ptr<PlayReader>(
+        std::make_unique<NdjsonReader>(std::move(text).value(), columns));
   }
-  auto reader = std::make_unique<DelimitedReader>(std::move(read), format, columns);
+  auto reader = std::make_unique<DelimitedReader>(std::move(text).value(), format, columns);
   Status status = reader->Begin();
   if (!status.ok()) return status;
   return std::unique_ptr<PlayReader>(std::move(reader));

@@ -40,15 +40,17 @@ inline constexpr std::array<std::string_view, 9> kItemNames = {
 inline constexpr std::array<std::string_view, 9> kTimeNames = {
     "at", "time_ms", "at_ms", "timestamp_ms", "ts", "timestamp", "time", "event_time", "date"};
 
-/// What is read from a log.
+/// What is read from a log. Of NDJSON a name that begins with '/' is a path into objects
+/// (RFC 6901).
 struct PlayColumns {
-  std::string user;    ///< a column's name; empty: guessed
-  std::string item;    ///< likewise
-  std::string time;    ///< likewise
-  bool now = false;    ///< no time column: everything was played now
-  char delimiter = 0;  ///< between fields; 0: the format's
-  bool header = true;  ///< CSV and TSV: the first record names the columns; otherwise names are
-                       ///< column numbers from 1, by default 1, 2 and 3
+  std::string one_user;  ///< whose log it is: there is no column of users; empty: there is one
+  std::string user;      ///< a column's name; empty: guessed
+  std::string item;      ///< likewise
+  std::string time;      ///< likewise
+  bool now = false;      ///< no time column: everything was played now
+  char delimiter = 0;    ///< between fields; 0: the format's
+  bool header = true;    ///< CSV and TSV: the first record names the columns; otherwise names are
+                         ///< column numbers from 1, by default 1, 2 and 3
   TimeUnit time_unit = TimeUnit::kAuto;
   /// By WatchField: columns' names; empty: kWatchNames, where they are (never without a header).
   std::array<std::string, kWatchNames.size()> watch = {};
@@ -71,7 +73,7 @@ class PlayReader {
  public:
   virtual ~PlayReader() = default;
   /// Begins to read from `read`. kInvalidArgument, naming the header's columns, where a column is
-  /// not there.
+  /// not there, or what the log is, where it is no text (log_head.h).
   static Result<std::unique_ptr<PlayReader>> Open(RecordReader::ReadFn read, LogFormat format,
                                                   const PlayColumns& columns);
   /// The next row.
@@ -83,7 +85,23 @@ class PlayReader {
   /// Why Next failed.
   const Status& status() const { return records_.status(); }
   /// Takes the last row off the count: it was looked at, and is not to be counted as read.
-  void UncountRow() { --row_number_; }
+  void UncountRow() {
+    --row_number_;
+    uncounted_ = true;
+  }
+  /// Whether the last row had its line end: one that lacks it may grow.
+  bool row_ended() const { return records_.ended(); }
+  /// Bytes up to the end of the last row that counts, and a hash of all of them.
+  uint64_t position() const {
+    return uncounted_ ? records_.position_before() : records_.position();
+  }
+  std::string hash() const { return uncounted_ ? records_.hash_before() : records_.hash(); }
+  /// Goes on at that position, behind so many rows. False: the log is shorter, or can't be read.
+  bool GoOnAt(uint64_t rows, uint64_t position);
+  /// What is read from where, for people: "user from column 1 (user_id), ...".
+  virtual std::string ColumnsText() const = 0;
+  /// How the first play was understood; empty: there was none.
+  const std::string& first_row() const { return first_row_; }
   /// Skips `rows` rows, unread. False if there are fewer.
   bool Skip(uint64_t rows);
 
@@ -102,7 +120,8 @@ class PlayReader {
 
  private:
   uint64_t row_number_ = 0;
-  std::string error_;
+  bool uncounted_ = false;
+  std::string error_, first_row_;
 };
 
 /// The position of the column called `wanted` in `header`, blanks around the header's names aside;

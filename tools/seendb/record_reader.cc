@@ -1,5 +1,6 @@
 #include "record_reader.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -7,6 +8,8 @@ namespace seendb::tool {
 namespace {
 
 constexpr size_t kFirstBufferBytes = 256 << 10;
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 }  // namespace
 
@@ -19,6 +22,7 @@ RecordReader::RecordReader(ReadFn read, RecordFormat format, size_t record_bytes
 bool RecordReader::Fill() {
   if (at_end_) return false;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  base_ += begin_;
   end_ -= std::exchange(begin_, 0);
   if (end_ == buffer_.size()) buffer_.resize(buffer_.size() * 2);
   auto got = read_(buffer_.data() + end_, buffer_.size() - end_);
@@ -29,16 +33,46 @@ bool RecordReader::Fill() {
   return true;
 }
 
+/// Goes on behind so many bytes.
+void RecordReader::Consume(size_t bytes) {
+  hash_.Add(buffer_.data() + begin_, bytes);
+  begin_ += bytes;
+}
+
+bool RecordReader::SkipTo(uint64_t position) {
+  at_start_ = false;
+  while (this->position() < position) {
+    if (begin_ == end_ && !Fill()) return false;
+    Consume(std::min<uint64_t>(end_ - begin_, position - this->position()));
+  }
+  return this->position() == position;
+}
+
+/// Whether any line but the first is a record by itself.
+bool RecordReader::HoldsRecord(std::string_view lines) const {
+  size_t at = lines.find('\n');
+  while (is_record_ && at != std::string_view::npos) {
+    const size_t next = lines.find('\n', ++at);
+    std::string_view line = lines.substr(at, next == std::string_view::npos ? next : next - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (is_record_(line)) return true;
+    at = next;
+  }
+  return false;
+}
+
 /// Drops everything up to and with the next line end.
 RecordKind RecordReader::SkipLine(RecordKind kind) {
   for (;;) {
     const void* nl = std::memchr(buffer_.data() + begin_, '\n', end_ - begin_);
     if (nl != nullptr) {
-      begin_ = static_cast<size_t>(static_cast<const char*>(nl) - buffer_.data()) + 1;
+      Consume(static_cast<size_t>(static_cast<const char*>(nl) - buffer_.data()) + 1 - begin_);
       return kind;
     }
-    begin_ = end_;
-    if (!Fill()) return status_.ok() ? kind : RecordKind::kFailed;
+    Consume(end_ - begin_);
+    if (Fill()) continue;
+    ended_ = false;
+    return status_.ok() ? kind : RecordKind::kFailed;
   }
 }
 
@@ -46,7 +80,11 @@ RecordKind RecordReader::SkipLine(RecordKind kind) {
 void RecordReader::ScanQuotes(const char* from, const char* to) {
   const auto size = static_cast<size_t>(to - from);
   if (!in_quotes_ && std::memchr(from, '"', size) == nullptr) {
-    if (size != 0) may_open_ = to[-1] == format_.delimiter;
+    for (; to != from; --to) {
+      if (to[-1] != format_.delimiter && IsBlank(to[-1])) continue;
+      may_open_ = to[-1] == format_.delimiter;
+      return;
+    }
     return;
   }
   for (; from != to; ++from) {
@@ -57,7 +95,7 @@ void RecordReader::ScanQuotes(const char* from, const char* to) {
     } else if (*from == '"' && may_open_) {
       in_quotes_ = true;
     } else {
-      may_open_ = *from == format_.delimiter;
+      may_open_ = *from == format_.delimiter || (may_open_ && IsBlank(*from));
     }
   }
 }
@@ -79,27 +117,34 @@ RecordKind RecordReader::NextRaw(std::span<char>* record) {
     if (nl != nullptr) {
       scanned = stop + 1;
       if (in_quotes_) continue;
+      if (HoldsRecord({base, stop})) return SkipLine(RecordKind::kOpen);
       *record = {base, stop};
-      begin_ += stop + 1;
+      Consume(stop + 1);
       return RecordKind::kRecord;
     }
     if (Fill()) continue;
     if (!status_.ok()) return RecordKind::kFailed;
     if (begin_ == end_) return RecordKind::kEnd;
-    if (in_quotes_) return SkipLine(RecordKind::kOpen);
     *record = {buffer_.data() + begin_, end_ - begin_};
-    begin_ = end_;
+    if (in_quotes_ || HoldsRecord({record->data(), record->size()})) {
+      return SkipLine(RecordKind::kOpen);
+    }
+    Consume(record->size());
+    ended_ = false;
     return RecordKind::kRecord;
   }
 }
 
 RecordKind RecordReader::Next(std::span<char>* record) {
+  ended_ = true;
+  position_before_ = position();
+  hash_before_.CopyFrom(hash_);
   for (;;) {
     if (std::exchange(at_start_, false)) {
       while (end_ - begin_ < 3 && Fill()) {
       }
       if (end_ - begin_ >= 3 && std::memcmp(buffer_.data() + begin_, "\xEF\xBB\xBF", 3) == 0) {
-        begin_ += 3;
+        Consume(3);
       }
     }
     const RecordKind kind = NextRaw(record);
@@ -110,6 +155,23 @@ RecordKind RecordReader::Next(std::span<char>* record) {
 }
 
 namespace {
+
+/// An unquoted field without the blanks around it; without its quotes, where it is in quotes for
+/// all that (behind a blank, or in a file whose fields are not quoted).
+std::string_view Plain(std::span<char> field) {
+  while (!field.empty() && IsBlank(field.front())) field = field.subspan(1);
+  while (!field.empty() && IsBlank(field.back())) field = field.first(field.size() - 1);
+  if (field.size() < 2 || field.front() != '"' || field.back() != '"') {
+    return {field.data(), field.size()};
+  }
+  field = field.subspan(1, field.size() - 2);
+  size_t to = 0;
+  for (size_t from = 0; from < field.size(); ++from) {
+    if (field[from] == '"' && from + 1 < field.size() && field[from + 1] == '"') ++from;
+    field[to++] = field[from];
+  }
+  return {field.data(), to};
+}
 
 /// Unquotes the field that begins at `*at` with a quote; leaves `*at` behind its closing quote.
 std::string_view Unquote(std::span<char> record, size_t* at) {
@@ -133,15 +195,24 @@ bool SplitFields(std::span<char> record, RecordFormat format,
                  std::vector<std::string_view>* fields) {
   fields->clear();
   size_t at = 0;
+  const auto skip_blanks = [&](size_t from) {
+    while (from < record.size() && record[from] != format.delimiter && IsBlank(record[from])) {
+      ++from;
+    }
+    return from;
+  };
   for (;;) {
-    if (format.quoted && at < record.size() && record[at] == '"') {
+    const size_t opens = format.quoted ? skip_blanks(at) : record.size();
+    if (opens < record.size() && record[opens] == '"') {
+      at = opens;
       fields->push_back(Unquote(record, &at));
+      at = skip_blanks(at);
       if (at >= record.size()) return true;
       if (record[at] != format.delimiter) return false;
     } else {
       const std::string_view rest(record.data() + at, record.size() - at);
       const size_t end = rest.find(format.delimiter);
-      fields->push_back(rest.substr(0, end));
+      fields->push_back(Plain(record.subspan(at, std::min(end, rest.size()))));
       if (end == std::string_view::npos) return true;
       at += end;
     }

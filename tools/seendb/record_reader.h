@@ -3,17 +3,20 @@
 // A record is a line, or with `quoted` a CSV record after RFC 4180, whose quoted fields may hold
 // delimiters, doubled quotes and line ends; a quote within an unquoted field is a character. Lines
 // end in LF or CRLF; the last may lack it; a byte-order mark at the start is dropped; empty lines
-// are no records.
+// are no records. Blanks around a field, quoted or not, are no part of it; a field that is wholly
+// quoted loses its quotes without `quoted` too.
 
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "prefix_hash.h"
 #include "seendb/status.h"
 
 namespace seendb::tool {
@@ -31,7 +34,8 @@ struct RecordFormat {
 enum class RecordKind {
   kRecord,   ///< a record
   kTooLong,  ///< a line beyond the limit, skipped
-  kOpen,     ///< a quote that is never closed (within the limit); its first line was skipped
+  kOpen,     ///< a quote that is never closed (within the limit, or before a line that is a
+             ///< record); its first line was skipped
   kEnd,      ///< nothing more
   kFailed,   ///< the source failed: see status()
 };
@@ -50,9 +54,27 @@ class RecordReader {
   RecordKind Next(std::span<char>* record);
   /// Why Next said kFailed.
   const Status& status() const { return status_; }
+  /// Tells whether a line is a whole record by itself. A quoted field that reaches over a line that
+  /// is one was never closed. Without it a quoted field may hold any line.
+  void SetIsRecord(std::function<bool(std::string_view)> is_record) {
+    is_record_ = std::move(is_record);
+  }
+
+  /// Whether the last record had its line end: one that lacks it may grow.
+  bool ended() const { return ended_; }
+  /// Bytes up to the end of the last record (`_before`: up to where it was looked for), and a hash
+  /// of all of them.
+  uint64_t position() const { return base_ + begin_; }
+  uint64_t position_before() const { return position_before_; }
+  std::string hash() const { return hash_.Text(); }
+  std::string hash_before() const { return hash_before_.Text(); }
+  /// Passes over bytes until that position. False: there are fewer, or reading failed (status()).
+  bool SkipTo(uint64_t position);
 
  private:
   bool Fill();
+  void Consume(size_t bytes);
+  bool HoldsRecord(std::string_view lines) const;
   RecordKind NextRaw(std::span<char>* record);
   RecordKind SkipLine(RecordKind kind);
   void ScanQuotes(const char* from, const char* to);
@@ -60,6 +82,11 @@ class RecordReader {
   ReadFn read_;
   RecordFormat format_;
   size_t record_bytes_max_;
+  std::function<bool(std::string_view)> is_record_;
+  PrefixHash hash_, hash_before_;
+  uint64_t position_before_ = 0;
+  uint64_t base_ = 0;  ///< of the buffer's first byte
+  bool ended_ = true;
   std::string buffer_;
   size_t begin_ = 0;
   size_t end_ = 0;
@@ -72,7 +99,7 @@ class RecordReader {
 };
 
 /// Splits a record into fields, unquoting in place. The fields view `record`.
-/// False where a quoted field is followed by anything but the delimiter.
+/// False where a quoted field is followed by anything but blanks and the delimiter.
 bool SplitFields(std::span<char> record, RecordFormat format,
                  std::vector<std::string_view>* fields);
 

@@ -94,6 +94,12 @@ void AddRedisPlaceFlags(Command command, RedisFlags* flags) {
       .NotEmpty()
       .Group(group);
   command
+      .Add("--rdb-memory-mb", flags->rdb_memory_mb,
+           "What the dump of --rdb may take of memory; the dump has to be trusted")
+      .TypeName("MB")
+      .Range(16, 16'777'216)
+      .Group(group);
+  command
       .Add("--redis-password-file", flags->password_file,
            "A file whose first line is the password (the variable SEENDB_REDIS_PASSWORD)")
       .TypeName("FILE")
@@ -180,7 +186,8 @@ Result<std::unique_ptr<RedisSource>> RedisSource::Open(const RedisFlags& flags) 
   }
   if (!flags.url.empty()) return Status::InvalidArgument("--redis and --rdb exclude each other");
   const std::string temporary = Variable("TMPDIR");
-  auto scratch = ScratchRedis::Start(flags.rdb, temporary.empty() ? "/tmp" : temporary);
+  auto scratch = ScratchRedis::Start(flags.rdb, temporary.empty() ? "/tmp" : temporary,
+                                     static_cast<uint64_t>(flags.rdb_memory_mb) << 20);
   if (!scratch.ok()) return scratch.status();
   source->scratch_ = std::move(scratch).value();
   source->place_ = {source->scratch_->address(),

@@ -19,8 +19,9 @@ namespace seendb::tool {
 
 /// See the head of this file.
 struct RedisFlags {
-  std::string url;            ///< --redis
-  std::string rdb;            ///< --rdb
+  std::string url;  ///< --redis
+  std::string rdb;  ///< --rdb
+  int64_t rdb_memory_mb = 4'096;
   std::string password_file;  ///< --redis-password-file
   std::string ca, certificate;
   int64_t timeout_s = 10;

@@ -13,10 +13,11 @@ Result<ResumeState> ReadResumeState(const std::string& path) {
   if (!json.contains("file") || !json.contains("rows")) {
     return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
   }
-  return ResumeState{TextOf(json, "file"),       CountOf(json, "file_bytes"),
-                     TextOf(json, "collection"), CountOf(json, "rows"),
-                     CountOf(json, "accepted"),  CountOf(json, "refused"),
-                     CountOf(json, "bad"),       CountOf(json, "outside_window")};
+  return ResumeState{
+      TextOf(json, "file"),  CountOf(json, "file_bytes"),     TextOf(json, "collection"),
+      CountOf(json, "rows"), CountOf(json, "accepted"),       CountOf(json, "refused"),
+      CountOf(json, "bad"),  CountOf(json, "outside_window"), CountOf(json, "position"),
+      TextOf(json, "hash"),  TextOf(json, "columns")};
 }
 
 Status WriteResumeState(const std::string& path, const ResumeState& state) {
@@ -27,7 +28,10 @@ Status WriteResumeState(const std::string& path, const ResumeState& state) {
                                {"accepted", state.accepted},
                                {"refused", state.refused},
                                {"bad", state.bad},
-                               {"outside_window", state.outside_window}});
+                               {"outside_window", state.outside_window},
+                               {"position", state.position},
+                               {"hash", state.hash},
+                               {"columns", state.columns}});
 }
 
 Status CheckResumable(const ResumeState& saved, const ResumeState& wanted) {
@@ -37,7 +41,14 @@ Status CheckResumable(const ResumeState& saved, const ResumeState& wanted) {
                                    ", not of " + wanted.file + " into " + wanted.collection);
   }
   if (wanted.file_bytes < saved.file_bytes) {
-    return Status::InvalidArgument(wanted.file + " is smaller than when its load stopped");
+    return Status::InvalidArgument(
+        wanted.file +
+        " is smaller than when its load stopped: another file of that name? Load it " +
+        "with another state file, or without --resume");
+  }
+  if (!saved.columns.empty() && saved.columns != wanted.columns) {
+    return Status::InvalidArgument("the state is of other columns: " + saved.columns + "; now " +
+                                   wanted.columns);
   }
   return {};
 }

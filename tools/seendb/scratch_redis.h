@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -14,14 +15,18 @@
 namespace seendb::tool {
 
 /// It listens on a socket in a folder that only we enter, and never writes. It ends with this
-/// object, or when this process is killed. Threads: one; the thread that made it must outlive it.
+/// object, or when this process is killed. A dump may be a stranger's: Redis checks it as it is
+/// loaded, has a limit of memory, gets no new rights, leaves no core, and where the system allows
+/// it has no network. Threads: one; the thread that made it must outlive it.
 class ScratchRedis {
  public:
   /// Copies `rdb` into a folder in `temporary` and starts redis-server on it; returns once the dump
-  /// is loaded, and deletes the copy then. kNotFound: no such file, or no redis-server; kIOError:
-  /// no room; kCorruption: redis-server can't read the dump (the message has its last words).
+  /// is loaded, and deletes the copy then. The dump may take `memory_bytes`. kNotFound: no such
+  /// file, or no redis-server; kIOError: no room; kCorruption: redis-server can't read the dump
+  /// (the message has its last words), or not in so much memory.
   static Result<std::unique_ptr<ScratchRedis>> Start(const std::string& rdb,
-                                                     const std::string& temporary);
+                                                     const std::string& temporary,
+                                                     uint64_t memory_bytes);
   ~ScratchRedis();
   ScratchRedis(const ScratchRedis&) = delete;
   ScratchRedis& operator=(const ScratchRedis&) = delete;
@@ -29,11 +34,13 @@ class ScratchRedis {
   redis::Address address() const;
 
  private:
-  ScratchRedis() = default;
+  explicit ScratchRedis(uint64_t memory_bytes) : memory_bytes_(memory_bytes) {}
   Status Spawn();
   Status WaitUntilLoaded();
   std::string LastWords() const;
+  bool MayLackMemory() const;
 
+  const uint64_t memory_bytes_;
   std::string folder_;
   pid_t process_ = -1;
 };

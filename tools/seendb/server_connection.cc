@@ -1,5 +1,7 @@
 #include "server_connection.h"
 
+#include "net/answer.h"
+
 namespace seendb::tool {
 namespace {
 
@@ -17,13 +19,12 @@ Status ServerConnection::Connect(const ServerAddress& address, const Credentials
                           .named_by = "--ca, SEENDB_CA"});
 }
 
-ServerConnection::Error ServerConnection::Exchange(const Request& request, Parser* parser,
-                                                   bool* answered) {
+ServerConnection::Error ServerConnection::Exchange(const Request& request, uint64_t bytes_most,
+                                                   Parser* parser, bool* answered) {
   const Error error =
       stream_.Run([&](auto& stream, auto on_end) { http::async_write(stream, request, on_end); });
   if (error) return error;
-  const Error read = stream_.Run(
-      [&](auto& stream, auto on_end) { http::async_read(stream, buffer_, *parser, on_end); });
+  const Error read = net::ReadAnswer(&stream_, &buffer_, bytes_most, parser);
   *answered = parser->got_some();
   return read;
 }

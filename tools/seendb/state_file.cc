@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/outside_json.h"
 #include "part_file.h"
 
 namespace seendb::tool {
@@ -17,7 +18,7 @@ Result<Json> ReadStateFile(const std::string& path) {
     return Status::IOError("can't read " + path + ": " + std::strerror(errno));
   }
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  Json json = Json::parse(text, nullptr, false);
+  Json json = ParseOutside<Json>(text);
   if (!json.is_object()) {
     return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
   }

@@ -30,20 +30,31 @@ void AppendRow(const std::vector<std::string>& cells, const std::vector<size_t>&
   *out += '\n';
 }
 
-// How many bytes at the beginning are a character that steers a terminal or turns the direction of
-// what follows (Unicode 15, C0, C1, Bidi_Control, and the separators of lines): 0, 1, 2 or 3.
+// How many bytes at the beginning are a character that steers a terminal, turns the direction of
+// what follows, or is not seen (Unicode 15: C0, C1, the separators of lines, Bidi_Control and
+// others that are Default_Ignorable_Code_Point: of no width, tags, selectors): 0 to 4.
 size_t ControlSize(std::string_view text) {
   const auto byte = [text](size_t at) {
     return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
   };
   if (byte(0) < 0x20 || byte(0) == 0x7F) return 1;
   if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) <= 0x9F) return 2;  // C1
+  if (byte(0) == 0xC2 && byte(1) == 0xAD) return 2;                     // U+00AD
   if (byte(0) == 0xD8 && byte(1) == 0x9C) return 2;                     // U+061C
-  if (byte(0) != 0xE2) return 0;
-  const bool marks = byte(1) == 0x80 && (byte(2) == 0x8E || byte(2) == 0x8F);
-  const bool lines = byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE;  // and embeddings
-  const bool isolates = byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
-  return marks || lines || isolates ? 3 : 0;
+  if (byte(0) == 0xE1) return byte(1) == 0xA0 && byte(2) >= 0x8B && byte(2) <= 0x8F ? 3 : 0;
+  if (byte(0) == 0xE2) {
+    const bool marks = byte(1) == 0x80 && byte(2) >= 0x8B && byte(2) <= 0x8F;     // U+200B..200F
+    const bool lines = byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE;     // and embeddings
+    const bool isolates = byte(1) == 0x81 && byte(2) >= 0xA0 && byte(2) <= 0xAF;  // U+2060..206F
+    return marks || lines || isolates ? 3 : 0;
+  }
+  if (byte(0) == 0xEF) {
+    const bool mark = byte(1) == 0xBB && byte(2) == 0xBF;                         // U+FEFF
+    const bool selector = byte(1) == 0xB8 && byte(2) >= 0x80 && byte(2) <= 0x8F;  // U+FE00..FE0F
+    const bool notes = byte(1) == 0xBF && byte(2) >= 0xB9 && byte(2) <= 0xBB;     // U+FFF9..FFFB
+    return mark || selector || notes ? 3 : 0;
+  }
+  return byte(0) == 0xF3 && byte(1) == 0xA0 ? 4 : 0;  // U+E0000..E0FFF: tags, selectors
 }
 
 }  // namespace

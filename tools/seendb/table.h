@@ -53,7 +53,8 @@ class Facts {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
-/// `text` with characters that steer a terminal, or turn the direction of writing, as \xNN.
+/// `text` with characters that steer a terminal, turn the direction of writing, or are not seen, as
+/// \xNN.
 std::string Printable(std::string_view text);
 
 }  // namespace seendb::tool

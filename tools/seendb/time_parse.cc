@@ -1,13 +1,16 @@
 #include "time_parse.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 
 namespace seendb::tool {
 namespace {
 
-constexpr int64_t kFirstMillis = 100'000'000'000;
-constexpr int64_t kLastMs = 253'402'300'799'999;  // 9999-12-31T23:59:59.999Z
+constexpr int64_t kFirstMillis = 100'000'000'000, kFirstMicros = kFirstMillis * 1'000,
+                  kFirstNanos = kFirstMicros * 1'000;
+constexpr size_t kDayDigits = 8, kSecondDigits = 14;  // 20261125, 20261125093119
+constexpr int64_t kLastMs = 253'402'300'799'999;      // 9999-12-31T23:59:59.999Z
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -46,6 +49,19 @@ std::optional<int64_t> InRange(int64_t ms) {
   return ms;
 }
 
+/// How many of the unit are a millisecond.
+int64_t PerMs(TimeUnit unit) {
+  if (unit == TimeUnit::kMicros) return 1'000;
+  return unit == TimeUnit::kNanos ? 1'000'000 : 1;
+}
+
+/// The unit of a number that does not say it.
+TimeUnit UnitOf(int64_t number) {
+  if (number < kFirstMillis) return TimeUnit::kSeconds;
+  if (number < kFirstMicros) return TimeUnit::kMillis;
+  return number < kFirstNanos ? TimeUnit::kMicros : TimeUnit::kNanos;
+}
+
 std::optional<int64_t> ParseNumber(std::string_view text, TimeUnit unit) {
   int64_t whole = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
@@ -53,45 +69,50 @@ std::optional<int64_t> ParseNumber(std::string_view text, TimeUnit unit) {
   text.remove_prefix(static_cast<size_t>(end - text.data()));
   const auto fraction_ms = TakeFractionMs(&text);
   if (!fraction_ms || !text.empty()) return std::nullopt;
-  if (unit == TimeUnit::kAuto) {
-    unit = whole < kFirstMillis ? TimeUnit::kSeconds : TimeUnit::kMillis;
-  }
-  if (unit == TimeUnit::kMillis) return InRange(whole);
+  if (unit == TimeUnit::kAuto) unit = UnitOf(whole);
+  if (unit != TimeUnit::kSeconds) return InRange(whole / PerMs(unit));
   if (whole > kLastMs / 1000) return std::nullopt;
   return InRange(whole * 1000 + *fraction_ms);
 }
 
-/// "Z", "+08:00", "+0800" or nothing, in milliseconds east of UTC.
+/// "Z", "UTC", "GMT", "+08", "+0800", "+08:00" or nothing, in milliseconds east of UTC.
 std::optional<int64_t> TakeZoneMs(std::string_view* text) {
-  if (text->empty() || TakeChar(text, 'Z')) return 0;
+  while (TakeChar(text, ' ')) continue;
+  if (text->empty() || TakeChar(text, 'Z') || TakeChar(text, 'z')) return 0;
+  if (text->starts_with("UTC") || text->starts_with("GMT")) {
+    text->remove_prefix(3);
+    return 0;
+  }
   const int64_t sign = text->front() == '-' ? -1 : 1;
   if (!TakeChar(text, '+') && !TakeChar(text, '-')) return std::nullopt;
   const auto hours = TakeNumber(text, 2);
-  TakeChar(text, ':');
-  const auto minutes = TakeNumber(text, 2);
+  const bool more = TakeChar(text, ':') || !text->empty();
+  const auto minutes = more ? TakeNumber(text, 2) : std::optional<int>(0);
   if (!hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
   return sign * (*hours * 60 + *minutes) * 60'000;
 }
 
-/// "09:31", "09:31:19" or "09:31:19.123", in milliseconds.
-std::optional<int64_t> TakeClockMs(std::string_view* text) {
+/// "09:31", "09:31:19" or "09:31:19.123", in milliseconds; with `basic`, "0931" or "093119".
+std::optional<int64_t> TakeClockMs(std::string_view* text, bool basic) {
   const auto hour = TakeNumber(text, 2);
-  if (!hour || !TakeChar(text, ':')) return std::nullopt;
+  if (!hour || (!basic && !TakeChar(text, ':'))) return std::nullopt;
   const auto minute = TakeNumber(text, 2);
   if (!minute || *hour > 23 || *minute > 59) return std::nullopt;
-  int64_t ms = (*hour * 60 + *minute) * 60'000;
-  if (!TakeChar(text, ':')) return ms;
+  const int64_t ms = (*hour * 60 + *minute) * 60'000;
+  const bool seconds = basic ? !text->empty() && IsDigit(text->front()) : TakeChar(text, ':');
+  if (!seconds) return ms;
   const auto second = TakeNumber(text, 2);
   const auto fraction_ms = second ? TakeFractionMs(text) : std::nullopt;
   if (!fraction_ms || *second > 60) return std::nullopt;
   return ms + *second * 1000 + *fraction_ms;
 }
 
-std::optional<int64_t> ParseIso(std::string_view text) {
+/// `basic`: without dashes, and the T too may be absent.
+std::optional<int64_t> ParseDate(std::string_view text, bool basic) {
   const auto year = TakeNumber(&text, 4);
-  if (!year || !TakeChar(&text, '-')) return std::nullopt;
+  if (!year || (!basic && !TakeChar(&text, '-'))) return std::nullopt;
   const auto month = TakeNumber(&text, 2);
-  if (!month || !TakeChar(&text, '-')) return std::nullopt;
+  if (!month || (!basic && !TakeChar(&text, '-'))) return std::nullopt;
   const auto day = TakeNumber(&text, 2);
   if (!day) return std::nullopt;
   const std::chrono::year_month_day date{std::chrono::year(*year),
@@ -99,8 +120,10 @@ std::optional<int64_t> ParseIso(std::string_view text) {
                                          std::chrono::day(static_cast<unsigned>(*day))};
   if (!date.ok()) return std::nullopt;
   int64_t ms = std::chrono::sys_days(date).time_since_epoch().count() * 86'400'000LL;
-  if (TakeChar(&text, 'T') || TakeChar(&text, ' ')) {
-    const auto clock_ms = TakeClockMs(&text);
+  const bool clock = TakeChar(&text, 'T') || TakeChar(&text, 't') || TakeChar(&text, ' ');
+  if (clock || (basic && !text.empty())) {
+    const bool colons = text.size() > 2 && text[2] == ':';
+    const auto clock_ms = TakeClockMs(&text, !colons);
     const auto zone_ms = clock_ms ? TakeZoneMs(&text) : std::nullopt;
     if (!zone_ms) return std::nullopt;
     ms += *clock_ms - *zone_ms;
@@ -109,13 +132,29 @@ std::optional<int64_t> ParseIso(std::string_view text) {
   return InRange(ms);
 }
 
+/// Of as many digits as a day or a second has, and of our times.
+std::optional<int64_t> DateOfDigits(std::string_view text) {
+  const bool digits = std::all_of(text.begin(), text.end(), IsDigit);
+  const bool may_be = text.size() == kDayDigits || text.size() == kSecondDigits;
+  if (!digits || !may_be || (!text.starts_with("19") && !text.starts_with("20"))) {
+    return std::nullopt;
+  }
+  return ParseDate(text, /*basic=*/true);
+}
+
 }  // namespace
 
 std::optional<int64_t> ParseTimeMs(std::string_view text, TimeUnit unit) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   if (text.empty() || !IsDigit(text.front())) return std::nullopt;
-  if (text.size() >= 10 && text[4] == '-') return ParseIso(text);
+  if (text.size() >= 10 && text[4] == '-') return ParseDate(text, /*basic=*/false);
+  if (text.size() > kDayDigits && (text[kDayDigits] == 'T' || text[kDayDigits] == 't')) {
+    return ParseDate(text, /*basic=*/true);
+  }
+  if (unit == TimeUnit::kAuto) {
+    if (const auto at_ms = DateOfDigits(text)) return at_ms;
+  }
   return ParseNumber(text, unit);
 }
 

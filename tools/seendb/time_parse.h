@@ -10,13 +10,18 @@ namespace seendb::tool {
 
 /// What a bare number means.
 enum class TimeUnit {
-  kAuto,     ///< seconds below 100,000,000,000 (the year 5138), milliseconds from there on
+  kAuto,     ///< a day or second where its digits are one (20261125, 20261125093119); else seconds
+             ///< below 10^11 (the year 5138), milliseconds below 10^14, microseconds below 10^17,
+             ///< nanoseconds from there on
   kSeconds,  ///< seconds since 1970 UTC, fractions allowed
-  kMillis,   ///< milliseconds since 1970 UTC, a fraction is cut off
+  kMillis,   ///< milliseconds since 1970 UTC; here and below a fraction is cut off
+  kMicros,   ///< microseconds
+  kNanos,    ///< nanoseconds
 };
 
-/// Milliseconds since 1970 UTC from a decimal number, or from ISO 8601
-/// (`2026-11-21T09:31:19.123+08:00`, a space for the T, date alone, no zone: UTC).
+/// Milliseconds since 1970 UTC from a decimal number, or from a date as ISO 8601 and databases
+/// write it: `2026-11-21T09:31:19.123+08:00`, `20261121T093119Z`, with a space or "t" for the T, a
+/// date alone, zones `Z`, `UTC`, `GMT`, `+08`, `+0800`, `+08:00`, behind a blank too; no zone: UTC.
 /// Nothing for anything else, negative numbers and times beyond the year 9999 included.
 std::optional<int64_t> ParseTimeMs(std::string_view text, TimeUnit unit);
 

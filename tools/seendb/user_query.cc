@@ -1,5 +1,6 @@
 #include "user_query.h"
 
+#include "base/outside_json.h"
 #include "report_json.h"
 
 namespace seendb::tool {
@@ -11,7 +12,7 @@ std::string UserTarget(const std::string& user, std::string_view rest = {}) {
 
 /// The object it came as; what is none (the engine takes any bytes) as text.
 Json FieldsOf(const std::string& fields) {
-  Json json = Json::parse(fields, nullptr, false);
+  Json json = ParseOutside<Json>(fields);
   return json.is_object() ? json : Json(fields);
 }
 

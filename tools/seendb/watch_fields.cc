@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/outside_json.h"
 #include "base/utf8.h"
 
 namespace seendb::tool {
@@ -28,8 +29,7 @@ bool TakeSpan(std::string_view text, SpanUnit unit, int32_t* seconds) {
 const char* OpaqueError(std::string_view text) {
   if (text.size() > kMaxFieldsBytes) return "longer than 1,024 bytes";
   const bool is_object =
-      text.find('\0') == std::string_view::npos &&
-      nlohmann::json::parse(text.begin(), text.end(), nullptr, false).is_object();
+      text.find('\0') == std::string_view::npos && ParseOutside(text).is_object();
   return is_object ? nullptr : "not a JSON object";
 }
 
@@ -100,7 +100,7 @@ std::string_view RawMember(std::string_view object, std::string_view name) {
     const size_t value =
         SkipSpace(object, std::min(object.find(':', key_end), object.size() - 1) + 1);
     const size_t end = SkipValue(object, value);
-    if (nlohmann::json::parse(key.begin(), key.end(), nullptr, false) == name) {
+    if (ParseOutside(key) == name) {
       const std::string_view text = object.substr(value, end - value);
       found = text.substr(0, text.find_last_not_of(kSpace) + 1);
     }
