@@ -40,7 +40,7 @@ LONG = "long"
 SECONDS = {
     "transfer.moves.py": 26, "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
     "server.retail.py": 43, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
-    "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.tls.py": 25, "router.faults.py": 40, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
+    "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.tls.py": 25, "router.faults.py": 40, "router.campaign.py": 90, "router.cuts.py": 130, "router.kills.py": 200, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
     "cluster.ShardsSimulation": 8, "replica.ApplierSimulation": 8, "server.history_kill.py": 40,
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "migration.kill.py": 25, "migration.dual_write.py": 15, "migration.migration.py": 15, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
@@ -59,8 +59,12 @@ WAITING = ("ingest.", "transfer.moves.py", "replica.", "router.", "cluster.comma
            "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
            "tool.load.py", "tool.redis.py", "migration.", "tool.produce.py", "http.HTTP", "http.Listener")
 
+# Scripts whose clients ask three nodes as fast as they can and hold limits of time against the answers
+# (cluster_load.py). ctest gives each four places: no two of them run at once.
+CLUSTERS = ("router.any_node.py", "router.campaign.py", "router.cuts.py", "router.faults.py", "router.kills.py")
+
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("router.kills.py", "router.cuts.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "ingest.kills.py",
+ONLY_ALL = ("router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "ingest.kills.py",
             "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py", "migration.logs.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day
@@ -93,7 +97,7 @@ class Declared:
                 "PROCESSORS %d SKIP_RETURN_CODE 77 WORKING_DIRECTORY [==[%s]==] "
                 "ENVIRONMENT [==[%s]==])" %
                 (name, ";".join(labels), self.timeout_s, cost_s,
-                 1 if name.startswith(WAITING) else 2, working_folder, ";".join(environment))]
+                 4 if name.startswith(CLUSTERS) else 1 if name.startswith(WAITING) else 2, working_folder, ";".join(environment))]
 
 
 def cases_of(program):

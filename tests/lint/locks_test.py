@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The table of locks in engine/doc/concurrency.md has a row for each lock, with its rank."""
+"""The tables of engine/doc/concurrency.md have a row for each lock, with its rank, and for each function
+that holds the apply lock of a shard alone."""
 
 import os
 import re
@@ -41,7 +42,33 @@ def rows():
         yield cells[0].strip("`"), cells[1], files
 
 
+def exclusive_sections():
+    """(file, function) of every section in which a thread holds the apply lock of a shard alone."""
+    section = re.compile(r"WithRecordsOf<SharedLock::Exclusive>\(|"
+                         r"SharedLock::Exclusive \w+\([\w.]*apply_lock\)")
+    for name in sorted(os.listdir(os.path.join(ROOT, "engine", "shard"))):
+        if not name.endswith(".cc"):
+            continue
+        function = None
+        for line in text_of(os.path.join("engine", "shard", name)).splitlines():
+            begins = re.match(r"[A-Za-z][\w:<>&* ]* (\w+)\(", line)
+            function = begins.group(1) if begins else function
+            if section.search(line):
+                yield name, function
+
+
+def exclusive_rows():
+    """The same of the table of exclusive sections."""
+    for line in text_of(TABLE).splitlines():
+        row = re.match(r"\| ((?:`\w+`(?:, )?)+) \(`(\w+\.cc)`\)", line)
+        for function in re.findall(r"\w+", row.group(1)) if row else []:
+            yield row.group(2), function
+
+
 class LocksTest(unittest.TestCase):
+
+    def test_every_exclusive_section_has_a_row(self):
+        self.assertEqual(sorted(set(exclusive_sections())), sorted(exclusive_rows()))
 
     def test_every_lock_has_a_row_with_its_rank(self):
         table = list(rows())

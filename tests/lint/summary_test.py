@@ -30,6 +30,13 @@ class SummaryTest(unittest.TestCase):
                 for test, status in results.items()))
         return path
 
+    def failed_saying(self, test, out):
+        path = os.path.join(self.folder, "said.xml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('<testsuite><testcase name="%s" status="fail"><system-out>%s</system-out>'
+                       "</testcase></testsuite>" % (test, out))
+        return path
+
     def said(self, *args):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
@@ -61,6 +68,22 @@ class SummaryTest(unittest.TestCase):
                        {"tool__load__py": "fail", "engine__A__B": "fail"},
                        {"tool__%s__py" % name: "fail" for name in ("a", "b", "c", "d")}):
             self.assertEqual(self.said("--again", self.file("a.xml", **failed)), [""], failed)
+
+    def test_of_clusters_what_waited_or_lacked_something_is_tried_again(self):
+        waited, wrong = "AssertionError: still not so after 30 s", "AssertionError: wrong: ['v']"
+        lacked = "AssertionError: not answered in full: seed 1, []"
+        for name in ("cuts", "kills"):
+            one = [r"^(router\.%s\.py)$" % name]
+            for out, again in ((waited, one), (lacked, one), (wrong, [""]), ("", [""]),
+                               (waited + "\n" + wrong, [""]), (lacked + "\n" + waited, one)):
+                path = self.failed_saying("router.%s.py" % name, out)
+                self.assertEqual(self.said("--again", path), again)
+
+    def test_what_failed_shows_its_last_lines(self):
+        path = self.failed_saying("tool.x.py", "\n".join("line %d" % i for i in range(100)))
+        said = self.said(path)
+        self.assertEqual(said[:2], ["FAILED tool.x.py", "    line 85"])
+        self.assertEqual(said[-2:], ["    line 99", "0 passed, 1 failed, 0 skipped"])
 
 
 if __name__ == "__main__":

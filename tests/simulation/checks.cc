@@ -230,8 +230,23 @@ bool BeyondCeiling(const Model& model, const std::string& collection, const std:
                      [&](const auto& row) { return row.bucket == name && row.dropped_layers > 0; });
 }
 
+void CheckServedAt(const Model& model, const Question& question, const FilterResponse& answer) {
+  if (!answer.recorded || answer.degraded) return;
+  int64_t least_ms = model.now_ms;
+  const auto times = model.ServedTimes(question.collection, question.user);
+  if (times && !times->empty()) least_ms = std::max(least_ms, times->front());
+  for (const auto& gone_ms :
+       {model.ErasedAt(question.user), model.ForgottenAt(question.collection, question.user)}) {
+    if (gone_ms) least_ms = std::max(least_ms, *gone_ms + 1);
+  }
+  if (answer.recorded_at_ms >= least_ms) return;
+  throw Violation("recorded at " + std::to_string(answer.recorded_at_ms) + ", which counts from " +
+                  std::to_string(least_ms));
+}
+
 void CheckReport(const Model& model, const UserReport& report) {
-  if (report.erased_at_ms != model.ErasedAt(report.user)) {
+  const bool gone = !report.erased_at_ms && model.MayBeWithoutErasure(report.user);
+  if (!gone && report.erased_at_ms != model.ErasedAt(report.user)) {
     throw Violation("inspect " + report.user + ": erased at another time or not");
   }
   const std::map<std::string, int64_t> forgotten(report.forgotten_at_ms.begin(),

@@ -20,6 +20,11 @@ struct Question {
 void CheckAnswer(const Model& model, const Question& question, const FilterResponse& answer,
                  Engine* engine, bool excused, Tally* tally);
 
+/// Throws a Violation where a filter request was recorded before the present, before an impression
+/// that the user's list has, or before what an erasure or a clear took: it would be forgotten at
+/// once, and answered again.
+void CheckServedAt(const Model& model, const Question& question, const FilterResponse& answer);
+
 /// Whether layers of the user's filter were dropped at the ceiling, and could have to be.
 bool BeyondCeiling(const Model& model, const std::string& collection, const std::string& user,
                    int64_t bucket, Engine* engine);

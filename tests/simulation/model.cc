@@ -63,12 +63,16 @@ int64_t Model::OldestRead(const std::string& collection) const {
   return BucketAt(policy, now_ms) - policy.window + 1;
 }
 
-bool Model::Takes(const std::string& collection, const Sent& sent) const {
+bool Model::Takes(const std::string& collection, const Sent& sent, At at) const {
   const Policy& policy = PolicyOf(collection);
+  if (at == At::kThisMoment) return IsAfterForgotten(collection, sent);
   if (BucketAt(policy, sent.at_ms) <= BucketAt(policy, now_ms) - int64_t{policy.retention}) {
     return false;
   }
-  if (sent.at_ms > now_ms + policy.max_future_ms) return false;
+  return sent.at_ms <= now_ms + policy.max_future_ms && IsAfterForgotten(collection, sent);
+}
+
+bool Model::IsAfterForgotten(const std::string& collection, const Sent& sent) const {
   const std::optional<int64_t> gone[] = {ErasedAt(sent.user), ForgottenAt(collection, sent.user)};
   return std::all_of(std::begin(gone), std::end(gone), [&](const std::optional<int64_t>& up_to_ms) {
     return !up_to_ms || sent.at_ms > *up_to_ms;
@@ -112,12 +116,13 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
   }
 }
 
-void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged) {
+void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
+                  At at) {
   ++call_;
   const Policy& policy = PolicyOf(collection);
   std::set<std::string> touched;
   for (size_t i = 0; i < sent.size(); ++i) {
-    if (!Takes(collection, sent[i])) continue;
+    if (!Takes(collection, sent[i], at)) continue;
     sent_[sent[i].user].insert(sent[i].item);
     CallOf(sent[i].user, acknowledged);
     if (policy.served_is_seen) AddPlay(collection, sent[i], acknowledged);
@@ -195,6 +200,22 @@ void Model::Erase(const std::string& user, int64_t at_ms) {
 std::optional<int64_t> Model::ErasedAt(const std::string& user) const {
   const auto at = erased_.find(user);
   return at == erased_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void Model::Maintain() {
+  history_.Evict(false);
+  int64_t oldest_ms = now_ms;
+  for (const auto& [name, policy] : policies_) {
+    const int64_t surely_ms = now_ms - policy.max_future_ms;
+    const int64_t oldest = BucketAt(policy, surely_ms) - policy.retention + 1;
+    oldest_ms = std::min(oldest_ms, FirstMsOf(policy, oldest));
+  }
+  erasures_kept_from_ms_ = std::max(erasures_kept_from_ms_, oldest_ms);
+}
+
+bool Model::MayBeWithoutErasure(const std::string& user) const {
+  const auto at = erased_.find(user);
+  return at == erased_.end() || at->second < erasures_kept_from_ms_;
 }
 
 void Model::Forget(const std::string& collection, const std::string& user, int64_t at_ms) {

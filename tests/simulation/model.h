@@ -94,13 +94,16 @@ class Model {
   /// The smallest ceiling a collection ever had.
   uint64_t LowestCeiling(const std::string& collection) const { return ceilings_.at(collection); }
 
+  /// What is served at this moment is taken whatever the clock shows.
+  enum class At { kGiven, kThisMoment };
   /// Whether an event of that time would be taken now.
-  bool Takes(const std::string& collection, const Sent& sent) const;
+  bool Takes(const std::string& collection, const Sent& sent, At at = At::kGiven) const;
   /// Whether served items leave anything behind: where they don't, nothing is written or synced.
   bool KeepsServed(const std::string& collection) const;
   /// Takes a call's events; those that Takes refuses leave no trace.
   void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
-  void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
+  void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
+             At at = At::kGiven);
   /// Takes a batch out of a log: events that are not repeated, and each shard's moves.
   void Ingest(const std::string& collection, bool served, const std::vector<Sent>& sent,
               const std::vector<std::vector<SourceMove>>& moves, bool acknowledged);
@@ -110,6 +113,11 @@ class Model {
   /// Forgets a user.
   void Erase(const std::string& user, int64_t at_ms);
   std::optional<int64_t> ErasedAt(const std::string& user) const;
+  /// Maintenance may evict entries of history, and delete records of erasures that nothing reaches
+  /// back to any more.
+  void Maintain();
+  /// Whether it may have deleted the record of a user's erasure.
+  bool MayBeWithoutErasure(const std::string& user) const;
   /// Forgets a user's plays and impressions in one collection.
   void Forget(const std::string& collection, const std::string& user, int64_t at_ms);
   std::optional<int64_t> ForgottenAt(const std::string& collection, const std::string& user) const;
@@ -150,6 +158,8 @@ class Model {
   uint32_t ShardOf(const std::string& user) const { return shard_of_(user); }
 
  private:
+  /// Not before what an erasure, or a clear of filters, took.
+  bool IsAfterForgotten(const std::string& collection, const Sent& sent) const;
   struct Served {
     int64_t at_ms;
     uint64_t call;
@@ -182,6 +192,7 @@ class Model {
   std::map<std::string, uint64_t> ceilings_;
   std::map<std::string, std::map<std::string, Facts>> facts_;  // collection, user
   std::map<std::string, int64_t> erased_;
+  int64_t erasures_kept_from_ms_ = INT64_MIN;
   std::map<std::pair<std::string, std::string>, int64_t> forgotten_;  // collection, user
   std::map<std::string, std::set<std::string>> sent_;                 // user: every item
   uint64_t call_ = 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct LogEntry {
   std::vector<ScriptEvent> events = {};  ///< of plays and impressions
   std::vector<std::string> items = {};   ///< that are deleted from history
   bool flag = false;                     ///< paused; of a clear: the filters too
+  /// Whether its collection had been made where it was written; nothing: its arrival tells.
+  std::optional<bool> after_making = {};
 };
 
 /// See the head of this file.
@@ -39,7 +42,9 @@ class LogModel {
   Model& model() { return model_; }
 
  private:
-  bool Counts(const LogEntry& entry) const { return made_.at(entry.collection) < entry.arrival_ms; }
+  bool Counts(const LogEntry& entry) const {
+    return entry.after_making.value_or(made_.at(entry.collection) < entry.arrival_ms);
+  }
   void TakeErase(const LogEntry& entry);
   void NoteNewest(const std::string& user, int64_t at_ms);
   void TakeClear(const LogEntry& entry);

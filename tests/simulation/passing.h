@@ -54,13 +54,13 @@ class Passing : public Engine {
     return inner_->LookupHistory(user, collection, items, found);
   }
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       std::optional<int64_t> at_ms) override {
+                       CallTime at_ms) override {
     return inner_->DeleteHistory(user, collection, items, at_ms);
   }
   Status ClearHistory(IdRef user, const HistoryClear& clear) override {
     return inner_->ClearHistory(user, clear);
   }
-  Status SetRecording(IdRef user, bool paused, std::optional<int64_t> at_ms) override {
+  Status SetRecording(IdRef user, bool paused, CallTime at_ms) override {
     return inner_->SetRecording(user, paused, at_ms);
   }
   Result<Recording> GetRecording(IdRef user) override { return inner_->GetRecording(user); }
@@ -85,11 +85,13 @@ class Passing : public Engine {
     return inner_->CheckpointShard(shard, dir);
   }
   std::vector<uint32_t> AttachedShards() const override { return inner_->AttachedShards(); }
-  Status AttachShard(uint32_t shard, const std::string& folder) override {
-    return inner_->AttachShard(shard, folder);
+  Status AttachShard(uint32_t shard, const std::string& folder,
+                     const AttachOptions& options) override {
+    return inner_->AttachShard(shard, folder, options);
   }
-  Status ReplaceShard(uint32_t shard, const std::string& folder) override {
-    return inner_->ReplaceShard(shard, folder);
+  Status ReplaceShard(uint32_t shard, const std::string& folder,
+                      const AttachOptions& options) override {
+    return inner_->ReplaceShard(shard, folder, options);
   }
   Status DetachShard(uint32_t shard, Detached folder) override {
     return inner_->DetachShard(shard, folder);

@@ -59,7 +59,7 @@ class Sparing final : public Passing {
  public:
   using Passing::Passing;
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       std::optional<int64_t>) override {
+                       CallTime) override {
     return inner_->DeleteHistory(user, collection, items.first(items.size() - 1));
   }
 };
@@ -93,7 +93,7 @@ class Resentful final : public Passing {
 class Recorder final : public Passing {
  public:
   using Passing::Passing;
-  Status SetRecording(IdRef, bool, std::optional<int64_t>) override { return {}; }
+  Status SetRecording(IdRef, bool, CallTime) override { return {}; }
 };
 
 // Leaves out the second entry of a long page.

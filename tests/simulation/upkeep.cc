@@ -58,7 +58,7 @@ Status Upkeep::DoOne(const Operation& operation) {
       return Over(engine().DropExpired());
     case Verb::kDue: {
       const Status status = Over(engine().RunDue());
-      model().history().Evict(false);
+      model().Maintain();
       return status;
     }
     case Verb::kCompact:

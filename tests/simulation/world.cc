@@ -379,17 +379,19 @@ void World::Examine(const Question& question, const Status& status, const Filter
   if (filter.record) {
     std::vector<Sent> served;
     for (const uint32_t at : answer.unseen) {
-      served.push_back({question.user, filter.items[at], model_.now_ms});
+      served.push_back({question.user, filter.items[at], answer.recorded_at_ms});
     }
+    CheckServedAt(model_, question, answer);
     if (busy) ++expected.busy;
     if (!busy) {
       if (status.ok()) {
         for (const Sent& one : served) {
-          model_.Takes(question.collection, one) ? ++expected.impressions_accepted
-                                                 : ++expected.impressions_refused;
+          model_.Takes(question.collection, one, Model::At::kThisMoment)
+              ? ++expected.impressions_accepted
+              : ++expected.impressions_refused;
         }
       }
-      model_.Serve(question.collection, served, status.ok());
+      model_.Serve(question.collection, served, status.ok(), Model::At::kThisMoment);
       if (status.ok() && model_.PolicyOf(question.collection).durability == Durability::kSync &&
           !served.empty() && model_.KeepsServed(question.collection)) {
         model_.Synced(model_.ShardOf(question.user));

@@ -88,7 +88,7 @@ void World::Heal() {
   about_stopped_ = false;
   const bool due = healing_.number % 2 != 0;
   const Status healed = due ? engine_->RunDue() : engine_->Drain();
-  if (due) model_.history().Evict(false);
+  if (due) model_.Maintain();
   if (!healed.ok()) {
     throw Violation("shard " + std::to_string(shard) + " is not healed: " + healed.ToString());
   }

@@ -5,12 +5,16 @@ hold against the answers:
   less than UNSETTLED_S ago, and so long ago at most nodes were failing or coming back
   (server/doc/cluster.md, "What is promised");
 - what an acknowledged erasure took is unseen, with its position;
-- no read fails or is degraded: the test leaves a replica of each partition alive. Where no node reaches
-  Kafka (log_is_cut), what was acknowledged shortly before that may be missed, and a read with its position
-  may say so;
+- no read fails: the test leaves a replica of each partition alive. None is degraded, but for these: a node
+  whose clock is wrong (clock_is_wrong) may say that it doubts it; while nodes fail or come back, one that
+  took over and could not write to the log within a second says "behind", as on a busy machine, but few do
+  (BEHIND_MOST); and where no node reaches Kafka (log_is_cut, until UNSETTLED_S after they reach it again),
+  what was acknowledged shortly before that may be missed, and any read may say so;
 - what was never sent is unseen.
 
-Writes may be refused, or their outcome be open.
+Writes may be refused, or their outcome be open. What is held against the answers is of two kinds: wrong
+ones (failures), and those that a busy machine explains (incomplete): none at all, one that says what it
+lacks, or one without a position that lacks what was acknowledged less than UNSETTLED_S ago.
 """
 
 import contextlib
@@ -23,6 +27,7 @@ UNSETTLED_S = 3.0
 WRITERS, READERS = 4, 3
 USERS = 10  # of each writer
 NEWEST = 200
+BEHIND_MOST = 0.1  # of the reads
 
 
 class User:
@@ -50,9 +55,11 @@ class ClusterLoad:
         self.reachable = list(nodes)  # of clients; the test takes some away
         self.users = {}
         self.generations = {}
-        self.failures = []
+        self.failures = []    # answers that are wrong
+        self.incomplete = []  # answers that lack something
         self.log_is_cut = False
-        self.refused = self.written = self.read = self.stale = 0
+        self.clock_is_wrong = False
+        self.refused = self.written = self.read = self.stale = self.behind = 0
         self.took = []  # (when it began, seconds) of each read
         self.unsettled_from, self.unsettled_to = 0.0, 0.0
         self.mutex, self.asking = threading.Lock(), {}
@@ -71,6 +78,15 @@ class ClusterLoad:
         self.ended.set()
         for thread in self.threads:
             thread.join()
+        if self.behind > 20 + BEHIND_MOST * self.read:
+            self.incomplete.append("of %d reads %d were behind" % (self.read, self.behind))
+
+    def check(self, when):
+        """Nothing so far was held against the answers."""
+        if self.failures:
+            raise AssertionError("wrong: %s, %s" % (when, self.failures[:3]))
+        if self.incomplete:
+            raise AssertionError("not answered in full: %s, %s" % (when, self.incomplete[:3]))
 
     # ---- What happens to the nodes ----
 
@@ -84,6 +100,9 @@ class ClusterLoad:
     def settle(self):
         """The last of it was now."""
         self.unsettled_to = time.monotonic() + UNSETTLED_S
+
+    def is_unsettled(self, at):
+        return self.unsettled_from <= at < self.unsettled_to
 
     def leave(self, nodes):
         """Clients ask these no more, and questions at them have been answered; writes at them may be
@@ -170,6 +189,7 @@ class ClusterLoad:
         name = chance.choice(list(self.users))
         known = self.users[name]
         began, log_is_cut = time.monotonic(), self.log_is_cut
+        clock_is_wrong = self.clock_is_wrong
         with_position = chance.random() < 0.5 and known.position
         items, gone = known.names()[-NEWEST:], known.gone[-NEWEST:]
         answer = client.request(
@@ -178,9 +198,19 @@ class ClusterLoad:
             {"SeenDB-Position": known.position} if with_position else {})
         self.read += 1
         self.took.append((began, time.monotonic() - began))
-        if log_is_cut and with_position and "behind" in answer.json.get("missing", []):
+        # A replica that is not that far, or that took over and could apply no tick. A question that waits
+        # for its position meets the cut as well.
+        log_is_cut = log_is_cut or self.log_is_cut
+        missing = answer.json.get("missing", [])
+        behind = missing == ["behind"] and (log_is_cut or self.is_unsettled(began))
+        self.behind += 1 if behind and not log_is_cut else 0
+        if behind and (with_position or not log_is_cut):
             return None
-        if answer.status != 200 or answer.json["degraded"]:
+        doubtful = clock_is_wrong and missing == ["clock"]
+        if answer.status in (503, 504) or (
+                answer.status == 200 and answer.json["degraded"] and not behind and not doubtful):
+            return self.incomplete.append((began, name, answer))
+        if answer.status != 200:
             return self.failures.append((began, name, answer))
         return self.judge(name, known, began, with_position, set(answer.json["unseen"]), items, gone)
 
@@ -189,18 +219,22 @@ class ClusterLoad:
             self.failures.append((began, name, "never sent, and seen"))
         if self.users[name].era != known.era:
             return  # an erasure that began since the question may have taken any of them
-        unsettled = self.unsettled_from <= began < self.unsettled_to
+        unsettled = self.is_unsettled(began)
         excused = unsettled and not with_position
         acknowledged = dict(known.items)
         of_when = self.unsettled_from if self.log_is_cut else began
-        missed = [item for item in items if item in unseen and not (
-            excused and of_when - acknowledged[item] < UNSETTLED_S)]
+        ages = {item: of_when - acknowledged[item] for item in items if item in unseen}
+        missed = [item for item, age in ages.items() if not (excused and age < UNSETTLED_S)]
         seen = [item for item in gone if item not in unseen and not excused]
         self.stale += len(unseen & set(items))
-        if missed or seen:
-            self.failures.append((began, name, "missed", missed, "not erased", seen[:5],
-                                  "position", with_position and known.position,
-                                  "unsettled", unsettled))
+        if not missed and not seen:
+            return
+        # On a busy machine nodes that live may not agree on the primary: such a read may lack what is new.
+        stale = not with_position and not seen and all(ages[item] < UNSETTLED_S for item in missed)
+        (self.incomplete if stale else self.failures).append(
+            (began, name, "missed", ["%s, %.2f s old" % (item, ages[item]) for item in missed],
+             "not erased", seen[:5], "position", with_position and known.position,
+             "unsettled", unsettled))
 
     # ---- Afterwards ----
 
@@ -210,5 +244,5 @@ class ClusterLoad:
         return sum(seconds > limit_s for seconds in took) / max(1, len(took)), len(took)
 
     def __str__(self):
-        return "%d plays acknowledged, %d writes refused, %d reads, %d items stale as promised" % (
-            self.written, self.refused, self.read, self.stale)
+        return ("%d plays acknowledged, %d writes refused, %d reads (%d behind), %d items stale as promised" %
+                (self.written, self.refused, self.read, self.behind, self.stale))

@@ -25,7 +25,8 @@ class ClusterNodes(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = folder.name
         cls.secret_file = os.path.join(cls.folder, "secret")
-        with open(cls.secret_file, "w", encoding="utf-8") as file:
+        with open(os.open(cls.secret_file, os.O_CREAT | os.O_WRONLY, 0o600), "w",
+                  encoding="utf-8") as file:
             file.write(SECRET + "\n")
 
     @classmethod
@@ -54,11 +55,12 @@ class ClusterNodes(unittest.TestCase):
         return {"cluster": given, "limits": {"shutdown_delay_ms": 0}, **tls,
                 **({"kafka": kafka} if kafka else {})}
 
-    def node(self, name, node, tls=None, **more):
+    def node(self, name, node, tls=None, db=None, env=None, **more):
         """A server that is a node; it is closed when the test ends. `tls`: an ssl.SSLContext for the
-        clients of one that has a certificate."""
+        clients of one that has a certificate; `db`: a folder that is there; `env`: as of Server."""
         port = free_port()
-        server = CheckedServer(config=self.settings(name, node, port, **more), start=False, tls=tls)
+        server = CheckedServer(config=self.settings(name, node, port, **more), start=False, tls=tls,
+                               db=db, env=env)
         self.addCleanup(server.close)
         server.start(port=port)
         server.fixed_port = port
@@ -101,6 +103,14 @@ class ClusterNodes(unittest.TestCase):
             return set(states) == {"serving"} and len(states) >= count
         for server in nodes:
             eventually(lambda: serving(server), timeout=90)
+
+    def wait_applied(self, server):
+        """Each replica has applied a record, a tick at least: restarted without Kafka, it is behind, and
+        not one that may lack all."""
+        def applied():
+            shards = server.get("/cluster").json["shards"]
+            return all(one["next_offset"] > 0 for shard in shards for one in shard["replicas"])
+        eventually(applied, timeout=30)
 
     def expect_alike(self, nodes, users):
         """Each replica, asked alone, has what its users were acknowledged, and all have the same.

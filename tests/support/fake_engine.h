@@ -203,7 +203,7 @@ class FakeEngine : public Engine {
   }
 
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       std::optional<int64_t>) override {
+                       CallTime) override {
     const std::lock_guard lock(mutex_);
     if (!fail.ok()) return fail;
     if (!HasHistory(collection)) return Status::NotFound("no history", "/collection");
@@ -230,7 +230,7 @@ class FakeEngine : public Engine {
     return Status::Ok();
   }
 
-  Status SetRecording(IdRef user, bool paused, std::optional<int64_t>) override {
+  Status SetRecording(IdRef user, bool paused, CallTime) override {
     return Locked([&] { recordings_[user.ToString()] = {paused, now_ms}; });
   }
   Result<Recording> GetRecording(IdRef user) override {
@@ -313,10 +313,10 @@ class FakeEngine : public Engine {
     return Status::Unavailable("a fake has no shards");
   }
   std::vector<uint32_t> AttachedShards() const override { return {0}; }
-  Status AttachShard(uint32_t, const std::string&) override {
+  Status AttachShard(uint32_t, const std::string&, const AttachOptions&) override {
     return Locked([] {});
   }
-  Status ReplaceShard(uint32_t, const std::string&) override {
+  Status ReplaceShard(uint32_t, const std::string&, const AttachOptions&) override {
     return Locked([] {});
   }
   Status DetachShard(uint32_t, Detached) override {

@@ -46,6 +46,35 @@ TEST(TenantTest, LessThanOneASecondIsARateToo) {
   EXPECT_EQ(Taken(&tenant, 5, At(10'000)), 1);
 }
 
+TEST(TenantTest, WhatItHadWithoutAskingItWaitsFor) {
+  Tenant tenant("a", 1);
+  tenant.Set(2, 1);
+  tenant.Charge(20, At(0));
+  EXPECT_EQ(Taken(&tenant, 5, At(0)), 0);
+  Duration wait{0};
+  ASSERT_FALSE(tenant.TakeTurn(At(1'000), &wait));
+  EXPECT_EQ(wait, milliseconds(8'500));
+  EXPECT_EQ(Taken(&tenant, 5, At(10'000)), 2);
+}
+
+TEST(TenantTest, PartsOfTurnsCountTogether) {
+  Tenant tenant("a", 1);
+  tenant.Set(10, 1);
+  for (int i = 0; i < 50; ++i) tenant.Charge(0.1, At(0));
+  EXPECT_EQ(Taken(&tenant, 20, At(0)), 5);
+}
+
+TEST(TenantTest, OwesAQuarterOfAnHourAtTheMost) {
+  Tenant tenant("a", 1);
+  tenant.Set(0.001, 1);
+  for (int i = 0; i < 3; ++i) tenant.Charge(1e300, At(0));
+  Duration wait{0};
+  EXPECT_TRUE(tenant.TakeTurn(At(900'000), &wait));
+  tenant.Set(0, 1);
+  tenant.Charge(1e300, At(2'000'000));
+  EXPECT_TRUE(tenant.TakeTurn(At(2'000'000), &wait)) << "without a rate nothing is owed";
+}
+
 TEST(TenantTest, WithoutARateItMayAlways) {
   Tenant tenant("a", 1);
   EXPECT_EQ(Taken(&tenant, 1'000, At(0)), 1'000);

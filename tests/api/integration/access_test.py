@@ -75,6 +75,42 @@ class AccessTest(unittest.TestCase):
                 target = path.replace("{user}", "u1").replace("{item}", "i1")
                 yield method.upper(), target.replace("{name}", "default"), role, path
 
+    def test_a_stream_ends_with_its_token(self):
+        line = b'{"user":"stream","item":"%s"}\n'
+        with self.start() as server:
+            stream = socket.create_connection((server.host, server.port), timeout=60)
+            self.addCleanup(stream.close)
+            piece = line % b"before"
+            stream.sendall(b"POST /plays HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer write-token\r\n"
+                           b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n"
+                           b"Expect: 100-continue\r\n\r\n")
+            self.assertIn(b" 100 ", stream.recv(4_096))  # its token was taken
+            stream.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+            self.write([one for one in TOKENS if one["name"] != "write"])
+            server.process.send_signal(signal.SIGHUP)
+            ask = lambda token, item: server.client().request(
+                "POST", "/filter", json.dumps({"user": "stream", "items": [item]}),
+                dict(bearer(token), **{"Content-Type": "application/json"}))
+            eventually(lambda: ask("write-token", "x").status == 401)
+            piece = line % b"after"
+            stream.sendall(b"%x\r\n%s\r\n0\r\n\r\n" % (len(piece), piece))
+            answer = stream.recv(65_536)
+            self.assertIn(b"HTTP/1.1 401 Unauthorized", answer)
+            self.assertIn(b"was taken out", answer)
+            self.assertEqual(ask("read-token", "after").json["seen"], 0)
+
+    def test_a_stream_is_charged_as_requests_are(self):
+        self.write([entry("slow", "write", requests_per_s=2)])
+        rows = b"".join(b'{"user":"u%d","item":"i%d"}\n' % (i % 7, i) for i in range(4_000))
+        headers = dict(bearer("slow-token"), **{"Content-Type": "application/x-ndjson"})
+        with self.start(limits={"body_bytes": 4_096}) as server:
+            send = lambda body: server.client().request("POST", "/plays", body, headers)
+            answer = send(rows)  # 30 bodies of the largest size
+            self.assertEqual((answer.status, answer.json["accepted"]), (200, 4_000))
+            refused = send(rows)
+            self.assertEqual((refused.status, refused.error["code"]), (429, "rate_limited"))
+            self.assertGreater(int(refused.headers["seendb-retry-after-ms"]), 5_000)
+
     def test_every_route_and_every_role(self):
         with self.start() as server:
             seen = {None: 0, "read": 0, "write": 0, "admin": 0}

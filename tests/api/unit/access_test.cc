@@ -77,6 +77,110 @@ TEST_F(AccessTest, ACertificateStandsForItsNameOnlyWhereConnectionsAreAskedOnce)
   EXPECT_EQ(StatusWith(""), 401u);
 }
 
+// A stream under way, in pieces.
+class WatchedStreamTest : public AccessTest {
+ protected:
+  void Begin(const std::string& target, const std::string& authorization) {
+    head_.method = target.ends_with("/export") ? Method::kGet : Method::kPost;
+    head_.target = target;
+    head_.content_type = "application/x-ndjson";
+    head_.authorization = authorization;
+    head_.connection = &connection_;
+    plan_ = service_->Begin(head_);
+    ASSERT_FALSE(plan_.refused) << plan_.refusal.message;
+    ASSERT_NE(plan_.stream, nullptr);
+  }
+  void Take(const std::string& piece, bool last = false) {
+    const Padded padded(piece);
+    EXPECT_EQ(plan_.stream->Take(padded.view(), last, &out_), piece.size());
+  }
+  // The status and the code of its end.
+  std::string End() {
+    EXPECT_TRUE(plan_.stream->Failed());
+    EXPECT_FALSE(plan_.stream->HasMore());
+    http::Response response;
+    plan_.stream->Finish(&response);
+    return std::to_string(response.status) + " " + std::string(response.error_code);
+  }
+  static std::string Token(const char* digest, const std::string& role,
+                           const std::string& more = "") {
+    return R"([{"name":"page","role":")" + role + R"(","sha256":")" + digest + "\"" + more + "}]";
+  }
+
+  http::RequestHead head_;
+  http::Plan plan_;
+  std::string out_;
+};
+
+constexpr const char* kPlay = "{\"user\":\"u\",\"item\":\"i\"}\n";
+
+TEST_F(WatchedStreamTest, PlaysEndWithTheirToken) {
+  UseTokens(Token(kAbc, "write"), false);
+  Begin("/plays", "Bearer abc");
+  Take(kPlay);
+  EXPECT_FALSE(plan_.stream->Failed());
+  UseTokens(Token(kEmpty, "write"), false);
+  Take("{\"user\":\"u\",\"item\":\"late\"}\n", /*last=*/true);
+  EXPECT_EQ(End(), "401 unauthorized");
+  const std::string filter = R"({"user":"u","items":["late"]})";
+  http::RequestHead asks;
+  asks.method = Method::kPost;
+  asks.target = "/filter";
+  asks.content_type = "application/json";
+  asks.content_length = filter.size();
+  asks.authorization = "Bearer ";
+  EXPECT_EQ(ServiceTest::Ask(asks, filter).json().at("seen"), 0) << "it was not recorded";
+}
+
+TEST_F(WatchedStreamTest, ARenewedFileWithTheSameTokenEndsNothing) {
+  UseTokens(Token(kAbc, "write", R"(,"collections":["default"])"), false);
+  Begin("/plays", "Bearer abc");
+  Take(kPlay);
+  UseTokens(Token(kAbc, "admin"), false);
+  Take(kPlay, /*last=*/true);
+  EXPECT_FALSE(plan_.stream->Failed());
+}
+
+TEST_F(WatchedStreamTest, RightsThatShrankEndIt) {
+  const std::string all = Token(kAbc, "write", R"(,"collections":["default","video"])");
+  for (const std::string& less : {Token(kAbc, "read", R"(,"collections":["default","video"])"),
+                                  Token(kAbc, "admin", R"(,"collections":["video"])")}) {
+    UseTokens(all, false);
+    Begin("/plays", "Bearer abc");
+    Take(kPlay);
+    UseTokens(less, false);
+    Take(kPlay, /*last=*/true);
+    EXPECT_EQ(End(), "403 forbidden") << less;
+  }
+}
+
+TEST_F(WatchedStreamTest, FiltersAndExportsEndLikewise) {
+  for (const char* const target : {"/filter", "/users/u/export"}) {
+    UseTokens(Token(kAbc, "admin"), false);
+    Begin(target, "Bearer abc");
+    Take("");
+    EXPECT_FALSE(plan_.stream->Failed()) << target;
+    UseTokens("[]", false);
+    out_.clear();
+    Take("{\"user\":\"u\",\"items\":[\"i\"]}\n", /*last=*/true);
+    EXPECT_EQ(End(), "401 unauthorized") << target;
+    EXPECT_EQ(out_, "") << target;
+  }
+}
+
+TEST_F(WatchedStreamTest, ACertificateIsWatchedByItsName) {
+  connection_.certificate_name = "page";
+  UseTokens(Token(kAbc, "write"), true);
+  Begin("/plays", "");
+  Take(kPlay);
+  UseTokens(Token(kEmpty, "write"), true);  // its token was changed, which it never showed
+  Take(kPlay);
+  EXPECT_FALSE(plan_.stream->Failed());
+  UseTokens("[]", true);
+  Take(kPlay, /*last=*/true);
+  EXPECT_EQ(End(), "401 unauthorized");
+}
+
 TEST_F(AccessTest, AServerThatEverybodyReachesIsAProblemButNotDegraded) {
   context_->exposed = "whoever reaches it may do everything";
   const Answer ready = ServiceTest::Ask(Method::kGet, "/readyz");

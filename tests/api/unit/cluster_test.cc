@@ -86,6 +86,32 @@ TEST_F(ClusterRoutesTest, CopiesOfShardsAreForNodesAlone) {
   EXPECT_EQ(calls, 3);
 }
 
+TEST_F(ClusterRoutesTest, AShardBeginsEmptyOnlyForWhoeverRepeatsItsNumber) {
+  EXPECT_EQ(Ask(Method::kPost, "/admin/shards/3/begin-empty?confirm=3").status, 404u);
+  Join();
+  std::vector<uint32_t> begun;
+  Status answer;
+  context_->cluster->begin_empty = [&](uint32_t partition) {
+    begun.push_back(partition);
+    return answer;
+  };
+  for (const char* target : {"/admin/shards/3/begin-empty", "/admin/shards/3/begin-empty?confirm=4",
+                             "/admin/shards/03/begin-empty?confirm=3"}) {
+    const Answer refused = Ask(Method::kPost, target);
+    EXPECT_EQ(refused.status, 409u) << target;
+    EXPECT_EQ(refused.json().at("error").at("field"), "/confirm") << target;
+  }
+  for (const char* number : {"-1", "x", "3x", "99999999999"}) {
+    const std::string target = std::string("/admin/shards/") + number;
+    EXPECT_EQ(Ask(Method::kPost, target + "/begin-empty?confirm=" + number).status, 400u) << number;
+  }
+  EXPECT_TRUE(begun.empty());
+  EXPECT_EQ(Ask(Method::kPost, "/admin/shards/3/begin-empty?confirm=3").body, R"({"partition":3})");
+  answer = Status::Incompatible("n1 has it");
+  EXPECT_EQ(Ask(Method::kPost, "/admin/shards/4/begin-empty?confirm=4").status, 409u);
+  EXPECT_EQ(begun, (std::vector<uint32_t>{3, 4}));
+}
+
 TEST_F(ClusterRoutesTest, ANodeSaysWhyItIsNotReady) {
   Join();
   context_->engine = nullptr;

@@ -1,6 +1,13 @@
 #include "api/status_http.h"
 
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "api/openapi.h"
+#include "http/status_text.h"
 
 namespace seendb::api {
 namespace {
@@ -13,6 +20,28 @@ TEST(StatusHttp, FailuresOfTheServerNameNoFolders) {
     EXPECT_GE(error.status, 500u);
     EXPECT_EQ(error.message, "write 000032.log: No space left on device");
   }
+}
+
+TEST(StatusHttp, ConflictsOfTheServerNameNoFolders) {
+  const http::Error error = ToHttpError(
+      Status::Incompatible("/var/lib/seendb/copies/monday.tmp is in the way: it is no folder"));
+  EXPECT_EQ(error.status, 409u);
+  EXPECT_EQ(error.message, "monday.tmp is in the way: it is no folder");
+}
+
+TEST(StatusHttp, EveryStatusThatIsAnsweredHasItsPhrase) {
+  std::set<unsigned> statuses = {405};  // of no route
+  const auto document = nlohmann::json::parse(OpenApiText());
+  for (const auto& [path, methods] : document.at("paths").items()) {
+    for (const auto& [method, operation] : methods.items()) {
+      if (!operation.is_object() || !operation.contains("responses")) continue;
+      for (const auto& [status, response] : operation.at("responses").items()) {
+        statuses.insert(static_cast<unsigned>(std::stoul(status)));
+      }
+    }
+  }
+  EXPECT_GT(statuses.size(), 10u);
+  for (const unsigned status : statuses) EXPECT_NE(http::StatusText(status), "Unknown") << status;
 }
 
 TEST(StatusHttp, RefusalsStayAsTheyAre) {

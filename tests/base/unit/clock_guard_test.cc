@@ -113,6 +113,16 @@ TEST_F(ClockGuardTest, OpenedInPartsTheDoubtOfAllStays) {
   EXPECT_FALSE(InDoubt()) << "three days after the newest time";
 }
 
+TEST_F(ClockGuardTest, OpenedInPartsTheNewestTimeCountsInAnyOrder) {
+  guard_.BeginInParts();
+  Begin(kStartMs - 4 * kDayMs);
+  Begin(kStartMs - 50 * kDayMs);
+  Begin();
+  EXPECT_TRUE(InDoubt());
+  machine_.now_ms -= kDayMs;
+  EXPECT_FALSE(InDoubt()) << "three days after the newest time";
+}
+
 TEST_F(ClockGuardTest, AClockThatComesBackMayNotGoAheadAgain) {
   Begin(kStartMs - 10 * kDayMs);
   EXPECT_TRUE(InDoubt());

@@ -55,6 +55,31 @@ class ClusterCase(unittest.TestCase):
         return [[one["node"] for one in shard["replicas"]] for shard in self.status(name)["shards"]]
 
 
+class UpgradeTest(ClusterCase):
+
+    def test_the_logs_version_is_raised_once_all_members_read_it(self):
+        self.make("newest")
+        self.assertEqual(self.status("newest")["log_version"], 2)
+        init = json.loads(subprocess.run(
+            ["kcat", "-b", self.broker.address, "-C", "-t", "newest.meta", "-e", "-q"],
+            stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S).stdout)
+        del init["log_version"]  # as older software made it
+        self.broker.topic("before.meta", 1)
+        self.append("before", init)
+        self.append("before", dict(member("n1"), log_version=2))
+        self.append("before", member("n2"))
+        shown = self.cluster("upgrade", "before", "--json").json
+        self.assertEqual(shown, {"log_version": 1, "read_by_all": 1, "raised": False})
+        refused = self.cluster("upgrade", "before", "--finish", code=INCOMPATIBLE)
+        self.assertIn("n2", refused.err)
+        self.assertNotIn("n1", refused.err)
+        self.append("before", dict(member("n2"), log_version=2))
+        raised = self.cluster("upgrade", "before", "--finish", "--json").json
+        self.assertEqual(raised, {"log_version": 2, "read_by_all": 2, "raised": True})
+        again = self.cluster("upgrade", "before", "--finish", "--json").json
+        self.assertEqual(again, {"log_version": 2, "read_by_all": 2, "raised": False})
+
+
 class MakingTest(ClusterCase):
 
     def test_a_cluster_is_made_once(self):
@@ -87,7 +112,7 @@ class MakingTest(ClusterCase):
             topic = about.split(" ", maxsplit=1)[0]
             settings[topic] = dict(re.findall(r"(?m)^ *([a-z.]+)=([^ ]+) sensitive", about))
         self.assertEqual(settings["kept.log"], {
-            "cleanup.policy": "delete", "retention.ms": "259200000",
+            "cleanup.policy": "delete", "retention.ms": "259200000", "retention.bytes": "-1",
             "message.timestamp.type": "CreateTime", "min.insync.replicas": "1",
             "unclean.leader.election.enable": "false"})
         self.assertEqual(settings["kept.meta"], {
@@ -130,6 +155,8 @@ class MakingTest(ClusterCase):
         path = os.path.join(self.folder, "kafka.properties")
         for text, code, said in (("# ours\n\nclient.id=me\n", OK, ""),
                                  ("no.such.property=1\n", USAGE, "no.such.property"),
+                                 ("acks=1\n", USAGE, "acks is not for others to set"),
+                                 ("enable.idempotence=false\n", USAGE, "enable.idempotence"),
                                  ("client.id\n", USAGE, ":1: write NAME=VALUE")):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)

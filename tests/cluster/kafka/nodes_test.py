@@ -80,6 +80,31 @@ class NodesTest(ClusterNodes):
         self.assertEqual(self.states(server), {"n1": "up"})
         eventually(lambda: "cluster: topic alone.meta" in server.log_text())
 
+    def test_a_node_that_starts_lets_clients_wait(self):
+        """Until it knows whom to ask: the first answer is the right one."""
+        self.make("waits")
+        nodes = self.place("waits", [self.node("waits", "n%d" % i) for i in (1, 2)])
+        users = ["u%d" % i for i in range(20)]
+        for user in users:
+            self.assertEqual(nodes[1].post("/plays", {"events": [{"user": user, "item": "v"}]}).status,
+                             200)
+        for user in users[:5]:
+            nodes[0].kill()
+            nodes[0].start(port=nodes[0].fixed_port, wait=False)
+            answer = self.first_answer(nodes[0], {"user": user, "items": ["v", "w"]})
+            self.assertEqual((answer.status, answer.json["unseen"]), (200, ["w"]), answer)
+            nodes[0].wait_ready()
+
+    @staticmethod
+    def first_answer(server, question):
+        def ask():
+            try:
+                return server.post("/filter", question)
+            except ConnectionError:
+                server.forget_clients()
+                return None
+        return eventually(ask, timeout=15, pause=0.001)
+
     def test_a_cluster_that_is_made_later(self):
         port = free_port()
         server = Server(config=self.settings("later", "n1", port), start=False)
@@ -164,7 +189,10 @@ class NodesTest(ClusterNodes):
                               ({"zone": "a/b"}, "/cluster/zone"),
                               ({"name": "a/b"}, "/cluster/name"),
                               ({"secret_file": "/absent"}, "/cluster/secret_file"),
-                              ({"properties": {"no.such": "1"}}, "/cluster/properties/no.such")):
+                              ({"properties": {"no.such": "1"}}, "/cluster/properties/no.such"),
+                              ({"properties": {"acks": "1"}}, "/cluster/properties/acks"),
+                              ({"properties": {"enable.idempotence": "false"}},
+                               "/cluster/properties/enable.idempotence")):
             code, log = self.refused(self.settings("any", "n1", free_port(), **change))
             self.assertEqual(code, USAGE, (change, log))
             self.assertIn(field, log, change)

@@ -34,16 +34,40 @@ TEST(LogHeaderTest, EveryKindIsReadBackUnderTheNameOfTheDocument) {
 
 TEST(LogHeaderTest, ANewerVersionOrKindIsIncompatibleAndNamed) {
   std::string newer = EncodeLogHeader({LogKind::kPlays, kNoonMs, 1});
-  newer[0] = 2;
+  newer[0] = 3;
   newer += "what a later version adds";
   Status status = DecodeLogHeader(newer).status();
   EXPECT_EQ(status.code(), StatusCode::kIncompatible);
-  EXPECT_NE(status.message().find("version 2"), std::string_view::npos) << status.ToString();
+  EXPECT_NE(status.message().find("version 3"), std::string_view::npos) << status.ToString();
   std::string kind = EncodeLogHeader({LogKind::kPlays, kNoonMs, 1});
   kind[1] = 10;
   status = DecodeLogHeader(kind).status();
   EXPECT_EQ(status.code(), StatusCode::kIncompatible);
   EXPECT_NE(status.message().find("kind 10"), std::string_view::npos) << status.ToString();
+}
+
+TEST(LogHeaderTest, OneOfVersion2CarriesHowFarItsWriterHadRead) {
+  const LogHeader header{LogKind::kPlays, kNoonMs, 0x0123456789abcdef, 258};
+  const std::string bytes = EncodeLogHeader(header);
+  EXPECT_EQ(test::Hex(bytes), test::DocumentBlocks("hex").at(1));
+  EXPECT_EQ(*DecodeLogHeader(bytes), header);
+  for (const size_t size : {kLogHeaderBytes, kLogHeaderBytes2 - 1}) {
+    EXPECT_EQ(DecodeLogHeader(bytes.substr(0, size)).status().code(), StatusCode::kCorruption);
+  }
+  EXPECT_EQ(DecodeLogHeader(bytes + "x").status().code(), StatusCode::kCorruption);
+  std::string negative = bytes;
+  negative.back() = '\x80';
+  EXPECT_EQ(DecodeLogHeader(negative).status().code(), StatusCode::kCorruption);
+}
+
+TEST(LogHeaderTest, WhatOlderNodesCannotReadIsNotWritten) {
+  for (int number = 1; number <= static_cast<int>(kLastLogKind); ++number) {
+    EXPECT_TRUE(CheckMayWrite(static_cast<LogKind>(number), 1).ok());
+    const Status refused = CheckMayWrite(static_cast<LogKind>(number), 0);
+    EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
+    EXPECT_NE(refused.message().find(LogKindName(static_cast<LogKind>(number))),
+              std::string_view::npos);
+  }
 }
 
 TEST(LogHeaderTest, DamageIsCorruption) {

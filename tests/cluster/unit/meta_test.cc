@@ -20,7 +20,11 @@ InitRecord Init(uint32_t partitions = 2) {
           .at_ms = 1'773'144'000'000};
 }
 MemberRecord MemberOf(const std::string& node) {
-  return {.node = node, .url = "http://" + node + ":7373", .zone = "z-" + node, .build = "0.1.0"};
+  return {.node = node,
+          .url = "http://" + node + ":7373",
+          .zone = "z-" + node,
+          .build = "0.1.0",
+          .log_version = 2};
 }
 
 /// A fold that is fed records one by one.
@@ -76,6 +80,22 @@ TEST(MetaRecordTest, WhatIsNotKnownIsIncompatibleAndNamed) {
     EXPECT_EQ(status.code(), StatusCode::kIncompatible) << one.record;
     EXPECT_NE(status.message().find(one.named), std::string_view::npos) << status.ToString();
   }
+}
+
+// As deep as a record of 900 KB can be: writing or copying it would end the process.
+TEST(MetaRecordTest, WhatIsTooDeepIsPassedOver) {
+  const auto deep = [](size_t depth) {
+    return R"({"v":1,"kind":"collection","name":"d","at_ms":1,"patch":{"a":)" +
+           std::string(depth, '[') + std::string(depth, ']') + "}}";
+  };
+  const Status status = DecodeMeta(deep(450'000)).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "more than 32 levels deep");
+  EXPECT_EQ(DecodeMeta(deep(31)).status().message(), "more than 32 levels deep");
+  EXPECT_EQ(DecodeMeta(deep(30)).status().field(), "/patch") << "no such key";
+  Meta meta;
+  EXPECT_FALSE(meta.Apply(0, deep(450'000)).ok());
+  EXPECT_EQ(meta.next_offset(), 1) << "it is not met again";
 }
 
 TEST(MetaRecordTest, WhatNoVersionWritesIsInvalidAndNamesTheMember) {
@@ -224,6 +244,28 @@ TEST_F(MetaTest, TheLogsVersionOnlyGrows) {
   ExpectNoEffect(LogVersionRecord{2}, "version 3");
 }
 
+TEST_F(MetaTest, TheLogsVersionIsOneThatAllMembersRead) {
+  Make({"n1", "n2"});
+  ExpectNoEffect(LogVersionRecord{3}, "n1 reads log records up to version 2 only");
+  for (const char* node : {"n1", "n2"}) {
+    MemberRecord newer = MemberOf(node);
+    newer.log_version = 3;
+    ASSERT_TRUE(Take(newer).ok());
+  }
+  EXPECT_EQ(meta_.members().at("n1").log_version, 3U);
+  ASSERT_TRUE(Take(LogVersionRecord{3}).ok());
+  EXPECT_EQ(meta_.log_version(), 3U);
+  EXPECT_EQ(*Meta::FromJson(meta_.ToJson()), meta_);
+}
+
+TEST_F(MetaTest, AClusterMayBeginWithANewerVersion) {
+  InitRecord init = Init();
+  init.log_version = 2;
+  ASSERT_TRUE(Take(init).ok());
+  EXPECT_EQ(meta_.log_version(), 2U);
+  EXPECT_EQ(*Meta::FromJson(meta_.ToJson()), meta_);
+}
+
 TEST_F(MetaTest, AnUnknownRecordStopsTheFold) {
   Make({"n1"});
   const Meta before = meta_;
@@ -261,6 +303,33 @@ TEST_F(MetaTest, TheCacheHoldsEverything) {
   for (size_t bytes = 0; bytes + 1 < text.size(); bytes += 7) {
     EXPECT_EQ(Meta::FromJson(text.substr(0, bytes)).status().code(), StatusCode::kCorruption);
   }
+}
+
+using Nodes = std::set<std::string>;
+
+TEST_F(MetaTest, RemembersWhoWasEverNamed) {
+  Make({"n1", "n2", "n3"});
+  EXPECT_EQ(meta_.EverNamed(0), Nodes());
+  ASSERT_TRUE(Take(PlacementRecord{-1, {{"n1", "n2"}, {"n2"}}}).ok());
+  ASSERT_TRUE(Take(PlacementRecord{meta_.placement().offset, {{"n3"}, {"n2"}}}).ok());
+  ASSERT_FALSE(Take(PlacementRecord{-1, {{"n1"}, {"n1"}}}).ok());
+  ASSERT_TRUE(Take(LeaveRecord{"n1"}).ok());
+  ASSERT_TRUE(Take(LeaveRecord{"n1"}).ok());
+  EXPECT_EQ(meta_.EverNamed(0), (Nodes{"n1", "n2", "n3"}));
+  EXPECT_EQ(meta_.EverNamed(1), Nodes{"n2"});
+  EXPECT_EQ(Meta::FromJson(meta_.ToJson())->EverNamed(0), meta_.EverNamed(0));
+}
+
+// It can't know who was named before the placement in force.
+TEST_F(MetaTest, AFoldOfOlderSoftwareHasOthersToo) {
+  Make({"n1", "n2"});
+  ASSERT_TRUE(Take(PlacementRecord{-1, {{"n1"}, {"n2"}}}).ok());
+  std::string text = meta_.ToJson();
+  const size_t at = text.find("\"named\"");
+  text.erase(at, text.find("\"collections\"") - at);
+  const Result<Meta> read = Meta::FromJson(text);
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->EverNamed(0), (Nodes{std::string(kOtherNodes), "n1"}));
 }
 
 }  // namespace

@@ -16,13 +16,14 @@ NodeReport Report() {
   report.now_ms = 1'773'144'000'000;
   report.meta_offset = 7;
   report.replicas[0] = {ReplicaState::kServing, 5, 3};
+  report.none = {1, 1'023};
   return report;
 }
 
 const std::string kText =
     R"({"node":"n1","incarnation":"5f3a","build":"0.1.0","now_ms":1773144000000,"meta_offset":7,)"
     R"("stopping":false,"replicas":[{"partition":0,"state":"serving","next_offset":5,)"
-    R"("behind_ms":3}]})";
+    R"("behind_ms":3}],"none":[1,1023]})";
 
 TEST(NodeReportTest, IsWrittenAndReadBack) {
   EXPECT_EQ(NodeReportToJson("n1", Report()), kText);
@@ -31,8 +32,9 @@ TEST(NodeReportTest, IsWrittenAndReadBack) {
   full.stopping = true;
   for (uint32_t p = 0; p < kPartitionsMost; ++p) {
     full.replicas[p] = {
-        static_cast<ReplicaState>(p % 5),       INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
-        CopyProgress{UINT64_MAX, UINT64_MAX, p}};
+        static_cast<ReplicaState>(p % 5),        INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX,
+        CopyProgress{UINT64_MAX, UINT64_MAX, p}, p % 2 == 0};
+    full.none.insert(p);
   }
   const std::string text = NodeReportToJson("n1", full);
   EXPECT_LE(text.size(), kNodeReportBytesMost);
@@ -43,6 +45,15 @@ TEST(NodeReportTest, WhatANewerNodeAddsIsPassedOver) {
   std::string text = kText;
   text.insert(1, R"("more":{"x":[1]},)");
   EXPECT_EQ(*NodeReportFromJson(text, "n1"), Report());
+}
+
+// An older node says nothing of what it lacks: nobody takes that for having none.
+TEST(NodeReportTest, ANodeThatDoesNotSayWhatItLacksHasNotSaidThatItHasNone) {
+  std::string text = kText;
+  text.erase(text.find(R"(,"none")"), sizeof(R"(,"none":[1,1023])") - 1);
+  NodeReport silent = Report();
+  silent.none.clear();
+  EXPECT_EQ(*NodeReportFromJson(text, "n1"), silent);
 }
 
 TEST(NodeReportTest, AnotherNodeAtTheAddressIsNamed) {
@@ -63,8 +74,9 @@ TEST(NodeReportTest, AnythingElseIsRefused) {
         with("\"behind_ms\":3", "\"behind_ms\":-1"),
         with("\"behind_ms\":3", "\"behind_ms\":3,\"old_store\":[1]"),
         with("\"behind_ms\":3", "\"behind_ms\":3,\"old_store\":[-1,2]"),
-        with("\"partition\":0", "\"partition\":1024"),
-        with("\"meta_offset\":7", "\"meta_offset\":\"7\""), with("\"stopping\":false,", ""),
+        with("\"partition\":0", "\"partition\":1024"), with("1023]", "1024]"), with("1023]", "-1]"),
+        with("1023]", "\"a\"]"), with("\"meta_offset\":7", "\"meta_offset\":\"7\""),
+        with("\"stopping\":false,", ""),
         with("[{", R"([{"partition":0,"state":"behind","next_offset":5,"behind_ms":3},{)")}) {
     EXPECT_EQ(NodeReportFromJson(text, "n1").status().code(), StatusCode::kInvalidArgument)
         << text.substr(0, 300);
@@ -93,10 +105,10 @@ TEST(ClusterReportTest, ShowsNodesAndReplicasAsTheyAreSeen) {
   nodes["n3"].report->replicas[0].copy = {100, 4'000, 50};
   EXPECT_EQ(
       ClusterToJson("feed", meta, &nodes, "b1:9092"),
-      R"({"name":"feed","partitions":1,"replicas":2,"placement_offset":4,"brokers":"b1:9092","nodes":[)"
-      R"({"node":"n1","url":"http://n1:1","zone":"z","weight":1.0,"state":"up","build":""},)"
-      R"({"node":"n2","url":"http://n2:1","zone":"z","weight":1.0,"state":"down","build":""},)"
-      R"({"node":"n3","url":"http://n3:1","zone":"z","weight":1.0,"state":"up","build":"",)"
+      R"({"name":"feed","partitions":1,"replicas":2,"placement_offset":4,"log_version":1,"brokers":"b1:9092","nodes":[)"
+      R"({"node":"n1","url":"http://n1:1","zone":"z","weight":1.0,"state":"up","build":"","log_version":1},)"
+      R"({"node":"n2","url":"http://n2:1","zone":"z","weight":1.0,"state":"down","build":"","log_version":1},)"
+      R"({"node":"n3","url":"http://n3:1","zone":"z","weight":1.0,"state":"up","build":"","log_version":1,)"
       R"("leaving":true}],"shards":[{"partition":0,"replicas":[)"
       R"({"node":"n1","state":"serving","next_offset":5,"behind_ms":3},)"
       R"({"node":"n2","state":"unreachable"},)"

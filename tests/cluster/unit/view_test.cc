@@ -134,10 +134,100 @@ TEST_F(ViewTest, AWrongClockAnswersAndDoesNotLead) {
   Say("n1", {{0, {kServing}}});
   Say("n2", {{0, {kServing}}});
   nodes_["n1"].clock_ahead_ms = -kClockApartMost - 1;
+  JudgeClocks(&nodes_);
   EXPECT_EQ(Order(0), (Names{"n1", "n2"}));
   EXPECT_EQ(Leader(0), "n2");
   nodes_["n2"].report->stopping = true;
   EXPECT_EQ(Leader(0), "");
+}
+
+TEST_F(ViewTest, ANodeThatIsCutOffFromTheLogLeadsOnlyWhereAllAre) {
+  Say("n1", {{0, {.state = kServing, .next_offset = 9, .cut_off = true}}});
+  Say("n2", {{0, {.state = kServing, .next_offset = 5}}});
+  EXPECT_EQ(Order(0), (Names{"n1", "n2"}));
+  EXPECT_EQ(Leader(0), "n2");
+  Say("n1", {{0, {.state = kBehind, .next_offset = 9, .cut_off = true}}});
+  Say("n2", {{0, {.state = kBehind, .next_offset = 5}}});  // it can catch up, the other can't
+  EXPECT_EQ(Leader(0), "n2");
+  Say("n2", {{0, {.state = kBehind, .next_offset = 5, .cut_off = true}}});
+  EXPECT_EQ(Leader(0), "n1");  // for what needs no log
+}
+
+class ClocksTest : public ThreeNodes {
+ protected:
+  /// The nodes whose clocks are wrong, n1 and so on being ahead by so much.
+  Names Wrong(const std::vector<int64_t>& ahead_ms) {
+    nodes_.clear();
+    for (size_t i = 0; i < ahead_ms.size(); ++i) {
+      const std::string node = "n" + std::to_string(i + 1);
+      Say(node, {});
+      nodes_[node].clock_ahead_ms = ahead_ms[i];
+    }
+    JudgeClocks(&nodes_);
+    Names wrong;
+    for (const auto& [node, view] : nodes_) {
+      if (view.clock_wrong) wrong.push_back(node);
+    }
+    return wrong;
+  }
+};
+
+TEST_F(ClocksTest, TheOneThatIsApartFromTwoThatAgreeIsWrongWhoeverLooks) {
+  constexpr int64_t kHour = 3'600'000;
+  EXPECT_EQ(Wrong({0, 10, 30'000}), Names{});
+  EXPECT_EQ(Wrong({0, 10, kHour}), Names{"n3"});            // as n1 sees it
+  EXPECT_EQ(Wrong({-kHour, -kHour + 10, 0}), Names{"n3"});  // as n3 does
+  EXPECT_EQ(Wrong({0, kHour}), Names{});                    // nobody knows which
+  EXPECT_EQ(Wrong({0, kHour, 2 * kHour}), Names{});         // nobody agrees
+  EXPECT_EQ(Wrong({0, 0, kHour, kHour}), Names{});          // two against two
+  EXPECT_EQ(Wrong({0, 0, 0, kHour, kHour}), (Names{"n4", "n5"}));
+  EXPECT_EQ(Wrong({0, 0, -kHour, kHour}), (Names{"n3", "n4"}));
+  EXPECT_EQ(Wrong({0, 25'000, 50'000, kHour}), Names{"n4"});  // a drift
+  Wrong({0, 10, kHour});
+  nodes_["n2"].health.Refused();
+  JudgeClocks(&nodes_);
+  EXPECT_FALSE(nodes_["n3"].clock_wrong);  // one that is down has no say
+}
+
+TEST_F(ClocksTest, PeopleAreTold) {
+  Wrong({0, -400, 501, 3'600'000});
+  EXPECT_EQ(
+      ClockProblems("n1", nodes_),
+      (Names{"the clock of node n3 is more than 500 ms ahead of this node's",
+             "the clock of node n4 is more than 30 s ahead of this node's, and wrong: it leads "
+             "nothing"}));
+  Wrong({-3'600'000, -3'600'000, 0});
+  const Names own = ClockProblems("n3", nodes_);
+  ASSERT_EQ(own.size(), 3U);
+  EXPECT_EQ(own[0], "the clock of node n1 is more than 30 s behind this node's");
+  EXPECT_TRUE(own[2].starts_with("this node's clock is more than 30 s apart")) << own[2];
+  Wrong({0, -40'000});
+  EXPECT_EQ(ClockProblems("n1", nodes_),
+            Names{"the clock of node n2 is more than 30 s behind this node's"});
+}
+
+TEST_F(ClocksTest, AnAnswerThatTookLongSaysLess) {
+  EXPECT_EQ(SurelyAhead(700, 500), 200);
+  EXPECT_EQ(SurelyAhead(-700, 500), -200);
+  EXPECT_EQ(SurelyAhead(499, 500), 0);
+  EXPECT_EQ(SurelyAhead(-500, 500), 0);
+}
+
+TEST(PartitionsTextTest, NamesSome) {
+  EXPECT_EQ(PartitionsText({3}), "partition 3");
+  EXPECT_EQ(PartitionsText({0, 3}), "partitions 0, 3");
+  EXPECT_EQ(PartitionsText({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}),
+            "partitions 0, 1, 2, 3, 4, 5, 6, 7 and 2 more");
+}
+
+// In turn: the one before may be up and cut off from the log.
+TEST_F(ViewTest, EachNodeOfAListMayTickAfterTheOneBefore) {
+  EXPECT_EQ(TickPlace(0, "n1", meta_, nodes_), 0U);
+  EXPECT_EQ(TickPlace(0, "n2", meta_, nodes_), 1U);
+  EXPECT_EQ(TickPlace(0, "n3", meta_, nodes_), std::nullopt);
+  EXPECT_EQ(TickPlace(2, "n3", meta_, nodes_), std::nullopt);
+  nodes_["n1"].health.Refused();
+  EXPECT_EQ(TickPlace(0, "n2", meta_, nodes_), 0U);
 }
 
 TEST_F(ViewTest, ANodeThatWasNeverHeardOfIsUnreachable) {
@@ -156,6 +246,9 @@ TEST_F(ViewTest, WantedPartitionsAreFetchedTwoAtATime) {
   EXPECT_EQ(PlanShards("n2", meta_, {}, {0}, none, 0).fetch, (std::vector<uint32_t>{1}));
   EXPECT_TRUE(PlanShards("n2", meta_, {}, {7, 8}, none, 0).fetch.empty());
   EXPECT_TRUE(PlanShards("n9", meta_, {}, {}, none, 0).fetch.empty());
+  // Those that were tried last wait for the others.
+  EXPECT_EQ(PlanShards("n2", meta_, {}, {5}, none, 0, 1).fetch, (std::vector<uint32_t>{1}));
+  EXPECT_EQ(PlanShards("n2", meta_, {}, {5}, none, 0, 2).fetch, (std::vector<uint32_t>{0}));
   EXPECT_EQ(PlanShards("n2", Meta(), {3}, {}, none, INT64_MAX), ShardPlan{});
 }
 

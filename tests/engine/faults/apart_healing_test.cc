@@ -6,6 +6,7 @@
 #include <functional>
 #include <thread>
 
+#include "seendb/ingest.h"
 #include "support/engine_fixture.h"
 #include "support/hold.h"
 #include "support/mem_disk.h"
@@ -112,6 +113,41 @@ TEST_F(ApartHealingTest, AnotherShardHeals) {
   EXPECT_EQ(Unseen(other_, {"before", "after", "never"}), Items{"never"});
 }
 
+// More at once than the healing lane has threads: whoever has healed does not wait for the one that
+// can't be read, and leaves its thread to the next.
+TEST_F(ApartHealingTest, ManyShardsHealBesideOneThatIsStuck) {
+  constexpr uint32_t kMany = 24;
+  engine_.reset();
+  MemDisk disk;
+  env_ = disk.env();
+  options_.shards = kMany;
+  Open();
+  std::vector<std::string> users(kMany);
+  for (int i = 0, found = 0; found < static_cast<int>(kMany); ++i) {
+    const std::string user = "u" + std::to_string(i);
+    std::string& of = users[engine_->ShardOf(IdRef(user))];
+    if (of.empty()) ++found;
+    of = user;
+  }
+  disk.Hold(MemDisk::kRead, "shard-0000");
+  disk.Fail(MemDisk::kAppend, "*.log", rocksdb::IOStatus::NoSpace("full"));
+  for (const std::string& user : users) EXPECT_FALSE(TryPlay(user, "x").ok());
+  ASSERT_TRUE(Eventually([&] { return disk.held() > 0; }));
+  disk.Clear();
+  disk.Hold(MemDisk::kRead, "shard-0000");
+  EXPECT_TRUE(Eventually([&] {
+    for (uint32_t shard = 1; shard < kMany; ++shard) {
+      if (!TryPlay(users[shard], "after").ok()) return false;
+    }
+    return true;
+  }));
+  EXPECT_GT(disk.held(), 0) << "it is being opened all the time";
+  disk.Clear();
+  disk.Release();
+  EXPECT_TRUE(Eventually([&] { return TryPlay(users[0], "after").ok(); }));
+  engine_.reset();
+}
+
 TEST_F(ApartHealingTest, ReportsDoNotWait) {
   ASSERT_NO_FATAL_FAILURE(StickShard0());
   // A background sync that failed before is over with the next one.
@@ -127,6 +163,20 @@ TEST_F(ApartHealingTest, ReportsDoNotWait) {
   EXPECT_TRUE(engine_->Sources().empty());
   EXPECT_TRUE(engine_->OutboxSources().empty());
   EXPECT_GT(disk_.held(), 0);
+}
+
+// A topic is forgotten in all shards, or in none.
+TEST_F(ApartHealingTest, ATopicIsNotForgottenInPart) {
+  const SourceStep step{.topic = "plays", .next_offset = 10};
+  ASSERT_TRUE(engine_->Ingest({.sources = {&step, 1}}).ok());
+  ASSERT_NO_FATAL_FAILURE(Stick(other_));
+  EXPECT_EQ(engine_->ForgetTopic("plays").code(), StatusCode::kUnavailable);
+  ASSERT_EQ(engine_->Sources().size(), 1u);
+  EXPECT_EQ(engine_->Sources()[0].next_offset, 10) << "a shard has forgotten";
+  disk_.Clear();
+  disk_.Release();
+  EXPECT_TRUE(Eventually([this] { return engine_->ForgetTopic("plays").ok(); }));
+  EXPECT_TRUE(engine_->Sources().empty());
 }
 
 // Requests wait for a moment, not as long as the opening takes.

@@ -5,83 +5,17 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
-#include "engine/faults/io_faults.h"
-#include "support/engine_fixture.h"
-#include "support/mem_disk.h"
+#include "engine/faults/attach_faults.h"
 
 namespace seendb {
 namespace {
 
-const std::string kPlace = kPath + "/shard-0001";
-const std::string kKept = kPlace + ".detached";
-const std::string kRemoved = kPlace + ".removed";
-const std::string kReplaced = kPlace + ".replaced";
-
 // Whether the power is cut: what was not synced is forgotten.
-class AttachCrashTest : public ::testing::TestWithParam<bool> {
+class AttachCrashTest : public AttachFaultTest, public ::testing::WithParamInterface<bool> {
  protected:
-  AttachCrashTest() : clock_(kStartMs) {
-    options_.background = false;
-    options_.shards = 2;
-    options_.block_cache_bytes = 1 << 20;
-    options_.write_buffer_bytes = 1 << 20;
-  }
-
-  // Both shards attached, with plays in tables and in the ring.
-  void SetUp() override {
-    disk_ = std::make_unique<MemDisk>();
-    ASSERT_TRUE(Open().ok());
-    for (uint32_t shard = 0; shard < 2; ++shard) {
-      users_.push_back(UserOf(shard));
-      Play(shard, "drained");
-    }
-    ASSERT_TRUE(engine_->Drain().ok());
-    for (uint32_t shard = 0; shard < 2; ++shard) Play(shard, "staged");
-    ASSERT_TRUE(engine_->Sync().ok());
-  }
-
-  Status Open() {
-    Seams seams;
-    seams.clock = &clock_;
-    seams.env = disk_->env();
-    auto opened = Engine::Open(kPath, options_, seams);
-    if (opened.ok()) engine_ = std::move(opened).value();
-    return opened.status();
-  }
-  std::string UserOf(uint32_t shard) {
-    for (int i = 0;; ++i) {
-      std::string user = "u" + std::to_string(i);
-      if (engine_->ShardOf(IdRef(user)) == shard) return user;
-    }
-  }
-  void Play(uint32_t shard, const std::string& item) {
-    const seendb::Play play{IdRef(users_[shard]), IdRef(item)};
-    ASSERT_TRUE(engine_->RecordPlays({&play, 1}).ok());
-  }
-  void ExpectWhole(uint32_t shard) {
-    const IdRef items[] = {IdRef("drained"), IdRef("staged"), IdRef("never")};
-    FilterRequest request;
-    request.user = IdRef(users_[shard]);
-    request.items = items;
-    FilterResponse answer;
-    const Status asked = engine_->Filter(request, &answer);
-    ASSERT_TRUE(asked.ok()) << asked.ToString();
-    EXPECT_FALSE(answer.degraded) << ::testing::PrintToString(answer.missing);
-    EXPECT_EQ(answer.unseen, std::vector<uint32_t>{2}) << "shard " << shard;
-  }
-  bool IsThere(const std::string& path) { return disk_->env()->FileExists(path).ok(); }
-  // Opens what is there of the database.
-  void OpenWhatIsThere() {
-    options_.owned.reset();
-    if (!IsThere(kPlace) && !IsThere(kReplaced)) options_.owned = std::vector<uint32_t>{0};
-    const Status opened = Open();
-    ASSERT_TRUE(opened.ok()) << opened.ToString();
-  }
-
   // One try: the process dies at the step-th operation of `work`. `after` is told where the shard
   // is to be found. False where the work came to its end.
   bool Try(int step, const std::function<Status()>& work, const std::function<void()>& after) {
@@ -124,25 +58,6 @@ class AttachCrashTest : public ::testing::TestWithParam<bool> {
     }
     ExpectWhole(1);
   }
-  // The shard is detached and lies in `folder`, the process has ended.
-  void Detach(const std::string& folder) {
-    ASSERT_TRUE(engine_->DetachShard(1, Detached::kKept).ok());
-    ASSERT_TRUE(engine_->Close().ok());
-    engine_.reset();
-    if (folder == kKept) return;
-    ASSERT_TRUE(disk_->env()->RenameFile(kKept, folder).ok());
-    for (const std::string& parent : {kPath, std::string("/data")}) {
-      std::unique_ptr<rocksdb::Directory> names;
-      ASSERT_TRUE(disk_->env()->NewDirectory(parent, &names).ok());
-      ASSERT_TRUE(names->Fsync().ok());
-    }
-  }
-
-  ManualClock clock_;
-  Options options_;
-  std::unique_ptr<MemDisk> base_, disk_;
-  std::unique_ptr<Engine> engine_;
-  std::vector<std::string> users_;
 };
 
 TEST_P(AttachCrashTest, Attach) {
@@ -153,6 +68,50 @@ TEST_P(AttachCrashTest, Attach) {
 TEST_P(AttachCrashTest, AttachFromElsewhere) {
   Detach(kCopy);
   DieAtEach([&] { return engine_->AttachShard(1, kCopy); }, [&] { ExpectAttachedOrIn(kCopy); });
+}
+
+// One that is made: whatever has its name is whole.
+TEST_P(AttachCrashTest, AttachEmpty) {
+  ASSERT_TRUE(engine_->DetachShard(1, Detached::kRemoved).ok());
+  ASSERT_TRUE(engine_->Close().ok());
+  engine_.reset();
+  DieAtEach([&] { return engine_->AttachShard(1, ""); },
+            [&] {
+              if (engine_->AttachedShards().size() < 2) {
+                const Status attached = engine_->AttachShard(1, "");
+                ASSERT_TRUE(attached.ok()) << attached.ToString();
+              }
+              Play(1, "drained");
+              Play(1, "staged");
+              ExpectWhole(1);
+            });
+}
+
+// The first thing that happens to it under its name is the last.
+TEST_P(AttachCrashTest, AnEmptyOneIsWholeOnceItHasItsName) {
+  ASSERT_TRUE(engine_->DetachShard(1, Detached::kRemoved).ok());
+  ASSERT_TRUE(engine_->Close().ok());
+  engine_.reset();
+  base_ = std::move(disk_);
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    disk_ = base_->Clone();
+    ASSERT_NO_FATAL_FAILURE(OpenWhatIsThere());
+    disk_->CrashAt(MemDisk::kWriting | MemDisk::kReading, kPlace + "/", 0);
+    EXPECT_FALSE(engine_->AttachShard(1, "").ok());
+    ASSERT_TRUE(disk_->crashed());
+    engine_.reset();
+    if (GetParam()) disk_->PowerCut(seed);
+    disk_->Revive();
+    disk_->Clear();
+    ASSERT_TRUE(IsThere(kPlace));
+    ASSERT_NO_FATAL_FAILURE(OpenWhatIsThere());
+    EXPECT_EQ(engine_->AttachedShards().size(), 2U);
+    Play(1, "drained");
+    Play(1, "staged");
+    ExpectWhole(1);
+    engine_.reset();
+  }
 }
 
 TEST_P(AttachCrashTest, DetachKept) {

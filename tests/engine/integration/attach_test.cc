@@ -183,6 +183,106 @@ TEST_F(AttachTest, ItHearsOfTheCollections) {
   EXPECT_EQ(Unseen(users_[1], {"i1", "i2", "i3", "i4"}, "article"), Items{"i1"});
 }
 
+// A copy of the database that went its own way: a collection was made again there, or a policy
+// changed. Its word would delete what the other shards hold.
+class OwnWayTest : public AttachTest {
+ protected:
+  Result<std::unique_ptr<Engine>> OpenCopy() {
+    Seams seams;
+    seams.clock = &clock_;
+    seams.env = env_;
+    return Engine::Open(dir_ + "/copy", options_, seams);
+  }
+  void MakeCopies() {
+    Put("c", History());
+    for (const std::string& user : users_) Play(user, {"v"}, clock_.NowMs() - 40 * kDayMs, "c");
+    Drain();
+    ASSERT_TRUE(engine_->Checkpoint(dir_ + "/copy").ok());
+    {
+      auto copy = OpenCopy();
+      ASSERT_TRUE(copy.ok());
+      ASSERT_TRUE((*copy)->PutCollection("c", History()).ok());  // changes nothing
+      ASSERT_TRUE((*copy)->CheckpointShard(1, dir_ + "/same").ok());
+      PolicyPatch shorter;
+      shorter.history.days = 5;
+      ASSERT_TRUE((*copy)->PutCollection("c", shorter).ok());
+      ASSERT_TRUE((*copy)->CheckpointShard(1, dir_ + "/policy").ok());
+      ASSERT_TRUE((*copy)->DeleteCollection("c").ok());
+      ASSERT_TRUE((*copy)->CheckpointShard(1, dir_ + "/deleted").ok());
+      ASSERT_TRUE((*copy)->PutCollection("c", History()).ok());
+      ASSERT_TRUE((*copy)->CheckpointShard(1, dir_ + "/again").ok());
+      ASSERT_TRUE((*copy)->PutCollection("unknown", {}).ok());
+      ASSERT_TRUE((*copy)->CheckpointShard(1, dir_ + "/unknown").ok());
+    }
+  }
+  static PolicyPatch History() {
+    PolicyPatch patch;
+    patch.history.enabled = true;
+    patch.history.days = 300;
+    return patch;
+  }
+  void ExpectOthersWhole() {
+    for (const uint32_t shard : {0U, 2U}) {
+      EXPECT_EQ(Unseen(users_[shard], {"v", "never"}, "c"), Items{"never"});
+      EXPECT_FALSE(answer_.degraded);
+      EXPECT_EQ(Play(users_[shard], {"on"}, std::nullopt, "c"), 1U);
+    }
+  }
+};
+
+TEST_F(OwnWayTest, IsRefusedAndChangesNothing) {
+  ASSERT_NO_FATAL_FAILURE(MakeCopies());
+  for (const char* const name : {"/policy", "/deleted", "/again", "/unknown"}) {
+    const Status replaced = engine_->ReplaceShard(1, dir_ + name);
+    EXPECT_EQ(replaced.code(), StatusCode::kIncompatible) << name << " " << replaced.ToString();
+    EXPECT_EQ(replaced.field(), "/folder");
+  }
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  for (const char* const name : {"/policy", "/deleted", "/again", "/unknown"}) {
+    const Status attached = engine_->AttachShard(1, dir_ + name);
+    EXPECT_EQ(attached.code(), StatusCode::kIncompatible) << name << " " << attached.ToString();
+    EXPECT_EQ(attached.field(), "/folder");
+    EXPECT_TRUE(IsThere(dir_ + name));
+    ExpectOthersWhole();
+  }
+  RunDue();
+  ExpectOk(engine_->AttachShard(1, dir_ + "/same"));
+  Reopen();
+  ExpectOthersWhole();
+  EXPECT_EQ(Unseen(users_[1], {"v", "never"}, "c"), Items{"never"});
+}
+
+TEST_F(OwnWayTest, ItsWordHoldsWhereTheCallerSaysSo) {
+  ASSERT_NO_FATAL_FAILURE(MakeCopies());
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  ExpectOk(engine_->AttachShard(1, dir_ + "/unknown", {.newer_collections = true}));
+  for (const std::string& user : users_) {
+    EXPECT_EQ(Unseen(user, {"v"}, "c"), Items{"v"});
+    EXPECT_EQ(Play(user, {"w"}, std::nullopt, "unknown"), 1U);
+  }
+  Reopen();
+  for (const std::string& user : users_) EXPECT_EQ(Unseen(user, {"v"}, "c"), Items{"v"});
+}
+
+// What it alone knows is told to the others once it is open, not before.
+TEST_F(OwnWayTest, NothingIsToldBeforeItIsOpen) {
+  engine_.reset();
+  MemDisk disk;
+  env_ = disk.env();
+  Open();
+  ASSERT_NO_FATAL_FAILURE(MakeCopies());
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  for (int step = 0; step < 40; ++step) {
+    SCOPED_TRACE(step);
+    disk.Fail(MemDisk::kWriting, "db/shard-0001/", rocksdb::IOStatus::IOError("EIO"), step);
+    const Status attached = engine_->AttachShard(1, dir_ + "/again", {.newer_collections = true});
+    disk.Clear();
+    if (attached.ok()) break;
+    ExpectOthersWhole();
+  }
+  engine_.reset();
+}
+
 TEST_F(AttachTest, WhatDoesNotFitIsRefused) {
   const auto refused = [&](uint32_t shard, const std::string& folder, StatusCode code,
                            const std::string& field) {
@@ -238,6 +338,47 @@ TEST_F(AttachTest, ALeftoverOfAKilledRemovalGoes) {
   Open();
   EXPECT_FALSE(IsThere(Place(1) + ".removed"));
   ExpectSeen(users_[0], {"drained", "staged"});
+}
+
+// A deletion that fails is not in the way of the next, and is tried again.
+TEST_F(AttachTest, AFolderThatCannotBeDeletedIsNotInTheWay) {
+  engine_.reset();
+  MemDisk disk;
+  env_ = disk.env();
+  Open();
+  disk.Fail(MemDisk::kDelete, ".removed", rocksdb::IOStatus::IOError("EIO"), 0, 1);
+  ExpectOk(engine_->DetachShard(1, Detached::kRemoved));
+  EXPECT_FALSE(disk.Files(".removed").empty());
+  disk.Clear();
+  ExpectOk(engine_->AttachShard(1, ""));
+  ExpectOk(engine_->DetachShard(1, Detached::kRemoved));
+  EXPECT_TRUE(disk.Files(".removed").empty());
+  ExpectOk(engine_->AttachShard(1, ""));
+  disk.Fail(MemDisk::kDelete, ".removed", rocksdb::IOStatus::IOError("EIO"), 0, 1);
+  ExpectOk(engine_->DetachShard(1, Detached::kRemoved));
+  disk.Clear();
+  RunDue();
+  EXPECT_TRUE(disk.Files(".removed").empty());
+  engine_.reset();
+}
+
+// Of a shard whose disk failed, memory alone has what was acknowledged last.
+TEST_F(AttachTest, AShardThatTakesNoWritesIsNotReplaced) {
+  engine_.reset();
+  MemDisk disk;
+  env_ = disk.env();
+  Open();
+  ASSERT_TRUE(engine_->CheckpointShard(1, "/copy").ok());
+  Play(users_[1], {"v"});
+  disk.Fail(MemDisk::kSync, "shard-0001", rocksdb::IOStatus::IOError("EIO"), 0, 1);
+  EXPECT_FALSE(engine_->Sync().ok());
+  disk.Clear();
+  const Status refused = engine_->ReplaceShard(1, "/copy");
+  EXPECT_EQ(refused.code(), StatusCode::kIOError) << refused.ToString();
+  ExpectSeen(users_[1], {"v"});
+  ExpectOk(engine_->ReplaceShard(1, "/copy", {.former_may_lose = true}));
+  EXPECT_EQ(Unseen(users_[1], {"v"}), Items{"v"});
+  engine_.reset();
 }
 
 // Of a shard whose disk failed, memory has what the folder lacks.

@@ -2,6 +2,9 @@
 // meanwhile is remembered, so that `verify` refutes no true play and the filter calls no seen item
 // unseen without saying `degraded`.
 
+#include <filesystem>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "seendb/repair.h"
@@ -341,6 +344,96 @@ TEST_F(ClockBackTest, AnUnreadableMarkerCountsForAllThatIsPast) {
   Open();
   Unseen("u", {"v1"}, "c");
   EXPECT_TRUE(answer_.degraded);
+}
+
+// ---- Check and record ----
+
+// Whatever the clock does, no page is served again while the newest impressions remember it.
+class ServedBackTest : public EngineTest {
+ protected:
+  Items ServePage(const Items& from, uint32_t limit, uint8_t facts = kFactsAll) {
+    const std::vector<IdRef> ids(from.begin(), from.end());
+    FilterRequest request;
+    request.collection = "c";
+    request.user = IdRef("u");
+    request.items = ids;
+    request.limit = limit;
+    request.record = true;
+    request.facts = facts;
+    EXPECT_TRUE(engine_->Filter(request, &answer_).ok());
+    EXPECT_TRUE(answer_.recorded);
+    EXPECT_FALSE(answer_.degraded);
+    Items served;
+    for (const uint32_t at : answer_.unseen) served.push_back(from[at]);
+    return served;
+  }
+};
+
+TEST_F(ServedBackTest, NoPageIsServedTwice) {
+  for (const int64_t back_ms : {int64_t{1}, int64_t{300'000}, 2 * kDayMs}) {
+    for (const int64_t max_future_ms : {int64_t{0}, 24 * kHourMs}) {
+      SCOPED_TRACE(std::to_string(back_ms) + " ms back");
+      Open();
+      PolicyPatch patch;
+      patch.impressions = 100;
+      patch.max_future_ms = max_future_ms;
+      Put("c", patch);
+      clock_.Set(kStartMs + back_ms);
+      EXPECT_EQ(ServePage(Numbered("a", 100), 100).size(), 100U);
+      clock_.Set(kStartMs);
+      const Items pool = Numbered("b", 60);
+      std::set<std::string> served;
+      for (int page = 0; page < 6; ++page) {
+        for (const std::string& item : ServePage(pool, 10)) {
+          EXPECT_TRUE(served.insert(item).second) << item << " on page " << page;
+        }
+        EXPECT_EQ(answer_.recorded_at_ms, kStartMs + back_ms);
+        clock_.Advance(back_ms / 20);
+        if (page == 3) Reopen();
+      }
+      clock_.Set(kStartMs + back_ms + 1'000);
+      ServePage({"z"}, 1);
+      EXPECT_EQ(answer_.recorded_at_ms, kStartMs + back_ms + 1'000);
+      engine_.reset();
+      std::filesystem::remove_all(Path());
+    }
+  }
+}
+
+// Of a user whose erasure, or whose deletion of an item, was said by a clock ahead.
+TEST_F(ServedBackTest, NorAfterAnErasureOrADeletionByAClockAhead) {
+  Open();
+  PolicyPatch patch;
+  patch.impressions = 100;
+  patch.history.enabled = true;
+  patch.history.deleted_items = DeletedItems::kRecommendAgain;
+  Put("c", patch);
+  Play("u", {"b0"}, std::nullopt, "c");
+  clock_.Set(kStartMs + kHourMs);
+  const IdRef deleted("b0");
+  ASSERT_TRUE(engine_->DeleteHistory(IdRef("u"), "c", {&deleted, 1}).ok());
+  clock_.Set(kStartMs + 1'000);
+  EXPECT_EQ(ServePage(Numbered("b", 4), 2), (Items{"b0", "b1"}));
+  EXPECT_EQ(ServePage(Numbered("b", 4), 2), (Items{"b2", "b3"}));
+  clock_.Set(kStartMs + 2 * kHourMs);
+  ASSERT_TRUE(engine_->EraseUser(IdRef("u")).ok());
+  clock_.Set(kStartMs + 2'000);
+  EXPECT_EQ(ServePage(Numbered("b", 4), 2), (Items{"b0", "b1"}));
+  EXPECT_EQ(ServePage(Numbered("b", 4), 2), (Items{"b2", "b3"}));
+  EXPECT_TRUE(ServePage(Numbered("b", 4), 2).empty());
+}
+
+// A request that asks for plays alone is recorded in the same order.
+TEST_F(ServedBackTest, WhereImpressionsDoNotCountToo) {
+  Open();
+  PolicyPatch patch;
+  patch.impressions = 10;
+  Put("c", patch);
+  clock_.Set(kStartMs + kHourMs);
+  ServePage(Numbered("a", 10), 10);
+  clock_.Set(kStartMs);
+  EXPECT_EQ(ServePage(Numbered("b", 10), 10, kFactPlays).size(), 10U);
+  EXPECT_EQ(Unseen("u", Numbered("b", 11), "c"), Items{"b10"});
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // A collection is deleted with all that it holds; one made again under its name begins empty.
 
+#include <atomic>
+#include <functional>
 #include <utility>
 
 #include "support/engine_fixture.h"
+#include "support/hold.h"
 #include "support/mem_disk.h"
 #include "support/sample.h"
 
@@ -149,6 +152,60 @@ TEST_F(CollectionDeletionTest, TheFirstPlayOfTheDayIsToldAnew) {
   Put(kName, WithHistory());
   EXPECT_TRUE(first("u1"));
   EXPECT_FALSE(first("u1"));
+}
+
+// A later one takes the place of the one that is there: only once nothing refuses it.
+TEST_F(CollectionDeletionTest, ARefusedSuccessorDeletesNothing) {
+  options_.max_column_families = 60;
+  Open();
+  Put(kName, WithHistory());
+  Play("u1", {"v1"}, std::nullopt, kName);
+  const auto refused = [&](const PolicyPatch& patch, uint64_t making, StatusCode code,
+                           const std::string& field) {
+    const Status status = engine_->PutCollection(kName, patch, making);
+    EXPECT_EQ(status.code(), code) << status.ToString();
+    EXPECT_EQ(status.field(), field) << status.ToString();
+    EXPECT_TRUE(Exists());
+    EXPECT_EQ(Unseen("u1", {"v1", "v2"}, kName), Items{"v2"});
+    EXPECT_EQ(History("u1"), Items{"v1"});
+  };
+  PolicyPatch bad = WithHistory();
+  bad.window = 9;
+  bad.retention = 3;
+  refused(bad, 1, StatusCode::kInvalidArgument, "/window");
+  PolicyPatch many = WithHistory();
+  many.retention = 60;
+  refused(many, 1, StatusCode::kIncompatible, "/engine/max_column_families");
+  clock_.Set(kLastTimeMs + 1);
+  EXPECT_FALSE(engine_->PutCollection(kName, WithHistory(), 1).ok());
+  clock_.Set(kStartMs);
+  EXPECT_EQ(History("u1"), Items{"v1"});
+  ASSERT_TRUE(engine_->PutCollection(kName, WithHistory(), 1).ok());
+  ExpectEmpty();
+  EXPECT_EQ(engine_->PutCollection(kName, WithHistory(), 0).code(), StatusCode::kIncompatible);
+  for (const CollectionInfo& info : engine_->Collections()) {
+    if (info.name == kName) {
+      EXPECT_EQ(info.making, 1U);
+    }
+  }
+  Reopen();
+  ExpectEmpty();
+}
+
+// Fields that are fixed for one collection may be others of the next.
+TEST_F(CollectionDeletionTest, ASuccessorHasItsOwnFixedFields) {
+  Open();
+  Put(kName, WithHistory());
+  Play("u1", {"v1"}, std::nullopt, kName);
+  Drain();
+  PolicyPatch daily = WithHistory();
+  daily.bucket = BucketSpec{BucketKind::kDays, 10};
+  EXPECT_EQ(engine_->PutCollection(kName, daily).code(), StatusCode::kIncompatible);
+  ASSERT_TRUE(engine_->PutCollection(kName, daily, 7).ok());
+  ExpectEmpty();
+  EXPECT_EQ(Play("u1", {"v2"}, std::nullopt, kName), 1U);
+  Reopen();
+  EXPECT_EQ(Unseen("u1", {"v1", "v2"}, kName), Items{"v1"});
 }
 
 TEST_F(CollectionDeletionTest, OtherCollectionsKeepEverything) {
@@ -337,6 +394,28 @@ TEST_F(EmptyCollectionTest, ADefaultPolicyThatIsNoneIsRefused) {
   options_.default_policy.window = 9;
   options_.default_policy.retention = 3;
   EXPECT_EQ(TryOpen().code(), StatusCode::kInvalidArgument);
+}
+
+// What users' records say of it goes a piece at a time: a write waits for one.
+TEST_F(CollectionDeletionTest, UserRecordsAreRewrittenInPieces) {
+  SEENDB_NEEDS_PAUSE_POINTS();
+  constexpr int kUsers = 600;
+  MemDisk disk;
+  env_ = disk.env();
+  options_.shards = 1;
+  Open();
+  Put(kName, WithHistory());
+  const std::string_view cleared[] = {kName};
+  for (const std::string& user : Numbered("u", kUsers)) {
+    const Status done = engine_->ClearHistory(IdRef(user), {.collections = cleared});
+    ASSERT_TRUE(done.ok()) << done.ToString();
+  }
+  std::atomic<int> pieces{0};
+  PausePoints::Set("forget: piece written", [&pieces] { ++pieces; });
+  Delete();
+  PausePoints::Set("forget: piece written", std::function<void()>());
+  EXPECT_GE(pieces * 256, kUsers);
+  engine_.reset();
 }
 
 }  // namespace

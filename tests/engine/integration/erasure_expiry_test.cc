@@ -1,6 +1,9 @@
 // Records of erasures go once nothing from before them can come back, and not earlier.
 
+#include <future>
+
 #include "support/engine_fixture.h"
+#include "support/hold.h"
 #include "support/raw_shard.h"
 
 namespace seendb {
@@ -74,6 +77,53 @@ TEST_F(ErasureExpiryTest, ALaterErasureIsKept) {
   PassDays(30);
   EXPECT_TRUE(IsKept("u"));
   EXPECT_EQ(Play("u", {"v"}, again_ms - kDayMs), 0u);
+}
+
+// The clock may be ahead, by no more than plays may be: set right, it reaches buckets back that
+// were too old a moment ago.
+TEST_F(ErasureExpiryTest, TheyOutliveAClockThatIsSetBack) {
+  Open();
+  Erase("u");
+  const Policy policy;
+  const int64_t bucket = BucketIndexOf(policy, kStartMs);
+  const int64_t too_old_ms = BucketBeginMs(policy, bucket + policy.retention);
+  clock_.Set(too_old_ms + policy.max_future_ms / 2);
+  RunDue();
+  EXPECT_EQ(Play("u", {"v"}, kStartMs - kDayMs), 0u) << "too old";
+  clock_.Set(too_old_ms - policy.max_future_ms / 2 + 1);
+  EXPECT_EQ(Play("u", {"v"}, kStartMs - kDayMs), 0u) << "erased";
+  EXPECT_EQ(Play("u", {"v"}, kStartMs + 1), 1u);
+  clock_.Set(too_old_ms + policy.max_future_ms - 1);
+  RunDue();
+  EXPECT_TRUE(IsKept("u"));
+  clock_.Advance(kDayMs);
+  RunDue();
+  EXPECT_FALSE(IsKept("u"));
+}
+
+// A call that waits keeps its slot, with a play of before the erasure, from being drained for
+// longer than all that is kept.
+TEST_F(ErasureExpiryTest, TheyOutliveTheJournalsOfBefore) {
+  SEENDB_NEEDS_PAUSE_POINTS();
+  Open();
+  Play("u", {"v"});
+  Hold hold("record: pinned");
+  std::future<uint64_t> played =
+      std::async(std::launch::async, [this] { return Play("other", {"v"}); });
+  ASSERT_TRUE(hold.WaitReached());
+  Erase("u");
+  clock_.Advance(400 * kDayMs);
+  RunDue();
+  hold.Release();
+  EXPECT_EQ(played.get(), 1u);
+  EXPECT_TRUE(IsKept("u"));
+  Reopen();
+  clock_.Set(kStartMs + kHourMs);
+  EXPECT_EQ(Unseen("u", {"v"}), Items{"v"});
+  EXPECT_EQ(Unseen("other", {"v"}), Items{});
+  clock_.Advance(400 * kDayMs);
+  RunDue();
+  EXPECT_FALSE(IsKept("u"));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 // plays forget those of before, and none of after.
 
 #include <atomic>
+#include <chrono>
 #include <map>
+#include <set>
 #include <thread>
 
 #include "support/engine_fixture.h"
@@ -168,6 +170,44 @@ TEST_F(HistoryConcurrencyTest, FiltersAreClearedInTheMiddleOfPlays) {
   Reopen();
   EXPECT_EQ(Known("u0", items), Items{});
   EXPECT_EQ(Known("other", items), Both("v0"));
+}
+
+// An entry that gets a newer state while a page is read is in it, with the one or the other.
+TEST_F(HistoryConcurrencyTest, APageHasEveryEntryWhileTheyAreWritten) {
+  constexpr int kItems = 150;
+  const Items items = Numbered("v", kItems);
+  std::atomic<int64_t> at_ms{kStartMs - 10 * kHourMs};
+  for (const std::string& item : items) Report("u", item, ++at_ms, 0);
+  std::atomic<bool> pauses{false};
+  // Few drains: each leaves rows of the timeline that all later pages pass over.
+  beside_.emplace_back([this] {
+    for (int drains = 0; drains < 5 && !done_; ++drains) {
+      EXPECT_TRUE(engine_->Drain().ok());
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+  });
+  StartBeside([this, &items, &pauses, &at_ms] {
+    for (int i = 0; i < 5; ++i) {
+      const int64_t next = ++at_ms;
+      Report("u", items[static_cast<size_t>(next * 7 % kItems)], next, 1);
+    }
+    if (pauses) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  });
+  for (int round = 0; round < 200 && !HasFailure(); ++round) {
+    pauses = round % 2 == 0;
+    HistoryPage page;
+    EXPECT_TRUE(engine_->ReadHistory({.user = IdRef("u"), .limit = 1'000}, &page).ok());
+    std::set<std::string> found;
+    int64_t before_ms = INT64_MAX;
+    for (const HistoryEntry& entry : page.entries) {
+      EXPECT_TRUE(found.insert(entry.item).second) << entry.item;
+      EXPECT_LE(entry.at_ms, before_ms);
+      before_ms = entry.at_ms;
+    }
+    EXPECT_EQ(found.size(), static_cast<size_t>(kItems)) << "round " << round;
+  }
+  done_ = true;
+  for (std::thread& thread : beside_) thread.join();
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 // within Options::erase_within_days.
 
 #include <fstream>
+#include <future>
 #include <set>
 
 #include "support/engine_fixture.h"
+#include "support/hold.h"
 
 namespace seendb {
 namespace {
@@ -119,6 +121,28 @@ TEST_F(TracesTest, AreGoneWithinTheDays) {
   Reopen();
   clock_.Advance(kDayMs);
   RunDue();
+  EXPECT_FALSE(IsOnDisk("XXXX"));
+}
+
+// Another user is erased while a purge runs: the next one removes what is left.
+TEST_F(TracesTest, OfAUserWhoIsErasedDuringAPurgeAreGoneAfterTheNext) {
+  SEENDB_NEEDS_PAUSE_POINTS();
+  Start();
+  Watch("first", "WWWW");
+  Watch("gone", "XXXX");
+  Drain();
+  ASSERT_TRUE(engine_->Compact().ok());
+  Erase("first");
+  Hold hold("purge: removed");
+  std::future<Status> drained = std::async(std::launch::async, [this] { return engine_->Drain(); });
+  ASSERT_TRUE(hold.WaitReached());
+  EXPECT_FALSE(IsOnDisk("WWWW"));
+  Erase("gone");
+  hold.Release();
+  const Status status = drained.get();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ExpectAllOnDisk("XXXX");
+  Drain();
   EXPECT_FALSE(IsOnDisk("XXXX"));
 }
 

@@ -42,6 +42,16 @@ class LostDeletesTest : public RotFixture {
     Open();
     clock_.Advance(1'000);
   }
+  // A play ahead of the clock, drained, in a bucket that has not begun.
+  void PlayAhead() {
+    clock_.Advance(21 * kDayMs);
+    ASSERT_EQ(Play(kErased, {"ahead"}, clock_.NowMs() + 18 * kHourMs, "watched"), 1u);
+    Drain();
+    CloseAndFlush();
+    Open();
+    EXPECT_EQ(Unseen(kErased, {"ahead"}, "watched"), Items{});
+    clock_.Advance(1'000);
+  }
   // So much that what comes next is in another block of the log.
   void Fill() {
     for (int i = 0; i < 1'000; ++i) Play("bob", {"fill" + std::to_string(i)});
@@ -200,6 +210,31 @@ TEST_F(LostDeletesTest, OfAClearOfFiltersAreRepeated) {
   ASSERT_NO_FATAL_FAILURE(RepairAndOpen());
   EXPECT_EQ(SecretsUnseen("watched"), (Items{"secret", "secret-old", "secret-served"}));
   EXPECT_EQ(SecretsUnseen("default"), Items{}) << "another collection";
+}
+
+// A clear covers what was played, of times ahead of it too.
+TEST_F(LostDeletesTest, OfAClearAreRepeatedInABucketThatHasNotBegun) {
+  PlayAhead();
+  const std::string_view cleared[] = {"watched"};
+  ASSERT_TRUE(engine_->ClearHistory(IdRef(kErased), {.collections = cleared, .filter = true}).ok());
+  RunDue();
+  Fill();
+  ASSERT_NO_FATAL_FAILURE(CloseAndDamage());
+  ASSERT_NO_FATAL_FAILURE(RepairAndOpen());
+  EXPECT_EQ(Unseen(kErased, {"ahead"}, "watched"), Items{"ahead"});
+  clock_.Advance(kDayMs);
+  EXPECT_EQ(Unseen(kErased, {"ahead"}, "watched"), Items{"ahead"});
+}
+
+// An erasure knows the times that history has: none in a pause.
+TEST_F(LostDeletesTest, OfAnErasureAreRepeatedInABucketThatHasNotBegun) {
+  ASSERT_TRUE(engine_->SetRecording(IdRef(kErased), true).ok());
+  PlayAhead();
+  Erase();
+  Fill();
+  ASSERT_NO_FATAL_FAILURE(CloseAndDamage());
+  ASSERT_NO_FATAL_FAILURE(RepairAndOpen());
+  EXPECT_EQ(Unseen(kErased, {"ahead"}, "watched"), Items{"ahead"});
 }
 
 }  // namespace

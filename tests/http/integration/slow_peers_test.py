@@ -1,11 +1,13 @@
 """Clients that send or read slowly, or not at all: closed in time, their memory counted, and
 nobody else the worse for it."""
 
+import itertools
 import os
 import socket
 import sys
 import time
 import unittest
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from neighbour import Memory, Neighbour
@@ -126,6 +128,65 @@ class SlowPeersTest(unittest.TestCase):
         body = b'{"user":"u","items":[1]}' + b" " * 7 * MB
         self.assertEqual(self.server.post("/filter", body).status, 200)
         print("  " + self.neighbour.stop(self))
+
+
+def pieces_of_nothing():
+    """A gzip body of one line, which goes on and never holds another byte."""
+    packer = zlib.compressobj(wbits=31)
+    yield packer.compress(b'{"user":"nothing","item":"i"}\n') + packer.flush(zlib.Z_SYNC_FLUSH)
+    while True:
+        yield b"\x00\x00\x00\xff\xff"
+
+
+class NothingButFramesTest(unittest.TestCase):
+    """Bytes that bring nothing hold a connection no longer than limits.idle_ms."""
+
+    def setUp(self):
+        self.server = CheckedServer(config={"limits": {"idle_ms": 1_000}})
+        self.addCleanup(self.server.close)
+
+    def held_s(self, begin, drops, every_s):
+        """How long the server reads on; 8 s at the most."""
+        began = time.monotonic()
+        with self.server.socket() as peer:
+            peer.sendall(begin)
+            peer.settimeout(every_s)
+            while time.monotonic() - began < 8:
+                try:
+                    peer.sendall(next(drops))
+                    if not peer.recv(65_536):
+                        break
+                except socket.timeout:
+                    pass
+                except (ConnectionResetError, BrokenPipeError):
+                    break
+        return time.monotonic() - began
+
+    def test_what_brings_nothing_holds_no_connection(self):
+        stream = (b"/plays", b"Content-Type: application/x-ndjson")
+        chunked = head(*stream, b"Transfer-Encoding: chunked")
+        packed = head(*stream, b"Transfer-Encoding: chunked", b"Content-Encoding: gzip")
+        for name, begin, drops, every_s in (
+                ("empty lines before a head", b"", itertools.repeat(b"\r\n"), 0.9),
+                ("them in halves", b"", itertools.cycle([b"\r", b"\n"]), 0.6),
+                ("empty lines of a stream", chunked, itertools.repeat(b"2\r\n\r\n\r\n"), 0.3),
+                ("a chunk's extension", chunked + b"1;", itertools.repeat(b"a"), 0.3),
+                ("a trailer", chunked + b"0\r\n", itertools.repeat(b"a"), 0.3),
+                ("a compressed nothing", packed,
+                 (b"%x\r\n%s\r\n" % (len(one), one) for one in pieces_of_nothing()), 0.3)):
+            with self.subTest(name):
+                self.assertLess(self.held_s(begin, drops, every_s), 3.2)
+
+    def test_lines_that_come_slowly_are_heard(self):
+        with self.server.socket() as peer:
+            peer.sendall(head(b"/plays", b"Content-Type: application/x-ndjson",
+                              b"Transfer-Encoding: chunked"))
+            line = b'{"user":"slow","item":"i"}\n'
+            for _ in range(5):
+                peer.sendall(b"%x\r\n%s\r\n" % (len(line), line))
+                time.sleep(0.5)
+            peer.sendall(b"0\r\n\r\n")
+            self.assertTrue(peer.recv(65_536).startswith(b"HTTP/1.1 200 "))
 
 
 if __name__ == "__main__":

@@ -76,6 +76,15 @@ class TlsTest(unittest.TestCase):
                     ["openssl", "s_client", "-connect", at, version, "-cipher", "ALL:@SECLEVEL=0"],
                     input="", capture_output=True, text=True, check=False)
                 self.assertEqual("Cipher is (NONE)" not in done.stdout, agreed, version)
+            # Without a key for each connection, or with encryption that leaves padding to guess.
+            for cipher, agreed in (("AES128-GCM-SHA256", False), ("AES128-SHA", False),
+                                   ("ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA", False),
+                                   ("ECDHE+AESGCM", True), ("ECDHE+CHACHA20", True)):
+                done = subprocess.run(
+                    ["openssl", "s_client", "-connect", at, "-tls1_2", "-cipher",
+                     cipher + ":@SECLEVEL=0"],
+                    input="", capture_output=True, text=True, check=False)
+                self.assertEqual("Cipher is (NONE)" not in done.stdout, agreed, cipher)
             # "R" on a line of its own asks s_client to negotiate anew.
             done = subprocess.run(["openssl", "s_client", "-connect", at, "-tls1_2"],
                                   input="R\nGET /healthz HTTP/1.1\r\nHost: h\r\n\r\n",

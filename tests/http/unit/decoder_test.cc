@@ -41,6 +41,36 @@ class DecoderTest : public ::testing::TestWithParam<Coding> {
   MemoryBudget budget_{kNoLimit};
 };
 
+// What repeats itself alone.
+TEST_P(DecoderTest, AHundredTimesAsMuchIsTooMuchAfter16Megabytes) {
+  const std::string repeats(17u << 20, 'a');
+  const Error refusal = Refusal(Encoded(GetParam(), repeats));
+  EXPECT_EQ(refusal.status, 413u);
+  EXPECT_EQ(refusal.code, "too_large");
+  EXPECT_NE(refusal.message.find("at byte "), std::string::npos) << refusal.message;
+  const std::string few(16u << 20, 'a');
+  Decoder decoder(GetParam(), &budget_);
+  EXPECT_EQ(Decode(&decoder, Encoded(GetParam(), few), SIZE_MAX, 1u << 20).size(), few.size());
+  EXPECT_TRUE(decoder.End());
+  // Members and frames one after the other are one body.
+  std::string parts;
+  for (int i = 0; i < 5; ++i) parts += Encoded(GetParam(), repeats.substr(0, 4u << 20));
+  EXPECT_EQ(Refusal(parts).status, 413u);
+}
+
+TEST_P(DecoderTest, TextMayBeLongerThan16Megabytes) {
+  std::string text;
+  const std::string once = Text(1u << 20);
+  for (int i = 0; i < 18; ++i) text += once + std::to_string(i);
+  std::string coded;
+  for (size_t at = 0; at < text.size(); at += 1u << 20) {  // each for itself, as logs are
+    coded += Encoded(GetParam(), text.substr(at, 1u << 20));
+  }
+  Decoder decoder(GetParam(), &budget_);
+  EXPECT_EQ(Decode(&decoder, coded, SIZE_MAX, 1u << 20), text);
+  EXPECT_TRUE(decoder.End());
+}
+
 TEST_P(DecoderTest, TakesAnyPieces) {
   const std::string text = Text(300'000);
   const std::string coded = Encoded(GetParam(), text);

@@ -36,6 +36,8 @@ TEST(DeadLettersTest, AFileHasALineEach) {
                                       {"key", "k"},
                                       {"payload", "{\"a\""}}));
   EXPECT_EQ(lines[1].at("payload"), "\xEF\xBF\xBD\n");
+  EXPECT_EQ(lines[1].at("payload_base64"), "/wo=");
+  EXPECT_FALSE(lines[1].contains("key_base64"));
   EXPECT_EQ(lines[2].at("offset"), 42);
   std::filesystem::remove_all(folder);
 }

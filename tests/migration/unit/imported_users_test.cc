@@ -80,8 +80,10 @@ TEST_F(ImportedUsersTest, WhatIsHalfWrittenIsCutOff) {
 TEST_F(ImportedUsersTest, DamageForgetsUsersAndInventsNone) {
   Note(*Open(), 0, 10);
   std::fstream file(File(), std::ios::in | std::ios::out | std::ios::binary);
+  file.seekg(-5, std::ios::end);
+  const int there = file.get();
   file.seekp(-5, std::ios::end);
-  file << "x";
+  file.put(static_cast<char>(there ^ 0x20));
   file.close();
   EXPECT_EQ(Open()->count(), 0u);
 }

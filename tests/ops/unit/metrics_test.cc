@@ -142,6 +142,27 @@ TEST(MetricsTest, WaitsForWorkersAndTheAccessLog) {
   EXPECT_TRUE(Has(text, "seendb_access_log_left_out_total 5"));
 }
 
+TEST(MetricsTest, ReplicasOfACluster) {
+  const Metrics metrics({});
+  MetricsSnapshot snapshot;
+  EXPECT_EQ(metrics.Text(snapshot).find("seendb_cluster_"), std::string::npos);
+  snapshot.cluster = {.replicas_by_state = {{"serving", 5}, {"behind", 2}},
+                      .cut_off = 2,
+                      .leaderless = 1,
+                      .behind_ms = 31'500,
+                      .append_failures = 7,
+                      .clocks_ahead_ms = {{"n2", -1'250}}};
+  const std::string text = metrics.Text(snapshot);
+  for (const char* line :
+       {R"(seendb_cluster_replicas{state="serving"} 5)",
+        R"(seendb_cluster_replicas{state="behind"} 2)", "seendb_cluster_replicas_cut_off 2",
+        "seendb_cluster_leaderless_partitions 1", "seendb_cluster_behind_seconds 31.5",
+        "seendb_cluster_append_failures_total 7",
+        R"(seendb_cluster_clock_offset_seconds{node="n2"} -1.25)"}) {
+    EXPECT_NE(text.find("\n" + std::string(line) + "\n"), std::string::npos) << line;
+  }
+}
+
 TEST(MetricsTest, EstimatesOfUsersAndItems) {
   MetricsSnapshot snapshot;
   snapshot.engine_open = true;

@@ -143,6 +143,88 @@ TEST_F(RepairTest, AWholeShard) {
   EXPECT_GT(degraded_, 0);
 }
 
+// A call that moves shards was killed, or let one go: the shard lies beside its place, and is put
+// there, whole.
+TEST_F(RepairTest, AShardBesideItsPlaceIsPutBack) {
+  Make();
+  CopySound();
+  const std::string place = Path() + "/shard-0001";
+  for (const std::string suffix : {".replaced", ".detached", ".removed"}) {
+    SCOPED_TRACE(suffix);
+    fs::rename(place, place + suffix);
+    const Result<FilesReport> files = VerifyFiles(Path());
+    ASSERT_TRUE(files.ok()) << files.status().ToString();
+    ASSERT_EQ(files->damages.size(), 1U);
+    EXPECT_EQ(files->damages[0].file, "shard-0001");
+    EXPECT_EQ(files->damages[0].kind, "missing");
+    EXPECT_NE(files->damages[0].detail.find("shard-0001" + suffix), std::string::npos);
+    const Result<RepairReport> dry = Repair(Path(), {.dry_run = true});
+    ASSERT_TRUE(dry.ok()) << dry.status().ToString();
+    EXPECT_FALSE(fs::exists(place));
+    const RepairReport report = Repaired();
+    EXPECT_TRUE(report.losses.empty());
+    ASSERT_EQ(report.files.size(), 1U);
+    EXPECT_EQ(report.files[0].action, "shard-0001" + suffix + " is put in its place");
+    EXPECT_FALSE(fs::exists(place + suffix));
+    EXPECT_TRUE(VerifyFiles(Path())->damages.empty());
+  }
+  ASSERT_NO_FATAL_FAILURE(ExpectWorks("shard-0001/CURRENT"));
+}
+
+// Of a node's folder, which has some of the shards, only a replacement that was not finished is.
+TEST_F(RepairTest, AShardThatWasLetGoIsNotPutBackInANodesFolder) {
+  Make();
+  CopySound();
+  const std::string place = Path() + "/shard-0001";
+  for (const std::string suffix : {".detached", ".removed"}) {
+    fs::rename(place, place + suffix);
+    const Result<RepairReport> repaired = Repair(Path(), {.as_found = true});
+    ASSERT_TRUE(repaired.ok()) << repaired.status().ToString();
+    EXPECT_TRUE(repaired->files.empty());
+    EXPECT_TRUE(fs::exists(place + suffix));
+    fs::rename(place + suffix, place);
+  }
+  fs::rename(place, place + ".replaced");
+  EXPECT_EQ(VerifyFiles(Path(), /*as_found=*/true)->damages.size(), 1U);
+  const Result<RepairReport> repaired = Repair(Path(), {.as_found = true});
+  ASSERT_TRUE(repaired.ok()) << repaired.status().ToString();
+  EXPECT_TRUE(fs::exists(place));
+}
+
+// What was to take the place is damaged: the former shard is put back, the other is kept.
+TEST_F(RepairTest, ADamagedReplacementGivesItsPlaceBack) {
+  Make();
+  CopySound();
+  const std::string place = Path() + "/shard-0001";
+  fs::copy(place, place + ".replaced", fs::copy_options::recursive);
+  fs::remove(place + "/CURRENT");
+  const RepairReport report = Repaired();
+  EXPECT_TRUE(report.losses.empty());
+  EXPECT_TRUE(fs::exists(Path() + "/damaged/0001/shard-0001"));
+  EXPECT_FALSE(fs::exists(place + ".replaced"));
+  ASSERT_NO_FATAL_FAILURE(ExpectWorks("shard-0001/CURRENT"));
+}
+
+// Nothing is deleted before the database is open: an opening that is refused leaves what a repair
+// puts back.
+TEST_F(RepairTest, AnOpeningThatIsRefusedDeletesNothing) {
+  Make();
+  CopySound();
+  Status refused;
+  const std::string place = Path() + "/shard-0001";
+  for (const std::string suffix : {".detached", ".removed"}) {
+    fs::rename(place, place + suffix);
+    EXPECT_FALSE(TryOpen(&refused));
+    ASSERT_TRUE(fs::exists(place + suffix));
+    EXPECT_TRUE(Repaired().losses.empty());
+    EXPECT_TRUE(fs::exists(place));
+  }
+  fs::rename(place, place + ".replaced");
+  fs::remove(Path() + "/shard-0000/CURRENT");
+  EXPECT_FALSE(TryOpen(&refused));
+  EXPECT_TRUE(fs::exists(place)) << "it is the shard again";
+}
+
 // The opening itself may be in the part of the log that is lost: its sequences are not given again,
 // or new journal records would take the place of old ones, and be taken for erased.
 TEST_F(RepairTest, NoSequenceIsGivenTwice) {

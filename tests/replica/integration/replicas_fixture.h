@@ -17,6 +17,7 @@
 #include "cluster/log_record.h"
 #include "cluster/meta.h"
 #include "ingest/integration/mock_cluster.h"
+#include "replica/backlog.h"
 #include "replica/replicas.h"
 
 namespace seendb::replica {
@@ -128,6 +129,12 @@ class ReplicasTest : public ::testing::Test {
   /// What another node writes. Null: a plain message.
   void Write(uint32_t partition, const std::string* header, const std::string& key,
              const std::string& value) {
+    Produce(partition, header, key, value);
+    Flush();
+  }
+  void Flush() { EXPECT_EQ(rd_kafka_flush(mock_->producer(), 20'000), RD_KAFKA_RESP_ERR_NO_ERROR); }
+  void Produce(uint32_t partition, const std::string* header, const std::string& key,
+               const std::string& value) {
     rd_kafka_headers_t* const headers = rd_kafka_headers_new(1);
     if (header != nullptr) {
       rd_kafka_header_add(headers, cluster::kLogHeaderName, -1, header->data(),
@@ -140,12 +147,15 @@ class ReplicasTest : public ::testing::Test {
                                 RD_KAFKA_V_VALUE(const_cast<char*>(value.data()), value.size()),
                                 RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END),
               RD_KAFKA_RESP_ERR_NO_ERROR);
-    EXPECT_EQ(rd_kafka_flush(mock_->producer(), 20'000), RD_KAFKA_RESP_ERR_NO_ERROR);
   }
   void WritePlay(const std::string& user, const std::string& item, int64_t arrival_ms) {
+    ProducePlay(user, item, arrival_ms);
+    Flush();
+  }
+  void ProducePlay(const std::string& user, const std::string& item, int64_t arrival_ms) {
     const std::string header =
         cluster::EncodeLogHeader({cluster::LogKind::kPlays, arrival_ms, nonce_++});
-    Write(engine_->ShardOf(IdRef(user)), &header, user, PlayOf(user, item));
+    Produce(engine_->ShardOf(IdRef(user)), &header, user, PlayOf(user, item));
   }
   bool IsSeen(const std::string& user, const std::string& item,
               const std::string& collection = "default") const {

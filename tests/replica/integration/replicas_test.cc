@@ -174,6 +174,33 @@ TEST_F(ReplicasTest, CollectionsFollowTheirRecords) {
   EXPECT_FALSE(IsSeen(user, "v", "video"));
 }
 
+// The clock of the node that made it was an hour ahead. Until all nodes can read it, records say
+// nothing but when they arrived.
+TEST_F(ReplicasTest, WhatWasWrittenBehindTheMakingCountsWhateverClocksSay) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  const std::string body =
+      R"({"events":[{"user":")" + user + R"(","item":"v"}],"collection":"video"})";
+  Meta(R"({"v":1,"kind":"collection","name":"video","patch":{},"at_ms":)" +
+       std::to_string(NowMs() + 3'600'000) + "}");
+  EXPECT_EQ(Append(LogKind::kPlays, user, body)->verdict.code(), StatusCode::kNotFound);
+  for (const std::string node : {"n1", "n2"}) {
+    Meta(R"({"v":1,"kind":"member","node":")" + node + R"(","url":"http://h:1","zone":")" + node +
+         R"(","weight":1,"build":"2","log_version":2})");
+  }
+  Meta(R"({"v":1,"kind":"log_version","version":2})");
+  ASSERT_TRUE(Append(LogKind::kPlays, user, body)->verdict.ok());
+  EXPECT_TRUE(IsSeen(user, "v", "video"));
+  // Written before a later one of that name was made.
+  const int64_t before = meta_.load()->next_offset();
+  Meta(R"({"v":1,"kind":"collection_gone","name":"video","at_ms":2})");
+  Meta(R"({"v":1,"kind":"collection","name":"video","patch":{},"at_ms":3})");
+  const std::string header = cluster::EncodeLogHeader({LogKind::kPlays, NowMs(), nonce_++, before});
+  Write(0, &header, user, body);
+  ASSERT_TRUE(Append(LogKind::kTick, user, "")->applied);
+  EXPECT_FALSE(IsSeen(user, "v", "video"));
+}
+
 // Records of X.meta that were not read yet may make it.
 TEST_F(ReplicasTest, APlayOfACollectionThatMayBeMadeWaits) {
   StartAndServe();
@@ -188,6 +215,75 @@ TEST_F(ReplicasTest, APlayOfACollectionThatMayBeMadeWaits) {
   meta_known_ = true;
   Eventually([&] { return NextOffset(0) > done->offset; });
   EXPECT_TRUE(IsSeen(user, "v", "video"));
+}
+
+// What was written while a collection was there, and is applied after it has gone.
+TEST_F(ReplicasTest, ACollectionThatIsGoneIsAskedAboutOnce) {
+  StartAndServe();
+  std::vector<std::string> users;
+  for (uint32_t p = 0; p < 3; ++p) users.push_back(UserOf(p));
+  Stop();
+  const auto body = [](const std::string& user) {
+    return R"({"collection":"video","events":[{"user":")" + user + R"(","item":"v"}]})";
+  };
+  const auto write = [&](uint32_t partition, const std::string& value) {
+    const std::string header = cluster::EncodeLogHeader({LogKind::kPlays, NowMs(), nonce_++});
+    Produce(partition, &header, users[partition], value);
+  };
+  for (int i = 0; i < 60; ++i) {
+    for (uint32_t p = 0; p < 3; ++p) write(p, body(users[p]));
+  }
+  Flush();
+  std::atomic<int> asked{0};
+  std::atomic<bool> make{false};
+  read_meta_to_end_ = [&] {
+    ++asked;
+    if (make.exchange(false)) {
+      Meta(R"({"v":1,"kind":"collection","name":"video","patch":{},"at_ms":2})");
+    }
+    return true;
+  };
+  StartAndServe();
+  // Once for what was in the log when it was asked, and for what came with the first answers.
+  EXPECT_LE(asked, 6);
+  EXPECT_GE(asked, 1);
+  // What is written later may be of a collection that was made meanwhile: that is asked again.
+  make = true;
+  write(1, body(users[1]));
+  Flush();
+  Eventually([&] { return engine_->Collections().size() == 2 && IsSeen(users[1], "v", "video"); });
+}
+
+// One partition's record can't be applied: others go on. It goes on with that record, and has lost
+// none of those behind it, whether they were kept or are read again.
+TEST_F(ReplicasTest, APartitionThatWaitsKeepsNoOtherWaiting) {
+  for (const int behind : {20, static_cast<int>(Backlog::kRecordsMost) + 50}) {
+    SCOPED_TRACE(behind);
+    StartAndServe();
+    meta_known_ = false;
+    const std::string user = UserOf(0), other = UserOf(1);
+    const std::string name = "video" + std::to_string(behind);
+    const std::string header = cluster::EncodeLogHeader({LogKind::kPlays, NowMs(), nonce_++});
+    Write(0, &header, user,
+          R"({"events":[{"user":")" + user + R"(","item":"v"}],"collection":")" + name + "\"}");
+    for (int i = 0; i < behind; ++i) ProducePlay(user, name + std::to_string(i), NowMs());
+    Flush();
+    const Result<Appended> done = Append(LogKind::kPlays, other, PlayOf(other, name));
+    ASSERT_TRUE(done.ok()) << done.status().ToString();
+    EXPECT_TRUE(done->applied);
+    EXPECT_TRUE(IsSeen(other, name));
+    Eventually([&] { return replicas_->Report().at(0).state == ReplicaState::kBehind; });
+    EXPECT_EQ(replicas_->Report().at(1).state, ReplicaState::kServing);
+    EXPECT_FALSE(IsSeen(user, name + "0"));
+    EXPECT_EQ(replicas_->Problems().size(), 1U);
+    Meta(R"({"v":1,"kind":"collection","name":")" + name + R"(","patch":{},"at_ms":2})");
+    meta_known_ = true;
+    Eventually([&] { return IsSeen(user, name + std::to_string(behind - 1)); });
+    EXPECT_TRUE(IsSeen(user, "v", name));
+    for (int i = 0; i < behind; ++i) ASSERT_TRUE(IsSeen(user, name + std::to_string(i))) << i;
+    Eventually([&] { return CountServing() == 3 && replicas_->Problems().empty(); });
+    Stop();
+  }
 }
 
 TEST_F(ReplicasTest, WhoeverAwaitsAnOffsetIsToldOnceItIsApplied) {
@@ -224,12 +320,41 @@ TEST_F(ReplicasTest, WithoutKafkaWritesAreRefusedAtOnceAndReadsGoOn) {
            took < std::chrono::milliseconds(100);
   });
   EXPECT_TRUE(IsSeen(user, "v"));
+  EXPECT_TRUE(replicas_->Report().at(0).cut_off);
+  Eventually([&] { return replicas_->AppendFailures() > 0; });
+  Eventually([&] {
+    return std::ranges::any_of(replicas_->Problems(), [](const std::string& one) {
+      return one.starts_with("there is no way to the log of partitions 0, 1, 2, ");
+    });
+  });
+  Eventually([&] { return replicas_->Report().at(0).state == ReplicaState::kBehind; });
   ASSERT_EQ(rd_kafka_mock_broker_set_up(mock_->mock(), 1), RD_KAFKA_RESP_ERR_NO_ERROR);
   Eventually([&] {
     const Result<Appended> again = Append(LogKind::kPlays, user, PlayOf(user, "x"));
     return again.ok() && again->applied;
   });
   EXPECT_TRUE(IsSeen(user, "x"));
+  Eventually([&] { return CountServing() == 3 && replicas_->Problems().empty(); });
+  EXPECT_FALSE(replicas_->Report().at(0).cut_off);
+}
+
+// Records of other nodes show that they can append, not that this one can.
+TEST_F(ReplicasTest, ALogThatTookNoRecordIsTriedAgainWhileOthersWrite) {
+  StartAndServe();
+  const std::string user = UserOf(0);
+  Eventually([&] {
+    rd_kafka_mock_push_request_errors(mock_->mock(), /*Produce*/ 0, 1,
+                                      RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+    const Result<Appended> refused = Append(LogKind::kPlays, user, PlayOf(user, "v"));
+    return !refused.ok();
+  });
+  rd_kafka_mock_clear_request_errors(mock_->mock(), 0);
+  int written = 0;
+  Eventually([&] {
+    WritePlay(user, "w" + std::to_string(written++), NowMs());
+    const Result<Appended> done = Append(LogKind::kPlays, user, PlayOf(user, "x"));
+    return done.ok() && done->applied;
+  });
 }
 
 TEST_F(ReplicasTest, AFatalErrorOfAProducerIsSurvived) {

@@ -69,6 +69,18 @@ class NodesApplyTest(ClusterNodes):
             self.assertEqual(real_kafka.ingested(server)["plays_accepted"], 3 * len(USERS))
             self.assertEqual(server.terminate(), 0)
 
+    def test_what_nodes_append_is_compressed(self):
+        server = self.node(self.name, "n1")
+        eventually(lambda: self.states(server) == {"n1": "up"})
+        self.rebalance(self.name)
+        self.wait_serving(server)
+        events = [{"user": "u1", "item": "an-item-%d" % i} for i in range(500)]
+        eventually(lambda: server.request("POST", "/plays", {"events": events}).status == 200)
+        folder = "%s.log-%d" % (self.name, partition_of("u1", PARTITIONS))
+        told = self.broker.run("kafka.tools.DumpLogSegments", "--files", os.path.join(
+            self.broker.folder, "log", folder, "0" * 20 + ".log"))
+        self.assertIn("compresscodec: lz4", told.lower())
+
     def test_without_shards_nobody_can_tell(self):
         server = self.node(self.name, "n1")
         eventually(lambda: self.states(server) == {"n1": "up"})
@@ -90,6 +102,7 @@ class NodesApplyTest(ClusterNodes):
         eventually(lambda: self.states(server) == {"n1": "up"})
         self.rebalance(self.name)
         self.wait_serving(server)
+        self.wait_applied(server)
         self.play("u1", "a")
         self.log.flush()
         self.expect([server], "u1", ["a", "b"], ["b"])
@@ -164,6 +177,7 @@ class NodesApplyTest(ClusterNodes):
         eventually(lambda: self.states(server) == {"n1": "up"})
         self.rebalance(self.name)
         self.wait_serving(server)
+        self.wait_applied(server)
         for item in "abcdefgh":
             self.play("u1", item)
         self.log.flush()

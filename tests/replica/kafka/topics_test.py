@@ -72,7 +72,8 @@ class TopicsTest(ClusterNodes):
             self.assertEqual(sum(row["applied_offset"] for row in
                                  real_kafka.partitions(server, self.topic).values()),
                              3 * len(USERS))
-            self.assertEqual(server.get("/readyz").json.get("problems", []), [])
+            eventually(lambda: server.get("/readyz").json.get("problems", []) == [])
+        for server in nodes:
             self.assertEqual(server.terminate(), 0)
 
     def test_a_play_that_is_keyed_otherwise_is_a_dead_letter(self):

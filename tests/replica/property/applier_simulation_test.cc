@@ -1,7 +1,9 @@
 // Replicas that apply the same log, each with failures of its own: processes that die between two
 // records or in the middle of one, power cuts, batches that are read again, cluster records that
-// are read late. Whatever happened, a replica answers as the model of the records that it has
-// applied, and so all replicas answer alike. Deterministic by the seed, but for RocksDB's threads.
+// are read late. Logs and the cluster's records are written while replicas read them. Whatever
+// happened, a replica answers as the model of the records that it has applied, and so all replicas
+// answer alike; and none asks for the cluster's records again for what lay in the log when they
+// were read. Deterministic by the seed, but for RocksDB's threads.
 
 #include <algorithm>
 #include <map>
@@ -75,6 +77,8 @@ class Replica {
   /// Does one thing or another; what is applied then is compared with the model.
   void Step(const LogScript& script) {
     clock_.now_ms += dice_.Between(1, 400);
+    script_ = &script;
+    if (dice_.Chance(50)) written_ms_ += dice_.Between(0, 2'000);
     const auto partition = static_cast<uint32_t>(dice_.Below(LogScript::kPartitions));
     const uint64_t throw_of = dice_.Below(100);
     if (throw_of < 8) return Die(script, false);
@@ -122,18 +126,35 @@ class Replica {
     }
     policies_ = std::make_unique<Policies>(
         engine_.get(), [] {}, nullptr);
-    applier_ = std::make_unique<Applier>(Applier::Context{engine_.get(), kTopic,
-                                                          [this] { return MetaOf(meta_read_); },
-                                                          [this](auto) {
-                                                            if (dice_.Chance(30)) return false;
-                                                            meta_read_ = MetaRecords().size();
-                                                            return true;
-                                                          }});
+    applier_ = std::make_unique<Applier>(
+        Applier::Context{engine_.get(), kTopic, [this] { return MetaOf(meta_read_); },
+                         [this](auto) { return ReadMeta(); }, nullptr, [this] { return Ends(); }});
+    asked_for_.clear();
     stopped_.clear();
     for (uint32_t p = 0; p < LogScript::kPartitions; ++p) next_[p] = 0;
     for (const SourceInfo& source : engine_->Sources()) {
       next_[source.partition] = source.next_of_shard.value_or(0);
     }
+  }
+  /// What has been written by now.
+  std::map<uint32_t, int64_t> Ends() const {
+    std::map<uint32_t, int64_t> ends;
+    for (uint32_t p = 0; p < LogScript::kPartitions; ++p) {
+      ends[p] = std::ranges::count_if(
+          script_->of(p), [&](const ScriptedRecord& one) { return one.written_ms <= written_ms_; });
+    }
+    return ends;
+  }
+  bool ReadMeta() {
+    const bool told =
+        script_->of(applying_.first)[static_cast<size_t>(applying_.second)].meta_offset >
+        static_cast<int64_t>(meta_read_);
+    EXPECT_TRUE(told || applying_.second >= asked_for_[applying_.first])
+        << "asked once more than needed";
+    if (dice_.Chance(30)) return false;
+    asked_for_ = Ends();
+    if (written_ms_ >= kLateFromMs) meta_read_ = MetaRecords().size();
+    return true;
   }
   void Close() {
     applier_.reset();
@@ -167,6 +188,7 @@ class Replica {
       const ScriptedRecord& record = script.of(partition)[static_cast<size_t>(offset)];
       if (record.entry.events.empty()) continue;  // a reader passes commands over
       Applied applied;
+      applying_ = {partition, offset};
       const Status done = applier_->Apply(record.At(partition, offset), offset, &applied);
       if (done.code() == StatusCode::kUnavailable) return;
       ASSERT_TRUE(done.ok()) << done.ToString();
@@ -180,6 +202,8 @@ class Replica {
     const auto& log = script.of(partition);
     if (stopped_.contains(partition) || offset >= static_cast<int64_t>(log.size())) return false;
     const ScriptedRecord& record = log[static_cast<size_t>(offset)];
+    if (record.written_ms > written_ms_) return false;
+    applying_ = {partition, offset};
     policies_->Follow(MetaOf(meta_read_), 0);
     Applied applied;
     const Status done = applier_->Apply(record.At(partition, offset), offset, &applied);
@@ -286,6 +310,10 @@ class Replica {
   simulation::SimulatedClock clock_;
   simulation::Tally tally_;
   size_t meta_read_ = 1, deaths_ = 0;
+  const LogScript* script_ = nullptr;
+  int64_t written_ms_ = kBeginMs;          // what was written later is not there yet
+  std::map<uint32_t, int64_t> asked_for_;  // the ends when X.meta was read last
+  std::pair<uint32_t, int64_t> applying_{0, 0};
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Policies> policies_;
   std::unique_ptr<Applier> applier_;

@@ -22,7 +22,9 @@ namespace seendb::replica {
 struct ScriptedRecord {
   std::string key, value, header;
   simulation::LogEntry entry;
-  bool stops = false;  ///< nobody may apply it, nor what is behind it
+  bool stops = false;       ///< nobody may apply it, nor what is behind it
+  int64_t meta_offset = 0;  ///< how far X.meta has to be read for it, as it says itself
+  int64_t written_ms = 0;   ///< when it got into the log
 
   LogRecord At(uint32_t partition, int64_t offset) const {
     return {.partition = partition,
@@ -41,7 +43,9 @@ class LogScript {
   static constexpr size_t kUsers = 4, kItems = 10;  // users: of each partition
   static constexpr char kLate[] = "late";           // a collection that is made while it goes on
 
-  /// `late_from_ms`: when that is made.
+  static constexpr int64_t kLateMadeBy = 1;  // the offset of the record that makes it
+
+  /// `late_from_ms`: when that is made, by the clock of whoever made it.
   LogScript(uint64_t seed, const std::function<uint32_t(const std::string&)>& partition_of,
             int64_t begin_ms, int64_t late_from_ms)
       : dice_(seed), now_ms_(begin_ms), late_from_ms_(late_from_ms), users_(kPartitions) {
@@ -66,14 +70,18 @@ class LogScript {
       const ScriptedRecord& last =
           log[log.size() - 1 - dice_.Below(std::min<size_t>(4, log.size()))];
       const bool events = last.entry.kind == Kind::kPlays || last.entry.kind == Kind::kImpressions;
-      if (events || &last == &log.back()) return log.push_back(ScriptedRecord(last));
+      if (events || &last == &log.back()) {
+        log.push_back(ScriptedRecord(last));
+        log.back().written_ms = now_ms_;
+        return;
+      }
     }
     log.push_back(Make(partition));
   }
   /// The partition ends with a record of a later version or kind, and one behind it.
   void AppendStop(uint32_t partition) {
     ScriptedRecord record;
-    record.entry.arrival_ms = now_ms_;
+    record.entry.arrival_ms = record.written_ms = now_ms_;
     record.header = cluster::EncodeLogHeader({cluster::LogKind::kTick, now_ms_, dice_.Next()});
     if (dice_.Chance(50)) {
       record.header[0] = cluster::kLogVersion + 1;
@@ -106,6 +114,7 @@ class LogScript {
 
   ScriptedRecord Make(uint32_t partition) {
     ScriptedRecord record;
+    record.written_ms = now_ms_;
     simulation::LogEntry& entry = record.entry;
     entry.arrival_ms = ArrivalMs();
     entry.user = record.key = dice_.Of(users_[partition]);
@@ -141,12 +150,18 @@ class LogScript {
       kind = LogKind::kPlays;  // nobody can read it: it counts for nothing
       record.value = R"({"events":[{"user":)";
     }
-    record.header = cluster::EncodeLogHeader({kind, entry.arrival_ms, dice_.Next()});
+    cluster::LogHeader header{kind, entry.arrival_ms, dice_.Next()};
+    if (dice_.Chance(60)) {  // of version 2: whatever the writer's clock said
+      header.meta_offset = dice_.Chance(50) ? kLateMadeBy + 1 : kLateMadeBy;
+      entry.after_making = entry.collection != kLate || *header.meta_offset > kLateMadeBy;
+    }
+    record.meta_offset = header.meta_offset.value_or(0);
+    record.header = cluster::EncodeLogHeader(header);
     return record;
   }
   std::string Plays(uint32_t partition, simulation::LogEntry* entry) {
     entry->kind = Kind::kPlays;
-    if (entry->arrival_ms > late_from_ms_ - 20'000 && dice_.Chance(40)) entry->collection = kLate;
+    if (entry->arrival_ms > late_from_ms_ - 40'000 && dice_.Chance(40)) entry->collection = kLate;
     std::string value = R"({"collection":")" + entry->collection + R"(","events":[)";
     for (uint64_t i = 0, count = 1 + dice_.Below(4); i < count; ++i) {
       simulation::ScriptEvent event{dice_.Of(users_[partition]), Item()};

@@ -5,7 +5,7 @@ import os
 import sys
 import unittest
 
-os.environ.setdefault("SEENDB_KILL_ROUNDS", "20")
+os.environ.setdefault("SEENDB_KILL_ROUNDS", "14")
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 from any_node_test import AnyNodeTest  # noqa: E402,F401

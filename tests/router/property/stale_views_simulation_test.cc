@@ -174,6 +174,7 @@ class World {
   }
   void Rebuild(size_t i) {
     Process& process = processes_[i];
+    cluster::JudgeClocks(&process.views);
     auto table =
         std::make_shared<const RoutingTable>(NameOf(i), meta_, process.views, process.table.get());
     for (uint32_t p = 0; p < kPartitions; ++p) {
@@ -189,6 +190,7 @@ class World {
   void MeetRefused(size_t i, const std::string& node) {
     processes_[i].views[node].health.Refused();
     Rebuild(i);
+    NoteAgreement();  // it may judge clocks by fewer nodes now, and read of another leader
   }
 
   /// Since when the tables of all nodes that are up name the same leader, which is up.

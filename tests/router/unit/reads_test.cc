@@ -94,6 +94,33 @@ TEST_F(ReadsTest, WhoTakesOverReadsTheLogFirst) {
   }
 }
 
+// Without Kafka there is no tick: the answer says so until there was one. Routes that can't say it
+// answer.
+TEST_F(ReadsTest, WhoTakesOverWithoutKafkaSaysThatItMayBeBehind) {
+  PlayA(1);
+  Replica(1, 0).Kill();
+  kafka_away = true;
+  const std::string filter = FilterOf(UserOf(1));
+  for (int i = 0; i < 4; ++i) {  // the first waits for a tick, the others do not
+    for (SmallNode* node : {&Replica(1, 1), &Stranger(1)}) {
+      const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", filter);
+      EXPECT_EQ(answer.status, 200u) << answer.body;
+      EXPECT_EQ(Body(answer)["unseen"], Json::parse(R"(["b"])"));
+      EXPECT_EQ(Body(answer)["missing"], Json::parse(R"(["behind"])")) << answer.body;
+    }
+    const peers::PeerAnswer lines = Ask(Replica(1, 1), "POST", "/filter", filter + "\n",
+                                        {{"Content-Type", "application/x-ndjson"}});
+    EXPECT_EQ(Body(lines)["missing"], Json::parse(R"(["behind"])")) << lines.body;
+    EXPECT_EQ(Ask(Replica(1, 1), "GET", "/users/" + UserOf(1)).status, 200u);
+  }
+  EXPECT_EQ(
+      Ask(Replica(1, 1), "POST", "/filter", FilterOf(UserOf(1), R"(,"on_error":"fail")")).status,
+      503u);
+  kafka_away = false;
+  std::this_thread::sleep_for(router::Takeovers::kPause);
+  EXPECT_EQ(Body(Ask(Replica(1, 1), "POST", "/filter", filter))["degraded"], false);
+}
+
 TEST_F(ReadsTest, AShardThatIsNotThereIsAskedOfTheOther) {
   PlayA(2);
   Replica(2, 0).engine.held.clear();

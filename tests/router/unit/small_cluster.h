@@ -12,6 +12,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,7 @@ class SmallNode {
   /// The process ends: nobody listens.
   void Kill() {
     if (client_) client_->Stop();
+    slow_appends_.clear();
     if (listener_) listener_->Stop();
     listener_.reset();
   }
@@ -92,7 +94,8 @@ class SmallNode {
   const std::string name;
   std::string url;
   PartEngine engine;
-  bool lags = false;  ///< applies nothing
+  bool lags = false;                          ///< applies nothing
+  std::chrono::milliseconds append_takes{0};  ///< as Kafka does
   std::atomic<int> barriers{0}, served{0};
   std::map<std::string, cluster::NodeView> nodes;  // as seen from here
   std::unique_ptr<api::Context> context;
@@ -118,6 +121,7 @@ class SmallNode {
   std::optional<peers::PeerClient> client_;
   std::mutex table_mutex_;
   std::shared_ptr<const cluster::RoutingTable> table_;
+  std::vector<std::jthread> slow_appends_;
 };
 
 /// Three nodes, two replicas of each partition: p of nodes p % 3 and (p + 1) % 3.
@@ -318,6 +322,7 @@ inline router::RouterNode SmallNode::Functions() {
     }
     done(true);
   };
+  node.meta_offset = [this] { return of_.meta.next_offset(); };
   node.append = [this](const replica::NewRecord& record, replica::Time,
                        const std::function<void(Result<replica::Appended>)>& done) {
     Result<replica::Appended> result = Status::Unavailable("Kafka is away");
@@ -337,11 +342,16 @@ inline router::RouterNode SmallNode::Functions() {
         }
       }
     }
-    done(std::move(result));
+    if (append_takes.count() == 0) return done(std::move(result));
+    slow_appends_.emplace_back([takes = append_takes, done, result] {
+      std::this_thread::sleep_for(takes);
+      done(result);
+    });
   };
   node.barrier = [this](uint32_t partition, replica::Time,
                         const std::function<void(Status)>& done) {
     ++barriers;
+    if (of_.kafka_away) return done(Status::Unavailable("Kafka is away"));
     Apply(partition);
     done({});
   };

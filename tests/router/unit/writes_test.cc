@@ -1,5 +1,8 @@
 // Writes at any node: each event goes into the partition of its user, through whoever leads it.
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
 #include "router/unit/small_cluster.h"
 
 namespace seendb::test {
@@ -168,6 +171,54 @@ TEST_F(WritesTest, TheNextLeaderWrites) {
   Replica(1, 1).Kill();
   EXPECT_EQ(Ask(Stranger(1), "POST", "/plays", R"({"events":[)" + PlayOf("u1", "a") + "]}").status,
             503u);
+}
+
+/// Takes connections and answers nothing, as a process that stands still.
+class SilentNode {
+ public:
+  std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(acceptor_.local_endpoint().port());
+  }
+
+ private:
+  boost::asio::io_context context_;
+  boost::asio::ip::tcp::acceptor acceptor_{context_, {boost::asio::ip::address_v4::loopback(), 0}};
+};
+
+// The bound is far from what it takes, and from the time that the request has.
+TEST_F(WritesTest, ASilentLeaderIsNotWaitedForToTheEnd) {
+  const SilentNode silent;
+  const std::string leader = Replica(1, 0).name;
+  ASSERT_TRUE(
+      meta.Apply(meta.next_offset(), cluster::EncodeMeta(cluster::MemberRecord{
+                                         .node = leader, .url = silent.url(), .zone = leader}))
+          .ok());
+  Stranger(1).RenewTable();
+  for (const auto& [method, target, body] :
+       {std::tuple("POST", "/plays", R"({"events":[)" + PlayOf("u1", "a") + "]}"),
+        std::tuple("DELETE", "/users/u1", std::string())}) {
+    const auto began = std::chrono::steady_clock::now();
+    const peers::PeerAnswer answer =
+        Ask(Stranger(1), method, target, body, {{"SeenDB-Timeout-Ms", "19000"}});
+    EXPECT_EQ(answer.status, 503u) << answer.body;
+    EXPECT_NE(answer.body.find("the outcome is open"), std::string::npos) << answer.body;
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(6));
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const peers::PeerAnswer answer =
+      Ask(Stranger(1), "POST", "/filter", FilterOf("u1", R"(,"record":true)"),
+          {{"SeenDB-Timeout-Ms", "19000"}});
+  EXPECT_EQ(answer.status, 200u) << answer.body;
+  EXPECT_EQ(Replica(1, 1).engine.filters, 1) << "after three that were lost the next one leads";
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(9));
+}
+
+// It answers other questions: it is Kafka that is slow.
+TEST_F(WritesTest, ALeaderThatWaitsForKafkaIsWaitedFor) {
+  Replica(1, 0).append_takes = std::chrono::milliseconds(3'500);
+  const peers::PeerAnswer answer =
+      Ask(Stranger(1), "POST", "/plays", R"({"events":[)" + PlayOf("u1", "a") + "]}");
+  EXPECT_EQ(answer.status, 200u) << answer.body;
 }
 
 TEST_F(WritesTest, WhatAFilterRecordsIsInTheLog) {

@@ -176,9 +176,9 @@ class CompletionTest(ToolCase):
                 self.assertIn(option, offered, path)
 
     def test_bash_values(self):
-        self.assertEqual(bash_completes("seendb", "load", "--time-unit", ""), ["auto", "ms", "s"])
+        self.assertEqual(bash_completes("seendb", "load", "--time-unit", ""), ["auto", "s", "ms", "us", "ns"])
         self.assertEqual(bash_completes("seendb", "load", "--time-unit", "=", "m"), ["ms"])
-        self.assertEqual(bash_completes("seendb", "load", "--time-unit", "="), ["auto", "ms", "s"])
+        self.assertEqual(bash_completes("seendb", "load", "--time-unit", "="), ["auto", "s", "ms", "us", "ns"])
         self.assertEqual(bash_completes("seendb", "completion", "z"), ["zsh"])
         os.mkdir(self.path("a folder"))
         self.write("a file", "")
@@ -215,7 +215,7 @@ _seendb
         self.assertEqual([line.split(":")[0] for line in offered("seendb", "")], names)
         self.assertIn("put", offered("seendb", "collections", "")[0])
         self.assertIn("--max-refused:", "\n".join(offered("seendb", "load", "-")))
-        self.assertEqual(offered("seendb", "load", "--time-unit", ""), ["auto", "ms", "s"])
+        self.assertEqual(offered("seendb", "load", "--time-unit", ""), ["auto", "s", "ms", "us", "ns"])
         self.assertEqual(offered("seendb", "load", "")[-1], "files")
         self.assertEqual(offered("seendb", "stats", "--db", ""), ["files -/"])
 

@@ -391,6 +391,66 @@ class LoadTest(ToolCase):
         self.write("a.csv", "user,item,at\n")
         self.load(path, "--resume", state, code=USAGE)
 
+    def test_resume_knows_its_log(self):
+        """New rows on top, or other columns: the state is of another log, and is left as it is."""
+        state, old = self.path("state.json"), "".join("u1,v%d,%d\n" % (i, NOW_MS) for i in range(5))
+        path = self.write("a.csv", "user,item,at\n" + old)
+        self.load(path, "--resume", state)
+        self.write("a.csv", "user,item,at\nu1,new,%d\n" % NOW_MS + old)
+        done = self.load(path, "--resume", state, code=USAGE)
+        self.assertIn("without --resume", done.error["message"])
+        self.assertEqual(self.load(path)["accepted"], 6)
+        self.write("a.csv", "user,item,at\n" + old + "u1,more,%d\n" % NOW_MS)
+        done = self.load(path, "--resume", state, "--item-column", "user", code=USAGE)
+        self.assertIn("other columns", done.error["message"])
+        self.assertEqual(self.load(path, "--resume", state)["resumed_after_row"], 5)
+        self.assert_seen("u1", "new", "more")
+
+    def test_a_half_written_row_waits(self):
+        forms = {"a.csv": "user,item,at\nu1,%s,%d", "a.tsv": "user\titem\tat\nu1\t%s\t%d",
+                 "a.ndjson": '{"user":"u1","item":"%s","at":%d}'}
+        for name, row in forms.items():
+            state, text = self.path(name + ".state"), row % ("whole-" + name, NOW_MS)
+            path = self.write(name, text[:-4])
+            self.assertTrue(self.load(path, "--resume", state)["last_row_waits"])
+            self.write(name, text + "\n")
+            report = self.load(path, "--resume", state)
+            self.assertEqual((report["rows"], report["last_row_waits"]), (1, False))
+            self.assert_seen("u1", "whole-" + name)
+
+    def test_a_quote_without_its_pair_costs_one_row(self):
+        rows = ["u1,v%d,%d" % (i, NOW_MS) for i in range(30)]
+        rows[3] = 'u1,"v3,%d' % NOW_MS
+        rows[8] = 'u1,v8",%d' % NOW_MS
+        path = self.write("a.csv", "user,item,at\n" + "\n".join(rows) + "\n")
+        report = self.load(path, "--max-refused", "10%")
+        self.assertEqual((report["rows"], report["bad"]), (30, 1))
+        self.assertEqual([(one["kind"], one["row"]) for one in report["odd_ids"]], [("quote", 9)])
+        self.assert_seen("u1", *["v%d" % i for i in range(30) if i not in (3, 8)])
+
+    def test_exports_of_one_person(self):
+        day = time.strftime("%Y-%m-%d", time.gmtime(NOW_MS // 1000))
+        path = self.write("viewing.csv", 'Title,Date\r\nA film,%s\r\n"One: ""Two""",%s\r\n' % (day, day))
+        self.assertIn("--user", self.load(path, "--item-column", "Title", code=USAGE).error["message"])
+        self.load(path, "--item-column", "Title", "--user", "u1")
+        self.assert_seen("u1", "A film", 'One: "Two"')
+        rows = [{"at": NOW_MS, "track": {"id": "t%d" % i}} for i in range(3)]
+        path = self.write("history.json", json.dumps(rows, indent=2))
+        self.assertEqual(self.load(path, "--item-column", "/track/id", "--user", "u1")["accepted"], 3)
+        self.assert_seen("u1", "t0", "t2")
+        done = self.load(self.write("z.csv", "PK\x03\x04"), code=USAGE)
+        self.assertIn("a zip archive", done.error["message"])
+
+    def test_the_summary_says_how_rows_were_understood(self):
+        path = self.write("a.tsv", "1\tu1\tx\tN1 N2 N3\n")
+        flags = ["--no-header", "--user-column", "2", "--item-column", "4", "--now"]
+        out = self.in_db("load", path, *flags).out
+        self.assertIn("read: user from column 2, item from column 4, all played now\n", out)
+        self.assertIn('first row: user "u1", item "N1 N2 N3", now\n', out)
+        self.assertIn("--item-separator", out)
+        self.assertEqual(self.load(path, *flags, "--item-separator", " ")["accepted"], 3)
+        self.assert_seen("u1", "N1", "N2", "N3")
+
     def test_refusals_before_anything_is_loaded(self):
         path = self.write("a.csv", "user,item,at\nu1,v1,%d\n" % NOW_MS)
         self.load(path, "--collection", "nope", code=NOT_FOUND)

@@ -3,6 +3,7 @@ TLS and as a cluster."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -335,6 +336,50 @@ class DumpTest(RedisCase):
         self.assertEqual(run("redis", "survey", "--rdb", "/nowhere", env=env).code, NOT_FOUND)
         done = run("redis", "survey", "--rdb", dump, env=dict(env, PATH="/nowhere"))
         self.assertIn("needs the program redis-server", done.err)
+
+
+class ConfinedDumpTest(RedisCase):
+    """What the redis-server of --rdb is started with: a dump may be a stranger's."""
+
+    def setUp(self):
+        super().setUp()
+        fill(self.redis, plays_of(40, 5))
+        self.redis.run("SAVE")
+        self.dump = os.path.join(self.redis.folder, "dump.rdb")
+        # In the place of redis-server: it notes what it was given, and becomes the real one.
+        os.mkdir(self.path("bin"))
+        self.noted = self.path("noted")
+        script = self.path("bin/redis-server")
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nfor word; do echo \"$word\"; done > %s\n"
+                       "ulimit -v >> %s; ulimit -c >> %s\n"
+                       "grep NoNewPrivs /proc/self/status >> %s\n"
+                       "exec %s \"$@\"\n" % ((self.noted,) * 4 + (shutil.which("redis-server"),)))
+        os.chmod(script, 0o755)
+
+    def survey(self, *flags):
+        env = {"PATH": self.path("bin") + ":" + os.environ["PATH"]}
+        return run("redis", "survey", "--rdb", self.dump, *FROM, "--json", *flags, env=env)
+
+    def test_it_has_limits(self):
+        done = self.survey("--rdb-memory-mb", "64")
+        self.assertEqual((done.code, done.json["users"]), (OK, 40), done)
+        with open(self.noted, encoding="utf-8") as file:
+            noted = file.read().split("\n")
+        after = lambda word: noted[noted.index(word) + 1]
+        self.assertEqual(after("--sanitize-dump-payload"), "yes")
+        self.assertEqual(after("--maxmemory"), str(64 << 20))
+        self.assertEqual(after("--port"), "0")
+        self.assertEqual(noted[-4:-1], [str((64 + 512) << 10), "0", "NoNewPrivs:\t1"])
+
+    def test_a_dump_that_takes_too_much_is_refused(self):
+        for number in range(8):
+            self.redis.run("SETRANGE", "large:%d" % number, str(90 << 20), "x")
+        self.redis.run("SAVE")
+        done = self.survey("--rdb-memory-mb", "64")
+        self.assertEqual(done.code, DAMAGE, done)
+        self.assertIn("more than 64 MB of memory (--rdb-memory-mb)", done.err)
+        self.assertEqual(self.survey().code, OK)
 
 
 class SecretTest(RedisCase):

@@ -226,6 +226,99 @@ TEST(Loader, RefusesAStateBeyondTheLog) {
   EXPECT_EQ(loader.Run({}).code(), StatusCode::kInvalidArgument);
 }
 
+class ResumeTest : public ::testing::Test {
+ protected:
+  Status Load(const std::string& rows) {
+    auto saved = ReadResumeState(file_.path());
+    EXPECT_TRUE(saved.ok());
+    saved->file = "log.csv";
+    auto reader = ReaderOf(rows);
+    Loader loader(*reader, sink_, {.batch_plays = 2, .resume_path = file_.path()}, *saved);
+    const Status status = loader.Run({});
+    waits_ = loader.last_row_waits();
+    return status;
+  }
+
+  const TempFile file_;
+  FakeSink sink_;
+  bool waits_ = false;
+};
+
+TEST_F(ResumeTest, ALogThatGrewGoesOn) {
+  ASSERT_TRUE(Load("u,a,1\nu,b,2\nu,c,3\n").ok());
+  ASSERT_TRUE(Load("u,a,1\nu,b,2\nu,c,3\nu,d,4\n").ok());
+  EXPECT_EQ(sink_.plays, (Plays{"u a 1000", "u b 2000", "u c 3000", "u d 4000"}));
+}
+
+TEST_F(ResumeTest, AnotherLogIsRefused) {
+  ASSERT_TRUE(Load("u,a,1\nu,b,2\n").ok());
+  // New rows on top; one byte is another one; a shorter one; a header of other names.
+  for (const char* other : {"u,c,3\nu,a,1\nu,b,2\n", "u,a,1\nu,c,2\nu,d,3\n", "u,a,1\n", ""}) {
+    const Status status = Load(other);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << other;
+    EXPECT_NE(status.message().find("log.csv is not the log"), std::string::npos)
+        << status.message();
+  }
+  EXPECT_EQ(sink_.plays.size(), 2U);
+  EXPECT_EQ(ReadResumeState(file_.path())->rows, 2U);
+  ASSERT_TRUE(Load("u,a,1\nu,b,2\n").ok());
+}
+
+TEST_F(ResumeTest, ARowWithoutALineEndWaits) {
+  ASSERT_TRUE(Load("u,a,1\nu,video-2,2").ok());
+  EXPECT_TRUE(waits_);
+  EXPECT_EQ(sink_.plays, Plays{"u a 1000"});
+  ASSERT_TRUE(Load("u,a,1\nu,video-2,2345").ok());
+  ASSERT_TRUE(Load("u,a,1\nu,video-2,2345\n").ok());
+  EXPECT_FALSE(waits_);
+  EXPECT_EQ(sink_.plays, (Plays{"u a 1000", "u video-2 2345000"}));
+}
+
+TEST(Loader, WithoutAStateTheLastRowNeedsNoLineEnd) {
+  auto reader = ReaderOf("u,a,1\nu,b,2");
+  FakeSink sink;
+  Loader loader(*reader, sink, {}, {});
+  ASSERT_TRUE(loader.Run({}).ok());
+  EXPECT_EQ(sink.plays.size(), 2U);
+}
+
+TEST(Loader, AListOfItemsIsSplit) {
+  auto reader = ReaderOf("u,a b  c,1\nu,d,2\n");
+  FakeSink sink;
+  Loader loader(*reader, sink, {.item_separator = " "}, {});
+  ASSERT_TRUE(loader.Run({}).ok());
+  EXPECT_EQ(sink.plays, (Plays{"u a 1000", "u b 1000", "u c 1000", "u d 2000"}));
+  EXPECT_EQ(loader.odd_ids().ToText(), "");
+}
+
+TEST(Loader, OddIdsAreLoadedAndTold) {
+  auto reader = ReaderOf("u,a b,1\nu,12.0,2\n1.2E+11,d,3\nNULL,e,4\nu,f|g,5\n");
+  FakeSink sink;
+  Loader loader(*reader, sink, {}, {});
+  ASSERT_TRUE(loader.Run({}).ok());
+  EXPECT_EQ(sink.plays.size(), 5U);
+  const Json odd = loader.odd_ids().ToJson();
+  ASSERT_EQ(odd.size(), 4U);
+  EXPECT_EQ(odd[0], (Json{{"kind", "list"}, {"count", 2}, {"row", 1}, {"example", "a b"}}));
+  EXPECT_EQ(odd[3]["kind"], "nothing");
+}
+
+TEST(OddIds, WhatIsOdd) {
+  for (const char* id :
+       {"v1", "a-b_c.d:e/f", "123", "1e9", "12e3", "0xff", "nancy", "5.01", "nullable", "é"}) {
+    EXPECT_EQ(OddnessOf(id), OddId::kNot) << id;
+  }
+  for (const char* id : {"1.2E+11", "1e+9", "-1.5e3", "3E-2"}) {
+    EXPECT_EQ(OddnessOf(id), OddId::kScientific) << id;
+  }
+  for (const char* id : {"NULL", "NaN", "none", "N/A", "\\N", "undefined"}) {
+    EXPECT_EQ(OddnessOf(id), OddId::kNothing) << id;
+  }
+  EXPECT_EQ(OddnessOf("123.0"), OddId::kFloat);
+  EXPECT_EQ(OddnessOf("[1]"), OddId::kList);
+  EXPECT_EQ(OddnessOf("v\""), OddId::kQuote);
+}
+
 TEST(ResumeState, IsCheckedAgainstTheLog) {
   const ResumeState saved = {"log.csv", 100, "video", 5, 5, 0, 0};
   EXPECT_TRUE(CheckResumable(saved, {"log.csv", 100, "video"}).ok());

@@ -212,6 +212,70 @@ TEST(PlayReader, WhatPlayersSayInNdjson) {
           "! fields: not a JSON object"}));
 }
 
+TEST(PlayReader, AQuoteThatIsNotClosedCostsItsOwnRow) {
+  EXPECT_EQ(
+      Rows("user,item,at\na,v1,1\nb,\"v2,2\nc,v3,3\nd,v4\",4\ne,v5,5\n", LogFormat::kCsv),
+      (Lines{"a v1 1000", "! a quote is never closed", "c v3 3000", "d v4\" 4000", "e v5 5000"}));
+  // Behind the columns that are read, closed by chance; and without a header.
+  EXPECT_EQ(Rows("user,item,at,title\na,v1,1,\"x\nb,v2,2,y\nc,v3,3,z\"\n", LogFormat::kCsv),
+            (Lines{"! a quote is never closed", "b v2 2000", "c v3 3000"}));
+  PlayColumns columns;
+  columns.header = false;
+  EXPECT_EQ(Rows("a,\"v1,1\nb,v2,2\nc,v3\",3\n", LogFormat::kCsv, columns),
+            (Lines{"! a quote is never closed", "b v2 2000", "c v3\" 3000"}));
+  // A text of several lines is none.
+  EXPECT_EQ(Rows("user,item,at,text\na,v1,1,\"one, two\nthree, four\"\nb,v2,2,\n", LogFormat::kCsv),
+            (Lines{"a v1 1000", "b v2 2000"}));
+}
+
+TEST(PlayReader, IdsHaveOneSpelling) {
+  EXPECT_EQ(Rows("user, item, at\nu, v, 1\nu ,v\t,2 \nu, \"v\" ,3\nu,\" v \",4\n", LogFormat::kCsv),
+            (Lines{"u v 1000", "u v 2000", "u v 3000", "u v 4000"}));
+  EXPECT_EQ(
+      Rows("\"user\"\t\"item\"\t\"at\"\n\"u\"\t\"v\"\t\"2023-11-14T22:13:20Z\"\n", LogFormat::kTsv),
+      Lines{"u v 1700000000000"});
+}
+
+TEST(PlayReader, ALogOfOnePerson) {
+  PlayColumns columns;
+  columns.one_user = "me";
+  EXPECT_EQ(Rows("item,at\nv,1\n", LogFormat::kCsv, columns), Lines{"me v 1000"});
+  EXPECT_EQ(
+      Rows("[{\"item\":\"v\",\"at\":1},\n{\"item\":\"w\",\"at\":2}]", LogFormat::kNdjson, columns),
+      (Lines{"me v 1000", "me w 2000"}));
+  columns.header = false;
+  columns.item = "1";
+  columns.time = "2";
+  EXPECT_EQ(Rows("v,1\n", LogFormat::kCsv, columns), Lines{"me v 1000"});
+}
+
+TEST(PlayReader, FieldsWithinObjects) {
+  PlayColumns columns;
+  columns.user = "/user/name";
+  columns.item = "/track/ids/0";
+  columns.time = "/at";
+  columns.watch[kFields] = "/more/x";
+  EXPECT_EQ(Rows("{\"user\":{\"name\":\"u\"},\"track\":{\"ids\":[7]},\"at\":1,\"more\":{\"x\":{"
+                 "\"k\":2}}}\n{\"user\":1}\n",
+                 LogFormat::kNdjson, columns),
+            (Lines{"u 7 1000", "! no user field"}));
+}
+
+TEST(PlayReader, SaysHowItUnderstandsTheLog) {
+  auto reader =
+      PlayReader::Open(From("at,uid,\"sku\",device\nbad\n1,u,v\x1B,\n"), LogFormat::kCsv, {});
+  ASSERT_TRUE(reader.ok());
+  EXPECT_EQ(
+      (*reader)->ColumnsText(),
+      "user from column 2 (uid), item from column 3 (sku), time from column 1 (at), device from "
+      "column 4 (device)");
+  PlayRow row;
+  ASSERT_EQ((*reader)->Next(&row), RowKind::kBad);
+  EXPECT_EQ((*reader)->first_row(), "");
+  ASSERT_EQ((*reader)->Next(&row), RowKind::kPlay);
+  EXPECT_EQ((*reader)->first_row(), "user \"u\", item \"v\\x1b\", 1970-01-01 00:00:01 UTC");
+}
+
 TEST(PlayReader, SkipCountsBadRowsToo) {
   auto reader = PlayReader::Open(From("user,item,at\nbad\nu,1,1\nu,2,2\n"), LogFormat::kCsv, {});
   ASSERT_TRUE(reader.ok());

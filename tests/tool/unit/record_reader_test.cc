@@ -99,6 +99,53 @@ TEST(RecordReader, AnOpenQuoteCostsOneLine) {
   }
 }
 
+TEST(RecordReader, AQuotedFieldThatReachesOverARecordWasNeverClosed) {
+  const std::string text = "a,\"x\nb,2\nc,\"3\n\"y\nz\",4\nd,5\"\n";
+  for (size_t piece = 1; piece < 40; ++piece) {
+    RecordReader reader(Pieces(text, piece), kCsv, 100);
+    reader.SetIsRecord([](std::string_view line) { return line == "b,2"; });
+    Records got;
+    std::span<char> record;
+    for (RecordKind kind = reader.Next(&record); kind != RecordKind::kEnd;
+         kind = reader.Next(&record)) {
+      got.push_back(kind == RecordKind::kRecord ? std::string(record.begin(), record.end())
+                                                : NameOf(kind));
+    }
+    EXPECT_EQ(got, (Records{"<open>", "b,2", "c,\"3\n\"y", "z\",4", "d,5\""}));
+  }
+}
+
+TEST(RecordReader, KnowsWhereItIsAndWhatItHasRead) {
+  const std::string text = "\xEF\xBB\xBFhead\r\n\nfirst\n\"se\ncond\"\nhalf";
+  const std::vector<std::string> read = {"\xEF\xBB\xBFhead\r\n", "\nfirst\n", "\"se\ncond\"\n",
+                                         "half"};
+  for (const size_t piece : {1UL, 3UL, 1000UL}) {
+    RecordReader reader(Pieces(text, piece), kCsv);
+    std::string so_far;
+    for (const std::string& one : read) {
+      std::span<char> record;
+      ASSERT_EQ(reader.Next(&record), RecordKind::kRecord);
+      std::fill(record.begin(), record.end(), 'x');  // as unquoting may
+      PrefixHash before, whole;
+      before.Add(so_far.data(), so_far.size());
+      EXPECT_EQ(reader.position_before(), so_far.size());
+      EXPECT_EQ(reader.hash_before(), before.Text());
+      so_far += one;
+      whole.Add(so_far.data(), so_far.size());
+      EXPECT_EQ(reader.position(), so_far.size());
+      EXPECT_EQ(reader.hash(), whole.Text());
+      EXPECT_EQ(reader.ended(), one != "half");
+    }
+    RecordReader again(Pieces(text, piece), kCsv);
+    ASSERT_TRUE(again.SkipTo(so_far.size() - 4));
+    std::span<char> record;
+    ASSERT_EQ(again.Next(&record), RecordKind::kRecord);
+    EXPECT_EQ(std::string(record.begin(), record.end()), "half");
+    EXPECT_EQ(again.hash(), reader.hash());
+    EXPECT_FALSE(again.SkipTo(so_far.size() + 1));
+  }
+}
+
 TEST(RecordReader, PassesOnTheSourcesFailure) {
   RecordReader reader([](char*, size_t) -> Result<size_t> { return Status::IOError("gone"); },
                       kCsv);
@@ -122,14 +169,17 @@ TEST(SplitFields, Csv) {
   EXPECT_TRUE(ok);
   EXPECT_EQ(Split("5\" pipe,x", kCsv, &ok), (Records{"5\" pipe", "x"}));
   EXPECT_TRUE(ok);
+  EXPECT_EQ(Split(" a ,\t\"b, c\" , d e ", kCsv, &ok), (Records{"a", "b, c", "d e"}));
+  EXPECT_TRUE(ok);
   Split("\"a\"b,c", kCsv, &ok);
   EXPECT_FALSE(ok);
 }
 
 TEST(SplitFields, Tsv) {
   bool ok = false;
-  EXPECT_EQ(Split("\"a\t\"b\"\t", kTsv, &ok), (Records{"\"a", "\"b\"", ""}));
+  EXPECT_EQ(Split("\"a\t\"b\"\t", kTsv, &ok), (Records{"\"a", "b", ""}));
   EXPECT_TRUE(ok);
+  EXPECT_EQ(Split("\"say \"\"hi\"\"\"\t a \t\"", kTsv, &ok), (Records{"say \"hi\"", "a", "\""}));
 }
 
 }  // namespace

@@ -51,6 +51,11 @@ TEST(Table, NorCharactersOfMoreBytes) {
   EXPECT_EQ(Printable("\xE2\x80\xA8"), "\\xe2\\x80\\xa8") << "line separator";
   EXPECT_EQ(Printable("\xC2\xA0\xE2\x82\xAC\xE2\x80\x93"), "\xC2\xA0\xE2\x82\xAC\xE2\x80\x93");
   EXPECT_EQ(Printable("\xC2"), "\xC2") << "cut short";
+  EXPECT_EQ(Printable("\xE2\x80\x8B\xEF\xBB\xBF\xC2\xAD"),
+            "\\xe2\\x80\\x8b\\xef\\xbb\\xbf\\xc2\\xad")
+      << "of no width";
+  EXPECT_EQ(Printable("\xF3\xA0\x81\x81"), "\\xf3\\xa0\\x81\\x81") << "tag";
+  EXPECT_EQ(Printable("\xF0\x9F\x99\x82\xE1\x82\xA0"), "\xF0\x9F\x99\x82\xE1\x82\xA0");
 }
 
 TEST(Facts, AlignsNames) {

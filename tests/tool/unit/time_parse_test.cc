@@ -38,6 +38,33 @@ TEST(ParseTimeMs, Iso8601) {
   EXPECT_EQ(ParseTimeMs("  2000-02-29 ", TimeUnit::kAuto), 951'782'400'000);
 }
 
+TEST(ParseTimeMs, MicrosecondsAndNanoseconds) {
+  EXPECT_EQ(ParseTimeMs("1700000000123456", TimeUnit::kAuto), kAt + 123);
+  EXPECT_EQ(ParseTimeMs("1700000000123456789", TimeUnit::kAuto), kAt + 123);
+  EXPECT_EQ(ParseTimeMs("1700000000123456.7", TimeUnit::kMicros), kAt + 123);
+  EXPECT_EQ(ParseTimeMs("1700000000123456789", TimeUnit::kNanos), kAt + 123);
+  EXPECT_EQ(ParseTimeMs("99999999999999", TimeUnit::kAuto), 99'999'999'999'999);
+  EXPECT_EQ(ParseTimeMs("100000000000000", TimeUnit::kAuto), 100'000'000'000);
+  EXPECT_EQ(ParseTimeMs("999", TimeUnit::kMicros), 0);
+}
+
+TEST(ParseTimeMs, AsDatabasesWriteThem) {
+  for (const char* text :
+       {"2023-11-14 22:13:20+00", "2023-11-14 22:13:20 UTC", "2023-11-14 22:13:20 GMT",
+        "2023-11-14 22:13:20 +00:00", "2023-11-15 03:43:20+0530", "2023-11-14 18:13:20-04",
+        "2023-11-14t22:13:20z", "20231114T221320Z", "20231114T221320", "20231115T061320+0800",
+        "20231114 22:13:20", "20231114221320"}) {
+    const bool blank = std::string_view(text) == "20231114 22:13:20";
+    EXPECT_EQ(ParseTimeMs(text, TimeUnit::kAuto), blank ? std::optional<int64_t>() : kAt) << text;
+  }
+  EXPECT_EQ(ParseTimeMs("2023-11-14 22:13:20.123456+00", TimeUnit::kAuto), kAt + 123);
+  EXPECT_EQ(ParseTimeMs("20231114", TimeUnit::kAuto), 1'699'920'000'000);
+  EXPECT_EQ(ParseTimeMs("20231114", TimeUnit::kSeconds), 20'231'114'000);
+  // No day: seconds of 1970, as before.
+  EXPECT_EQ(ParseTimeMs("20231314", TimeUnit::kAuto), 20'231'314'000);
+  EXPECT_EQ(ParseTimeMs("20231314T000000", TimeUnit::kAuto), std::nullopt);
+}
+
 TEST(ParseTimeMs, RefusesTheRest) {
   for (const char* text : {"",
                            " ",
@@ -59,11 +86,11 @@ TEST(ParseTimeMs, RefusesTheRest) {
                            "2023-11-14T",
                            "2023-11",
                            "99999999999999999999",
-                           "253402300800000",
                            "1969-12-31"}) {
     EXPECT_EQ(ParseTimeMs(text, TimeUnit::kAuto), std::nullopt) << text;
   }
   EXPECT_EQ(ParseTimeMs("253402300800", TimeUnit::kSeconds), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("253402300800000", TimeUnit::kMillis), std::nullopt);
   EXPECT_EQ(ParseTimeMs("9223372036854775807", TimeUnit::kSeconds), std::nullopt);
 }
 

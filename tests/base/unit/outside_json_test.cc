@@ -1,0 +1,33 @@
+#include "base/outside_json.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace seendb {
+namespace {
+
+std::string Nested(size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
+TEST(OutsideJson, Depth) {
+  EXPECT_EQ(JsonDepth(""), 0u);
+  EXPECT_EQ(JsonDepth("12"), 0u);
+  EXPECT_EQ(JsonDepth("{}"), 1u);
+  EXPECT_EQ(JsonDepth(R"({"a":[1,{"b":2}],"c":[]})"), 3u);
+  EXPECT_EQ(JsonDepth(R"(["[[[","\"[[","\\",[]])"), 2u) << "brackets in texts are none";
+  EXPECT_EQ(JsonDepth("]]][[\"[[["), 2u) << "no JSON, and no harm";
+  EXPECT_EQ(JsonDepth("\"\\"), 0u);
+}
+
+TEST(OutsideJson, IsParsedUpToTheLimit) {
+  EXPECT_TRUE(ParseOutside(Nested(kOutsideDepthMost)).is_array());
+  EXPECT_TRUE(ParseOutside(Nested(kOutsideDepthMost + 1)).is_discarded());
+  EXPECT_TRUE(ParseOutside(Nested(500'000)).is_discarded());
+  EXPECT_TRUE(ParseOutside(Nested(64), 64).is_array());
+  EXPECT_TRUE(ParseOutside("{\"a\":").is_discarded());
+  EXPECT_TRUE(ParseOutside("").is_discarded());
+  EXPECT_EQ(ParseOutside<nlohmann::ordered_json>(R"({"b":1,"a":2})").dump(), R"({"b":1,"a":2})");
+}
+
+}  // namespace
+}  // namespace seendb
