@@ -79,6 +79,15 @@ class SummaryTest(unittest.TestCase):
                 path = self.failed_saying("router.%s.py" % name, out)
                 self.assertEqual(self.said("--again", path), again)
 
+    def test_beside_a_broker_or_an_old_store_waiting_too_long_is_tried_again(self):
+        waited = "AssertionError: still not so after 30 s"
+        for name, again in (("ingest.broker", [r"^(ingest\.broker\.py)$"]), ("ingest.kills", [""]),
+                            ("migration.migration", [r"^(migration\.migration\.py)$"]),
+                            ("migration.kill", [""]), ("transfer.moves", [r"^(transfer\.moves\.py)$"])):
+            self.assertEqual(self.said("--again", self.failed_saying(name + ".py", waited)), again)
+        self.assertEqual(self.said("--again", self.failed_saying("ingest.broker.py", "AssertionError: 1 != 2")),
+                         [""])
+
     def test_what_failed_shows_its_last_lines(self):
         path = self.failed_saying("tool.x.py", "\n".join("line %d" % i for i in range(100)))
         said = self.said(path)

@@ -19,7 +19,6 @@
 #include <iostream>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <sstream>
 #include <thread>
 
@@ -27,6 +26,7 @@
 
 #include "simulation/generate.h"
 #include "simulation/minimise.h"
+#include "support/fresh_seed.h"
 
 namespace seendb::simulation {
 namespace {
@@ -92,10 +92,9 @@ class Campaign {
   explicit Campaign(const Settings& settings) : settings_(settings), seeds_(settings.seeds) {
     if (!settings.known_file.empty()) known_ = ReadKnown(settings.known_file);
     for (uint64_t i = 0; i < settings.count; ++i) seeds_.push_back(settings.first + i);
-    std::random_device chance;
     // Below 2^53, so that every tool can hold it.
-    fresh_ = settings.fresh != 0 ? settings.fresh
-                                 : ((uint64_t{chance()} << 20) ^ chance()) & ((1ULL << 52) - 1);
+    fresh_ =
+        settings.fresh != 0 ? settings.fresh : test::FreshSeed("simulate") & ((1ULL << 52) - 1);
     if (settings.seconds > 0) std::cout << "fresh seeds from " << fresh_ << " on" << std::endl;
   }
 

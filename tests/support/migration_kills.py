@@ -15,6 +15,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tool", "integration"))
+from fresh_seed import seed_of  # noqa: E402
 from real_redis import Redis  # noqa: E402
 from seendb_client import Server, eventually, free_port  # noqa: E402
 from tool_runner import run, tool_binary  # noqa: E402
@@ -48,7 +49,7 @@ class MigrationKills:
         """`past`: user -> {item: at_s}, in Redis; `plays`: (at_s, user, item), in the order in which they
         are sent; `cap`: members that a key keeps, 0: all; `sure(user)`: items of the past that no cap
         takes away."""
-        self.seed = int(os.environ.get("SEENDB_SEED", random.randrange(1 << 31)))
+        self.seed = seed_of("migration_kills")
         print("SEENDB_SEED=%d" % self.seed)
         self.random = random.Random(self.seed)
         self.redis = Redis("--appendonly", "yes", "--appendfsync", "always")

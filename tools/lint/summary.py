@@ -13,11 +13,12 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 # Scripts talk to processes with limits of time, which a machine that does other things may miss. A
-# script that starts a cluster gets a second try where it only waited too long (`eventually` of
-# tests/support) or met incomplete answers (cluster_load.py); a wrong answer, or a lost play, gets none.
-# Other scripts that kill processes prove the promises: whatever fails there has to be looked at.
+# script that starts a broker, a store or a cluster gets a second try where it only waited too long
+# (`eventually` of tests/support) or met incomplete answers (cluster_load.py); a wrong answer, or a lost
+# play, gets none. Other scripts that kill processes prove the promises: whatever fails there has to be
+# looked at.
 MAY_BE_TRIED_AGAIN = re.compile(r"(api|http|ops|server|tool)\.\w+\.py")
-OF_CLUSTERS = re.compile(r"(cluster|replica|router)\.\w+\.py")
+WITH_OTHERS = re.compile(r"(cluster|replica|router|((ingest|migration|transfer)(?!\.kill)))\.\w+\.py")
 NOT_WRONG = ("AssertionError: still not so after ", "AssertionError: not answered in full: ")
 NEVER = re.compile(r".*kill.*")
 MOST_AGAIN = 3  # more at once have one cause
@@ -56,7 +57,7 @@ def again(path):
 
 
 def may_be_tried_again(name, case):
-    if OF_CLUSTERS.fullmatch(name):
+    if WITH_OTHERS.fullmatch(name):
         told = re.findall(r"^\w*Error: .*", case.findtext("system-out") or "", re.MULTILINE)
         return bool(told) and all(line.startswith(NOT_WRONG) for line in told)
     return bool(MAY_BE_TRIED_AGAIN.fullmatch(name) and not NEVER.fullmatch(name))

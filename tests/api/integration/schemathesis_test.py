@@ -11,13 +11,13 @@ the test is skipped. SEENDB_SEED repeats a run, SEENDB_LONG=1 makes it long.
 """
 
 import os
-import random
 import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from fresh_seed import seed_of
 from seendb_client import ROOT, Server
 
 PROGRAM = os.environ.get("SEENDB_SCHEMATHESIS",
@@ -65,7 +65,7 @@ class SchemathesisTest(unittest.TestCase):
     """Each run has a server and a database of its own."""
 
     def run_against(self, server, *options):
-        seed = os.environ.get("SEENDB_SEED") or str(random.SystemRandom().randrange(1 << 31))
+        seed = str(seed_of("schemathesis"))
         with tempfile.TemporaryDirectory(prefix="seendb-schemathesis-") as folder:
             settings = os.path.join(folder, "schemathesis.toml")
             with open(settings, "w", encoding="utf-8") as file:

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "shard/user_lookup.h"
+#include "support/seed.h"
 
 namespace seendb {
 namespace {
@@ -77,8 +78,7 @@ class UserLookupModel : public testing::Test {
 };
 
 TEST_F(UserLookupModel, AnswersAsTheTruthDoesOneAfterTheOther) {
-  const uint64_t seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const uint64_t seed = test::Seed();
   std::mt19937_64 random(seed);
   uint64_t seq = 0;
   for (int step = 0; step < 20'000; ++step) {
@@ -159,8 +159,7 @@ TEST_F(UserLookupModel, AWriteKnowsEveryChangeThatEndedBeforeIt) {
   std::atomic<uint64_t> seq{0};
   std::atomic<bool> done{false};
   std::atomic<int> again{0};
-  const uint64_t seed = std::random_device()();
-  SCOPED_TRACE("seed " + std::to_string(seed));
+  const uint64_t seed = test::Seed();
   std::thread eraser([&] {
     std::mt19937_64 random(seed);
     while (!done) {

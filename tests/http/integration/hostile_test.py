@@ -1,6 +1,6 @@
 """Damaged requests in random pieces: the server answers or closes, never fails, and goes on.
 
-Others in every run; the seed is printed, and SEENDB_SEED=N repeats them.
+The seed is printed, and SEENDB_SEED=N repeats them.
 """
 
 import os
@@ -11,6 +11,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from fresh_seed import seed_of
 from openapi_check import CheckedServer
 
 ROUNDS = 4_000
@@ -56,7 +57,7 @@ def damaged(data, pick):
 
 class HostileTest(unittest.TestCase):
     def test_damaged_requests(self):
-        seed = int(os.environ.get("SEENDB_SEED") or random.SystemRandom().randrange(1 << 31))
+        seed = seed_of("hostile")
         print("SEENDB_SEED=%d" % seed, flush=True)
         pick = random.Random(seed)
         with CheckedServer(config={"limits": {"header_ms": 300, "idle_ms": 300}}) as server:

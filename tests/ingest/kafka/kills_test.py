@@ -17,10 +17,11 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 import play_logs
 import real_kafka
+from fresh_seed import seed_of
 from real_kafka import (Broker, Server, ingested, partitions, produce, read_all, settings, wait,
                         wait_read, write_log)
 
-SEED = int(os.environ.get("SEENDB_SEED") or random.SystemRandom().randrange(1 << 31))
+SEED = seed_of("ingest_kills")
 KILLS = int(os.environ.get("SEENDB_KILLS", "32"))
 USERS = 400
 CHUNK = 1_500

@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
 from cluster_load import UNSETTLED_S, ClusterLoad
 from cluster_nodes import ClusterNodes
+from fresh_seed import seed_of
 
 ROUNDS = int(os.environ.get("SEENDB_KILL_ROUNDS", "2"))
 
@@ -24,7 +25,7 @@ class AnyNodeTest(ClusterNodes):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.seed = int(os.environ.get("SEENDB_SEED", str(random.randrange(1 << 30))))
+        cls.seed = seed_of("any_node")
 
     def setUp(self):
         self.random = random.Random(self.seed)

@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
 from cluster_load import UNSETTLED_S, ClusterLoad
 from cluster_nodes import PARTITIONS, ClusterNodes
+from fresh_seed import seed_of
 from log_writer import partition_of
 from real_kafka import Broker
 from seendb_client import eventually
@@ -36,7 +37,7 @@ class FaultsTest(ClusterNodes):
         return broker
 
     def setUp(self):
-        self.seed = int(os.environ.get("SEENDB_SEED", str(random.randrange(1 << 30))))
+        self.seed = seed_of(type(self).__name__)
         print("seed", self.seed)
         self.addCleanup(self.kafka.heal)
         self.name = self.id().rsplit(".", 1)[-1].replace("_", "-")[:40]

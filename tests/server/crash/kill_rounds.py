@@ -14,8 +14,9 @@ import time
 import unittest
 
 import play_logs
+from fresh_seed import seed_of
 
-SEED = int(os.environ.get("SEENDB_SEED") or random.SystemRandom().randrange(1 << 31))
+SEED = seed_of("kill_rounds")
 ENDS = ["kill", "kill while opening", "kill", "SIGTERM"]
 BEGIN_MS = play_logs.utc_ms(2026, 3, 30, 20)
 SMALL = {"shards": 2, "ring_slots": 3, "slot_ms": 600_000, "slot_bytes": 48 << 10,
