@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace seendb::tool {
@@ -10,6 +11,23 @@ namespace {
 constexpr size_t kFirstBufferBytes = 256 << 10;
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+/// Whether a quote stands within a field that is not quoted.
+bool HoldsStrayQuote(std::string_view line, char delimiter) {
+  bool may_open = true, in_quotes = false;
+  for (const char c : line) {
+    if (in_quotes) {
+      in_quotes = c != '"';
+      may_open = true;  // a doubled quote closes and opens again
+    } else if (c == '"') {
+      if (!may_open) return true;
+      in_quotes = true;
+    } else {
+      may_open = c == delimiter || (may_open && IsBlank(c));
+    }
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -48,14 +66,20 @@ bool RecordReader::SkipTo(uint64_t position) {
   return this->position() == position;
 }
 
-/// Whether any line but the first is a record by itself.
+/// Whether any line but the first is a record by itself: see SetIsRecord.
 bool RecordReader::HoldsRecord(std::string_view lines) const {
   size_t at = lines.find('\n');
+  std::optional<bool> whole;  // is a record
   while (is_record_ && at != std::string_view::npos) {
     const size_t next = lines.find('\n', ++at);
     std::string_view line = lines.substr(at, next == std::string_view::npos ? next : next - at);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (is_record_(line)) return true;
+    if (is_record_(line)) {
+      if (!HoldsStrayQuote(line, format_.delimiter)) return true;
+      if (!whole)
+        whole = is_record_(lines.substr(0, lines.size() - (lines.ends_with('\r') ? 1 : 0)));
+      if (!*whole) return true;
+    }
     at = next;
   }
   return false;

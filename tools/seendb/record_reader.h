@@ -54,8 +54,10 @@ class RecordReader {
   RecordKind Next(std::span<char>* record);
   /// Why Next said kFailed.
   const Status& status() const { return status_; }
-  /// Tells whether a line is a whole record by itself. A quoted field that reaches over a line that
-  /// is one was never closed. Without it a quoted field may hold any line.
+  /// Tells whether text is a whole record by itself. A quoted field that reaches over a line that
+  /// is one was never closed; but a line with a quote within an unquoted field is mostly the end of
+  /// a field that began before it, and counts only where all the lines together are no record.
+  /// Without it a quoted field may hold any line.
   void SetIsRecord(std::function<bool(std::string_view)> is_record) {
     is_record_ = std::move(is_record);
   }

@@ -115,6 +115,29 @@ TEST(RecordReader, AQuotedFieldThatReachesOverARecordWasNeverClosed) {
   }
 }
 
+// `1}",v` is a record by itself only if its quote is a character.
+TEST(RecordReader, ALineThatEndsAFieldIsNoRecordWhereAllTogetherAreOne) {
+  const auto records = [](const std::string& text) {
+    RecordReader reader(Pieces(text, 7), kCsv, 100);
+    reader.SetIsRecord([](std::string_view lines) {
+      std::string copy(lines);
+      std::vector<std::string_view> fields;
+      return SplitFields(copy, kCsv, &fields) && fields.size() == 2;
+    });
+    Records got;
+    std::span<char> record;
+    for (RecordKind kind = reader.Next(&record); kind != RecordKind::kEnd;
+         kind = reader.Next(&record)) {
+      got.push_back(kind == RecordKind::kRecord ? std::string(record.begin(), record.end())
+                                                : NameOf(kind));
+    }
+    return got;
+  };
+  EXPECT_EQ(records("\"a\n1}\",v\r\nb,2\n"), (Records{"\"a\n1}\",v", "b,2"}));
+  EXPECT_EQ(records("\"a\n1\"\",v\"\nb,2\n"), (Records{"<open>", "1\"\",v\"", "b,2"}));
+  EXPECT_EQ(records("\"a,1\nb,2\nc,\"3\"\n"), (Records{"<open>", "b,2", "c,\"3\""}));
+}
+
 TEST(RecordReader, KnowsWhereItIsAndWhatItHasRead) {
   const std::string text = "\xEF\xBB\xBFhead\r\n\nfirst\n\"se\ncond\"\nhalf";
   const std::vector<std::string> read = {"\xEF\xBB\xBFhead\r\n", "\nfirst\n", "\"se\ncond\"\n",
