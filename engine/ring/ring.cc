@@ -95,9 +95,9 @@ bool Ring::HoldsHistoryOf(uint16_t collection, std::string_view user) const {
   return HistoryOf(collection, user).NewestMs() != kNoTimeMs;
 }
 
-uint64_t Ring::Closings() const {
+uint64_t Ring::DrainsBegun() const {
   const ReaderLock lock(mutex_);
-  return closings_;
+  return drains_begun_;
 }
 
 void Ring::Collect(uint16_t collection, std::string_view user, int64_t oldest_bucket, bool drained,
@@ -219,6 +219,7 @@ std::optional<SlotContents> Ring::BeginDrain(std::chrono::milliseconds longest_w
   Slot* const oldest = OldestClosed();  // the same: only drains, one at a time, take any away
   assert(oldest != nullptr && oldest->writers == writers);
   oldest->state = State::kDraining;
+  ++drains_begun_;
   return SlotContents{oldest->position, oldest->closed_ms, oldest->staging, oldest->history};
 }
 

@@ -121,8 +121,9 @@ class Ring {
   StagedHistory HistoryOf(uint16_t collection, std::string_view user) const;
   /// Whether there is any.
   bool HoldsHistoryOf(uint16_t collection, std::string_view user) const;
-  /// How often slots were closed.
-  uint64_t Closings() const;
+  /// How often the drain of a slot has begun. Until then nothing that is staged is written anywhere
+  /// else, and from then on nothing comes into the slot any more.
+  uint64_t DrainsBegun() const;
   /// What all StagedHistory::Freeze together may hold.
   FrozenBudget* frozen() const { return &frozen_; }
   /// Whether anything of a collection is staged and not drained.
@@ -179,6 +180,7 @@ class Ring {
   Slot* current_ GUARDED_BY(mutex_) = nullptr;
   uint32_t turn_ GUARDED_BY(mutex_) = 0;  // position to try next
   uint64_t closings_ GUARDED_BY(mutex_) = 0;
+  uint64_t drains_begun_ GUARDED_BY(mutex_) = 0;
 };
 
 template <typename Visit>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/pause_point.h"
 #include "shard/history_cursor.h"
 #include "shard/history_reader.h"
 
@@ -12,7 +13,7 @@ namespace {
 // A page is read again where its user wrote meanwhile. After so many tries what is staged of the
 // user is copied, so that a flood of writes can't keep a reader from an answer.
 constexpr int kTriesUnfrozen = 3;
-// A ring turns once an hour, or when it is full: hardly ever so often within one page.
+// A slot is drained once an hour, or when it is full: hardly ever so often within one page.
 constexpr int kTriesMost = 8;
 
 // Behind all items of one time: ids are UTF-8.
@@ -113,13 +114,14 @@ Status ReadHistory(const ShardParts& shard, const HistoryRequest& request,
       holds = holds && sources.back()->holds;
     }
     if (!holds) return Status::Busy("too many histories are read while they are written");
+    SEENDB_PAUSE_POINT("history: page begun");
     HistoryCursor last = cursor == nullptr ? HistoryCursor() : *cursor;
     FillPage(sources, request.limit, &last, page);
     const bool changed = std::any_of(sources.begin(), sources.end(), [=](const auto& source) {
-      return freeze ? source->reader.Turned() : source->reader.Changed();
+      return freeze ? source->reader.DrainBegun() : source->reader.Changed();
     });
     if (!changed) break;
-    if (tries == kTriesMost) return Status::Busy("the ring turns faster than a page is read");
+    if (tries == kTriesMost) return Status::Busy("slots are drained faster than a page is read");
   }
   page->degraded = gaps.degraded;
   page->missing = std::move(gaps.missing);

@@ -30,7 +30,7 @@ HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collecti
       gaps_(gaps),
       oldest_bucket_(OldestHistoryBucket(collection.policy, now_ms)),
       oldest_ms_(BucketBeginMs(collection.policy, oldest_bucket_)),
-      closings_(shard.ring.Closings()),
+      drains_begun_(shard.ring.DrainsBegun()),
       staged_(shard.ring.HistoryOf(collection.id, user)),
       changes_(staged_.Changes()) {
   FindWatermark(known);

@@ -54,9 +54,10 @@ class HistoryReader {
   bool Freeze() { return staged_.Freeze(shard_.ring.frozen()); }
   /// Whether what is staged has changed since the reader was made: an entry that got a newer state
   /// meanwhile may have been passed over by a walk.
-  bool Changed() const { return staged_.Changes() != changes_ || Turned(); }
-  /// Whether the ring has turned since: what came into the new slot may be drained already.
-  bool Turned() const { return shard_.ring.Closings() != closings_; }
+  bool Changed() const { return staged_.Changes() != changes_ || DrainBegun(); }
+  /// Whether a drain has begun since: it may have written what came after a copy was made, into a
+  /// slot that was closed but still written to, or into a newer one.
+  bool DrainBegun() const { return shard_.ring.DrainsBegun() != drains_begun_; }
   /// Null where the shard can't be read.
   const CollectionFamilies* family() const { return family_; }
 
@@ -87,7 +88,7 @@ class HistoryReader {
   const int64_t oldest_ms_;
   int64_t up_to_ms_ = kNoTimeMs;               // it was cleared, evicted or erased
   std::shared_ptr<const FamilySet> families_;  // taken after staged_
-  const uint64_t closings_;
+  const uint64_t drains_begun_;  // taken before staged_
   StagedHistory staged_;
   const uint64_t changes_;
   const CollectionFamilies* family_ = nullptr;
