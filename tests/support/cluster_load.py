@@ -9,7 +9,7 @@ hold against the answers:
   whose clock is wrong (clock_is_wrong) may say that it doubts it; while nodes fail or come back, one that
   took over and could not write to the log within a second says "behind", as on a busy machine, but few do
   (BEHIND_MOST); and where no node reaches Kafka (log_is_cut, until UNSETTLED_S after they reach it again),
-  what was acknowledged shortly before that may be missed, and any read may say so;
+  what was acknowledged shortly before that may be missed, and any read may say so, at its deadline too;
 - what was never sent is unseen.
 
 Writes may be refused, or their outcome be open. What is held against the answers is of two kinds: wrong
@@ -202,9 +202,12 @@ class ClusterLoad:
         # for its position meets the cut as well.
         log_is_cut = log_is_cut or self.log_is_cut
         missing = answer.json.get("missing", [])
-        behind = missing == ["behind"] and (log_is_cut or self.is_unsettled(began))
+        # While the log is cut, a busy machine may let a read wait for it to its deadline.
+        waited = log_is_cut and "deadline" in missing
+        behind = (set(missing) - ({"deadline"} if log_is_cut else set()) == {"behind"} and
+                  (log_is_cut or self.is_unsettled(began)))
         self.behind += 1 if behind and not log_is_cut else 0
-        if behind and (with_position or not log_is_cut):
+        if behind and (with_position or waited or not log_is_cut):
             return None
         doubtful = clock_is_wrong and missing == ["clock"]
         if answer.status in (503, 504) or (

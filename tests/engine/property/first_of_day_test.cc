@@ -77,10 +77,16 @@ class FirstOfDayPropertyTest : public EngineTest {
     EXPECT_EQ(recorded->first_today, expected);
     EXPECT_EQ(recorded->day, known.policy.first_of_day ? DayText(today) : "");
   }
+  // Where the clock went back into an older bucket, what the user may have played ahead of it stays
+  // erased as well, and the answer says until when.
   void Erase(const std::string& user) {
-    ASSERT_TRUE(engine_->EraseUser(IdRef(user), {.always = true}).ok());
+    Erasure done;
+    ASSERT_TRUE(engine_->EraseUser(IdRef(user), {.always = true}, &done).ok());
     int64_t& at_ms = erased_ms_.try_emplace(user, clock_.NowMs()).first->second;
     at_ms = std::max(at_ms, clock_.NowMs());
+    EXPECT_GE(done.until_ms, at_ms);
+    EXPECT_LE(done.until_ms, std::max(at_ms, clock_.NowMs() + Policy().max_future_ms));
+    at_ms = done.until_ms;
     for (auto& [name, known] : known_) known.days.erase(user);
   }
   void Restart(bool power_cut) {
