@@ -88,7 +88,7 @@ class HistoryReader {
   const int64_t oldest_ms_;
   int64_t up_to_ms_ = kNoTimeMs;               // it was cleared, evicted or erased
   std::shared_ptr<const FamilySet> families_;  // taken after staged_
-  const uint64_t drains_begun_;  // taken before staged_
+  const uint64_t drains_begun_;                // taken before staged_
   StagedHistory staged_;
   const uint64_t changes_;
   const CollectionFamilies* family_ = nullptr;
