@@ -103,6 +103,28 @@ TEST_F(OrderTest, HistoryIsReadInTheRingBeforeTheFamilySet) {
   }
 }
 
+// A page is read again where a drain began meanwhile; a look-up is not.
+TEST_F(OrderTest, ALookUpReadsTheRingBeforeTheFamilySet) {
+  SEENDB_NEEDS_PAUSE_POINTS();
+  OpenDays();
+  for (const std::string point : {"ring: collect history", "history: ring read"}) {
+    const std::string user = "of " + point;
+    ASSERT_EQ(Play(user, {"v1"}, clock_.NowMs() - 5 * kDayMs, "days"), 1u);
+    Hold hold(point);
+    auto found = std::async(std::launch::async, [&] {
+      const IdRef item("v1");
+      HistoryLookup lookup;
+      EXPECT_TRUE(engine_->LookupHistory(IdRef(user), "days", {&item, 1}, &lookup).ok());
+      return lookup.entries.size() == 1 && lookup.entries[0].has_value();
+    });
+    ASSERT_TRUE(hold.WaitReached());
+    Drain();
+    hold.Release();
+    EXPECT_TRUE(found.get()) << "held at " << point;
+    clock_.Advance(kDayMs);
+  }
+}
+
 // What a clear takes away between the two looks was there: its absence refutes nothing.
 TEST_F(OrderTest, VerifyLooksAgainWhetherHistoryIsWhole) {
   SEENDB_NEEDS_PAUSE_POINTS();
