@@ -55,7 +55,8 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   response->unseen.clear();
   response->missing.clear();
   response->reasons.clear();
-  response->seen = response->excluded = response->examined = response->refuted = 0;
+  response->seen = response->excluded = response->duplicates = 0;
+  response->examined = response->refuted = 0;
   response->beyond_cap = 0;
   response->recorded_at_ms = 0;
   response->degraded = response->recorded = response->needs_disk = false;

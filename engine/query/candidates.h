@@ -7,6 +7,7 @@
 
 #include "filter/probe_set.h"
 #include "format/filter_codec.h"
+#include "query/distinct.h"
 #include "seendb/events.h"
 
 namespace seendb {
@@ -27,6 +28,8 @@ struct Candidates {
   std::vector<uint32_t> verdicts;         ///< 1 + index of the source that has it, 0: unseen
   /// With `verify`: 1 + index of the newest source whose hit history refuted, 0: none.
   std::vector<uint32_t> refuted;
+  std::vector<uint8_t> repeats;  ///< 1: the same item came before in the request
+  Distinct distinct;             ///< finds them
 
   // What ProbeRange works in.
   std::vector<Fingerprint> pending;  ///< not decided yet

@@ -91,14 +91,16 @@ void CollectAll(const Candidates& candidates, size_t begin, size_t end, FilterRe
   const size_t before = response->unseen.size();
   response->unseen.resize(before + (end - begin));
   uint32_t* const unseen = response->unseen.data();
-  size_t kept = before;
+  size_t kept = before, repeats = 0;
   for (size_t i = begin; i < end; ++i) {
     unseen[kept] = static_cast<uint32_t>(i);
-    kept += candidates.verdicts[i] == 0 ? 1 : 0;
+    repeats += candidates.repeats[i];
+    kept += candidates.verdicts[i] == 0 ? 1 - candidates.repeats[i] : 0;
   }
   response->unseen.resize(kept);
   response->examined += static_cast<uint32_t>(end - begin);
-  response->seen += static_cast<uint32_t>((end - begin) - (kept - before));
+  response->duplicates += static_cast<uint32_t>(repeats);
+  response->seen += static_cast<uint32_t>((end - begin) - (kept - before) - repeats);
 }
 
 }  // namespace
@@ -125,6 +127,12 @@ void LiftOverrides(std::span<const SourceView> sources, const CollectionMarks& m
   }
 }
 
+void MarkRepeats(std::span<const IdRef> items, size_t begin, size_t end, Candidates* candidates) {
+  for (size_t i = begin; i < end; ++i) {
+    candidates->repeats[i] = candidates->distinct.IsRepeat(items, candidates->fingerprints, i);
+  }
+}
+
 bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
              const FilterRequest& request, size_t begin, size_t end, FilterResponse* response) {
   if (request.limit == 0 && !request.explain && !request.verify && request.exclude.empty()) {
@@ -133,12 +141,14 @@ bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
   }
   for (size_t i = begin; i < end; ++i) {
     const uint32_t verdict = candidates.verdicts[i];
+    const bool repeated = candidates.repeats[i] != 0;
     ++response->examined;
+    if (repeated) ++response->duplicates;
     Reason reason;
     if (verdict == 0) {
-      response->unseen.push_back(static_cast<uint32_t>(i));
+      if (!repeated) response->unseen.push_back(static_cast<uint32_t>(i));
       if (const uint32_t refuted = request.verify ? candidates.refuted[i] : 0; refuted != 0) {
-        ++response->refuted;
+        if (!repeated) ++response->refuted;
         const SourceView& source = sources[refuted - 1];
         reason = {source.kind == ReasonKind::kImpression ? ReasonKind::kRefutedImpression
                                                          : ReasonKind::kRefuted,
@@ -147,7 +157,7 @@ bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
     } else {
       const SourceView& source = sources[verdict - 1];
       reason = {source.kind, source.bucket};
-      source.kind == ReasonKind::kExcluded ? ++response->excluded : ++response->seen;
+      if (!repeated) source.kind == ReasonKind::kExcluded ? ++response->excluded : ++response->seen;
     }
     if (request.explain) response->reasons.push_back(reason);
     if (request.limit != 0 && response->unseen.size() >= request.limit) return true;

@@ -24,8 +24,12 @@ void ProbeRange(std::span<const SourceView> sources, size_t begin, size_t end,
 void LiftOverrides(std::span<const SourceView> sources, const CollectionMarks& marks, size_t begin,
                    size_t end, Candidates* candidates);
 
-/// Appends the verdicts of [begin, end) to the answer. True once `request.limit` unseen items are
-/// found: the items behind the last of them are not examined.
+/// Finds the candidates of [begin, end) that came before in the request; ranges come ascending, and
+/// candidates->distinct was begun.
+void MarkRepeats(std::span<const IdRef> items, size_t begin, size_t end, Candidates* candidates);
+
+/// Appends the verdicts of [begin, end) to the answer, repeats as such. True once `request.limit`
+/// unseen items are found: the items behind the last of them are not examined.
 bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
              const FilterRequest& request, size_t begin, size_t end, FilterResponse* response);
 

@@ -310,6 +310,8 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
   const size_t count = request.items.size();
   candidates.fingerprints.resize(count);
   candidates.verdicts.assign(count, 0);
+  candidates.repeats.resize(count);
+  candidates.distinct.Begin(count);
   std::optional<HitCheck> check;
   if (request.verify) {
     candidates.refuted.assign(count, 0);
@@ -323,6 +325,7 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
     const size_t end = std::min(count, begin + piece);
     shard.hash.OfMany(request.items.subspan(begin, end - begin),
                       candidates.fingerprints.data() + begin);
+    MarkRepeats(request.items, begin, end, &candidates);
     ProbeRange(scratch.sources, begin, end, &candidates);
     if (reader.overrides() != nullptr) {
       LiftOverrides(scratch.sources, *reader.overrides(), begin, end, &candidates);

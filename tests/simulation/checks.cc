@@ -1,6 +1,7 @@
 #include "simulation/checks.h"
 
 #include <algorithm>
+#include <map>
 
 #include "filter/item_hash.h"
 #include "simulation/calendar.h"
@@ -45,10 +46,18 @@ class Examination {
     }
     std::vector<bool> unseen(answer_.examined, false);
     for (const uint32_t at : answer_.unseen) unseen[at] = true;
+    std::map<std::string, uint32_t> first;
+    uint32_t repeats = 0;
     for (uint32_t at = 0; at < answer_.examined; ++at) {
       const std::string& item = question_.filter.items[at];
+      if (const auto [known, fresh] = first.try_emplace(item, at); !fresh) {
+        ++repeats;
+        CheckRepeat(item, at, known->second, unseen[at]);
+        continue;
+      }
       CheckItem(item, unseen[at], question_.filter.explain ? &answer_.reasons[at] : nullptr);
     }
+    if (repeats != answer_.duplicates) Fail("duplicates are not as many as items that repeat");
     CheckVerified(model_, question_, answer_, expected_, excused_, tally_);
   }
 
@@ -57,11 +66,19 @@ class Examination {
     throw Violation("filter " + question_.collection + " " + question_.user + ": " + what);
   }
 
+  void CheckRepeat(const std::string& item, uint32_t at, uint32_t first, bool unseen) const {
+    if (unseen) Fail(item + " is returned twice");
+    if (question_.filter.explain && answer_.reasons[at].kind != answer_.reasons[first].kind) {
+      Fail(item + " has two reasons");
+    }
+  }
+
   void CheckShape() const {
     const ScriptFilter& filter = question_.filter;
     if (answer_.examined > filter.items.size()) Fail("more examined than asked");
-    if (answer_.seen + answer_.excluded + answer_.unseen.size() != answer_.examined) {
-      Fail("seen + excluded + unseen is not examined");
+    if (answer_.seen + answer_.excluded + answer_.duplicates + answer_.unseen.size() !=
+        answer_.examined) {
+      Fail("seen + excluded + duplicates + unseen is not examined");
     }
     if (std::adjacent_find(answer_.unseen.begin(), answer_.unseen.end(), std::greater_equal<>()) !=
             answer_.unseen.end() ||

@@ -1,5 +1,9 @@
 #include "simulation/checks_verify.h"
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "simulation/calendar.h"
 
 namespace seendb::simulation {
@@ -23,8 +27,10 @@ class Verification {
     if (answer_.refuted > 0 && !MayRefute()) Fail("refuted, and history can't tell");
     if (!question_.filter.explain) return;
     uint32_t refuted = 0;
+    std::set<std::string> known;
     for (uint32_t at = 0; at < answer_.examined; ++at) {
       if (answer_.reasons[at].kind != ReasonKind::kRefuted) continue;
+      if (!known.insert(question_.filter.items[at]).second) continue;
       ++refuted;
       CheckRefutation(question_.filter.items[at], answer_.reasons[at].bucket_index);
     }
@@ -36,9 +42,10 @@ class Verification {
     if (!MayRefute() || !model_.history().IsWhole(question_.collection, question_.user)) return;
     std::vector<bool> unseen(answer_.examined, false);
     for (const uint32_t at : answer_.unseen) unseen[at] = true;
+    std::set<std::string> known;
     for (uint32_t at = 0; at < answer_.examined; ++at) {
       const std::string& item = question_.filter.items[at];
-      if (MayBeSeen(item)) continue;
+      if (MayBeSeen(item) || !known.insert(item).second) continue;
       ++tally_->vouched;
       if (!unseen[at]) Fail(item + " is not in history, which is whole, and is called seen");
     }

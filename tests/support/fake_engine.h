@@ -31,6 +31,7 @@ class FakeEngine : public Engine {
   uint32_t shards_opening = 0;
   bool cold = false;                     ///< memory alone can't answer filters, nor record
   uint32_t refuted = 0;                  // said of each verified filter
+  uint32_t duplicates = 0;               // said of each filter
   std::vector<std::string> checkpoints;  ///< the folders asked for
   uint64_t batches = 0, largest_batch = 0, ticks = 0;
 
@@ -105,6 +106,7 @@ class FakeEngine : public Engine {
       response->missing.emplace_back("load");
     }
     if (request.verify) response->refuted = refuted;
+    response->duplicates = duplicates;
     response->recorded = request.record;
     const Key key{collection, request.user.ToString()};
     for (uint32_t i = 0; i < request.items.size(); ++i) {

@@ -135,12 +135,12 @@ using FilterOnTurn = std::function<void(FilterTurn)>;
 struct FilterRequest {
   std::string_view collection = "default";  ///< kNotFound if unknown
   IdRef user = {};                          ///< who is asking
-  std::span<const IdRef> items = {};        ///< candidates, in the order of preference
-  std::span<const IdRef> exclude = {};      ///< never returned, whatever was seen
-  uint8_t facts = kFactsAll;                ///< bit set of Facts, not empty
-  uint32_t limit = 0;                       ///< stop after that many unseen; 0: no limit
-  bool explain = false;                     ///< fill FilterResponse::reasons
-  bool verify = false;                      ///< see Engine::Filter
+  std::span<const IdRef> items = {};  ///< candidates, in order of preference; a repeat counts once
+  std::span<const IdRef> exclude = {};  ///< never returned, whatever was seen
+  uint8_t facts = kFactsAll;            ///< bit set of Facts, not empty
+  uint32_t limit = 0;                   ///< stop after that many unseen, distinct; 0: no limit
+  bool explain = false;                 ///< fill FilterResponse::reasons
+  bool verify = false;                  ///< see Engine::Filter
   /// The returned items become impressions, now: check and record are one step against other such
   /// requests of the user, so that none of them is answered the same items.
   bool record = false;
@@ -182,11 +182,13 @@ struct Reason {
 };
 
 /// The answer. Reuse one object across calls to save its allocations.
-/// seen + excluded + unseen.size() == examined, the length of the prefix of `items` decided.
+/// seen + excluded + duplicates + unseen.size() == examined, the length of the prefix of `items`
+/// decided.
 struct FilterResponse {
   std::vector<uint32_t> unseen;  ///< positions in `items`, ascending
   uint32_t seen = 0;             ///< of the examined
   uint32_t excluded = 0;         ///< of the examined
+  uint32_t duplicates = 0;       ///< of the examined: came before in `items`, where it was counted
   uint32_t examined = 0;         ///< items.size() unless `limit` stopped earlier
   uint32_t refuted = 0;          ///< of the unseen: what `verify` found falsely called seen
   int64_t recorded_at_ms = 0;    ///< where `recorded`: the time of the impressions
@@ -196,7 +198,8 @@ struct FilterResponse {
   bool degraded = false;         ///< something could not be read; unseen may hold seen items
   /// Unread buckets' labels, "impressions", "deadline", "load", "log", "clock", "shard", "user".
   std::vector<std::string> missing;
-  std::vector<Reason> reasons;  ///< one an examined item, if asked for
+  /// One an examined item, if asked for; a duplicate's is that of its first.
+  std::vector<Reason> reasons;
 };
 
 }  // namespace seendb

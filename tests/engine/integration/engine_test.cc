@@ -11,7 +11,7 @@ TEST_F(EngineTest, APlayIsSeenAtOnceDrainedSealedAndReopened) {
   const Items asked{"v1", "v2", "v3", "v1"};
   EXPECT_EQ(Unseen("u1", asked), Items{"v2"});
   EXPECT_EQ(answer_.reasons[0].kind, ReasonKind::kRing);
-  EXPECT_EQ(Unseen("u2", asked), asked);
+  EXPECT_EQ(Unseen("u2", asked), (Items{"v1", "v2", "v3"}));
   Reopen();
   EXPECT_EQ(Unseen("u1", asked), Items{"v2"});
   Drain();
@@ -115,6 +115,24 @@ TEST_F(EngineTest, LimitExcludeAndRecord) {
   EXPECT_EQ(answer_.seen, 2u);
   EXPECT_EQ(answer_.excluded, 1u);
   EXPECT_EQ(Unseen("u1", {"v2", "v3", "v5", "v6"}), Items{"v6"});
+}
+
+TEST_F(EngineTest, ACandidateThatComesTwiceIsOne) {
+  Open();
+  Play("u1", {"s"});
+  const IdRef items[] = {IdRef("a"), IdRef("s"), IdRef("1"),         IdRef("a"), IdRef("x"),
+                         IdRef("x"), IdRef("s"), IdRef(uint64_t{1}), IdRef("b"), IdRef("c")};
+  const IdRef exclude[] = {IdRef("x")};
+  FilterRequest request{.user = IdRef("u1"), .items = items, .exclude = exclude, .limit = 3};
+  request.record = true;
+  ASSERT_TRUE(engine_->Filter(request, &answer_).ok());
+  EXPECT_EQ(answer_.unseen, (std::vector<uint32_t>{0, 2, 8}));
+  EXPECT_EQ(answer_.seen, 1u);
+  EXPECT_EQ(answer_.excluded, 1u);
+  EXPECT_EQ(answer_.duplicates, 4u);
+  EXPECT_EQ(answer_.examined, 9u);
+  EXPECT_EQ(Unseen("u1", {"a", "1", "b", "c"}), Items{"c"});
+  EXPECT_EQ(answer_.duplicates, 0u);
 }
 
 TEST_F(EngineTest, RefusalsNameTheFieldAndChangeNothing) {

@@ -35,6 +35,7 @@ class ProbeTest : public ::testing::Test {
     candidates_.fingerprints = items;
     candidates_.verdicts.assign(items.size(), 0);
     candidates_.refuted.assign(items.size(), 0);
+    candidates_.repeats.assign(items.size(), 0);
     ProbeRange(sources_, 0, items.size(), &candidates_);
   }
   uint32_t FirstWith(Fingerprint item) const {
@@ -110,6 +111,42 @@ TEST_F(ProbeTest, WithoutALimitBothWaysOfCollectingAgree) {
   EXPECT_EQ(plain.seen, 3u);
   EXPECT_EQ(plain.seen, explained.seen);
   EXPECT_EQ(plain.examined, explained.examined);
+}
+
+TEST_F(ProbeTest, ARepeatIsReturnedAndCountedOnceBothWays) {
+  AddList(ReasonKind::kExcluded, 0, {ItemAt(0)});
+  AddList(ReasonKind::kPlay, 7, {ItemAt(2)});
+  const std::vector<uint64_t> kAsked = {1, 2, 1, 0, 2, 0, 3, 1, 4};
+  std::vector<std::string> texts;
+  std::vector<Fingerprint> asked;
+  for (const uint64_t i : kAsked) {
+    asked.push_back(ItemAt(i));
+    texts.push_back("v" + std::to_string(i));
+  }
+  const std::vector<IdRef> items(texts.begin(), texts.end());
+  Ask(asked);
+  candidates_.distinct.Begin(items.size());
+  MarkRepeats(items, 0, 4, &candidates_);
+  MarkRepeats(items, 4, items.size(), &candidates_);
+  FilterRequest request;
+  FilterResponse plain, explained, limited;
+  EXPECT_FALSE(Collect(sources_, candidates_, request, 0, 9, &plain));
+  request.explain = true;
+  EXPECT_FALSE(Collect(sources_, candidates_, request, 0, 9, &explained));
+  for (const FilterResponse* answer : {&plain, &explained}) {
+    EXPECT_EQ(answer->unseen, (std::vector<uint32_t>{0, 6, 8}));
+    EXPECT_EQ(answer->duplicates, 4u);
+    EXPECT_EQ(answer->examined, 9u);
+  }
+  EXPECT_EQ(plain.seen, 2u);  // nothing is excluded where the request excludes nothing
+  EXPECT_EQ(explained.seen, 1u);
+  EXPECT_EQ(explained.excluded, 1u);
+  EXPECT_EQ(explained.reasons[4].kind, ReasonKind::kPlay);
+  EXPECT_EQ(explained.reasons[7].kind, ReasonKind::kUnseen);
+  request.limit = 2;
+  EXPECT_TRUE(Collect(sources_, candidates_, request, 0, 9, &limited));
+  EXPECT_EQ(limited.unseen, (std::vector<uint32_t>{0, 6}));
+  EXPECT_EQ(limited.examined, 7u);
 }
 
 // An override lifts what plays say, and not what impressions or the request say.
