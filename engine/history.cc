@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/time_text.h"
 #include "engine_impl.h"
 
 namespace seendb {
@@ -38,8 +39,8 @@ Status CheckTime(const CallTime& at, int64_t now_ms) {
         std::to_string(at_ms) + " is no time of the years 1 to 9998, in ms since 1970", "/at_ms");
   }
   if (at.of_log || at_ms - kMostAheadMs <= now_ms) return {};
-  return Status::InvalidArgument(std::to_string(at_ms) + " lies more than an hour ahead of the " +
-                                     "clock, which shows " + std::to_string(now_ms),
+  return Status::InvalidArgument(TimeText(at_ms) + " lies more than an hour ahead of the " +
+                                     "clock, which shows " + TimeText(now_ms),
                                  "/at_ms");
 }
 

@@ -30,10 +30,10 @@ RefusalReason ReasonOfRefusal(const UserRecord& record, std::string_view collect
 
 Status RefusalOf(const UserRecord& record, std::string_view collection, int64_t at_ms) {
   return Status::InvalidArgument(
-      "at " + std::to_string(at_ms) + " is not after " +
+      "at " + TimeText(at_ms) + " is not after " +
           (ErasedLast(record, collection) ? "the user's erasure"
                                           : "the clearing of the user's filter") +
-          " at " + std::to_string(record.ForgottenIn(collection).at_ms),
+          " at " + TimeText(record.ForgottenIn(collection).at_ms),
       "/at");
 }
 

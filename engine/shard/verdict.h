@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "base/clock_guard.h"
+#include "base/time_text.h"
 #include "format/user_codec.h"
 #include "seendb/events.h"
 #include "seendb/policy.h"
@@ -41,12 +42,12 @@ class TimeCheck {
     if (at_ms >= oldest_ms_ && at_ms <= newest_ms_) return at_ms;
     return at_ms < oldest_ms_
                ? Status::InvalidArgument(
-                     "at " + std::to_string(at_ms) + " is older than retention, which begins at " +
-                         std::to_string(oldest_ms_) + (LooksLikeSeconds(at_ms) ? kSecondsHint : ""),
+                     "at " + TimeText(at_ms) + " is older than retention, which begins at " +
+                         TimeText(oldest_ms_) + (LooksLikeSeconds(at_ms) ? kSecondsHint : ""),
                      "/at")
-               : Status::InvalidArgument("at " + std::to_string(at_ms) +
+               : Status::InvalidArgument("at " + TimeText(at_ms) +
                                              " is beyond max_future, which ends at " +
-                                             std::to_string(newest_ms_),
+                                             TimeText(newest_ms_),
                                          "/at");
   }
 
@@ -66,7 +67,7 @@ class TimeCheck {
   Status CheckNoneTooOld(std::span<const Given> given) const {
     for (const Given& one : given) {
       if (!one.at_ms || *one.at_ms >= oldest_ms_) continue;
-      return Status::Unavailable("at " + std::to_string(*one.at_ms) +
+      return Status::Unavailable("at " + TimeText(*one.at_ms) +
                                  " is older than retention by a clock that is in doubt");
     }
     return {};

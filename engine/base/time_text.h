@@ -1,0 +1,14 @@
+// base/time_text.h: a time for people, in messages.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace seendb {
+
+/// "1773144000000 (2026-03-10T12:00:00Z)": ms since 1970 UTC, as programs have them, and a date,
+/// with milliseconds where they are not zero. Outside the years 1 to 9998 the number alone.
+std::string TimeText(int64_t at_ms);
+
+}  // namespace seendb
