@@ -63,10 +63,13 @@ LOCK_HOUSES = {"engine", "common", "server", "tools"}
 COMMON_ROOMS = {
     "net": {"net"},
     "redis": {"redis", "net"},
+    "times": {"times"},
 }
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
-COMMON_USERS = {"tools": {"net", "redis"}, "server:ops": {"net", "redis"},
-                "server:migration": {"net", "redis"}, "server:main": {"net", "redis"},
+COMMON_USERS = {"tools": {"net", "redis", "times"}, "server:ops": {"net", "redis", "times"},
+                "server:ingest": {"times"}, "server:replica": {"times"},
+                "server:migration": {"net", "redis", "times"},
+                "server:main": {"net", "redis", "times"},
                 "server:transfer": {"net"}, "server:peers": {"net"}, "server:membership": {"net"},
                 "server:router": {"net"}}
 
@@ -91,6 +94,7 @@ THIRD_PARTY = {
     "gmock": set(),
     "benchmark": set(),
     "hiredis": {"common:redis"},
+    "date": {"common:times"},
 }
 
 # Standard headers that do not belong somewhere: the engine never prints, its pure rooms do no I/O.

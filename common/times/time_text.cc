@@ -1,10 +1,10 @@
-#include "time_parse.h"
+#include "times/time_text.h"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 
-namespace seendb::tool {
+namespace seendb::times {
 namespace {
 
 constexpr int64_t kFirstMillis = 100'000'000'000, kFirstMicros = kFirstMillis * 1'000,
@@ -75,15 +75,14 @@ std::optional<int64_t> ParseNumber(std::string_view text, TimeUnit unit) {
   return InRange(whole * 1000 + *fraction_ms);
 }
 
-/// "Z", "UTC", "GMT", "+08", "+0800", "+08:00" or nothing, in milliseconds east of UTC.
+/// Takes a zone off the front, in milliseconds east of UTC.
 std::optional<int64_t> TakeZoneMs(std::string_view* text) {
-  while (TakeChar(text, ' ')) continue;
-  if (text->empty() || TakeChar(text, 'Z') || TakeChar(text, 'z')) return 0;
+  if (TakeChar(text, 'Z') || TakeChar(text, 'z')) return 0;
   if (text->starts_with("UTC") || text->starts_with("GMT")) {
     text->remove_prefix(3);
     return 0;
   }
-  const int64_t sign = text->front() == '-' ? -1 : 1;
+  const int64_t sign = text->starts_with('-') ? -1 : 1;
   if (!TakeChar(text, '+') && !TakeChar(text, '-')) return std::nullopt;
   const auto hours = TakeNumber(text, 2);
   const bool more = TakeChar(text, ':') || !text->empty();
@@ -108,7 +107,7 @@ std::optional<int64_t> TakeClockMs(std::string_view* text, bool basic) {
 }
 
 /// `basic`: without dashes, and the T too may be absent.
-std::optional<int64_t> ParseDate(std::string_view text, bool basic) {
+std::optional<TimeRead> ReadDate(std::string_view text, bool basic, const TimeZone& zone) {
   const auto year = TakeNumber(&text, 4);
   if (!year || (!basic && !TakeChar(&text, '-'))) return std::nullopt;
   const auto month = TakeNumber(&text, 2);
@@ -124,38 +123,55 @@ std::optional<int64_t> ParseDate(std::string_view text, bool basic) {
   if (clock || (basic && !text.empty())) {
     const bool colons = text.size() > 2 && text[2] == ':';
     const auto clock_ms = TakeClockMs(&text, !colons);
-    const auto zone_ms = clock_ms ? TakeZoneMs(&text) : std::nullopt;
-    if (!zone_ms) return std::nullopt;
-    ms += *clock_ms - *zone_ms;
+    if (!clock_ms) return std::nullopt;
+    ms += *clock_ms;
+    while (TakeChar(&text, ' ')) continue;
+    if (!text.empty()) {
+      const auto east_ms = TakeZoneMs(&text);
+      if (!east_ms || !text.empty() || !InRange(ms - *east_ms)) return std::nullopt;
+      return TimeRead{ms - *east_ms, false};
+    }
   }
   if (!text.empty()) return std::nullopt;
-  return InRange(ms);
+  ms = zone.ToUtcMs(ms);
+  return InRange(ms) ? std::optional(TimeRead{ms, true}) : std::nullopt;
 }
 
 /// Of as many digits as a day or a second has, and of our times.
-std::optional<int64_t> DateOfDigits(std::string_view text) {
+std::optional<TimeRead> DateOfDigits(std::string_view text, const TimeZone& zone) {
   const bool digits = std::all_of(text.begin(), text.end(), IsDigit);
   const bool may_be = text.size() == kDayDigits || text.size() == kSecondDigits;
   if (!digits || !may_be || (!text.starts_with("19") && !text.starts_with("20"))) {
     return std::nullopt;
   }
-  return ParseDate(text, /*basic=*/true);
+  return ReadDate(text, /*basic=*/true, zone);
 }
 
 }  // namespace
 
-std::optional<int64_t> ParseTimeMs(std::string_view text, TimeUnit unit) {
+std::optional<TimeRead> ReadTime(std::string_view text, const TimeForm& form) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   if (text.empty() || !IsDigit(text.front())) return std::nullopt;
-  if (text.size() >= 10 && text[4] == '-') return ParseDate(text, /*basic=*/false);
+  if (text.size() >= 10 && text[4] == '-') return ReadDate(text, /*basic=*/false, form.zone);
   if (text.size() > kDayDigits && (text[kDayDigits] == 'T' || text[kDayDigits] == 't')) {
-    return ParseDate(text, /*basic=*/true);
+    return ReadDate(text, /*basic=*/true, form.zone);
   }
-  if (unit == TimeUnit::kAuto) {
-    if (const auto at_ms = DateOfDigits(text)) return at_ms;
+  if (form.unit == TimeUnit::kAuto) {
+    if (const auto read = DateOfDigits(text, form.zone)) return read;
   }
-  return ParseNumber(text, unit);
+  const auto at_ms = ParseNumber(text, form.unit);
+  return at_ms ? std::optional(TimeRead{*at_ms, false}) : std::nullopt;
+}
+
+std::optional<int64_t> ParseTimeMs(std::string_view text, const TimeForm& form) {
+  const auto read = ReadTime(text, form);
+  return read ? std::optional(read->at_ms) : std::nullopt;
+}
+
+std::optional<int64_t> ParseOffsetMs(std::string_view text) {
+  const auto east_ms = TakeZoneMs(&text);
+  return text.empty() ? east_ms : std::nullopt;
 }
 
 std::optional<int64_t> ParseSpanMs(std::string_view text) {
@@ -173,4 +189,4 @@ std::optional<int64_t> ParseSpanMs(std::string_view text) {
   return value * unit_ms;
 }
 
-}  // namespace seendb::tool
+}  // namespace seendb::times
