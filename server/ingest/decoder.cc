@@ -1,7 +1,13 @@
 #include "ingest/decoder.h"
 
+#include <cassert>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
 #include "api/events_json.h"
 #include "base/json_pointer.h"
+#include "base/outside_json.h"
 
 namespace seendb::ingest {
 namespace {
@@ -9,6 +15,51 @@ namespace {
 namespace ondemand = api::ondemand;
 
 constexpr uint32_t Bit(size_t member) { return 1u << member; }
+
+/// What a registry of schemas puts in front of a message: a zero and the number of a schema.
+constexpr size_t kRegistryBytes = 5;
+
+times::TimeUnit UnitOf(ops::AtUnit unit) {
+  switch (unit) {
+    case ops::AtUnit::kMillis:
+      return times::TimeUnit::kMillis;
+    case ops::AtUnit::kSeconds:
+      return times::TimeUnit::kSeconds;
+    case ops::AtUnit::kMicros:
+      return times::TimeUnit::kMicros;
+    case ops::AtUnit::kNanos:
+      return times::TimeUnit::kNanos;
+  }
+  return times::TimeUnit::kMillis;
+}
+
+const char* NameOf(ops::AtUnit unit) {
+  switch (unit) {
+    case ops::AtUnit::kMillis:
+      return "ms";
+    case ops::AtUnit::kSeconds:
+      return "s";
+    case ops::AtUnit::kMicros:
+      return "us";
+    case ops::AtUnit::kNanos:
+      return "ns";
+  }
+  return "";
+}
+
+/// Text that a record has beside its message. Writers of JSON put it in quotes.
+Status ReadTextId(std::optional<std::string_view> text, const std::string& field, api::Arena* arena,
+                  IdRef* id) {
+  if (!text) return Status::InvalidArgument("the record has none", field);
+  if (text->size() >= 2 && text->front() == '"' && text->back() == '"') {
+    const nlohmann::json quoted = ParseOutside(*text, 1);
+    if (!quoted.is_string()) return Status::InvalidArgument("quotes that do not pair", field);
+    *id = IdRef(arena->Copy(quoted.get_ref<const std::string&>()));
+  } else {
+    *id = IdRef(arena->Copy(*text));
+  }
+  return id->Validate().WithFieldPrefix(field);
+}
 
 }  // namespace
 
@@ -19,7 +70,9 @@ struct Decoder::Reading {
   std::vector<Play>* events;
   std::deque<Watch>* watches;
   std::optional<int64_t> record_ms;
-  uint32_t found = 0;  // members of the present event
+  IdRef user = {}, item = {};  // that the record has beside the message
+  uint32_t found = 0;          // members of the present event
+  bool deleted = false;        // the present event says that there is none
 
   /// `text` where it stays. What was unescaped lies in the parser's buffer, which the next message
   /// overwrites.
@@ -38,30 +91,61 @@ Decoder::Decoder(const ops::KafkaTopic& topic)
     if (!paths_[member]->empty()) looked_for_ |= Bit(member);
   }
   needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt));
+  time_form_.unit = UnitOf(topic.at_unit);
+  if (topic.time_zone.empty()) return;
+  const auto zone = times::TimeZone::Named(topic.time_zone);
+  assert(zone.ok());  // settings were checked
+  if (zone.ok()) time_form_.zone = *zone;
 }
 
-Status Decoder::Decode(std::string_view payload, std::optional<int64_t> record_ms,
-                       api::Arena* arena, std::vector<Play>* events,
-                       std::deque<Watch>* watches) const {
-  Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, watches,
-                  record_ms};
-  const size_t before = events->size(), watches_before = watches->size();
+void Decoder::SetZoneOfCollection(const times::TimeZone& zone) {
+  if (topic_.time_zone.empty()) time_form_.zone = zone;
+}
+
+Status Decoder::ReadAround(const Record& record, Reading* reading) const {
+  const auto read = [&](const ops::RecordPlace& place, std::optional<std::string_view> header,
+                        IdRef* id) {
+    if (place.key) return ReadTextId(record.key, "/@key", reading->arena, id);
+    if (place.header.empty()) return Status();
+    return ReadTextId(header, "/@header:" + place.header, reading->arena, id);
+  };
+  const Status status = read(topic_.user_place, record.user_header, &reading->user);
+  return status.ok() ? read(topic_.item_place, record.item_header, &reading->item) : status;
+}
+
+Status Decoder::ReadPayload(Reading* reading) const {
   api::JsonDocument document;
   ondemand::value root;
-  Status status = document.Begin(reading.body, &root);
-  if (status.ok()) {
-    ondemand::json_type type{};
-    if (const auto error = root.type().get(type)) {
-      status = api::Malformed(error);
-    } else if (type == ondemand::json_type::array) {
-      status =
-          api::ReadElements(root, kMaxMessageEvents, "events",
-                            [&](size_t, ondemand::value one) { return ReadEvent(one, &reading); });
-    } else {
-      status = ReadEvent(root, &reading);
-    }
+  Status status = document.Begin(reading->body, &root);
+  if (!status.ok()) return status;
+  ondemand::json_type type{};
+  if (const auto error = root.type().get(type)) {
+    status = api::Malformed(error);
+  } else if (type == ondemand::json_type::array) {
+    status = api::ReadElements(root, kMaxMessageEvents, "events", [&](size_t, ondemand::value one) {
+      return ReadEvent(one, reading);
+    });
+  } else {
+    status = ReadEvent(root, reading);
   }
-  if (status.ok()) status = document.End();
+  return status.ok() ? document.End() : status;
+}
+
+Status Decoder::Decode(const Record& record, api::Arena* arena, std::vector<Play>* events,
+                       std::deque<Watch>* watches) const {
+  std::string_view payload = record.payload;
+  if (payload.data() == nullptr) return Status::Ok();
+  if (topic_.framing == ops::Framing::kConfluent) {
+    if (payload.size() < kRegistryBytes || payload.front() != 0) {
+      return Status::InvalidArgument("does not begin with the five bytes of a schema registry");
+    }
+    payload.remove_prefix(kRegistryBytes);
+  }
+  Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, watches,
+                  record.at_ms};
+  const size_t before = events->size(), watches_before = watches->size();
+  Status status = ReadAround(record, &reading);
+  if (status.ok()) status = ReadPayload(&reading);
   if (!status.ok()) {
     events->resize(before);
     watches->resize(watches_before);
@@ -75,9 +159,16 @@ Status Decoder::ReadEvent(ondemand::value value, Reading* reading) const {
     return error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
                                              : api::Malformed(error);
   }
-  reading->events->push_back({{}, {}, reading->record_ms});
+  const size_t watches_before = reading->watches->size();
+  reading->events->push_back({reading->user, reading->item, reading->record_ms});
   reading->found = 0;
+  reading->deleted = false;
   if (Status status = ReadObject(object, 0, looked_for_, reading); !status.ok()) return status;
+  if (reading->deleted) {
+    reading->events->pop_back();
+    reading->watches->resize(watches_before);
+    return Status::Ok();
+  }
   for (size_t member = 0; member < kMembers; ++member) {
     if ((needed_ & ~reading->found & Bit(member)) == 0) continue;
     std::string where;
@@ -110,9 +201,11 @@ Status Decoder::ReadObject(ondemand::object object, size_t depth, uint32_t candi
     Status status;
     if (ends != kMembers) {
       status = ReadMember(ends, field.value(), reading);
+    } else if (ondemand::value below_value = field.value(); api::TokenOf(below_value) == "null") {
+      reading->deleted = reading->deleted || (through & (Bit(kUser) | Bit(kItem))) != 0;
     } else {
       ondemand::object below;
-      const auto error = field.value().get_object().get(below);
+      const auto error = below_value.get_object().get(below);
       status = error ? Status::InvalidArgument("must be an object")
                      : ReadObject(below, depth + 1, through, reading);
     }
@@ -129,11 +222,28 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
   if (member == kItem) return ReadId(value, reading, &event.item);
   if (member == kDay) return ReadDay(value, reading, &event.day);
   if (member != kAt) return ReadWatch(member, value, reading);
-  Status status = api::ReadTime(value, &event.at_ms);
-  if (!status.ok() || !topic_.at_seconds) return status;
-  if (*event.at_ms > INT64_MAX / 1'000) return Status::InvalidArgument("must be a time in s");
-  *event.at_ms *= 1'000;
-  return status;
+  return ReadAt(value, &event);
+}
+
+// Writers of floating-point numbers may use exponents.
+Status Decoder::ReadAt(ondemand::value value, Play* event) const {
+  std::string_view text = api::TokenOf(value);
+  std::string plain;
+  if (text.starts_with('"')) {
+    if (Status status = api::ReadText(value, &text); !status.ok()) return status;
+  } else if (text.find_first_of("eE") != std::string_view::npos) {
+    double number = 0;
+    if (!value.get_double().get(number) && number >= 0 && number < 1e18) {
+      char buffer[32];
+      std::snprintf(buffer, sizeof buffer, "%.3f", number);
+      text = plain = buffer;
+    }
+  }
+  event->at_ms = times::ParseTimeMs(text, time_form_);
+  if (event->at_ms) return Status::Ok();
+  return Status::InvalidArgument(std::string("must be a time: a number of ") +
+                                 NameOf(topic_.at_unit) +
+                                 " since 1970 (at_unit), or text as ISO 8601 writes it");
 }
 
 Status Decoder::ReadWatch(size_t member, ondemand::value value, Reading* reading) const {

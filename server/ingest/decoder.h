@@ -2,8 +2,12 @@
 // user, item and time are found by the topic's paths, and, where an event has it, what the player
 // said and the day its client was told last (null: nothing). Whatever else is there is ignored.
 //
-// A message is taken whole or not at all. Ids are text or unsigned 64-bit integers, times unsigned
-// integers, ms or s since 1970; without a path for it the record's own time counts.
+// A message is taken whole or not at all. Ids are text or unsigned 64-bit integers; one may be the
+// record's key or a header of it, as text (in quotes or not), for all events of the message. Times
+// are numbers of the topic's unit since 1970, with a fraction or without, or text as ISO 8601 and
+// databases write it; without a path for it the record's own time counts. A message without bytes
+// (a tombstone), and one whose path to the user or the item ends in null on the way (a deletion of
+// a change log), holds no event and is no fault.
 
 #pragma once
 
@@ -20,23 +24,35 @@
 #include "api/json_read.h"
 #include "ops/kafka_config.h"
 #include "seendb/events.h"
+#include "times/time_text.h"
 
 namespace seendb::ingest {
 
 /// Most events of one message.
 inline constexpr size_t kMaxMessageEvents = 32'768;
 
+/// A record of a log, as far as events come from it; borrowed.
+struct Record {
+  std::string_view payload = {};
+  std::optional<std::string_view> key = {};
+  /// The values of the headers that the topic names, where the record has them.
+  std::optional<std::string_view> user_header = {}, item_header = {};
+  std::optional<int64_t> at_ms = {};  ///< its time, if it has one
+};
+
 /// See the head of this file. Threads: one at a time, and no other JSON of the thread meanwhile.
 class Decoder {
  public:
   /// `topic` is borrowed.
   explicit Decoder(const ops::KafkaTopic& topic);
+  /// Where the topic's settings name no zone, dates without one are of this zone; at first of UTC.
+  void SetZoneOfCollection(const times::TimeZone& zone);
 
-  /// Appends the events of `payload` to `*events`; their texts lie in `*arena`, what the player
-  /// said in `*watches`. `record_ms`: the record's time, if it has one. On a refusal
-  /// (kInvalidArgument, its field where in the message) `*events` and `*watches` are as before.
-  Status Decode(std::string_view payload, std::optional<int64_t> record_ms, api::Arena* arena,
-                std::vector<Play>* events, std::deque<Watch>* watches) const;
+  /// Appends the events of a record to `*events`; their texts lie in `*arena`, what the player said
+  /// in `*watches`. On a refusal (kInvalidArgument, its field where in the message; "/@key" and
+  /// "/@header:NAME" of the record) `*events` and `*watches` are as before.
+  Status Decode(const Record& record, api::Arena* arena, std::vector<Play>* events,
+                std::deque<Watch>* watches) const;
 
  private:
   enum Member : size_t {
@@ -52,10 +68,13 @@ class Decoder {
   };
   struct Reading;
 
+  Status ReadAround(const Record& record, Reading* reading) const;
+  Status ReadPayload(Reading* reading) const;
   Status ReadEvent(api::ondemand::value value, Reading* reading) const;
   Status ReadObject(api::ondemand::object object, size_t depth, uint32_t candidates,
                     Reading* reading) const;
   Status ReadMember(size_t member, api::ondemand::value value, Reading* reading) const;
+  Status ReadAt(api::ondemand::value value, Play* event) const;
   Status ReadWatch(size_t member, api::ondemand::value value, Reading* reading) const;
   Status ReadDay(api::ondemand::value value, Reading* reading, std::string_view* day) const;
   Status ReadId(api::ondemand::value value, Reading* reading, IdRef* id) const;
@@ -63,6 +82,7 @@ class Decoder {
   const ops::KafkaTopic& topic_;
   std::array<const std::vector<std::string>*, kMembers> paths_;
   uint32_t looked_for_ = 0, needed_ = 0;  // bit sets of members
+  times::TimeForm time_form_;
 };
 
 }  // namespace seendb::ingest

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/sync.h"
+#include "ingest/topic_outcomes.h"
 #include "ops/ingest_state.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
@@ -64,6 +65,9 @@ class PartitionTable {
   void SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset);
   void CountError();
   void CountPutOff();
+  /// Whether anything of each topic is taken.
+  TopicOutcomes& outcomes() { return outcomes_; }
+  const TopicOutcomes& outcomes() const { return outcomes_; }
 
   /// Where these partitions of all topics begin is known, or can't be.
   void SetBegun(std::set<uint32_t> partitions);
@@ -85,6 +89,7 @@ class PartitionTable {
   using Key = std::pair<std::string, int32_t>;
 
   const ops::KafkaConfig& config_;
+  TopicOutcomes outcomes_;
   mutable Mutex mutex_{LockRank::kLeaf};
   std::map<Key, Row> rows_ GUARDED_BY(mutex_);
   std::set<uint32_t> begun_ GUARDED_BY(mutex_);

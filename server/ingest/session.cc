@@ -146,6 +146,22 @@ std::optional<int64_t> TimeOf(const rd_kafka_message_t& message) {
   return at_ms;
 }
 
+/// The newest value of a header; nothing where the record has none of that name.
+std::optional<std::string_view> HeaderOf(const rd_kafka_message_t& message,
+                                         const std::string& name) {
+  rd_kafka_headers_t* headers = nullptr;
+  if (name.empty() || rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return {};
+  }
+  const void* value = nullptr;
+  size_t size = 0;
+  if (rd_kafka_header_get_last(headers, name.c_str(), &value, &size) !=
+      RD_KAFKA_RESP_ERR_NO_ERROR) {
+    return {};
+  }
+  return std::string_view(static_cast<const char*>(value), size);
+}
+
 }  // namespace
 
 // The brokers' time of it is the same for all replicas, whenever they read it.
@@ -182,7 +198,9 @@ void Session::Take(const rd_kafka_message_t& message) {
                       TimeOf(message),
                       {static_cast<const char*>(message.key), message.key_len},
                       {static_cast<const char*>(message.payload), message.len},
-                      ArrivalOf(*reader, message)};
+                      ArrivalOf(*reader, message),
+                      HeaderOf(message, reader->topic.user_place.header),
+                      HeaderOf(message, reader->topic.item_place.header)};
   if (!reader->batch.Fits(taken) && !Apply(reader)) return;
   Add(reader, taken);
   next->second = message.offset + 1;
@@ -265,7 +283,8 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
 // again. So it is where the shard or the collection went, or the collection is another one. Plays
 // are on their way to the old store, if their collection moves in from one, before the offsets say
 // that they were read.
-bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch) {
+bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch,
+                             IngestResult* counted) {
   bool refused = false;
   migration::OnRecorded on_recorded;
   if (migrations_ != nullptr && !batch.impressions) {
@@ -275,9 +294,10 @@ bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch)
     if (const auto told = std::exchange(on_recorded, nullptr)) told(result);
   };
   const bool ended = Insist("ingest_put_off", [&] {
-    const Result<IngestResult> result = engine_->Ingest(batch);
+    Result<IngestResult> result = engine_->Ingest(batch);
     if (result.ok()) table_->AddRefused(topic, *result);
     if (result.ok()) tell(&*result);
+    if (result.ok()) *counted = *result;
     Status done = result.status();
     refused = done.code() == StatusCode::kIncompatible;
     if (shards_ != nullptr && !done.ok()) {
@@ -293,6 +313,17 @@ bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch)
   return ended && !refused;
 }
 
+void Session::NoteOutcome(const Reader& reader, const IngestResult& counted) {
+  const std::vector<DeadLetter>& letters = reader.batch.dead_letters();
+  std::string why;
+  for (size_t i = 0; i < kRefusalReasons && why.empty(); ++i) {
+    if (counted.refused_by[i] > 0) why = RefusalReasonName(static_cast<RefusalReason>(i));
+  }
+  if (!letters.empty()) why = letters.back().reason;
+  table_->outcomes().Note(reader.topic.topic, counted.accepted, counted.refused + letters.size(),
+                          why, Clock::now());
+}
+
 bool Session::Apply(Reader* reader) {
   TopicBatch& batch = reader->batch;
   const std::string& topic = reader->topic.topic;
@@ -302,7 +333,9 @@ bool Session::Apply(Reader* reader) {
   IngestBatch view = batch.View(reader->applied);
   view.outbox_first_plays = !reader->topic.first_of_day_topic.empty();
   view.partition_is_shard = shards_ != nullptr;
-  if (!buried || !InsistOnIngest(topic, view)) return false;
+  IngestResult counted;
+  if (!buried || !InsistOnIngest(topic, view, &counted)) return false;
+  NoteOutcome(*reader, counted);
   for (const DeadLetter& letter : batch.dead_letters()) {
     table_->AddMisrouted(topic, letter.partition, letter.misrouted ? 1 : 0);
   }
@@ -326,6 +359,12 @@ void Session::Tick() {
         if (error != RD_KAFKA_RESP_ERR_NO_ERROR || high < 0) continue;
         table_->SetHighWatermark(reader->topic.topic, partition, high);
       }
+    }
+    const auto nothing_taken = table_->outcomes().NothingTaken(now);
+    for (const auto& reader : readers_) {
+      const auto found = nothing_taken.find(reader->topic.topic);
+      if (found == nothing_taken.end() || reader->next.empty()) continue;
+      Alarm(*reader, reader->next.begin()->first, "nothing_taken", found->second);
     }
     changed_ = changed_ || ShardsChanged();
   }

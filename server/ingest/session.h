@@ -94,7 +94,8 @@ class Session {
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
   bool Insist(const char* what, const std::function<Status()>& work);
-  bool InsistOnIngest(const std::string& topic, const IngestBatch& batch);
+  bool InsistOnIngest(const std::string& topic, const IngestBatch& batch, IngestResult* counted);
+  void NoteOutcome(const Reader& reader, const IngestResult& counted);
   bool ShardsChanged() const { return shards_ != nullptr && shards_->readable() != readable_; }
   void Tick();
   void CommitToGroup();

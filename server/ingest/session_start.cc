@@ -29,6 +29,10 @@ Status Session::FindPartitions(Reader* reader) {
   std::copy_if(found->begin(), found->end(), std::back_inserter(reader->partitions),
                [this](int32_t partition) { return Owns(partition); });
   reader->policy = PolicyOf(reader->topic.collection);
+  if (reader->policy) {
+    reader->batch.SetZoneOfCollection(
+        times::TimeZone::Fixed(int64_t{reader->policy->utc_offset_minutes} * 60'000));
+  }
   reader->wrong_shape.clear();
   if (shards_ != nullptr && !found->empty()) {
     const Status shape = CheckShape(reader->topic.topic, found->size(), shards_->partitions);

@@ -54,7 +54,12 @@ void TopicBatch::Add(const Message& message) {
   assert(Fits(message));
   Progress& progress = Pass(message);
   const size_t before = events_.size();
-  Status status = decoder_.Decode(message.payload, message.at_ms, &arena_, &events_, &watches_);
+  Record record{.payload = message.payload,
+                .user_header = message.user_header,
+                .item_header = message.item_header,
+                .at_ms = message.at_ms};
+  if (message.key.data() != nullptr) record.key = message.key;
+  Status status = decoder_.Decode(record, &arena_, &events_, &watches_);
   const std::optional<IdRef> misrouted =
       status.ok() ? FindMisrouted(before, message.partition) : std::nullopt;
   if (misrouted) {

@@ -29,9 +29,10 @@ struct Arrival {
 struct Message {
   int32_t partition = 0;
   int64_t offset = 0;
-  std::optional<int64_t> at_ms = {};  ///< the record's time, if it has one
-  std::string_view key, payload;
+  std::optional<int64_t> at_ms = {};        ///< the record's time, if it has one
+  std::string_view key = {}, payload = {};  ///< without data: the record has none
   std::optional<Arrival> arrival = {};
+  std::optional<std::string_view> user_header = {}, item_header = {};  ///< as in Record
 };
 
 /// A message that held no event, and why.
@@ -53,6 +54,9 @@ class TopicBatch {
   explicit TopicBatch(const ops::KafkaTopic& topic,
                       std::function<uint32_t(IdRef)> partition_of = {})
       : topic_(topic), decoder_(topic), partition_of_(std::move(partition_of)) {}
+
+  /// Of the topic's collection: see Decoder.
+  void SetZoneOfCollection(const times::TimeZone& zone) { decoder_.SetZoneOfCollection(zone); }
 
   /// Takes the next message of its partition. Precondition: Fits(message).
   void Add(const Message& message);
@@ -92,7 +96,7 @@ class TopicBatch {
   std::optional<IdRef> FindMisrouted(size_t first, int32_t partition) const;
 
   const ops::KafkaTopic& topic_;
-  const Decoder decoder_;
+  Decoder decoder_;
   const std::function<uint32_t(IdRef)> partition_of_;
   api::Arena arena_{1u << 20};
   std::vector<Play> events_;

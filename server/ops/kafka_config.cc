@@ -9,6 +9,7 @@
 #include "base/json_pointer.h"
 #include "seendb/ingest.h"
 #include "seendb/policy.h"
+#include "times/time_zone.h"
 
 namespace seendb::ops {
 namespace {
@@ -49,6 +50,57 @@ Setter Path(std::vector<std::string>* to) {
     }
     const bool empty = std::any_of(to->begin(), to->end(), [](const auto& s) { return s.empty(); });
     return empty ? refused : Status::Ok();
+  };
+}
+
+/// A path, or "@key", or "@header:NAME".
+Setter IdPlace(std::vector<std::string>* path, RecordPlace* place) {
+  return [=](const Json& value) {
+    constexpr std::string_view kHeader = "@header:";
+    *place = {};
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    if (text == "@key") place->key = true;
+    if (text.starts_with(kHeader)) place->header = text.substr(kHeader.size());
+    if (*place) {
+      path->clear();
+      return Status::Ok();
+    }
+    if (!text.starts_with(kHeader) && Path(path)(value).ok()) return Status::Ok();
+    return Status::InvalidArgument(
+        "must be a member's name, a path \"/a/b\", \"@key\" or \"@header:NAME\"");
+  };
+}
+
+/// The value that a word stands for.
+template <typename T, size_t N>
+Setter WordOf(T* to, const std::array<std::pair<std::string_view, T>, N>& words) {
+  return [=](const Json& value) {
+    std::string all;
+    for (const auto& [word, meaning] : words) {
+      if (value == word) {
+        *to = meaning;
+        return Status::Ok();
+      }
+      all += (all.empty() ? "" : ", ") + std::string(word);
+    }
+    return Status::InvalidArgument("must be one of " + all);
+  };
+}
+
+constexpr std::array<std::pair<std::string_view, AtUnit>, 4> kAtUnits = {{{"ms", AtUnit::kMillis},
+                                                                          {"s", AtUnit::kSeconds},
+                                                                          {"us", AtUnit::kMicros},
+                                                                          {"ns", AtUnit::kNanos}}};
+constexpr std::array<std::pair<std::string_view, Framing>, 2> kFramings = {
+    {{"none", Framing::kNone}, {"confluent", Framing::kConfluent}}};
+
+Setter ZoneName(std::string* to) {
+  return [=](const Json& value) {
+    const std::string name = value.is_string() ? value.get<std::string>() : "";
+    const auto zone = times::TimeZone::Named(name);
+    if (!zone.ok()) return Status::InvalidArgument(std::string(zone.status().message()));
+    *to = name;
+    return Status::Ok();
   };
 }
 
@@ -106,6 +158,10 @@ Status CheckPaths(const KafkaTopic& topic) {
                                      PointerTo(all[i].first));
     }
   }
+  const RecordPlace &user = topic.user_place, &item = topic.item_place;
+  if (item && user.key == item.key && user.header == item.header) {
+    return Status::InvalidArgument("is where user is", "/item");
+  }
   if (topic.impressions && !topic.first_of_day_topic.empty()) {
     return Status::InvalidArgument("is of plays only", "/first_of_day_topic");
   }
@@ -117,10 +173,12 @@ Status ReadTopic(const Json& value, KafkaTopic* topic) {
                               {{"topic", TopicName(&topic->topic)},
                                {"collection", Name(&topic->collection)},
                                {"kind", OneOf(&topic->impressions, "plays", "impressions")},
-                               {"user", Path(&topic->user)},
-                               {"item", Path(&topic->item)},
+                               {"user", IdPlace(&topic->user, &topic->user_place)},
+                               {"item", IdPlace(&topic->item, &topic->item_place)},
                                {"at", Path(&topic->at)},
-                               {"at_unit", OneOf(&topic->at_seconds, "ms", "s")},
+                               {"at_unit", WordOf(&topic->at_unit, kAtUnits)},
+                               {"time_zone", ZoneName(&topic->time_zone)},
+                               {"framing", WordOf(&topic->framing, kFramings)},
                                {"progress_s", Path(&topic->progress_s)},
                                {"duration_s", Path(&topic->duration_s)},
                                {"device", Path(&topic->device)},

@@ -14,6 +14,23 @@
 
 namespace seendb::ops {
 
+/// An id that is not in the message but in the record around it.
+struct RecordPlace {
+  bool key = false;    ///< the record's key
+  std::string header;  ///< a header of this name; empty: none
+
+  explicit operator bool() const { return key || !header.empty(); }
+};
+
+/// What a bare number of a topic's times counts.
+enum class AtUnit : uint8_t { kMillis, kSeconds, kMicros, kNanos };
+
+/// What the bytes of a message are.
+enum class Framing : uint8_t {
+  kNone,       ///< JSON
+  kConfluent,  ///< JSON behind the five bytes that name a schema of a registry
+};
+
 /// One topic: which events it holds, and where in a message they are.
 struct KafkaTopic {
   std::string topic;
@@ -21,8 +38,11 @@ struct KafkaTopic {
   bool impressions = false;  ///< "kind": events were served, not watched
   /// Members of an event, each a path of names from the event's object down.
   std::vector<std::string> user = {"user"}, item = {"item"};
-  std::vector<std::string> at;  ///< empty: the record's own timestamp counts
-  bool at_seconds = false;      ///< "at_unit": s instead of ms
+  RecordPlace user_place, item_place;  ///< in place of a path, which is empty then
+  std::vector<std::string> at;         ///< empty: the record's own timestamp counts
+  AtUnit at_unit = AtUnit::kMillis;    ///< of numbers
+  std::string time_zone;  ///< of dates that name none, as times::TimeZone; empty: the collection's
+  Framing framing = Framing::kNone;
   /// Where the player is: read where an event has them, of plays only; empty: nowhere.
   std::vector<std::string> progress_s, duration_s, device, fields;
   std::vector<std::string> day;    ///< the day the client was told last, likewise

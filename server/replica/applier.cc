@@ -209,7 +209,8 @@ Status Applier::ApplyPlain(const LogRecord& record, int64_t from, Applied* appli
   std::vector<Play> plays;
   std::deque<Watch> watches;
   applied->header = {LogKind::kPlays, context_.engine->NowMs(), 0};
-  applied->verdict = decoder.Decode(record.value, record.time_ms, &arena_, &plays, &watches);
+  applied->verdict =
+      decoder.Decode({.payload = record.value, .at_ms = record.time_ms}, &arena_, &plays, &watches);
   return Ingest(record, from, topic.collection, false, plays, !applied->verdict.ok(), applied);
 }
 
@@ -278,15 +279,18 @@ Status Applier::TellOldStores(const LogRecord& record, const cluster::LogHeader&
   return {};
 }
 
-// {"collection":"video","key":"watched:{user}","users":["a",7]}: all of their past is in the log.
+// {"collection":"video","key":"watched:{user}","users":["a",7]}: all of their past is in the log;
+// with "everybody":true, of all users that have any.
 Status Applier::ApplyImported(const LogRecord& record, Applied* applied) {
   Status& verdict = applied->verdict;
   std::string collection, key;
   std::vector<std::string> users;
+  bool everybody = false;
   try {
     const auto body = ParseOutside(record.value);
     collection = body.at("collection").get<std::string>();
     key = body.at("key").get<std::string>();
+    everybody = body.value("everybody", false);
     for (const auto& user : body.at("users")) {
       users.push_back(user.is_string() ? user.get<std::string>()
                                        : std::to_string(user.get<uint64_t>()));
@@ -311,7 +315,7 @@ Status Applier::ApplyImported(const LogRecord& record, Applied* applied) {
       context_.migrations == nullptr ? nullptr : context_.migrations->Find(collection);
   verdict = migration == nullptr
                 ? Status::NotFound("the settings have no migration of it", "/collection")
-                : migration->NoteByLog(key, ids);
+                : migration->NoteByLog(key, ids, everybody);
   return verdict.code() == StatusCode::kIOError ? NotNow(verdict) : Status();
 }
 

@@ -24,6 +24,7 @@ using seendb::fuzz::PlainEvent;
 using Path = std::vector<std::string>;
 
 constexpr int64_t kRecordMs = 1'700'000'000'000;
+constexpr int64_t kLastMs = 253'402'300'799'999;  // of the year 9999
 constexpr int64_t kNested = 500;  // the decoder refuses documents nested deeper than some 1,000
 
 seendb::ops::KafkaTopic TopicOf(uint8_t choice) {
@@ -32,7 +33,7 @@ seendb::ops::KafkaTopic TopicOf(uint8_t choice) {
   if ((choice & 2) != 0) topic.user = {"user", "item"};
   if ((choice & 4) != 0) topic.item = {"a", "b", "item"};
   if ((choice & 8) != 0) topic.at = {"a", "at"};
-  topic.at_seconds = (choice & 16) != 0;
+  if ((choice & 16) != 0) topic.at_unit = seendb::ops::AtUnit::kSeconds;
   if ((choice & 32) != 0) topic.progress_s = {"a", "p"};
   if ((choice & 64) != 0) {
     topic.device = {"device"};
@@ -42,22 +43,51 @@ seendb::ops::KafkaTopic TopicOf(uint8_t choice) {
   return topic;
 }
 
-/// What lies at `path`; null where nothing does.
-const Json* At(const Json& event, const Path& path) {
+/// Where a path leads.
+struct Found {
+  const Json* value = nullptr;  // null: nowhere
+  bool through_null = false, through_other = false;
+};
+
+Found Follow(const Json& event, const Path& path) {
   const Json* at = &event;
   for (const std::string& name : path) {
-    if (!at->is_object()) return nullptr;
+    if (at->is_null()) return {.through_null = true};
+    if (!at->is_object()) return {.through_other = true};
     const auto found = at->find(name);
-    if (found == at->end()) return nullptr;
+    if (found == at->end()) return {};
     at = &*found;
   }
-  return at;
+  return {.value = at};
 }
 
-std::optional<std::string> PlainId(const Json& event, const Path& path) {
+const Json* At(const Json& event, const Path& path) { return Follow(event, path).value; }
+
+std::vector<Path> PathsOf(const seendb::ops::KafkaTopic& topic) {
+  return {topic.user,       topic.item,   topic.at,     topic.day,
+          topic.progress_s, topic.device, topic.fields, topic.duration_s};
+}
+
+/// An event that a change log took away: a path to its ids ends in null on the way.
+bool IsDeleted(const Json& event, const seendb::ops::KafkaTopic& topic) {
+  return event.is_object() &&
+         (Follow(event, topic.user).through_null || Follow(event, topic.item).through_null);
+}
+
+/// Nothing: it can't be read. Empty: there is none.
+std::optional<std::string> PlainId(const Json& event, const Path& path, bool may_lack) {
   const Json* const at = At(event, path);
-  if (at == nullptr) return {};
+  if (at == nullptr) return may_lack ? std::optional<std::string>("") : std::nullopt;
   return seendb::fuzz::PlainId({{"id", *at}}, "id");
+}
+
+/// A time that this reading does not judge: text, or a number with a fraction.
+bool HasOddTime(const Json& document, const seendb::ops::KafkaTopic& topic) {
+  const Json list = document.is_array() ? document : Json::array({document});
+  return !topic.at.empty() && std::any_of(list.begin(), list.end(), [&](const Json& event) {
+    const Json* const at = event.is_object() ? At(event, topic.at) : nullptr;
+    return at != nullptr && (at->is_string() || at->is_number_float());
+  });
 }
 
 /// What the player said, under the names of the server's own events.
@@ -73,7 +103,13 @@ std::optional<Json> PlainWatchOf(const Json& event, const seendb::ops::KafkaTopi
 }
 
 std::optional<PlainEvent> PlainRead(const Json& event, const seendb::ops::KafkaTopic& topic) {
-  const auto user = PlainId(event, topic.user), item = PlainId(event, topic.item);
+  if (!event.is_object()) return {};
+  for (const Path& path : PathsOf(topic)) {
+    if (Follow(event, path).through_other) return {};
+  }
+  const bool deleted = IsDeleted(event, topic);
+  const auto user = PlainId(event, topic.user, deleted);
+  const auto item = PlainId(event, topic.item, deleted);
   if (!user || !item) return {};
   PlainEvent read{*user, *item, kRecordMs, {}};
   const auto watch = PlainWatchOf(event, topic);
@@ -88,9 +124,10 @@ std::optional<PlainEvent> PlainRead(const Json& event, const seendb::ops::KafkaT
   }
   if (topic.at.empty()) return read;
   const Json* const at = At(event, topic.at);
-  const int64_t unit = topic.at_seconds ? 1'000 : 1;
+  if (at == nullptr && deleted) return read;
+  const int64_t unit = topic.at_unit == seendb::ops::AtUnit::kSeconds ? 1'000 : 1;
   if (at == nullptr || !at->is_number_unsigned()) return {};
-  if (at->get<uint64_t>() > static_cast<uint64_t>(INT64_MAX / unit)) return {};
+  if (at->get<uint64_t>() > static_cast<uint64_t>(kLastMs / unit)) return {};
   read.at_ms = at->get<int64_t>() * unit;
   return read;
 }
@@ -103,7 +140,7 @@ std::optional<std::vector<PlainEvent>> PlainMessage(const Json& document,
   for (const Json& one : list) {
     const auto event = PlainRead(one, topic);
     if (!event) return {};
-    events.push_back(*event);
+    if (!IsDeleted(one, topic)) events.push_back(*event);
   }
   return events;
 }
@@ -124,13 +161,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   seendb::api::Arena arena(1 << 20);
   std::vector<Play> events;
   std::deque<seendb::Watch> watches;
-  const seendb::Status status = decoder.Decode(payload, kRecordMs, &arena, &events, &watches);
+  const seendb::Status status =
+      decoder.Decode({.payload = payload, .at_ms = kRecordMs}, &arena, &events, &watches);
   Check(status.ok() || events.empty());
   for (const Play& event : events) Check(event.user.Validate().ok() && event.item.Validate().ok());
 
   const auto document = seendb::fuzz::PlainDocument(payload);
   const auto opening = [](char c) { return c == '[' || c == '{'; };
   if (!document || std::count_if(payload.begin(), payload.end(), opening) > kNested) return 0;
+  if (payload.data() == nullptr || HasOddTime(*document, topic)) return 0;
   const auto plain = PlainMessage(*document, topic);
   const bool long_fields = plain && payload.size() > seendb::kMaxFieldsBytes && HasFields(*plain);
   Check(status.ok() ? plain.has_value() : !plain || long_fields);

@@ -6,6 +6,7 @@ One broker serves all tests; each has topics of its own.
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -165,6 +166,46 @@ class BrokerTest(unittest.TestCase):
                               "seendb.reason=" % offset, headers)
             self.assertIn("at /item", letters[1])
             self.assertIn("at /0/item", letters[2])
+
+    def test_ids_and_times_as_producers_write_them(self):
+        at = now_ms() - 60_000
+        text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at / 1000))
+        self.broker.topic("forms", 1)
+        send(self.broker, "forms", [
+            "u1\t" + json.dumps({"item": "micros", "at": at * 1000}),
+            '"u1"\t' + json.dumps({"item": "zoned", "at": text + "Z"}),
+            "u1\t" + json.dumps({"item": "local", "at": text}),
+            "u2\t" + json.dumps([{"item": "a", "at": at * 1000 + 0.5}, {"item": "b", "at": at * 1000}])])
+        self.broker.topic("changes", 1)
+        subprocess.run(["kcat", "-b", self.broker.address, "-P", "-t", "changes", "-Z", "-K", "\t",
+                        "-H", "uid=old", "-H", "uid=u3"], check=True, input="".join(line + "\n" for line in (
+                            "k1\t" + json.dumps({"after": {"id": "row"}, "op": "c"}), "k1\t",
+                            "k2\t" + json.dumps({"after": None, "op": "d"}))).encode())
+        topics = [{"topic": "forms", "user": "@key", "at": "at", "at_unit": "us",
+                   "time_zone": "Etc/GMT-5"},
+                  {"topic": "changes", "user": "@header:uid", "item": "/after/id"}]
+        with Server(config=settings(self.broker, *topics)) as server:
+            wait_read(server, "forms", 4)
+            wait_read(server, "changes", 3)
+            counts = ingested(server)
+            self.assertEqual((counts["plays_accepted"], counts["plays_refused"],
+                              counts["dead_letters"]), (6, 0, 0))
+            for user, items in (("u1", ["micros", "zoned", "local"]), ("u2", ["a", "b"]),
+                                ("u3", ["row"])):
+                answer = server.post("/filter", {"user": user, "items": items + ["other"]}).json
+                self.assertEqual(answer["unseen"], ["other"], user)
+
+    def test_a_topic_of_which_nothing_is_taken_is_named(self):
+        self.broker.topic("unfit", 1)
+        send(self.broker, "unfit", ["k\t" + json.dumps({"uid": "u1", "item": "v"})] * 3)
+        topic = {"topic": "unfit"}
+        with Server(config=settings(self.broker, topic)) as server:
+            wait(lambda: self.alarms(server, "unfit") == ["nothing_taken"], server)
+            (problem,) = wait(lambda: server.get("/readyz").json["problems"], server)
+            self.assertIn("nothing of topic unfit is taken", problem)
+            self.assertIn("missing field at /user", problem)
+            send(self.broker, "unfit", ["k\t" + json.dumps({"user": "u1", "item": "v"})])
+            wait(lambda: not server.get("/readyz").json.get("problems"), server)
 
     def test_impressions_nested_members_and_arrays(self):
         self.broker.topic("served", 2)

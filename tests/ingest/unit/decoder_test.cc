@@ -15,11 +15,13 @@ struct Decoded {
 
 class DecoderTest : public ::testing::Test {
  protected:
-  Decoded Decode(std::string_view payload) {
+  Decoded Decode(const Record& record) {
     Decoded decoded;
-    decoded.status =
-        Decoder(topic_).Decode(payload, kRecordMs, &arena_, &decoded.events, &decoded.watches);
+    decoded.status = Decoder(topic_).Decode(record, &arena_, &decoded.events, &decoded.watches);
     return decoded;
+  }
+  Decoded Decode(std::string_view payload) {
+    return Decode(Record{.payload = payload, .at_ms = kRecordMs});
   }
   void ExpectOne(std::string_view payload, const char* user, const char* item, int64_t at_ms) {
     const Decoded decoded = Decode(payload);
@@ -55,16 +57,112 @@ TEST_F(DecoderTest, WhatIsNotMappedIsIgnored) {
             "u", "v", kRecordMs);
 }
 
-TEST_F(DecoderTest, TimesInMsAndSeconds) {
+TEST_F(DecoderTest, TimesInTheTopicsUnit) {
   topic_.at = {"when"};
-  ExpectOne(R"({"user":"u","item":"v","when":1700000000123})", "u", "v", 1'700'000'000'123);
+  const auto at = [](const std::string& when) {
+    return R"({"user":"u","item":"v","when":)" + when + "}";
+  };
+  ExpectOne(at("1700000000123"), "u", "v", 1'700'000'000'123);
+  ExpectOne(at("1700000000123.9"), "u", "v", 1'700'000'000'123);
+  ExpectOne(at("\"1700000000123\""), "u", "v", 1'700'000'000'123);
+  ExpectOne(at("1.700000000123e12"), "u", "v", 1'700'000'000'123);
   ExpectRefused(R"({"user":"u","item":"v"})", "/when");
-  ExpectRefused(R"({"user":"u","item":"v","when":"1700000000123"})", "/when");
-  ExpectRefused(R"({"user":"u","item":"v","when":-1})", "/when");
-  ExpectRefused(R"({"user":"u","item":"v","when":1.5})", "/when");
-  topic_.at_seconds = true;
-  ExpectOne(R"({"user":"u","item":"v","when":1700000000})", "u", "v", 1'700'000'000'000);
-  ExpectRefused(R"({"user":"u","item":"v","when":9223372036854775807})", "/when");
+  for (const char* none : {"-1", "null", "true", "[]", "\"\"", "\"noon\"", "\"\\ud800\"", "1e30"}) {
+    ExpectRefused(at(none), "/when");
+  }
+  topic_.at_unit = ops::AtUnit::kSeconds;
+  ExpectOne(at("1700000000"), "u", "v", 1'700'000'000'000);
+  ExpectOne(at("1700000000.25"), "u", "v", 1'700'000'000'250);
+  ExpectOne(at("1.70000000025E9"), "u", "v", 1'700'000'000'250);
+  ExpectRefused(at("9223372036854775807"), "/when");
+  topic_.at_unit = ops::AtUnit::kMicros;
+  ExpectOne(at("1700000000123456"), "u", "v", 1'700'000'000'123);
+  topic_.at_unit = ops::AtUnit::kNanos;
+  ExpectOne(at("1700000000123456789"), "u", "v", 1'700'000'000'123);
+  const Decoded refused = Decode(at("\"noon\""));
+  EXPECT_NE(refused.status.message().find("a number of ns since 1970"), std::string_view::npos)
+      << refused.status.ToString();
+}
+
+TEST_F(DecoderTest, TimesAsText) {
+  topic_.at = {"when"};
+  constexpr int64_t kAt = 1'700'000'000'000;
+  const std::string zoned = R"({"user":"u","item":"v","when":"2023-11-15T06:13:20+08:00"})";
+  const std::string local = R"({"user":"u","item":"v","when":"2023-11-14 22:13:20"})";
+  ExpectOne(zoned, "u", "v", kAt);
+  ExpectOne(local, "u", "v", kAt);
+  Decoder decoder(topic_);
+  decoder.SetZoneOfCollection(times::TimeZone::Fixed(3'600'000));
+  std::vector<Play> events;
+  std::deque<Watch> watches;
+  ASSERT_TRUE(decoder.Decode({.payload = zoned}, &arena_, &events, &watches).ok());
+  ASSERT_TRUE(decoder.Decode({.payload = local}, &arena_, &events, &watches).ok());
+  EXPECT_EQ(events.at(0).at_ms, kAt);
+  EXPECT_EQ(events.at(1).at_ms, kAt - 3'600'000);
+  topic_.time_zone = "America/New_York";  // goes before the collection's
+  Decoder named(topic_);
+  named.SetZoneOfCollection(times::TimeZone::Fixed(3'600'000));
+  ASSERT_TRUE(named.Decode({.payload = local}, &arena_, &events, &watches).ok());
+  EXPECT_EQ(events.at(2).at_ms, kAt + 5 * 3'600'000);
+}
+
+TEST_F(DecoderTest, IdsBesideTheMessage) {
+  topic_.user.clear();
+  topic_.user_place.key = true;
+  const std::string payload = R"([{"item":"v"},{"item":7,"user":"another"}])";
+  for (const auto& [key, user] : {std::pair("u1", "u1"), std::pair("42", "42"),
+                                  std::pair("\"u\\u0031\"", "u1"), std::pair("\"", "\"")}) {
+    const Decoded decoded = Decode(Record{.payload = payload, .key = key});
+    ASSERT_TRUE(decoded.status.ok()) << key << ": " << decoded.status.ToString();
+    ASSERT_EQ(decoded.events.size(), 2u);
+    for (const Play& event : decoded.events) EXPECT_EQ(event.user.ToString(), user);
+  }
+  const std::string too_long(kMaxIdBytes + 1, 'u');
+  const std::optional<std::string_view> wrong[] = {std::nullopt, "", "\xff", "\"a\"b\"", too_long};
+  for (const auto& key : wrong) {
+    const Decoded decoded = Decode(Record{.payload = payload, .key = key});
+    EXPECT_EQ(decoded.status.field(), "/@key") << decoded.status.ToString();
+    EXPECT_TRUE(decoded.events.empty());
+  }
+  topic_.user_place = {.header = "uid"};
+  const Decoded by_header =
+      Decode(Record{.payload = payload, .key = "k", .user_header = std::string_view("u2")});
+  ASSERT_TRUE(by_header.status.ok()) << by_header.status.ToString();
+  EXPECT_EQ(by_header.events.at(0).user.ToString(), "u2");
+  EXPECT_EQ(Decode(Record{.payload = payload, .key = "k"}).status.field(), "/@header:uid");
+  topic_.user = {"user"};
+  topic_.user_place = {};
+  topic_.item.clear();
+  topic_.item_place.key = true;
+  const Decoded item = Decode(Record{.payload = R"({"user":"u"})", .key = "v9"});
+  ASSERT_TRUE(item.status.ok()) << item.status.ToString();
+  EXPECT_EQ(item.events.at(0).item.ToString(), "v9");
+}
+
+TEST_F(DecoderTest, WhatWasDeletedIsNoEventAndNoFault) {
+  const Decoded tombstone = Decode(Record{.payload = {}, .key = "u"});
+  EXPECT_TRUE(tombstone.status.ok());
+  EXPECT_TRUE(tombstone.events.empty());
+  topic_.user = {"after", "user"};
+  topic_.item = {"after", "item"};
+  topic_.at = {"after", "at"};
+  topic_.device = {"source", "device"};
+  const Decoded deleted =
+      Decode(R"([{"source":{"device":"tv"},"after":null,"op":"d"},)"
+             R"({"source":null,"after":{"user":"u","item":"v","at":5},"op":"c"}])");
+  ASSERT_TRUE(deleted.status.ok()) << deleted.status.ToString();
+  ASSERT_EQ(deleted.events.size(), 1u);
+  EXPECT_EQ(deleted.events[0].watch, nullptr);
+  EXPECT_TRUE(deleted.watches.empty());
+  ExpectRefused(R"({"op":"d"})", "/after/user");
+  ExpectRefused(R"({"after":3})", "/after");
+  ExpectRefused(R"({"after":{"user":null,"item":"v","at":5}})", "/after/user");
+}
+
+TEST_F(DecoderTest, TheBytesOfARegistryArePassedOver) {
+  topic_.framing = ops::Framing::kConfluent;
+  ExpectOne(std::string_view("\0\0\0\1\2{\"user\":\"u\",\"item\":\"v\"}", 28), "u", "v", kRecordMs);
+  for (const char* none : {"", "{}", "{\"user\":\"u\",\"item\":\"v\"}"}) ExpectRefused(none, "");
 }
 
 TEST_F(DecoderTest, NestedPaths) {
@@ -121,7 +219,7 @@ TEST_F(DecoderTest, IdsOfEarlierMessagesStay) {
     const std::string payload = "{\"user\":\"\\u0075" + n + "\",\"item\":\"v" + n + "\",\"x\":\"" +
                                 std::string(3'000, 'x') + "\",\"d\":\"\\u0064" + n +
                                 "\",\"f\":{\"n\":" + n + "}}";
-    ASSERT_TRUE(decoder.Decode(payload, 0, &arena_, &events, &watches).ok());
+    ASSERT_TRUE(decoder.Decode({.payload = payload, .at_ms = 0}, &arena_, &events, &watches).ok());
   }
   ASSERT_EQ(events.size(), 1'000u);
   for (int i = 0; i < 1'000; ++i) {

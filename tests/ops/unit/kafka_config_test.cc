@@ -36,7 +36,7 @@ TEST(KafkaConfigTest, ReadsEveryKey) {
   EXPECT_EQ(kafka.topics[0].user, Path{"uid"});
   EXPECT_EQ(kafka.topics[0].item, (Path{"event", "video/id"}));
   EXPECT_EQ(kafka.topics[0].at, (Path{"event", "ts"}));
-  EXPECT_TRUE(kafka.topics[0].at_seconds);
+  EXPECT_EQ(kafka.topics[0].at_unit, AtUnit::kSeconds);
   EXPECT_TRUE(kafka.topics[0].gaps_expected);
   EXPECT_TRUE(kafka.topics[1].impressions);
   EXPECT_EQ(kafka.topics[1].user, Path{"user"});
@@ -51,6 +51,30 @@ TEST(KafkaConfigTest, ReadsEveryKey) {
   EXPECT_EQ(kafka.refresh_ms, 70u);
   EXPECT_EQ(kafka.commit_ms, 80u);
   EXPECT_EQ(kafka.properties.at("security.protocol"), "ssl");
+}
+
+TEST(KafkaConfigTest, IdsTimesAndBytesOfATopic) {
+  Config config;
+  const Status status = ReadConfig(R"({"kafka":{"brokers":"a:1","topics":[
+      {"topic":"a","user":"@key","item":"/@key","at":"t","at_unit":"us","time_zone":"Asia/Tokyo",
+       "framing":"confluent"},
+      {"topic":"b","user":"@header:uid","item":"@id","at":"@timestamp","at_unit":"ns"}]}})",
+                                   &config);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const KafkaTopic& a = config.kafka->topics[0];
+  EXPECT_TRUE(a.user_place.key);
+  EXPECT_EQ(a.user, Path{});
+  EXPECT_FALSE(a.item_place);
+  EXPECT_EQ(a.item, Path{"@key"});
+  EXPECT_EQ(a.at_unit, AtUnit::kMicros);
+  EXPECT_EQ(a.time_zone, "Asia/Tokyo");
+  EXPECT_EQ(a.framing, Framing::kConfluent);
+  const KafkaTopic& b = config.kafka->topics[1];
+  EXPECT_EQ(b.user_place.header, "uid");
+  EXPECT_EQ(b.item, Path{"@id"});
+  EXPECT_EQ(b.at, Path{"@timestamp"});
+  EXPECT_EQ(b.at_unit, AtUnit::kNanos);
+  EXPECT_EQ(b.framing, Framing::kNone);
 }
 
 TEST(KafkaConfigTest, FewKeysAreNeeded) {
@@ -115,7 +139,11 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
   EXPECT_EQ(topic(R"("topic":"t","user":"/a~2")"), "/kafka/topics/0/user");
   EXPECT_EQ(topic(R"("topic":"t","user":"/e","item":"/e/id")"), "/kafka/topics/0/item");
   EXPECT_EQ(topic(R"("topic":"t","at":"user")"), "/kafka/topics/0/at");
-  EXPECT_EQ(topic(R"("topic":"t","at":"when","at_unit":"us")"), "/kafka/topics/0/at_unit");
+  EXPECT_EQ(topic(R"("topic":"t","at":"when","at_unit":"min")"), "/kafka/topics/0/at_unit");
+  EXPECT_EQ(topic(R"("topic":"t","time_zone":"Mars/Olympus")"), "/kafka/topics/0/time_zone");
+  EXPECT_EQ(topic(R"("topic":"t","framing":"avro")"), "/kafka/topics/0/framing");
+  EXPECT_EQ(topic(R"("topic":"t","user":"@header:")"), "/kafka/topics/0/user");
+  EXPECT_EQ(topic(R"("topic":"t","user":"@key","item":"@key")"), "/kafka/topics/0/item");
   EXPECT_EQ(topic(R"("topic":"t","gaps":true)"), "/kafka/topics/0/gaps");
   EXPECT_EQ(topic(R"("topic":"t","progress_s":7)"), "/kafka/topics/0/progress_s");
   EXPECT_EQ(topic(R"("topic":"t","duration_s":"/p","device":"/p/d")"), "/kafka/topics/0/device");
