@@ -48,6 +48,12 @@ migration::ClusterNode MigrationNodeOf(const membership::Node* node,
       .note = [imports](
                   std::string_view collection, std::string_view key,
                   std::span<const IdRef> users) { return imports->Note(collection, key, users); },
+      .note_everybody = [imports, node](std::string_view collection,
+                                        std::string_view key) -> Status {
+        const auto table = node->table();
+        if (table == nullptr) return Status::Unavailable("the cluster is not known yet");
+        return imports->NoteEverybody(collection, key, table->partitions());
+      },
       .duties = [node] { return DutiesOf(*node); }};
 }
 

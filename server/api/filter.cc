@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "api/filter_binary.h"
@@ -41,12 +42,19 @@ void AnswerUnread(const FilterRequest& request, FilterResponse* response) {
   std::set<std::string> excluded;
   std::transform(request.exclude.begin(), request.exclude.end(),
                  std::inserter(excluded, excluded.end()), text_of);
+  std::unordered_set<std::string> known;
   for (uint32_t i = 0; i < request.items.size(); ++i) {
     if (request.limit > 0 && response->unseen.size() == request.limit) break;
-    const bool kept = excluded.empty() || !excluded.contains(text_of(request.items[i]));
-    if (kept) response->unseen.push_back(i);
-    if (!kept) ++response->excluded;
+    std::string item = text_of(request.items[i]);
+    const bool kept = !excluded.contains(item);
     ++response->examined;
+    if (!known.insert(std::move(item)).second) {
+      ++response->duplicates;
+    } else if (kept) {
+      response->unseen.push_back(i);
+    } else {
+      ++response->excluded;
+    }
     if (request.explain) {
       response->reasons.push_back({kept ? ReasonKind::kUnseen : ReasonKind::kExcluded});
     }

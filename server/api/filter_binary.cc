@@ -15,8 +15,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "bodies are read as they are");
 
-constexpr std::array<std::string_view, 7> kParameters = {
-    "user", "collection", "ids", "limit", "on_error", "deadline_ms", "verify"};
+constexpr std::array<std::string_view, 8> kParameters = {
+    "user", "collection", "ids", "count", "limit", "on_error", "deadline_ms", "verify"};
 
 Status TooMany(size_t most) {
   return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/body");
@@ -104,6 +104,17 @@ Status ReadParameters(const Call& call, FilterRequest* request) {
   return ReadVerify(call, &request->verify);
 }
 
+// A body of another width than its sender meant (4-byte numbers, say) has another count of ids.
+Status CheckCount(const Call& call, size_t got) {
+  std::optional<uint64_t> count;
+  if (Status status = ReadNumber(call, "count", &count); !status.ok()) return status;
+  if (!count || *count == got) return Status::Ok();
+  return Status::InvalidArgument("the body has " + std::to_string(got) + " ids, not " +
+                                     std::to_string(*count) +
+                                     ": ids=u64 is 8 bytes an id, little-endian",
+                                 "/count");
+}
+
 bool IsRefused(std::string_view parameters) {
   const size_t at = parameters.find("q=0");
   return at != std::string_view::npos &&
@@ -143,7 +154,7 @@ Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<I
   const size_t most = call.context.max_candidates;
   Status status = ids == "u64" ? ReadNumbers(body, most, items) : ReadTexts(body, most, items);
   request->items = *items;
-  return status;
+  return status.ok() ? CheckCount(call, items->size()) : status;
 }
 
 void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer, UnseenForm form,
@@ -164,7 +175,11 @@ void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answe
   }
   std::string& headers = response->headers;
   headers = "\r\nSeenDB-Seen: " + std::to_string(answer.seen) +
+            "\r\nSeenDB-Examined: " + std::to_string(answer.examined) +
             "\r\nSeenDB-Degraded: " + std::to_string(answer.missing.size());
+  if (answer.duplicates > 0) {
+    headers += "\r\nSeenDB-Duplicates: " + std::to_string(answer.duplicates);
+  }
   if (request.verify) headers += "\r\nSeenDB-Refuted: " + std::to_string(answer.refuted);
   for (size_t i = 0; i < answer.missing.size(); ++i) {
     headers += (i == 0 ? "\r\nSeenDB-Missing: " : ", ") + answer.missing[i];

@@ -201,6 +201,10 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
     out->append(",\"excluded\":");
     AppendNumber(response.excluded, out);
   }
+  if (response.duplicates > 0) {
+    out->append(",\"duplicates\":");
+    AppendNumber(response.duplicates, out);
+  }
   out->append(",\"examined\":");
   AppendNumber(response.examined, out);
   if (call.request.verify) {

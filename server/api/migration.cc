@@ -15,13 +15,15 @@ namespace {
 /// Users that are noted in one request at most.
 constexpr size_t kImportedMost = 10'000;
 
-/// `{"collection":...}`, or nothing: all.
-Status ParseWhich(std::string_view body, std::string* collection) {
+/// `{"collection":...}`, or nothing: all. `force`: null where it is no field.
+Status ParseWhich(std::string_view body, std::string* collection, bool* force) {
   if (body.empty()) return Status::Ok();
-  constexpr std::array<std::string_view, 1> kWhichFields = {"collection"};
+  constexpr std::array<std::string_view, 2> kWhichFields = {"collection", "force"};
   JsonDocument document;
-  FieldSet fields(kWhichFields);
-  return ReadObject(body, &document, &fields, [&](size_t, ondemand::value value) {
+  const std::span<const std::string_view> known = kWhichFields;
+  FieldSet fields(known.first(force == nullptr ? 1 : 2));
+  return ReadObject(body, &document, &fields, [&](size_t field, ondemand::value value) {
+    if (field == 1) return ReadBool(value, force);
     std::string_view text;
     Status read = ReadText(value, &text);
     if (read.ok() && text.empty()) read = Status::InvalidArgument("is empty");
@@ -33,32 +35,41 @@ Status ParseWhich(std::string_view body, std::string* collection) {
 struct ImportedCall {
   std::string_view collection, key;
   std::vector<IdRef> users;
+  bool everybody = false;
 };
 
 Status ParseImported(std::string_view body, JsonDocument* document, ImportedCall* imported) {
-  constexpr std::array<std::string_view, 3> kImportedFields = {"collection", "key", "users"};
+  constexpr std::array<std::string_view, 4> kImportedFields = {"collection", "key", "users",
+                                                               "everybody"};
+  constexpr size_t kRequired = 3;
   FieldSet fields(kImportedFields);
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
     if (field == 0) return ReadText(value, &imported->collection);
     if (field == 1) return ReadText(value, &imported->key);
+    if (field == 3) return ReadBool(value, &imported->everybody);
     return ReadElements(value, kImportedMost, "users", [&](size_t, ondemand::value user) {
       std::string_view token;
       const Status read = ReadId(user, &imported->users.emplace_back(), &token);
       return read.ok() ? imported->users.back().Validate() : read;
     });
   });
-  for (size_t i = 0; i < kImportedFields.size() && status.ok(); ++i) status = fields.Require(i);
+  for (size_t i = 0; i < kRequired && status.ok(); ++i) status = fields.Require(i);
   return status;
 }
 
-/// Calls `change` for what the body names, and answers with what there is then.
-void ChangeMigrations(Call& call, const std::function<Status(migration::Migration&)>& change) {
+using Change = std::function<Status(migration::Migration&)>;
+
+/// Calls `change` for what the body names, and answers with what there is then. With `check` the
+/// body may say "force"; else nothing is changed unless `check` passes for all.
+void ChangeMigrations(Call& call, const Change& change, const Change& check = {}) {
   std::string collection;
-  Status status = ParseWhich(call.request.body, &collection);
+  bool force = false;
+  Status status = ParseWhich(call.request.body, &collection, check ? &force : nullptr);
   migration::Migrations* const all = call.context.migrations;
   if (status.ok() && all == nullptr) {
     status = Status::NotFound("the settings have no migration");
   }
+  if (status.ok() && check && !force) status = all->ForEach(collection, check);
   if (status.ok()) status = all->ForEach(collection, change);
   if (!status.ok()) return call.Refuse(status);
   HandleMigration(call);
@@ -81,7 +92,9 @@ void HandleResumeMigration(Call& call) {
 }
 
 void HandleFinishMigration(Call& call) {
-  ChangeMigrations(call, [](migration::Migration& one) { return one.Finish(); });
+  ChangeMigrations(
+      call, [](migration::Migration& one) { return one.Finish(); },
+      [](const migration::Migration& one) { return one.CheckFinished(); });
 }
 
 void HandleImportedUsers(Call& call) {
@@ -92,7 +105,7 @@ void HandleImportedUsers(Call& call) {
   migration::Migrations* const all = call.context.migrations;
   migration::Migration* const one = all == nullptr ? nullptr : all->Find(imported.collection);
   status = one == nullptr ? Status::NotFound("the settings have no migration of it", "/collection")
-                          : one->NoteImported(imported.key, imported.users);
+                          : one->NoteImported(imported.key, imported.users, imported.everybody);
   if (!status.ok()) return call.Refuse(status);
   call.response.body = "{\"noted\":" + std::to_string(imported.users.size()) + "}";
 }

@@ -1,5 +1,7 @@
 #include "api/old_cut.h"
 
+#include <string>
+#include <unordered_set>
 #include <utility>
 
 namespace seendb::api {
@@ -13,7 +15,7 @@ OldCut::OldCut(std::shared_ptr<const migration::OldAnswer> answer, FilterRequest
     : request_(*request), items_(request->items), answer_(std::move(answer)) {
   if (!answer_ || !answer_->got) return;
   for (uint32_t i = 0; i < items_.size(); ++i) {
-    if (i < answer_->members.size() && answer_->members[i]) continue;
+    if (answer_->Has(i)) continue;
     left_.push_back(items_[i]);
     positions_.push_back(i);
   }
@@ -42,7 +44,12 @@ void OldCut::Tell(FilterResponse* response) {
   response->examined = all            ? static_cast<uint32_t>(items_.size())
                        : of_left == 0 ? 0
                                       : positions_[of_left - 1] + 1;
-  response->seen += response->examined - of_left;
+  // A candidate that comes twice was counted by nobody yet: the old store has it both times.
+  std::unordered_set<std::string> known;
+  for (uint32_t i = 0; i < response->examined; ++i) {
+    if (!answer_->Has(i)) continue;
+    known.insert(items_[i].ToString()).second ? ++response->seen : ++response->duplicates;
+  }
   if (request_.explain) TellReasons(response);
 }
 

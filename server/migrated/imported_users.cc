@@ -76,6 +76,10 @@ std::string PathOf(const std::string& db, std::string_view collection) {
   return FolderOf(db) + "/" + std::string(collection) + ".users";
 }
 
+std::string EverybodyPathOf(const std::string& db, std::string_view collection) {
+  return FolderOf(db) + "/" + std::string(collection) + ".everybody";
+}
+
 void SyncFolder(const std::string& folder) {
   const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (opened < 0) return;
@@ -149,16 +153,23 @@ Result<std::unique_ptr<ImportedUsers>> ImportedUsers::Open(const std::string& db
                                 ", not of " + std::string(key_template) +
                                 "; remove it to begin anew");
   }
-  std::unique_ptr<ImportedUsers> users(new ImportedUsers(file, KeyAt(head.data() + kMagic.size())));
+  std::unique_ptr<ImportedUsers> users(
+      new ImportedUsers(file, KeyAt(head.data() + kMagic.size()), EverybodyPathOf(db, collection)));
   if (Status read = users->ReadFrames(path, size); !read.ok()) return read;
   return users;
 }
 
 Status ImportedUsers::Remove(const std::string& db, std::string_view collection) {
-  const std::string path = PathOf(db, collection);
-  if (unlink(path.c_str()) != 0 && errno != ENOENT) return Failed("remove", path);
+  for (const std::string& path : {EverybodyPathOf(db, collection), PathOf(db, collection)}) {
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) return Failed("remove", path);
+  }
   SyncFolder(FolderOf(db));
   return {};
+}
+
+ImportedUsers::ImportedUsers(int file, const HashKey& key, std::string everybody_path)
+    : file_(file), key_(key), everybody_path_(std::move(everybody_path)) {
+  everybody_ = access(everybody_path_.c_str(), F_OK) == 0;
 }
 
 ImportedUsers::~ImportedUsers() { close(file_); }
@@ -252,8 +263,24 @@ Status ImportedUsers::Add(std::span<const IdRef> users, Survives survives) {
   return {};
 }
 
+Status ImportedUsers::AddEverybody() {
+  const MutexLock lock(append_mutex_);
+  const int file = open(everybody_path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+  if (file < 0) return Failed("make", everybody_path_);
+  const bool synced = fsync(file) == 0;
+  close(file);
+  if (!synced) return Failed("sync", everybody_path_);
+  SyncFolder(std::filesystem::path(everybody_path_).parent_path());
+  everybody_ = true;
+  return {};
+}
+
 Status ImportedUsers::Clear() {
   const MutexLock lock(append_mutex_);
+  if (unlink(everybody_path_.c_str()) != 0 && errno != ENOENT) {
+    return Failed("remove", everybody_path_);
+  }
+  everybody_ = false;
   if (ftruncate(file_, static_cast<off_t>(begin_)) != 0 || fdatasync(file_) != 0) {
     return Failed("cut", "who was imported");
   }

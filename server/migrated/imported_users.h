@@ -9,6 +9,7 @@
 //   n times u64: SipHash of a user
 //
 // All numbers are little-endian. What a killed process left half-written at the end is cut off.
+// A file <collection>.everybody beside it says that an import read all keys to their end.
 
 #pragma once
 
@@ -59,6 +60,10 @@ class ImportedUsers {
   /// kIOError: none is noted.
   Status Add(std::span<const IdRef> users, Survives survives = Survives::kPowerLoss)
       EXCLUDES(append_mutex_);
+  /// Notes that an import read all keys to their end: who was not noted had none. Durable once it
+  /// returns, where everything imported is. kIOError.
+  Status AddEverybody() EXCLUDES(append_mutex_);
+  bool everybody() const { return everybody_.load(std::memory_order_relaxed); }
   /// Forgets all; durable once it returns. kIOError.
   Status Clear() EXCLUDES(append_mutex_);
   /// Users noted.
@@ -73,13 +78,15 @@ class ImportedUsers {
   };
   static constexpr size_t kStripes = 64;
 
-  ImportedUsers(int file, const HashKey& key) : file_(file), key_(key) {}
+  ImportedUsers(int file, const HashKey& key, std::string everybody_path);
   Status ReadFrames(const std::string& path, uint64_t begin);
   void Insert(uint64_t hash);
   uint64_t HashOf(IdRef user) const;
 
   const int file_;
   const HashKey key_;
+  const std::string everybody_path_;
+  std::atomic<bool> everybody_{false};
   Mutex append_mutex_{LockRank::kServerCall};
   uint64_t begin_ GUARDED_BY(append_mutex_) = 0;  // of the frames
   uint64_t size_ GUARDED_BY(append_mutex_) = 0;   // of the file

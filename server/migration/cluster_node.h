@@ -41,6 +41,8 @@ struct ClusterNode {
   std::function<Status(std::string_view collection, std::string_view key,
                        std::span<const IdRef> users)>
       note;
+  /// Has every replica note that an import read all keys to their end, and waits for it.
+  std::function<Status(std::string_view collection, std::string_view key)> note_everybody;
   /// By partition. Waits for nothing.
   std::function<std::map<uint32_t, Duty>()> duties;
 };

@@ -212,18 +212,23 @@ Status Migration::CheckKey(std::string_view key) const {
   return Status::Incompatible("the migration's keys are " + config_.key, "/key");
 }
 
-Status Migration::NoteImported(std::string_view key, std::span<const IdRef> users) {
+Status Migration::NoteImported(std::string_view key, std::span<const IdRef> users, bool everybody) {
   const std::shared_ptr<Parts> running = parts();
   if (const Status fits = CheckKey(key); !fits.ok() || !running) return fits;
-  if (running->node != nullptr) return running->node->note(config_.collection, key, users);
-  return running->SyncAndNote(users);
+  if (const ClusterNode* const node = running->node) {
+    const Status noted = node->note(config_.collection, key, users);
+    return noted.ok() && everybody ? node->note_everybody(config_.collection, key) : noted;
+  }
+  const Status noted = running->SyncAndNote(users);
+  return noted.ok() && everybody ? running->imported->AddEverybody() : noted;
 }
 
 // The log has the plays, and before the note: what a power loss takes comes again from there.
-Status Migration::NoteByLog(std::string_view key, std::span<const IdRef> users) {
+Status Migration::NoteByLog(std::string_view key, std::span<const IdRef> users, bool everybody) {
   const std::shared_ptr<Parts> running = parts();
   if (const Status fits = CheckKey(key); !fits.ok() || !running) return fits;
-  return running->imported->Add(users, migrated::Survives::kKill);
+  const Status noted = running->imported->Add(users, migrated::Survives::kKill);
+  return noted.ok() && everybody ? running->imported->AddEverybody() : noted;
 }
 
 Status Migration::Forget(IdRef user, const std::optional<LogPlace>& place) {
@@ -314,12 +319,55 @@ Status Migration::Pause(bool paused) {
   return {};
 }
 
+ops::MigrationLoss Migration::LossNow() const {
+  ops::MigrationLoss loss;
+  const std::shared_ptr<Parts> running = parts();
+  if (!running) return loss;
+  loss.queue_bytes = running->queues ? running->queues->bytes() : 0;
+  loss.affected_users = running->affected->count();
+  // Who is not to be asked for needs no past.
+  if (config_.until_migrated == ops::UntilMigrated::kIgnore) return loss;
+  loss.import_queue = running->importer->waiting();
+  loss.not_everybody = !running->imported->everybody();
+  return loss;
+}
+
+Status Migration::CheckFinished() const {
+  const ops::MigrationLoss loss = LossNow();
+  std::string text;
+  const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+  if (loss.queue_bytes > 0) {
+    add(std::to_string(loss.queue_bytes) + " bytes of plays wait for the old store");
+  }
+  if (loss.affected_users > 0) {
+    add("it lacks plays of " + std::to_string(loss.affected_users) + " users (affected_users)");
+  }
+  if (loss.import_queue > 0) {
+    add(std::to_string(loss.import_queue) + " users are about to be imported");
+  }
+  if (loss.not_everybody) add("no import (seendb redis import) has read all its keys to their end");
+  if (text.empty()) return {};
+  return Status::Incompatible("collection \"" + config_.collection + "\": " + text +
+                                  "; wait, or say \"force\":true to lose that",
+                              "/force");
+}
+
 Status Migration::Finish() {
   if (finished_) return {};
+  const ops::MigrationLoss loss = LossNow();
   if (Status noted = MakeFile(FinishedPath(db_, config_.collection)); !noted.ok()) return noted;
   finished_ = true;
   Stop();
-  ops::Log(ops::LogLevel::kInfo, "migration_finished", {{"collection", config_.collection}});
+  {
+    const MutexLock lock(parts_mutex_);
+    dropped_ = loss;
+  }
+  ops::Log(ops::LogLevel::kInfo, "migration_finished",
+           {{"collection", config_.collection},
+            {"queue_bytes", loss.queue_bytes},
+            {"affected_users", loss.affected_users},
+            {"import_queue", loss.import_queue},
+            {"not_everybody", loss.not_everybody}});
   Status removed = migrated::ImportedUsers::Remove(db_, config_.collection);
   if (removed.ok()) removed = WriteQueue::Remove(db_, config_.collection);
   return removed.ok() ? AffectedUsers::Remove(db_, config_.collection) : removed;
@@ -332,8 +380,13 @@ ops::MigrationState Migration::State() const {
   state.until_migrated = kUntilNames[static_cast<size_t>(config_.until_migrated)];
   state.dual_write = config_.dual_write;
   state.phase = finished_ ? "finished" : paused_ ? "paused" : "running";
+  {
+    const MutexLock lock(parts_mutex_);
+    state.dropped = dropped_;
+  }
   const std::shared_ptr<Parts> running = parts();
   if (!running) return state;
+  state.everybody_imported = running->imported->everybody();
   state.redis = running->link->ToText();
   state.problem = running->link->problem();
   state.imported_users = running->imported->count();

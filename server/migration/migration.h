@@ -61,11 +61,12 @@ class Migration {
 
   /// Notes users whose past was imported by somebody else, by keys of `key`: everything recorded
   /// before is synced first; in a cluster they are noted by the log, at every replica.
-  /// kIncompatible: it is finished, or its keys are others; kIOError; those of ClusterNode::note.
-  Status NoteImported(std::string_view key, std::span<const IdRef> users);
+  /// `everybody`: the import read all keys to their end. kIncompatible: it is finished, or its keys
+  /// are others; kIOError; those of ClusterNode::note.
+  Status NoteImported(std::string_view key, std::span<const IdRef> users, bool everybody = false);
   /// The cluster's log says so. kIncompatible: it is finished here, or its keys are others;
   /// kIOError.
-  Status NoteByLog(std::string_view key, std::span<const IdRef> users);
+  Status NoteByLog(std::string_view key, std::span<const IdRef> users, bool everybody = false);
   /// The user was erased, or all that is seen cleared: nobody is to read or to import the user's
   /// key any more. With dual_write the key is deleted; in a cluster, where that may come late, what
   /// is not newer than `place`. kIOError; kBusy: its queue is full.
@@ -92,13 +93,19 @@ class Migration {
   /// written all the same.
   /// kIncompatible: it is finished.
   Status Pause(bool paused);
-  /// Ends it for good: the old store counts no more, and who was imported is forgotten. kIOError.
+  /// Whether nothing is lost where it ends now. kIncompatible ("/force") names what is: writes that
+  /// wait for the old store, users some of whose plays it lacks, and pasts that are not known to be
+  /// here.
+  Status CheckFinished() const;
+  /// Ends it for good: the old store counts no more, and who was imported is forgotten. What is
+  /// lost by that is logged, and in State from then on. kIOError.
   Status Finish();
   ops::MigrationState State() const;
   const ops::MigrationConfig& config() const { return config_; }
 
  private:
   struct Parts;
+  ops::MigrationLoss LossNow() const;
   Status CheckKey(std::string_view key) const;
   std::shared_ptr<Parts> parts() const EXCLUDES(parts_mutex_);
   void SetParts(std::shared_ptr<Parts> parts) EXCLUDES(parts_mutex_);
@@ -109,6 +116,7 @@ class Migration {
   mutable Mutex parts_mutex_{LockRank::kLeaf};
   std::shared_ptr<Parts> opened_;                          // until Start
   std::shared_ptr<Parts> parts_ GUARDED_BY(parts_mutex_);  // null: finished, or not started
+  std::optional<ops::MigrationLoss> dropped_ GUARDED_BY(parts_mutex_);  // by Finish
 };
 
 /// All of a server. Threads: any, after Start.

@@ -21,6 +21,9 @@ struct Question {
 struct OldAnswer {
   bool got = false;           ///< false: the old store did not answer in time
   std::vector<bool> members;  ///< got: of each item
+
+  /// Whether it has the item at that position of the question.
+  bool Has(size_t position) const { return position < members.size() && members[position]; }
 };
 
 /// Takes the answer, on any thread, maybe before the asking call has returned. Quick.

@@ -56,14 +56,14 @@ bool Shadow::IsDue() {
 void Shadow::Offer(const FilterRequest& request, const FilterResponse& response) {
   Comparison comparison;
   comparison.user = request.user.ToString();
-  std::unordered_set<std::string> excluded;
-  for (const IdRef& item : request.exclude) excluded.insert(item.ToString());
+  std::unordered_set<std::string> passed;  // excluded, or compared already
+  for (const IdRef& item : request.exclude) passed.insert(item.ToString());
   auto unseen = response.unseen.begin();
   for (uint32_t i = 0; i < response.examined; ++i) {
     const bool is_unseen = unseen != response.unseen.end() && *unseen == i;
     if (is_unseen) ++unseen;
     std::string item = request.items[i].ToString();
-    if (excluded.contains(item)) continue;
+    if (!passed.insert(item).second) continue;
     comparison.items.push_back(std::move(item));
     comparison.seen.push_back(!is_unseen);
   }

@@ -11,23 +11,37 @@ namespace {
 /// Items that are asked about at once.
 constexpr size_t kJudgedAtOnce = 1'000;
 
+/// The distinct items of some plays, and the place of each play's item among them.
+struct Items {
+  explicit Items(std::span<const Play> plays) {
+    std::unordered_map<std::string, uint32_t> places;
+    for (const Play& play : plays) {
+      const auto [at, fresh] =
+          places.try_emplace(play.item.ToString(), static_cast<uint32_t>(ids.size()));
+      if (fresh) ids.push_back(play.item);
+      place_of.push_back(at->second);
+    }
+  }
+  std::vector<IdRef> ids;
+  std::vector<uint32_t> place_of;
+};
+
 /// Appends those of one user's plays whose item is seen now, or is not known to be unseen; all
 /// where the request fails.
 Status AddSeen(Engine& engine, std::string_view collection, std::span<const Play> own,
                std::vector<Play>* seen) {
-  std::vector<IdRef> items;
-  for (const Play& play : own) items.push_back(play.item);
+  const Items items(own);
   FilterRequest request;
   request.collection = collection;
   request.user = own.front().user;
-  request.items = items;
+  request.items = items.ids;
   request.facts = kFactPlays;
   FilterResponse response;
   Status asked = engine.Filter(request, &response);
   const bool known = asked.ok() && !response.degraded;
   for (size_t i = 0; i < own.size(); ++i) {
     const bool unseen = known && std::binary_search(response.unseen.begin(), response.unseen.end(),
-                                                    static_cast<uint32_t>(i));
+                                                    items.place_of[i]);
     if (!unseen) seen->push_back(own[i]);
   }
   return asked;

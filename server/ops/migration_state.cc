@@ -30,6 +30,7 @@ std::string MigrationStatesToJson(const std::vector<MigrationState>& states) {
                        {"dual_write", state.dual_write},
                        {"problem", state.problem},
                        {"imported_users", state.imported_users},
+                       {"everybody_imported", state.everybody_imported},
                        {"import_queue", state.import_queue},
                        {"queue_bytes", state.queue_bytes}};
     for (size_t i = 0; i < kMigrationCounts.size(); ++i) {
@@ -39,6 +40,12 @@ std::string MigrationStatesToJson(const std::vector<MigrationState>& states) {
     one["affected_users"] = state.affected_users;
     one["missing_samples"] = SamplesToJson(state.missing_samples);
     one["extra_samples"] = SamplesToJson(state.extra_samples);
+    if (const auto& dropped = state.dropped) {
+      one["dropped"] = {{"queue_bytes", dropped->queue_bytes},
+                        {"affected_users", dropped->affected_users},
+                        {"import_queue", dropped->import_queue},
+                        {"not_everybody", dropped->not_everybody}};
+    }
     collections.push_back(std::move(one));
   }
   // Members of the old store may be any bytes.

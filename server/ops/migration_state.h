@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,14 @@ struct MigrationSample {
   int64_t at_ms = 0;  ///< by the old store; 0: it does not know the item
 };
 
+/// What is lost where a migration ends.
+struct MigrationLoss {
+  uint64_t queue_bytes = 0;     ///< plays that the old store was to get
+  uint64_t affected_users = 0;  ///< some of whose plays it lacks
+  uint64_t import_queue = 0;    ///< users that were about to be imported
+  bool not_everybody = false;   ///< no import has read all keys to their end
+};
+
 /// One collection's migration.
 struct MigrationState {
   std::string collection, redis, key;  ///< the URL without user and password
@@ -59,6 +68,8 @@ struct MigrationState {
   bool dual_write = false;
   std::string problem;  ///< what is wrong with the old store now; empty: nothing is known to be
   uint64_t imported_users = 0, import_queue = 0, queue_bytes = 0;
+  bool everybody_imported = false;            ///< an import read all keys to their end
+  std::optional<MigrationLoss> dropped = {};  ///< where this process ended it
   std::array<uint64_t, kMigrationCounts.size()> counts = {};
   /// Users some of whose plays the old store lacks: the first of them, and how many there are.
   std::vector<std::string> affected_users;

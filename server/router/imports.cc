@@ -95,4 +95,14 @@ Status Imports::Note(std::string_view collection, std::string_view key,
   return AppendAll(std::move(records));
 }
 
+Status Imports::NoteEverybody(std::string_view collection, std::string_view key,
+                              uint32_t partitions) const {
+  const std::string value = NoteHead(collection, key) + "],\"everybody\":true}";
+  std::vector<OwnedRecord> records;
+  for (uint32_t partition = 0; partition < partitions; ++partition) {
+    records.push_back({partition, cluster::LogKind::kImported, "everybody", value});
+  }
+  return AppendAll(std::move(records));
+}
+
 }  // namespace seendb::router

@@ -17,7 +17,7 @@ namespace seendb::router {
 /// that may wait.
 class Imports {
  public:
-  /// Borrows both. `shard_of`: a user's partition.
+  /// Borrows the writer. `shard_of`: a user's partition.
   Imports(const LogWriter* writer, std::function<uint32_t(IdRef)> shard_of)
       : writer_(*writer), shard_of_(std::move(shard_of)) {}
 
@@ -28,6 +28,9 @@ class Imports {
   /// finished; kUnavailable, as of Record.
   Status Note(std::string_view collection, std::string_view key,
               std::span<const IdRef> users) const;
+  /// Notes that an import read all keys to their end, in each of so many partitions. As Note.
+  Status NoteEverybody(std::string_view collection, std::string_view key,
+                       uint32_t partitions) const;
 
  private:
   Status AppendAll(std::vector<OwnedRecord> records) const;

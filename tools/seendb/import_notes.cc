@@ -26,6 +26,10 @@ class FolderNotes final : public ImportNotes {
     for (const std::string& user : users) ids.emplace_back(user);
     return users_->Add(ids);
   }
+  Status NoteEverybody() override {
+    const Status synced = engine_.Sync();
+    return synced.ok() ? users_->AddEverybody() : synced;
+  }
 
  private:
   Engine& engine_;
@@ -41,17 +45,29 @@ class ServerNotes final : public ImportNotes {
     for (size_t begin = 0; begin < users.size(); begin += kUsersAtOnce) {
       const auto some =
           std::span(users).subspan(begin, std::min(kUsersAtOnce, users.size() - begin));
-      const Json body = {{"collection", collection_},
-                         {"key", key_},
-                         {"users", std::vector<std::string>(some.begin(), some.end())}};
-      auto answer = server_->Call(
-          {.method = "POST", .target = "/admin/migration/imported", .body = body.dump()});
-      if (!answer.ok()) return answer.status();
+      const Status sent = Send({{"collection", collection_},
+                                {"key", key_},
+                                {"users", std::vector<std::string>(some.begin(), some.end())}});
+      if (!sent.ok()) return sent;
     }
     return {};
   }
+  Status NoteEverybody() override {
+    const Status sent = Send({{"collection", collection_},
+                              {"key", key_},
+                              {"users", Json::array()},
+                              {"everybody", true}});
+    // Servers of before do not take it, and do not ask for it.
+    return sent.code() == StatusCode::kInvalidArgument ? Status() : sent;
+  }
 
  private:
+  Status Send(const Json& body) {
+    const std::string text = body.dump();
+    return server_->Call({.method = "POST", .target = "/admin/migration/imported", .body = text})
+        .status();
+  }
+
   const std::unique_ptr<HttpClient> server_;
   const std::string collection_, key_;
 };

@@ -21,6 +21,8 @@ class ImportNotes {
   /// Notes users all of whose plays were acknowledged; they survive power loss once it returns.
   /// kBusy, kUnavailable: try again; repeating it is harmless.
   virtual Status Note(const std::vector<std::string>& users) = 0;
+  /// Notes that all keys were read to their end. As Note.
+  virtual Status NoteEverybody() = 0;
 };
 
 /// What an import notes, of keys of one template into one collection.

@@ -6,12 +6,13 @@
 namespace seendb::tool {
 
 void AddRedis(Command app, Session& session) {
-  Command redis = AddCommand(
-      app, session, "redis",
-      "Move in from Redis: survey the old store, import it, compare, see how far it is",
-      Takes::kNothing, [] {
-        return Status::InvalidArgument("say what: seendb redis survey, import, compare or status");
-      });
+  Command redis =
+      AddCommand(app, session, "redis",
+                 "Move in from Redis: survey the old store, import it, compare, see how far it is",
+                 Takes::kNothing, [] {
+                   return Status::InvalidArgument(
+                       "say what: seendb redis survey, import, compare, status or finish");
+                 });
   redis.Examples(
       {"seendb redis survey --redis redis://localhost --match 'watched:*'",
        "seendb redis import --redis redis://localhost --user-from 'watched:{user}'",
@@ -20,6 +21,7 @@ void AddRedis(Command app, Session& session) {
   AddRedisImport(redis, session);
   AddRedisCompare(redis, session);
   AddRedisStatus(redis, session);
+  AddRedisFinish(redis, session);
 }
 
 }  // namespace seendb::tool

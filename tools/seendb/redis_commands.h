@@ -10,5 +10,6 @@ void AddRedisSurvey(Command redis, Session& session);
 void AddRedisImport(Command redis, Session& session);
 void AddRedisCompare(Command redis, Session& session);
 void AddRedisStatus(Command redis, Session& session);
+void AddRedisFinish(Command redis, Session& session);
 
 }  // namespace seendb::tool

@@ -38,8 +38,8 @@ class FilterTest(unittest.TestCase):
         answer = self.server.post("/filter", dict(user=self.me, items=items, **options))
         self.assertEqual(answer.status, 200, answer)
         said = answer.json
-        self.assertEqual(said["seen"] + said.get("excluded", 0) + len(said["unseen"]),
-                         said["examined"])
+        self.assertEqual(said["seen"] + said.get("excluded", 0) + said.get("duplicates", 0) +
+                         len(said["unseen"]), said["examined"])
         return said
 
     def refuse(self, body, field, status=400):
@@ -77,7 +77,7 @@ class FilterTest(unittest.TestCase):
                                               "collection": "default"})
         self.assertEqual(answer.body, b'{"unseen":["v1",2],"seen":1,"examined":3,"degraded":false}')
 
-    def test_order_duplicates_and_spelling_are_kept(self):
+    def test_order_and_spelling_are_kept_and_each_item_comes_once(self):
         self.play(7)
         body = ('{"user":"%s","items":["b","a","b", 7,"7","\\u0061",8,"caf\\u00e9","\xe9",'
                 '18446744073709551615,"007"]}' % self.me)
@@ -85,8 +85,25 @@ class FilterTest(unittest.TestCase):
         answer = Server.request(self.server, "POST", "/filter", body)
         self.assertEqual(
             answer.body.decode(),
-            '{"unseen":["b","a","b","\\u0061",8,"caf\\u00e9","\xe9",18446744073709551615,"007"],'
-            '"seen":2,"examined":11,"degraded":false}')
+            '{"unseen":["b","a",8,"caf\\u00e9","\xe9",18446744073709551615,"007"],'
+            '"seen":1,"duplicates":3,"examined":11,"degraded":false}')
+
+    def test_a_limit_counts_distinct_items_and_each_is_recorded_once(self):
+        said = self.filter(["d1", "d1", "d2", "d1", "d3", "d4"], limit=3, record=True)
+        self.assertEqual((said["unseen"], said["duplicates"], said["examined"]),
+                         (["d1", "d2", "d3"], 2, 5))
+        said = self.filter(["d1", "d4", 4, "d1", "4"])
+        self.assertEqual((said["unseen"], said["seen"], said["duplicates"]), (["d4", 4], 1, 2))
+        self.assertNotIn("duplicates", self.filter(["d4"]))
+
+    def test_in_binary_the_first_of_them_has_the_bit(self):
+        self.play(8)
+        answer = binary_filter.ask(self.server, [7, 8, 7, 9, 8, 9], user=self.me)
+        self.assertEqual(answer.body, b"\x09")
+        self.assertEqual([answer.headers["seendb-" + name] for name in
+                          ("seen", "duplicates", "examined")], ["1", "3", "6"])
+        refused = binary_filter.ask(self.server, [7, 8], user=self.me, count=4)
+        self.assertEqual((refused.status, refused.error["field"]), (400, "/count"), refused)
 
     def test_number_and_decimal_text_are_one_id(self):
         self.play("42", 18446744073709551615)
@@ -128,7 +145,7 @@ class FilterTest(unittest.TestCase):
     def test_exclude(self):
         self.play("s")
         said = self.filter(["a", "s", "x", 5, "a"], exclude=["x", "5"])
-        self.assertEqual((said["unseen"], said["seen"], said["excluded"]), (["a", "a"], 1, 2))
+        self.assertEqual((said["unseen"], said["seen"], said["excluded"]), (["a"], 1, 2))
         self.assertEqual(self.filter(["a"], exclude=[])["excluded"], 0)
         self.assertNotIn("excluded", self.filter(["a"]))
 

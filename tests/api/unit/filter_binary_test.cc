@@ -87,7 +87,7 @@ TEST_F(FilterBinaryTest, BitmapsAreLeastSignificantBitFirst) {
   EXPECT_EQ(response.status, 200u);
   EXPECT_EQ(response.content_type, "application/octet-stream");
   EXPECT_EQ(response.body, "\xFD\x02");
-  EXPECT_EQ(response.headers, "\r\nSeenDB-Seen: 2\r\nSeenDB-Degraded: 0");
+  EXPECT_EQ(response.headers, "\r\nSeenDB-Seen: 2\r\nSeenDB-Examined: 10\r\nSeenDB-Degraded: 0");
 }
 
 TEST_F(FilterBinaryTest, IndexesWhereTheyAreAskedFor) {
@@ -108,7 +108,7 @@ TEST_F(FilterBinaryTest, NothingAskedNothingAnswered) {
   const http::Response response = Ask(kNumbers, "");
   EXPECT_EQ(response.status, 200u);
   EXPECT_EQ(response.body, "");
-  EXPECT_EQ(response.headers, "\r\nSeenDB-Seen: 0\r\nSeenDB-Degraded: 0");
+  EXPECT_EQ(response.headers, "\r\nSeenDB-Seen: 0\r\nSeenDB-Examined: 0\r\nSeenDB-Degraded: 0");
 }
 
 TEST_F(FilterBinaryTest, LimitStopsAndWhatWasNotExaminedIsNotUnseen) {
@@ -119,16 +119,32 @@ TEST_F(FilterBinaryTest, LimitStopsAndWhatWasNotExaminedIsNotUnseen) {
 TEST_F(FilterBinaryTest, WhatIsMissingIsSaid) {
   engine_.degraded = true;
   EXPECT_EQ(Ask(kTexts, Texts({"a"})).headers,
-            "\r\nSeenDB-Seen: 0\r\nSeenDB-Degraded: 1\r\nSeenDB-Missing: 2023-11");
+            "\r\nSeenDB-Seen: 0\r\nSeenDB-Examined: 1\r\nSeenDB-Degraded: 1"
+            "\r\nSeenDB-Missing: 2023-11");
 }
 
 TEST_F(FilterBinaryTest, WhatWasRefutedIsCountedWhereVerifyingIsAskedFor) {
   engine_.refuted = 3;
   EXPECT_EQ(Ask(std::string(kTexts) + "&verify=true", Texts({"a"})).headers,
-            "\r\nSeenDB-Seen: 0\r\nSeenDB-Degraded: 0\r\nSeenDB-Refuted: 3");
-  const std::string believed = "\r\nSeenDB-Seen: 0\r\nSeenDB-Degraded: 0";
+            "\r\nSeenDB-Seen: 0\r\nSeenDB-Examined: 1\r\nSeenDB-Degraded: 0\r\nSeenDB-Refuted: 3");
+  const std::string believed = "\r\nSeenDB-Seen: 0\r\nSeenDB-Examined: 1\r\nSeenDB-Degraded: 0";
   EXPECT_EQ(Ask(std::string(kTexts) + "&verify=false", Texts({"a"})).headers, believed);
   EXPECT_EQ(Ask(kTexts, Texts({"a"})).headers, believed);
+}
+
+TEST_F(FilterBinaryTest, TheCountOfIdsIsCheckedWhereItIsGiven) {
+  EXPECT_EQ(Ask(std::string(kNumbers) + "&count=2", Numbers({7, 8})).status, 200u);
+  // Four numbers of 4 bytes are two of 8.
+  ExpectRefused(std::string(kNumbers) + "&count=4", Numbers({7, 8}), "the body has 2 ids, not 4");
+  ExpectRefused(std::string(kNumbers) + "&count=4", Numbers({7, 8}), "/count");
+  ExpectRefused(std::string(kNumbers) + "&count=x", Numbers({7, 8}), "/count");
+}
+
+TEST_F(FilterBinaryTest, DuplicatesAreCountedWhereThereAreAny) {
+  engine_.duplicates = 2;
+  EXPECT_EQ(Ask(kTexts, Texts({"a"})).headers,
+            "\r\nSeenDB-Seen: 0\r\nSeenDB-Examined: 1\r\nSeenDB-Degraded: 0"
+            "\r\nSeenDB-Duplicates: 2");
 }
 
 TEST_F(FilterBinaryTest, BodiesAreCheckedToTheByte) {

@@ -353,6 +353,20 @@ TEST(FilterJsonTest, TellsWhatWasRefuted) {
                  R"("reasons":{"2":"play:2023-11","3":"refuted:2023-10"}})");
 }
 
+TEST(FilterJsonTest, CountsDuplicatesWhereThereAreAny) {
+  const Padded body(R"({"user":"u","items":[1,"1",2,2]})");
+  JsonDocument document;
+  FilterCall call;
+  ASSERT_TRUE(ParseFilter(body.view(), kMaxItems, &document, &call).ok());
+  FilterResponse response;
+  response.unseen = {0, 2};
+  response.duplicates = 2;
+  response.examined = 4;
+  std::string out;
+  AppendFilterAnswer(call, response, Policy(), &out);
+  EXPECT_EQ(out, R"({"unseen":[1,2],"seen":0,"duplicates":2,"examined":4,"degraded":false})");
+}
+
 TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
   const Padded body(R"({"user":"u","items":[7,"7","\u0037","w"],"explain":true,"exclude":["q"]})");
   JsonDocument document;

@@ -89,6 +89,18 @@ TEST_F(OldCutTest, AllOrNothingOfIt) {
   EXPECT_FALSE(response_.degraded);
 }
 
+TEST_F(OldCutTest, WhatTheOldStoreHasTwiceIsSeenOnce) {
+  items_[3] = items_[0];
+  request_.items = items_;
+  OldCut cut(Answer({true, false, false, true, false}), &request_);
+  EngineSays({0}, 1, 3);  // b; c is seen, and e is c again
+  response_.duplicates = 1;
+  cut.Tell(&response_);
+  EXPECT_EQ(response_.seen, 2u);
+  EXPECT_EQ(response_.duplicates, 2u);
+  EXPECT_EQ(response_.examined, 5u);
+}
+
 TEST_F(OldCutTest, NoAnswerDegradesOrFails) {
   const auto none = std::make_shared<const migration::OldAnswer>();
   {

@@ -281,11 +281,40 @@ class NotedTest(MigrationCase):
         server.put("/collections/video", {})
         self.assertEqual(self.ask(server, "u1", ["v1"], collection="video")["unseen"], [])
 
+    def test_finish_waits_for_an_import_of_all(self):
+        self.watched("u1", "v1")
+        server = self.serve()
+        keys = os.path.join(server.db, "keys")
+        with open(keys, "w", encoding="utf-8") as file:
+            file.write("watched:u1\n")
+        some = run("redis", "import", "--redis", self.redis.url, "--user-from", "watched:{user}",
+                    "--url", server.url, "--keys", keys)
+        self.assertEqual(some.code, 0, some)
+        self.assertEqual(run("redis", "finish", "--url", server.url).code, 3)
+        self.assertFalse(self.state(server)["everybody_imported"])
+        every = run("redis", "import", "--redis", self.redis.url, "--user-from", "watched:{user}",
+                     "--url", server.url)
+        self.assertEqual(every.code, 0, every)
+        server.restart()
+        self.assertTrue(self.state(server)["everybody_imported"])
+        done = run("redis", "finish", "--url", server.url)
+        self.assertEqual(done.code, 0, done)
+        self.assertIn("default: finished; lost: 0 B", done.out)
+        self.assertNotIn("not everybody", done.out)
+
     def test_finish_forgets_all_and_is_kept(self):
         self.watched("u1", "v1")
         server = self.serve(dual_write=True, cap=0)
         self.assertEqual(server.post("/admin/migration/finish", {"collection": "x"}).status, 404)
-        done = server.post("/admin/migration/finish")
+        refused = server.post("/admin/migration/finish")
+        self.assertEqual((refused.status, refused.error["field"]), (409, "/force"))
+        self.assertIn("has read all its keys to their end", refused.error["message"])
+        self.assertEqual(self.state(server)["phase"], "running")
+        self.assertEqual(server.post("/admin/migration/pause", {"force": True}).status, 400)
+        done = server.post("/admin/migration/finish", {"force": True})
+        self.assertEqual(done.json["collections"][0]["dropped"],
+                         {"queue_bytes": 0, "affected_users": 0, "import_queue": 0,
+                          "not_everybody": True})
         self.assertEqual(done.json["collections"][0]["phase"], "finished")
         self.assertEqual(self.ask(server, "u1", ["v1"])["unseen"], ["v1"])
         self.assertEqual(server.post("/admin/migration/resume").status, 409)
