@@ -106,7 +106,7 @@ void CheckWrittenAgain(const Log& log) {
            "\r\n";
   }
   PlayColumns columns;
-  columns.time_unit = TimeUnit::kMillis;
+  columns.time_form.unit = seendb::times::TimeUnit::kMillis;
   Log again = Read(csv, 0, LogFormat::kCsv, columns);
   for (Row& row : again.rows) row.ndjson.clear();
   Check(again.rows == plays);
@@ -124,7 +124,7 @@ PlayColumns ColumnsOf(uint8_t choice) {
   columns.header = (choice & 2) == 0;
   if ((choice & 4) != 0) columns.user = columns.header ? "u" : "3";
   if ((choice & 8) != 0) columns.time = columns.header ? "t" : "2";
-  columns.time_unit = static_cast<TimeUnit>((choice >> 4) % 3);
+  columns.time_form.unit = static_cast<seendb::times::TimeUnit>((choice >> 4) % 3);
   return columns;
 }
 

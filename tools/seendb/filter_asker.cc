@@ -1,6 +1,8 @@
 #include "filter_asker.h"
 
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "report_json.h"
@@ -12,6 +14,15 @@ namespace {
 /// A body ends once it has so many bytes: answers come while it is sent, and must fit what the
 /// sockets hold.
 constexpr size_t kBodyBytes = 64 << 10;
+
+/// An item that is asked twice is answered once: what was said of its first holds for all.
+void SettleRepeats(FilterQuestion* question) {
+  std::unordered_map<std::string, size_t> first;
+  for (size_t i = 0; i < question->items.size(); ++i) {
+    const auto [at, fresh] = first.try_emplace(IdRef(question->items[i]).ToString(), i);
+    if (!fresh) question->seen[i] = question->seen[at->second];
+  }
+}
 
 class EngineAsker : public FilterAsker {
  public:
@@ -33,6 +44,7 @@ class EngineAsker : public FilterAsker {
       question.degraded = response_.degraded;
       question.seen.assign(items.size(), true);
       for (const uint32_t unseen : response_.unseen) question.seen[unseen] = false;
+      if (response_.duplicates > 0) SettleRepeats(&question);
     }
     return {};
   }
@@ -107,6 +119,7 @@ class ServerAsker : public FilterAsker {
       }
       question->seen[at++] = false;
     }
+    if (answer.contains("duplicates")) SettleRepeats(question);
     return {};
   }
 

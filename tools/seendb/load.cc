@@ -12,6 +12,7 @@
 #include "go_on.h"
 #include "interrupt.h"
 #include "loader.h"
+#include "local_zone.h"
 #include "log_flags.h"
 #include "progress.h"
 #include "report_json.h"
@@ -26,6 +27,7 @@ struct LoadFlags {
   LogFlags log;
   LoadOptions options;
   std::string max_refused = "0%";
+  std::string rejects;  ///< a file; empty: none
 };
 
 /// Of a log of which most was refused, and which ends long ago: how it is brought to the present.
@@ -45,7 +47,8 @@ std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
 
 /// What was loaded: by this run, and, where it went on with an earlier one, in all.
 Status PrintSummary(const Session& session, const PlayReader& reader, const Loader& loader,
-                    const ResumeState& before, double elapsed_s, int64_t shift_ms) {
+                    const ResumeState& before, double elapsed_s, const LogFlags& log) {
+  const std::string& zone = log.columns.time_form.zone.name();
   const ResumeState& now = loader.state();
   const uint64_t plays = now.accepted + now.refused - before.accepted - before.refused;
   const double per_s = elapsed_s > 0 ? static_cast<double>(plays) / elapsed_s : 0;
@@ -61,6 +64,8 @@ Status PrintSummary(const Session& session, const PlayReader& reader, const Load
                         {"last_row_waits", loader.last_row_waits()},
                         {"columns", reader.ColumnsText()},
                         {"first_row", reader.first_row()},
+                        {"local_times", reader.local_times()},
+                        {"time_zone", zone},
                         {"odd_ids", loader.odd_ids().ToJson()},
                         {"bad_rows", RowsJson(loader.bad_rows())},
                         {"refusals", RowsJson(loader.refusals())}});
@@ -78,6 +83,9 @@ Status PrintSummary(const Session& session, const PlayReader& reader, const Load
   }
   out += "read: " + reader.ColumnsText() + "\n";
   if (!reader.first_row().empty()) out += "first row: " + reader.first_row() + "\n";
+  if (reader.local_times() != 0) {
+    out += FormatCount(reader.local_times()) + " times name no zone: taken for " + zone + "\n";
+  }
   if (loader.last_row_waits()) {
     out +=
         "the last row has no line end: it waits for the next load with this state, since it may be "
@@ -88,7 +96,7 @@ Status PrintSummary(const Session& session, const PlayReader& reader, const Load
          " plays/s\n";
   out += RowsText("bad rows\n", loader.bad_rows(), now.bad - before.bad);
   out += RowsText("refused\n", loader.refusals(), now.refused - before.refused);
-  if (session.clock.empty()) out += ShiftHint(loader, shift_ms);
+  if (session.clock.empty()) out += ShiftHint(loader, log.shift_ms);
   return Print(out);
 }
 
@@ -110,10 +118,11 @@ Status Stopped(const Status& why, const LoadFlags& flags, const ResumeState& now
   return {why.ok() ? StatusCode::kUnavailable : why.code(), text};
 }
 
-Status LoadInto(Database& database, Session& session, const LoadFlags& flags, LogFormat format,
+Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat format,
                 double allowed_percent) {
   auto source = ByteSource::Open(flags.log.file);
   if (!source.ok()) return source.status();
+  TakeZoneOf(database, CollectionOf(session), &flags.log);
   auto reader = PlayReader::Open([&](char* to, size_t size) { return (*source)->Read(to, size); },
                                  format, flags.log.columns);
   if (!reader.ok()) return reader.status();
@@ -124,6 +133,8 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
   state.collection = CollectionOf(session);
   if (!flags.options.resume_path.empty()) {
     state.columns = (*reader)->ColumnsText() + ", times in " + flags.log.time_unit;
+    const std::string& zone = flags.log.columns.time_form.zone.name();
+    if (zone != "UTC") state.columns += ", of " + zone;
     auto saved = ReadResumeState(flags.options.resume_path);
     if (!saved.ok()) return saved.status();
     Status same = CheckResumable(*saved, state);
@@ -136,6 +147,14 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
     state.position = saved->position;
     state.hash = saved->hash;
   }
+  std::unique_ptr<RejectFile> rejects;
+  if (!flags.rejects.empty()) {
+    auto opened = RejectFile::Open(flags.rejects, /*go_on=*/state.rows != 0);
+    if (!opened.ok()) return opened.status();
+    rejects = std::move(opened).value();
+    flags.options.rejects = rejects.get();
+    (*reader)->KeepRows();
+  }
   auto sink = MakeSink(database, state.collection);
   Loader loader(**reader, *sink, flags.options, state);
   const ResumeState before = loader.state();
@@ -147,8 +166,7 @@ Status LoadInto(Database& database, Session& session, const LoadFlags& flags, Lo
     progress.Show(whole > 0 ? read / whole : -1, rows);
   });
   progress.Clear();
-  Status printed =
-      PrintSummary(session, **reader, loader, before, progress.elapsed_s(), flags.options.shift_ms);
+  Status printed = PrintSummary(session, **reader, loader, before, progress.elapsed_s(), flags.log);
   const ResumeState& now = loader.state();
   const bool interrupted = loader.stopped() || (!status.ok() && InterruptedBy() != 0);
   const bool sink_failed =
@@ -200,6 +218,11 @@ void AddLoad(Command app, Session& session) {
            "A row's item is a list, with this between its ids; each is a play")
       .TypeName("TEXT");
   AddMaxRefused(command, &flags->max_refused);
+  command
+      .Add("--rejects", flags->rejects,
+           "Write every refused or bad row to this file, as NDJSON: row, line, why, text")
+      .TypeName("FILE")
+      .NotEmpty();
   command.AddFlag("--strict", flags->options.strict, "Stop at the first bad row");
   command
       .Add("--retry", flags->options.retry_s,

@@ -6,6 +6,14 @@
 #include "units.h"
 
 namespace seendb::tool {
+namespace {
+
+/// Rows of a batch that are kept as they came.
+constexpr size_t kKeptBytesMost = 32 << 20;
+/// Of so many plays each refusal is described.
+constexpr size_t kAllDescribed = 100;
+
+}  // namespace
 
 Loader::Loader(PlayReader& reader, PlaySink& sink, LoadOptions options, ResumeState state)
     : reader_(reader), sink_(sink), options_(std::move(options)), state_(std::move(state)) {
@@ -30,7 +38,15 @@ Status Loader::Flush(const OnBatch& on_batch) {
       if (refusals_.size() == kRowErrorsMax || index >= batch_.size()) break;
       refusals_.emplace_back(batch_.RowOf(index), why);
     }
+    if (sent->refused > 0 && options_.rejects != nullptr) {
+      if (Status written = WriteRejects(*sent); !written.ok()) return written;
+    }
     batch_.Clear();
+    kept_.clear();
+    kept_bytes_ = 0;
+  }
+  if (options_.rejects != nullptr) {
+    if (Status written = options_.rejects->Flush(); !written.ok()) return written;
   }
   state_.rows = reader_.row_number();
   state_.position = reader_.position();
@@ -38,6 +54,33 @@ Status Loader::Flush(const OnBatch& on_batch) {
   if (on_batch) on_batch(state_.rows);
   if (options_.resume_path.empty()) return {};
   return WriteResumeState(options_.resume_path, state_);
+}
+
+/// The sink describes the first refusals alone: where it has more, the batch is sent once more, in
+/// pieces, which changes nothing.
+Status Loader::WriteRejects(const SendResult& sent) {
+  std::vector<std::pair<size_t, std::string>> refusals = sent.refusals;
+  const bool all = refusals.size() == sent.refused;
+  if (!all) refusals.clear();
+  for (size_t begin = 0; !all && begin < batch_.size(); begin += kAllDescribed) {
+    PlayBatch piece;
+    const size_t end = std::min(batch_.size(), begin + kAllDescribed);
+    for (size_t i = begin; i < end; ++i) piece.Add(batch_.At(i), batch_.RowOf(i));
+    auto again = SendPatiently(sink_, piece, {options_.retry_s, pause_, stop_});
+    if (!again.ok()) return again.status();
+    for (const auto& [index, why] : again->refusals) refusals.emplace_back(begin + index, why);
+  }
+  uint64_t last = 0;  // of a row with several items the first is named
+  for (const auto& [index, why] : refusals) {
+    const uint64_t row = index < batch_.size() ? batch_.RowOf(index) : last;
+    if (row == last) continue;
+    last = row;
+    const auto kept = std::lower_bound(kept_.begin(), kept_.end(), row,
+                                       [](const KeptRow& one, uint64_t n) { return one.row < n; });
+    if (kept == kept_.end() || kept->row != row) continue;
+    options_.rejects->Add(row, kept->line, why, kept->text);
+  }
+  return {};
 }
 
 /// Each item of a row is a play of its own.
@@ -78,6 +121,10 @@ Status Loader::Take(RowKind kind, const PlayRow& row) {
   if (kind == RowKind::kPlay) {
     PlayRow shifted = row;
     if (row.at_ms) *shifted.at_ms += options_.shift_ms;
+    if (options_.rejects != nullptr) {
+      kept_.push_back({reader_.row_number(), reader_.row_line(), std::string(reader_.row_text())});
+      kept_bytes_ += kept_.back().text.size();
+    }
     if (row.at_ms) newest_ms_ = std::max(newest_ms_.value_or(*shifted.at_ms), *shifted.at_ms);
     Add(shifted);
     return {};
@@ -87,6 +134,10 @@ Status Loader::Take(RowKind kind, const PlayRow& row) {
                                    reader_.error());
   }
   ++state_.bad;
+  if (options_.rejects != nullptr) {
+    options_.rejects->Add(reader_.row_number(), reader_.row_line(), reader_.error(),
+                          reader_.row_text());
+  }
   if (bad_rows_.size() < kRowErrorsMax) {
     bad_rows_.emplace_back(reader_.row_number(), reader_.error());
   }
@@ -119,7 +170,7 @@ Status Loader::Run(const OnBatch& on_batch) {
       Status flushed = Flush(on_batch);
       return flushed.ok() ? taken : flushed;
     }
-    if (batch_.size() >= options_.batch_plays) {
+    if (batch_.size() >= options_.batch_plays || kept_bytes_ > kKeptBytesMost) {
       Status flushed = Flush(on_batch);
       if (!flushed.ok()) return flushed;
     }

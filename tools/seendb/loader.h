@@ -12,6 +12,7 @@
 #include "odd_ids.h"
 #include "play_batch.h"
 #include "play_reader.h"
+#include "reject_file.h"
 #include "resume_state.h"
 #include "row_share.h"
 
@@ -26,6 +27,7 @@ struct LoadOptions {
   std::string item_separator = {};  ///< between the items of one row; empty: a row has one
   int64_t shift_ms = 0;             ///< added to every time
   int64_t retry_s = 60;             ///< longest wait for a busy or lost server
+  RejectFile* rejects = nullptr;    ///< borrowed; of a reader that keeps its rows; null: none
 };
 
 /// Loads one log. Threads: one.
@@ -65,6 +67,7 @@ class Loader {
  private:
   Status Flush(const OnBatch& on_batch);
   Status Take(RowKind kind, const PlayRow& row);
+  Status WriteRejects(const SendResult& sent);
   void Add(PlayRow row);
   Status GoOn();
 
@@ -73,6 +76,13 @@ class Loader {
   LoadOptions options_;
   ResumeState state_;
   PlayBatch batch_;
+  /// A row of the batch as it came, where rejects are written.
+  struct KeptRow {
+    uint64_t row = 0, line = 0;
+    std::string text;
+  };
+  std::vector<KeptRow> kept_;
+  size_t kept_bytes_ = 0;
   Pause pause_;  // none: it sleeps
   std::function<bool()> stop_ = [] { return false; };
   bool stopped_ = false;

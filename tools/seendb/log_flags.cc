@@ -35,6 +35,13 @@ void AddColumnFlags(Command command, LogFlags* flags) {
            "Of bare numbers: s, ms, us, ns, or auto (by their size; 20261125 is a day)")
       .OneOf({"auto", "s", "ms", "us", "ns"})
       .Group(group);
+  command
+      .Add("--time-zone", flags->time_zone,
+           "Of dates that name none: Europe/Berlin, UTC, +05:30 ...; by default the collection's "
+           "utc_offset")
+      .TypeName("ZONE")
+      .NotEmpty()
+      .Group(group);
   command.AddFlag("--now", flags->columns.now, "No time column: everything was played now")
       .Group(group);
   command
@@ -77,12 +84,20 @@ Result<LogFormat> LogFlags::Interpret() {
   if (!columns.one_user.empty() && !columns.user.empty()) {
     return Status::InvalidArgument("--user and --user-column exclude each other");
   }
-  if (time_unit == "ms") columns.time_unit = TimeUnit::kMillis;
-  if (time_unit == "us") columns.time_unit = TimeUnit::kMicros;
-  if (time_unit == "ns") columns.time_unit = TimeUnit::kNanos;
+  using times::TimeUnit;
+  if (time_unit == "s") columns.time_form.unit = TimeUnit::kSeconds;
+  if (time_unit == "ms") columns.time_form.unit = TimeUnit::kMillis;
+  if (time_unit == "us") columns.time_form.unit = TimeUnit::kMicros;
+  if (time_unit == "ns") columns.time_form.unit = TimeUnit::kNanos;
   if (span_unit == "ms") columns.span_unit = SpanUnit::kMillis;
-  if (time_unit == "s") columns.time_unit = TimeUnit::kSeconds;
-  const auto span_ms = ParseSpanMs(shift);
+  if (!time_zone.empty()) {
+    const auto zone = times::TimeZone::Named(time_zone);
+    if (!zone.ok()) {
+      return Status::InvalidArgument("--time-zone: " + std::string(zone.status().message()));
+    }
+    columns.time_form.zone = *zone;
+  }
+  const auto span_ms = times::ParseSpanMs(shift);
   if (!span_ms) return Status::InvalidArgument("--shift: write 90d, -12h, 30m, 10s or 500ms");
   shift_ms = *span_ms;
   auto chosen = format.empty() ? LogFormatOfName(file) : LogFormatByName(format);

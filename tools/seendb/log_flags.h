@@ -6,7 +6,6 @@
 
 #include "flags.h"
 #include "play_reader.h"
-#include "time_parse.h"
 
 namespace seendb::tool {
 
@@ -16,10 +15,11 @@ struct LogFlags {
   std::string format;     ///< empty: by the file's name
   std::string delimiter;  ///< empty: the format's
   std::string time_unit = "auto";
+  std::string time_zone;  ///< empty: the collection's
   std::string span_unit = "s";
   std::string shift = "0";
   bool no_header = false;
-  PlayColumns columns;
+  PlayColumns columns;   ///< of which time_form.zone is local_zone.h's, where time_zone is empty
   int64_t shift_ms = 0;  ///< added to every time
 
   /// Takes in what the flags say in words; the log's format. kInvalidArgument.

@@ -50,7 +50,7 @@ bool ReadId(const nlohmann::json* field, const char* what, std::string* id, std:
   return false;
 }
 
-/// The field as text, as ParseTimeMs takes it.
+/// The field as text, as ReadTime takes it.
 std::string TimeText(const nlohmann::json& field) {
   if (field.is_string()) return field.get<std::string>();
   if (!field.is_number()) return field.type_name();  // writing a deep array would take the stack

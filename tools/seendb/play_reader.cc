@@ -105,7 +105,8 @@ class DelimitedReader : public PlayReader {
                                    : line_fields_.size() == width_;
     const auto has = [&](int at) { return !line_fields_[static_cast<size_t>(at)].empty(); };
     if (!whole || (user_ >= 0 && !has(user_)) || !has(item_)) return false;
-    return time_ < 0 || ParseTimeMs(line_fields_[static_cast<size_t>(time_)], columns_.time_unit);
+    return time_ < 0 ||
+           times::ParseTimeMs(line_fields_[static_cast<size_t>(time_)], columns_.time_form);
   }
 
   std::string NameOf(int at) const {
@@ -235,13 +236,19 @@ Result<LogFormat> LogFormatOfName(const std::string& path) {
 PlayReader::PlayReader(RecordReader::ReadFn read, RecordFormat format, const PlayColumns& columns)
     : records_(std::move(read), format), format_(format), columns_(columns) {}
 
-bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* error) const {
-  const auto at_ms = ParseTimeMs(text, columns_.time_unit);
-  if (!at_ms) {
+bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* error) {
+  const auto read = times::ReadTime(text, columns_.time_form);
+  if (!read) {
     *error = "not a time: \"" + std::string(text.substr(0, 64)) + "\" (ISO 8601 or a number)";
     return false;
   }
-  row->at_ms = *at_ms;
+  if (read->local && !columns_.zone_known) {
+    *error = "\"" + std::string(text.substr(0, 64)) +
+             "\" names no zone, and the collection's can't be asked for: say --time-zone";
+    return false;
+  }
+  local_times_ += read->local ? 1 : 0;
+  row->at_ms = read->at_ms;
   return true;
 }
 

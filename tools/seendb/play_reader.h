@@ -18,7 +18,7 @@
 
 #include "record_reader.h"
 #include "seendb/status.h"
-#include "time_parse.h"
+#include "times/time_text.h"
 #include "watch_fields.h"
 
 namespace seendb::tool {
@@ -51,7 +51,8 @@ struct PlayColumns {
   char delimiter = 0;    ///< between fields; 0: the format's
   bool header = true;    ///< CSV and TSV: the first record names the columns; otherwise names are
                          ///< column numbers from 1, by default 1, 2 and 3
-  TimeUnit time_unit = TimeUnit::kAuto;
+  times::TimeForm time_form = {};
+  bool zone_known = true;  ///< false: dates that name no zone can't be read
   /// By WatchField: columns' names; empty: kWatchNames, where they are (never without a header).
   std::array<std::string, kWatchNames.size()> watch = {};
   SpanUnit span_unit = SpanUnit::kSeconds;  ///< of progress and duration
@@ -91,6 +92,10 @@ class PlayReader {
   }
   /// Whether the last row had its line end: one that lacks it may grow.
   bool row_ended() const { return records_.ended(); }
+  /// From now on the last row's text and line are known.
+  void KeepRows() { records_.KeepText(); }
+  std::string_view row_text() const { return records_.text(); }
+  uint64_t row_line() const { return records_.line(); }
   /// Bytes up to the end of the last row that counts, and a hash of all of them.
   uint64_t position() const {
     return uncounted_ ? records_.position_before() : records_.position();
@@ -100,6 +105,8 @@ class PlayReader {
   bool GoOnAt(uint64_t rows, uint64_t position);
   /// What is read from where, for people: "user from column 1 (user_id), ...".
   virtual std::string ColumnsText() const = 0;
+  /// Times that were dates without a zone.
+  uint64_t local_times() const { return local_times_; }
   /// How the first play was understood; empty: there was none.
   const std::string& first_row() const { return first_row_; }
   /// Skips `rows` rows, unread. False if there are fewer.
@@ -110,7 +117,7 @@ class PlayReader {
   /// Reads one record into `*row`; otherwise why not.
   virtual bool Parse(std::span<char> record, PlayRow* row, std::string* error) = 0;
   /// A time as text, in the columns' unit.
-  bool ParseTime(std::string_view text, PlayRow* row, std::string* error) const;
+  bool ParseTime(std::string_view text, PlayRow* row, std::string* error);
   /// What is said of the player, from its text; empty says nothing.
   bool ParseWatch(WatchField field, std::string_view text, PlayRow* row, std::string* error) const;
 
@@ -120,6 +127,7 @@ class PlayReader {
 
  private:
   uint64_t row_number_ = 0;
+  uint64_t local_times_ = 0;
   bool uncounted_ = false;
   std::string error_, first_row_;
 };

@@ -53,8 +53,12 @@ bool RecordReader::Fill() {
 
 /// Goes on behind so many bytes.
 void RecordReader::Consume(size_t bytes) {
-  hash_.Add(buffer_.data() + begin_, bytes);
+  const std::string_view passed(buffer_.data() + begin_, bytes);
+  hash_.Add(passed.data(), passed.size());
   begin_ += bytes;
+  lines_ += static_cast<uint64_t>(std::count(passed.begin(), passed.end(), '\n'));
+  if (!keeps_text_) return;
+  text_.append(passed.substr(0, kKeptTextMost - std::min(kKeptTextMost, text_.size())));
 }
 
 bool RecordReader::SkipTo(uint64_t position) {
@@ -171,7 +175,10 @@ RecordKind RecordReader::Next(std::span<char>* record) {
         Consume(3);
       }
     }
+    text_.clear();
+    line_ = lines_ + 1;
     const RecordKind kind = NextRaw(record);
+    while (text_.ends_with('\n') || text_.ends_with('\r')) text_.pop_back();
     if (kind != RecordKind::kRecord) return kind;
     if (!record->empty() && record->back() == '\r') *record = record->first(record->size() - 1);
     if (!record->empty()) return kind;

@@ -24,6 +24,9 @@ namespace seendb::tool {
 /// Longest record, in bytes.
 inline constexpr size_t kRecordBytesMax = 1 << 20;
 
+/// What is kept of a record's text, where that is asked for.
+inline constexpr size_t kKeptTextMost = 64 << 10;
+
 /// How records are told apart and fields within them.
 struct RecordFormat {
   char delimiter = ',';  ///< between fields
@@ -62,6 +65,11 @@ class RecordReader {
     is_record_ = std::move(is_record);
   }
 
+  /// From now on the text of the last record is kept as it came.
+  void KeepText() { keeps_text_ = true; }
+  std::string_view text() const { return text_; }
+  /// The line on which the last record began, from 1.
+  uint64_t line() const { return line_; }
   /// Whether the last record had its line end: one that lacks it may grow.
   bool ended() const { return ended_; }
   /// Bytes up to the end of the last record (`_before`: up to where it was looked for), and a hash
@@ -97,6 +105,9 @@ class RecordReader {
   // State of the record being scanned.
   bool in_quotes_ = false;
   bool may_open_ = true;  ///< a quote here opens a quoted field, or goes on with it
+  bool keeps_text_ = false;
+  std::string text_;
+  uint64_t line_ = 1, lines_ = 0;  // line ends that were passed
   Status status_;
 };
 

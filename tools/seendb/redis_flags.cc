@@ -2,11 +2,12 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <utility>
 
 #include "redis/key_reader.h"
 #include "server_address.h"
-#include "time_parse.h"
+#include "times/time_text.h"
 
 namespace seendb::tool {
 namespace {
@@ -20,40 +21,72 @@ std::string Variable(const char* name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// The unit of the scores of some of these keys.
+/// What units some scores seem to have.
+class UnitVotes {
+ public:
+  void Add(std::string_view score) {
+    Votes& votes = votes_[redis::GuessScoreUnit(redis::ParseScore(score).value_or(0))];
+    if (votes.count++ == 0) votes.example = score;
+    ++all_;
+  }
+  uint64_t all() const { return all_; }
+  /// The unit of nearly all that are times, if most are. kInvalidArgument otherwise.
+  Result<redis::ScoreUnit> Winner() const {
+    if (all_ == 0) return redis::ScoreUnit::kNone;
+    const auto none = votes_.find(redis::ScoreUnit::kNone);
+    const uint64_t odd = none == votes_.end() ? 0 : none->second.count;
+    if (2 * odd >= all_) {
+      return Status::InvalidArgument("the score " + none->second.example +
+                                     " is no time in s, ms or us, as " + std::to_string(odd) +
+                                     " of " + std::to_string(all_) +
+                                     " that were looked at: say --score-unit");
+    }
+    for (const auto& [unit, votes] : votes_) {
+      if (unit != redis::ScoreUnit::kNone && votes.count * 10 >= (all_ - odd) * 9) return unit;
+    }
+    std::string examples;
+    for (const auto& [unit, votes] : votes_) {
+      if (unit == redis::ScoreUnit::kNone) continue;
+      examples += (examples.empty() ? "" : " and ") + votes.example;
+    }
+    return Status::InvalidArgument("the scores " + examples +
+                                   " are times in different units: say --score-unit");
+  }
+
+ private:
+  struct Votes {
+    uint64_t count = 0;
+    std::string example;
+  };
+  std::map<redis::ScoreUnit, Votes> votes_;
+  uint64_t all_ = 0;
+};
+
+/// The unit of the scores of some of these keys. A few members of each: one whose score is no time
+/// is refused by itself later, and decides nothing here.
 Result<redis::ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys,
                                    const redis::KeyTemplate& users) {
   redis::Pipeline pipeline;
   KeyPage page;
-  std::optional<redis::ScoreUnit> unit;
-  uint64_t scores = 0;
-  for (int i = 0; i < kPagesMax && scores < kScoresMin; ++i) {
+  UnitVotes votes;
+  for (int i = 0; i < kPagesMax && votes.all() < kScoresMin; ++i) {
     auto more = keys.Next(&page);
     if (!more.ok()) return more.status();
     if (!*more) break;
     pipeline.Clear();
     for (const std::string& key : page.keys) {
-      if (users.UserOf(key)) pipeline.Add({"ZRANGE", key, "-1", "-1", "WITHSCORES"}, key);
+      if (users.UserOf(key)) pipeline.Add({"ZRANGE", key, "-3", "-1", "WITHSCORES"}, key);
     }
     auto replies = client.Run(pipeline);
     if (!replies.ok()) return replies.status();
     for (const redis::Reply& reply : *replies) {
       const auto elements = reply.elements();
-      if (elements.size() != 2) continue;
-      const std::string_view text = redis::Reply::TextOf(*elements[1]);
-      const redis::ScoreUnit one = redis::GuessScoreUnit(redis::ParseScore(text).value_or(0));
-      ++scores;
-      if (one == redis::ScoreUnit::kNone || unit.value_or(one) != one) {
-        return Status::InvalidArgument("the score " + std::string(text) +
-                                       (one == redis::ScoreUnit::kNone
-                                            ? " is no time in s, ms or us"
-                                            : " is in another unit than those before it") +
-                                       ": say --score-unit");
+      for (size_t at = 1; at < elements.size(); at += 2) {
+        votes.Add(redis::Reply::TextOf(*elements[at]));
       }
-      unit = one;
     }
   }
-  return unit.value_or(redis::ScoreUnit::kNone);
+  return votes.Winner();
 }
 
 /// What --redis and its companions name.
@@ -169,7 +202,7 @@ void AddRedisKeyFlags(Command command, RedisFlags* flags) {
   command
       .Add("--at", flags->at,
            "The time of members that have none (lists, sets, scores of unit none): ms since 1970, "
-           "or ISO 8601")
+           "ISO 8601, or now: when the import began")
       .TypeName("TIME")
       .NotEmpty()
       .Group(group);
@@ -218,10 +251,16 @@ Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags) {
     if (!unit.ok()) return unit.status();
     meaning.unit = *unit;
   }
-  if (!flags.at.empty()) {
-    meaning.at_ms = ParseTimeMs(flags.at, TimeUnit::kMillis);
+  if (flags.at == "now") {
+    using std::chrono::system_clock;
+    meaning.at_now = true;
+    meaning.at_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
+                        system_clock::now().time_since_epoch())
+                        .count();
+  } else if (!flags.at.empty()) {
+    meaning.at_ms = times::ParseTimeMs(flags.at, {.unit = times::TimeUnit::kMillis});
     if (!meaning.at_ms) {
-      return Status::InvalidArgument("--at " + flags.at + ": write ms since 1970, or ISO 8601");
+      return Status::InvalidArgument("--at " + flags.at + ": write ms since 1970, ISO 8601 or now");
     }
   }
   return meaning;

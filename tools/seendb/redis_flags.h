@@ -72,6 +72,7 @@ struct RedisMeaning {
   EventKind kind = EventKind::kPlays;
   std::optional<redis::ScoreUnit> unit = {};  ///< nothing: it is to be guessed
   std::optional<int64_t> at_ms = {};
+  bool at_now = false;  ///< at_ms is the present
 };
 Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags);
 

@@ -45,6 +45,7 @@ Json IdentityOf(const Session& session, const ImportFlags& flags, const std::str
                    {"kind", flags.redis.kind},
                    {"score_unit", redis::ScoreUnitName(options.unit)}};
   if (options.at_ms) identity["at"] = *options.at_ms;
+  if (flags.redis.at == "now") identity["at_now"] = true;
   return identity;
 }
 
@@ -55,7 +56,7 @@ Status CheckSame(const Json& saved, const Json& identity, const std::string& pat
     return Status::InvalidArgument(path + " is not the state of a redis import; name another");
   }
   for (const char* const name :
-       {"source", "keys", "collection", "user_from", "kind", "score_unit", "at"}) {
+       {"source", "keys", "collection", "user_from", "kind", "score_unit", "at_now", "at"}) {
     const Json before = saved.value(name, Json());
     const Json now = identity.value(name, Json());
     if (before == now) continue;
@@ -71,6 +72,12 @@ std::string ByReason(const RedisTally& tally) {
     out += (out.empty() ? "" : ", ") + reason + " " + FormatCount(count);
   }
   return out.empty() ? out : " (" + out + ")";
+}
+
+/// Whether the flags choose all keys of the users.
+bool ReadsAll(const RedisFlags& flags, const redis::KeyTemplate& users) {
+  return flags.keys.empty() && flags.topic.topic.empty() &&
+         (flags.match.empty() || flags.match == users.Pattern());
 }
 
 /// `not_noted`: why users were not noted as imported; empty: they were.
@@ -140,6 +147,10 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
     if (!read.ok()) return read.status();
     saved = std::move(read).value();
   }
+  if (meaning->at_now && saved.contains("at_now") &&
+      saved.value("at", Json()).is_number_integer()) {
+    options.at_ms = saved["at"].get<int64_t>();  // when it began
+  }
   if (!meaning->unit && saved.contains("score_unit")) {
     auto known = redis::ScoreUnitByName(TextOf(saved, "score_unit"));
     if (known.ok()) meaning->unit = *known;
@@ -192,7 +203,10 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
   if (InterruptedBy() != 0 || WorthRetrying(status)) return Stopped(status, flags, &session);
   if (!status.ok() || !printed.ok()) return status.ok() ? printed : status;
   const uint64_t wrong = now.refused + now.bad_keys;
-  return JudgeRows(wrong, now.members + now.bad_keys, allowed_percent, &session);
+  const Status judged = JudgeRows(wrong, now.members + now.bad_keys, allowed_percent, &session);
+  if (!judged.ok() || !not_noted.empty() || !ReadsAll(flags.redis, options.users)) return judged;
+  auto notes = noter.Make();
+  return notes.ok() ? (*notes)->NoteEverybody() : notes.status();
 }
 
 Status RunImport(Session& session, const ImportFlags& flags) {

@@ -69,6 +69,8 @@ class ExamplesTest(ToolCase):
         if " produce " in line:  # librdkafka's own broker in place of the one that is named
             line = re.sub(r"( #.*)?$", " --property test.mock.num.brokers=1", line, count=1)
         environment = dict(os.environ, SEENDB_URL=url, PATH=self.folder + ":" + os.environ["PATH"])
+        if " redis finish" in line:  # what a server moves in is a setting: tests/migration
+            return
         done = subprocess.run(["bash", "-o", "pipefail", "-ec", line], cwd=self.folder,
                               env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=120, check=False)
@@ -167,7 +169,7 @@ class CompletionTest(ToolCase):
                          ["put", "get", "delete"])
         self.assertEqual(bash_completes("seendb", "load", "--max"), ["--max-refused"])
         self.assertEqual(bash_completes("seendb", "--json", "load", "--ti"),
-                         ["--timeout", "--time-column", "--time-unit"])
+                         ["--timeout", "--time-column", "--time-unit", "--time-zone"])
         for path, text in helps():
             if "ldb" in path:
                 continue

@@ -1,5 +1,6 @@
 """Loading logs into a folder: formats, columns, bad rows, resuming."""
 
+import base64
 import fcntl
 import gzip
 import json
@@ -70,6 +71,55 @@ class LoadTest(ToolCase):
         self.assertEqual(report["accepted"], 3)
         self.assert_seen("u1", "18446744073709551615", "v1")
         self.assert_seen("5", "é\"\\")
+
+    def test_rejects(self):
+        old = NOW_MS - 900 * DAY_MS
+        rows = ["u%d,v%d,%d" % (i, i, old if i % 2 else NOW_MS) for i in range(500)]
+        rows[100] = "u100,\u00e9\"x,no time"
+        text = "user,item,at\n\n" + "\n".join(rows) + "\n"
+        path, rejects = self.write("a.csv", text), self.path("rejects")
+        report = self.load(path, "--rejects", rejects, code=ROWS)
+        self.assertEqual((report["accepted"], report["refused"], report["bad"]), (249, 250, 1))
+        with open(rejects, encoding="utf-8") as file:
+            found = {one["row"]: one for one in map(json.loads, file)}
+        self.assertEqual(len(found), 251)
+        for row, one in found.items():
+            self.assertEqual((one["line"], one["text"]), (row + 2, rows[row - 1]))
+        self.assertIn("not a time", found[101]["why"])
+        self.assertIn("older than retention", found[2]["why"])
+        state = self.path("state")
+        with open(path, "ab") as file:
+            file.write(b"\xff,v,%d\n" % NOW_MS)
+        self.load(path, "--rejects", rejects, "--skip", "500", code=ROWS)
+        with open(rejects, encoding="utf-8") as file:
+            (one,) = map(json.loads, file)
+        self.assertEqual((one["row"], base64.b64decode(one["text_base64"])),
+                         (501, b"\xff,v,%d" % NOW_MS))
+        for row in (b"u,v\n", b"u\n"):
+            with open(path, "ab") as file:
+                file.write(row)
+            self.load(path, "--rejects", rejects, "--resume", state, code=ROWS)
+        with open(rejects, encoding="utf-8") as file:
+            found = [json.loads(line)["row"] for line in file]
+        self.assertEqual((len(found), found[-1]), (254, 503))
+        self.assertTrue({101, 501, 502} < set(found))
+
+    def test_dates_without_a_zone_are_of_the_collection_or_as_told(self):
+        self.in_db("collections", "put", "la", '{"utc_offset":"-08:00","history":{"enabled":true}}')
+        rows = "user,item,date\n%s,v1,2023-11-14 10:00:00\n%s,v2,2023-11-14T10:00:00Z\n"
+        at = NOW_MS // DAY_MS * DAY_MS + 10 * 3_600_000
+        for user, more, east in (("u1", [], -8), ("u2", ["--time-zone", "Asia/Tokyo"], 9),
+                                 ("u3", ["--time-zone", "UTC"], 0)):
+            path = self.write("a.csv", rows % (user, user))
+            report = self.load(path, "--collection", "la", *more)
+            self.assertEqual(report["local_times"], 1)
+            self.assertEqual(report["time_zone"], more[-1] if more else "-08:00")
+            self.assertEqual({item: entry["at"] for item, entry in self.history(user).items()},
+                             {"v1": at - east * 3_600_000, "v2": at})
+        text = self.in_db("load", path, "--collection", "la").out
+        self.assertIn("1 times name no zone: taken for -08:00\n", text)
+        self.assertIn("is no time zone of this system",
+                      self.load(path, "--time-zone", "Mars/Olympus", code=USAGE).err)
 
     def history(self, user):
         """{item: the entry without its names}"""

@@ -173,7 +173,30 @@ class ImportTest(RedisCase):
         self.assertEqual(done["refused_by"], {"malformed": 3, "no_time": 2})
         self.assertIn({"what": "watched:3", "why": "holds a hash"}, done["problems"])
         self.assertIn({"what": "watched:4", "why": "has no times: say --at"}, done["problems"])
+        guessed = self.move(code=ROWS).json
+        self.assertEqual({name: guessed[name] for name in ("users", "refused_by", "bad_keys")},
+                         {name: done[name] for name in ("users", "refused_by", "bad_keys")},
+                         "what is odd decides nothing")
+
+    def test_scores_that_are_no_times(self):
+        now = now_ms()
+        self.redis.run("ZADD", "watched:1", 1, "a", 2, "b", now, "c")
         self.assertIn("is no time in s, ms or us", self.move(code=USAGE).err)
+        self.redis.run("ZADD", "watched:1", now, "a", now // 1000, "b")
+        self.assertIn("times in different units", self.move(code=USAGE).err)
+
+    def test_a_time_of_now_is_that_of_the_beginning(self):
+        self.redis.run("SADD", "watched:1", "a", "b")
+        state = self.path("state")
+        begun = now_ms()
+        done = self.move("--at", "now", "--state", state).json
+        self.assertEqual(done["accepted"], 2)
+        with open(state, encoding="utf-8") as file:
+            at = json.load(file)["at"]
+        self.assertTrue(begun <= at <= time.time() * 1000, at)
+        self.move("--at", "now", "--state", state)
+        self.assertIn("is the state of another import",
+                      self.move("--at", str(at), "--state", state, code=USAGE).err)
 
     def test_lists_and_sets_with_a_time(self):
         served = ["v%d" % i for i in range(150)]
