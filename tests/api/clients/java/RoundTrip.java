@@ -45,7 +45,7 @@ public class RoundTrip {
 
     FilterResult filtered = read.filter(new FilterRequest().user(new Id(user)).items(List.of(
         new Id(7L), new Id("film"), new Id(8L), new Id("18446744073709551615"), new Id("new"))),
-        null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null);
     check(filtered.getSeen() == 2 && filtered.getUnseen().size() == 3, filtered);
     check(filtered.getUnseen().get(0).getActualInstance().toString().equals("8"), filtered);
     check(filtered.getUnseen().get(1).getActualInstance().equals("18446744073709551615"), filtered);
