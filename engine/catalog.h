@@ -56,11 +56,12 @@ class Catalog {
   /// Finishes deletions that something has interrupted, and then writes the file where it is
   /// behind. After the journals are replayed.
   Status Finish();
-  /// The deletions in one shard, before it is published. `*all`: what calls will see then.
+  /// Finishes deletions in one shard, before it is published. `*all`: the collections that calls
+  /// will see then.
   Status FinishIn(uint32_t number, const std::shared_ptr<Shard>& shard,
                   std::shared_ptr<const CollectionMap>* all);
-  /// Both, after a shard was opened anew: a change that failed to be stored may be stored after
-  /// all.
+  /// Brings the shards in line and finishes deletions again, after a shard was opened anew: a
+  /// change that reported a failure may be on its disk.
   Status Settle();
 
   /// kIncompatible where a shard that is not there yet knows a later collection, or a later policy
@@ -74,12 +75,13 @@ class Catalog {
   /// alone knew of collections, the others learn. On failure it is not published.
   Status Join(uint32_t number, const std::shared_ptr<Shard>& shard);
 
-  /// Engine::PutCollection and Engine::DeleteCollection. Of `making`, what is there is not older.
+  /// Engine::PutCollection and Engine::DeleteCollection.
   Status Put(std::string_view name, const PolicyPatch& patch, std::optional<uint64_t> making);
   Status Delete(std::string_view name);
 
   /// Runs `work(what the file holds, whether it announces a change)` while no collection changes;
-  /// nor do two of these run at once. What a change that failed left in one shard, the file has.
+  /// one such call at a time. Before that, what a failed change left in one shard alone goes into
+  /// the file and the other shards, as far as they can be written.
   Status WithoutChanges(const std::function<Status(const CollectionRecords&, bool)>& work);
 
  private:
@@ -109,7 +111,7 @@ class Catalog {
   Status CheckFamilies(std::string_view name, const Policy& policy) const;
   Status CheckAllWritable() const;
   Status Store(const CollectionPtr& wanted) REQUIRES(change_mutex_);
-  /// Gives a collection other fixed fields; `fixed` where it holds anything.
+  /// Gives an empty collection other fixed fields. Returns `fixed` if it holds anything.
   Status BeginAnew(const CollectionPtr& wanted, const Status& fixed) REQUIRES(change_mutex_);
   Status DeleteNow(std::string_view name) REQUIRES(change_mutex_);
   Status DeleteInShards(const std::string& name, uint64_t making);
@@ -127,7 +129,7 @@ class Catalog {
   CollectionRecords records_ GUARDED_BY(change_mutex_);
   bool written_ GUARDED_BY(change_mutex_) = false;   // the file holds `records_`
   bool changing_ GUARDED_BY(change_mutex_) = false;  // it announces a change
-  bool untold_ GUARDED_BY(change_mutex_) = false;    // a shard may know more, since one of before
+  bool untold_ GUARDED_BY(change_mutex_) = false;    // a shard may know of an earlier change
   bool tells_all_ = false;                           // set by Load
 };
 

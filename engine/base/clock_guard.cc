@@ -10,7 +10,7 @@
 namespace seendb {
 namespace {
 
-// A running clock may be set ahead by so much, in all.
+// Total forward adjustment (ms) that is accepted while the process runs; Confirm begins it anew.
 constexpr int64_t kStepMs = 3'600'000;
 
 }  // namespace
@@ -40,7 +40,7 @@ void ClockGuard::BeginInParts() {
   if (machine_ != nullptr) ahead_max_ = std::numeric_limits<int64_t>::min();
 }
 
-// Once the clock is believed, no older time can change that.
+// Once the clock is believed, an older noted time does not change that.
 void ClockGuard::Begin(std::optional<int64_t> noted_ms, bool confirmed) {
   if (machine_ == nullptr) return;
   const MutexLock lock(mutex_);

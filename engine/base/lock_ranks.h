@@ -106,7 +106,8 @@ class HeldLocks {
   }
 
  private:
-  // The list ends before the last locks of a thread do: those of its thread_local objects.
+  // At the end of a thread the list may be destroyed before other thread_local objects, whose
+  // destructors may still take locks.
   struct List {
     std::vector<Held> held;
     ~List() { Ended() = true; }
@@ -152,8 +153,8 @@ class RankedLock {
   const uint32_t shard_;
 };
 
-/// The calling thread is about to wait for a disk or the network: it keeps nobody waiting who does
-/// not wait for one himself.
+/// For a thread that is about to wait for a disk or the network: it must hold no lock whose waiters
+/// expect not to wait for one (MayBlockInside). Ends the process if it holds such a lock.
 inline void AssertMayBlock() { HeldLocks::CheckMayBlock(); }
 
 #else

@@ -26,7 +26,8 @@ struct PolicyField {
 
   std::string_view name;  ///< "window"; "history/days" is `days` of the object `history`
   Kind kind;
-  bool fixed;             ///< once the collection exists
+  /// It can't change while the collection holds a play, an impression or history.
+  bool fixed;
   bool omitted_default;   ///< PolicyToJson leaves it out where its whole object is at the default
   std::string (*rule)();  ///< "must be from 1 to 128"
   bool (*valid)(const Policy&);                        ///< whether the value follows the rule

@@ -1,5 +1,5 @@
-// base/siphash.h: a hash with a secret key: who does not know the key can't tell the hash of a
-// text, however many other hashes are known.
+// base/siphash.h: a hash with a secret key. Without the key, the hash of a text can't be predicted,
+// not even from the hashes of other texts.
 //
 // Source: SipHash-2-4 (Aumasson, Bernstein 2012). Threads: plain values and pure functions.
 
@@ -21,11 +21,11 @@ struct HashKey {
 
 /// 16 bytes in their order, as SipHash takes its key.
 HashKey HashKeyOf(const std::array<uint8_t, 16>& bytes) noexcept;
-/// Reads 32 hexadecimal digits: the 16 bytes. Nothing for any other text.
+/// Parses 32 hexadecimal digits as 16 bytes. Nothing for any other text.
 std::optional<std::array<uint8_t, 16>> ParseKeyBytes(std::string_view text);
-/// The same as a key.
+/// Parses 32 hexadecimal digits as a HashKey. Nothing for any other text.
 std::optional<HashKey> ParseHashKey(std::string_view text);
-/// As ParseHashKey reads it.
+/// Writes the key as 32 hexadecimal digits.
 std::string HashKeyToText(const HashKey& key);
 /// A key out of the system's source of randomness.
 HashKey RandomHashKey();

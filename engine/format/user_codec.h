@@ -3,9 +3,10 @@
 // filters, when it was paused, which deleted items may be recommended again; under a key of its
 // own, when it was last active.
 //
-// Records are united: the maximum of numbers and times, of each item's override the one
-// written last, of toggles all. What is erased or forgotten, and what is older than
-// `forget_before_ms`, leaves. All of it is associative, commutative and idempotent.
+// Join unites two records: it keeps the maximum of numbers and times, each item's last written
+// override, and all toggles. Then it removes toggles from before an erasure, overrides from before
+// an erasure or a clear of filters, and those of either that are older than `forget_before_ms`.
+// Join is associative, commutative and idempotent.
 
 #pragma once
 
@@ -29,7 +30,7 @@ inline constexpr int64_t kNeverMs = std::numeric_limits<int64_t>::min();
 /// No day.
 inline constexpr int64_t kNoDay = std::numeric_limits<int64_t>::min();
 
-/// Overrides kept a user and collection, the latest.
+/// Most overrides that are kept per user and collection: the latest ones.
 inline constexpr size_t kMaxOverrides = 10'000;
 
 /// An item was deleted from history and may be recommended again; or, cancelled, it was played
@@ -48,7 +49,8 @@ struct Override {
   friend bool operator==(const Override&, const Override&) = default;
 };
 
-/// Plays and impressions of before were forgotten: none are where `seq` is 0.
+/// A clear of filters, or an erasure: earlier plays and impressions no longer count. `seq == 0`:
+/// there was none.
 struct Forgotten {
   uint64_t seq = 0;          ///< journal records at or below it no longer count
   int64_t at_ms = kNeverMs;  ///< plays not after it are refused
@@ -92,8 +94,8 @@ struct UserRecord {
   std::vector<std::string> newer{};
   std::map<std::string, CollectionMarks, std::less<>> marks{};  ///< by collection
   std::vector<PauseToggle> toggles{};                           ///< ascending
-  int64_t forget_before_ms =
-      kNeverMs;  ///< older overrides and toggles leave, the last toggle apart
+  /// Older overrides and toggles are removed; the newest of those toggles stays.
+  int64_t forget_before_ms = kNeverMs;
   /// Of a day key (day_key.h) alone: the last day the user was active, since 1970-01-01.
   int64_t last_day = kNoDay;
 
@@ -105,7 +107,7 @@ struct UserRecord {
   void Encode(std::string* out) const;
   /// Unites with `other`.
   void Join(const UserRecord& other);
-  /// Takes in a value that Parse refuses.
+  /// Notes a value that Parse refuses: in `newer`, or as `damaged`.
   void JoinUnread(std::string_view value);
 
   /// The largest of the shard's sequences in it.

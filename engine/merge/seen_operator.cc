@@ -13,10 +13,10 @@
 namespace seendb {
 namespace {
 
-// What a run of operands adds.
+// The items and layers of several operands, collected before they are added to a filter.
 struct Gathered {
   std::vector<Fingerprint> items;  // ascending and unique after Finish; before, run by run
-  std::vector<size_t> run_ends;    // each operand's share of `items`, ascending, in their order
+  std::vector<size_t> run_ends;    // where each operand's run ends in `items`; each is ascending
   std::vector<Layer> dense;
   DamageSet damage;
   int64_t as_of_ms = 0;
@@ -56,9 +56,8 @@ struct Gathered {
     if (run_ends.size() > 1) SortUnique(&items);
   }
 
-  // So many items that, at the ceiling, some of them push others out go in by age: the newest stay.
-  // As many runs at a time as fill a layer: one by one they would begin a layer for each few that
-  // the last one has no room for.
+  // If the items exceed one layer, their runs are added oldest first, so that the ceiling drops the
+  // oldest. Runs are grouped to fill whole layers: added singly, they would make many tiny layers.
   void AddTo(SeenFilter* filter, const FilterRules& rules, bool sealing) {
     if (SeenFilter::FitALayer(items.size(), rules)) {
       Finish();

@@ -1,5 +1,4 @@
-// recovery/erased.h: what erased users had may have come back with a repair's rows: it goes
-// again.
+// recovery/erased.h: a repair may bring back rows of users who were erased. Deletes them again.
 
 #pragma once
 
@@ -16,7 +15,8 @@
 
 namespace seendb {
 
-/// Erasures, and filters cleared, that were in the logs, in their place among the other writes.
+/// Erasures and clears of filters that were read from logs: the replay has them in their order
+/// among the other writes.
 class ReplayedErasures {
  public:
   /// A row of the family `users` in a log.
@@ -28,11 +28,12 @@ class ReplayedErasures {
   std::map<std::string, UserRecord, std::less<>> records_;  // of those alone
 };
 
-/// Forgets, of every user that the shard's family `users` calls erased, or cleared of a collection
-/// with its filter, what may be from before: the order of an erasure and of what a table holds is
-/// not known any more. A bucket that had ended by then holds nothing of the user; one that began
-/// later holds nothing that was erased; of one in between all goes, as a loss. What was `replayed`
-/// needs none of it. Precondition: `policies` has those of all families.
+/// Deletes what erased users, and users whose filters were cleared, may have had before: after a
+/// rebuild the order of an erasure among the rows of tables is not known. The shard's family
+/// `users` names the users and times. A bucket that had ended by that time loses the user's rows;
+/// one that begins more than `max_future` later keeps them; any other loses them, which is marked
+/// as a loss. Impressions and active days say themselves when they were written. An erasure in
+/// `replayed` needs none of this. Precondition: `policies` has those of all families.
 Status ForgetErased(const std::map<std::string, Policy>& policies, const ReplayedErasures& replayed,
                     RebuiltShard* shard, RepairLosses* losses);
 

@@ -1,12 +1,13 @@
 // shard/active_days.h: on which day each user was last active in each collection, so that the first
 // play of a day is told once.
 //
-// The truth is the family `users`, under day keys (format/day_key.h). Whoever may have met a first
-// play claims its key, so that of callers at once one looks it up and writes it while the others
-// wait for what becomes of it: known from then on, or free again. A caller claims all its keys of a
-// shard together, for one write of that shard, and holds no lock and no claim of another shard
-// where it waits, so that no two wait for each other. In memory are the keys known to be active,
-// kKnownMost at most (about 150 bytes each); beyond that they are forgotten, and looked up again.
+// The truth is the family `users`, under day keys (format/day_key.h). A caller that may have met a
+// first play claims its key before it looks the key up and writes it. Concurrent callers for the
+// same key wait until the claim ends: the key is then known to be active, or free again. A caller
+// claims all its keys of a shard together, for one write of that shard. While it waits it holds no
+// lock, and no claim in another shard: so no two callers wait for each other. Memory has the keys
+// that are known to be active, kKnownMost at most (about 150 bytes each); beyond that they are
+// forgotten, and looked up again.
 //
 // Threads: any.
 
@@ -26,11 +27,11 @@
 
 namespace seendb {
 
-/// What became of a claim.
+/// How a claim ended.
 enum class ClaimEnd : uint8_t {
   kUnused,   ///< nothing was to be written
   kWritten,  ///< the day is stored
-  kFailed,   ///< the write failed; it may be there all the same, but nobody was told
+  kFailed,   ///< the write failed: the day may be stored, but nobody was told of it
 };
 
 /// See the head of this file.
@@ -43,7 +44,7 @@ class ActiveDays {
   /// Keys that are their caller's until it ends the claim.
   struct Claimed {
     std::vector<std::string> keys;
-    std::vector<bool> not_told;  // of each: it may be stored, and nobody was told
+    std::vector<bool> not_told;  // per key: the day may be stored, and nobody was told of it
     uint64_t forgets = 0;        // calls of Forget before
   };
   /// Claims those of `keys`, each once, that are not known to be active on `day` or later; waits
@@ -55,13 +56,13 @@ class ActiveDays {
   std::vector<std::string> KeepFirst(Claimed claimed, int64_t day);
   void End(const std::vector<std::string>& keys, int64_t day, ClaimEnd end);
 
-  /// It is stored, but whoever was to be told of it was not: it counts as not there.
+  /// The day is stored, but the first play could not be told: the day counts as not stored.
   void MarkNotTold(const std::string& key, int64_t day);
 
   /// The last day of a key as stored; nothing where there is none or it can't be read.
   std::optional<int64_t> LastDay(const std::string& key) const;
 
-  /// These are stored no more.
+  /// The keys were deleted from the family `users`.
   void Forget(const std::vector<std::string>& keys);
 
  private:

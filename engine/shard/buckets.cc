@@ -13,15 +13,16 @@
 namespace seendb {
 namespace {
 
-// From a seal that failed to the next try: twice as long each time.
+// The pause after a failed seal; each further failure doubles it.
 constexpr int64_t kFirstSealPauseMs = 10'000;
 constexpr int64_t kLongestSealPauseMs = 3'600'000;
 
 // The longest rest after a family was made or dropped.
 constexpr std::chrono::milliseconds kLongestRest{20};
 
-// Rests after each family of a shard that is made or dropped, as long as that took: RocksDB holds
-// the shard's writes back meanwhile, and those that waited go before the next one.
+// Pauses after each family of a shard that was made or dropped, as long as that took and at most
+// kLongestRest. RocksDB holds the shard's writes back while it makes or drops a family; the pause
+// lets the writes that waited go first.
 class FamilyPacer {
  public:
   explicit FamilyPacer(const ShardStore& store) : store_(store), families_(store.family_count()) {}
@@ -45,8 +46,9 @@ std::string SealProblem(const std::string& collection, const Bucket& bucket) {
   return kSealProblem + collection + "/" + bucket.label + ": ";
 }
 
-// What failed stays a problem until the bucket is sealed, if maintenance is to seal it. Given up
-// for closing is no failure; what stops the shard is a problem of its own.
+// Notes how a seal ended. A failure is reported as a problem until a seal succeeds, if the bucket
+// has ended, so that maintenance seals it. kUnavailable is no failure: the shard is being closed.
+// What stopped the whole shard is reported elsewhere.
 void NoteSeal(const ShardParts& shard, const std::string& collection, Bucket* bucket,
               const Status& sealed) {
   if (sealed.code() == StatusCode::kUnavailable) return;
@@ -64,7 +66,7 @@ void NoteSeal(const ShardParts& shard, const std::string& collection, Bucket* bu
   if (lasts) shard.store->problems().Add(prefix + sealed.ToString());
 }
 
-// What is dropped is remembered before it goes: the clock may be set back.
+// Notes on disk which buckets are gone, before they are dropped: the clock may be set back later.
 template <typename OneBucket>
 Status NoteGone(const ShardParts& shard, const std::string& collection, const OneBucket& newest) {
   if constexpr (std::is_same_v<OneBucket, Bucket>) {
@@ -125,7 +127,7 @@ Status DropWhere(ShardParts& shard, const Collection& collection,
 
 }  // namespace
 
-// A clock that went back makes nobody wait.
+// After the clock went back there is no pause.
 bool MaySeal(const Bucket& bucket, int64_t now_ms) {
   const uint32_t tries = bucket.seal_tries;
   const int64_t since_ms = now_ms - bucket.seal_failed_ms;

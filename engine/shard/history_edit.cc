@@ -14,8 +14,8 @@ namespace {
 // Changes of a pause kept within retention, a user.
 constexpr size_t kMaxToggles = 4'096;
 
-// What is known of an item, and what can't be read of it but may be there, is covered; what does
-// not count any more is as if it were not known.
+// The time of an item's deletion. It covers every state that the item may have: the known one, and
+// one that could not be read. A known state that was cleared, erased or has expired is ignored.
 int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t now_ms) {
   const int64_t reach_ms = now_ms + reader.collection().policy.max_future_ms;
   const int64_t known_ms = reader.Reaches(found.at_ms) ? found.at_ms : now_ms;
@@ -62,7 +62,8 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
     const rocksdb::Status merged =
         batch.Merge((*bucket)->states->get(), HistoryKey(user, texts[i]), value);
     if (!merged.ok()) return FromRocks(merged, "delete from history");
-    // A play after the present ends it, even one before a known time that lies ahead.
+    // The override has the time of the call and not that of the deletion, which may lie ahead of
+    // the clock: any play after the call ends it.
     if (again) record.marks[of.name].overrides[fp] = {asked_ms, shard.NextSequence(), false};
   }
   if (again && !items.empty()) {
@@ -80,10 +81,10 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   return written;
 }
 
-// A pause ends by a clock that was set back: plays of the user that lie ahead of it may have come
-// in the pause, and are not in history. What is known of buckets up to `max_future` after the end
-// of a pause counts so anyway (history_whole.cc); up to the newest of those plays, the collection's
-// history is not trusted to be whole from now on.
+// A pause may end while the clock is set back. The user's plays that lie ahead of the clock may
+// then have come during the pause, and are not in history. Up to `max_future` after the end of a
+// pause history counts as incomplete anyway (history_whole.cc); this marks the collections' history
+// as incomplete up to the newest of those plays.
 Status NoteIncompleteAhead(const ShardParts& shard, const std::string& user, int64_t now_ms,
                            const CollectionMap& collections) REQUIRES_SHARED(shard.use) {
   shard.use.AssertHeldShared();
@@ -128,11 +129,12 @@ Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused,
 
 }  // namespace
 
-// A play that comes meanwhile is older than a deletion and covered, or newer and stays; but it
-// could miss the override that it ends, so these are written alone.
+// A concurrent play is covered if it is not newer than the deletion, and stays if it is. But it
+// could miss the override that it has to end: overrides are written under the exclusive apply lock.
 Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
                    std::span<const IdRef> items, std::optional<int64_t> at_ms, int64_t oldest_ms) {
-  // Mostly the bucket that is needed: no family is made while others are kept out.
+  // Mostly the bucket that is needed: made here, so that no family is made under the exclusive
+  // lock.
   const int64_t current = BucketIndexOf(of.policy, at_ms.value_or(shard.clock->NowMs()));
   Status deleted = shard.store->EnsureHistoryBucket(of.name, current).status();
   if (!deleted.ok()) return deleted;

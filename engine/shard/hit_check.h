@@ -1,5 +1,5 @@
-// shard/hit_check.h: hits of plays checked against the exact history, which refutes those that are
-// false: of Bloom filters by their nature, of lists and of the ring where two items have one
+// shard/hit_check.h: checks hits of plays against the exact history, which refutes false ones.
+// Bloom filters have false hits by their nature; lists and the ring where two items have one
 // fingerprint.
 
 #pragma once
@@ -16,19 +16,19 @@
 
 namespace seendb {
 
-/// One request's check. Made after its sources were read: what they tell of plays is in history
-/// then, or its user's settings say why not. Everything passed to it must outlive it.
+/// One request's check. Construct it after the sources were read: every play that they have is then
+/// in history, or HistoryIsWhole says that history is incomplete for its bucket. Everything passed
+/// to it must outlive it.
 class HitCheck {
  public:
   HitCheck(const ShardParts& shard, const Collection& collection, std::string_view user)
       : shard_(shard), collection_(collection), user_(user) {}
 
-  /// Goes over the verdicts of items [begin, end) that rest on plays. One that
-  /// history refutes in every bucket becomes 0 and is noted in `scratch.candidates.refuted`; one
-  /// that it refutes in the newer buckets only becomes that of the newest that is left. Where a
-  /// source that can't be checked proves the item, the verdict stays, newer bucket or not. Cost: a
-  /// second probe of the hits, and one batched read a bucket of history for those not found in a
-  /// newer one.
+  /// Checks the verdicts of items [begin, end) that rest on plays. If history refutes all hits of
+  /// an item, its verdict becomes 0, and the former one is noted in `scratch.candidates.refuted`.
+  /// If it refutes only hits of newer buckets, the verdict becomes the newest hit that is left. If
+  /// a source that can't be checked has the item, the verdict stays. Cost: a second probe of the
+  /// hits, and one batched read per bucket of history, of the items not found in a newer one.
   void Run(std::span<const IdRef> items, size_t begin, size_t end, FilterScratch& scratch);
 
  private:

@@ -22,7 +22,7 @@ struct Inventory {
   std::string manifest;                         ///< "MANIFEST-000005"
   uint64_t manifest_bytes = 0;                  ///< of it that were synced
   std::vector<uint64_t> logs;                   ///< numbers of the logs still needed, ascending
-  std::map<uint64_t, uint64_t> log_bytes;       ///< of those that grow no more, or are empty
+  std::map<uint64_t, uint64_t> log_bytes;       ///< sizes of those that are complete, or empty
   std::map<std::string, uint64_t> sums;         ///< XXH3-64 of IDENTITY and OPTIONS-*
   std::map<uint32_t, std::string> families;     ///< names by RocksDB's number, for repair
   std::map<std::string, std::string> policies;  ///< JSON by collection, for repair
@@ -38,7 +38,8 @@ struct Inventory {
 Inventory TakeInventory(rocksdb::DB* db, const Inventory& before);
 /// Reads `<shard>/FILES`; nothing where it is absent or damaged.
 std::optional<Inventory> ReadInventory(rocksdb::Env* env, const std::string& shard_path);
-/// Whether the MANIFEST has not gone on since `noted` was taken: its logs are those needed now.
+/// True if the MANIFEST has not grown and was not replaced since `noted` was taken. Then all of
+/// `noted.logs` are still needed.
 bool IsCurrent(rocksdb::Env* env, const std::string& shard_path, const Inventory& noted);
 /// Replaces `<shard>/FILES`, not synced.
 Status WriteInventory(rocksdb::Env* env, const std::string& shard_path, const Inventory& inventory);

@@ -1,8 +1,8 @@
-// tables/data_loss.h: what a collection has lost for good with a part of the log, or a bucket or
-// the impressions with a table, as its marker in the family `default` says (format.md, "Names").
-// Whose plays those were is not known, or only between which users: every answer that may lack some
-// says so until the buckets of that time expire, so that going on without a part makes no seen item
-// silently unseen.
+// tables/data_loss.h: persistent markers of lost data, in the family `default` (format.md,
+// "Names"): a part of the log, or a table of a bucket or of the impressions, could not be
+// recovered. A marker names ranges of users, or any user. Until the buckets of that time are no
+// longer read, answers for those users that may lack lost data say `degraded`. So no seen item is
+// silently answered as unseen.
 
 #pragma once
 
@@ -28,11 +28,11 @@ struct UserRange {
 
 /// See the head of this file.
 struct DataLoss {
-  int64_t at_ms = 0;               ///< when they were noticed
+  int64_t at_ms = 0;               ///< when the loss was noticed
   std::string reason;              ///< for people
-  std::vector<UserRange> users{};  ///< whose; empty: anybody's
+  std::vector<UserRange> users{};  ///< who may have lost data; empty: any user
 
-  /// Whether they may concern `user`.
+  /// Whether data of `user` may be lost.
   bool MayConcern(std::string_view user) const;
   /// Takes in `other`.
   void Join(const DataLoss& other);
@@ -42,15 +42,15 @@ struct DataLoss {
   static std::optional<DataLoss> FromJson(std::string_view json);
 };
 
-/// All data-loss markers of one collection in one shard. A read asks it whether a part that the
-/// read needs may lack something of the user. A part is named as in the key of its marker, behind
-/// the collection. Threads: as a value.
+/// All data-loss markers of one collection in one shard. A read asks whether a part that it needs
+/// may lack data of its user. The name of a part is what follows the collection in the key of its
+/// marker. Threads: as a value.
 class DataLossSet {
  public:
   /// The part that a lost piece of the log concerns: everything.
   static constexpr std::string_view kLog{};
 
-  /// Adds what the part has lost to what it had lost before. Returns all of it.
+  /// Joins `losses` with the earlier losses of the part. Returns all of them.
   const DataLoss& Add(std::string_view part, const DataLoss& losses);
   /// Removes the marker of a part that was dropped.
   void Forget(std::string_view part);

@@ -85,8 +85,8 @@ struct Bucket {
   std::atomic<uint64_t> late_total{0};     ///< merged while it was sealed (LateKey)
   std::atomic<uint64_t> late_items{0};     ///< of them, those since the last seal
   std::atomic<bool> unreadable{false};     ///< a seal met a damaged file; not tried again by itself
-  std::atomic<uint32_t> seal_tries{0};     ///< that failed, one after the other
-  std::atomic<int64_t> seal_failed_ms{0};  ///< the last of them, by the engine's clock
+  std::atomic<uint32_t> seal_tries{0};     ///< seals that failed in a row
+  std::atomic<int64_t> seal_failed_ms{0};  ///< when the last one failed, by the engine's clock
 };
 
 /// The history of one collection and bucket.
@@ -109,11 +109,12 @@ struct CollectionFamilies {
   Policy policy;
   uint64_t revision = 0;  ///< of the policy; 0: no mark says it
   bool changed = false;   ///< software that knows no marks wrote the policy after that revision
-  /// The latest time of a play that the filters may know of and history does not, for what the
-  /// policy was (history_whole.h); all times where that is not known.
+  /// Up to this time the filters may hold plays that history lacks, because of an earlier policy
+  /// (history_whole.h), of dropped history or of a pause. The maximum: unknown; no absence from
+  /// history proves anything.
   int64_t history_incomplete_up_to_ms = std::numeric_limits<int64_t>::max();
-  /// History up to it was dropped or left out since the opening; in history_incomplete_up_to_ms,
-  /// too.
+  /// Up to this time history was dropped, left out as expired or found to lack plays since the
+  /// opening. Never later than history_incomplete_up_to_ms.
   int64_t history_gone_up_to_ms = std::numeric_limits<int64_t>::min();
   /// The newest bucket whose filters were dropped, or whose plays a drain left out as expired.
   std::optional<int64_t> dropped;
@@ -138,7 +139,8 @@ struct CollectionFamilies {
 /// Every published family with data of users.
 struct FamilySet {
   std::map<std::string, CollectionFamilies, std::less<>> collections;
-  /// Of names that more than one collection has had; also of those that none has now.
+  /// By name. Has the names whose collection was deleted, got other fixed fields, or got its number
+  /// from a caller; also those that no collection has now.
   std::map<std::string, Making, std::less<>> makings;
   const CollectionFamilies* Find(std::string_view name) const {
     const auto at = collections.find(name);

@@ -33,10 +33,10 @@ namespace {
 
 constexpr uint64_t kUsers = 32;
 constexpr int kDocument = 2'000;
-/// A load that lasts is taken for a burst at first: no lane calls itself overloaded before it was
-/// never empty for 100 ms. What is asked for until then is looked at by the case of bursts alone.
+/// The first half second of a load is not counted: a lane reports overload only after its queue was
+/// never empty for 100 ms or longer. Only the case of bursts counts that phase.
 constexpr double kSettleSeconds = 0.5;
-/// As many as one thread takes in a flood.
+/// As many connections as an I/O thread takes in any flood.
 constexpr size_t kFewConnections = 256;
 /// Candidates of a filter that takes the best part of a millisecond.
 constexpr size_t kDear = 20'000;
@@ -147,7 +147,8 @@ class Probes {
   std::thread thread_;
 };
 
-/// Answers a second to 4 connections that wait, and the processor time of one.
+/// Answers per second to 4 connections, each of which waits for its answer before it asks again,
+/// and the processor time per answer.
 struct Capacity {
   double per_s = 0;
   double cpu_us = 0;
@@ -241,8 +242,8 @@ class Run {
     for (int round = 0; round < Rounds(); ++round) One(where, server, kinds, load);
   }
 
-  /// Three times the capacity for 2 s, every client trying again three times, in the middle of 0.8
-  /// of it: what is answered from 2 s after on.
+  /// Three times the capacity for 2 s, then 0.8 of it, each request retried up to three times:
+  /// reports the share that is answered from 2 s after the peak on.
   void Retries(const ServerProcess& server, const std::vector<std::string>& requests) {
     const std::string what = "3x for 2 s, then 0.8x, 3 instant retries";
     if (!Wants(what)) return;
@@ -329,7 +330,7 @@ class Run {
     Add(where, "memory_grown_mb", Better::kLess, grown);
   }
 
-  /// How soon after the load a moderate one is answered as ever.
+  /// How soon after it a load of half the capacity is answered in full, with a p99 below 50 ms.
   void After(const Case& where, const ServerProcess& server,
              const std::vector<std::string>& requests, double capacity) {
     OpenLoad load;

@@ -12,25 +12,28 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Duration kMostBurst = milliseconds(500);
-/// Of its timeout a request may wait so much in a burst.
+/// In a burst a request may wait for its timeout divided by this.
 constexpr int kBurstOfTimeout = 4;
 /// A request that costs less than so many refusals is answered.
 constexpr double kCheapRefusals = 4;
 /// The most of the time that reading has while requests are cheap, and in a flood.
 constexpr double kAnsweringShare = 0.25;
-/// What came meanwhile may exceed the limit of the head so many times.
+/// When its body has come, a request is refused if the work before it exceeds this many times its
+/// limit.
 constexpr int kBodyTimes = 2;
-/// A tenant that asks for less than its share may wait behind so many limits.
+/// A request of a tenant that asks for less than its share may wait for this many times the limit.
 constexpr int kBelowShareTimes = 2;
 /// A request without a timeout that waited so long waits in vain.
 constexpr Duration kLeastStale = milliseconds(250);
 constexpr int kStaleTimes = 4;
-/// Streams get a tenth: for nine parts of work one of theirs. What they may save up.
+/// Under overload streams get a tenth of the time: one part for nine parts of requests. They may
+/// save up, or owe, kMostStreamCredit.
 constexpr int kStreamOf = 9;
 constexpr Duration kMostStreamCredit = milliseconds(10);
 constexpr Duration kLooksForGone = milliseconds(20);
 constexpr double kRefusalMemory = 64, kReadingMemory = 16;
-/// A refusal counts as so many of the mean at most: in a longer one the thread was not running.
+/// A refusal's measured cost is capped at this many times the mean: the thread was descheduled in a
+/// longer one.
 constexpr double kMostRefusals = 4;
 
 void Count(std::atomic<uint64_t>* counter) { counter->fetch_add(1, std::memory_order_relaxed); }

@@ -28,7 +28,7 @@ struct RoutingHead {
   std::string tenant;     ///< SeenDB-Tenant: Ticket::tenant_key there
   int64_t age_ms = 0;     ///< SeenDB-Age-Ms: since its first byte came there
   bool hop = false;       ///< SeenDB-Hop: another node passes it on
-  bool failover = false;  ///< SeenDB-Failover: it does so since a replica failed
+  bool failover = false;  ///< SeenDB-Failover: it was passed on because a replica failed
 
   void Clear();
 };
@@ -80,15 +80,17 @@ class Waiting {
  public:
   /// What a wait brought.
   struct Came {
-    std::shared_ptr<void> given;  ///< null: the wait came to its end before
+    std::shared_ptr<void> given;  ///< null: the wait ended without a value
     int64_t waited_us = 0;        ///< 0: there was no wait
   };
-  /// A function that ends the wait and hands something over; after the first call, and where there
-  /// is no wait any more, what it is given is dropped. Makes those of before void.
+  /// Returns a function that ends the wait and passes a value to Take. Only the first call of the
+  /// newest such function counts, and only before the wait has ended; any other call does nothing.
   virtual std::function<void(std::shared_ptr<void>)> Resume() = 0;
-  /// What the last wait of this request brought; once, unless it is given back.
+  /// What the last wait of this request brought. A second call returns nothing, unless GiveBack
+  /// was called.
   virtual Came Take() = 0;
-  /// For a handler that does nothing with it, as another thread is to run the request.
+  /// Puts back what Take returned, for a handler that leaves the request to a worker
+  /// (Response::move_to_worker): its run there takes it again.
   virtual void GiveBack(Came came) = 0;
 
  protected:

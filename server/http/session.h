@@ -38,12 +38,12 @@ class Session final : public std::enable_shared_from_this<Session>,
   Session(Arrival arrival, IoThread* thread);
   ~Session();
 
-  /// Begins to serve. At the door: until a request comes that watches nothing, which goes to an
-  /// I/O thread with its connection. Beyond the limit of connections: one request that watches the
-  /// process (Plan::probe), which has to come soon; 503 to any other.
+  /// Begins to serve. On the door thread: serves probes (Plan::probe); the first other request
+  /// moves the connection to an I/O thread. Beyond the limit of connections: serves one probe,
+  /// which has to come soon, and answers 503 to any other request.
   void Start();
-  /// What waited in the thread's lane has its turn, or is refused.
-  /// Likewise the first bytes of a handshake.
+  /// The I/O thread calls this when the request that waits in its lane, or the TLS ClientHello, has
+  /// its turn or is refused.
   void TakeTurn(const admission::Verdict& verdict, Clock::time_point now);
   /// Whether the client means to go on after this request.
   bool keeps_alive() const { return head_.keep_alive; }
@@ -185,19 +185,19 @@ class Session final : public std::enable_shared_from_this<Session>,
   RequestHead head_;
   std::optional<RequestParser> parser_;  // of the current head, or of a chunked body
   Clock::time_point head_until_;         // deadline of a head that has begun
-  Clock::time_point idle_until_;         // and of one of which empty lines alone have come
+  Clock::time_point idle_until_;         // and until one begins: empty lines don't extend it
 
   Plan plan_;
   bool in_request_ = false;  // from a complete head to its answer; counted in in_flight
   Clock::time_point began_;
-  Clock::time_point met_at_;      // by the thread at the door; zero: it has read something
+  Clock::time_point met_at_;      // when its first bytes came to the door, unread; zero: taken
   Clock::time_point read_at_;     // when the newest bytes were read
   Clock::time_point came_at_;     // when they came, at the earliest
   Clock::time_point first_byte_;  // of this request
   uint64_t left_ = 0;             // of a body of known length
   uint64_t dropped_left_ = 0;     // of the body of a request that was refused
-  // A stream has brought more since line_until_ was set than empty lines, and than what frames them
-  // (heads of chunks, compressed pieces of nothing).
+  // Since line_until_ was set, a stream has brought content: more than empty lines and framing
+  // (heads of chunks, empty compressed pieces).
   bool progressed_ = false;
   Clock::time_point line_until_, stream_until_;  // a stream's next progress, and its end
   bool body_complete_ = false;
@@ -217,7 +217,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   Executor executor_ = Executor::kInline;  // of job_
   Step job_ = nullptr, then_ = nullptr;    // what is scheduled, and what follows on this thread
   Clock::time_point scheduled_;
-  Clock::time_point turn_until_;  // what comes in a pipeline is run at once until then
+  Clock::time_point turn_until_;  // until then pipelined requests are run at once
   bool job_failed_ = false;
 
   std::atomic<uint64_t> wait_number_{0};  // counts what Resume and Defer made

@@ -1,4 +1,4 @@
-// Where the partitions of a session begin, and whether that is still so.
+// The part of Session that decides where its partitions begin, and whether to decide that again.
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +10,8 @@ namespace seendb::ingest {
 namespace {
 
 constexpr int kAskMs = 3'000;
-// While others are being read, one that gives no answer takes little of their time.
+// Shorter timeout once other partitions are read, so that one that gets no answer does not delay
+// them.
 constexpr int kAskAgainMs = 300;
 constexpr int kUnansweredMost = 3;
 
@@ -71,7 +72,7 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
     facts.held = known->held;
   }
   facts.replicated = shards_ != nullptr;
-  // Replicas of one partition are to begin alike, whichever others a node has.
+  // All replicas of a partition must begin at the same place, whatever other partitions a node has.
   const bool alike = facts.replicated && config_.start != ops::KafkaStart::kRefuse;
   facts.topic_known =
       !alike && (late_topics_->contains(topic) ||
@@ -85,7 +86,7 @@ Result<StartPoint> Session::Choose(const Reader& reader, int32_t partition,
   return point;
 }
 
-// The decision is stored at once: it holds although nothing may come for a long time.
+// The decision is stored at once: the first message may be a long time in coming.
 Status Session::BeginPartition(Reader* reader, int32_t partition,
                                const std::vector<SourceInfo>& sources) {
   const std::string& topic = reader->topic.topic;
@@ -119,7 +120,7 @@ Status Session::BeginPartition(Reader* reader, int32_t partition,
   return Status::Ok();
 }
 
-// Its messages come on until the session ends, which is at once.
+// The consumer may still deliver messages of the partition; the session ends right after this.
 void Session::Hold(Reader* reader, int32_t partition, int64_t stored) {
   const std::string why = "the log is not the one that was read up to the stored offset " +
                           std::to_string(stored) + ": its message before that has another time";

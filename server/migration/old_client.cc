@@ -114,7 +114,7 @@ void OldClient::Note(const Status& status) {
   link_.Note(status);
   if (status.ok()) return;
   retry_at_ = Clock::now() + kRefusesFor;
-  client_.reset();  // it may be another store by the next time
+  client_.reset();  // reconnect next time: the address may lead to another server by then
 }
 
 }  // namespace seendb::migration

@@ -14,14 +14,14 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kEndsMs = 3'000;
-// While others are read, one that gives no answer takes little of their time.
+// Shorter timeout while other partitions are read, and after one got no answer.
 constexpr int kEndsAgainMs = 300;
 constexpr std::chrono::seconds kLookAgain{1};
 constexpr int kFirstMs = 50;
 constexpr size_t kPolledMost = 4'096;
 constexpr milliseconds kAfterFailure{500};
 constexpr milliseconds kWorthTelling{150};
-// Of one partition's backlog, before others have their turn.
+// Records of one partition's backlog that are tried before other partitions have their turn.
 constexpr int kTriedAtOnce = 64;
 
 std::optional<int64_t> TimeOf(const rd_kafka_message_t& message) {
@@ -255,7 +255,8 @@ Status Reader::Take(const rd_kafka_message_t& message) {
   return Apply(record, from);
 }
 
-// Where the log has the record no more, or says no time of it, nothing is known.
+// Whether the log has another time for the last applied record than the one that was stored. False
+// where the log no longer has that record, or gives no time for it.
 bool Reader::IsOfAnotherLog(const rd_kafka_message_t& message) {
   const auto check = checks_.find(static_cast<uint32_t>(message.partition));
   if (check == checks_.end() || message.offset < check->second.offset) return false;
@@ -265,7 +266,8 @@ bool Reader::IsOfAnotherLog(const rd_kafka_message_t& message) {
   return message.offset == expected.offset && at_ms && *at_ms != expected.time_ms;
 }
 
-// Offsets that were never given to a record may be missing; records that are gone may not.
+// Accepts a gap of offsets that Kafka never gave to a record. Stops at a gap left by deleted
+// records: the log begins behind `expected` then.
 Status Reader::CheckGap(const rd_kafka_message_t& message, int64_t expected) {
   const auto ends = kafka::Watermarks(consumer_, context_.topic, message.partition, kEndsMs);
   if (!ends.ok()) return ends.status();
@@ -288,7 +290,8 @@ Status Reader::Apply(const LogRecord& record, int64_t from) {
   return {};
 }
 
-// Those behind it are read once more, by another session, after it was applied.
+// A full backlog keeps only the first record of its partition. Another session reads the others
+// again, once that one was applied.
 void Reader::KeepForLater(const LogRecord& record, int64_t from) {
   if (!context_.progress->IsHeld(record.partition)) {
     next_.erase(record.partition);
@@ -309,7 +312,7 @@ Status Reader::ApplyNow(const LogRecord& record, int64_t from) {
     StopForGood(record, done);
     return {};
   }
-  // That it lies before what is stored: the session begins anew from there.
+  // The shard has stored less than `from`: the session ends, the next begins at what is stored.
   if (done.code() == StatusCode::kNotFound) return done;
   return Status::Unavailable(std::string(done.message()));
 }

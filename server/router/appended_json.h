@@ -1,5 +1,5 @@
-// server/router/appended_json.h: what became of a record, as the node that appended it tells the
-// one that asked: the answer of POST /internal/append.
+// server/router/appended_json.h: the answer of POST /internal/append: the outcome of a record, as
+// the node that appended it tells the node that asked.
 //
 //   {"offset":7,"applied":true,"verdict":{"code":"not_found","message":"...","field":"..."},
 //    "recorded":{"accepted":1,"refused":1,"refusals":[{"index":1,"reason":0,"message":"..."}],
@@ -18,11 +18,11 @@
 namespace seendb::router {
 
 std::string AppendedToJson(const replica::Appended& appended);
-/// kUnavailable: it is none.
+/// kUnavailable: the text is no such answer.
 Result<replica::Appended> AppendedFromJson(std::string_view json);
 
-/// The failure that an error answer (`{"error":{"code","message","field"}}`) tells of; kUnavailable
-/// where it is none, or has a code that is none of Status.
+/// The failure in an error answer (`{"error":{"code","message","field"}}`). kUnavailable if the
+/// text is no such answer, or its code is unknown.
 Status StatusOfError(std::string_view json);
 
 }  // namespace seendb::router

@@ -10,7 +10,7 @@ std::string UserTarget(const std::string& user, std::string_view rest = {}) {
   return "/users/" + PercentEncode(user) + std::string(rest);
 }
 
-/// The object it came as; what is none (the engine takes any bytes) as text.
+/// Parses `fields` as a JSON object; keeps anything else as a string (the engine takes any bytes).
 Json FieldsOf(const std::string& fields) {
   Json json = ParseOutside<Json>(fields);
   return json.is_object() ? json : Json(fields);

@@ -134,10 +134,10 @@ class Engine {
   /// may be recorded. kBusy: 64 of the user (or 4,096 of the shard) wait. Candidates are checked
   /// for length only: bytes that are not UTF-8 can't have been recorded. Cost: one point read a
   /// bucket of the window, one for impressions; then 2-10 ns a candidate and bucket. With `verify`,
-  /// items that were played by what ring, lists and Bloom filters say are looked up in the
-  /// collection's history; one that is in none of the buckets that say so is unseen. That counts
-  /// only in buckets where the user's history is whole (consistency.md, "Verified answers"): no
-  /// played item is called unseen for it. Impressions that keep ids are compared with them.
+  /// items that the ring, a list or a Bloom filter has as played are looked up in the collection's
+  /// history. Such a hit is overruled only if history is complete for its bucket, and has the item
+  /// neither there nor in a newer one (consistency.md, "Verified answers"): `verify` never turns a
+  /// played item into an unseen one. Impressions that keep ids are compared with them.
   /// Cost: one batched read of those items a bucket of history, about as many point reads as items
   /// are seen; none once the deadline has passed.
   virtual Status Filter(const FilterRequest& request, FilterResponse* response) = 0;
@@ -146,15 +146,14 @@ class Engine {
   virtual Result<UserReport> Inspect(IdRef user, std::string_view collection = {}) = 0;
 
   /// Forgets a user everywhere, ring included, synced before it returns. Plays whose time is not
-  /// after the erasure are refused from then on; where some that are known lie ahead of the clock,
-  /// those not after the newest of them, which is at most the longest max_future ahead
-  /// (Erasure::until_ms). Of a user of whom nothing is held nothing is written, and no play is
-  /// refused: neither plays nor impressions, staged or drained, nor history, nor settings, nor an
-  /// earlier erasure. That is decided while nobody else writes into the shard. Where something
-  /// can't be read, or was lost, and where the database knows offsets of a log (Sources), which may
-  /// still have plays of the user, the erasure is written all the same; EraseOptions::always asks
-  /// for it. `erasure` may be null. Cost: a point read a bucket, twice; of a user who is not known
-  /// once more, in memory, while the shard's writers wait.
+  /// after the erasure are refused from then on. If known plays lie ahead of the clock, the newest
+  /// of them is the time of the erasure, at most the longest max_future ahead (Erasure::until_ms).
+  /// If nothing is held of the user (plays, impressions, staged or drained, history, settings, an
+  /// earlier erasure), nothing is written, and no play is refused. That is decided while nobody
+  /// else writes into the shard. The erasure is written all the same where something can't be read
+  /// or was lost; where the database knows offsets of a log (Sources), which may still have plays
+  /// of the user; and with EraseOptions::always. `erasure` may be null. Cost: two point reads per
+  /// bucket; for an unknown user once more, in memory, while the shard's writers wait.
   virtual Status EraseUser(IdRef user, const EraseOptions& options = {},
                            Erasure* erasure = nullptr) = 0;
 
@@ -191,9 +190,9 @@ class Engine {
   /// would need more than Options::max_column_families ("/engine/max_column_families").
   /// kUnavailable: a fixed field would change while a shard is absent. Of all else an absent shard
   /// hears when it is opened or attached.
-  /// `making`: which of the collections that had the name, one after the other, this is; a higher
-  /// one takes the place of a lower one, which is deleted, and databases that agree about it take
-  /// each other's shards. kIncompatible: a later one is there. Nothing: the one that is there.
+  /// `making`: the number of this collection among those that had the name. A number above the
+  /// present one deletes the present collection and makes the next; one below it is kIncompatible;
+  /// nothing: the present one. Databases with the same numbers take each other's shards.
   virtual Status PutCollection(std::string_view name, const PolicyPatch& patch,
                                std::optional<uint64_t> making = {}) = 0;
   /// Deletes a collection with all that it holds, synced. One that is made again under its name
@@ -254,10 +253,10 @@ class Engine {
   /// lies on another file system, or can't be opened. One shard comes or goes at a time.
   virtual Status AttachShard(uint32_t shard, const std::string& folder,
                              const AttachOptions& options = {}) = 0;
-  /// Puts the shard that lies in `folder` in the place of an attached one, which is deleted: as
-  /// DetachShard and AttachShard, but that the other is opened where it lies before the former is
-  /// closed, and that the place has one of the two whenever the process ends. What the former one
-  /// alone has is lost. On failure the former one serves again; RunDue, or the background, tries
+  /// Replaces an attached shard, which is deleted, by the one in `folder`. Works like DetachShard
+  /// and AttachShard, but opens the new one in `folder` before it closes the former one, and
+  /// whenever the process ends, one of the two is in the place. What the former one alone has is
+  /// lost. On failure the former one serves again; RunDue, or the background, tries
   /// until it does. Failures as those of both; kIOError or kUnavailable, nothing changed: the
   /// former one's disk failed, and memory alone has some of what it acknowledged (AttachOptions).
   virtual Status ReplaceShard(uint32_t shard, const std::string& folder,

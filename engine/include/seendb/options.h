@@ -47,12 +47,13 @@ struct Options {
   /// Take no lock and write nothing: a snapshot as of Open beside a running engine, staged plays
   /// included. Every writing call answers kInvalidArgument.
   bool read_only = false;
-  /// Open although synced log records are missing (naming them in Stats), not kCorruption.
+  /// Open although synced log records are missing, and name them in Stats. With false Open answers
+  /// kCorruption then.
   bool open_damaged = false;
   /// Open returns before the shards are opened: Engine::FinishOpening does that, and shards answer
-  /// one after the other. Open itself opens them, and leaves the replay of their journals, where
-  /// the file COLLECTIONS is missing, damaged, or announces a change that was not finished: which
-  /// collections there are is told by all shards then. Likewise of a new database.
+  /// one after the other. If the file COLLECTIONS is missing, damaged, or announces a change that
+  /// was not finished, Open itself opens the shards, and leaves only the replay of their journals:
+  /// it takes all shards then to find out which collections there are. Likewise of a new database.
   bool open_later = false;
   /// Rotate, drain, sync, seal and drop from background threads. With false, nothing of this
   /// happens but in RunDue(), Drain(), Seal() and DropExpired().
@@ -61,9 +62,9 @@ struct Options {
   /// Ring slots a shard, 2-64, and the span of one.
   uint32_t ring_slots = 6;
   int64_t slot_ms = 3'600'000;
-  /// Staged bytes a shard at which the current slot closes early; at least 1. With less than some
-  /// MB slots close so often that plays are kBusy while they are drained. About 65,000 plays of one
-  /// user in one bucket close it, too.
+  /// When the staged plays of a shard's current slot reach this size, the slot closes before its
+  /// time is over; at least 1. With less than some MB slots close so often that plays are kBusy
+  /// while they are drained. About 65,000 plays of one user in one bucket close it, too.
   uint64_t slot_bytes_max = 256ULL << 20;
   /// Budget a shard for drained slots kept readable (the short-term store).
   uint64_t short_term_bytes = 64ULL << 20;
@@ -71,8 +72,8 @@ struct Options {
   /// Shared by all shards; write buffers at least 64 KB.
   uint64_t block_cache_bytes = 512ULL << 20;
   uint64_t write_buffer_bytes = 256ULL << 20;
-  /// User records kept in memory, divided among the shards: of users with an erasure, a clear, a
-  /// pause or an override. Of each that has a record, kept or not, 2 to 4 bytes more are taken.
+  /// Memory for a cache of user records, divided among the shards. A user with an erasure, a clear,
+  /// a pause or an override has one. Each record, cached or not, takes 2 to 4 bytes more.
   uint64_t user_cache_bytes = 32ULL << 20;
   /// RocksDB's, 1-256.
   int background_threads = 2;

@@ -40,10 +40,10 @@ struct FilesReport {
 /// Reads every file of the database in `path` and checks all that can be checked without decoding
 /// values (Engine::Verify does that). Writes nothing, takes no lock; may run beside an engine.
 /// kNotFound: no database. Cost: reads everything.
-/// Not found is what nothing tells: a log's end behind the last sync, which looks like one that was
-/// never written; in a shard that was never synced, the lack of its small files.
-/// `as_found`: of a database that has some of its shards (Options::as_found): none is missing, but
-/// one whose replacement by another was not finished.
+/// Cannot be detected: the loss of log records that were written after the last sync; and, in a
+/// shard that was never synced, missing small files (SYNCED, FILES, OPTIONS-*, IDENTITY).
+/// `as_found`: the database has only some of its shards (Options::as_found). An absent shard then
+/// counts as missing only if its replacement by another was not finished.
 Result<FilesReport> VerifyFiles(const std::string& path, bool as_found = false);
 /// The same with an injected file system.
 Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams, bool as_found = false);
@@ -54,12 +54,12 @@ struct RepairOptions {
   bool as_found = false;  ///< as of VerifyFiles: no shard is made that has no folder
 };
 
-/// What became of a damaged file.
+/// What Repair did with a damaged file.
 struct RepairedFile {
   FileDamage damage;
   std::string action;       ///< for people: "rewritten", "salvaged", ...
   uint64_t salvaged = 0;    ///< keys or log records that were read from it
-  uint64_t bytes_left = 0;  ///< of it that could not be read
+  uint64_t bytes_left = 0;  ///< bytes of it that could not be read
   std::string kept_as;      ///< below the database's folder: where the file is now
 };
 
@@ -67,8 +67,8 @@ struct RepairedFile {
 struct RepairReport {
   bool dry_run = false;
   std::vector<RepairedFile> files;
-  std::vector<std::string> losses;  ///< for people: what answers say `degraded` over from now on,
-                                    ///< and that erasures may be forgotten with a lost log
+  std::vector<std::string> losses;  ///< for people: lost data, which makes answers `degraded` from
+                                    ///< now on; a lost log may have held erasures, too
   std::vector<std::string> notes;   ///< for people: what was decided on the way
 };
 
