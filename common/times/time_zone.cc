@@ -29,6 +29,7 @@ Result<TimeZone> TimeZone::Named(const std::string& name) {
   try {
     TimeZone zone;
     zone.zone_ = date::locate_zone(name);
+    zone.zone_->get_info(date::sys_seconds());  // its file is read now, or fails now
     zone.name_ = name;
     return zone;
   } catch (const std::runtime_error&) {

@@ -52,6 +52,7 @@ class ToFile final : public DeadLetters {
       nlohmann::ordered_json line = Facts(topic, letter);
       Put("key", letter.key, &line);
       Put("payload", letter.payload, &line);
+      for (const auto& [name, value] : letter.headers) Put(name, value, &line["headers"]);
       lines += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     }
     for (size_t at = 0; at < lines.size();) {
@@ -86,6 +87,9 @@ class ToTopic final : public DeadLetters {
                            {"seendb.partition", std::to_string(letter.partition)},
                            {"seendb.offset", std::to_string(letter.offset)},
                            {"seendb.reason", letter.reason}}});
+      for (const auto& [name, value] : letter.headers) {
+        messages.back().headers.emplace_back(name.c_str(), value);
+      }
     }
     return writer_->Write(name_, messages);
   }

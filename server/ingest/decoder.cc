@@ -1,5 +1,6 @@
 #include "ingest/decoder.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdio>
 
@@ -47,10 +48,23 @@ const char* NameOf(ops::AtUnit unit) {
   return "";
 }
 
+/// An id in quotes may be written in escapes of six bytes.
+constexpr size_t kTextIdMost = 6 * kMaxIdBytes + 2;
+
 /// Text that a record has beside its message. Writers of JSON put it in quotes.
-Status ReadTextId(std::optional<std::string_view> text, const std::string& field, api::Arena* arena,
-                  IdRef* id) {
+Status ReadTextId(std::optional<std::string_view> text, ops::Framing framing,
+                  const std::string& field, api::Arena* arena, IdRef* id) {
   if (!text) return Status::InvalidArgument("the record has none", field);
+  if (framing == ops::Framing::kConfluent && text->size() > kRegistryBytes && text->front() == 0) {
+    text->remove_prefix(kRegistryBytes);
+  }
+  if (text->size() > kTextIdMost) return Status::InvalidArgument("is too long", field);
+  // Numbers as bytes, and objects, are valid UTF-8 too.
+  const bool plain = std::none_of(text->begin(), text->end(),
+                                  [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+  if (!plain || text->starts_with('{') || text->starts_with('[')) {
+    return Status::InvalidArgument("is no plain text", field);
+  }
   if (text->size() >= 2 && text->front() == '"' && text->back() == '"') {
     const nlohmann::json quoted = ParseOutside(*text, 1);
     if (!quoted.is_string()) return Status::InvalidArgument("quotes that do not pair", field);
@@ -73,6 +87,7 @@ struct Decoder::Reading {
   IdRef user = {}, item = {};  // that the record has beside the message
   uint32_t found = 0;          // members of the present event
   bool deleted = false;        // the present event says that there is none
+  uint64_t deletions = 0;
 
   /// `text` where it stays. What was unescaped lies in the parser's buffer, which the next message
   /// overwrites.
@@ -105,9 +120,9 @@ void Decoder::SetZoneOfCollection(const times::TimeZone& zone) {
 Status Decoder::ReadAround(const Record& record, Reading* reading) const {
   const auto read = [&](const ops::RecordPlace& place, std::optional<std::string_view> header,
                         IdRef* id) {
-    if (place.key) return ReadTextId(record.key, "/@key", reading->arena, id);
+    if (place.key) return ReadTextId(record.key, topic_.framing, "/@key", reading->arena, id);
     if (place.header.empty()) return Status();
-    return ReadTextId(header, "/@header:" + place.header, reading->arena, id);
+    return ReadTextId(header, ops::Framing::kNone, "/@header:" + place.header, reading->arena, id);
   };
   const Status status = read(topic_.user_place, record.user_header, &reading->user);
   return status.ok() ? read(topic_.item_place, record.item_header, &reading->item) : status;
@@ -132,7 +147,7 @@ Status Decoder::ReadPayload(Reading* reading) const {
 }
 
 Status Decoder::Decode(const Record& record, api::Arena* arena, std::vector<Play>* events,
-                       std::deque<Watch>* watches) const {
+                       std::deque<Watch>* watches, uint64_t* deletions) const {
   std::string_view payload = record.payload;
   if (payload.data() == nullptr) return Status::Ok();
   if (topic_.framing == ops::Framing::kConfluent) {
@@ -149,6 +164,8 @@ Status Decoder::Decode(const Record& record, api::Arena* arena, std::vector<Play
   if (!status.ok()) {
     events->resize(before);
     watches->resize(watches_before);
+  } else {
+    *deletions += reading.deletions;
   }
   return status;
 }
@@ -165,6 +182,7 @@ Status Decoder::ReadEvent(ondemand::value value, Reading* reading) const {
   reading->deleted = false;
   if (Status status = ReadObject(object, 0, looked_for_, reading); !status.ok()) return status;
   if (reading->deleted) {
+    ++reading->deletions;
     reading->events->pop_back();
     reading->watches->resize(watches_before);
     return Status::Ok();
@@ -233,7 +251,7 @@ Status Decoder::ReadAt(ondemand::value value, Play* event) const {
     if (Status status = api::ReadText(value, &text); !status.ok()) return status;
   } else if (text.find_first_of("eE") != std::string_view::npos) {
     double number = 0;
-    if (!value.get_double().get(number) && number >= 0 && number < 1e18) {
+    if (!value.get_double().get(number) && number >= 0 && number < 9.2e18) {
       char buffer[32];
       std::snprintf(buffer, sizeof buffer, "%.3f", number);
       text = plain = buffer;

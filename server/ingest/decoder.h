@@ -51,8 +51,9 @@ class Decoder {
   /// Appends the events of a record to `*events`; their texts lie in `*arena`, what the player said
   /// in `*watches`. On a refusal (kInvalidArgument, its field where in the message; "/@key" and
   /// "/@header:NAME" of the record) `*events` and `*watches` are as before.
+  /// Adds the deletions that were passed over to `*deletions`.
   Status Decode(const Record& record, api::Arena* arena, std::vector<Play>* events,
-                std::deque<Watch>* watches) const;
+                std::deque<Watch>* watches, uint64_t* deletions) const;
 
  private:
   enum Member : size_t {

@@ -82,6 +82,11 @@ Status Session::Open() {
 
 Status Session::Assign() {
   const std::vector<SourceInfo> sources = Sources();
+  for (const SourceInfo& one : sources) {
+    const SourceCounts& counts = one.counts;
+    if (counts.plays_accepted + counts.impressions_accepted == 0) continue;
+    table_->outcomes().NoteTakenBefore(one.topic);
+  }
   const KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
   for (const auto& reader : readers_) {
     Status status = FindPartitions(reader.get());
@@ -320,8 +325,12 @@ void Session::NoteOutcome(const Reader& reader, const IngestResult& counted) {
     if (counted.refused_by[i] > 0) why = RefusalReasonName(static_cast<RefusalReason>(i));
   }
   if (!letters.empty()) why = letters.back().reason;
-  table_->outcomes().Note(reader.topic.topic, counted.accepted, counted.refused + letters.size(),
-                          why, Clock::now());
+  table_->outcomes().Note(reader.topic.topic,
+                          {.taken = counted.accepted,
+                           .not_taken = counted.refused + letters.size(),
+                           .deletions = reader.batch.deletions(),
+                           .why = why},
+                          Clock::now());
 }
 
 bool Session::Apply(Reader* reader) {

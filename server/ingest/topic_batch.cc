@@ -43,11 +43,23 @@ std::optional<IdRef> TopicBatch::FindMisrouted(size_t first, int32_t partition) 
   return {};
 }
 
-void TopicBatch::Refuse(const Message& message, std::string reason) {
-  Pass(message).dead_letters.push_back(message.offset);
+void TopicBatch::Bury(const Message& message, std::string reason, size_t bytes_most,
+                      bool misrouted) {
+  Of(message.partition).dead_letters.push_back(message.offset);
   dead_letters_.push_back({message.partition, message.offset, std::move(reason),
-                           std::string(message.key.substr(0, kRefusedBytes)),
-                           std::string(message.payload.substr(0, kRefusedBytes)), false});
+                           std::string(message.key.substr(0, bytes_most)),
+                           std::string(message.payload.substr(0, bytes_most)), misrouted});
+  const auto keep = [&](const std::string& name, std::optional<std::string_view> value) {
+    if (!value) return;
+    dead_letters_.back().headers.emplace_back(name, value->substr(0, kRefusedBytes));
+  };
+  keep(topic_.user_place.header, message.user_header);
+  keep(topic_.item_place.header, message.item_header);
+}
+
+void TopicBatch::Refuse(const Message& message, std::string reason) {
+  Pass(message);
+  Bury(message, std::move(reason), kRefusedBytes, false);
 }
 
 void TopicBatch::Add(const Message& message) {
@@ -59,7 +71,7 @@ void TopicBatch::Add(const Message& message) {
                 .item_header = message.item_header,
                 .at_ms = message.at_ms};
   if (message.key.data() != nullptr) record.key = message.key;
-  Status status = decoder_.Decode(record, &arena_, &events_, &watches_);
+  Status status = decoder_.Decode(record, &arena_, &events_, &watches_, &deletions_);
   const std::optional<IdRef> misrouted =
       status.ok() ? FindMisrouted(before, message.partition) : std::nullopt;
   if (misrouted) {
@@ -75,10 +87,7 @@ void TopicBatch::Add(const Message& message) {
     origins_.resize(events_.size(), {progress.source, message.offset, arrived_ms});
     return;
   }
-  progress.dead_letters.push_back(message.offset);
-  dead_letters_.push_back({message.partition, message.offset, ReasonOf(status),
-                           std::string(message.key), std::string(message.payload),
-                           misrouted.has_value()});
+  Bury(message, ReasonOf(status), std::string::npos, misrouted.has_value());
 }
 
 void TopicBatch::Step(int32_t partition, int64_t next_offset) {
@@ -111,6 +120,7 @@ void TopicBatch::Clear() {
   day_.reset();
   partitions_.clear();
   dead_letters_.clear();
+  deletions_ = 0;
   arena_.Clear();
 }
 

@@ -42,6 +42,8 @@ struct DeadLetter {
   std::string reason;
   std::string key, payload;
   bool misrouted = false;  ///< it has an event of another partition's user
+  /// Those that the topic's settings name.
+  std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 /// Of a message that is refused for itself, say for its size.
@@ -73,6 +75,8 @@ class TopicBatch {
   /// Whether the batch can take it; else it is to be applied first.
   bool Fits(const Message& message) const;
   const std::vector<DeadLetter>& dead_letters() const { return dead_letters_; }
+  /// Events that were passed over: a path to their user or item ends in null.
+  uint64_t deletions() const { return deletions_; }
   /// For the engine; good until the batch changes. `applied`: by partition, the offset that all
   /// shards are taken to have; one that is not in it begins with this batch.
   IngestBatch View(const std::map<int32_t, int64_t>& applied = {});
@@ -92,6 +96,7 @@ class TopicBatch {
  private:
   Progress& Of(int32_t partition);
   Progress& Pass(const Message& message);
+  void Bury(const Message& message, std::string reason, size_t bytes_most, bool misrouted);
   /// The user of the first event from the position `first` on that belongs elsewhere.
   std::optional<IdRef> FindMisrouted(size_t first, int32_t partition) const;
 
@@ -106,6 +111,7 @@ class TopicBatch {
   std::vector<SourceStep> steps_;
   std::map<int32_t, Progress> partitions_;
   std::vector<DeadLetter> dead_letters_;
+  uint64_t deletions_ = 0;
 };
 
 }  // namespace seendb::ingest

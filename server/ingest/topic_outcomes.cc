@@ -2,18 +2,23 @@
 
 namespace seendb::ingest {
 
-void TopicOutcomes::Note(const std::string& topic, uint64_t taken, uint64_t not_taken,
-                         const std::string& why, Clock::time_point now) {
-  if (taken == 0 && not_taken == 0) return;
+void TopicOutcomes::NoteTakenBefore(const std::string& topic) {
+  const MutexLock lock(mutex_);
+  topics_[topic].ever_taken = true;
+}
+
+void TopicOutcomes::Note(const std::string& topic, const Batch& batch, Clock::time_point now) {
   const MutexLock lock(mutex_);
   Outcome& outcome = topics_[topic];
-  if (taken > 0) {
+  if (batch.taken > 0) {
     outcome = {.ever_taken = true};
     return;
   }
+  const uint64_t deletions = outcome.ever_taken ? 0 : batch.deletions;
+  if (batch.not_taken + deletions == 0) return;
   if (outcome.not_taken == 0) outcome.since = now;
-  outcome.not_taken += not_taken;
-  outcome.why = why;
+  outcome.not_taken += batch.not_taken + deletions;
+  outcome.why = batch.not_taken > 0 ? batch.why : "a path to the user or the item ends in null";
 }
 
 std::map<std::string, std::string> TopicOutcomes::NothingTaken(Clock::time_point now) const {
@@ -24,7 +29,8 @@ std::map<std::string, std::string> TopicOutcomes::NothingTaken(Clock::time_point
     if (outcome.not_taken < least || now - outcome.since < kPatience) continue;
     sentences[topic] =
         "nothing of topic " + topic + " is taken: the last " + std::to_string(outcome.not_taken) +
-        " of its events and messages were refused or dead letters, the newest: " + outcome.why;
+        " of its events and messages were refused, dead letters or deletions, the newest: " +
+        outcome.why;
   }
   return sentences;
 }

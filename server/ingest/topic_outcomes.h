@@ -18,12 +18,18 @@ class TopicOutcomes {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// What a batch of a topic came to: events that were taken, and events and messages that were
-  /// not; of these the newest, why.
-  void Note(const std::string& topic, uint64_t taken, uint64_t not_taken, const std::string& why,
-            Clock::time_point now);
+  /// What a batch of a topic came to.
+  struct Batch {
+    uint64_t taken = 0;      ///< events
+    uint64_t not_taken = 0;  ///< events that were refused, and dead letters
+    uint64_t deletions = 0;  ///< passed over: they count while nothing was ever taken
+    std::string why = {};    ///< the newest of not_taken was not
+  };
+  void Note(const std::string& topic, const Batch& batch, Clock::time_point now);
+  /// Events of the topic were taken before this process began.
+  void NoteTakenBefore(const std::string& topic);
   /// A sentence for each topic of which nothing is taken, by the topic: for kPatience nothing at
-  /// all since the start, or kInARow of one that was read well before. It is over with the next
+  /// all ever, or kInARow of one that was read well before. It is over with the next
   /// event that is taken.
   std::map<std::string, std::string> NothingTaken(Clock::time_point now) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -137,6 +138,8 @@ Result<std::unique_ptr<ImportedUsers>> ImportedUsers::Open(const std::string& db
   const std::string path = PathOf(db, collection);
   int file = open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (file < 0 && errno == ENOENT) {
+    const std::string everybody = EverybodyPathOf(db, collection);  // of a file that was removed
+    if (unlink(everybody.c_str()) != 0 && errno != ENOENT) return Failed("remove", everybody);
     if (Status made = Make(path, key_template); !made.ok()) return made;
     SyncFolder(folder);
     SyncFolder(db);
@@ -263,6 +266,13 @@ Status ImportedUsers::Add(std::span<const IdRef> users, Survives survives) {
   return {};
 }
 
+std::string ImportedUsers::id() const {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(SipHash(key_, "which notes")));
+  return text;
+}
+
 Status ImportedUsers::AddEverybody() {
   const MutexLock lock(append_mutex_);
   const int file = open(everybody_path_.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
@@ -280,6 +290,7 @@ Status ImportedUsers::Clear() {
   if (unlink(everybody_path_.c_str()) != 0 && errno != ENOENT) {
     return Failed("remove", everybody_path_);
   }
+  SyncFolder(std::filesystem::path(everybody_path_).parent_path());
   everybody_ = false;
   if (ftruncate(file_, static_cast<off_t>(begin_)) != 0 || fdatasync(file_) != 0) {
     return Failed("cut", "who was imported");

@@ -63,6 +63,8 @@ class ImportedUsers {
   /// Notes that an import read all keys to their end: who was not noted had none. Durable once it
   /// returns, where everything imported is. kIOError.
   Status AddEverybody() EXCLUDES(append_mutex_);
+  /// Tells these notes from those of other files: 16 hexadecimal digits.
+  std::string id() const;
   bool everybody() const { return everybody_.load(std::memory_order_relaxed); }
   /// Forgets all; durable once it returns. kIOError.
   Status Clear() EXCLUDES(append_mutex_);

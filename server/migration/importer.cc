@@ -44,7 +44,7 @@ void Importer::Pause(bool paused) {
 
 size_t Importer::waiting() const {
   const MutexLock lock(mutex_);
-  return queue_.size();
+  return queued_.size();
 }
 
 bool Importer::Stopping() const {

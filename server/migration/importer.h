@@ -40,7 +40,7 @@ class Importer {
   /// again.
   void Want(const std::string& user) EXCLUDES(mutex_);
   void Pause(bool paused) EXCLUDES(mutex_);
-  /// Users that wait.
+  /// Users that wait, and those that are being imported.
   size_t waiting() const EXCLUDES(mutex_);
 
   static constexpr size_t kUsersMost = 100'000;

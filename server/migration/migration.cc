@@ -319,9 +319,8 @@ Status Migration::Pause(bool paused) {
   return {};
 }
 
-ops::MigrationLoss Migration::LossNow() const {
+ops::MigrationLoss Migration::LossOf(const std::shared_ptr<Parts>& running) const {
   ops::MigrationLoss loss;
-  const std::shared_ptr<Parts> running = parts();
   if (!running) return loss;
   loss.queue_bytes = running->queues ? running->queues->bytes() : 0;
   loss.affected_users = running->affected->count();
@@ -333,14 +332,15 @@ ops::MigrationLoss Migration::LossNow() const {
 }
 
 Status Migration::CheckFinished() const {
-  const ops::MigrationLoss loss = LossNow();
+  const ops::MigrationLoss loss = LossOf(parts());
   std::string text;
   const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
   if (loss.queue_bytes > 0) {
     add(std::to_string(loss.queue_bytes) + " bytes of plays wait for the old store");
   }
   if (loss.affected_users > 0) {
-    add("it lacks plays of " + std::to_string(loss.affected_users) + " users (affected_users)");
+    add("it lacks plays of " + std::to_string(loss.affected_users) +
+        " users (affected_users), and will");
   }
   if (loss.import_queue > 0) {
     add(std::to_string(loss.import_queue) + " users are about to be imported");
@@ -353,11 +353,14 @@ Status Migration::CheckFinished() const {
 }
 
 Status Migration::Finish() {
-  if (finished_) return {};
-  const ops::MigrationLoss loss = LossNow();
-  if (Status noted = MakeFile(FinishedPath(db_, config_.collection)); !noted.ok()) return noted;
-  finished_ = true;
+  if (finished_.exchange(true)) return {};
+  if (Status noted = MakeFile(FinishedPath(db_, config_.collection)); !noted.ok()) {
+    finished_ = false;
+    return noted;
+  }
+  const std::shared_ptr<Parts> running = parts();
   Stop();
+  const ops::MigrationLoss loss = LossOf(running);  // nothing comes to it any more
   {
     const MutexLock lock(parts_mutex_);
     dropped_ = loss;
@@ -387,6 +390,7 @@ ops::MigrationState Migration::State() const {
   const std::shared_ptr<Parts> running = parts();
   if (!running) return state;
   state.everybody_imported = running->imported->everybody();
+  if (running->node == nullptr) state.notes = running->imported->id();
   state.redis = running->link->ToText();
   state.problem = running->link->problem();
   state.imported_users = running->imported->count();

@@ -105,7 +105,7 @@ class Migration {
 
  private:
   struct Parts;
-  ops::MigrationLoss LossNow() const;
+  ops::MigrationLoss LossOf(const std::shared_ptr<Parts>& running) const;
   Status CheckKey(std::string_view key) const;
   std::shared_ptr<Parts> parts() const EXCLUDES(parts_mutex_);
   void SetParts(std::shared_ptr<Parts> parts) EXCLUDES(parts_mutex_);

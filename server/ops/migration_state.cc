@@ -31,6 +31,7 @@ std::string MigrationStatesToJson(const std::vector<MigrationState>& states) {
                        {"problem", state.problem},
                        {"imported_users", state.imported_users},
                        {"everybody_imported", state.everybody_imported},
+                       {"notes", state.notes},
                        {"import_queue", state.import_queue},
                        {"queue_bytes", state.queue_bytes}};
     for (size_t i = 0; i < kMigrationCounts.size(); ++i) {

@@ -68,6 +68,7 @@ struct MigrationState {
   bool dual_write = false;
   std::string problem;  ///< what is wrong with the old store now; empty: nothing is known to be
   uint64_t imported_users = 0, import_queue = 0, queue_bytes = 0;
+  std::string notes;  ///< which notes of imported users these are; of a cluster nothing
   bool everybody_imported = false;            ///< an import read all keys to their end
   std::optional<MigrationLoss> dropped = {};  ///< where this process ended it
   std::array<uint64_t, kMigrationCounts.size()> counts = {};

@@ -209,8 +209,9 @@ Status Applier::ApplyPlain(const LogRecord& record, int64_t from, Applied* appli
   std::vector<Play> plays;
   std::deque<Watch> watches;
   applied->header = {LogKind::kPlays, context_.engine->NowMs(), 0};
-  applied->verdict =
-      decoder.Decode({.payload = record.value, .at_ms = record.time_ms}, &arena_, &plays, &watches);
+  uint64_t deletions = 0;
+  applied->verdict = decoder.Decode({.payload = record.value, .at_ms = record.time_ms}, &arena_,
+                                    &plays, &watches, &deletions);
   return Ingest(record, from, topic.collection, false, plays, !applied->verdict.ok(), applied);
 }
 

@@ -161,8 +161,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   seendb::api::Arena arena(1 << 20);
   std::vector<Play> events;
   std::deque<seendb::Watch> watches;
-  const seendb::Status status =
-      decoder.Decode({.payload = payload, .at_ms = kRecordMs}, &arena, &events, &watches);
+  uint64_t deletions = 0;
+  const seendb::Status status = decoder.Decode({.payload = payload, .at_ms = kRecordMs}, &arena,
+                                               &events, &watches, &deletions);
   Check(status.ok() || events.empty());
   for (const Play& event : events) Check(event.user.Validate().ok() && event.item.Validate().ok());
 

@@ -96,6 +96,7 @@ Result<ImportNoter> ImportNoter::Open(Database& database, const Session& session
       return noter;
     }
     if (!opened.ok()) return opened.status();
+    noter.notes_ = (*opened)->id();
     noter.make_ = [engine, users = std::shared_ptr(std::move(opened).value())]()
         -> Result<std::unique_ptr<ImportNotes>> {
       return std::unique_ptr<ImportNotes>(std::make_unique<FolderNotes>(*engine, users));
@@ -111,6 +112,9 @@ Result<ImportNoter> ImportNoter::Open(Database& database, const Session& session
     return noter;
   }
   noter.off_ = WhyOff(*report, collection, key);
+  for (const Json& one : ListOf(*report, "collections")) {
+    if (TextOf(one, "collection") == collection) noter.notes_ = TextOf(one, "notes");
+  }
   noter.make_ = [&session, collection, key]() -> Result<std::unique_ptr<ImportNotes>> {
     auto server = OpenServer(session);
     if (!server.ok()) return server.status();

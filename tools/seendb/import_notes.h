@@ -36,11 +36,13 @@ class ImportNoter {
 
   /// Empty: users are noted.
   const std::string& off() const { return off_; }
+  /// Which notes they go into, as `notes` of GET /admin/migration.
+  const std::string& notes() const { return notes_; }
   /// For a thread; null where nothing is noted.
   Result<std::unique_ptr<ImportNotes>> Make() const;
 
  private:
-  std::string off_;
+  std::string off_, notes_;
   std::function<Result<std::unique_ptr<ImportNotes>>()> make_;
 };
 

@@ -1,8 +1,10 @@
 // seendb load FILE: plays of a CSV, TSV or NDJSON log into a server or a folder.
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "byte_source.h"
@@ -122,7 +124,8 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
                 double allowed_percent) {
   auto source = ByteSource::Open(flags.log.file);
   if (!source.ok()) return source.status();
-  TakeZoneOf(database, CollectionOf(session), &flags.log);
+  const Status zone = TakeZoneOf(database, CollectionOf(session), &flags.log);
+  if (!zone.ok()) return zone;
   auto reader = PlayReader::Open([&](char* to, size_t size) { return (*source)->Read(to, size); },
                                  format, flags.log.columns);
   if (!reader.ok()) return reader.status();
@@ -133,8 +136,8 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
   state.collection = CollectionOf(session);
   if (!flags.options.resume_path.empty()) {
     state.columns = (*reader)->ColumnsText() + ", times in " + flags.log.time_unit;
-    const std::string& zone = flags.log.columns.time_form.zone.name();
-    if (zone != "UTC") state.columns += ", of " + zone;
+    const std::string& name = flags.log.columns.time_form.zone.name();
+    if (name != "UTC") state.columns += ", of " + name;
     auto saved = ReadResumeState(flags.options.resume_path);
     if (!saved.ok()) return saved.status();
     Status same = CheckResumable(*saved, state);
@@ -149,7 +152,12 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
   }
   std::unique_ptr<RejectFile> rejects;
   if (!flags.rejects.empty()) {
-    auto opened = RejectFile::Open(flags.rejects, /*go_on=*/state.rows != 0);
+    std::error_code absent;
+    if (std::filesystem::equivalent(flags.rejects, flags.log.file, absent)) {
+      return Status::InvalidArgument("--rejects: that is the log itself");
+    }
+    const bool go_on = state.rows != 0 || flags.options.skip_rows != 0;
+    auto opened = RejectFile::Open(flags.rejects, go_on);
     if (!opened.ok()) return opened.status();
     rejects = std::move(opened).value();
     flags.options.rejects = rejects.get();
@@ -220,7 +228,9 @@ void AddLoad(Command app, Session& session) {
   AddMaxRefused(command, &flags->max_refused);
   command
       .Add("--rejects", flags->rejects,
-           "Write every refused or bad row to this file, as NDJSON: row, line, why, text")
+           "Write every refused or bad row to this file, as NDJSON: row, line, why, text (a batch "
+           "of "
+           "which many were refused is sent twice)")
       .TypeName("FILE")
       .NotEmpty();
   command.AddFlag("--strict", flags->options.strict, "Stop at the first bad row");

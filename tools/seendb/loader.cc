@@ -129,15 +129,15 @@ Status Loader::Take(RowKind kind, const PlayRow& row) {
     Add(shifted);
     return {};
   }
+  if (options_.rejects != nullptr) {
+    options_.rejects->Add(reader_.row_number(), reader_.row_line(), reader_.error(),
+                          reader_.row_text());
+  }
   if (options_.strict) {
     return Status::InvalidArgument("row " + FormatCount(reader_.row_number()) + ": " +
                                    reader_.error());
   }
   ++state_.bad;
-  if (options_.rejects != nullptr) {
-    options_.rejects->Add(reader_.row_number(), reader_.row_line(), reader_.error(),
-                          reader_.row_text());
-  }
   if (bad_rows_.size() < kRowErrorsMax) {
     bad_rows_.emplace_back(reader_.row_number(), reader_.error());
   }

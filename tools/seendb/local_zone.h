@@ -10,8 +10,8 @@
 
 namespace seendb::tool {
 
-/// Settles `log->columns.time_form.zone`. Where the collection can't be asked for its offset, rows
-/// that need it are bad.
-void TakeZoneOf(Database& database, const std::string& collection, LogFlags* log);
+/// Settles `log->columns.time_form.zone`. kBusy, kUnavailable: ask again. Where the collection
+/// can't be asked for its offset, rows that need it are bad.
+Status TakeZoneOf(Database& database, const std::string& collection, LogFlags* log);
 
 }  // namespace seendb::tool

@@ -37,8 +37,8 @@ void AddColumnFlags(Command command, LogFlags* flags) {
       .Group(group);
   command
       .Add("--time-zone", flags->time_zone,
-           "Of dates that name none: Europe/Berlin, UTC, +05:30 ...; by default the collection's "
-           "utc_offset")
+           "Of dates that name none: Europe/Berlin, UTC, +05:30 ...; load takes the collection's "
+           "utc_offset where it is not said")
       .TypeName("ZONE")
       .NotEmpty()
       .Group(group);

@@ -54,7 +54,7 @@ bool ReadId(const nlohmann::json* field, const char* what, std::string* id, std:
 std::string TimeText(const nlohmann::json& field) {
   if (field.is_string()) return field.get<std::string>();
   if (!field.is_number()) return field.type_name();  // writing a deep array would take the stack
-  if (field.is_number_float() && std::abs(field.get<double>()) < 1e18) {
+  if (field.is_number_float() && std::abs(field.get<double>()) < 9.2e18) {
     char text[64];
     std::snprintf(text, sizeof(text), "%.3f", field.get<double>());
     return text;

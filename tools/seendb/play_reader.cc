@@ -244,7 +244,7 @@ bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* err
   }
   if (read->local && !columns_.zone_known) {
     *error = "\"" + std::string(text.substr(0, 64)) +
-             "\" names no zone, and the collection's can't be asked for: say --time-zone";
+             "\" names no zone, and nobody can be asked for one: say --time-zone";
     return false;
   }
   local_times_ += read->local ? 1 : 0;

@@ -172,6 +172,7 @@ Status PrintSummary(const Session& session, const Counts& counts, double elapsed
 Status RunProduce(Session& session, ProduceFlags flags) {
   const auto format = flags.log.Interpret();
   if (!format.ok()) return format.status();
+  flags.log.columns.zone_known = !flags.log.time_zone.empty();  // a topic has no collection here
   const auto allowed_percent = ParsePercent(flags.max_refused);
   if (!allowed_percent.ok()) return allowed_percent.status();
   auto source = ByteSource::Open(flags.log.file);

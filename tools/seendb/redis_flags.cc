@@ -202,7 +202,7 @@ void AddRedisKeyFlags(Command command, RedisFlags* flags) {
   command
       .Add("--at", flags->at,
            "The time of members that have none (lists, sets, scores of unit none): ms since 1970, "
-           "ISO 8601, or now: when the import began")
+           "ISO 8601 (UTC, where it names no zone), or now: when the import began")
       .TypeName("TIME")
       .NotEmpty()
       .Group(group);

@@ -158,14 +158,25 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
   auto unit = ResolveUnit(flags.redis, *meaning, **client);
   if (!unit.ok()) return unit.status();
   options.unit = *unit;
+  const EventKind kind = meaning->kind;
+  // The notes are of plays.
+  ImportNoter noter;
+  if (kind == EventKind::kPlays) {
+    auto opened = ImportNoter::Open(database, session, options.users.ToText());
+    if (!opened.ok()) return opened.status();
+    noter = std::move(opened).value();
+  }
   options.identity = IdentityOf(session, flags, source, options);
+  const Json place_before = saved.value("place", Json());
+  const bool begun_here = place_before.is_null() || TextOf(saved, "notes") == noter.notes();
+  options.identity["notes"] = begun_here ? noter.notes() : "of several";
   Status same = CheckSame(saved, options.identity, options.state);
   if (!same.ok()) return same;
 
   auto keys = KeysOf(flags.redis, options.users, **client);
   if (!keys.ok()) return keys.status();
-  if (saved.contains("place") && saved["place"].is_object()) {
-    Status there = (*keys)->GoTo(saved["place"]);
+  if (place_before.is_object()) {
+    Status there = (*keys)->GoTo(place_before);
     if (!there.ok()) return there;
   }
   const RedisTally before = TallyOfJson(saved.value("counts", Json::object()));
@@ -174,20 +185,12 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
   Pace pace(flags.rate, flags.slow_ms,
             std::chrono::duration<double>(steady_clock::now().time_since_epoch()).count());
   // Of a server each thread has its own connection; a folder is open once.
-  const EventKind kind = meaning->kind;
   const auto make_sink = [&]() -> Result<std::unique_ptr<PlaySink>> {
     if (database.engine() != nullptr) return MakeSink(database, CollectionOf(session), kind);
     auto server = OpenServer(session);
     if (!server.ok()) return server.status();
     return MakeServerSink(std::move(server).value(), CollectionOf(session), kind);
   };
-  // The notes are of plays.
-  ImportNoter noter;
-  if (kind == EventKind::kPlays) {
-    auto opened = ImportNoter::Open(database, session, options.users.ToText());
-    if (!opened.ok()) return opened.status();
-    noter = std::move(opened).value();
-  }
   const std::string not_noted = kind == EventKind::kPlays ? noter.off() : "they are impressions";
   const auto make_notes = [&] {
     return not_noted.empty() ? noter.Make() : Result(std::unique_ptr<ImportNotes>());
@@ -205,6 +208,12 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
   const uint64_t wrong = now.refused + now.bad_keys;
   const Status judged = JudgeRows(wrong, now.members + now.bad_keys, allowed_percent, &session);
   if (!judged.ok() || !not_noted.empty() || !ReadsAll(flags.redis, options.users)) return judged;
+  if (!begun_here) {
+    return session.json ? Status()
+                        : Print(
+                              "not everybody counts as imported there: the import began "
+                              "elsewhere; import without the state\n");
+  }
   auto notes = noter.Make();
   return notes.ok() ? (*notes)->NoteEverybody() : notes.status();
 }

@@ -97,13 +97,13 @@ inline constexpr uint64_t kMaxFilterBytes = 256ULL << 20;
 
 /// A collection's policy, all fields set. Defaults are the short-video policy.
 struct Policy {
-  BucketSpec bucket;            ///< fixed at creation
+  BucketSpec bucket;            ///< fixed (as the others: while the collection holds anything)
   uint32_t window = 4;          ///< buckets a filter request reads, the current one included; fixed
   uint32_t retention = 6;       ///< buckets kept; 1 <= window <= retention <= 128
   double fpr = 0.01;            ///< false-positive budget of the whole window, 1e-6..0.5; fixed
   uint32_t impressions = 100;   ///< newest served items kept a user, 0-10,000
   bool served_is_seen = false;  ///< an impression also counts as a play
-  Representation representation = Representation::kBloom;  ///< fixed at creation
+  Representation representation = Representation::kBloom;  ///< fixed
   /// Ceiling a user and bucket, kMinFilterBytes..kMaxFilterBytes; 0: room for 130,000 items.
   uint64_t max_filter_bytes = 0;
   Durability durability = Durability::kInterval;  ///< against power loss
@@ -163,9 +163,9 @@ Status ValidatePolicy(const Policy& policy);
 /// `base` with the fields of `patch` put over it.
 Policy ApplyPatch(const Policy& base, const PolicyPatch& patch);
 
-/// kIncompatible, naming every field fixed at creation that `patch` would change.
+/// kIncompatible, naming every fixed field that `patch` would change.
 Status CheckFixedFields(const Policy& current, const PolicyPatch& patch);
-/// Whether two policies are the same in all fields that are fixed once a collection exists.
+/// Whether two policies are the same in all fixed fields.
 bool SameFixedFields(const Policy& one, const Policy& other);
 
 /// The bytes a user and bucket may take: max_filter_bytes, or its default worked out.

@@ -11,13 +11,15 @@ struct Decoded {
   Status status;
   std::vector<Play> events;
   std::deque<Watch> watches;
+  uint64_t deletions = 0;
 };
 
 class DecoderTest : public ::testing::Test {
  protected:
   Decoded Decode(const Record& record) {
     Decoded decoded;
-    decoded.status = Decoder(topic_).Decode(record, &arena_, &decoded.events, &decoded.watches);
+    decoded.status = Decoder(topic_).Decode(record, &arena_, &decoded.events, &decoded.watches,
+                                            &decoded.deletions);
     return decoded;
   }
   Decoded Decode(std::string_view payload) {
@@ -79,6 +81,7 @@ TEST_F(DecoderTest, TimesInTheTopicsUnit) {
   ExpectOne(at("1700000000123456"), "u", "v", 1'700'000'000'123);
   topic_.at_unit = ops::AtUnit::kNanos;
   ExpectOne(at("1700000000123456789"), "u", "v", 1'700'000'000'123);
+  ExpectOne(at("1.7e+18"), "u", "v", 1'700'000'000'000);
   const Decoded refused = Decode(at("\"noon\""));
   EXPECT_NE(refused.status.message().find("a number of ns since 1970"), std::string_view::npos)
       << refused.status.ToString();
@@ -95,14 +98,15 @@ TEST_F(DecoderTest, TimesAsText) {
   decoder.SetZoneOfCollection(times::TimeZone::Fixed(3'600'000));
   std::vector<Play> events;
   std::deque<Watch> watches;
-  ASSERT_TRUE(decoder.Decode({.payload = zoned}, &arena_, &events, &watches).ok());
-  ASSERT_TRUE(decoder.Decode({.payload = local}, &arena_, &events, &watches).ok());
+  uint64_t deletions = 0;
+  ASSERT_TRUE(decoder.Decode({.payload = zoned}, &arena_, &events, &watches, &deletions).ok());
+  ASSERT_TRUE(decoder.Decode({.payload = local}, &arena_, &events, &watches, &deletions).ok());
   EXPECT_EQ(events.at(0).at_ms, kAt);
   EXPECT_EQ(events.at(1).at_ms, kAt - 3'600'000);
   topic_.time_zone = "America/New_York";  // goes before the collection's
   Decoder named(topic_);
   named.SetZoneOfCollection(times::TimeZone::Fixed(3'600'000));
-  ASSERT_TRUE(named.Decode({.payload = local}, &arena_, &events, &watches).ok());
+  ASSERT_TRUE(named.Decode({.payload = local}, &arena_, &events, &watches, &deletions).ok());
   EXPECT_EQ(events.at(2).at_ms, kAt + 5 * 3'600'000);
 }
 
@@ -118,7 +122,10 @@ TEST_F(DecoderTest, IdsBesideTheMessage) {
     for (const Play& event : decoded.events) EXPECT_EQ(event.user.ToString(), user);
   }
   const std::string too_long(kMaxIdBytes + 1, 'u');
-  const std::optional<std::string_view> wrong[] = {std::nullopt, "", "\xff", "\"a\"b\"", too_long};
+  // Of Java's LongSerializer, and of Connect.
+  const std::string_view number("\0\0\0\0\0\0\0\7", 8);
+  const std::optional<std::string_view> wrong[] = {std::nullopt, "",     "\xff",       "\"a\"b\"",
+                                                   too_long,     number, "{\"id\":7}", "[7]"};
   for (const auto& key : wrong) {
     const Decoded decoded = Decode(Record{.payload = payload, .key = key});
     EXPECT_EQ(decoded.status.field(), "/@key") << decoded.status.ToString();
@@ -152,6 +159,7 @@ TEST_F(DecoderTest, WhatWasDeletedIsNoEventAndNoFault) {
              R"({"source":null,"after":{"user":"u","item":"v","at":5},"op":"c"}])");
   ASSERT_TRUE(deleted.status.ok()) << deleted.status.ToString();
   ASSERT_EQ(deleted.events.size(), 1u);
+  EXPECT_EQ(deleted.deletions, 1u);
   EXPECT_EQ(deleted.events[0].watch, nullptr);
   EXPECT_TRUE(deleted.watches.empty());
   ExpectRefused(R"({"op":"d"})", "/after/user");
@@ -163,6 +171,12 @@ TEST_F(DecoderTest, TheBytesOfARegistryArePassedOver) {
   topic_.framing = ops::Framing::kConfluent;
   ExpectOne(std::string_view("\0\0\0\1\2{\"user\":\"u\",\"item\":\"v\"}", 28), "u", "v", kRecordMs);
   for (const char* none : {"", "{}", "{\"user\":\"u\",\"item\":\"v\"}"}) ExpectRefused(none, "");
+  topic_.user.clear();
+  topic_.user_place.key = true;
+  const Decoded keyed = Decode(Record{.payload = std::string_view("\0\0\0\1\2{\"item\":\"v\"}", 17),
+                                      .key = std::string_view("\0\0\0\0\5\"u1\"", 9)});
+  ASSERT_TRUE(keyed.status.ok()) << keyed.status.ToString();
+  EXPECT_EQ(keyed.events.at(0).user.ToString(), "u1");
 }
 
 TEST_F(DecoderTest, NestedPaths) {
@@ -213,13 +227,16 @@ TEST_F(DecoderTest, IdsOfEarlierMessagesStay) {
   topic_.fields = {"f"};
   std::vector<Play> events;
   std::deque<Watch> watches;
+  uint64_t deletions = 0;
   const Decoder decoder(topic_);
   for (int i = 0; i < 1'000; ++i) {
     const std::string n = std::to_string(i);
     const std::string payload = "{\"user\":\"\\u0075" + n + "\",\"item\":\"v" + n + "\",\"x\":\"" +
                                 std::string(3'000, 'x') + "\",\"d\":\"\\u0064" + n +
                                 "\",\"f\":{\"n\":" + n + "}}";
-    ASSERT_TRUE(decoder.Decode({.payload = payload, .at_ms = 0}, &arena_, &events, &watches).ok());
+    ASSERT_TRUE(
+        decoder.Decode({.payload = payload, .at_ms = 0}, &arena_, &events, &watches, &deletions)
+            .ok());
   }
   ASSERT_EQ(events.size(), 1'000u);
   for (int i = 0; i < 1'000; ++i) {

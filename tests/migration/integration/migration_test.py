@@ -302,6 +302,16 @@ class NotedTest(MigrationCase):
         self.assertIn("default: finished; lost: 0 B", done.out)
         self.assertNotIn("not everybody", done.out)
 
+    def test_a_state_of_another_server_notes_not_everybody(self):
+        self.watched("u1", "v1")
+        state = os.path.join(self.serve().db, "state")
+        first, second = self.serve(), self.serve()
+        for server, everybody in ((first, True), (second, False), (first, True)):
+            done = run("redis", "import", "--redis", self.redis.url, "--user-from",
+                       "watched:{user}", "--url", server.url, "--state", state)
+            self.assertEqual(done.code, 0, done)
+            self.assertEqual(self.state(server)["everybody_imported"], everybody)
+
     def test_finish_forgets_all_and_is_kept(self):
         self.watched("u1", "v1")
         server = self.serve(dual_write=True, cap=0)

@@ -100,6 +100,25 @@ TEST_F(ImportedUsersTest, ForgetsAll) {
   EXPECT_EQ(CountNoted(*Open(), 0, 100), 10);
 }
 
+TEST_F(ImportedUsersTest, EverybodyIsNotedUntilTheNotesGo) {
+  {
+    const auto users = Open();
+    Note(*users, 0, 10);
+    EXPECT_FALSE(users->everybody());
+    EXPECT_TRUE(users->AddEverybody().ok());
+    EXPECT_TRUE(users->everybody());
+  }
+  EXPECT_TRUE(Open()->everybody());
+  EXPECT_TRUE(Open()->Clear().ok());
+  EXPECT_FALSE(Open()->everybody());
+  EXPECT_TRUE(Open()->AddEverybody().ok());
+  std::filesystem::remove(File());  // as the refusal of other keys advises
+  EXPECT_FALSE(Open()->everybody());
+  EXPECT_TRUE(Open()->AddEverybody().ok());
+  EXPECT_TRUE(ImportedUsers::Remove(db_, "video").ok());
+  EXPECT_TRUE(std::filesystem::is_empty(db_ + "/MIGRATION"));
+}
+
 TEST_F(ImportedUsersTest, OtherKeysAreRefused) {
   Note(*Open(), 0, 10);
   const auto other = ImportedUsers::Open(db_, "video", "seen:{user}");
