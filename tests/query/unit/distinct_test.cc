@@ -17,8 +17,7 @@ namespace {
 TEST(DistinctTest, FindsWhatASetFinds) {
   std::mt19937_64 random(test::Seed());
   Distinct distinct;
-  for (const size_t count :
-       {0, 1, 2, 3, 100, 10'000, 64}) {  // a smaller request after a larger one
+  for (const size_t count : {0u, 1u, 2u, 3u, 100u, 10'000u, 64u}) {  // a smaller one after a larger
     std::vector<std::string> texts;
     for (size_t i = 0; i < count; ++i)
       texts.push_back("v" + std::to_string(random() % (count + 1)));
