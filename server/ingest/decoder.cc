@@ -1,6 +1,7 @@
 #include "ingest/decoder.h"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cstdio>
 
@@ -20,32 +21,23 @@ constexpr uint32_t Bit(size_t member) { return 1u << member; }
 /// What a registry of schemas puts in front of a message: a zero and the number of a schema.
 constexpr size_t kRegistryBytes = 5;
 
-times::TimeUnit UnitOf(ops::AtUnit unit) {
-  switch (unit) {
-    case ops::AtUnit::kMillis:
-      return times::TimeUnit::kMillis;
-    case ops::AtUnit::kSeconds:
-      return times::TimeUnit::kSeconds;
-    case ops::AtUnit::kMicros:
-      return times::TimeUnit::kMicros;
-    case ops::AtUnit::kNanos:
-      return times::TimeUnit::kNanos;
-  }
-  return times::TimeUnit::kMillis;
-}
+/// A unit of the settings: as the parser of times has it, and its name.
+struct UnitRow {
+  ops::AtUnit unit;
+  times::TimeUnit parsed;
+  const char* name;
+};
+constexpr std::array<UnitRow, 4> kUnits = {{
+    {ops::AtUnit::kMillis, times::TimeUnit::kMillis, "ms"},
+    {ops::AtUnit::kSeconds, times::TimeUnit::kSeconds, "s"},
+    {ops::AtUnit::kMicros, times::TimeUnit::kMicros, "us"},
+    {ops::AtUnit::kNanos, times::TimeUnit::kNanos, "ns"},
+}};
 
-const char* NameOf(ops::AtUnit unit) {
-  switch (unit) {
-    case ops::AtUnit::kMillis:
-      return "ms";
-    case ops::AtUnit::kSeconds:
-      return "s";
-    case ops::AtUnit::kMicros:
-      return "us";
-    case ops::AtUnit::kNanos:
-      return "ns";
-  }
-  return "";
+const UnitRow& RowOf(ops::AtUnit unit) {
+  const UnitRow& row = kUnits[static_cast<size_t>(unit)];
+  assert(row.unit == unit);
+  return row;
 }
 
 /// An id in quotes may be written in escapes of six bytes.
@@ -106,7 +98,7 @@ Decoder::Decoder(const ops::KafkaTopic& topic)
     if (!paths_[member]->empty()) looked_for_ |= Bit(member);
   }
   needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt));
-  time_form_.unit = UnitOf(topic.at_unit);
+  time_form_.unit = RowOf(topic.at_unit).parsed;
   if (topic.time_zone.empty()) return;
   const auto zone = times::TimeZone::Named(topic.time_zone);
   assert(zone.ok());  // settings were checked
@@ -260,7 +252,7 @@ Status Decoder::ReadAt(ondemand::value value, Play* event) const {
   event->at_ms = times::ParseTimeMs(text, time_form_);
   if (event->at_ms) return Status::Ok();
   return Status::InvalidArgument(std::string("must be a time: a number of ") +
-                                 NameOf(topic_.at_unit) +
+                                 RowOf(topic_.at_unit).name +
                                  " since 1970 (at_unit), or text as ISO 8601 writes it");
 }
 

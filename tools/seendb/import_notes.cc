@@ -57,7 +57,7 @@ class ServerNotes final : public ImportNotes {
                               {"key", key_},
                               {"users", Json::array()},
                               {"everybody", true}});
-    // Servers of before do not take it, and do not ask for it.
+    // An older server refuses the member, and lets a migration be finished without it.
     return sent.code() == StatusCode::kInvalidArgument ? Status() : sent;
   }
 
@@ -72,15 +72,20 @@ class ServerNotes final : public ImportNotes {
   const std::string collection_, key_;
 };
 
-/// Why the server's report says that nothing is to be noted; empty: it is.
-std::string WhyOff(const Json& report, const std::string& collection, const std::string& key) {
+/// The server's migration of the collection; null: its settings have none.
+const Json* MigrationOf(const Json& report, const std::string& collection) {
   for (const Json& one : ListOf(report, "collections")) {
-    if (TextOf(one, "collection") != collection) continue;
-    if (TextOf(one, "phase") == "finished") return "the server's migration is finished";
-    if (TextOf(one, "key") == key) return "";
-    return "the server's migration is of the keys " + TextOf(one, "key");
+    if (TextOf(one, "collection") == collection) return &one;
   }
-  return "the server's settings have no migration of " + collection;
+  return nullptr;
+}
+
+/// Why nothing is to be noted of a migration; empty: it is.
+std::string WhyOff(const Json* migration, const std::string& collection, const std::string& key) {
+  if (migration == nullptr) return "the server's settings have no migration of " + collection;
+  if (TextOf(*migration, "phase") == "finished") return "the server's migration is finished";
+  const std::string keys = TextOf(*migration, "key");
+  return keys == key ? "" : "the server's migration is of the keys " + keys;
 }
 
 }  // namespace
@@ -111,10 +116,9 @@ Result<ImportNoter> ImportNoter::Open(Database& database, const Session& session
         "the server does not show its migrations: " + std::string(report.status().message());
     return noter;
   }
-  noter.off_ = WhyOff(*report, collection, key);
-  for (const Json& one : ListOf(*report, "collections")) {
-    if (TextOf(one, "collection") == collection) noter.notes_ = TextOf(one, "notes");
-  }
+  const Json* const migration = MigrationOf(*report, collection);
+  noter.off_ = WhyOff(migration, collection, key);
+  if (migration != nullptr) noter.notes_ = TextOf(*migration, "notes");
   noter.make_ = [&session, collection, key]() -> Result<std::unique_ptr<ImportNotes>> {
     auto server = OpenServer(session);
     if (!server.ok()) return server.status();

@@ -14,6 +14,17 @@
 namespace seendb {
 namespace {
 
+// An "r" for each item that repeats one, a "." for each other.
+std::string Repeats(const std::vector<IdRef>& items, const std::vector<Fingerprint>& fingerprints) {
+  Distinct distinct;
+  distinct.Begin(items.size());
+  std::string said;
+  for (size_t i = 0; i < items.size(); ++i) {
+    said += distinct.IsRepeat(items, fingerprints, i) ? 'r' : '.';
+  }
+  return said;
+}
+
 TEST(DistinctTest, FindsWhatASetFinds) {
   std::mt19937_64 random(test::Seed());
   Distinct distinct;
@@ -36,25 +47,13 @@ TEST(DistinctTest, ANumberAndItsTextAreOne) {
   const std::vector<IdRef> items = {IdRef(uint64_t{1}), IdRef("1"), IdRef("01"), IdRef("1")};
   std::vector<Fingerprint> fingerprints(items.size());
   FingerprintsOf(items, fingerprints.data());
-  Distinct distinct;
-  distinct.Begin(items.size());
-  std::string said;
-  for (size_t i = 0; i < items.size(); ++i) {
-    said += distinct.IsRepeat(items, fingerprints, i) ? 'r' : '.';
-  }
-  EXPECT_EQ(said, ".r.r");
+  EXPECT_EQ(Repeats(items, fingerprints), ".r.r");
 }
 
 TEST(DistinctTest, ItemsOfOneFingerprintAreTwo) {
   const std::vector<IdRef> items = {IdRef("a"), IdRef("b"), IdRef("a"), IdRef("b")};
   const std::vector<Fingerprint> fingerprints(4, 77);
-  Distinct distinct;
-  distinct.Begin(items.size());
-  std::string said;
-  for (size_t i = 0; i < items.size(); ++i) {
-    said += distinct.IsRepeat(items, fingerprints, i) ? 'r' : '.';
-  }
-  EXPECT_EQ(said, "..rr");
+  EXPECT_EQ(Repeats(items, fingerprints), "..rr");
 }
 
 }  // namespace
