@@ -145,6 +145,7 @@ class Session final : public std::enable_shared_from_this<Session>,
   Clock::time_point CameAt();
   void ReadBodyHere();
   void AwaitDropped();
+  void ReadInto(Bytes* to, size_t room);
   void OnRead(const boost::system::error_code& ec, size_t count, bool into_body);
   void Respond();
   void AppendHead(bool keep, bool streaming);

@@ -79,7 +79,6 @@ void Session::ReadMore() {
   if (in_head && !head_begun) thread_->AddIdle(this);
   const bool into_body =
       phase_ == Phase::kBody && !head_.chunked && !coded_ && plan_.body != BodyMode::kDiscard;
-  Bytes& to = into_body ? body_ : in_;
   size_t room = phase_ == Phase::kBody ? kBodyReadBytes : kReadBytes;
   if (into_body) {
     const uint64_t step = plan_.body == BodyMode::kStream
@@ -87,7 +86,13 @@ void Session::ReadMore() {
                               : std::max<uint64_t>(kBodyReadBytes, body_.size());
     room = static_cast<size_t>(std::min<uint64_t>(left_, step));
   }
-  char* const at = to.Reserve(room);
+  ReadInto(into_body ? &body_ : &in_, room);
+}
+
+/// `to`: body_ or in_.
+void Session::ReadInto(Bytes* to, size_t room) {
+  const bool into_body = to == &body_;
+  char* const at = to->Reserve(room);
   if (at == nullptr) {
     Fail({503, "busy", "too many request bytes in flight"});
     return Pump();
@@ -154,9 +159,11 @@ Session::Clock::time_point Session::CameAt() {
   return met == Clock::time_point() ? at : std::min(at, met);
 }
 
-/// Waits for more of a body that is dropped.
+/// Waits for more of a body that is dropped. Under TLS it has to be read for that: 1 MiB of it
+/// costs less than the handshake of a new connection.
 void Session::AwaitDropped() {
   deadline_ = std::min(After(IdleMs()), transfer_until_);
+  if (!DropsInKernel()) return ReadInto(&in_, kReadBytes);
   stream_.WaitReadable([self = shared_from_this()](const boost::system::error_code& ec) {
     if (self->phase_ == Phase::kDone) return;
     if (ec) return self->Close();

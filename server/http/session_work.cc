@@ -122,13 +122,10 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
   WriteRefusal(verdict, &response_);
   phase_ = Phase::kBody;
   if (unread) {
-    const size_t here = std::min<uint64_t>(left_, in_.size());
     const bool droppable = !head_.chunked && !head_.expects_continue && !crowded &&
-                           (left_ == here || DropsInKernel()) &&
                            left_ <= thread_->lane->settings().discard_bytes;
     if (droppable) {
-      in_.Consume(here);
-      dropped_left_ = left_ - here;
+      dropped_left_ = left_;
       transfer_until_ = After(shared_->limits.transfer_ms);
     } else {
       broken_input_ = true;
@@ -145,9 +142,14 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
 /// Only TCP drops bytes that nobody looks at, and only without TLS.
 bool Session::DropsInKernel() const { return !stream_.secure() && connection_.family != AF_UNIX; }
 
-/// Drops what has come of the body of a refused request, in the kernel. False when more is to come.
+/// Drops what has come of the body of a refused request: what was read, and what is in the kernel
+/// where that can drop it. False when more is to come.
 bool Session::DropBody() {
+  const size_t here = std::min<uint64_t>(dropped_left_, in_.size());
+  in_.Consume(here);
+  dropped_left_ -= here;
   while (dropped_left_ > 0) {
+    if (!DropsInKernel()) return false;
     const size_t most = std::min<uint64_t>(dropped_left_, size_t{1} << 30);
     const ssize_t count = recv(stream_.descriptor(), nullptr, most, MSG_TRUNC | MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;

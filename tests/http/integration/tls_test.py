@@ -1,6 +1,7 @@
 """TLS on the listeners: who gets through and who does not, certificates that change, slow and
 hostile handshakes, and answers that arrive whole."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -267,6 +268,31 @@ class TlsTest(unittest.TestCase):
                         resumed.append(peer.session_reused)
                 self.assertEqual(resumed, [False, True], version)
 
+    def test_a_body_that_is_refused_is_dropped_and_the_connection_stays(self):
+        path = os.path.join(self.folder, "slow.json")
+        digest = hashlib.sha256(b"test").hexdigest()
+        with open(path, "w", encoding="ascii") as file:
+            json.dump([{"name": "slow", "sha256": digest, "role": "read", "requests_per_s": 0.01}],
+                      file)
+        os.chmod(path, 0o600)
+        with self.start({"tokens_file": path, "threads": 1}) as server:
+            plain = socket.create_connection((server.host, server.port), timeout=30)
+            with self.trust().wrap_socket(plain, server_hostname=server.host) as peer:
+                told = peer.makefile("rb")
+                statuses = []
+                for size in (10, 10, 20_000, 900_000, 10):
+                    peer.sendall(b"POST /filter HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer test\r\n"
+                                 b"Content-Length: %d\r\n\r\n" % size + b" " * size)
+                    statuses.append(int(told.readline().split()[1]))
+                    length = 0
+                    while (line := told.readline()) != b"\r\n":
+                        name, _, value = line.decode().partition(":")
+                        self.assertNotEqual(name.lower(), "connection", size)
+                        if name.lower() == "content-length":
+                            length = int(value)
+                    told.read(length)
+                self.assertEqual(statuses, [400, 429, 429, 429, 429])
+
     def test_handshakes_beyond_the_load_are_reset_unanswered(self):
         config = {"threads": 1, "admission": {"target_ms": 1, "interval_ms": 20}}
         with self.start(config) as server:
@@ -275,8 +301,13 @@ class TlsTest(unittest.TestCase):
             for client in known:
                 self.assertEqual(client.request("GET", "/healthz").status, 200)
 
+            # Much work for the server and little for this process: all of it was seen, so the
+            # answers are short, and the question is written once.
+            items = ["%d" % i for i in range(10_000)]
+            server.post("/plays", {"events": [{"user": "u", "item": item} for item in items]})
+            body = json.dumps({"user": "u", "items": items})
+
             def ask(client):
-                body = {"user": "u", "items": ["item%06d" % i for i in range(5_000)]}
                 try:
                     while not stop.is_set():
                         client.request("POST", "/filter", body)
@@ -287,12 +318,14 @@ class TlsTest(unittest.TestCase):
             for thread in threads:
                 thread.start()
 
+            context = self.trust()
+
             def refused():
                 came = [socket.create_connection((server.host, server.port), timeout=30)
                         for _ in range(60)]
                 for one in came:
                     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-                    hello = self.trust().wrap_bio(incoming, outgoing, server_hostname="h")
+                    hello = context.wrap_bio(incoming, outgoing, server_hostname="h")
                     with self.assertRaises(ssl.SSLWantReadError):
                         hello.do_handshake()
                     try:
