@@ -10,8 +10,8 @@
 
 #include "base/utf8.h"
 #include "ingest/topic_writer.h"
-#include "ops/base64.h"
 #include "ops/log.h"
+#include "text/base64.h"
 
 namespace seendb::ingest {
 namespace {
@@ -28,7 +28,7 @@ nlohmann::ordered_json Facts(const std::string& topic, const DeadLetter& letter)
 /// As text, and where that is not all of it the bytes too.
 void Put(const std::string& name, const std::string& bytes, nlohmann::ordered_json* line) {
   (*line)[name] = bytes;
-  if (!IsUtf8(bytes)) (*line)[name + "_base64"] = ops::Base64Of(bytes);
+  if (!IsUtf8(bytes)) (*line)[name + "_base64"] = text::Base64Of(bytes);
 }
 
 class ToLog final : public DeadLetters {

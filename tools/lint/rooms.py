@@ -63,13 +63,15 @@ LOCK_HOUSES = {"engine", "common", "server", "tools"}
 COMMON_ROOMS = {
     "net": {"net"},
     "redis": {"redis", "net"},
+    "text": {"text"},
     "times": {"times"},
 }
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
-COMMON_USERS = {"tools": {"net", "redis", "times"}, "server:ops": {"net", "redis", "times"},
-                "server:ingest": {"times"}, "server:replica": {"times"},
-                "server:migration": {"net", "redis", "times"},
-                "server:main": {"net", "redis", "times"},
+COMMON_USERS = {"tools": {"net", "redis", "text", "times"},
+                "server:ops": {"net", "redis", "text", "times"},
+                "server:ingest": {"text", "times"}, "server:replica": {"times"},
+                "server:migration": {"net", "redis", "text", "times"},
+                "server:main": {"net", "redis", "text", "times"},
                 "server:transfer": {"net"}, "server:peers": {"net"}, "server:membership": {"net"},
                 "server:router": {"net"}}
 
@@ -83,7 +85,7 @@ THIRD_PARTY = {
     "simdjson": {"server", "tools"},
     "boost": {"common", "server", "tools"},
     "librdkafka": {"server", "tools"},
-    "openssl": {"common:net", "server:http", "server:ops", "tools"},
+    "openssl": {"common:net", "common:text", "server:http", "server:ops", "tools"},
     "prometheus": {"server"},
     "spdlog": {"server", "tools"},
     "fmt": {"server", "tools"},

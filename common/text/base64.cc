@@ -1,8 +1,8 @@
-#include "ops/base64.h"
+#include "text/base64.h"
 
 #include <openssl/evp.h>
 
-namespace seendb::ops {
+namespace seendb::text {
 
 std::string Base64Of(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the zero byte that is written
@@ -13,4 +13,4 @@ std::string Base64Of(std::string_view bytes) {
   return text;
 }
 
-}  // namespace seendb::ops
+}  // namespace seendb::text

@@ -1,8 +1,8 @@
-#include "ops/base64.h"
+#include "text/base64.h"
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::text {
 namespace {
 
 // The examples of RFC 4648, section 10.
@@ -19,4 +19,4 @@ TEST(Base64Test, AsTheStandardHasIt) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::text
