@@ -1,9 +1,10 @@
 #include "units.h"
 
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+
+#include "base/time_text.h"
 
 namespace seendb::tool {
 namespace {
@@ -57,21 +58,7 @@ std::string FormatPercent(double fraction) {
   return "<0.0001%";
 }
 
-std::string FormatTimeMs(int64_t ms) {
-  if (ms == 0) return "-";
-  using std::chrono::floor;
-  const std::chrono::sys_time<std::chrono::milliseconds> at{std::chrono::milliseconds(ms)};
-  const auto day = floor<std::chrono::days>(at);
-  const std::chrono::year_month_day date{day};
-  const auto of_day = (at - day).count();
-  std::string out =
-      Print("%04d-%02u-%02u %02d:%02d:%02d", static_cast<int>(date.year()),
-            static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-            static_cast<int>(of_day / 3'600'000), static_cast<int>(of_day / 60'000 % 60),
-            static_cast<int>(of_day / 1000 % 60));
-  if (of_day % 1000 != 0) out += Print(".%03d", static_cast<int>(of_day % 1000));
-  return out;
-}
+std::string FormatTimeMs(int64_t ms) { return ms == 0 ? "-" : DateText(ms, ' '); }
 
 std::string FormatDurationUs(double us) {
   if (us < 1000) return Print("%.0f us", us);
