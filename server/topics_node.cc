@@ -8,17 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
+
 namespace seendb {
 namespace {
 
 // More than Kafka and the apply may take (replica::AppendLimits): the answer always comes before.
 constexpr std::chrono::seconds kTell{10};
-
-int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 Status TellReplicas(replica::Replicas* replicas, const OutboxSource& source, int64_t up_to) {
   const nlohmann::ordered_json told = {
@@ -29,7 +25,7 @@ Status TellReplicas(replica::Replicas* replicas, const OutboxSource& source, int
       {.partition = source.shard,
        .kind = cluster::LogKind::kTold,
        .value = value,
-       .arrival_ms = NowMs()},
+       .arrival_ms = SystemClock()->NowMs()},
       std::chrono::steady_clock::now() + kTell,
       [promise](Result<replica::Appended> done) { promise->set_value(std::move(done)); });
   const Result<replica::Appended> appended = promise->get_future().get();

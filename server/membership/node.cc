@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cluster/log_record.h"
 #include "cluster/meta_cache.h"
 #include "cluster/meta_log.h"
@@ -35,12 +36,6 @@ constexpr std::chrono::milliseconds kOpenPause{50};
 constexpr int64_t kStopMs = 3'000;
 constexpr size_t kSecretBytesLeast = 16, kSecretBytesMost = 1'024;
 constexpr int kSyslogWarning = 4;
-
-int64_t WallNowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string RandomName() {
   std::random_device random;
@@ -215,7 +210,7 @@ NodeReport Node::OwnReport() const {
   NodeReport report;
   report.incarnation = incarnation_;
   report.build = build_;
-  report.now_ms = WallNowMs();
+  report.now_ms = SystemClock()->NowMs();
   report.stopping = stopping_;
   // First: one that comes in between is told of twice.
   if (none_) report.none = none_();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "base/sync.h"
 
 namespace seendb::membership {
@@ -11,12 +12,6 @@ using peers::PeerAnswer;
 using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kOk = 200;
-
-int64_t WallMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 int64_t MsOf(Clock::time_point at) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
@@ -38,7 +33,7 @@ ProbeResult ResultOf(PeerAnswer answer, Clock::time_point began) {
     // The wall clock may be set while the answer is awaited.
     const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
     result.asked_within_ms = took.count() / 2 + 1;
-    result.asked_at_ms = WallMs() - took.count() / 2;
+    result.asked_at_ms = SystemClock()->NowMs() - took.count() / 2;
   }
   return result;
 }

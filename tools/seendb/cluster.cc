@@ -1,7 +1,6 @@
 // seendb cluster: makes a cluster, and shows one. cluster_change.cc has the commands that change
 // who holds what.
 
-#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include <rocksdb/env.h>
 
+#include "base/clock.h"
 #include "base/siphash.h"
 #include "cluster/log_record.h"
 #include "cluster/placement.h"
@@ -46,12 +46,6 @@ std::string DrawUuid() {
   return hex;
 }
 
-int64_t MachineNowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 /// What a database that is to join brings along.
 struct JoiningDatabase {
   Identity identity;
@@ -75,8 +69,9 @@ Result<JoiningDatabase> ReadJoining(const Session& session, const std::string& f
 
 /// The records that make the cluster, the `init` first.
 Result<std::vector<cluster::MetaRecord>> MakingRecords(const Session& session, InitFlags* flags) {
-  cluster::InitRecord init{
-      .replicas = flags->replicas, .at_ms = MachineNowMs(), .log_version = cluster::kLogVersion};
+  cluster::InitRecord init{.replicas = flags->replicas,
+                           .at_ms = SystemClock()->NowMs(),
+                           .log_version = cluster::kLogVersion};
   if (!flags->default_policy.empty()) init.default_policy = flags->default_policy;
   std::vector<cluster::MetaRecord> records;
   if (flags->from.empty()) {

@@ -1,13 +1,13 @@
 // seendb generate: an invented play log with the heavy tail of a real one.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "byte_source.h"
 #include "commands.h"
 #include "heartbeats.h"
@@ -124,10 +124,7 @@ Status PrintSummary(const Session& session, const GenerateFlags& flags, const Pl
 }
 
 Status RunGenerate(const Session& session, GenerateFlags flags) {
-  using std::chrono::system_clock;
-  const int64_t now_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
-          .count();
+  const int64_t now_ms = SystemClock()->NowMs();
   flags.log.start_ms =
       flags.start_ms >= 0 ? flags.start_ms : now_ms - static_cast<int64_t>(flags.log.days) * kDayMs;
   const std::string wrong = PlayLogOptionError(flags.log);

@@ -1,12 +1,12 @@
 // seendb load FILE: plays of a CSV, TSV or NDJSON log into a server or a folder.
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/clock.h"
 #include "byte_source.h"
 #include "commands.h"
 #include "database.h"
@@ -37,10 +37,7 @@ std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
   constexpr int64_t kOneDayMs = 86'400'000;
   const ResumeState& now = loader.state();
   if (now.refused <= now.accepted || !loader.newest_ms()) return {};
-  using std::chrono::system_clock;
-  const int64_t now_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
-          .count();
+  const int64_t now_ms = SystemClock()->NowMs();
   const int64_t days = (now_ms - *loader.newest_ms()) / kOneDayMs;
   if (days < 1) return {};
   return "the newest play is " + FormatCount(static_cast<uint64_t>(days)) + " days old; --shift " +

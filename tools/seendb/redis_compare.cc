@@ -1,12 +1,12 @@
 // seendb redis compare: whether what the old store calls seen is seen here.
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "database.h"
 #include "exit_code.h"
 #include "interrupt.h"
@@ -106,15 +106,12 @@ Status CompareWith(Database& database, Session& session, const CompareFlags& fla
   if (!client.ok()) return client.status();
   auto policy = PolicyOf(database, CollectionOf(session));
   if (!policy.ok()) return policy.status();
-  using std::chrono::system_clock;
-  const int64_t machine_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
-          .count();
   auto unit = ResolveUnit(flags.redis, meaning, **client);
   if (!unit.ok()) return unit.status();
   const ComparisonOptions options{
-      meaning.users, *unit,   meaning.at_ms,
-      meaning.kind,  *policy, database.engine() ? database.engine()->NowMs() : machine_ms};
+      meaning.users, *unit,
+      meaning.at_ms, meaning.kind,
+      *policy,       database.engine() ? database.engine()->NowMs() : SystemClock()->NowMs()};
   auto keys = KeysOf(flags.redis, meaning.users, **client);
   if (!keys.ok()) return keys.status();
   auto asker = MakeFilterAsker(database, CollectionOf(session), meaning.kind);

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/clock.h"
 #include "redis/key_reader.h"
 #include "server_address.h"
 #include "times/time_text.h"
@@ -252,11 +253,8 @@ Result<RedisMeaning> RedisMeaningOf(const RedisFlags& flags) {
     meaning.unit = *unit;
   }
   if (flags.at == "now") {
-    using std::chrono::system_clock;
     meaning.at_now = true;
-    meaning.at_ms = std::chrono::duration_cast<std::chrono::milliseconds>(
-                        system_clock::now().time_since_epoch())
-                        .count();
+    meaning.at_ms = SystemClock()->NowMs();
   } else if (!flags.at.empty()) {
     meaning.at_ms = times::ParseTimeMs(flags.at, {.unit = times::TimeUnit::kMillis});
     if (!meaning.at_ms) {

@@ -1,11 +1,11 @@
 // seendb redis survey: looks through an old store, before anything is moved.
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "interrupt.h"
 #include "key_set.h"
 #include "progress.h"
@@ -183,13 +183,9 @@ Status RunSurvey(const Session& session, const RedisFlags& flags) {
     progress.Show(page.fraction, surveyor.survey().members());
   }
   progress.Clear();
-  using std::chrono::system_clock;
-  const int64_t now_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
-          .count();
   Json report = {{"source", (*source)->name()}, {"keys", "match " + pattern}};
   if (const auto shape = surveyor.users()) report["user_from"] = shape->ToText();
-  report.update(surveyor.survey().Report(now_ms));
+  report.update(surveyor.survey().Report(SystemClock()->NowMs()));
   return session.json ? PrintJson(report) : Print(ReportText(report));
 }
 
