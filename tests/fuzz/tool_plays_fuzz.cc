@@ -86,6 +86,13 @@ bool MayHoldARow(const Row& row) {
   return both.find('\n') != std::string::npos && both.find(',') != std::string::npos;
 }
 
+/// Whether CSV would give the id without its blanks; NDJSON keeps them.
+bool HasBlanksAround(std::string_view id) {
+  constexpr std::string_view kBlanks = " \t";
+  return kBlanks.find(id.front()) != std::string_view::npos ||
+         kBlanks.find(id.back()) != std::string_view::npos;
+}
+
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
@@ -98,6 +105,7 @@ void CheckWrittenAgain(const Log& log) {
   std::vector<Row> plays;
   for (const Row& row : log.rows) {
     if (row.kind != RowKind::kPlay || MayHoldARow(row)) continue;
+    if (HasBlanksAround(row.user) || HasBlanksAround(row.item)) continue;
     plays.push_back(row);
     plays.back().number = plays.size();
     plays.back().ndjson.clear();
