@@ -86,11 +86,11 @@ bool MayHoldARow(const Row& row) {
   return both.find('\n') != std::string::npos && both.find(',') != std::string::npos;
 }
 
-/// Whether CSV would give the id without its blanks; NDJSON keeps them.
-bool HasBlanksAround(std::string_view id) {
-  constexpr std::string_view kBlanks = " \t";
-  return kBlanks.find(id.front()) != std::string_view::npos ||
-         kBlanks.find(id.back()) != std::string_view::npos;
+/// The id that CSV reads where `id` is written: blanks around a field are no part of it.
+std::string AsCsvReads(const std::string& id) {
+  const size_t begin = id.find_first_not_of(" \t");
+  if (begin == std::string::npos) return {};
+  return id.substr(begin, id.find_last_not_of(" \t") - begin + 1);
 }
 
 std::string Quoted(std::string_view text) {
@@ -105,8 +105,12 @@ void CheckWrittenAgain(const Log& log) {
   std::vector<Row> plays;
   for (const Row& row : log.rows) {
     if (row.kind != RowKind::kPlay || MayHoldARow(row)) continue;
-    if (HasBlanksAround(row.user) || HasBlanksAround(row.item)) continue;
+    const std::string user = AsCsvReads(row.user);
+    const std::string item = AsCsvReads(row.item);
+    if (user.empty() || item.empty()) continue;  // CSV refuses an id of blanks alone
     plays.push_back(row);
+    plays.back().user = user;
+    plays.back().item = item;
     plays.back().number = plays.size();
     plays.back().ndjson.clear();
     plays.back().at_ms = row.at_ms.value_or(0);
