@@ -15,6 +15,12 @@ namespace {
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr int64_t kMillisOfSecond = 1'000;
 
+/// `text` without the JSON white space around it.
+std::string_view WithoutSpace(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  return text.substr(0, text.find_last_not_of(kSpace) + 1);
+}
+
 bool TakeSpan(std::string_view text, SpanUnit unit, int32_t* seconds) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -83,8 +89,8 @@ bool TakeWatchField(WatchField field, std::string_view text, SpanUnit unit, Watc
       if (!IsUtf8(text)) why = "not UTF-8";
       break;
     default:
-      watch->fields = text;
-      why = OpaqueError(text);
+      watch->fields = WithoutSpace(text);
+      why = OpaqueError(watch->fields);
   }
   if (why == nullptr) return true;
   *error = std::string(kWatchNames[field]) + ": " + why;
@@ -100,10 +106,7 @@ std::string_view RawMember(std::string_view object, std::string_view name) {
     const size_t value =
         SkipSpace(object, std::min(object.find(':', key_end), object.size() - 1) + 1);
     const size_t end = SkipValue(object, value);
-    if (ParseOutside(key) == name) {
-      const std::string_view text = object.substr(value, end - value);
-      found = text.substr(0, text.find_last_not_of(kSpace) + 1);
-    }
+    if (ParseOutside(key) == name) found = WithoutSpace(object.substr(value, end - value));
     at = SkipSpace(object, end + (end < object.size() && object[end] == ',' ? 1 : 0));
   }
   return found;

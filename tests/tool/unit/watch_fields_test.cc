@@ -53,6 +53,15 @@ TEST(WatchFields, TextsHaveTheLimitsOfThePlays) {
   EXPECT_EQ(Why(kFields, std::string("{}\0", 3)), "fields: not a JSON object");
 }
 
+TEST(WatchFields, SpaceAroundAnObjectIsNoPartOfIt) {
+  Watch watch;
+  std::string error;
+  const std::string text = " \r\n{ \"a\" :1\n}\t\n";
+  ASSERT_TRUE(TakeWatchField(kFields, text, SpanUnit::kSeconds, &watch, &error)) << error;
+  EXPECT_EQ(watch.fields, "{ \"a\" :1\n}");
+  EXPECT_EQ(Why(kFields, " \n"), "fields: not a JSON object");
+}
+
 TEST(WatchFields, MembersAsTheyAreWritten) {
   const std::string object =
       R"( { "a" : 1e9 ,"b":{ "fields":1, "c":[2,{"d":"}],\""}] } , "\u0066ields" : {"x": 1.0 },"e":"\\" } )";
