@@ -259,8 +259,14 @@ Status EngineImpl::OpenIdentity(Identity* identity) {
     if (!hashed.ok()) return hashed;
     const Status owned = CheckOwned(options_, *identity);
     if (!owned.ok()) return owned;
+    if (options_.read_only) return {};
+    if (identity->older()) {
+      *identity = identity->Renewed();
+      const Status renewed = WriteIdentity(env, path_, *identity);
+      if (!renewed.ok()) return renewed;
+    }
     // Whoever made it may have been killed before the names of its shards were synced.
-    return options_.read_only ? Status() : SyncFolder(env, path_);
+    return SyncFolder(env, path_);
   }
   if (HasShards(env, path_)) {
     return Status::Corruption(path_ +

@@ -24,9 +24,9 @@ struct Kind {
   const char* name;
 };
 constexpr Kind kKinds[] = {
-    {Tag::kFilter, "seen filter"},     {Tag::kImpressionsWithIds, "impressions"},
-    {Tag::kJournal, "journal record"}, {Tag::kUser, "user record"},
-    {Tag::kHistory, "history entry"},  {Tag::kHistoryJournal, "history journal record"}};
+    {Tag::kFilter, "seen filter"},         {Tag::kImpressionsWithIds, "impressions"},
+    {Tag::kJournal, "journal record"},     {Tag::kUser, "user record"},
+    {Tag::kHistoryWords, "history entry"}, {Tag::kHistoryJournalWords, "history journal record"}};
 constexpr int kKindBits = 4;  // of a tag: the upper ones
 constexpr int kVersionMask = 15;
 

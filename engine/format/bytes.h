@@ -115,7 +115,9 @@ enum class Tag : uint8_t {
   kJournal = 0x31,
   kUser = 0x41,
   kHistory = 0x51,
+  kHistoryWords = 0x52,
   kHistoryJournal = 0x61,
+  kHistoryJournalWords = 0x62,
 };
 
 /// XXH3-64 of arbitrary bytes: the hash behind checksums and damage deduplication.

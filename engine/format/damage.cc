@@ -11,14 +11,21 @@ constexpr uint8_t kNewerDataFlag = 2;
 
 }  // namespace
 
-bool ReadNewer(Reader* in, std::vector<std::string>* newer) {
+bool ReadNewer(Reader* in, std::vector<std::string_view>* newer) {
   const uint64_t count = in->Varint();
   for (uint64_t i = 0; i < count; ++i) {
     const std::string_view value = in->Bytes(in->Varint());
     if (!in->ok() || (i > 0 && newer->back() >= value)) return false;
-    newer->emplace_back(value);
+    newer->push_back(value);
   }
   return in->ok() && count > 0;
+}
+
+bool ReadNewer(Reader* in, std::vector<std::string>* newer) {
+  std::vector<std::string_view> values;
+  if (!ReadNewer(in, &values)) return false;
+  newer->assign(values.begin(), values.end());
+  return true;
 }
 
 void PutNewer(const std::vector<std::string>& newer, std::string* out) {

@@ -23,6 +23,8 @@ void InsertOnce(std::vector<std::string>* ascending, std::string_view value);
 /// Appends values kept whole (at least one), and reads them again; false where they are malformed.
 void PutNewer(const std::vector<std::string>& newer, std::string* out);
 bool ReadNewer(Reader* in, std::vector<std::string>* newer);
+/// The same in place.
+bool ReadNewer(Reader* in, std::vector<std::string_view>* newer);
 
 /// Entries kept a value, and bytes kept an entry.
 inline constexpr size_t kDamageKept = 8;

@@ -1,101 +1,114 @@
 #include "format/history_codec.h"
 
-#include <cassert>
-
 #include "format/damage.h"
-#include "seendb/history.h"
 #include "seendb/id.h"
 
 namespace seendb {
 namespace {
 
-constexpr uint8_t kTombstoneFlag = 1;
+constexpr uint8_t kDeletionFlag = 1;
 constexpr uint8_t kDamagedFlag = 2;
 constexpr uint8_t kNewerLayoutFlag = 4;
+constexpr uint8_t kDeletedBeforeFlag = 8;  // version 2
+constexpr uint8_t kFlagsOfV1 = kDeletionFlag | kDamagedFlag | kNewerLayoutFlag;
+constexpr uint8_t kFlags = kFlagsOfV1 | kDeletedBeforeFlag;
 constexpr size_t kTimeBytes = 8;
 
 // Ascending as text where times descend: big-endian, the sign turned, all bits turned.
 constexpr uint64_t kSign = uint64_t{1} << 63;
 
-bool FitsSeconds(int64_t seconds, int64_t least) {
-  return seconds >= least && seconds <= std::numeric_limits<int32_t>::max();
+void ReadStateV1(Reader* in, uint8_t flags, HistoryState* state) {
+  if ((flags & ~kFlagsOfV1) != 0) in->Fail();
+  HistoryState report;
+  report.at_ms = in->Zigzag();
+  ReadPayloadV1(in, &report);
+  *state = (flags & kDeletionFlag) != 0 ? DeletionAt(report.at_ms) : report;
+}
+
+void ReadState(Reader* in, uint8_t flags, HistoryState* state) {
+  if ((flags & ~kFlags) != 0) in->Fail();
+  const int64_t time_ms = in->Zigzag();
+  if ((flags & kDeletionFlag) != 0) {
+    if ((flags & kDeletedBeforeFlag) != 0) in->Fail();
+    *state = DeletionAt(time_ms);
+    return;
+  }
+  state->at_ms = time_ms;
+  if ((flags & kDeletedBeforeFlag) != 0) {
+    // How long before the report: at least 1 ms, and no longer than there is time.
+    const uint64_t age_ms = in->Varint();
+    const uint64_t most = static_cast<uint64_t>(time_ms) - static_cast<uint64_t>(kNoTimeMs);
+    if (age_ms == 0 || age_ms >= most) in->Fail();
+    state->deleted_ms = static_cast<int64_t>(static_cast<uint64_t>(time_ms) - age_ms);
+  }
+  ReadWords(in, state);
 }
 
 }  // namespace
 
-void PutPayload(std::string* out, const PayloadView& payload) {
-  PutZigzag(out, payload.progress_s);
-  PutVarint(out, static_cast<uint64_t>(payload.duration_s));
-  PutVarint(out, payload.device.size());
-  out->append(payload.device);
-  PutVarint(out, payload.fields.size());
-  out->append(payload.fields);
-}
-
-std::string_view ReadPayload(Reader* in, PayloadView* payload) {
-  const std::string_view all = in->rest();
-  const int64_t progress = in->Zigzag();
-  const uint64_t duration = in->Varint();
-  const uint64_t device_bytes = in->Varint();
-  payload->device = in->Bytes(device_bytes);
-  const uint64_t fields_bytes = in->Varint();
-  payload->fields = in->Bytes(fields_bytes);
-  const bool fits = FitsSeconds(progress, kFinished) && duration <= INT32_MAX &&
-                    device_bytes <= kMaxDeviceBytes && fields_bytes <= kMaxFieldsBytes;
-  if (!fits) in->Fail();
-  if (!in->ok()) return {};
-  payload->progress_s = static_cast<int32_t>(progress);
-  payload->duration_s = static_cast<int32_t>(duration);
-  return all.substr(0, all.size() - in->remaining());
-}
-
-bool HistoryView::Supersedes(const HistoryView& other) const {
-  if (at_ms != other.at_ms) return at_ms > other.at_ms;
-  if (tombstone != other.tombstone) return tombstone;
-  return payload > other.payload;
-}
-
-bool HistoryValue::Parse(std::string_view value) {
+bool HistoryValue::ParseOne(std::string_view value, std::vector<std::string_view>* set_aside) {
   *this = {};
   std::string_view body;
-  if (!Open32(value, Tag::kHistory, &body)) return false;
+  const bool first = Open32(value, Tag::kHistory, &body);
+  if (!first && !Open32(value, Tag::kHistoryWords, &body)) return false;
   Reader in(body);
   const uint8_t flags = in.U8();
-  state.tombstone = (flags & kTombstoneFlag) != 0;
   damaged = (flags & kDamagedFlag) != 0;
-  state.at_ms = in.Zigzag();
-  PayloadView read;
-  state.payload = ReadPayload(&in, &read);
-  if (!in.ok() || (flags & ~(kTombstoneFlag | kDamagedFlag | kNewerLayoutFlag)) != 0) return false;
-  if ((flags & kNewerLayoutFlag) != 0 && !ReadNewer(&in, &newer)) return false;
+  if (first) {
+    ReadStateV1(&in, flags, &state);
+  } else {
+    ReadState(&in, flags, &state);
+  }
+  if (!in.ok()) return false;
+  if ((flags & kNewerLayoutFlag) != 0 && !ReadNewer(&in, set_aside)) return false;
   return in.ok() && in.remaining() == 0;
 }
 
-void HistoryValue::Encode(std::string* out) const {
-  out->clear();
-  out->push_back(static_cast<char>(Tag::kHistory));
-  out->push_back(static_cast<char>((state.tombstone ? kTombstoneFlag : 0) |
-                                   (damaged ? kDamagedFlag : 0) |
-                                   (newer.empty() ? 0 : kNewerLayoutFlag)));
-  PutZigzag(out, state.at_ms);
-  if (state.payload.empty()) {
-    PutPayload(out, {});
-  } else {
-    out->append(state.payload);
+bool HistoryValue::Parse(std::string_view value) {
+  std::vector<std::string_view> set_aside;
+  if (!ParseOne(value, &set_aside)) return false;
+  for (const std::string_view one : set_aside) {
+    if (!NewerText(one).empty()) {
+      InsertOnce(&newer, one);
+      continue;
+    }
+    HistoryValue known;
+    std::vector<std::string_view> within;
+    if (!known.ParseOne(one, &within)) {
+      damaged = true;
+      continue;
+    }
+    state.Join(known.state);
+    damaged = damaged || known.damaged;
+    for (const std::string_view newest : within) {
+      if (NewerText(newest).empty()) {
+        damaged = true;  // it was known to who set it aside
+      } else {
+        InsertOnce(&newer, newest);
+      }
+    }
   }
+  return true;
+}
+
+void HistoryValue::Encode(std::string* out) const {
+  const bool deletion = state.deleted();
+  const bool deleted_before = !deletion && state.deleted_ms != kNoTimeMs;
+  out->clear();
+  out->push_back(static_cast<char>(Tag::kHistoryWords));
+  out->push_back(static_cast<char>((deletion ? kDeletionFlag : 0) | (damaged ? kDamagedFlag : 0) |
+                                   (newer.empty() ? 0 : kNewerLayoutFlag) |
+                                   (deleted_before ? kDeletedBeforeFlag : 0)));
+  PutZigzag(out, state.time_ms());
+  if (deleted_before) {
+    PutVarint(out, static_cast<uint64_t>(state.at_ms) - static_cast<uint64_t>(state.deleted_ms));
+  }
+  if (!deletion) PutWords(out, state);
   if (!newer.empty()) PutNewer(newer, out);
   Seal32(out);
 }
 
-PayloadView HistoryValue::payload() const {
-  PayloadView view;
-  Reader in(state.payload);
-  ReadPayload(&in, &view);
-  assert(in.ok() || state.payload.empty());
-  return view;
-}
-
-void EncodeHistory(const HistoryView& state, std::string* out) {
+void EncodeHistory(const HistoryState& state, std::string* out) {
   HistoryValue value;
   value.state = state;
   value.Encode(out);

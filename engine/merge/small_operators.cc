@@ -82,7 +82,7 @@ class HistoryOperator final : public FoldOperator {
     HistoryValue all, one;
     for (const rocksdb::Slice& value : values) {
       if (one.Parse(View(value))) {
-        if (one.state.Supersedes(all.state)) all.state = one.state;
+        all.state.Join(one.state);
         all.damaged = all.damaged || one.damaged;
         for (const std::string& newer : one.newer) InsertOnce(&all.newer, newer);
         continue;

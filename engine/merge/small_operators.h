@@ -18,7 +18,9 @@ namespace seendb {
 /// Stored with a database; another name is refused.
 inline constexpr char kImpressionsOperatorName[] = "seendb.impressions.v1";
 inline constexpr char kUsersOperatorName[] = "seendb.users.v1";
-inline constexpr char kHistoryOperatorName[] = "seendb.history.v1";
+inline constexpr char kHistoryOperatorName[] = "seendb.history.v2";
+/// The greatest state alone counted: what a later report did not say was lost.
+inline constexpr char kFirstHistoryOperatorName[] = "seendb.history.v1";
 
 /// What a collection's impressions operator goes by.
 struct ImpressionRules {
@@ -34,7 +36,7 @@ void SetImpressionRules(const Policy& policy, ImpressionRules* rules);
 std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
     std::shared_ptr<const ImpressionRules> rules);
 
-/// The greatest state of an item (history_codec.h).
+/// The join of the states of an item (history_state.h).
 std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(std::shared_ptr<Counters> counters);
 
 /// Union of user records (user_codec.h).

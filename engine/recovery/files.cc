@@ -50,7 +50,7 @@ std::optional<Identity> IdentityOfShards(const std::map<uint32_t, ShardFindings>
   std::vector<std::pair<const ShardIdentity*, int>> votes;  // for what shards of one database say
   for (const auto& [number, findings] : shards) {
     if (!findings.identity || findings.identity->shard != number ||
-        findings.identity->format != kFormatVersion) {
+        findings.identity->format > kFormatVersion) {
       continue;
     }
     const ShardIdentity& told = *findings.identity;

@@ -260,10 +260,18 @@ class Repairer {
   // ---- A shard ----
 
   Status RepairShard(const DatabaseFindings& found, uint32_t shard, const ShardFindings& findings) {
+    const Status renewed = RenewIdentity(*found.identity);
+    if (!renewed.ok()) return renewed;
     const bool in_place =
         findings.opens && std::none_of(findings.damages.begin(), findings.damages.end(), IsTable);
     return in_place ? RepairInPlace(*found.identity, shard, findings)
                     : Rebuild(found, shard, findings);
+  }
+
+  // What a repair writes is of the present format.
+  Status RenewIdentity(const Identity& identity) {
+    if (!identity.older() || options_.dry_run) return {};
+    return WriteIdentity(env_, root_, identity.Renewed());
   }
 
   Status RepairInPlace(const Identity& identity, uint32_t shard, const ShardFindings& findings) {

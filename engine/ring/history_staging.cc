@@ -132,16 +132,25 @@ void HistoryStaging::Add(uint16_t collection, const WatchedPlay& play) {
   const MutexLock lock(stripe.mutex);
   User& user = stripe.UserOf(hash, collection, play.user);
   Entry& entry = stripe.EntryOf(item_hash, user, play.item);
-  if (!HistoryView{play.at_ms, false, play.payload}.Supersedes(entry.state())) return;
-  if (user.in_order != nullptr && entry.at_ms != kNoTimeMs) {
-    stripe.ordered -= user.in_order->erase(&entry);
+  std::string joined;
+  std::string_view words = play.words;
+  int64_t at_ms = play.at_ms;
+  if (entry.at_ms != kNoTimeMs) {
+    HistoryState all = entry.state();
+    all.Join(StateOf(play.at_ms, play.words));
+    PutWords(&joined, all);
+    words = joined;
+    at_ms = all.at_ms;
+    if (at_ms == entry.at_ms && words == entry.words) return;
   }
-  stripe.text_bytes -= OutsideBytes(entry.payload);
-  entry.at_ms = play.at_ms;
-  entry.payload.assign(play.payload);
-  stripe.text_bytes += OutsideBytes(entry.payload);
+  const bool moves = user.in_order != nullptr && at_ms != entry.at_ms;
+  if (moves && entry.at_ms != kNoTimeMs) stripe.ordered -= user.in_order->erase(&entry);
+  stripe.text_bytes -= OutsideBytes(entry.words);
+  entry.at_ms = at_ms;
+  entry.words.assign(words);
+  stripe.text_bytes += OutsideBytes(entry.words);
   ++user.changes;
-  if (user.in_order == nullptr) return;
+  if (!moves) return;
   user.in_order->insert(&entry);
   ++stripe.ordered;
 }
@@ -193,7 +202,7 @@ void HistoryStaging::Erase(uint16_t collection, std::string_view user) {
   ++known.changes;
   for (uint32_t at = known.first; at != 0; at = stripe.entries[at - 1].next) {
     stripe.entries[at - 1].at_ms = kNoTimeMs;
-    stripe.entries[at - 1].payload.clear();
+    stripe.entries[at - 1].words.clear();
   }
 }
 

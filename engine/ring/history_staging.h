@@ -1,11 +1,12 @@
 // ring/history_staging.h: one slot's watched items in memory: of each collection, user and item
-// the greatest state, so that a player's heartbeats are one state when the slot is drained.
+// the join of its reports, so that a player's heartbeats are one state when the slot is drained.
 //
 // Striped by user like Staging: a stripe is an open-addressing table of its users and one of their
-// items, whose entries never move, so that a drain can walk them while readers look up. A state
-// that replaces another takes its memory. A user with more than a few items who is read by pages
-// has them in the order of time as well, from the first page on: so each staged item is put in
-// order once, and not once a page, and who is not read costs nothing.
+// items, whose entries never move, so that a drain can walk them while readers look up. The words
+// of an entry lie in one string, so that a player's reports take no more memory than the first. A
+// user with more than a few items who is read by pages has them in the order of time as well, from
+// the first page on: so each staged item is put in order once, and not once a page, and who is not
+// read costs nothing.
 //
 // Threads: any, for all members; Entries() and what it points to only once no Add can come.
 
@@ -54,14 +55,14 @@ class HistoryStaging {
     uint64_t changes = 0;                    ///< of any of its states
     std::unique_ptr<InOrder> in_order = {};  ///< null until it is asked for
   };
-  /// The greatest state of one item.
+  /// All that was reported of one item.
   struct Entry {
     uint64_t hash = 0;
     int64_t at_ms = kNoTimeMs;  ///< kNoTimeMs: erased
     const User* user = nullptr;
-    std::string item, payload;
-    uint32_t next = 0;  ///< of the same user: 1 + index; 0: none
-    HistoryView state() const { return {at_ms, false, payload}; }
+    std::string item, words;  ///< bytes of PutWords (history_state.h)
+    uint32_t next = 0;        ///< of the same user: 1 + index; 0: none
+    HistoryState state() const { return StateOf(at_ms, words); }
   };
 
   /// A state in the order of time.
@@ -74,8 +75,9 @@ class HistoryStaging {
   HistoryStaging(const HistoryStaging&) = delete;
   HistoryStaging& operator=(const HistoryStaging&) = delete;
 
+  /// Joins a report, or what another slot knows of an item.
   void Add(uint16_t collection, const WatchedPlay& play);
-  /// Calls `visit(item, state)` for each of the user's items, with the stripe locked.
+  /// Calls `visit(entry)` for each of the user's items, with the stripe locked.
   template <typename Visit>
   void ForUser(uint16_t collection, std::string_view user, const Visit& visit) const;
   /// Calls `visit(index, state)` for those of `items` that the user has, with the stripe locked.
@@ -131,7 +133,7 @@ void HistoryStaging::ForUser(uint16_t collection, std::string_view user, const V
   if (known == nullptr) return;
   for (uint32_t at = known->first; at != 0; at = stripe.entries[at - 1].next) {
     const Entry& entry = stripe.entries[at - 1];
-    if (entry.at_ms != kNoTimeMs) visit(std::string_view(entry.item), entry.state());
+    if (entry.at_ms != kNoTimeMs) visit(entry);
   }
 }
 

@@ -5,6 +5,15 @@
 #include <utility>
 
 namespace seendb {
+namespace {
+
+// An entry of a slot, apart from it.
+struct Copied {
+  std::string item, words;
+  int64_t at_ms;
+};
+
+}  // namespace
 
 bool FrozenBudget::Take(uint64_t bytes) {
   uint64_t held = held_.load(std::memory_order_relaxed);
@@ -61,8 +70,8 @@ uint64_t StagedHistory::Changes() const {
 bool StagedHistory::Freeze(FrozenBudget* budget) {
   uint64_t bytes = 0;
   for (const auto& slot : slots_) {
-    slot->ForUser(collection_, user_, [&](std::string_view item, const HistoryView& state) {
-      bytes += sizeof(HistoryStaging::Entry) + item.size() + state.payload.size();
+    slot->ForUser(collection_, user_, [&](const HistoryStaging::Entry& entry) {
+      bytes += sizeof(HistoryStaging::Entry) + entry.item.size() + entry.words.size();
     });
   }
   if (!budget->Take(bytes)) return false;
@@ -71,12 +80,12 @@ bool StagedHistory::Freeze(FrozenBudget* budget) {
   auto copy = std::make_shared<HistoryStaging>();
   for (const auto& slot : slots_) {
     // The copy has locks of the same rank: its turn comes once the slot's is let go.
-    std::vector<std::pair<std::string, std::pair<int64_t, std::string>>> states;
-    slot->ForUser(collection_, user_, [&](std::string_view item, const HistoryView& state) {
-      states.push_back({std::string(item), {state.at_ms, std::string(state.payload)}});
+    std::vector<Copied> entries;
+    slot->ForUser(collection_, user_, [&](const HistoryStaging::Entry& entry) {
+      entries.push_back({entry.item, entry.words, entry.at_ms});
     });
-    for (const auto& [item, state] : states) {
-      copy->Add(collection_, {user_, item, state.first, state.second});
+    for (const Copied& entry : entries) {
+      copy->Add(collection_, {user_, entry.item, entry.at_ms, entry.words});
     }
   }
   slots_ = {std::move(copy)};

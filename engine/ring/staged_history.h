@@ -41,14 +41,14 @@ class StagedHistory {
   StagedHistory& operator=(StagedHistory&&) = delete;
   ~StagedHistory();
 
-  /// Calls `visit(index, state)` for each state of `items`; of one item maybe for several, of which
-  /// the greatest counts. Cost: a look-up for each item and slot.
+  /// Calls `visit(index, state)` for each state of `items`; of one item maybe for several, whose
+  /// join counts. Cost: a look-up for each item and slot.
   template <typename Visit>
   void ForItems(std::span<const std::string_view> items, const Visit& visit) const {
     for (const auto& slot : slots_) slot->ForItems(collection_, user_, items, visit);
   }
   /// The newest states behind a place, in order, each once, at most `most`: fewer only where there
-  /// are no more. A state that another slot has superseded may be among them. Cost: by `most`.
+  /// are no more. A row that another slot has superseded may be among them. Cost: by `most`.
   std::vector<Row> Behind(int64_t at_ms, std::string_view item, size_t most) const;
   /// kNoTimeMs: there is none.
   int64_t NewestMs() const;

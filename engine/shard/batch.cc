@@ -19,6 +19,19 @@ WatchedPlays& WatchedOfThread() {
   return watched;
 }
 
+// What a player says, as a state of the item; an empty text and a duration of 0 say nothing.
+// `watch` may be null.
+HistoryState ReportOf(int64_t at_ms, const Watch* watch) {
+  HistoryState report;
+  report.at_ms = at_ms;
+  if (watch == nullptr) return report;
+  if (watch->progress_s) report.progress_s = {at_ms, *watch->progress_s};
+  if (watch->duration_s.value_or(0) != 0) report.duration_s = {at_ms, *watch->duration_s};
+  if (!watch->device.empty()) report.device = {at_ms, watch->device};
+  if (!watch->fields.empty()) report.fields = {at_ms, watch->fields};
+  return report;
+}
+
 }  // namespace
 
 void WatchedPlays::Clear() {
@@ -32,13 +45,8 @@ void WatchedPlays::Add(const ShardEvent& event, const Play& play, bool ids_only)
   Place place;
   place.item = bytes_.size();
   play.item.AppendTo(&bytes_);
-  place.payload = bytes_.size();
-  PayloadView payload;
-  if (play.watch != nullptr && !ids_only) {
-    const Watch& watch = *play.watch;
-    payload = {watch.progress_s, watch.duration_s, watch.device, watch.fields};
-  }
-  PutPayload(&bytes_, payload);
+  place.words = bytes_.size();
+  PutWords(&bytes_, ReportOf(event.at_ms, ids_only ? nullptr : play.watch));
   place.end = bytes_.size();
   places_.push_back(place);
   plays_.push_back({event.play.user, {}, event.at_ms, {}});
@@ -49,8 +57,8 @@ std::span<const WatchedPlay> WatchedPlays::Finish() {
   const std::string_view bytes = bytes_;
   for (size_t i = 0; i < plays_.size(); ++i) {
     const Place& place = places_[i];
-    plays_[i].item = bytes.substr(place.item, place.payload - place.item);
-    plays_[i].payload = bytes.substr(place.payload, place.end - place.payload);
+    plays_[i].item = bytes.substr(place.item, place.words - place.item);
+    plays_[i].words = bytes.substr(place.words, place.end - place.words);
   }
   return plays_;
 }

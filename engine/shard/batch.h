@@ -55,7 +55,7 @@ class WatchedPlays {
 
  private:
   struct Place {
-    size_t item = 0, payload = 0, end = 0;  // in bytes_
+    size_t item = 0, words = 0, end = 0;  // in bytes_
   };
   std::string bytes_;
   std::vector<Place> places_;

@@ -36,6 +36,25 @@ auto UsersFrom(const Entries& entries, size_t at) {
   };
 }
 
+// Words that were said in earlier buckets than the entry's go into these: so they leave with them,
+// and with deletions that cover them, as if they had been drained when they were said.
+Status MergeEarlier(ShardStore& store, const Target& to, const std::string& key,
+                    HistoryState earlier, rocksdb::WriteBatch* batch) {
+  std::string value;
+  while (earlier.at_ms != kNoTimeMs) {
+    const int64_t index = BucketIndexOf(to.collection->policy, earlier.at_ms);
+    if (index < to.oldest) return {};  // all that is left has expired
+    const Result<std::shared_ptr<HistoryBucket>> bucket = store.EnsureHistoryBucket(to.name, index);
+    if (!bucket.ok()) return bucket.status();
+    const HistoryState before = earlier.TakeWordsBefore((*bucket)->begin_ms);
+    EncodeHistory(earlier, &value);
+    const rocksdb::Status merged = batch->Merge((*bucket)->states->get(), key, value);
+    if (!merged.ok()) return FromRocks(merged, "drain history");
+    earlier = before;
+  }
+  return {};
+}
+
 // Writes a batch of entries and moves `*from` on. No user is erased meanwhile, and no bucket
 // dropped.
 Status DrainSome(ShardParts& shard, const Entries& entries, const LoadedRecords& known,
@@ -88,14 +107,20 @@ Status DrainSome(ShardParts& shard, const Entries& entries, const LoadedRecords&
       if (!found.ok()) return found.status();
       to.bucket = *found;
     }
-    EncodeHistory(entry.state(), &value);
-    rocksdb::Status status =
-        batch.Merge(to.bucket->states->get(), HistoryKey(user->name, entry.item), value);
+    // What was cleared does not come to the disk with what came after.
+    HistoryState state = entry.state();
+    if (record != nullptr) state.EndWordsUpTo(record->Watermark(to.name));
+    const HistoryState earlier = state.TakeWordsBefore(to.bucket->begin_ms);
+    EncodeHistory(state, &value);
+    const std::string key = HistoryKey(user->name, entry.item);
+    rocksdb::Status status = batch.Merge(to.bucket->states->get(), key, value);
     if (status.ok()) {
       status = batch.Put(to.bucket->timeline->get(),
                          TimelineKey(user->name, entry.at_ms, entry.item), {});
     }
     if (!status.ok()) return FromRocks(status, "drain history");
+    const Status put = MergeEarlier(*shard.store, to, key, earlier, &batch);
+    if (!put.ok()) return put;
     ++records;
     if (written.empty() || written.back().second != user) written.emplace_back(to.name, user);
   }

@@ -1,5 +1,6 @@
 // shard/drain_history.h: the history of a closed slot becomes rows: of each item one merge of its
-// state and one row of the timeline, in key order, in batches like those of the filters.
+// state and one row of the timeline, in key order, in batches like those of the filters. Words that
+// were said in an earlier bucket are merged into that one.
 
 #pragma once
 

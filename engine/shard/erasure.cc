@@ -32,7 +32,8 @@ rocksdb::Status DeleteUser(const rocksdb::Slice& user, const CollectionFamilies&
 bool ErasedByUser(const Table& kind) { return kind.erase == Table::Erase::kDeleteUser; }
 bool ClearedWithFilter(const Table& kind) { return kind.clear == Table::Clear::kFilter; }
 
-// A row of history dated after an erasure: by its time alone it would count.
+// A row of history dated after an erasure: by its time alone it would count. So would words of its
+// item that lie ahead in a bucket of their own, where no row tells of them.
 struct LaterRow {
   std::string collection;
   std::shared_ptr<HistoryBucket> bucket;
@@ -108,8 +109,11 @@ Status WriteErasure(ShardParts& shard, std::string_view user, int64_t at_ms,
       continue;  // dropped since
     }
     if (status.ok()) status = batch.Delete(row.bucket->timeline->get(), row.timeline_key);
-    if (!status.ok() || row.state_key.empty()) continue;
-    status = batch.Delete(row.bucket->states->get(), row.state_key);
+    if (row.state_key.empty()) continue;
+    for (const auto& [of, bucket] : families->Find(row.collection)->history) {
+      if (!status.ok() || bucket->end_ms - 1 <= at_ms) break;
+      status = batch.Delete(bucket->states->get(), row.state_key);
+    }
   }
   for (const std::string& copy : damaged) {
     if (status.ok()) status = batch.Delete(shard.store->meta(), copy);
@@ -119,6 +123,7 @@ Status WriteErasure(ShardParts& shard, std::string_view user, int64_t at_ms,
   }
   if (status.ok()) status = shard.store->db()->Write(NotSynced(), &batch);
   if (!status.ok()) return FromRocks(status, "erase");
+  shard.NoteRowWrite();
   shard.users.Settle(user, record);
   shard.days.Forget(days);
   for (const auto& [name, collection] : families->collections)

@@ -17,8 +17,9 @@ Status CheckWatches(std::span<const Play> plays) {
       return Status::InvalidArgument(std::string(member) + " " + why,
                                      "/" + std::to_string(i) + "/" + member);
     };
-    if (watch.progress_s < kFinished) return refused("progress_s", "must be -1 or not negative");
-    if (watch.duration_s < 0) return refused("duration_s", "must not be negative");
+    if (watch.progress_s.value_or(0) < kFinished)
+      return refused("progress_s", "must be -1 or not negative");
+    if (watch.duration_s.value_or(0) < 0) return refused("duration_s", "must not be negative");
     if (watch.device.size() > kMaxDeviceBytes) {
       return refused("device", "is longer than " + std::to_string(kMaxDeviceBytes) + " bytes");
     }

@@ -18,11 +18,24 @@ constexpr size_t kRowsAtOnce = 256;
 // Looks without the apply lock, while others write rows, before one is done while holding it alone.
 constexpr int kLooksOutside = 4;
 
-// Some rows that go, and where to look for the next ones: empty at the end.
+// Some rows that go, rows that stay without words that go, and where to look for the next ones:
+// empty at the end.
 struct FoundRows {
   std::vector<std::string> keys;
+  std::vector<std::pair<std::string, std::string>> rewritten;  // with their values
   std::string next;
+
+  bool empty() const { return keys.empty() && rewritten.empty(); }
 };
+
+// Takes out of a value what was said up to that time; false where it has nothing of it.
+bool StripWords(int64_t up_to_ms, HistoryValue* value, std::string* stripped) {
+  const HistoryState before = value->state;
+  value->state.EndWordsUpTo(up_to_ms);
+  if (value->state == before) return false;
+  value->Encode(stripped);
+  return true;
+}
 
 Status FindRows(rocksdb::DB* db, const HistoryBucket& bucket, const GoneRows& gone, bool timeline,
                 const std::string& from, FoundRows* found) {
@@ -39,18 +52,26 @@ Status FindRows(rocksdb::DB* db, const HistoryBucket& bucket, const GoneRows& go
     const bool readable = timeline || value.Parse(it->value().ToStringView());
     int64_t newest_ms = gone.up_to_ms;
     if (!readable && !gone.unreadable) newest_ms = bucket.end_ms - 1;
-    if (readable && !timeline) newest_ms = value.state.at_ms;
-    if (newest_ms <= gone.up_to_ms) found->keys.push_back(it->key().ToString());
+    if (readable && !timeline) newest_ms = value.state.time_ms();
+    std::string stripped;
+    if (newest_ms <= gone.up_to_ms) {
+      found->keys.push_back(it->key().ToString());
+    } else if (readable && !timeline && StripWords(gone.up_to_ms, &value, &stripped)) {
+      found->rewritten.emplace_back(it->key().ToString(), std::move(stripped));
+    }
   }
   if (it->Valid()) found->next = it->key().ToString();
   return FromRocks(it->status(), "look for history to delete");
 }
 
-Status DeleteRows(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family,
-                  const std::vector<std::string>& keys) {
+Status DeleteRows(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family, const FoundRows& found) {
   rocksdb::WriteBatch batch;
-  for (const std::string& key : keys) {
+  for (const std::string& key : found.keys) {
     const rocksdb::Status status = batch.Delete(family, key);
+    if (!status.ok()) return FromRocks(status, "delete history");
+  }
+  for (const auto& [key, value] : found.rewritten) {
+    const rocksdb::Status status = batch.Put(family, key, value);
     if (!status.ok()) return FromRocks(status, "delete history");
   }
   return FromRocks(db->Write(NotSynced(), &batch), "delete history");
@@ -123,7 +144,7 @@ Status DeleteSomeRows(ShardParts& shard, const GoneRows& gone, int64_t index, bo
     const uint64_t row_writes_before = shard.row_writes.load();
     Status status = FindRows(shard.store->db(), *bucket, gone, timeline, *from, &found);
     if (!status.ok()) return status;
-    if (found.keys.empty()) break;  // what does not go now never will
+    if (found.empty()) break;  // what does not go now never will
     SEENDB_PAUSE_POINT(timeline ? "clear: timeline looked at" : "clear: states looked at");
     const SharedLock::Exclusive alone(shard.apply_lock);
     if (shard.row_writes.load() != row_writes_before) {
@@ -132,9 +153,10 @@ Status DeleteSomeRows(ShardParts& shard, const GoneRows& gone, int64_t index, bo
       if (!status.ok()) return status;
     }
     if (find_bucket() != bucket) continue;  // dropped since
-    status = DeleteRows(shard.store->db(), (timeline ? bucket->timeline : bucket->states)->get(),
-                        found.keys);
+    status =
+        DeleteRows(shard.store->db(), (timeline ? bucket->timeline : bucket->states)->get(), found);
     if (!status.ok()) return status;
+    shard.NoteRowWrite();  // whoever looked meanwhile would write a row back that is gone
     break;
   }
   *from = std::move(found.next);

@@ -27,8 +27,8 @@ Status ClearHistory(ShardParts& shard, const std::string& user,
                     std::optional<int64_t> at_ms) REQUIRES_SHARED(shard.use)
     EXCLUDES(shard.apply_lock);
 
-/// Deletes rows, oldest bucket first. Cost: a look without the apply lock and a batch holding it
-/// alone for each 256 rows.
+/// Deletes rows, oldest bucket first; of rows that stay, the words that were said up to then. Cost:
+/// a look without the apply lock and a batch holding it alone for each 256 rows.
 Status DeleteHistoryRows(ShardParts& shard, const GoneRows& gone) EXCLUDES(shard.apply_lock);
 
 }  // namespace seendb

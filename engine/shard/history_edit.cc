@@ -18,7 +18,7 @@ constexpr size_t kMaxToggles = 4'096;
 // one that could not be read. A known state that was cleared, erased or has expired is ignored.
 int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t now_ms) {
   const int64_t reach_ms = now_ms + reader.collection().policy.max_future_ms;
-  const int64_t known_ms = reader.Reaches(found.at_ms) ? found.at_ms : now_ms;
+  const int64_t known_ms = reader.Reaches(found.time_ms()) ? found.time_ms() : now_ms;
   return std::min(std::max({now_ms, known_ms, std::min(found.unread_to_ms, reach_ms)}),
                   kLastTimeMs);
 }
@@ -36,7 +36,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   ReadGaps gaps;
   HistoryReader reader(shard, of, user, asked_ms, &gaps, &known);
   const std::vector<FoundState> found =
-      reader.Find(std::vector<std::string_view>(texts.begin(), texts.end()));
+      reader.Find(std::vector<std::string_view>(texts.begin(), texts.end()), Sought::kNewest);
   const bool again = of.policy.history.deleted_items == DeletedItems::kRecommendAgain;
   const UserRecord* const settings = known.Find(user);
   UserRecord record;
@@ -58,7 +58,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
     const Result<std::shared_ptr<HistoryBucket>> bucket =
         shard.store->EnsureHistoryBucket(of.name, BucketIndexOf(of.policy, at_ms));
     if (!bucket.ok()) return bucket.status();
-    EncodeHistory({at_ms, true, {}}, &value);
+    EncodeHistory(DeletionAt(at_ms), &value);
     const rocksdb::Status merged =
         batch.Merge((*bucket)->states->get(), HistoryKey(user, texts[i]), value);
     if (!merged.ok()) return FromRocks(merged, "delete from history");

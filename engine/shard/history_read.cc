@@ -21,16 +21,14 @@ constexpr char kBehindItems[] = "\xff";
 
 HistoryEntry EntryOf(const std::string& collection, std::string_view item,
                      const FoundState& found) {
-  PayloadView payload;
-  Reader in(found.payload);
-  ReadPayload(&in, &payload);
+  const HistoryState state = found.state();
   return {collection,
           std::string(item),
           found.at_ms,
-          payload.progress_s,
-          payload.duration_s,
-          std::string(payload.device),
-          std::string(payload.fields)};
+          state.progress_s.value,
+          state.duration_s.value,
+          std::string(state.device.value),
+          std::string(state.fields.value)};
 }
 
 // One collection of a page.
@@ -40,7 +38,7 @@ struct PageSource {
       : collection(of),
         reader(shard, collection, user, now_ms, gaps),
         holds(!freeze || reader.Freeze()),
-        walk(&reader, From(cursor), ahead) {
+        walk(&reader, From(cursor), ahead, Sought::kWhole) {
     if (cursor == nullptr) return;
     const auto at = cursor->shown.find(collection.name);
     if (at != cursor->shown.end()) shown = at->second;
@@ -138,7 +136,7 @@ Status LookupHistory(const ShardParts& shard, const Collection& of, const std::s
   const Present now = shard.clock->Look();
   if (now.in_doubt) gaps.Add("clock");  // as above
   HistoryReader reader(shard, of, user, now.ms, &gaps);
-  const std::vector<FoundState> states = reader.Find(views);
+  const std::vector<FoundState> states = reader.Find(views, Sought::kWhole);
   found->entries.resize(items.size());
   for (size_t i = 0; i < items.size(); ++i) {
     if (reader.Shows(states[i])) found->entries[i] = EntryOf(of.name, texts[i], states[i]);

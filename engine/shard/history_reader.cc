@@ -14,11 +14,30 @@ void ReadGaps::Add(std::string what) {
   }
 }
 
-void FoundState::Take(const HistoryView& other) {
-  if (!other.Supersedes(state())) return;
-  at_ms = other.at_ms;
-  tombstone = other.tombstone;
-  payload.assign(other.payload);
+HistoryState FoundState::state() const {
+  HistoryState state = StateOf(at_ms, words);
+  state.deleted_ms = deleted_ms;
+  return state;
+}
+
+void FoundState::Set(const HistoryState& state) {
+  at_ms = state.at_ms;
+  deleted_ms = state.deleted_ms;
+  std::string fresh;  // the state borrows of the former
+  PutWords(&fresh, state);
+  words = std::move(fresh);
+}
+
+void FoundState::Join(const HistoryState& other, Sought sought) {
+  if (sought == Sought::kNewest) {
+    deleted_ms = std::max(deleted_ms, other.deleted_ms);
+    at_ms = std::max(at_ms, other.at_ms);
+    if (at_ms <= deleted_ms) at_ms = kNoTimeMs;
+    return;
+  }
+  HistoryState joined = state();
+  joined.Join(other);
+  Set(joined);
 }
 
 HistoryReader::HistoryReader(const ShardParts& shard, const Collection& collection,
@@ -78,24 +97,51 @@ void HistoryReader::MarkMissing(std::string_view bucket) {
   gaps_->Add(std::string(collection_.name).append("/").append(bucket));
 }
 
-std::vector<FoundState> HistoryReader::Find(std::span<const std::string_view> items) {
+std::vector<FoundState> HistoryReader::Find(std::span<const std::string_view> items,
+                                            Sought sought) {
   std::vector<FoundState> found(items.size());
-  std::vector<size_t> pending(items.size());
-  for (size_t i = 0; i < items.size(); ++i) pending[i] = i;
-  staged_.ForItems(items, [&](size_t i, const HistoryView& state) { found[i].Take(state); });
-  if (family_ == nullptr) return found;
-  for (const auto& [index, bucket] : family_->history) {
-    if (index < oldest_bucket_) break;
-    // What is staged of a newer bucket can't be superseded any more.
-    std::erase_if(pending, [&, &of = bucket](size_t i) { return found[i].at_ms >= of->end_ms; });
-    if (pending.empty()) break;
-    ReadBucket(*bucket, items, &pending, &found);
-  }
+  if (collection_.policy.history.ids_only) sought = Sought::kNewest;
+  staged_.ForItems(items,
+                   [&](size_t i, const HistoryState& state) { found[i].Join(state, sought); });
+  if (family_ != nullptr) ReadBuckets(items, sought, &found);
+  if (sought == Sought::kWhole) HideWords(&found);
   return found;
 }
 
+void HistoryReader::ReadBuckets(std::span<const std::string_view> items, Sought sought,
+                                std::vector<FoundState>* found) {
+  const bool whole = sought == Sought::kWhole;
+  std::vector<size_t> pending(items.size());
+  for (size_t i = 0; i < items.size(); ++i) pending[i] = i;
+  for (const auto& [index, bucket] : family_->history) {
+    if (index < oldest_bucket_) break;
+    const int64_t last_ms = bucket->end_ms - 1;
+    // What this bucket and older ones may have is known, covered, or not shown.
+    std::erase_if(pending, [&](size_t i) {
+      const FoundState& known = (*found)[i];
+      if (!whole || known.at_ms == kNoTimeMs) return known.time_ms() > last_ms;
+      return known.deleted_ms >= last_ms || up_to_ms_ >= last_ms ||
+             known.state().SaysAllAfter(last_ms);
+    });
+    if (pending.empty()) break;
+    ReadBucket(*bucket, items, sought, &pending, found);
+  }
+}
+
+// What was said before the history that is kept, or was cleared since, is not said any more.
+void HistoryReader::HideWords(std::vector<FoundState>* found) const {
+  const int64_t up_to_ms = std::max(up_to_ms_, oldest_ms_ - 1);
+  for (FoundState& one : *found) {
+    if (one.at_ms == kNoTimeMs) continue;
+    HistoryState state = one.state();
+    state.EndWordsUpTo(up_to_ms);
+    one.Set(state);
+  }
+}
+
 void HistoryReader::ReadBucket(const HistoryBucket& bucket, std::span<const std::string_view> items,
-                               std::vector<size_t>* pending, std::vector<FoundState>* found) {
+                               Sought sought, std::vector<size_t>* pending,
+                               std::vector<FoundState>* found) {
   const size_t count = pending->size();
   std::vector<std::string> keys(count);
   std::vector<rocksdb::Slice> slices(count);
@@ -116,8 +162,17 @@ void HistoryReader::ReadBucket(const HistoryBucket& bucket, std::span<const std:
     }
     HistoryValue value;
     const bool readable = statuses[i].ok() && value.Parse(values[i].ToStringView());
-    if (readable) (*found)[item].Take(value.state);
-    if (readable && !value.damaged && value.newer.empty()) continue;
+    const bool whole = readable && !value.damaged && value.newer.empty();
+    if (!whole && sought == Sought::kWhole) {  // it may have a deletion that ends older words
+      HistoryState newer = (*found)[item].state();
+      newer.EndWordsUpTo(bucket.begin_ms - 1);
+      (*found)[item].Set(newer);
+    }
+    if (readable) (*found)[item].Join(value.state, sought);
+    if (whole) {
+      left.push_back(item);
+      continue;
+    }
     (*found)[item].unread_to_ms = bucket.end_ms - 1;
     MarkMissing(bucket.label);
   }
@@ -146,10 +201,11 @@ int64_t HistoryReader::NewestMs(int64_t reach_ms) {
 
 // ---- The walk ----
 
-HistoryWalk::HistoryWalk(HistoryReader* reader, TimelinePlace from, size_t ahead)
+HistoryWalk::HistoryWalk(HistoryReader* reader, TimelinePlace from, size_t ahead, Sought sought)
     : reader_(reader),
       place_(std::move(from)),
       ahead_(ahead),
+      sought_(sought),
       end_(HistoryPrefixEnd(reader->user())),
       end_slice_(end_) {
   if (reader->family() == nullptr) return;
@@ -237,7 +293,7 @@ bool HistoryWalk::Fill() {
   }
   items.reserve(rows.size());
   for (const Row& row : rows) items.push_back(row.item);
-  std::vector<FoundState> found = reader_->Find(items);
+  std::vector<FoundState> found = reader_->Find(items, sought_);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (found[i].at_ms != rows[i].at_ms || !reader_->Shows(found[i])) continue;
     ready_.push_back({std::move(rows[i].item), std::move(found[i])});

@@ -2,11 +2,13 @@
 // newest entry down.
 //
 // The order is that of every read: the ring first, then the family set, then RocksDB; what a drain
-// is just moving is found in one or the other. Buckets partition time, deletions included, so the
-// newest bucket that has an item has its greatest state.
+// is just moving is found in one or the other. Buckets partition time, deletions included: the
+// newest bucket that has an item has its newest report or deletion, and no bucket has a word that
+// was said after its end. What is not said there is looked for in older buckets.
 
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -26,16 +28,22 @@ struct ReadGaps {
   void Add(std::string what);
 };
 
-/// The greatest known state of one item.
+/// What is sought of items: whether and when each was reported or deleted last, or all that is said
+/// of it too.
+enum class Sought { kNewest, kWhole };
+
+/// What is known of one item.
 struct FoundState {
-  int64_t at_ms = kNoTimeMs;
-  bool tombstone = false;
-  std::string payload;
+  int64_t at_ms = kNoTimeMs, deleted_ms = kNoTimeMs;  ///< as in HistoryState
+  std::string words;                                  ///< bytes of PutWords
   /// A state up to this time may be there and can't be read; kNoTimeMs: all was read.
   int64_t unread_to_ms = kNoTimeMs;
 
-  HistoryView state() const { return {at_ms, tombstone, payload}; }
-  void Take(const HistoryView& other);
+  HistoryState state() const;
+  int64_t time_ms() const { return std::max(at_ms, deleted_ms); }
+  void Set(const HistoryState& state);
+  /// Joins what is sought of it.
+  void Join(const HistoryState& other, Sought sought);
 };
 
 /// See the head of this file. Everything passed to it must outlive it.
@@ -61,12 +69,12 @@ class HistoryReader {
   /// Null where the shard can't be read.
   const CollectionFamilies* family() const { return family_; }
 
-  /// The states of many items, deleted and expired ones too. Cost: one batched read a bucket.
-  std::vector<FoundState> Find(std::span<const std::string_view> items);
+  /// The states of many items, deleted and expired ones too. Cost: one batched read a bucket, of
+  /// items for which an older bucket may still tell something: sought whole, that is each item of
+  /// which one thing was never said.
+  std::vector<FoundState> Find(std::span<const std::string_view> items, Sought sought);
   /// Whether an entry of this state is there for the user.
-  bool Shows(const FoundState& found) const {
-    return !found.tombstone && found.at_ms > up_to_ms_ && found.at_ms >= oldest_ms_;
-  }
+  bool Shows(const FoundState& found) const { return Reaches(found.at_ms); }
   /// Whether rows of that time may be shown at all.
   bool Reaches(int64_t at_ms) const { return at_ms > up_to_ms_ && at_ms >= oldest_ms_; }
   /// The latest time of any row; where some can't be read, the latest that may be: no later than
@@ -77,8 +85,11 @@ class HistoryReader {
  private:
   void FindWatermark(const LoadedRecords* known);
   void CheckLosses();
+  void ReadBuckets(std::span<const std::string_view> items, Sought sought,
+                   std::vector<FoundState>* found);
   void ReadBucket(const HistoryBucket& bucket, std::span<const std::string_view> items,
-                  std::vector<size_t>* pending, std::vector<FoundState>* found);
+                  Sought sought, std::vector<size_t>* pending, std::vector<FoundState>* found);
+  void HideWords(std::vector<FoundState>* found) const;
 
   const ShardParts& shard_;
   const Collection& collection_;
@@ -116,7 +127,7 @@ struct WalkedEntry {
 class HistoryWalk {
  public:
   /// Looks up `ahead` rows at a time.
-  HistoryWalk(HistoryReader* reader, TimelinePlace from, size_t ahead);
+  HistoryWalk(HistoryReader* reader, TimelinePlace from, size_t ahead, Sought sought);
   /// The next entry, good until Pop; null at the end.
   const WalkedEntry* Peek();
   void Pop() { ready_.pop_front(); }
@@ -132,6 +143,7 @@ class HistoryWalk {
   HistoryReader* const reader_;
   TimelinePlace place_;
   const size_t ahead_;
+  const Sought sought_;
   std::vector<Row> staged_;  // in order, the next ones
   size_t staged_at_ = 0;
   bool staged_more_ = true;  // behind them

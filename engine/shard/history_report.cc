@@ -13,7 +13,7 @@ HistoryReport ReportOf(rocksdb::DB* db, const HistoryBucket& bucket, const std::
     const bool sound = read.Parse(value) && !read.damaged && read.newer.empty();
     ++report.items;
     report.bytes += key.size() + value.size();
-    report.deleted += sound && read.state.tombstone ? 1 : 0;
+    report.deleted += sound && read.state.deleted() ? 1 : 0;
     report.damaged += sound ? 0 : 1;
     return rocksdb::Status();
   };

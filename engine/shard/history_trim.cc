@@ -137,7 +137,7 @@ Status TrimUser(ShardParts& shard, const Collection& of, const std::string& user
   const auto evict = [&](const LoadedRecords& known) -> Status {
     ReadGaps gaps;
     HistoryReader reader(shard, of, user, shard.clock->NowMs(), &gaps, &known);
-    HistoryWalk walk(&reader, {}, kAhead);
+    HistoryWalk walk(&reader, {}, kAhead, Sought::kNewest);
     uint64_t met = 0;
     int64_t kept_ms = 0;
     int64_t& evicted_at_ms = record.marks[of.name].evicted_at_ms;

@@ -112,14 +112,14 @@ void HitCheck::Run(std::span<const IdRef> items, size_t begin, size_t end, Filte
   SEENDB_PAUSE_POINT("verify: first look");
   if (!reader_) reader_.emplace(shard_, collection_, user_, shard_.clock->NowMs(), &gaps_);
   const std::vector<FoundState> found =
-      reader_->Find(std::vector<std::string_view>(texts.begin(), texts.end()));
+      reader_->Find(std::vector<std::string_view>(texts.begin(), texts.end()), Sought::kNewest);
   SEENDB_PAUSE_POINT("verify: history read");
   // What was cleared, dropped or changed meanwhile may be what was not found.
   if (gaps_.degraded || WholeSources(scratch) != whole) return;
   std::vector<int64_t> newest(suspects_.size(), std::numeric_limits<int64_t>::min());
   for (size_t i = 0; i < asked.size(); ++i) {
-    if (found[i].at_ms == kNoTimeMs) continue;
-    newest[asked[i]] = BucketIndexOf(collection_.policy, found[i].at_ms);
+    if (found[i].time_ms() == kNoTimeMs) continue;
+    newest[asked[i]] = BucketIndexOf(collection_.policy, found[i].time_ms());
   }
   Decide(newest, scratch);
 }

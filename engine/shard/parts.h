@@ -128,9 +128,9 @@ struct ShardParts {
 
   /// The shard's next sequence.
   uint64_t NextSequence() { return sequence.fetch_add(1, std::memory_order_relaxed) + 1; }
-  /// A write that may have added rows of history has ended, whatever came of it. Who looks rows up
-  /// without the apply lock notes `row_writes` before: what was found is all there is, as long as
-  /// it has not grown once the looker holds the lock alone.
+  /// A write that may have added, changed or taken rows of history has ended, whatever came of it.
+  /// Who looks rows up without the apply lock notes `row_writes` before: what was found is what
+  /// there is, as long as it has not grown once the looker holds the lock alone.
   void NoteRowWrite() REQUIRES_SHARED(apply_lock) {
     apply_lock.AssertHeldShared();
     row_writes.fetch_add(1);

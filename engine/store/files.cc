@@ -20,11 +20,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kHistoryOperator[] = "history";
 
-Json Operators(bool history) {
+Json Operators(bool history, int format) {
   Json names = {{"seen", kSeenOperatorName},
                 {"impressions", kImpressionsOperatorName},
                 {"users", kUsersOperatorName}};
-  if (history) names[kHistoryOperator] = kHistoryOperatorName;
+  if (history) {
+    names[kHistoryOperator] = format == 1 ? kFirstHistoryOperatorName : kHistoryOperatorName;
+  }
   return names;
 }
 
@@ -57,9 +59,16 @@ Status ReplaceFile(rocksdb::Env* env, const std::string& path, const std::string
 std::string Identity::ToJson() const {
   Json json = {{"format", format}, {"id", id}, {"shards", shards}, {"hash", hash.version}};
   if (hash.version > 1) json["hash_key"] = HashKeyToText(hash.key);
-  json["operators"] = Operators(history);
+  json["operators"] = Operators(history, format);
   json["ready"] = ready;
   return json.dump(2) + "\n";
+}
+
+Identity Identity::Renewed() const {
+  Identity renewed = *this;
+  renewed.format = kFormatVersion;
+  renewed.history = true;
+  return renewed;
 }
 
 Result<Identity> Identity::FromJson(const std::string& json) {
@@ -98,7 +107,7 @@ Result<Identity> Identity::FromJson(const std::string& json) {
     }
     // Databases from before there was history don't name its operator.
     identity.history = parsed.at("operators").contains(kHistoryOperator);
-    const Json operators = Operators(identity.history);
+    const Json operators = Operators(identity.history, identity.format);
     for (const auto& [family, name] : operators.items()) {
       const std::string stored = parsed.at("operators").at(family).get<std::string>();
       if (stored == name.get<std::string>()) continue;

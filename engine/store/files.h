@@ -14,8 +14,9 @@
 
 namespace seendb {
 
-/// The layout version this code writes and the newest it reads.
-inline constexpr int kFormatVersion = 1;
+/// The version of the format that this code writes and the newest it reads. Version 1 had another
+/// operator of history.
+inline constexpr int kFormatVersion = 2;
 
 /// In a shard's folder while it is being repaired: it is not opened until that has ended.
 inline constexpr char kRepairName[] = "REPAIR";
@@ -33,6 +34,10 @@ struct Identity {
   bool ready = false;   ///< every shard has been made once
   bool history = true;  ///< names history's operator too, as versions that know it do
 
+  /// Whether an older version wrote it. Whoever writes to the database writes Renewed() first: the
+  /// older version would misread what follows.
+  bool older() const { return format < kFormatVersion; }
+  Identity Renewed() const;
   /// As stored in the root folder; a shard's own copy names its number too.
   std::string ToJson() const;
   /// kCorruption where it can't be read; kIncompatible, naming every difference, where it was made

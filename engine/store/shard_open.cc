@@ -59,8 +59,8 @@ Status ShardOpening::Run() {
   for (const auto step :
        {&ShardOpening::CheckFiles, &ShardOpening::OpenDatabase, &ShardOpening::CheckSynced,
         &ShardOpening::CheckShardIdentity, &ShardOpening::CheckNewer, &ShardOpening::LoadPolicies,
-        &ShardOpening::PublishOpened, &ShardOpening::BumpEpoch, &ShardOpening::KeepLogLoss,
-        &ShardOpening::MakeRingFamilies}) {
+        &ShardOpening::PublishOpened, &ShardOpening::BumpEpoch, &ShardOpening::RenewShardIdentity,
+        &ShardOpening::KeepLogLoss, &ShardOpening::MakeRingFamilies}) {
     const Status status = (this->*step)();
     if (!status.ok()) {
       return Status(status.code(), options_.path + ": " + std::string(status.message()));
@@ -183,10 +183,18 @@ Status ShardOpening::CheckShardIdentity() {
       return Status::Incompatible("the shard hashes items otherwise than the database: " +
                                   DifferenceOf(identity->hash, options_.hash));
     }
+    if (identity->format < kFormatVersion) former_identity_ = identity;
   } catch (const nlohmann::json::exception& e) {
     return Status::Corruption(std::string("the shard's identity: ") + e.what());
   }
   return {};
+}
+
+// Once nothing can refuse the shard any more: from now on older software does.
+Status ShardOpening::RenewShardIdentity() {
+  if (!former_identity_ || options_.read_only) return {};
+  former_identity_->format = kFormatVersion;
+  return store_.PutMeta(kIdentityKey, former_identity_->ToJson());
 }
 
 Status ShardOpening::LoadPolicies() {

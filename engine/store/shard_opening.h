@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "store/shard_identity.h"
 #include "store/shard_logs.h"
 #include "store/shard_store.h"
 
@@ -37,6 +39,7 @@ class ShardOpening {
   Status OpenDatabase();
   Status CheckSynced();
   Status CheckShardIdentity();
+  Status RenewShardIdentity();
   Status CheckNewer();
   Status LoadPolicies();
   Status PublishOpened();
@@ -68,7 +71,8 @@ class ShardOpening {
   ShardLogs logs_;  // as they were before the database was opened
   std::vector<Opened> opened_;
   std::map<std::string, Policy> policies_;
-  std::string log_loss_;  // what of the log is missing
+  std::string log_loss_;                          // what of the log is missing
+  std::optional<ShardIdentity> former_identity_;  // of an older format
 };
 
 }  // namespace seendb

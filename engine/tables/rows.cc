@@ -69,6 +69,18 @@ Fault FaultOf(const DamageSet& damage) {
   return {"set aside: " + NewerText(damage.newer.front()), true};
 }
 
+std::string WordText(int32_t seconds) { return std::to_string(seconds); }
+std::string WordText(std::string_view text) { return Printable(text); }
+
+// " device=tv", with "@<ms>" behind where it was said before the entry's time.
+template <typename Value>
+void AddWord(const char* name, const Word<Value>& word, const HistoryState& state,
+             std::string* text) {
+  if (!word.said()) return;
+  text->append(" ").append(name).append("=").append(WordText(word.value));
+  if (word.said_ms != state.at_ms) text->append("@").append(std::to_string(word.said_ms));
+}
+
 Fault FaultOfHistoryJournal(std::string_view value) {
   HistoryJournalDecoder decoder;
   WatchedPlay play;
@@ -136,15 +148,16 @@ std::string HistoryText(std::string_view value) {
   HistoryValue read;
   if (!read.Parse(value))
     return "damaged history entry, " + std::to_string(value.size()) + " bytes";
-  const PayloadView payload = read.payload();
-  std::string text = "at=" + std::to_string(read.state.at_ms);
-  if (read.state.tombstone) {
+  const HistoryState& state = read.state;
+  std::string text = "at=" + std::to_string(state.time_ms());
+  if (state.deleted()) {
     text += " deleted";
   } else {
-    text += " progress=" + std::to_string(payload.progress_s) +
-            " duration=" + std::to_string(payload.duration_s);
-    if (!payload.device.empty()) text += " device=" + Printable(payload.device);
-    if (!payload.fields.empty()) text += " fields=" + Printable(payload.fields);
+    if (state.deleted_ms != kNoTimeMs) text += " deleted_at=" + std::to_string(state.deleted_ms);
+    AddWord("progress", state.progress_s, state, &text);
+    AddWord("duration", state.duration_s, state, &text);
+    AddWord("device", state.device, state, &text);
+    AddWord("fields", state.fields, state, &text);
   }
   if (read.damaged) text += " damaged";
   return text;

@@ -119,7 +119,7 @@ double PutBytes(uint64_t heartbeats, size_t batch) {
       viewers.Next(&play, &watch);
       const int64_t at_ms = *play.at_ms;
       std::string value(reinterpret_cast<const char*>(&at_ms), sizeof(at_ms));
-      value += std::to_string(watch.progress_s) + "," + std::to_string(watch.duration_s) + ",";
+      value += std::to_string(*watch.progress_s) + "," + std::to_string(*watch.duration_s) + ",";
       value.append(watch.device).append(",").append(watch.fields);
       Must(writes.Put(play.user.ToString() + "/" + play.item.ToString(), value));
     }

@@ -93,7 +93,7 @@ Status ReadItems(ondemand::value value, size_t max_items, std::vector<Impression
 
 }  // namespace
 
-Status ReadProgress(ondemand::value value, int32_t* progress_s) {
+Status ReadProgress(ondemand::value value, std::optional<int32_t>* progress_s) {
   constexpr std::string_view kFinishedToken = "-1";
   static_assert(kFinished == -1);
   if (TokenOf(value) == kFinishedToken) {
@@ -104,7 +104,7 @@ Status ReadProgress(ondemand::value value, int32_t* progress_s) {
   return Status::InvalidArgument("must be whole seconds, or -1 for finished");
 }
 
-Status ReadDuration(ondemand::value value, int32_t* duration_s) {
+Status ReadDuration(ondemand::value value, std::optional<int32_t>* duration_s) {
   uint64_t number = 0;
   const Status status = ReadUint(value, &number);
   if (!status.ok() || number > static_cast<uint64_t>(INT32_MAX)) {

@@ -43,8 +43,8 @@ Status SplitPlays(std::string_view body, JsonDocument* document,
 Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch);
 
 /// Readers of what a player says; a refusal's field is left to the caller.
-Status ReadProgress(ondemand::value value, int32_t* progress_s);
-Status ReadDuration(ondemand::value value, int32_t* duration_s);
+Status ReadProgress(ondemand::value value, std::optional<int32_t>* progress_s);
+Status ReadDuration(ondemand::value value, std::optional<int32_t>* duration_s);
 Status ReadDevice(ondemand::value value, std::string_view* device);
 /// Reader of the day a client was last told; empty text is none.
 Status ReadDay(ondemand::value value, std::string_view* day);

@@ -119,7 +119,7 @@ inline bool PlainText(const Json& object, const char* name, std::optional<std::s
 
 /// What a player says.
 struct PlainWatch {
-  int64_t progress_s = 0, duration_s = 0;
+  std::optional<int64_t> progress_s, duration_s;
   std::string device;
   Json fields;
   bool operator==(const PlainWatch&) const = default;
@@ -131,7 +131,8 @@ inline PlainWatch PlainWatchOf(const Watch& watch) {
 }
 
 /// Whole seconds of at least `least`; `*to` stays as it is where there are none.
-inline bool PlainSeconds(const Json& object, const char* name, int64_t least, int64_t* to) {
+inline bool PlainSeconds(const Json& object, const char* name, int64_t least,
+                         std::optional<int64_t>* to) {
   if (IsAbsent(object, name)) return true;
   const auto at = object.find(name);
   const bool sound = at->is_number_unsigned()

@@ -38,7 +38,8 @@ struct Log {
 /// What is said of the player is what the engine takes.
 void CheckWatch(const PlayRow& row) {
   if (!row.watch) return;
-  Check(row.watch->progress_s >= seendb::kFinished && row.watch->duration_s >= 0);
+  Check(row.watch->progress_s.value_or(0) >= seendb::kFinished);
+  Check(row.watch->duration_s.value_or(0) >= 0);
   Check(row.watch->device.size() <= seendb::kMaxDeviceBytes);
   Check(row.watch->fields.size() <= seendb::kMaxFieldsBytes);
 }

@@ -7,26 +7,20 @@
 namespace seendb::simulation {
 namespace {
 
-std::string Text(const std::string& collection, const std::string& item, const ItemState& state) {
-  return collection + "/" + item + "@" + std::to_string(state.at_ms) + "~" +
-         std::to_string(state.watch.progress_s) + "~" + std::to_string(state.watch.duration_s) +
-         "~" + state.watch.device + "~" + state.watch.fields;
-}
-ItemState StateOf(const HistoryEntry& entry) {
-  return {entry.at_ms, false, {entry.progress_s, entry.duration_s, entry.device, entry.fields}};
-}
 std::string Text(const HistoryEntry& entry) {
-  return Text(entry.collection, entry.item, StateOf(entry));
+  return entry.collection + "/" + entry.item + "@" + std::to_string(entry.at_ms) + "~" +
+         std::to_string(entry.progress_s) + "~" + std::to_string(entry.duration_s) + "~" +
+         entry.device + "~" + entry.fields;
 }
 std::string Text(const std::string& collection, const std::string& item, const Outlook& outlook) {
   std::string text = outlook.absent ? " nothing" : "";
-  for (const ItemState& state : outlook.shown) text += " " + Text(collection, item, state);
+  for (const Shown& shown : outlook.shown) text += " " + collection + "/" + item + shown.Text();
   return text;
 }
 
-bool Contains(const Outlook& outlook, const HistoryEntry& entry) {
+bool Contains(const Outlook& outlook, const HistoryEntry& entry, bool degraded) {
   return std::any_of(outlook.shown.begin(), outlook.shown.end(),
-                     [&](const ItemState& state) { return state.Rank() == StateOf(entry).Rank(); });
+                     [&](const Shown& shown) { return shown.Has(entry, degraded); });
 }
 
 // The order of a list.
@@ -78,7 +72,7 @@ class PageExamination {
   void CheckEntry(const HistoryEntry& entry) {
     if (!collections_.contains(entry.collection)) Fail(Text(entry) + " was not asked for");
     const Outlook outlook = model_.history().Expect(entry.collection, user_, entry.item);
-    if (!Contains(outlook, entry)) {
+    if (!Contains(outlook, entry, page_.degraded)) {
       Fail(Text(entry) + " is shown, expected" + Text(entry.collection, entry.item, outlook));
     }
     found_.insert({entry.collection, entry.item});
@@ -99,16 +93,16 @@ class PageExamination {
     const bool ends = full || !page_.cursor.empty();
     for (const std::string& item : model_.history().ItemsOf(collection, user_)) {
       const Outlook outlook = model_.history().Expect(collection, user_, item);
-      for (const ItemState& state : outlook.shown) {
+      for (const Shown& possible : outlook.shown) {
         HistoryEntry entry;
         entry.collection = collection;
         entry.item = item;
-        entry.at_ms = state.at_ms;
+        entry.at_ms = possible.at_ms;
         if (reading_.last && PlaceOf(entry) <= PlaceOf(*reading_.last)) continue;
         const bool behind = ends && (!end || PlaceOf(entry) > PlaceOf(*end));
         more = more || (behind && !full);
         if (!outlook.sure() || behind || found_.contains({collection, item})) continue;
-        Fail(Text(collection, item, state) + " is not shown");
+        Fail(collection + "/" + item + possible.Text() + " is not shown");
       }
     }
     return more;
@@ -136,7 +130,7 @@ void CheckLookup(Model* model, const std::string& collection, const std::string&
     const Outlook outlook = model->history().Expect(collection, user, items[i]);
     const std::optional<HistoryEntry>& entry = found.entries[i];
     const bool right = entry ? entry->collection == collection && entry->item == items[i] &&
-                                   Contains(outlook, *entry)
+                                   Contains(outlook, *entry, found.degraded)
                              : outlook.absent || found.degraded;
     if (!right) {
       throw Violation(where + (entry ? Text(*entry) : items[i] + ": nothing") + ", expected" +

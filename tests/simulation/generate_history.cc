@@ -86,11 +86,11 @@ class Decorator {
     operation->patch.history.enabled = dice_.Chance(75);
   }
 
-  // Few values, so that the same state and another one of the same time are met.
+  // Few values, so that the same report and another one of the same time are met. Much is not said.
   ScriptWatch Watch() {
     ScriptWatch watch;
-    watch.progress_s = static_cast<int32_t>(dice_.Between(-1, 4));
-    watch.duration_s = static_cast<int32_t>(dice_.Between(0, 2));
+    if (dice_.Chance(70)) watch.progress_s = static_cast<int32_t>(dice_.Between(-1, 4));
+    if (dice_.Chance(50)) watch.duration_s = static_cast<int32_t>(dice_.Between(0, 2));
     if (dice_.Chance(30)) watch.device = dice_.Of({"tv", "phone"});
     if (dice_.Chance(30)) watch.fields = std::string(dice_.Below(dice_.Chance(5) ? 1000 : 20), 'f');
     return watch;

@@ -14,23 +14,6 @@ int64_t OldestKeptBucket(const Policy& policy, int64_t now_ms) {
 
 }  // namespace
 
-// Numbers by 7 bits, the lowest first, of which all but the last have the eighth set; progress as
-// 0, -1, 1, -2, ...; texts behind their length.
-std::string BytesOf(const ScriptWatch& watch) {
-  std::string bytes;
-  const auto put = [&bytes](uint64_t number) {
-    for (; number >= 128; number /= 128) bytes.push_back(static_cast<char>(number % 128 + 128));
-    bytes.push_back(static_cast<char>(number));
-  };
-  const int64_t progress = watch.progress_s;
-  put(static_cast<uint64_t>(progress < 0 ? -2 * progress - 1 : 2 * progress));
-  put(static_cast<uint64_t>(watch.duration_s));
-  put(watch.device.size());
-  bytes += watch.device;
-  put(watch.fields.size());
-  return bytes + watch.fields;
-}
-
 // ---- What happens ----
 
 HistoryModel::Verdict HistoryModel::Judge(const std::string& collection, const std::string& user,
@@ -56,9 +39,8 @@ void HistoryModel::Open(const std::string& collection, const std::string& user,
 // The same state told again is sure if one of the calls is, and lost only with the first.
 void HistoryModel::Insert(Of* of, const std::string& item, const ItemState& state) {
   std::vector<ItemState>& states = of->items[item];
-  const auto known = std::find_if(states.begin(), states.end(), [&](const ItemState& other) {
-    return other.Rank() == state.Rank();
-  });
+  const auto known = std::find_if(states.begin(), states.end(),
+                                  [&](const ItemState& other) { return other.IsSameAs(state); });
   if (known == states.end()) {
     states.push_back(state);
   } else if (!known->sure) {
@@ -108,14 +90,14 @@ void HistoryModel::DeleteOne(const std::string& collection, Of* of, const std::s
   if (again && lift != of->lifts.end()) least_ms = std::max(least_ms, lift->second.at_ms);
   bool none = false;
   std::set<int64_t> maybe;
-  const std::vector<const ItemState*> winners = Winners(collection, *of, item, &none);
+  const std::vector<Moment> winners = Winners(collection, *of, item, &none);
   const bool one = winners.size() == 1 && !none;
-  for (const ItemState* state : winners) {
-    if (state->at_ms <= of->covered_sure_ms) continue;
-    if (one && state->at_ms > of->covered_maybe_ms) {
-      least_ms = std::max(least_ms, state->at_ms);
+  for (const Moment& moment : winners) {
+    if (moment.at_ms <= of->covered_sure_ms) continue;
+    if (one && moment.at_ms > of->covered_maybe_ms) {
+      least_ms = std::max(least_ms, moment.at_ms);
     } else {
-      maybe.insert(std::max(least_ms, state->at_ms));
+      maybe.insert(std::max(least_ms, moment.at_ms));
     }
   }
   for (const int64_t at_ms : maybe) Insert(of, item, {at_ms, true, {}, false, 0});
@@ -190,37 +172,38 @@ const HistoryModel::Of* HistoryModel::Find(const std::string& collection,
   return of == users->second.end() ? nullptr : &of->second;
 }
 
-// The states that may be the item's, the greatest first; `*none` if it may have none.
-std::vector<const ItemState*> HistoryModel::Winners(const std::string& collection, const Of& of,
-                                                    const std::string& item, bool* none) const {
-  std::vector<const ItemState*> winners;
+// The moments that may be the item's last, the greatest first; `*none` if it may have none.
+std::vector<Moment> HistoryModel::Winners(const std::string& collection, const Of& of,
+                                          const std::string& item, bool* none) const {
   *none = true;
   const auto at = of.items.find(item);
-  if (at == of.items.end()) return winners;
-  for (const ItemState& state : at->second) winners.push_back(&state);
-  std::sort(winners.begin(), winners.end(),
-            [](const ItemState* a, const ItemState* b) { return a->Rank() > b->Rank(); });
+  if (at == of.items.end()) return {};
+  std::map<Moment, bool, std::greater<>> moments;  // whether one of its states is sure
+  for (const ItemState& state : at->second) {
+    bool& sure = moments[state.moment()];
+    sure = sure || state.sure;
+  }
   const Policy& policy = model_.PolicyOf(collection);
-  for (size_t i = 0; i < winners.size(); ++i) {
-    if (!winners[i]->sure) continue;
-    if (BucketAt(policy, winners[i]->at_ms) < lost_below_.at(collection)) continue;
+  std::vector<Moment> winners;
+  for (const auto& [moment, sure] : moments) {
+    winners.push_back(moment);
+    if (!sure || BucketAt(policy, moment.at_ms) < lost_below_.at(collection)) continue;
     *none = false;
-    winners.resize(i + 1);
+    break;
   }
   return winners;
 }
 
-bool HistoryModel::Hidden(const std::string& collection, const Of& of,
-                          const ItemState& state) const {
+bool HistoryModel::Hidden(const std::string& collection, const Of& of, const Moment& moment) const {
   const Policy& policy = model_.PolicyOf(collection);
-  return state.tombstone || state.at_ms <= of.covered_sure_ms ||
-         BucketAt(policy, state.at_ms) < OldestKeptBucket(policy, model_.now_ms);
+  return moment.tombstone || moment.at_ms <= of.covered_sure_ms ||
+         BucketAt(policy, moment.at_ms) < OldestKeptBucket(policy, model_.now_ms);
 }
 
 bool HistoryModel::MayBeHidden(const std::string& collection, const Of& of,
-                               const ItemState& state) const {
-  return Hidden(collection, of, state) || state.at_ms <= of.covered_maybe_ms ||
-         BucketAt(model_.PolicyOf(collection), state.at_ms) < lost_below_.at(collection);
+                               const Moment& moment) const {
+  return Hidden(collection, of, moment) || moment.at_ms <= of.covered_maybe_ms ||
+         BucketAt(model_.PolicyOf(collection), moment.at_ms) < lost_below_.at(collection);
 }
 
 Outlook HistoryModel::Expect(const std::string& collection, const std::string& user,
@@ -228,9 +211,10 @@ Outlook HistoryModel::Expect(const std::string& collection, const std::string& u
   Outlook outlook;
   const Of* of = Find(collection, user);
   if (of == nullptr) return {true};
-  for (const ItemState* state : Winners(collection, *of, item, &outlook.absent)) {
-    if (MayBeHidden(collection, *of, *state)) outlook.absent = true;
-    if (!Hidden(collection, *of, *state)) outlook.shown.push_back(*state);
+  for (const Moment& moment : Winners(collection, *of, item, &outlook.absent)) {
+    if (MayBeHidden(collection, *of, moment)) outlook.absent = true;
+    if (Hidden(collection, *of, moment)) continue;
+    outlook.shown.push_back(ShownAt(collection, *of, of->items.at(item), moment.at_ms));
   }
   return outlook;
 }
@@ -241,12 +225,12 @@ void HistoryModel::Learn(const std::string& collection, const std::string& user,
   if (of == of_[collection].end()) return;
   bool none = false;
   const auto winners = Winners(collection, of->second, item, &none);
-  if (winners.size() != 1 || none || winners[0]->tombstone) return;
+  if (winners.size() != 1 || none || winners[0].tombstone) return;
   Of& line = of->second;
-  const int64_t at_ms = winners[0]->at_ms;
+  const int64_t at_ms = winners[0].at_ms;
   if (shown) {
     line.covered_maybe_ms = std::min(line.covered_maybe_ms, at_ms - 1);
-  } else if (at_ms <= line.covered_maybe_ms && !Hidden(collection, line, *winners[0])) {
+  } else if (at_ms <= line.covered_maybe_ms && !Hidden(collection, line, winners[0])) {
     line.covered_sure_ms = at_ms;
   }
 }
@@ -311,11 +295,11 @@ void HistoryModel::EvictOf(const std::string& collection, Of* of, bool sure) {
     bool none = false;
     const auto winners = Winners(collection, *of, item, &none);
     sure = sure && winners.size() == 1 && !none &&
-           Hidden(collection, *of, *winners[0]) == MayBeHidden(collection, *of, *winners[0]);
-    const auto shown = std::find_if(winners.begin(), winners.end(), [&](const ItemState* state) {
-      return !Hidden(collection, *of, *state);
+           Hidden(collection, *of, winners[0]) == MayBeHidden(collection, *of, winners[0]);
+    const auto shown = std::find_if(winners.begin(), winners.end(), [&](const Moment& moment) {
+      return !Hidden(collection, *of, moment);
     });
-    if (shown != winners.end()) times.push_back((*shown)->at_ms);
+    if (shown != winners.end()) times.push_back(shown->at_ms);
   }
   const size_t most = model_.PolicyOf(collection).history.max_entries;
   if (times.size() <= most) return;

@@ -1,10 +1,11 @@
 // tests/simulation/model_history.h: what exact history must answer, in the plainest way there is.
 //
 // Of each user, collection and item every state is kept that was ever reported: plays by their
-// time, deletions by the time they cover. The greatest counts. A state is sure, or only possible:
-// its call failed, or a power cut may have taken it; then every answer that one of the possible
-// worlds gives is right, until an opening tells which it was. A line, `covered`, runs below what
-// was cleared or evicted; between its sure and its possible height an entry may be there or not.
+// time, deletions by the time they cover. The latest says when, and of each thing the latest word
+// counts (model_history_words.cc). A state is sure, or only possible: its call failed, or a power
+// cut may have taken it; then every answer that one of the possible worlds gives is right, until an
+// opening tells which it was. A line, `covered`, runs below what was cleared or evicted; between
+// its sure and its possible height an entry or a word may be there or not.
 
 #pragma once
 
@@ -15,7 +16,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "seendb/history.h"
@@ -26,8 +26,12 @@ namespace seendb::simulation {
 
 class Model;
 
-/// What a player says as it is kept (format.md): the bytes that decide between equal times.
-std::string BytesOf(const ScriptWatch& watch);
+/// When an item was reported or deleted last. Of equal times a deletion is greater.
+struct Moment {
+  int64_t at_ms = 0;
+  bool tombstone = false;
+  friend auto operator<=>(const Moment&, const Moment&) = default;
+};
 
 /// One state an item had.
 struct ItemState {
@@ -37,14 +41,27 @@ struct ItemState {
   bool sure = true;
   uint64_t call = 0;  ///< a power cut that takes this call takes it too; 0: it is on the disk
 
-  /// Of equal times a deletion is greater, then the greater bytes.
-  auto Rank() const { return std::make_tuple(at_ms, tombstone, BytesOf(watch)); }
+  Moment moment() const { return {at_ms, tombstone}; }
+  bool IsSameAs(const ItemState& other) const {
+    return moment() == other.moment() && watch == other.watch;
+  }
+};
+
+/// An entry that may be shown: its time, and of each thing the values that are possible.
+struct Shown {
+  int64_t at_ms = 0;
+  std::set<int32_t> progress_s, duration_s;
+  std::set<std::string> device, fields;
+
+  /// Whether the answer is one of these; a degraded one may lack words, and what ended them.
+  bool Has(const HistoryEntry& entry, bool degraded) const;
+  std::string Text() const;
 };
 
 /// What a look-up of an item may answer.
 struct Outlook {
   bool absent = false;
-  std::vector<ItemState> shown = {};
+  std::vector<Shown> shown = {};
   bool sure() const { return shown.size() + (absent ? 1 : 0) == 1; }
 };
 
@@ -131,10 +148,12 @@ class HistoryModel {
     auto operator<=>(const OpenItem&) const = default;
   };
   const Of* Find(const std::string& collection, const std::string& user) const;
-  std::vector<const ItemState*> Winners(const std::string& collection, const Of& of,
-                                        const std::string& item, bool* none) const;
-  bool Hidden(const std::string& collection, const Of& of, const ItemState& state) const;
-  bool MayBeHidden(const std::string& collection, const Of& of, const ItemState& state) const;
+  std::vector<Moment> Winners(const std::string& collection, const Of& of, const std::string& item,
+                              bool* none) const;
+  bool Hidden(const std::string& collection, const Of& of, const Moment& moment) const;
+  bool MayBeHidden(const std::string& collection, const Of& of, const Moment& moment) const;
+  Shown ShownAt(const std::string& collection, const Of& of, const std::vector<ItemState>& states,
+                int64_t at_ms) const;
   void Open(const std::string& collection, const std::string& user, const std::string& item);
   void Insert(Of* of, const std::string& item, const ItemState& state);
   void DeleteOne(const std::string& collection, Of* of, const std::string& item, bool acknowledged);

@@ -7,16 +7,6 @@
 #include "simulation/tally.h"
 
 namespace seendb::simulation {
-namespace {
-
-bool Is(const ItemState& state, const HistoryEntry& entry) {
-  return state.at_ms == entry.at_ms && state.watch.progress_s == entry.progress_s &&
-         state.watch.duration_s == entry.duration_s && state.watch.device == entry.device &&
-         state.watch.fields == entry.fields;
-}
-
-}  // namespace
-
 void HistoryModel::Synced(uint32_t shard) {
   std::set<OpenItem> left;
   for (const OpenItem& open : open_[shard]) {
@@ -59,15 +49,19 @@ void HistoryModel::Settle(uint32_t shard, bool power_was_cut, uint64_t kept,
   }
 }
 
-// Leaves the states that agree with what was seen, and those below them.
+// Leaves the states of the moments that agree with what was seen, and those before them. Of several
+// reports of one time, and of those before, nothing more is known than there was.
 void HistoryModel::SettleItem(const OpenItem& open, const std::optional<HistoryEntry>& seen, Of* of,
                               uint64_t* last_present, uint64_t* first_absent) {
   bool none = false;
-  std::vector<const ItemState*> right;
-  for (const ItemState* state : Winners(open.collection, *of, open.item, &none)) {
-    const bool agrees = seen ? Is(*state, *seen) && !Hidden(open.collection, *of, *state)
-                             : MayBeHidden(open.collection, *of, *state);
-    if (agrees) right.push_back(state);
+  const std::vector<ItemState>& states = of->items[open.item];
+  std::vector<Moment> right;
+  for (const Moment& moment : Winners(open.collection, *of, open.item, &none)) {
+    const bool agrees =
+        seen ? !Hidden(open.collection, *of, moment) &&
+                   ShownAt(open.collection, *of, states, moment.at_ms).Has(*seen, false)
+             : MayBeHidden(open.collection, *of, moment);
+    if (agrees) right.push_back(moment);
   }
   none = none && !seen;
   if (right.empty() && !none) {
@@ -75,14 +69,18 @@ void HistoryModel::SettleItem(const OpenItem& open, const std::optional<HistoryE
                     open.item + " is none of what it can be");
   }
   std::vector<ItemState> left;
-  for (const ItemState& state : of->items[open.item]) {
-    // What is greater than all that it can be did not happen, or was lost.
-    if (right.empty() || state.Rank() > right.front()->Rank()) {
+  const auto is_last = [&](const ItemState& state) {
+    return right.size() == 1 && !none && state.moment() == right.front();
+  };
+  const bool one = std::count_if(states.begin(), states.end(), is_last) == 1;
+  for (const ItemState& state : states) {
+    // What is later than all that it can be did not happen, or was lost.
+    if (right.empty() || state.moment() > right.front()) {
       if (state.call != 0) *first_absent = std::min(*first_absent, state.call);
       continue;
     }
     left.push_back(state);
-    if (right.size() > 1 || none || state.Rank() != right.front()->Rank()) continue;
+    if (!one || !is_last(state)) continue;
     if (!state.sure && state.call != 0) *last_present = std::max(*last_present, state.call);
     left.back().sure = true;
   }

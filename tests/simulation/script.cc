@@ -160,6 +160,15 @@ ScriptFilter ReadFilter(const Fields& fields) {
   return filter;
 }
 
+// "-": not said.
+std::string SecondsText(const std::optional<int32_t>& seconds) {
+  return seconds ? std::to_string(*seconds) : "-";
+}
+std::optional<int32_t> ReadSeconds(const std::string& text) {
+  if (text == "-") return {};
+  return static_cast<int32_t>(ToNumber(text));
+}
+
 std::string EventsText(const std::vector<ScriptEvent>& events) {
   std::string text;
   for (const ScriptEvent& event : events) {
@@ -168,7 +177,7 @@ std::string EventsText(const std::vector<ScriptEvent>& events) {
             (event.day.empty() ? "" : "!" + event.day);
     if (!event.watch) continue;
     const ScriptWatch& watch = *event.watch;
-    text += "~" + std::to_string(watch.progress_s) + "~" + std::to_string(watch.duration_s) + "~" +
+    text += "~" + SecondsText(watch.progress_s) + "~" + SecondsText(watch.duration_s) + "~" +
             watch.device + "~" + watch.fields;
   }
   return text;
@@ -186,8 +195,8 @@ ScriptEvent ReadEvent(const std::string& text) {
   if (time.at(0) != "now") event.at_ms = ToNumber(time[0]);
   if (time.size() > 1) event.day = time[1];
   if (rest.size() > 2) {
-    event.watch = {static_cast<int32_t>(ToNumber(rest[1])), static_cast<int32_t>(ToNumber(rest[2])),
-                   rest.size() > 3 ? rest[3] : "", rest.size() > 4 ? rest[4] : ""};
+    event.watch = {ReadSeconds(rest[1]), ReadSeconds(rest[2]), rest.size() > 3 ? rest[3] : "",
+                   rest.size() > 4 ? rest[4] : ""};
   }
   return event;
 }

@@ -25,8 +25,8 @@ namespace seendb::simulation {
 
 /// What a player says with a play: see seendb::Watch.
 struct ScriptWatch {
-  int32_t progress_s = 0, duration_s = 0;
-  std::string device, fields;
+  std::optional<int32_t> progress_s = {}, duration_s = {};
+  std::string device = {}, fields = {};
   friend auto operator<=>(const ScriptWatch&, const ScriptWatch&) = default;
 };
 

@@ -374,9 +374,10 @@ class FakeEngine : public Engine {
   void Remember(const Key& key, const Play& play, int64_t at) {
     Remembered& state = history_[key][play.item.ToString()];
     if (recordings_[key.second].paused || (state.deleted && at <= state.entry.at_ms)) return;
-    const Watch watch = play.watch != nullptr ? *play.watch : Watch();
-    state = {{key.first, play.item.ToString(), at, watch.progress_s, watch.duration_s,
-              std::string(watch.device), std::string(watch.fields)},
+    static const Watch nothing;
+    const Watch& watch = play.watch != nullptr ? *play.watch : nothing;
+    state = {{key.first, play.item.ToString(), at, watch.progress_s.value_or(0),
+              watch.duration_s.value_or(0), std::string(watch.device), std::string(watch.fields)},
              false};
   }
 

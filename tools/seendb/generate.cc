@@ -46,8 +46,8 @@ void AppendCsv(const PlayRow& play, std::string* out) {
   *out += ',';
   *out += std::to_string(*play.at_ms);
   if (play.watch) {
-    *out += ',' + std::to_string(play.watch->progress_s);
-    *out += ',' + std::to_string(play.watch->duration_s) + ',';
+    *out += ',' + std::to_string(play.watch->progress_s.value_or(0));
+    *out += ',' + std::to_string(play.watch->duration_s.value_or(0)) + ',';
     *out += play.watch->device;
   }
   *out += '\n';

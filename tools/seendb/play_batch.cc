@@ -32,8 +32,8 @@ void AppendMember(std::string_view name, int64_t number, std::string* out) {
 }
 
 void AppendWatch(const Watch& watch, std::string* out) {
-  AppendMember(kWatchNames[kProgress], watch.progress_s, out);
-  if (watch.duration_s != 0) AppendMember(kWatchNames[kDuration], watch.duration_s, out);
+  if (watch.progress_s) AppendMember(kWatchNames[kProgress], *watch.progress_s, out);
+  if (watch.duration_s) AppendMember(kWatchNames[kDuration], *watch.duration_s, out);
   if (!watch.device.empty()) {
     *out += ",\"device\":";
     AppendJsonText(watch.device, out);

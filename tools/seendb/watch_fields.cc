@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 
 #include <nlohmann/json.hpp>
 
@@ -21,11 +22,37 @@ std::string_view WithoutSpace(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kSpace) + 1);
 }
 
-bool TakeSpan(std::string_view text, SpanUnit unit, int32_t* seconds) {
+/// Seconds of "1:02:03" or "02:03"; nothing where it is none.
+std::optional<int64_t> SecondsOfClock(std::string_view text) {
+  constexpr int64_t kSixty = 60;
+  int64_t seconds = 0;
+  int parts = 0;
+  while (true) {
+    const size_t colon = std::min(text.find(':'), text.size());
+    const std::string_view part = text.substr(0, colon);
+    int64_t number = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+    const bool first = parts++ == 0;
+    const bool sound = error == std::errc() && end == part.data() + part.size() && number >= 0;
+    if (!sound || (!first && (part.size() != 2 || number >= kSixty))) return {};
+    if (number > INT32_MAX) return {};
+    seconds = seconds * kSixty + number;
+    if (colon == text.size()) break;
+    text.remove_prefix(colon + 1);
+  }
+  if (parts < 2 || parts > 3) return {};
+  return seconds;
+}
+
+bool TakeSpan(std::string_view text, SpanUnit unit, std::optional<int32_t>* seconds) {
   int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return false;
-  if (unit == SpanUnit::kMillis) number /= kMillisOfSecond;
+  if (const auto clock = SecondsOfClock(text)) {
+    number = *clock;
+  } else {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 0) return false;
+    if (unit == SpanUnit::kMillis) number /= kMillisOfSecond;
+  }
   if (number > INT32_MAX) return false;
   *seconds = static_cast<int32_t>(number);
   return true;
@@ -77,11 +104,12 @@ bool TakeWatchField(WatchField field, std::string_view text, SpanUnit unit, Watc
       if (text == "-1") {
         watch->progress_s = kFinished;
       } else if (!TakeSpan(text, unit, &watch->progress_s)) {
-        why = "must be a whole number, or -1 for finished";
+        why = "must be a whole number, a span like 1:02:03, or -1 for finished";
       }
       break;
     case kDuration:
-      if (!TakeSpan(text, unit, &watch->duration_s)) why = "must be a whole number";
+      if (!TakeSpan(text, unit, &watch->duration_s))
+        why = "must be a whole number, or a span like 1:02:03";
       break;
     case kDevice:
       watch->device = text;

@@ -1,10 +1,12 @@
 // seendb/history.h: what a user watched, exactly: the list a person sees, and where a player
 // resumes.
 //
-// A collection whose policy switches history on keeps, beside its filters, the newest state of
-// each user and item. A later `at` wins whatever the order of arrival; of equal ones a deletion,
-// then the larger bytes, so that any order and any repetition ends in the same state. What was
-// recorded is read back at once.
+// A collection whose policy switches history on keeps, beside its filters, what was reported of
+// each user and item: of each thing that a report can say (position, length, device, fields) the
+// newest word. What a report does not say stays as it was said before. A later `at` wins whatever
+// the order of arrival; of one time the larger number (finished above every position) and the text
+// that is greater as bytes. A deletion ends all that was said up to its time. So any order and any
+// repetition ends in the same state. What was recorded is read back at once.
 //
 //   seendb::PolicyPatch patch;
 //   patch.history.enabled = true;  // no collection keeps history unless told
@@ -43,18 +45,19 @@ inline constexpr size_t kMaxHistoryItems = 1000;
 inline constexpr uint32_t kMaxHistoryLimit = 1000;
 
 /// What a player says with a play. Kept where the collection's history is on, unless `ids_only`.
+/// A member without a value, a duration of 0 and an empty text say nothing of it.
 struct Watch {
-  int32_t progress_s = 0;        ///< seconds into the item, or kFinished
-  int32_t duration_s = 0;        ///< of the item; 0: unknown
-  std::string_view device = {};  ///< UTF-8
-  std::string_view fields = {};  ///< opaque; the server keeps a JSON object's text here
+  std::optional<int32_t> progress_s = {};  ///< seconds into the item, or kFinished
+  std::optional<int32_t> duration_s = {};  ///< of the item
+  std::string_view device = {};            ///< UTF-8
+  std::string_view fields = {};  ///< opaque, counts as a whole; the server keeps a JSON object here
 };
 
-/// The newest state of one item.
+/// What is known of one item: of each thing the newest word, 0 or empty where none is kept.
 struct HistoryEntry {
   std::string collection;
-  std::string item;  ///< the id as text
-  int64_t at_ms = 0;
+  std::string item;   ///< the id as text
+  int64_t at_ms = 0;  ///< of the newest report
   int32_t progress_s = 0;
   int32_t duration_s = 0;
   std::string device;

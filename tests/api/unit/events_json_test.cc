@@ -51,7 +51,7 @@ TEST(EventsJsonTest, ReadsWhereThePlayerIs) {
   EXPECT_EQ(call.plays[0].watch, nullptr);
   ASSERT_NE(call.plays[1].watch, nullptr);
   EXPECT_EQ(call.plays[1].watch->progress_s, kFinished);
-  EXPECT_EQ(call.plays[1].watch->duration_s, 0);
+  EXPECT_EQ(call.plays[1].watch->duration_s, std::nullopt);
   ASSERT_NE(call.plays[2].watch, nullptr);
   EXPECT_EQ(call.plays[2].watch->device, R"(t\v)");
   EXPECT_EQ(call.plays[2].watch->fields, R"({ "a" : [ {"b\"}":null} ] })");

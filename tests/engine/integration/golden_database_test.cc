@@ -218,8 +218,8 @@ TEST_F(GoldenDatabase, OthersAreRefusedByName) {
     if (opened.ok()) return std::string("it opened");
     return opened.status().ToString();
   };
-  EXPECT_NE(refusal("\"format\": 1", "\"format\": 2").find("incompatible"), std::string::npos);
-  EXPECT_NE(refusal("\"format\": 1", "\"format\": 2").find("format 2"), std::string::npos);
+  EXPECT_NE(refusal("\"format\": 1", "\"format\": 3").find("incompatible"), std::string::npos);
+  EXPECT_NE(refusal("\"format\": 1", "\"format\": 3").find("format 3"), std::string::npos);
   EXPECT_NE(refusal("\"hash\": 1", "\"hash\": 9").find("hash is 9"), std::string::npos);
   EXPECT_NE(refusal("seendb.seen.v1", "seendb.seen.v7").find("seendb.seen.v7"), std::string::npos);
   EXPECT_NE(refusal("\"shards\": 2", "\"shards\": 3").find("3"), std::string::npos);

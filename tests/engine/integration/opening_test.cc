@@ -73,8 +73,8 @@ TEST_F(OpeningTest, TheIdentityIsChecked) {
     changed.replace(at, from.size(), to);
     Write(file, changed);
   };
-  with("\"format\": 1", "\"format\": 2");
-  ExpectRefused(StatusCode::kIncompatible, "format 2");
+  with("\"format\": 2", "\"format\": 3");
+  ExpectRefused(StatusCode::kIncompatible, "format 3");
   with("\"hash\": 2", "\"hash\": 7");
   ExpectRefused(StatusCode::kIncompatible, "hash is 7");
   with("seendb.seen.v1", "seendb.seen.v9");

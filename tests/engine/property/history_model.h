@@ -1,5 +1,5 @@
 // tests/engine/property/history_model.h: what history must answer, worked out in the plainest way:
-// every state of every item in a map, every rule of consistency.md applied when asked.
+// every report of every item in a list, every rule of consistency.md applied when asked.
 
 #pragma once
 
@@ -23,8 +23,8 @@ namespace seendb {
 struct ModelPlay {
   std::string collection, user, item;
   int64_t at_ms = 0;
-  int32_t progress_s = 0, duration_s = 0;
-  std::string device, fields;
+  std::optional<int32_t> progress_s = {}, duration_s = {};
+  std::string device = {}, fields = {};
 };
 
 /// See the head of this file. Times are the engine's clock's.
@@ -53,11 +53,7 @@ class HistoryModel {
     }
     if (!policy.history.enabled || paused) return true;
     of.newest_ms = std::max(of.newest_ms, play.at_ms);
-    State state{play.at_ms, false, {}};
-    if (!policy.history.ids_only) {
-      state.play = {play.progress_s, play.duration_s, play.device, play.fields};
-    }
-    Take(&of.states[play.item], state);
+    of.states[play.item].reports.push_back(play);
     return true;
   }
   void Delete(const std::string& collection, const std::string& name,
@@ -68,15 +64,16 @@ class HistoryModel {
     for (const std::string& item : items) {
       int64_t at_ms = now_ms;
       const auto known = of.states.find(item);
-      if (known != of.states.end() && known->second.at_ms > Watermark(user, of)) {
-        at_ms = std::max(at_ms, known->second.at_ms);
+      if (known != of.states.end() && known->second.NewestMs() > Watermark(user, of)) {
+        at_ms = std::max(at_ms, known->second.NewestMs());
       }
       if (policy.history.deleted_items == DeletedItems::kRecommendAgain) {
         const auto lifted = of.lifted.find(item);
         if (lifted != of.lifted.end()) at_ms = std::max(at_ms, lifted->second.at_ms);
         of.lifted[item] = {now_ms, false};
       }
-      Take(&of.states[item], {at_ms, true, {}});
+      int64_t& deleted_ms = of.states[item].deleted_ms;
+      deleted_ms = std::max(deleted_ms, at_ms);
     }
   }
   void Clear(const std::string& collection, const std::string& user) {
@@ -168,12 +165,28 @@ class HistoryModel {
     Of& of = user.of[collection];
     const auto at = of.states.find(item);
     if (at == of.states.end()) return {};
-    const State& state = at->second;
     const int64_t oldest = BucketIndexOf(policy, now_ms - policy.history.days * 86'400'000LL);
-    if (state.tombstone || state.at_ms <= Watermark(user, of)) return {};
-    if (BucketIndexOf(policy, state.at_ms) < oldest) return {};
-    const auto& [progress, duration, device, fields] = state.play;
-    return HistoryEntry{collection, item, state.at_ms, progress, duration, device, fields};
+    const int64_t ended_ms =
+        std::max({at->second.deleted_ms, Watermark(user, of), BucketBeginMs(policy, oldest) - 1});
+    const int64_t at_ms = at->second.NewestReportMs();
+    if (at_ms <= ended_ms) return {};
+    HistoryEntry entry{collection, item, at_ms, 0, 0, {}, {}};
+    if (policy.history.ids_only) return entry;
+    Saying progress{INT64_MIN, 0}, duration{INT64_MIN, 0};
+    std::pair<int64_t, std::string> device{INT64_MIN, {}}, fields{INT64_MIN, {}};
+    for (const ModelPlay& report : at->second.reports) {
+      if (report.at_ms <= ended_ms) continue;
+      if (report.progress_s) progress = std::max(progress, Saying(report.at_ms, Rank(report)));
+      if (report.duration_s.value_or(0) != 0)
+        duration = std::max(duration, Saying(report.at_ms, *report.duration_s));
+      if (!report.device.empty()) device = std::max(device, std::pair(report.at_ms, report.device));
+      if (!report.fields.empty()) fields = std::max(fields, std::pair(report.at_ms, report.fields));
+    }
+    entry.progress_s = progress.second == kFinishedRank ? kFinished : progress.second;
+    entry.duration_s = duration.second;
+    entry.device = device.second;
+    entry.fields = fields.second;
+    return entry;
   }
   bool Seen(const std::string& name, const std::string& collection, const std::string& item) {
     const Policy& policy = policies.at(collection);
@@ -191,10 +204,18 @@ class HistoryModel {
   }
 
  private:
+  // When one thing was said, and what.
+  using Saying = std::pair<int64_t, int32_t>;
   struct State {
-    int64_t at_ms = INT64_MIN;
-    bool tombstone = false;
-    std::tuple<int32_t, int32_t, std::string, std::string> play;
+    std::vector<ModelPlay> reports;
+    int64_t deleted_ms = INT64_MIN;
+
+    int64_t NewestReportMs() const {
+      int64_t newest_ms = INT64_MIN;
+      for (const ModelPlay& report : reports) newest_ms = std::max(newest_ms, report.at_ms);
+      return newest_ms;
+    }
+    int64_t NewestMs() const { return std::max(deleted_ms, NewestReportMs()); }
   };
   struct Lifted {
     int64_t at_ms;
@@ -212,16 +233,10 @@ class HistoryModel {
     std::optional<int64_t> erased_at_ms;
   };
 
-  // Of equal times a deletion, then the greater bytes: numbers here are below 64, whose bytes are
-  // ordered as 0, -1, 1, 2, ...; texts by their length, then their letters.
-  static auto Rank(const State& state) {
-    const auto& [progress, duration, device, fields] = state.play;
-    const int32_t zigzag = progress < 0 ? -2 * progress - 1 : 2 * progress;
-    return std::make_tuple(state.at_ms, state.tombstone, zigzag, duration, device.size(), device,
-                           fields.size(), fields);
-  }
-  static void Take(State* known, const State& state) {
-    if (Rank(state) > Rank(*known)) *known = state;
+  // Of one time the larger position counts, finished above all.
+  static constexpr int32_t kFinishedRank = INT32_MAX;
+  static int32_t Rank(const ModelPlay& report) {
+    return *report.progress_s == kFinished ? kFinishedRank : *report.progress_s;
   }
   static bool Newer(const HistoryEntry& a, const HistoryEntry& b) {
     return std::make_tuple(-a.at_ms, a.collection, a.item) <

@@ -73,10 +73,10 @@ class HistoryPropertyTest : public EngineTest {
     static const std::vector<int64_t> kAges = {
         0,          0,          0,          1000,     kHourMs,      13 * kHourMs,
         2 * kDayMs, 4 * kDayMs, 7 * kDayMs, -kHourMs, -30 * kHourMs};
-    ModelPlay play{collection, OneOf(kUsers), OneOf(kItems), 0, 0, 0, {}, {}};
+    ModelPlay play{collection, OneOf(kUsers), OneOf(kItems)};
     play.at_ms = clock_.NowMs() - OneOf(kAges);
-    play.progress_s = static_cast<int32_t>(Below(5)) - 1;
-    play.duration_s = static_cast<int32_t>(Below(3));
+    if (Chance(60)) play.progress_s = static_cast<int32_t>(Below(5)) - 1;
+    if (Chance(40)) play.duration_s = static_cast<int32_t>(Below(3));
     if (Chance(30)) play.device = Chance(50) ? "tv" : "phone";
     if (Chance(30)) play.fields = std::string(Below(40), 'f');
     return play;

@@ -41,8 +41,8 @@ class HistoryRotTest : public RotFixture, public ::testing::WithParamInterface<D
       plays.push_back({IdRef(name), IdRef(items[i]), at_ms, &watches[i]});
       played_[user].insert(items[i]);
       if (!kept) continue;
-      shown_[user][items[i]] = {at_ms, watches[i].progress_s};
-      known_[user][items[i]].insert({at_ms, watches[i].progress_s});
+      shown_[user][items[i]] = {at_ms, *watches[i].progress_s};
+      known_[user][items[i]].insert({at_ms, *watches[i].progress_s});
     }
     const auto recorded = engine_->RecordPlays(plays, {.collection = "video"});
     ASSERT_TRUE(recorded.ok()) << recorded.status().ToString();

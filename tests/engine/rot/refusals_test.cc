@@ -43,7 +43,7 @@ TEST_F(RefusalsTest, AShardOfANewerFormat) {
   {
     RawShard shard(Path());
     const std::string stored = shard.All("default")["identity"];
-    shard.Put("default", "identity", Replaced(stored, "\"format\":1", "\"format\":2"));
+    shard.Put("default", "identity", Replaced(stored, "\"format\":2", "\"format\":3"));
   }
   const auto opened = Engine::Open(Path(), options_);
   EXPECT_EQ(opened.status().code(), StatusCode::kIncompatible) << opened.status().ToString();

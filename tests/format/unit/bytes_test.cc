@@ -124,10 +124,10 @@ TEST(Bytes, ValuesOfNewerVersionsAreToldByName) {
   EXPECT_EQ(NewerText(value(0x2f)), "impressions version 15 is newer than this software (2)");
   EXPECT_EQ(NewerText(value(0x33)), "journal record version 3 is newer than this software (1)");
   EXPECT_EQ(NewerText(value(0x44)), "user record version 4 is newer than this software (1)");
-  EXPECT_EQ(NewerText(value(0x52)), "history entry version 2 is newer than this software (1)");
-  EXPECT_EQ(NewerText(value(0x62)),
-            "history journal record version 2 is newer than this software (1)");
-  for (const int known : {0x11, 0x21, 0x22, 0x31, 0x41, 0x51, 0x61})
+  EXPECT_EQ(NewerText(value(0x53)), "history entry version 3 is newer than this software (2)");
+  EXPECT_EQ(NewerText(value(0x63)),
+            "history journal record version 3 is newer than this software (2)");
+  for (const int known : {0x11, 0x21, 0x22, 0x31, 0x41, 0x51, 0x52, 0x61, 0x62})
     EXPECT_EQ(NewerText(value(known)), "") << known;
   for (const int none : {0x00, 0x02, 0x10, 0x72, 0xf2})
     EXPECT_EQ(NewerText(value(none)), "") << none;

@@ -12,20 +12,26 @@ namespace {
 struct Row {
   std::string user, item;
   int64_t at_ms = 0;
-  std::string payload;
+  std::string words;
   friend bool operator==(const Row&, const Row&) = default;
 };
 
-std::string Payload(int32_t progress_s, std::string_view fields = {}) {
+// Words that a report says at its own time.
+std::string Words(int32_t progress_s, std::string_view fields = {}) {
+  HistoryState report;
+  report.at_ms = 1;
+  report.progress_s = {1, progress_s};
+  report.device = {1, "tv"};
+  if (!fields.empty()) report.fields = {1, fields};
   std::string bytes;
-  PutPayload(&bytes, {progress_s, 60, "tv", fields});
+  PutWords(&bytes, report);
   return bytes;
 }
 
 std::string Write(const std::string& collection, int64_t base_ms, const std::vector<Row>& rows) {
   HistoryJournalEncoder encoder;
   encoder.Begin(collection, base_ms);
-  for (const Row& row : rows) encoder.Add({row.user, row.item, row.at_ms, row.payload});
+  for (const Row& row : rows) encoder.Add({row.user, row.item, row.at_ms, row.words});
   return std::string(encoder.Finish());
 }
 
@@ -37,7 +43,7 @@ bool Read(std::string_view record, std::string* collection, std::vector<Row>* ro
   WatchedPlay play;
   while (decoder.Next(&play)) {
     rows->push_back(
-        {std::string(play.user), std::string(play.item), play.at_ms, std::string(play.payload)});
+        {std::string(play.user), std::string(play.item), play.at_ms, std::string(play.words)});
   }
   return decoder.ok();
 }
@@ -48,17 +54,17 @@ bool Sound(std::string_view record) {
   return Read(record, &collection, &rows);
 }
 
-std::string Sealed(std::string body) {
-  body.insert(body.begin(), static_cast<char>(Tag::kHistoryJournal));
+std::string Sealed(Tag tag, std::string body) {
+  body.insert(body.begin(), static_cast<char>(tag));
   Seal32(&body);
   return body;
 }
 
 const std::vector<Row> kRows = {
-    {"u1", "v1", 1'773'144'000'000, Payload(-1)},
-    {"u1", "42", 1'773'143'999'000, Payload(3, "{}")},
-    {"u2", std::string(255, 'i'), std::numeric_limits<int64_t>::max(), Payload(0)},
-    {"u1", "v1", std::numeric_limits<int64_t>::min(), Payload(9)}};
+    {"u1", "v1", 1'773'144'000'000, Words(-1)},
+    {"u1", "42", 1'773'143'999'000, Words(3, "{}")},
+    {"u2", std::string(255, 'i'), std::numeric_limits<int64_t>::max(), Words(0)},
+    {"u1", "v1", std::numeric_limits<int64_t>::min() + 1, Words(9)}};
 
 TEST(HistoryJournal, RoundTrip) {
   std::string collection;
@@ -92,14 +98,33 @@ TEST(HistoryJournal, CutsAndFlipsAreRefused) {
 }
 
 TEST(HistoryJournal, MalformedBodiesAreRefused) {
-  using test::FromHex;
-  // flags, "a", base 0, one play of "u" on "v" at 0, empty payload
-  EXPECT_TRUE(Sound(Sealed(FromHex("00 01 61 00 01 01 75 01 76 00 00 00 00 00"))));
-  EXPECT_FALSE(Sound(Sealed(FromHex("01 01 61 00 01 01 75 01 76 00 00 00 00 00")))) << "flags";
-  EXPECT_FALSE(Sound(Sealed(FromHex("00 01 61 00 01 00 01 76 00 00 00 00 00")))) << "no user";
-  EXPECT_FALSE(Sound(Sealed(FromHex("00 01 61 00 01 01 75 00 00 00 00 00 00")))) << "no item";
-  EXPECT_FALSE(Sound(Sealed(FromHex("00 01 61 00 02 01 75 01 76 00 00 00 00 00")))) << "one short";
-  EXPECT_FALSE(Sound(Sealed(FromHex("00 01 61 00 01 01 75 01 76 00 00 00 00 00 00"))));
+  const auto sound = [](const char* hex) {
+    return Sound(Sealed(Tag::kHistoryJournalWords, test::FromHex(hex)));
+  };
+  // flags, "a", base 0, one play of "u" on "v" at 0, no words
+  EXPECT_TRUE(sound("00 01 61 00 01 01 75 01 76 00 00"));
+  EXPECT_FALSE(sound("01 01 61 00 01 01 75 01 76 00 00")) << "flags";
+  EXPECT_FALSE(sound("00 01 61 00 01 00 01 76 00 00")) << "no user";
+  EXPECT_FALSE(sound("00 01 61 00 01 01 75 00 00 00")) << "no item";
+  EXPECT_FALSE(sound("00 01 61 00 02 01 75 01 76 00 00")) << "one short";
+  EXPECT_FALSE(sound("00 01 61 00 01 01 75 01 76 00 00 00")) << "a byte left over";
+  EXPECT_FALSE(sound("00 01 61 00 01 01 75 01 76 00 11 05 02")) << "said before its own report";
+}
+
+TEST(HistoryJournal, RecordsOfVersion1AreRead) {
+  const auto sealed = [](const char* hex) {
+    return Sealed(Tag::kHistoryJournal, test::FromHex(hex));
+  };
+  std::string collection;
+  std::vector<Row> rows;
+  // "u" on "v" at 0: 3 of 0 seconds on "tv"; on "w": nothing
+  ASSERT_TRUE(
+      Read(sealed("00 01 61 00 02 01 75 01 76 00 06 00 02 74 76 00 00 01 77 00 00 00 00 00"),
+           &collection, &rows));
+  EXPECT_EQ(rows, (std::vector<Row>{{"u", "v", 0, Words(3)}, {"u", "w", 0, std::string(1, '\0')}}));
+  EXPECT_TRUE(HistoryJournalDecoder::IsOne(sealed("00")));
+  EXPECT_FALSE(Sound(sealed("00 01 61 00 01 01 75 01 76 00 03 00 00 00"))) << "progress -2";
+  EXPECT_FALSE(Sound(sealed("00 01 61 00 01 01 75 01 76 00 00 00 00 00 00"))) << "a byte left over";
 }
 
 }  // namespace

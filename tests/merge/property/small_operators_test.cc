@@ -189,20 +189,23 @@ TEST(UsersMerge, SettingsOfHistoryEndTheSameInAnyOrder) {
   }
 }
 
-TEST(HistoryMerge, KeepsTheGreatestStateAndWhatIsDamaged) {
+TEST(HistoryMerge, JoinsTheStatesAndKeepsWhatIsDamaged) {
   Random random(test::Seed());
   const auto counters = std::make_shared<Counters>();
   const auto merge = NewHistoryOperator(counters);
   for (int round = 0; round < 300; ++round) {
-    HistoryView greatest;
-    std::vector<std::string> payloads(1 + Below(random, 10)), operands;
+    HistoryState joined;
+    std::vector<std::string> operands;
     bool damaged = false;
-    for (std::string& payload : payloads) {
-      PutPayload(&payload, {static_cast<int32_t>(Below(random, 3)), 0, {}, {}});
-      const HistoryView state{static_cast<int64_t>(Below(random, 5)), Below(random, 4) == 0,
-                              payload};
+    for (size_t i = 0; i <= Below(random, 10); ++i) {
+      const auto at_ms = static_cast<int64_t>(Below(random, 5));
+      HistoryState state;
+      state.at_ms = at_ms;
+      if (Below(random, 2) == 0) state.progress_s = {at_ms, static_cast<int32_t>(Below(random, 3))};
+      if (Below(random, 3) == 0) state.device = {at_ms, "tv"};
+      if (Below(random, 4) == 0) state = DeletionAt(at_ms);
       EncodeHistory(state, &operands.emplace_back());
-      if (state.Supersedes(greatest)) greatest = state;
+      joined.Join(state);
       if (Below(random, 20) != 0) continue;
       operands.emplace_back("no history");
       damaged = true;
@@ -210,9 +213,7 @@ TEST(HistoryMerge, KeepsTheGreatestStateAndWhatIsDamaged) {
     const std::string merged = MergeRandomly(random, *merge, operands);
     HistoryValue got;
     ASSERT_TRUE(got.Parse(merged));
-    EXPECT_EQ(got.state.at_ms, greatest.at_ms);
-    EXPECT_EQ(got.state.tombstone, greatest.tombstone);
-    EXPECT_EQ(got.state.payload, greatest.payload);
+    EXPECT_EQ(got.state, joined);
     EXPECT_EQ(got.damaged, damaged) << "round " << round;
   }
 }

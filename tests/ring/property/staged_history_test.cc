@@ -16,7 +16,15 @@
 namespace seendb {
 namespace {
 
-using Model = std::map<std::string, std::pair<int64_t, std::string>>;  // of one slot, by item
+using Model = std::map<std::string, HistoryState>;  // of one slot, by item
+
+const std::string kDevices[] = {"tv", "a telephone with a long name"};
+
+std::string WordsOf(const HistoryState& report) {
+  std::string bytes;
+  PutWords(&bytes, report);
+  return bytes;
+}
 
 class StagedHistoryTest : public testing::Test {
  protected:
@@ -29,17 +37,19 @@ class StagedHistoryTest : public testing::Test {
     const size_t slot = random_() % slots_.size();
     const std::string item = "item" + std::to_string(random_() % items);
     const auto at_ms = static_cast<int64_t>(random_() % 400);
-    const std::string payload(random_() % 40, static_cast<char>('a' + random_() % 3));
-    slots_[slot]->Add(7, {"u", item, at_ms, payload});
-    slots_[slot]->Add(7, {"another", item, at_ms, payload});
-    auto& known = models_[slot].emplace(item, std::pair(kNoTimeMs, "")).first->second;
-    known = std::max(known, std::pair(at_ms, payload));
+    HistoryState report;
+    report.at_ms = at_ms;
+    if (random_() % 2 == 0) report.progress_s = {at_ms, static_cast<int32_t>(random_() % 90)};
+    if (random_() % 3 == 0) report.device = {at_ms, kDevices[random_() % 2]};
+    slots_[slot]->Add(7, {"u", item, at_ms, WordsOf(report)});
+    slots_[slot]->Add(7, {"another", item, at_ms, WordsOf(report)});
+    models_[slot][item].Join(report);
   }
   // All rows, each once, newest first; of one time by item.
   std::vector<std::pair<int64_t, std::string>> Rows() const {
     std::set<std::pair<int64_t, std::string>> rows;
     for (const Model& model : models_) {
-      for (const auto& [item, state] : model) rows.insert({-state.first, item});
+      for (const auto& [item, state] : model) rows.insert({-state.at_ms, item});
     }
     std::vector<std::pair<int64_t, std::string>> sorted;
     for (const auto& [negative, item] : rows) sorted.emplace_back(-negative, item);
@@ -68,19 +78,16 @@ class StagedHistoryTest : public testing::Test {
     std::vector<std::string> texts;
     for (size_t i = 0; i < items + 2; ++i) texts.push_back("item" + std::to_string(i));
     const std::vector<std::string_view> views(texts.begin(), texts.end());
-    Model greatest;
-    staged.ForItems(views, [&](size_t i, const HistoryView& state) {
-      auto& known = greatest.emplace(texts[i], std::pair(kNoTimeMs, "")).first->second;
-      known = std::max(known, std::pair(state.at_ms, std::string(state.payload)));
+    // Views of staged texts are good within the visit alone: here devices are constants.
+    Model joined, expected;
+    staged.ForItems(views, [&](size_t i, HistoryState state) {
+      if (state.device.said()) state.device.value = kDevices[state.device.value == kDevices[1]];
+      joined[texts[i]].Join(state);
     });
-    Model expected;
     for (const Model& model : models_) {
-      for (const auto& [item, state] : model) {
-        auto& known = expected.emplace(item, std::pair(kNoTimeMs, "")).first->second;
-        known = std::max(known, state);
-      }
+      for (const auto& [item, state] : model) expected[item].Join(state);
     }
-    ASSERT_EQ(greatest, expected);
+    ASSERT_EQ(joined, expected);
   }
   StagedHistory Staged() const { return {slots_, 7, "u"}; }
 
@@ -140,7 +147,8 @@ TEST_F(StagedHistoryTest, AFrozenOneStaysAsItIs) {
 
 TEST_F(StagedHistoryTest, CopiesHaveOneBudget) {
   for (int i = 0; i < 64; ++i) {
-    slots_[0]->Add(7, {"u", "item" + std::to_string(i), i, std::string(700 << 10, 'x')});
+    const std::string item = "item" + std::to_string(i) + std::string(700 << 10, 'x');
+    slots_[0]->Add(7, {"u", item, i, std::string(1, '\0')});
   }
   FrozenBudget budget;
   StagedHistory second = Staged();

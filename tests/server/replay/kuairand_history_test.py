@@ -33,18 +33,12 @@ def heartbeats():
         yield begin_ms + played_ms, user, item, progress_s, duration_s
 
 
-def rank(state):
-    """Of equal times the greater bytes count: progress as a zigzag varint, then the duration."""
-    at_ms, progress_s, duration_s = state
-
-    def varint(number):
-        digits = []
-        while number >= 128:
-            digits.append(number % 128 + 128)
-            number //= 128
-        return bytes(digits + [number])
-    zigzag = 2 * progress_s if progress_s >= 0 else -2 * progress_s - 1
-    return at_ms, varint(zigzag) + varint(duration_s)
+def joined(one, other):
+    """The later report; of one time the larger of each number, finished above all."""
+    if one[0] != other[0]:
+        return max(one, other)
+    progress_s = FINISHED if FINISHED in (one[1], other[1]) else max(one[1], other[1])
+    return one[0], progress_s, max(one[2], other[2])
 
 
 class KuairandHistoryTest(unittest.TestCase):
@@ -70,7 +64,7 @@ class KuairandHistoryTest(unittest.TestCase):
         for at_ms, user, item, progress_s, duration_s in beats:
             items = self.states.setdefault(user, {})
             state = (at_ms, progress_s, duration_s)
-            items[item] = max(items.get(item, state), state, key=rank)
+            items[item] = joined(items.get(item, state), state)
         beats = beats + self.chance.sample(beats, len(beats) // 20)
         self.chance.shuffle(beats)
         for begin in range(0, len(beats), PER_BODY):

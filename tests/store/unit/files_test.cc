@@ -60,7 +60,7 @@ TEST(IdentityTest, IsReadAsItIsWritten) {
 TEST(IdentityTest, ADatabaseOfOtherMakingIsIncompatible) {
   const std::string json = Sample().ToJson();
   for (const auto& [from, to] :
-       {std::pair{"\"format\": 1", "\"format\": 2"}, std::pair{"\"hash\": 2", "\"hash\": 7"},
+       {std::pair{"\"format\": 2", "\"format\": 3"}, std::pair{"\"hash\": 2", "\"hash\": 7"},
         std::pair{"seendb.seen.v1", "seendb.seen.v9"}}) {
     const auto read = Identity::FromJson(Replaced(json, from, to));
     EXPECT_EQ(read.status().code(), StatusCode::kIncompatible) << to;

@@ -33,9 +33,15 @@ struct Sample {
 };
 
 std::string HistoryEntry() {
-  std::string payload, value;
-  PutPayload(&payload, {95, 120, "tv", "{}"});
-  EncodeHistory({1773144000000, false, payload}, &value);
+  constexpr int64_t kNoonMs = 1773144000000;
+  HistoryState state;
+  state.at_ms = kNoonMs;
+  state.progress_s = {kNoonMs, 95};
+  state.duration_s = {kNoonMs - 1000, 120};
+  state.device = {kNoonMs, "tv"};
+  state.fields = {kNoonMs, "{}"};
+  std::string value;
+  EncodeHistory(state, &value);
   return value;
 }
 
@@ -55,7 +61,7 @@ std::vector<Sample> Samples() {
            "54b5133a"),
        "u1", "items=2 newest=1773144000000", (uint64_t{1} << 40) + 2},
       {"history/video/2026-11", HistoryKey("u1", "v1"), HistoryEntry(), "u1 v1",
-       "at=1773144000000 progress=95 duration=120 device=tv fields={}", 0, false},
+       "at=1773144000000 progress=95 duration=120@1773143999000 device=tv fields={}", 0, false},
       {"timeline/video/2026-11", TimelineKey("u1", 1773144000000, "v1"), "", "u1 1773144000000 v1",
        "", 0, false},
   };

@@ -130,12 +130,12 @@ class RepairTest(ToolCase):
         os.mkdir(self.path("empty"))
         self.tool("repair", self.path("empty"), code=NOT_FOUND)
         with open(os.path.join(self.db, "SEENDB"), encoding="ascii") as file:
-            newer = file.read().replace('"format": 1', '"format": 2')
+            newer = file.read().replace('"format": 2', '"format": 3')
         shutil.rmtree(os.path.join(self.path("empty")))
         os.mkdir(self.path("empty"))
         with open(os.path.join(self.path("empty"), "SEENDB"), "w", encoding="ascii") as file:
             file.write(newer)
-        self.assertIn("format 2", self.tool("repair", self.path("empty"), code=3).err)
+        self.assertIn("format 3", self.tool("repair", self.path("empty"), code=3).err)
         for command in ("verify", "repair"):
             self.assertEqual(run(command, "--help").code, OK)
 

@@ -209,9 +209,9 @@ TEST_F(MoveTest, AnotherFormatOrDatabaseIsRefusedBeforeAByte) {
     std::ofstream(target_db_ + "/SEENDB") << changed;
     return Fetch().status();
   };
-  const Status format = with("\"format\": 1", "\"format\": 2");
+  const Status format = with("\"format\": 2", "\"format\": 3");
   EXPECT_EQ(format.code(), StatusCode::kIncompatible);
-  EXPECT_NE(format.message().find("format is 1 here and 2 there"), std::string_view::npos)
+  EXPECT_NE(format.message().find("format is 2 here and 3 there"), std::string_view::npos)
       << format.ToString();
   EXPECT_EQ(with("\"shards\": 3", "\"shards\": 4").code(), StatusCode::kIncompatible);
   EXPECT_EQ(with("\"id\": \"", "\"id\": \"x").code(), StatusCode::kIncompatible);
