@@ -23,18 +23,38 @@ enum FilterField : size_t {
   kDeadlineField,
   kRecordField,
   kVerifyField,
+  kInvalidField,
 };
-constexpr std::array<std::string_view, 11> kFields = {
-    "user",    "items",    "collection",  "facts",  "limit", "exclude",
-    "explain", "on_error", "deadline_ms", "record", "verify"};
+constexpr std::array<std::string_view, 12> kFields = {
+    "user",    "items",    "collection",  "facts",  "limit",  "exclude",
+    "explain", "on_error", "deadline_ms", "record", "verify", "invalid"};
 
-Status ReadIds(ondemand::value value, size_t max_ids, std::vector<IdRef>* ids,
-               std::vector<std::string_view>* tokens) {
+// What stands for no id is left out. `*refusal` is that of the first, for who does not want that:
+// whether it may be left out can come behind it.
+struct IdsReading {
+  std::vector<IdRef>* ids;
+  std::vector<std::string_view>* tokens;  // may be null
+  std::vector<uint32_t>* no_ids;          // may be null
+  Status* refusal;
+};
+
+Status ReadIds(ondemand::value value, const char* name, size_t max_ids, const IdsReading& into) {
   std::string_view token;
-  return ReadElements(value, max_ids, "ids", [&](size_t, ondemand::value item) {
-    Status status = ReadId(item, &ids->emplace_back(), &token);
-    if (tokens != nullptr) tokens->push_back(token);
-    return status;
+  return ReadElements(value, max_ids, "ids", [&](size_t position, ondemand::value item) {
+    IdRef id;
+    bool no_id = false;
+    Status status = ReadId(item, &id, &token, &no_id);
+    if (no_id) {
+      if (into.no_ids != nullptr) into.no_ids->push_back(static_cast<uint32_t>(position));
+      if (into.refusal->ok()) {
+        *into.refusal = Within(std::move(status), PointerTo(name) + "/" + std::to_string(position));
+      }
+      return Status::Ok();
+    }
+    if (!status.ok()) return status;
+    into.ids->push_back(id);
+    if (into.tokens != nullptr) into.tokens->push_back(token);
+    return Status::Ok();
   });
 }
 
@@ -71,6 +91,16 @@ Status ReadOnError(ondemand::value value, OnError* on_error) {
   return Status::Ok();
 }
 
+Status ReadInvalid(ondemand::value value, bool* skip) {
+  std::string_view text;
+  if (Status status = ReadText(value, &text); !status.ok()) return status;
+  if (text != "refuse" && text != "skip") {
+    return Status::InvalidArgument("must be \"refuse\" or \"skip\"");
+  }
+  *skip = text == "skip";
+  return Status::Ok();
+}
+
 Status ReadDeadline(ondemand::value value, int64_t* deadline_us) {
   uint64_t ms = 0;
   if (Status status = ReadUint(value, &ms); !status.ok()) return status;
@@ -78,14 +108,16 @@ Status ReadDeadline(ondemand::value value, int64_t* deadline_us) {
   return Status::Ok();
 }
 
-Status ReadField(size_t field, ondemand::value value, size_t max_candidates, FilterCall* call) {
+Status ReadField(size_t field, ondemand::value value, size_t max_candidates, FilterCall* call,
+                 Status* refusal) {
   FilterRequest& request = call->request;
   std::string_view token;
   switch (field) {
     case kUserField:
       return ReadId(value, &request.user, &token);
     case kItemsField:
-      return ReadIds(value, max_candidates, &call->items, &call->tokens);
+      return ReadIds(value, "items", max_candidates,
+                     {&call->items, &call->tokens, &call->no_ids, refusal});
     case kCollectionField:
       return ReadText(value, &request.collection);
     case kFactsField:
@@ -94,7 +126,7 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
       return ReadLimit(value, &request.limit);
     case kExcludeField:
       call->has_exclude = true;
-      return ReadIds(value, max_candidates, &call->exclude, nullptr);
+      return ReadIds(value, "exclude", max_candidates, {&call->exclude, nullptr, nullptr, refusal});
     case kExplainField:
       return ReadBool(value, &request.explain);
     case kOnErrorField:
@@ -103,8 +135,10 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
       return ReadDeadline(value, &request.deadline_us);
     case kRecordField:
       return ReadBool(value, &request.record);
-    default:
+    case kVerifyField:
       return ReadBool(value, &request.verify);
+    default:
+      return ReadInvalid(value, &call->skips_invalid);
   }
 }
 
@@ -135,6 +169,13 @@ void AppendReason(const Reason& reason, const Policy& policy, std::string* out) 
       out->append("\"play:").append(BucketLabel(policy, reason.bucket_index)).append("\"");
       return;
   }
+}
+
+// How many that stand for no id lie among the first candidates, of which `examined` are ids.
+size_t InvalidWithin(const FilterCall& call, size_t examined) {
+  size_t invalid = 0;
+  while (invalid < call.no_ids.size() && call.no_ids[invalid] <= examined + invalid) ++invalid;
+  return invalid;
 }
 
 /// One member an item seen or refuted, keyed by its text; an item asked twice is explained once.
@@ -172,13 +213,17 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
   call->items.clear();
   call->exclude.clear();
   call->tokens.clear();
+  call->no_ids.clear();
   call->has_exclude = false;
+  call->skips_invalid = false;
+  Status refusal;
   FieldSet fields(kFields);
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
-    return ReadField(field, value, max_candidates, call);
+    return ReadField(field, value, max_candidates, call, &refusal);
   });
   if (status.ok()) status = fields.Require(kUserField);
   if (status.ok()) status = fields.Require(kItemsField);
+  if (status.ok() && !call->skips_invalid) status = std::move(refusal);
   if (!status.ok()) return status;
   call->request.items = call->items;
   call->request.exclude = call->exclude;
@@ -205,8 +250,13 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
     out->append(",\"duplicates\":");
     AppendNumber(response.duplicates, out);
   }
+  const size_t invalid = InvalidWithin(call, response.examined);
+  if (invalid > 0) {
+    out->append(",\"invalid\":");
+    AppendNumber(invalid, out);
+  }
   out->append(",\"examined\":");
-  AppendNumber(response.examined, out);
+  AppendNumber(response.examined + invalid, out);
   if (call.request.verify) {
     out->append(",\"refuted\":");
     AppendNumber(response.refuted, out);

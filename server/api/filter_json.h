@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,9 @@ struct FilterCall {
   FilterRequest request;  ///< views into the fields below and the body
   std::vector<IdRef> items, exclude;
   std::vector<std::string_view> tokens;  ///< items as they came
+  std::vector<uint32_t> no_ids;          ///< places among the items of what stands for no id
   bool has_exclude = false;
+  bool skips_invalid = false;  ///< what stands for no id is passed over
 };
 
 /// FilterRequest::deadline_us of so many ms. 0 ms has always passed: it asks for what needs no

@@ -143,16 +143,26 @@ Status FieldSet::Require(size_t index) const {
 std::string_view TokenOf(ondemand::value& value) { return WithoutTail(value.raw_json_token()); }
 
 Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw) {
+  bool no_id = false;
+  return ReadId(value, id, raw, &no_id);
+}
+
+Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw, bool* no_id) {
   *raw = TokenOf(value);
+  *no_id = false;
   if (!raw->empty() && raw->front() == '"') {
     std::string_view text;
     if (Status status = TextOf(value, *raw, &text); !status.ok()) return status;
+    *no_id = text.empty() || text.size() > kMaxIdBytes;
     if (text.empty()) return Status::InvalidArgument("id is empty");
     if (text.size() > kMaxIdBytes) {
       return Status::InvalidArgument("id is longer than " + std::to_string(kMaxIdBytes) + " bytes");
     }
     *id = IdRef(text);
     return Status::Ok();
+  }
+  if (!raw->empty() && raw->front() == 'n') {  // no other value begins so
+    if (const auto error = value.is_null().get(*no_id)) return Malformed(error);
   }
   uint64_t number = 0;
   if (raw->empty() || !IsDigit(raw->front()) || !ParseUint(*raw, &number)) {

@@ -74,6 +74,9 @@ class FieldSet {
 std::string_view TokenOf(ondemand::value& value);
 /// Readers of one value; a refusal's field is left to the caller.
 Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw);
+/// The same. What is refused may stand for no id at all, null, an empty text or one that is longer
+/// than an id: then `*no_id` is true, and reading can go on behind it.
+Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw, bool* no_id);
 Status ReadText(ondemand::value value, std::string_view* text);
 Status ReadUint(ondemand::value value, uint64_t* number);
 Status ReadBool(ondemand::value value, bool* flag);

@@ -79,14 +79,37 @@ bool PlainLimits(const Json& object, PlainFilter* filter) {
   return true;
 }
 
+bool CountsAtMost(const Json& object, const char* name) {
+  return fuzz::IsAbsent(object, name) || object.at(name).size() <= kMostIds;
+}
+
+/// Takes out of a list what stands for no id.
+void SkipNoIds(Json* object, const char* name) {
+  if (fuzz::IsAbsent(*object, name) || !object->at(name).is_array()) return;
+  Json kept = Json::array();
+  for (const Json& item : object->at(name)) {
+    const size_t bytes = item.is_string() ? item.get_ref<const std::string&>().size() : 1;
+    if (!item.is_null() && bytes > 0 && bytes <= kMaxIdBytes) kept.push_back(item);
+  }
+  (*object)[name] = kept;
+}
+
 std::optional<PlainFilter> ReadPlainly(std::string_view body) {
-  const auto document = fuzz::PlainDocument(body);
-  if (!document ||
-      !fuzz::HasOnly(*document, {"user", "items", "collection", "facts", "limit", "exclude",
-                                 "explain", "on_error", "deadline_ms", "record", "verify"})) {
+  auto document = fuzz::PlainDocument(body);
+  if (!document || !fuzz::HasOnly(*document, {"user", "items", "collection", "facts", "limit",
+                                              "exclude", "explain", "on_error", "deadline_ms",
+                                              "record", "verify", "invalid"})) {
     return {};
   }
   PlainFilter filter;
+  std::optional<std::string> invalid;
+  if (!fuzz::PlainText(*document, "invalid", &invalid)) return {};
+  if (invalid && *invalid != "skip" && *invalid != "refuse") return {};
+  const bool counted = CountsAtMost(*document, "items") && CountsAtMost(*document, "exclude");
+  if (invalid == "skip" && counted) {
+    SkipNoIds(&*document, "items");
+    SkipNoIds(&*document, "exclude");
+  }
   const auto user = fuzz::PlainId(*document, "user");
   const auto items = fuzz::PlainIds(*document, "items", kMostIds);
   const auto exclude = fuzz::PlainIds(*document, "exclude", kMostIds);

@@ -31,7 +31,7 @@ class TeachingTest : public ServiceTest {
 TEST_F(TeachingTest, UnknownFieldsNameTheNearestAndTheKnown) {
   EXPECT_EQ(Message(Method::kPost, "/filter", R"({"usr":"u"})"),
             "unknown field; did you mean `user`? Known: user, items, collection, facts, limit, "
-            "exclude, explain, on_error, deadline_ms, record, verify");
+            "exclude, explain, on_error, deadline_ms, record, verify, invalid");
   EXPECT_EQ(field_, "/usr");
   EXPECT_EQ(Message(Method::kPost, "/plays", R"({"events":[{"user":1,"itme":2}]})"),
             "unknown field; did you mean `item`? Known: user, item, at, progress_s, duration_s, "

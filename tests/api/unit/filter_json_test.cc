@@ -73,6 +73,7 @@ class Reference {
     const Json json = Json::parse(body.begin(), body.end(), watch, false);
     if (json.is_discarded() || !json.is_object() || repeated) return std::nullopt;
     Reference reference;
+    reference.skips_ = json.contains("invalid") && json["invalid"] == "skip";
     for (const auto& [key, value] : json.items()) reference.Member(key, value);
     if (!json.contains("user") || !json.contains("items")) return std::nullopt;
     if (!reference.good_) return std::nullopt;
@@ -86,11 +87,18 @@ class Reference {
              value.get_ref<const std::string&>().size() <= kMaxIdBytes;
     return value.is_string() ? value.get<std::string>() : "";
   }
+  static bool StandsForNone(const Json& value) {
+    if (!value.is_string()) return value.is_null();
+    const std::string& text = value.get_ref<const std::string&>();
+    return text.empty() || text.size() > kMaxIdBytes;
+  }
   std::vector<std::string> Ids(const Json& value) {
     std::vector<std::string> ids;
     good_ &= value.is_array() && value.size() <= kMaxItems;
     if (good_) {
-      for (const Json& id : value) ids.push_back(Id(id));
+      for (const Json& id : value) {
+        if (!skips_ || !StandsForNone(id)) ids.push_back(Id(id));
+      }
     }
     return ids;
   }
@@ -108,7 +116,7 @@ class Reference {
   }
   void Known(const std::string& key) {
     good_ &= std::set<std::string>{"exclude", "collection", "limit",    "deadline_ms", "explain",
-                                   "record",  "verify",     "on_error", "facts"}
+                                   "record",  "verify",     "on_error", "facts",       "invalid"}
                  .contains(key);
   }
   void Member(const std::string& key, const Json& value) {
@@ -136,6 +144,8 @@ class Reference {
       meaning_.verify = Flag(value);
     } else if (key == "on_error") {
       meaning_.fail = Word(value, {"fail", "degrade"}) == "fail";
+    } else if (key == "invalid") {
+      Word(value, {"skip", "refuse"});
     } else if (key == "facts") {
       good_ &= value.is_array();
       if (value.is_array() && value.empty()) return;
@@ -150,6 +160,7 @@ class Reference {
 
   Meaning meaning_;
   bool good_ = true;
+  bool skips_ = false;
 };
 
 const char* const kSeeds[] = {
@@ -158,6 +169,7 @@ const char* const kSeeds[] = {
     R"({"user":7,"items":[],"facts":["plays"],"limit":5,"exclude":["v9",1],"explain":true})",
     R"({"items":["\u00e9","\ud83d\ude00","a\"b"],"user":"\\","on_error":"fail","deadline_ms":3})",
     R"( { "user" : "x" , "items" : [ 18446744073709551615 , "0" ] , "record" : false, "verify":true } )",
+    R"({"user":"u","items":["",null,1,"v"],"exclude":[null,"w"],"invalid":"skip"})",
     "{\"user\":\"caf\xC3\xA9\",\"items\":[\"\xE6\xBC\xA2\"],\"facts\":[\"impressions\",\"plays\"]}",
 };
 const char* const kPieces[] = {
@@ -298,6 +310,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{R"({"user":"u","items":[],"verify":[]})", "/verify", "true or false"},
         Refused{R"({"user":"u","items":[],"on_error":"panic"})", "/on_error", "must be"},
         Refused{R"({"user":"u","items":[],"collection":1})", "/collection", "string"},
+        Refused{R"({"user":"u","items":[],"invalid":"drop"})", "/invalid", "must be"},
+        Refused{R"({"user":"u","items":[1,null]})", "/items/1", "id must be"},
+        Refused{R"({"user":"u","items":[1,""],"invalid":"refuse"})", "/items/1", "empty"},
+        Refused{R"({"user":"u","items":[1],"exclude":[""]})", "/exclude/0", "empty"},
+        Refused{R"({"user":"","items":[],"invalid":"skip"})", "/user", "empty"},
+        Refused{R"({"user":"u","items":["",1.5],"invalid":"skip"})", "/items/1", "id must be"},
+        Refused{R"({"user":"u","items":[nul],"invalid":"skip"})", "/items/0", "JSON syntax"},
         Refused{R"({"user":"u","items":[],"deadline_ms":1.5})", "/deadline_ms", "integer"}));
 
 TEST(FilterJsonTest, RefusesIdsAndListsOverTheLimit) {
@@ -365,6 +384,32 @@ TEST(FilterJsonTest, CountsDuplicatesWhereThereAreAny) {
   std::string out;
   AppendFilterAnswer(call, response, Policy(), &out);
   EXPECT_EQ(out, R"({"unseen":[1,2],"seen":0,"duplicates":2,"examined":4,"degraded":false})");
+}
+
+// Whether they may be skipped comes behind the items.
+TEST(FilterJsonTest, CountsWhatStandsForNoIdAmongTheExamined) {
+  const std::string too_long = '"' + std::string(kMaxIdBytes + 1, 'x') + '"';
+  const Padded body(R"({"user":"u","items":["",1,null,2,)" + too_long +
+                    R"(,3],"exclude":["",4],"invalid":"skip"})");
+  JsonDocument document;
+  FilterCall call;
+  ASSERT_TRUE(ParseFilter(body.view(), kMaxItems, &document, &call).ok());
+  ASSERT_EQ(call.items.size(), 3u);
+  EXPECT_EQ(call.exclude.size(), 1u);
+  EXPECT_EQ(call.no_ids, (std::vector<uint32_t>{0, 2, 4}));
+  FilterResponse response;
+  response.unseen = {0};
+  response.examined = 1;  // stopped by a limit
+  std::string out;
+  AppendFilterAnswer(call, response, Policy(), &out);
+  EXPECT_EQ(out,
+            R"({"unseen":[1],"seen":0,"excluded":0,"invalid":2,"examined":3,"degraded":false})");
+  response.unseen = {0, 1, 2};
+  response.examined = 3;
+  out.clear();
+  AppendFilterAnswer(call, response, Policy(), &out);
+  EXPECT_EQ(
+      out, R"({"unseen":[1,2,3],"seen":0,"excluded":0,"invalid":3,"examined":6,"degraded":false})");
 }
 
 TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
