@@ -180,43 +180,40 @@ void TellServed(Router* router, const FilterRequest& request, const FilterRespon
   router->Served(request.user, request.collection, items, response.recorded_at_ms);
 }
 
-void HandleBinaryFilter(Call& call, FilterWait* wait) {
-  thread_local std::vector<IdRef> items;
-  thread_local FilterRequest request;
-  thread_local FilterResponse response;
-  const std::optional<UnseenForm> form = ParseAccept(call.request.head.accept);
-  if (!form) {
-    return http::WriteError(
-        {406, "not_acceptable",
-         "Accept must allow " + std::string(kBitmapType) + " or " + std::string(kIndexesType)},
-        &call.response);
+/// Asks, in the user's turn where the request records, and tells the log of a cluster what was
+/// recorded. kIncomplete: `*wait` says what it waits for (AnswerFilter), and nothing was done.
+Status AskInTurnAndTell(Context& context, FilterRequest* request, FilterWait* wait, EntryPtr* entry,
+                        FilterResponse* response) {
+  if (Status found = FindEntry(context, *request, wait->caller, entry); !found.ok()) return found;
+  if (AsksOldStore(context, *request, wait)) return Status(StatusCode::kIncomplete, "");
+  if (wait->for_disk != nullptr && request->record &&
+      (*entry)->policy.durability == Durability::kSync) {
+    *wait->for_disk = true;
+    return Status(StatusCode::kIncomplete, "");
   }
-  EntryPtr entry;
-  Status status = ParseBinaryFilter(call, &request, &items);
-  if (status.ok()) call.response.log_tag = call.context.requests.TagOf(request.user);
-  if (status.ok()) status = FindEntry(call.context, request, call.caller(), &entry);
-  if (status.ok() && AsksOldStore(call.context, request, wait)) return;
-  Spend(call.request.age_us, &request);
-  request.memory_only = call.plan.executor == http::Executor::kInline;
-  if (status.ok()) status = Ask(call.context, &request, *wait, entry, &response);
-  if (status.code() == StatusCode::kIncomplete) {
-    call.response.move_to_worker = true;
-    return;
+  Spend(wait->age_us, request);
+  request->memory_only = wait->for_disk != nullptr;
+  const bool in_turn = request->record && wait->waiting != nullptr;
+  Status status = in_turn ? AskInTurn(context, request, *entry, wait, response)
+                          : Ask(context, request, *wait, *entry, response);
+  if (status.ok() && context.router != nullptr && request->record && response->recorded) {
+    TellServed(context.router, *request, *response);
   }
-  if (!status.ok()) return call.Refuse(status);
-  WriteBinaryAnswer(request, response, *form, &call.response);
+  if (status.code() == StatusCode::kIncomplete && response->needs_disk) *wait->for_disk = true;
+  return status;
 }
 
-void HandleJsonFilter(Call& call, FilterWait* wait) {
-  const Status status = AnswerFilter(call.context, call.request.body, wait, &call.response.body);
-  call.response.log_tag = wait->log_tag;
-  if (call.response.move_to_worker || wait->question) return;
-  if (status.code() == StatusCode::kIncomplete) {
-    call.response.later = true;
-    call.response.later_us = wait->later_us;
-  } else if (!status.ok()) {
-    call.Refuse(status);
-  }
+Status AnswerBinary(Call& call, UnseenForm form, FilterWait* wait) {
+  thread_local std::vector<IdRef> ids;
+  thread_local FilterRequest request;
+  thread_local FilterResponse response;
+  Status status = ParseBinaryFilter(call, &request, &ids);
+  if (!status.ok()) return status;
+  wait->log_tag = call.context.requests.TagOf(request.user);
+  EntryPtr entry;
+  status = AskInTurnAndTell(call.context, &request, wait, &entry, &response);
+  if (status.ok()) WriteBinaryAnswer(request, response, form, &call.response);
+  return status;
 }
 
 void HandleOnce(Call& call, FilterWait* wait) {
@@ -226,10 +223,26 @@ void HandleOnce(Call& call, FilterWait* wait) {
   wait->priority = call.plan.ticket.priority;
   wait->lacks = call.lacks;
   if (call.plan.executor == http::Executor::kInline) wait->for_disk = &call.response.move_to_worker;
+  Status status;
   if (ParseMediaType(call.request.head.content_type) == MediaType::kBinary) {
-    HandleBinaryFilter(call, wait);
+    const std::optional<UnseenForm> form = ParseAccept(call.request.head.accept);
+    if (!form) {
+      return http::WriteError(
+          {406, "not_acceptable",
+           "Accept must allow " + std::string(kBitmapType) + " or " + std::string(kIndexesType)},
+          &call.response);
+    }
+    status = AnswerBinary(call, *form, wait);
   } else {
-    HandleJsonFilter(call, wait);
+    status = AnswerFilter(call.context, call.request.body, wait, &call.response.body);
+  }
+  call.response.log_tag = wait->log_tag;
+  if (call.response.move_to_worker || wait->question) return;
+  if (status.code() == StatusCode::kIncomplete) {
+    call.response.later = true;
+    call.response.later_us = wait->later_us;
+  } else if (!status.ok()) {
+    call.Refuse(status);
   }
 }
 
@@ -303,29 +316,12 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   thread_local FilterCall call;
   thread_local FilterResponse response;
   JsonDocument document;
-  EntryPtr entry;
   Status status = ParseFilter(json, context.max_candidates, &document, &call);
-  if (status.ok()) wait->log_tag = context.requests.TagOf(call.request.user);
-  if (status.ok()) status = FindEntry(context, call.request, wait->caller, &entry);
   if (!status.ok()) return status;
-  if (AsksOldStore(context, call.request, wait)) return Status(StatusCode::kIncomplete, "");
-  if (wait->for_disk != nullptr && call.request.record &&
-      entry->policy.durability == Durability::kSync) {
-    *wait->for_disk = true;
-    return status;
-  }
-  Spend(wait->age_us, &call.request);
-  call.request.memory_only = wait->for_disk != nullptr;
-  if (call.request.record && wait->waiting != nullptr) {
-    status = AskInTurn(context, &call.request, entry, wait, &response);
-  } else {
-    status = Ask(context, &call.request, *wait, entry, &response);
-  }
+  wait->log_tag = context.requests.TagOf(call.request.user);
+  EntryPtr entry;
+  status = AskInTurnAndTell(context, &call.request, wait, &entry, &response);
   if (status.ok()) AppendFilterAnswer(call, response, entry->policy, out);
-  if (status.ok() && context.router != nullptr && call.request.record && response.recorded) {
-    TellServed(context.router, call.request, response);
-  }
-  if (status.code() == StatusCode::kIncomplete && response.needs_disk) *wait->for_disk = true;
   return status;
 }
 

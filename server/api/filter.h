@@ -32,10 +32,10 @@ struct FilterWait {
 
 /// Answers the request in `json` (followed by http::kBodyPadding readable bytes), appending to
 /// `*out`; on failure nothing is appended. Where the request would sync to disk, or memory
-/// alone can't tell the answer (kIncomplete), and `wait->for_disk` is not null, that is set, and
-/// nothing is done. kIncomplete with `wait->question`: nothing was done. kIncomplete without both:
-/// another recording request of its user is under way; nothing was done, `wait->waiting` is resumed
-/// with the turn.
+/// alone can't tell the answer, and `wait->for_disk` is not null, that is set, nothing is done, and
+/// the answer is kIncomplete. kIncomplete with `wait->question`: nothing was done. kIncomplete
+/// without both: another recording request of its user is under way; nothing was done,
+/// `wait->waiting` is resumed with the turn.
 Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out);
 
 }  // namespace seendb::api

@@ -5,6 +5,7 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 #include "api/filter_json.h"
 #include "base/utf8.h"
@@ -15,8 +16,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "bodies are read as they are");
 
-constexpr std::array<std::string_view, 8> kParameters = {
-    "user", "collection", "ids", "count", "limit", "on_error", "deadline_ms", "verify"};
+constexpr std::array<std::string_view, 10> kParameters = {
+    "user",  "collection", "ids",         "count",  "exclude",
+    "limit", "on_error",   "deadline_ms", "record", "verify"};
 
 Status TooMany(size_t most) {
   return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/body");
@@ -75,12 +77,12 @@ Status ReadNumber(const Call& call, const char* name, std::optional<uint64_t>* n
   return Status::Ok();
 }
 
-Status ReadVerify(const Call& call, bool* verify) {
-  const std::string_view text = call.Query("verify").value_or("false");
+Status ReadFlag(const Call& call, const char* name, bool* flag) {
+  const std::string_view text = call.Query(name).value_or("false");
   if (text != "true" && text != "false") {
-    return Status::InvalidArgument("must be true or false", "/verify");
+    return Status::InvalidArgument("must be true or false", std::string("/") + name);
   }
-  *verify = text == "true";
+  *flag = text == "true";
   return Status::Ok();
 }
 
@@ -101,7 +103,8 @@ Status ReadParameters(const Call& call, FilterRequest* request) {
   request->limit = static_cast<uint32_t>(std::min<uint64_t>(limit.value_or(0), UINT32_MAX));
   if (Status status = ReadNumber(call, "deadline_ms", &deadline_ms); !status.ok()) return status;
   if (deadline_ms) request->deadline_us = DeadlineUs(*deadline_ms);
-  return ReadVerify(call, &request->verify);
+  if (Status status = ReadFlag(call, "record", &request->record); !status.ok()) return status;
+  return ReadFlag(call, "verify", &request->verify);
 }
 
 // A body of another width than its sender meant (4-byte numbers, say) has another count of ids.
@@ -113,6 +116,25 @@ Status CheckCount(const Call& call, size_t got) {
                                      std::to_string(*count) +
                                      ": ids=u64 is 8 bytes an id, little-endian",
                                  "/count");
+}
+
+// The last ids are excluded, the others are the items.
+Status Divide(const Call& call, const std::vector<IdRef>& ids, FilterRequest* request) {
+  std::optional<uint64_t> exclude;
+  if (Status status = ReadNumber(call, "exclude", &exclude); !status.ok()) return status;
+  const size_t excluded = exclude.value_or(0);
+  if (exclude && *exclude > ids.size()) {
+    return Status::InvalidArgument("the body has " + std::to_string(ids.size()) + " ids",
+                                   "/exclude");
+  }
+  const size_t most = call.context.max_candidates;
+  if (excluded > most) {
+    return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/exclude");
+  }
+  const std::span<const IdRef> all(ids);
+  request->items = all.first(ids.size() - excluded);
+  request->exclude = all.last(excluded);
+  return request->items.size() <= most ? Status::Ok() : TooMany(most);
 }
 
 bool IsRefused(std::string_view parameters) {
@@ -142,19 +164,20 @@ bool IsBinaryFilterParameter(std::string_view name) {
   return std::find(kParameters.begin(), kParameters.end(), name) != kParameters.end();
 }
 
-Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* items) {
+Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* ids) {
   *request = FilterRequest();
-  items->clear();
+  ids->clear();
   if (Status status = ReadParameters(call, request); !status.ok()) return status;
-  const std::string_view ids = call.Query("ids").value_or("");
-  if (ids != "u64" && ids != "string") {
+  const std::string_view form = call.Query("ids").value_or("");
+  if (form != "u64" && form != "string") {
     return Status::InvalidArgument("must be u64 or string", "/ids");
   }
   const std::string_view body = call.request.body;
-  const size_t most = call.context.max_candidates;
-  Status status = ids == "u64" ? ReadNumbers(body, most, items) : ReadTexts(body, most, items);
-  request->items = *items;
-  return status.ok() ? CheckCount(call, items->size()) : status;
+  const size_t lists = call.Query("exclude") ? 2 : 1;
+  const size_t most = lists * call.context.max_candidates;
+  Status status = form == "u64" ? ReadNumbers(body, most, ids) : ReadTexts(body, most, ids);
+  if (status.ok()) status = CheckCount(call, ids->size());
+  return status.ok() ? Divide(call, *ids, request) : status;
 }
 
 void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer, UnseenForm form,
@@ -177,6 +200,15 @@ void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answe
   headers = "\r\nSeenDB-Seen: " + std::to_string(answer.seen) +
             "\r\nSeenDB-Examined: " + std::to_string(answer.examined) +
             "\r\nSeenDB-Degraded: " + std::to_string(answer.missing.size());
+  if (!request.exclude.empty()) {
+    headers += "\r\nSeenDB-Excluded: " + std::to_string(answer.excluded);
+  }
+  if (request.record) {
+    headers += answer.recorded ? "\r\nSeenDB-Recorded: true" : "\r\nSeenDB-Recorded: false";
+  }
+  if (answer.beyond_cap > 0) {
+    headers += "\r\nSeenDB-Beyond-Cap: " + std::to_string(answer.beyond_cap);
+  }
   if (answer.duplicates > 0) {
     headers += "\r\nSeenDB-Duplicates: " + std::to_string(answer.duplicates);
   }

@@ -3,6 +3,7 @@
 //
 //   ids=u64      the body is the items, 8 bytes each
 //   ids=string   the body is the items, each a u32 length and so many bytes of UTF-8
+//   exclude=N    the last N of these are no items, but never returned
 //
 // The answer is a bitmap, one bit an item, least significant bit first, 1 = unseen; or the unseen
 // items' positions as u32. Numbers and canonical decimal text are the same id, as in JSON.
@@ -33,14 +34,16 @@ std::optional<UnseenForm> ParseAccept(std::string_view header);
 /// True for the query parameters of a binary request.
 bool IsBinaryFilterParameter(std::string_view name);
 
-/// Reads query and body of `call` into `*request` and `*items`, both views into the call. At most
-/// Context::max_candidates items.
-Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* items);
+/// Reads query and body of `call` into `*request` and `*ids`, both views into the call. At most
+/// Context::max_candidates items, and as many excluded.
+Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* ids);
 
 /// Puts the answer to `request` into `*response`: the body, its type and the headers SeenDB-Seen
-/// (items seen), SeenDB-Degraded (parts that could not be read; 0: whole), where verifying was
-/// asked for SeenDB-Refuted (items that filters falsely called seen) and, where there are any,
-/// SeenDB-Missing (the names of the parts).
+/// (items seen), SeenDB-Examined, SeenDB-Degraded (parts that could not be read; 0: whole), where
+/// something was excluded SeenDB-Excluded, where recording was asked for SeenDB-Recorded (true or
+/// false), where verifying was asked for SeenDB-Refuted (items that filters falsely called seen)
+/// and, where there are any, SeenDB-Duplicates, SeenDB-Beyond-Cap and SeenDB-Missing (the names of
+/// the parts).
 void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer, UnseenForm form,
                        http::Response* response);
 

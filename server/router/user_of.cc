@@ -80,7 +80,7 @@ std::optional<Question> QuestionOf(const api::Call& call, const Engine& engine) 
     return Of(IdRef(call.plan.arguments.front()), false, engine);
   }
   if (const auto user = call.Query("user")) {
-    auto found = Of(IdRef(*user), false, engine);
+    auto found = Of(IdRef(*user), call.Query("record") == "true", engine);
     uint64_t ms = 0;
     const std::string_view asked = call.Query("deadline_ms").value_or("");
     const auto [stop, error] = std::from_chars(asked.data(), asked.data() + asked.size(), ms);

@@ -147,6 +147,36 @@ TEST_F(FilterBinaryTest, DuplicatesAreCountedWhereThereAreAny) {
             "\r\nSeenDB-Duplicates: 2");
 }
 
+TEST_F(FilterBinaryTest, TheLastIdsAreExcludedWhereThatIsAskedFor) {
+  See({"2"});
+  const std::string body = Numbers({1, 2, 3, 4, 3, 9});
+  const http::Response response = Ask(std::string(kNumbers) + "&exclude=2&count=6", body);
+  EXPECT_EQ(response.body, std::string(1, 0b1001));
+  EXPECT_NE(response.headers.find("\r\nSeenDB-Excluded: 1"), std::string::npos) << response.headers;
+  EXPECT_NE(response.headers.find("\r\nSeenDB-Examined: 4"), std::string::npos) << response.headers;
+  ExpectRefused(std::string(kNumbers) + "&exclude=7", body, "/exclude");
+  ExpectRefused(std::string(kNumbers) + "&exclude=-1", body, "/exclude");
+  EXPECT_EQ(Ask(std::string(kNumbers) + "&exclude=6", body).body, "");
+  // At most ten of each.
+  const std::vector<uint64_t> twenty(20, 5), eleven(11, 5);
+  EXPECT_EQ(Ask(std::string(kNumbers) + "&exclude=10", Numbers(twenty)).status, 200u);
+  ExpectRefused(std::string(kNumbers) + "&exclude=9", Numbers(twenty), "more than 10 ids");
+  ExpectRefused(std::string(kNumbers) + "&exclude=11", Numbers(eleven), "more than 10 ids");
+  ExpectRefused(kNumbers, Numbers(eleven), "more than 10 ids");
+}
+
+TEST_F(FilterBinaryTest, WhatIsReturnedIsRecordedWhereThatIsAskedFor) {
+  See({"2"});
+  const std::string target = std::string(kNumbers) + "&record=true&limit=2";
+  const http::Response first = Ask(target, Numbers({1, 2, 3, 4}));
+  EXPECT_EQ(first.body, std::string(1, 0b101));
+  EXPECT_NE(first.headers.find("\r\nSeenDB-Recorded: true"), std::string::npos) << first.headers;
+  const http::Response second = Ask(target, Numbers({1, 2, 3, 4}));
+  EXPECT_EQ(second.body, std::string(1, 0b1000)) << "1 and 3 are served";
+  ExpectRefused(std::string(kNumbers) + "&record=1", Numbers({1}), "/record");
+  EXPECT_EQ(Ask(kNumbers, Numbers({9})).headers.find("SeenDB-Recorded"), std::string::npos);
+}
+
 TEST_F(FilterBinaryTest, BodiesAreCheckedToTheByte) {
   ExpectRefused(kNumbers, "123456789", "cut off at byte 8");
   ExpectRefused(kTexts, Texts({"a"}) + "\1\0\0", "a length is cut off at byte 5");

@@ -40,12 +40,12 @@ public class RoundTrip {
 
     Recorded recorded = write.recordPlays(new PlaysRequest()
         .addEventsItem(play(user, new Id(7L), at).progressS(12))
-        .addEventsItem(play(user, new Id("film"), at + 1)), null);
+        .addEventsItem(play(user, new Id("film"), at + 1)), null, null, null, null, null);
     check(recorded.getAccepted() == 2, recorded);
 
     FilterResult filtered = read.filter(new FilterRequest().user(new Id(user)).items(List.of(
         new Id(7L), new Id("film"), new Id(8L), new Id("18446744073709551615"), new Id("new"))),
-        null, null, null, null, null, null, null, null);
+        null, null, null, null, null, null, null, null, null, null);
     check(filtered.getSeen() == 2 && filtered.getUnseen().size() == 3, filtered);
     check(filtered.getUnseen().get(0).getActualInstance().toString().equals("8"), filtered);
     check(filtered.getUnseen().get(1).getActualInstance().equals("18446744073709551615"), filtered);
@@ -60,7 +60,7 @@ public class RoundTrip {
     check(admin.stats().getPlaysAccepted() >= 2, "stats");
 
     try {
-      write.recordPlays(new PlaysRequest().addEventsItem(play(user, new Id(9L), 0)), null);
+      write.recordPlays(new PlaysRequest().addEventsItem(play(user, new Id(9L), 0)), null, null, null, null, null);
       throw new IllegalStateException("a play of 1970 was accepted");
     } catch (ApiException refused) {
       check(refused.getCode() == 422, refused.getCode());
