@@ -1,5 +1,6 @@
 #include "api/catalog.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,20 @@ std::shared_ptr<const CatalogEntry> Catalog::Find(std::string_view name) const {
   const auto found = entries->find(name);
   if (found == entries->end()) return nullptr;
   return {std::move(entries), &found->second};
+}
+
+bool Catalog::KeepNoHistory(std::span<const std::string_view> names) const {
+  const std::shared_ptr<const Entries> entries = Current();
+  const auto keeps = [](const CatalogEntry& entry) { return entry.policy.history.enabled; };
+  if (names.empty()) {
+    return all_.load(std::memory_order_relaxed) &&
+           std::none_of(entries->begin(), entries->end(),
+                        [&](const auto& one) { return keeps(one.second); });
+  }
+  return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
+    const auto found = entries->find(name);
+    return found != entries->end() && !keeps(found->second);
+  });
 }
 
 Status Catalog::Unknown(std::string_view name, std::string_view field) const {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,9 @@ class Catalog {
   /// kNotFound of `field`, with the name that may have been meant; kUnavailable where there may be
   /// others.
   Status Unknown(std::string_view name, std::string_view field) const;
+  /// Whether all of these collections are there, and none keeps history; of no names: whether none
+  /// at all does.
+  bool KeepNoHistory(std::span<const std::string_view> names) const;
   /// True when some collection syncs each batch, or looks up first plays of the day, so that
   /// recording may wait for the disk.
   bool RecordingMayWait() const noexcept { return may_wait_.load(std::memory_order_relaxed); }

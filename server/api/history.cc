@@ -53,6 +53,16 @@ Status MayUseThese(const ops::Token* caller, const std::vector<std::string_view>
   return may;
 }
 
+/// Whether the answer is that these collections keep no history: then it is written, and the status
+/// of the read, which found none, is ok.
+bool SaysKeptNone(Call& call, std::span<const std::string_view> collections, Status* status) {
+  const bool read = status->ok() || status->code() == StatusCode::kNotFound;
+  if (!read || !call.context.catalog.KeepNoHistory(collections)) return false;
+  AppendKeptNone(&call.response.body);
+  *status = Status::Ok();
+  return true;
+}
+
 Status AnswerHistory(Call& call) {
   HistoryRequest request;
   Status status = PathId(call.plan, 0, "/user", &request.user);
@@ -72,6 +82,7 @@ Status AnswerHistory(Call& call) {
   request.collections = collections;
   HistoryPage page;
   status = call.engine().ReadHistory(request, &page);
+  if (SaysKeptNone(call, collections, &status)) return status;
   if (!status.ok()) return Renamed(status, "/collections", kCollectionPointer);
   AppendPage(page, &call.response.body);
   return status;
@@ -87,6 +98,7 @@ Status AnswerLookup(Call& call) {
   if (status.ok()) status = MayUse(call.caller(), asked.collection);
   if (status.ok()) {
     status = call.engine().LookupHistory(user, asked.collection, asked.items, &found);
+    if (SaysKeptNone(call, {&asked.collection, 1}, &status)) return status;
   }
   if (status.ok()) AppendLookup(found, &call.response.body);
   return status;

@@ -125,6 +125,10 @@ void AppendLookup(const HistoryLookup& found, std::string* out) {
   out->push_back('}');
 }
 
+void AppendKeptNone(std::string* out) {
+  out->append("{\"entries\":[],\"degraded\":false,\"kept\":false}");
+}
+
 void AppendRecording(const Recording& recording, std::string* out) {
   out->append(recording.paused ? "{\"paused\":true" : "{\"paused\":false");
   out->append(",\"since_ms\":").append(std::to_string(recording.since_ms)).append("}");

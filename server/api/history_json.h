@@ -40,6 +40,8 @@ void AppendDegraded(bool degraded, const std::vector<std::string>& missing, std:
 void AppendPage(const HistoryPage& page, std::string* out);
 /// Appends `{"entries":[...],"degraded":false}`, without the items that have none.
 void AppendLookup(const HistoryLookup& found, std::string* out);
+/// Appends the answer about collections that keep no history.
+void AppendKeptNone(std::string* out);
 /// Appends `{"paused":false,"since_ms":0}`.
 void AppendRecording(const Recording& recording, std::string* out);
 

@@ -91,6 +91,13 @@ Status Show(const Session& session, const HistoryCall& call) {
                     ? ReadHistoryPage(**database, call.user, query)
                     : LookUpHistory(**database, call.user, CollectionOf(session), call.items);
   if (!answer.ok()) return (*database)->Close(answer.status());
+  // A server says in its answer what a folder refuses.
+  const bool none_kept = answer->contains("kept") && !FlagOf(*answer, "kept");
+  if (none_kept && (!call.items.empty() || !query.collections.empty())) {
+    const std::string named =
+        session.collection.empty() ? CollectionOf(session) : session.collection;
+    return (*database)->Close(Status::NotFound("no history is kept in " + named));
+  }
   if (session.json) return (*database)->Close(PrintJson(*answer));
   return (*database)->Close(Print(call.recording ? RecordingText(*answer) : EntriesText(*answer)));
 }

@@ -117,6 +117,23 @@ class ReadingTest(HistoryCase):
 
         self.at_each_place(check)
 
+    def test_what_a_report_does_not_say_stays(self):
+        self.play({"user": "u", "item": "v", "at": NOW - 60_000, "progress_s": 1200,
+                   "duration_s": 3000, "device": "tv", "fields": {"a": 1}})
+        self.play({"user": "u", "item": "v", "at": NOW - 5, "device": ""},
+                  {"user": "u", "item": "v", "at": NOW - 9, "progress_s": None},
+                  {"user": "u", "item": "w", "at": NOW - 5, "progress_s": 64},
+                  {"user": "u", "item": "w", "at": NOW - 5, "progress_s": 63})
+
+        def check(place):
+            self.assertEqual(self.page("u")["entries"], [
+                {"collection": "video", "item": "v", "at": NOW - 5, "progress_s": 1200,
+                 "duration_s": 3000, "device": "tv", "fields": {"a": 1}},
+                {"collection": "video", "item": "w", "at": NOW - 5, "progress_s": 64,
+                 "duration_s": 0}], place)
+
+        self.at_each_place(check)
+
     def test_pages_are_stable_while_plays_arrive(self):
         for i in range(60):
             collection = "comic" if i % 3 == 0 else "video"
@@ -236,8 +253,6 @@ class RefusalTest(HistoryCase):
         for name in ("default", "nope"):
             for answer in (self.server.get("/users/u/history?collection=video," + name),
                            self.server.get("/users/u/history/i?collection=" + name),
-                           self.server.post("/users/u/history/lookup",
-                                            {"items": [1], "collection": name}),
                            self.server.post("/users/u/history/delete",
                                             {"items": [1], "collection": name})):
                 self.assertEqual((answer.status, answer.error["field"]), (404, "/collection"), name)
@@ -246,10 +261,21 @@ class RefusalTest(HistoryCase):
         self.play({"user": "u", "item": "v", "progress_s": 7}, collection="default")
         self.assertEqual(self.items("u"), [])
 
+    def test_a_collection_that_keeps_none_says_so(self):
+        none = {"entries": [], "degraded": False, "kept": False}
+        self.assertEqual(self.server.get("/users/u/history?collection=default").json, none)
+        asked = {"items": [1], "collection": "default"}
+        self.assertEqual(self.server.post("/users/u/history/lookup", asked).json, none)
+        self.assertEqual(self.server.get("/users/u/history?collection=nope").status, 404)
+        asked["collection"] = "nope"
+        self.assertEqual(self.server.post("/users/u/history/lookup", asked).status, 404)
+        self.assertEqual(self.server.get("/users/u/history?collection=default&limit=0").status, 400)
+        self.assertNotIn("kept", self.page("nobody"))
+
     def test_without_any_history(self):
         with CheckedServer(clock_ms=NOW) as bare:
             self.assertEqual(bare.get("/users/u/history").json,
-                             {"entries": [], "degraded": False})
+                             {"entries": [], "degraded": False, "kept": False})
             self.assertEqual(bare.post("/users/u/history/clear").json, {"cleared": True})
             lines = bare.get("/users/u/export").lines
             self.assertEqual([line["type"] for line in lines], ["user", "collection", "end"])

@@ -152,7 +152,7 @@ TEST_F(HistoryTest, RefusalsNameTheParameter) {
     EXPECT_EQ(answer.status, 400u) << query;
     EXPECT_EQ(answer.field(), field) << query;
   }
-  for (const char* query : {"nope", "video,nope", "video,", "", "default", ",video"}) {
+  for (const char* query : {"nope", "video,nope", "video,", "", "video,default", ",video"}) {
     const Answer answer = Ask(Method::kGet, std::string("/users/u/history?collection=") + query);
     EXPECT_EQ(answer.status, 404u) << query;
     EXPECT_EQ(answer.field(), "/collection") << query;
@@ -180,8 +180,10 @@ TEST_F(HistoryTest, LooksUpManyAndOne) {
   EXPECT_EQ(absent.status, 404u);
   EXPECT_EQ(absent.field(), "/item");
   EXPECT_EQ(Ask(Method::kGet, "/users/u/history/x").field(), "/collection");
-  EXPECT_EQ(Ask(Method::kPost, "/users/u/history/lookup", R"({"items":[2]})").field(),
-            "/collection");
+  EXPECT_EQ(Ask(Method::kPost, "/users/u/history/lookup", R"({"items":[2]})").body,
+            R"({"entries":[],"degraded":false,"kept":false})");
+  EXPECT_EQ(Ask(Method::kGet, "/users/u/history?collection=default").body,
+            R"({"entries":[],"degraded":false,"kept":false})");
 }
 
 TEST_F(HistoryTest, WhatCantBeReadIsSaid) {

@@ -153,7 +153,8 @@ class HistoryTest(ToolCase):
                 done = self.tool("history", "u/1", *args, "--collection", "nope", "--json",
                                  *self.url_flags, code=NOT_FOUND)
                 self.assertEqual(done.error["field"], "/collection")
-            self.tool("history", "u/1", "v1", "--collection", "default", *flags, code=NOT_FOUND)
+            for args in ([], ["v1"]):  # where no history is kept
+                self.tool("history", "u/1", *args, "--collection", "default", *flags, code=NOT_FOUND)
             self.tool("export", "u/1", "--collection", "video", *flags, code=USAGE)
             self.tool("export", "x" * 256, *flags, code=USAGE)
 
