@@ -5,7 +5,9 @@
 // connection is reset before anything was spent on it. A client that has said nothing yet costs
 // nothing.
 
+#include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
@@ -20,11 +22,27 @@ namespace {
 
 /// What a client says first is hardly longer.
 constexpr size_t kHelloBytes = 16u << 10;
+constexpr size_t kLongestMethod = 7;
 /// Under overload so many wait in a thread's lane, so that newcomers leave room to those who are
 /// connected.
 constexpr size_t kMostHellos = 8;
 /// Of what handshakes cost. Those of the service are far below.
 constexpr int kHandshakeRoute = static_cast<int>(admission::kMaxRoutes) - 1;
+
+/// What a client is told that speaks plain HTTP: the one line that it shows to its user.
+constexpr std::string_view kSpeakTls =
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: 103\r\n"
+    "Connection: close\r\n\r\n"
+    R"({"error":{"code":"invalid_argument","message":"this port speaks TLS: begin with https://","field":""}})"
+    "\n";
+
+/// Whether the first bytes are a request line's: a TLS record begins with 22.
+bool IsPlainHttp(std::string_view bytes) {
+  const size_t space = bytes.find(' ');
+  return space != 0 && space <= kLongestMethod &&
+         std::all_of(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(space),
+                     [](char c) { return c >= 'A' && c <= 'Z'; });
+}
 
 }  // namespace
 
@@ -69,7 +87,13 @@ void Session::AnswerHello(const admission::Verdict& verdict, Clock::time_point n
   char* const at = in_.Reserve(kHelloBytes);  // never null: `unlimited` gives all
   const ssize_t count = recv(stream_.descriptor(), at, kHelloBytes, MSG_DONTWAIT);
   const bool none = count < 0 && (errno == EAGAIN || errno == EINTR);
-  if (count > 0) {
+  const bool plain = count > 0 && IsPlainHttp({at, static_cast<size_t>(count)});
+  if (plain) {
+    // It fits into the socket's empty buffer, or the client does without.
+    const ssize_t sent =
+        send(stream_.descriptor(), kSpeakTls.data(), kSpeakTls.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    static_cast<void>(sent);
+  } else if (count > 0) {
     stream_.Handshake(boost::asio::buffer(at, static_cast<size_t>(count)),
                       [self = shared_from_this()](const boost::system::error_code& ec, size_t) {
                         self->Agreed(ec);
@@ -78,7 +102,7 @@ void Session::AnswerHello(const admission::Verdict& verdict, Clock::time_point n
   const Clock::time_point done = Clock::now();
   thread_->lane->Done(&entry_, done - now, done);
   if (none) return AwaitHello();
-  if (count <= 0) Agreed(boost::asio::error::eof);
+  if (count <= 0 || plain) Agreed(boost::asio::error::eof);
 }
 
 void Session::Agreed(const boost::system::error_code& ec) {

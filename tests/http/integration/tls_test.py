@@ -95,16 +95,24 @@ class TlsTest(unittest.TestCase):
 
     def test_plain_http_is_no_tls(self):
         with self.start() as server:
-            with socket.create_connection((server.host, server.port), timeout=30) as plain:
-                plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
-                answer = b""
-                try:
-                    while piece := plain.recv(4096):
-                        answer += piece
-                except ConnectionResetError:
-                    pass
-                self.assertNotIn(b"HTTP/1.1 200", answer)
-            self.assertIn("seendb_tls_handshakes_failed_total 1\n",
+            def answer_to(request):
+                with socket.create_connection((server.host, server.port), timeout=30) as plain:
+                    plain.sendall(request)
+                    answer = b""
+                    try:
+                        while piece := plain.recv(4096):
+                            answer += piece
+                    except ConnectionResetError:
+                        pass
+                    return answer
+
+            head, body = answer_to(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n").split(b"\r\n\r\n")
+            self.assertTrue(head.startswith(b"HTTP/1.1 400 "), head)
+            self.assertIn(b"Content-Length: %d\r\n" % len(body), head)
+            self.assertIn("https://", json.loads(body)["error"]["message"])
+            for request in (b"nothing of the kind\r\n", b" / HTTP/1.1\r\n\r\n"):
+                self.assertNotIn(b"HTTP/", answer_to(request))
+            self.assertIn("seendb_tls_handshakes_failed_total 3\n",
                           server.get("/metrics").body.decode())
 
     def test_slow_handshakes_end_and_make_room(self):

@@ -83,8 +83,8 @@ class SecureTest(unittest.TestCase):
 
     def test_http_to_a_server_of_https_is_told_so(self):
         done = run("stats", "--url", self.server.url.replace("https:", "http:"))
-        self.assertEqual(done.code, UNAVAILABLE)
-        self.assertIn("does the server speak https?", done.err)
+        self.assertEqual(done.code, USAGE)
+        self.assertIn("this port speaks TLS: begin with https://", done.err)
 
     def test_a_socket_of_the_file_system(self):
         done = run("stats", "--url", "unix:" + self.socket, "--token-file", self.token("admin"),
