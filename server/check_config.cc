@@ -1,36 +1,72 @@
 #include "check_config.h"
 
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <variant>
 
+#include <unistd.h>
+
+#include "admission/tenants.h"
+#include "http/tls.h"
 #include "ingest/kafka.h"
 #include "membership/node.h"
 #include "ops/checkpoints.h"
 #include "ops/exit_codes.h"
 #include "ops/secret_files.h"
+#include "ops/tokens.h"
 
 namespace seendb {
+namespace {
+
+Status CheckCertificate(const ops::Config& config) {
+  if (!config.tls) return {};
+  const auto loaded = http::LoadTls(*config.tls);
+  const auto* const failure = std::get_if<http::TlsFailure>(&loaded);
+  if (failure == nullptr) return {};
+  return Status::InvalidArgument(failure->message, "/tls/" + failure->key);
+}
+
+Status CheckTokens(const ops::Config& config) {
+  if (config.tokens_file.empty()) return {};
+  admission::Tenants tenants;
+  const Status read = ops::LoadTokens(config.tokens_file, &tenants).status();
+  return read.ok() ? read : Status(read.code(), std::string(read.message()), "/tokens_file");
+}
+
+/// The database's folder, or what it is to be made in, as far as that is there.
+Status CheckFolder(const std::string& db) {
+  std::error_code error;
+  std::filesystem::path at = std::filesystem::absolute(db, error);
+  while (!std::filesystem::exists(at, error) && at.has_relative_path()) at = at.parent_path();
+  if (!std::filesystem::is_directory(at, error)) {
+    return Status::InvalidArgument(at.string() + " is no folder", "/db");
+  }
+  if (access(db.c_str(), F_OK) != 0 || access(db.c_str(), R_OK | W_OK | X_OK) == 0) return {};
+  return Status::InvalidArgument("this user may not write to " + db, "/db");
+}
+
+Status FirstFault(const ops::Config& config) {
+  Status status;
+  if (config.kafka) status = ingest::ConsumerConf(*config.kafka).status();
+  if (status.ok() && config.cluster) status = membership::CheckSettings(*config.cluster);
+  if (status.ok()) status = ops::CheckSecretFiles(config);
+  if (status.ok()) status = CheckCertificate(config);
+  if (status.ok()) status = CheckTokens(config);
+  if (status.ok()) status = CheckFolder(config.db);
+  if (status.ok() && !config.checkpoints.empty()) {
+    status = ops::CheckCheckpoints(config.checkpoints, config.db);
+  }
+  return status;
+}
+
+}  // namespace
 
 int CheckConfig(const ops::Config& config) {
-  if (config.kafka) {
-    if (const auto conf = ingest::ConsumerConf(*config.kafka); !conf.ok()) {
-      std::fprintf(stderr, "seendb-server: %s\n", conf.status().ToString().c_str());
-      return ops::kExitUsage;
-    }
-  }
-  if (const Status at = config.cluster ? membership::CheckSettings(*config.cluster) : Status();
-      !at.ok()) {
-    std::fprintf(stderr, "seendb-server: %s\n", at.ToString().c_str());
+  if (const Status fault = FirstFault(config); !fault.ok()) {
+    std::fprintf(stderr, "seendb-server: %s\n", fault.ToString().c_str());
     return ops::kExitUsage;
-  }
-  if (const Status files = ops::CheckSecretFiles(config); !files.ok()) {
-    std::fprintf(stderr, "seendb-server: %s\n", files.ToString().c_str());
-    return ops::kExitUsage;
-  }
-  if (!config.checkpoints.empty()) {
-    if (const Status at = ops::CheckCheckpoints(config.checkpoints, config.db); !at.ok()) {
-      std::fprintf(stderr, "seendb-server: %s\n", at.ToString().c_str());
-      return ops::kExitUsage;
-    }
   }
   std::puts("the settings are in order");
   return ops::kExitOk;

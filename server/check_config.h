@@ -6,8 +6,8 @@
 
 namespace seendb {
 
-/// Says whether a server would take the settings, on stdout or stderr; the exit code. The files and
-/// hosts that they name are not looked at.
+/// Says whether a server would take the settings, on stdout or stderr; the exit code. Certificates,
+/// keys and tokens are read, and the folder is looked at; nothing is made, and no host is asked.
 int CheckConfig(const ops::Config& config);
 
 }  // namespace seendb

@@ -112,13 +112,12 @@ class App {
   }
 
   int Run() {
-    if (!config_.checkpoints.empty()) {
-      const Status made = ops::PrepareCheckpoints(config_.checkpoints, config_.db);
-      if (!made.ok()) {
-        Log(LogLevel::kError, "checkpoints_failed",
-            {{"checkpoints", config_.checkpoints}, {"error", made.ToString()}});
-        return ops::ExitCodeOf(made.code());
-      }
+    if (const Status made =
+            ops::PrepareCheckpoints(config_.checkpoints, config_.db, &context_.last_checkpoint_ms);
+        !made.ok()) {
+      Log(LogLevel::kError, "checkpoints_failed",
+          {{"checkpoints", config_.checkpoints}, {"error", made.ToString()}});
+      return ops::ExitCodeOf(made.code());
     }
     if (const Status ready = consumer_ ? consumer_->Prepare() : Status(); !ready.ok()) {
       Log(LogLevel::kError, "kafka_settings",

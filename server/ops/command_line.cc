@@ -102,8 +102,9 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
                "serve although synced log records are missing");
   app.add_flag("--confirm-clock", flags.confirm_clock,
                "the machine's clock is right, however far it went since the database was open");
-  app.add_flag("--check-config", flags.check_config,
-               "only tell whether the settings are in order; nothing is opened");
+  app.add_flag(
+      "--check-config", flags.check_config,
+      "only tell whether the settings, certificates and tokens are in order; make nothing");
   app.set_version_flag("--version", "seendb-server " + version);
   app.footer(
       "Examples:\n"

@@ -109,7 +109,7 @@ void CollectProcess(const MetricsSnapshot& snapshot,
   if (snapshot.last_checkpoint_ms > 0) {
     add("seendb_last_checkpoint_seconds",
         "When the last checkpoint by POST /admin/checkpoint was complete, in seconds since 1970; "
-        "absent until there was one since the process began.",
+        "absent until there was one.",
         MetricType::Gauge, static_cast<double>(snapshot.last_checkpoint_ms) * 1e-3);
   }
 }

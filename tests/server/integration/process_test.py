@@ -363,7 +363,23 @@ class ProcessTest(unittest.TestCase):
             code, out, log = check({"checkpoints": os.path.join(db, "copies")})
             self.assertEqual((code, out), (2, ""))
             self.assertIn("lies inside the database (at /checkpoints)", log)
+            tokens = os.path.join(folder, "tokens.json")
+            code, out, log = check({"tokens_file": tokens})
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("can't read %s" % tokens, log)
+            self.assertIn("(at /tokens_file)", log)
+            with open(tokens, "w", encoding="utf-8") as file:
+                file.write('{"tokens": 3}')
+            os.chmod(tokens, 0o600)
+            self.assertIn(tokens, check({"tokens_file": tokens})[2])
+            absent = os.path.join(folder, "absent.pem")
+            code, out, log = check({"tls": {"certificate": absent, "key": absent}})
+            self.assertEqual((code, out), (2, ""))
+            self.assertIn("(at /tls/", log)
             self.assertFalse(os.path.exists(db))
+            with open(db, "w", encoding="utf-8"):
+                pass
+            self.assertIn("%s is no folder (at /db)" % db, check({})[2])
 
     def test_a_taken_port_or_an_impossible_folder(self):
         with socket.socket() as taken, tempfile.NamedTemporaryFile() as file:
