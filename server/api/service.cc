@@ -221,7 +221,10 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   }
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
   if (IsElsewhere(context_, head, route)) {
-    Refuse({404, "not_found", "the route is not answered here (the setting admin_listen)"}, &plan);
+    Refuse({404, "not_found",
+            "answered at the address of the setting admin_listen alone: ask there (seendb: --url, "
+            "or SEENDB_ADMIN_URL beside SEENDB_URL)"},
+           &plan);
     return plan;
   }
   if (!CheckAccess(context_, head, route, &plan)) return plan;

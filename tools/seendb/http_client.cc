@@ -36,6 +36,11 @@ StatusCode CodeOfHttp(unsigned status) {
   }
 }
 
+/// Whether the route is one of those that admin_listen takes.
+bool IsAdmin(std::string_view target) {
+  return target.starts_with("/admin/") || target.starts_with("/metrics");
+}
+
 }  // namespace
 
 HttpClient::HttpClient(ServerAddress address, int64_t timeout_ms, std::string hint,
@@ -47,6 +52,7 @@ HttpClient::HttpClient(ServerAddress address, int64_t timeout_ms, std::string hi
 HttpClient::~HttpClient() = default;
 
 Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
+  if (admin_ != nullptr && IsAdmin(request.target)) return admin_->Send(request);
   ServerConnection::Request message;
   message.method_string(request.method);
   message.target(address_.prefix + request.target);

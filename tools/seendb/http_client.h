@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -60,6 +61,8 @@ class HttpClient {
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
+  /// Requests for /admin/... and /metrics go there from now on: the server's admin_listen.
+  void SendAdminTo(std::unique_ptr<HttpClient> admin) { admin_ = std::move(admin); }
   /// Sends a request and reads its answer, whatever its status. kUnavailable: no connection, a
   /// broken one, or no answer in time; the server may have acted.
   Result<HttpResponse> Send(const HttpRequest& request);
@@ -72,6 +75,7 @@ class HttpClient {
   std::string hint_;
   Credentials credentials_;
   std::unique_ptr<ServerConnection> connection_;
+  std::unique_ptr<HttpClient> admin_;  // null: this one
 };
 
 /// The Status an answer other than 2xx stands for: by the error code in its body, otherwise by

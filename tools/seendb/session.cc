@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kDefaultUrl = "http://127.0.0.1:7373";
 constexpr const char* kUrlVariable = "SEENDB_URL";
+constexpr const char* kAdminUrlVariable = "SEENDB_ADMIN_URL";
 
 /// What a flag said, else what the variable says.
 std::string FlagOr(const std::string& flag, const char* variable) {
@@ -91,8 +92,17 @@ Result<std::unique_ptr<HttpClient>> OpenServer(const Session& session) {
   std::string hint;
   if (chosen.named_by.empty()) hint = "the default; name another by --url or SEENDB_URL";
   if (chosen.named_by == kUrlVariable) hint = "named by SEENDB_URL";
-  return std::make_unique<HttpClient>(std::move(address).value(), session.timeout_s * 1000,
-                                      std::move(hint), std::move(credentials));
+  auto client = std::make_unique<HttpClient>(std::move(address).value(), session.timeout_s * 1000,
+                                             std::move(hint), credentials);
+  // Beside --url the variable could be of another server.
+  const char* const admin = session.url.empty() ? std::getenv(kAdminUrlVariable) : nullptr;
+  if (admin == nullptr || *admin == '\0') return client;
+  auto admin_address = ParseServerUrl(admin, kAdminUrlVariable);
+  if (!admin_address.ok()) return admin_address.status();
+  client->SendAdminTo(std::make_unique<HttpClient>(
+      std::move(admin_address).value(), session.timeout_s * 1000,
+      std::string("named by ") + kAdminUrlVariable, std::move(credentials)));
+  return client;
 }
 
 std::string CollectionOf(const Session& session) {

@@ -78,6 +78,21 @@ class BesideTest(ToolCase):
         self.assertEqual(done.code, USAGE)
         self.assertIn("SEENDB_URL nowhere: ", done.err)
 
+    def test_the_admin_listener_has_a_variable(self):
+        with Server(config={"admin_listen": "127.0.0.1:0"}) as server:
+            admin = server.next_line().split()[-1]
+            env = {"SEENDB_URL": server.url, "SEENDB_ADMIN_URL": admin}
+            self.assertGreater(run("stats", "--json", env=env).json["shards"], 0)
+            self.assertEqual(run("check", "u", "v", env=env).code, 0)
+            for done in (run("stats", env={"SEENDB_URL": server.url}),
+                         run("stats", "--url", server.url, env=env)):  # that one, and no other
+                self.assertEqual(done.code, NOT_FOUND)
+                self.assertIn("SEENDB_ADMIN_URL", done.err)
+            self.assertEqual(run("stats", "--url", admin).code, 0)
+            done = run("stats", env=dict(env, SEENDB_ADMIN_URL="nowhere"))
+            self.assertEqual(done.code, USAGE)
+            self.assertIn("SEENDB_ADMIN_URL nowhere: ", done.err)
+
     def test_inspect(self):
         # What the short-term store still holds in the server is no part of a folder's ring.
         def undrained(report):
