@@ -1,6 +1,7 @@
 #include "redis/key_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace seendb::redis {
@@ -11,6 +12,31 @@ const std::string kPieceText = std::to_string(kPieceMembers);
 
 bool IsWrongType(const Reply& reply) {
   return reply.is_error() && reply.text().starts_with("WRONGTYPE");
+}
+
+/// How keys of a kind are read.
+struct KindRow {
+  KeyKind kind;
+  const char* type;    // as TYPE names it
+  const char* length;  // the command that counts
+  std::vector<std::string_view>
+      whole;         // the command that reads all, and its arguments behind the key
+  const char* scan;  // the command that walks; null: by ranges
+  bool pairs;        // a member and its score, or a field and its value
+};
+const std::array<KindRow, 4>& Kinds() {
+  static const std::array<KindRow, 4> kinds = {{
+      {KeyKind::kZset, "zset", "ZCARD", {"ZRANGE", "0", "-1", "WITHSCORES"}, "ZSCAN", true},
+      {KeyKind::kList, "list", "LLEN", {"LRANGE", "0", "-1"}, nullptr, false},
+      {KeyKind::kSet, "set", "SCARD", {"SMEMBERS"}, "SSCAN", false},
+      {KeyKind::kHash, "hash", "HLEN", {"HGETALL"}, "HSCAN", true},
+  }};
+  return kinds;
+}
+/// Precondition: it is one of them.
+const KindRow& RowOf(KeyKind kind) {
+  return *std::find_if(Kinds().begin(), Kinds().end(),
+                       [kind](const KindRow& row) { return row.kind == kind; });
 }
 
 }  // namespace
@@ -56,18 +82,20 @@ Status KeyReader::AskTypes(std::span<const std::string> keys, std::vector<KeyInf
   for (size_t i = 0; i < others.size() && status.ok(); ++i) {
     status = replies_[i].status();
     others[i]->type = replies_[i].text();
-    if (others[i]->type == "list") others[i]->kind = KeyKind::kList;
-    if (others[i]->type == "set") others[i]->kind = KeyKind::kSet;
+    for (const KindRow& row : Kinds()) {
+      const bool reads = row.kind != KeyKind::kHash || hashes_;
+      if (reads && others[i]->type == row.type) others[i]->kind = row.kind;
+    }
     if (others[i]->type == "none") others[i]->kind = KeyKind::kAbsent;
   }
   if (!status.ok()) return status;
   pipeline_.Clear();
   std::erase_if(others, [](const KeyInfo* key) {
-    return key->kind != KeyKind::kList && key->kind != KeyKind::kSet;
+    return key->kind == KeyKind::kAbsent || key->kind == KeyKind::kOther;
   });
   for (const KeyInfo* const key : others) {
     const std::string& name = keys[key->key];
-    pipeline_.Add({key->kind == KeyKind::kList ? "LLEN" : "SCARD", name}, name);
+    pipeline_.Add({RowOf(key->kind).length, name}, name);
   }
   status = Ask();
   for (size_t i = 0; i < others.size() && status.ok(); ++i) {
@@ -81,7 +109,7 @@ Status KeyReader::AskTypes(std::span<const std::string> keys, std::vector<KeyInf
 Status KeyReader::Give(const KeyInfo& key, std::span<redisReply* const> elements, uint64_t begin,
                        bool last, const OnPiece& on_piece) {
   members_.clear();
-  const size_t step = key.kind == KeyKind::kZset ? 2 : 1;
+  const size_t step = RowOf(key.kind).pairs ? 2 : 1;
   for (size_t i = 0; i + step <= elements.size(); i += step) {
     members_.push_back({Reply::TextOf(*elements[i]),
                         step == 2 ? Reply::TextOf(*elements[i + 1]) : std::string_view()});
@@ -95,9 +123,9 @@ Status KeyReader::ReadWhole(std::span<const std::string> keys, std::span<const K
   pipeline_.Clear();
   for (const KeyInfo& key : group) {
     const std::string& name = keys[key.key];
-    if (key.kind == KeyKind::kZset) pipeline_.Add({"ZRANGE", name, "0", "-1", "WITHSCORES"}, name);
-    if (key.kind == KeyKind::kList) pipeline_.Add({"LRANGE", name, "0", "-1"}, name);
-    if (key.kind == KeyKind::kSet) pipeline_.Add({"SMEMBERS", name}, name);
+    std::vector<std::string_view> command = RowOf(key.kind).whole;
+    command.insert(command.begin() + 1, name);
+    pipeline_.Add(command, name);
   }
   Status status = Ask();
   for (size_t i = 0; i < group.size() && status.ok(); ++i) {
@@ -118,9 +146,7 @@ Status KeyReader::Walk(const std::string& name, const KeyInfo& key, Position* po
                    std::to_string(position->offset + kPieceMembers - 1)},
                   name);
   } else {
-    pipeline_.Add({key.kind == KeyKind::kZset ? "ZSCAN" : "SSCAN", name, position->cursor, "COUNT",
-                   kPieceText},
-                  name);
+    pipeline_.Add({RowOf(key.kind).scan, name, position->cursor, "COUNT", kPieceText}, name);
   }
   Status status = Ask();
   if (status.ok()) status = replies_[0].status();

@@ -15,9 +15,9 @@
 namespace seendb::redis {
 
 /// What a key holds.
-enum class KeyKind { kZset, kList, kSet, kAbsent, kOther };
+enum class KeyKind { kZset, kList, kSet, kHash, kAbsent, kOther };
 
-/// A member as Redis gives it; `score` is empty where the kind has none.
+/// A member as Redis gives it; `score` is a hash's value, and empty where the kind has none.
 struct Member {
   std::string_view item;
   std::string_view score;
@@ -42,9 +42,9 @@ struct KeyPiece {
 };
 
 /// Keys with at most so many members are read by one command, which sees them at one moment. Those
-/// that are longer are walked by ZSCAN or SSCAN: a member that is there all the time is among what
-/// they give, whatever changes meanwhile, though maybe twice. (A list has no such walk: a longer
-/// one that is trimmed at its head meanwhile may be read with a gap.)
+/// that are longer are walked by ZSCAN, SSCAN or HSCAN: a member that is there all the time is
+/// among what they give, whatever changes meanwhile, though maybe twice. (A list has no such walk:
+/// a longer one that is trimmed at its head meanwhile may be read with a gap.)
 inline constexpr uint64_t kWholeMembers = 5'000;
 /// Members asked for at once, at most about so many: it bounds our memory, and how long Redis keeps
 /// others waiting (some milliseconds).
@@ -61,6 +61,8 @@ class KeyReader {
   /// `client` must outlive it.
   explicit KeyReader(Client& client) : client_(client) {}
   void SetOnAsk(OnAsk on_ask) { on_ask_ = std::move(on_ask); }
+  /// Hashes are read, of fields and values; otherwise they are kOther.
+  void ReadHashes() { hashes_ = true; }
   /// Members asked for at once, in place of kMembersAtOnce; a key that is read whole may have more.
   void SetAtOnce(uint64_t members) { at_once_ = members; }
 
@@ -89,6 +91,7 @@ class KeyReader {
   Client& client_;
   OnAsk on_ask_ = [](uint64_t) { return Status(); };
   uint64_t at_once_ = kMembersAtOnce;
+  bool hashes_ = false;
   Pipeline pipeline_;
   std::vector<Reply> replies_;
   std::vector<Member> members_;

@@ -14,8 +14,8 @@ constexpr ReplyLimit kMembers{1u << 17, 16u << 20};
 // 16,384 slots, in ranges of one, with some nodes each.
 constexpr ReplyLimit kSlotsOrInfo{1u << 19, 8u << 20};
 
-constexpr std::array<std::string_view, 6> kReadMembers = {"ZRANGE", "LRANGE", "SMEMBERS",
-                                                          "ZSCAN",  "SSCAN",  "SCAN"};
+constexpr std::array<std::string_view, 8> kReadMembers = {"ZRANGE", "LRANGE", "SMEMBERS", "HGETALL",
+                                                          "ZSCAN",  "SSCAN",  "HSCAN",    "SCAN"};
 
 }  // namespace
 

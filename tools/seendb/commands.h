@@ -18,6 +18,7 @@ void AddScan(Command app, Session& session);
 void AddVerify(Command app, Session& session);
 void AddRepair(Command app, Session& session);
 void AddIngest(Command app, Session& session);
+void AddPlan(Command app, Session& session);
 void AddProduce(Command app, Session& session);
 void AddRedis(Command app, Session& session);
 void AddLoad(Command app, Session& session);

@@ -91,6 +91,9 @@ Option Option::Group(const std::string& name) { return Option(option_->group(nam
 
 Option Option::Needs(Option other) { return Option(option_->needs(other.option_)); }
 
+Option Option::Between(double low, double high) {
+  return Option(option_->check(CLI::Range(low, high)));
+}
 Option Option::Range(int64_t low, int64_t high) {
   return Option(option_->check(CLI::Range(low, high)));
 }

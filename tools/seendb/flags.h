@@ -35,6 +35,8 @@ class Option {
   Option Needs(Option other);
   /// Refuses numbers outside [low, high].
   Option Range(int64_t low, int64_t high);
+  /// The same of numbers with fractions.
+  Option Between(double low, double high);
   /// Refuses words that are not listed.
   Option OneOf(std::initializer_list<std::string> words);
   /// Refuses "", which an unset variable of a script becomes.

@@ -1,7 +1,10 @@
 #include "log_flags.h"
 
 #include <array>
+#include <optional>
 #include <utility>
+
+#include "log_recipes.h"
 
 namespace seendb::tool {
 namespace {
@@ -61,7 +64,7 @@ void AddWatchFlags(Command command, LogFlags* flags) {
   for (size_t i = 0; i < all.size(); ++i) {
     command.Add(all[i].first, flags->columns.watch[i], all[i].second).TypeName("NAME").Group(group);
   }
-  command.Add("--span-unit", flags->span_unit, "Of progress and duration: s or ms")
+  command.Add("--span-unit", flags->span_unit, "Of progress and duration: s (default) or ms")
       .OneOf({"s", "ms"})
       .Group(group);
 }
@@ -81,6 +84,14 @@ Result<char> DelimiterOf(const std::string& text) {
 
 Result<LogFormat> LogFlags::Interpret() {
   columns.header = !no_header;
+  std::optional<LogFormat> usual;
+  if (!like.empty()) {
+    const auto recipe = FindLogRecipe(like);
+    if (!recipe.ok()) return recipe.status();
+    FillFrom(**recipe, &columns);
+    usual = (*recipe)->format;
+    if (time_zone.empty()) time_zone = (*recipe)->time_zone;
+  }
   if (!columns.one_user.empty() && !columns.user.empty()) {
     return Status::InvalidArgument("--user and --user-column exclude each other");
   }
@@ -89,7 +100,9 @@ Result<LogFormat> LogFlags::Interpret() {
   if (time_unit == "ms") columns.time_form.unit = TimeUnit::kMillis;
   if (time_unit == "us") columns.time_form.unit = TimeUnit::kMicros;
   if (time_unit == "ns") columns.time_form.unit = TimeUnit::kNanos;
-  if (span_unit == "ms") columns.span_unit = SpanUnit::kMillis;
+  if (!span_unit.empty()) {
+    columns.span_unit = span_unit == "ms" ? SpanUnit::kMillis : SpanUnit::kSeconds;
+  }
   if (!time_zone.empty()) {
     const auto zone = times::TimeZone::Named(time_zone);
     if (!zone.ok()) {
@@ -100,7 +113,9 @@ Result<LogFormat> LogFlags::Interpret() {
   const auto span_ms = times::ParseSpanMs(shift);
   if (!span_ms) return Status::InvalidArgument("--shift: write 90d, -12h, 30m, 10s or 500ms");
   shift_ms = *span_ms;
-  auto chosen = format.empty() ? LogFormatOfName(file) : LogFormatByName(format);
+  auto chosen = !format.empty() ? LogFormatByName(format)
+                : usual         ? Result<LogFormat>(*usual)
+                                : LogFormatOfName(file);
   if (delimiter.empty()) return chosen;
   const auto between = DelimiterOf(delimiter);
   if (!between.ok()) return between.status();
@@ -126,6 +141,11 @@ void AddLogFlags(Command command, LogFlags* flags) {
            "Between the fields of csv and tsv, where it is another: one character, tab, space")
       .TypeName("CHAR")
       .NotEmpty();
+  std::string about = "The columns of a log as a service hands it out;";
+  for (const LogRecipe& recipe : LogRecipes())
+    about += " " + recipe.name + ": " + recipe.about + ";";
+  about.pop_back();
+  command.Add("--like", flags->like, about).TypeName("NAME").NotEmpty().Group("Columns");
   AddColumnFlags(command, flags);
   AddWatchFlags(command, flags);
   command

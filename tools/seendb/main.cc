@@ -44,6 +44,7 @@ void AddCommands(Command root, Session& session) {
   AddProduce(root, session);
   AddRedis(root, session);
   AddGenerate(root, session);
+  AddPlan(root, session);
   AddSeal(root, session);
   AddCompact(root, session);
   AddDegrade(root, session);
@@ -84,11 +85,13 @@ bool WantsJson(int argc, char** argv) {
 int Main(int argc, char** argv) {
   Session session;
   session.argv.assign(argv, argv + argc);
-  CommandLine line("seendb",
-                   "Looks into a SeenDB database and looks after it: by --db DIR in its folder "
-                   "(reading beside a running server; writing alone), otherwise through a running "
-                   "server: --url URL, the variable SEENDB_URL, or http://127.0.0.1:7373.",
-                   std::string(kExitCodeHelp) + kExamples, kVersion);
+  CommandLine line(
+      "seendb",
+      "Looks into a SeenDB database and looks after it: by --db DIR in its folder "
+      "(reading beside a running server; writing alone), otherwise through a running "
+      "server: --url URL, the variable SEENDB_URL, or http://127.0.0.1:7373. Where the "
+      "server has an admin_listen, SEENDB_ADMIN_URL names that, unless --url is given.",
+      std::string(kExitCodeHelp) + kExamples, kVersion);
   AddCommands(line.root(), session);
   const bool json = WantsJson(argc, argv);
   switch (line.Parse(argc, argv, !json)) {

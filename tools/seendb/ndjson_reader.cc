@@ -30,14 +30,15 @@ const nlohmann::json* FindField(const nlohmann::json& object, std::string_view w
   if (!wanted.empty()) usual = {&wanted, 1};
   for (const std::string_view name : usual) {
     const auto found = object.find(std::string(name));
-    if (found != object.end()) return &*found;
+    if (found != object.end() && !found->is_null()) return &*found;
   }
   return nullptr;
 }
 
 bool ReadId(const nlohmann::json* field, const char* what, std::string* id, std::string* error) {
   if (field == nullptr) {
-    *error = std::string("no ") + what + " field";
+    *error = std::string("no ") + what + " field; name it by --" + what + "-column";
+    if (what == std::string_view("user")) *error += ", or say whose log it is by --user";
   } else if (field->is_string()) {
     *id = field->get<std::string>();
     return true;
@@ -99,7 +100,7 @@ bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* erro
   user_ = columns_.one_user;
   if ((user_.empty() &&
        !ReadId(FindField(object, columns_.user, kUserNames), "user", &user_, error)) ||
-      !ReadId(FindField(object, columns_.item, kItemNames), "item", &item_, error)) {
+      !ReadId(FindField(object, columns_.item, item_names_), "item", &item_, error)) {
     return false;
   }
   row->user = user_;

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -18,7 +19,10 @@ namespace seendb::tool {
 class NdjsonReader : public PlayReader {
  public:
   NdjsonReader(RecordReader::ReadFn read, const PlayColumns& columns)
-      : PlayReader(std::move(read), RecordFormat{'\n', false}, columns) {}
+      : PlayReader(std::move(read), RecordFormat{'\n', false}, columns) {
+    item_names_.assign(columns_.item_names.begin(), columns_.item_names.end());
+    if (item_names_.empty()) item_names_.assign(kItemNames.begin(), kItemNames.end());
+  }
 
   std::string ColumnsText() const override {
     const auto name = [](const std::string& given, const char* what) {
@@ -27,6 +31,7 @@ class NdjsonReader : public PlayReader {
     std::string text = (columns_.one_user.empty() ? "user from " + name(columns_.user, "field")
                                                   : "user " + columns_.one_user) +
                        ", item from " + name(columns_.item, "field");
+    if (!columns_.item_after.empty()) text += " behind \"" + columns_.item_after + "\"";
     return text +
            (columns_.now ? ", all played now" : ", time from " + name(columns_.time, "field"));
   }
@@ -38,6 +43,7 @@ class NdjsonReader : public PlayReader {
   bool ReadWatch(const nlohmann::json& object, std::string_view text, PlayRow* row,
                  std::string* error);
 
+  std::vector<std::string_view> item_names_;  // of columns_, or the usual ones
   std::string user_;
   std::string item_;
   std::string device_;

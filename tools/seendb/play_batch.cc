@@ -33,7 +33,9 @@ void AppendMember(std::string_view name, int64_t number, std::string* out) {
 
 void AppendWatch(const Watch& watch, std::string* out) {
   if (watch.progress_s) AppendMember(kWatchNames[kProgress], *watch.progress_s, out);
-  if (watch.duration_s) AppendMember(kWatchNames[kDuration], *watch.duration_s, out);
+  if (watch.duration_s.value_or(0) != 0) {
+    AppendMember(kWatchNames[kDuration], *watch.duration_s, out);
+  }
   if (!watch.device.empty()) {
     *out += ",\"device\":";
     AppendJsonText(watch.device, out);

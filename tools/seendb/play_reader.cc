@@ -252,6 +252,18 @@ bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* err
   return true;
 }
 
+bool PlayReader::CutItem(PlayRow* row, std::string* error) const {
+  if (columns_.item_after.empty()) return true;
+  const size_t at = row->item.find(columns_.item_after);
+  if (at == std::string_view::npos) {
+    *error = "item: no \"" + columns_.item_after + "\" in it";
+    return false;
+  }
+  row->item.remove_prefix(at + columns_.item_after.size());
+  row->item = row->item.substr(0, row->item.find_first_of("&#"));
+  return true;
+}
+
 bool PlayReader::ParseWatch(WatchField field, std::string_view text, PlayRow* row,
                             std::string* error) const {
   if (text.empty()) return true;
@@ -278,7 +290,9 @@ RowKind PlayReader::Next(PlayRow* row) {
   ++row_number_;
   if (kind == RecordKind::kTooLong) error_ = "a line of more than 1 MiB";
   if (kind == RecordKind::kOpen) error_ = "a quote is never closed";
-  if (kind != RecordKind::kRecord || !Parse(record, row, &error_)) return RowKind::kBad;
+  if (kind != RecordKind::kRecord || !Parse(record, row, &error_) || !CutItem(row, &error_)) {
+    return RowKind::kBad;
+  }
   const std::pair<const char*, std::string_view> ids[] = {{"user", row->user}, {"item", row->item}};
   for (const auto& [name, id] : ids) {
     const Status status = IdRef(id).Validate();

@@ -47,10 +47,14 @@ struct PlayColumns {
   std::string user;      ///< a column's name; empty: guessed
   std::string item;      ///< likewise
   std::string time;      ///< likewise
-  bool now = false;      ///< no time column: everything was played now
-  char delimiter = 0;    ///< between fields; 0: the format's
-  bool header = true;    ///< CSV and TSV: the first record names the columns; otherwise names are
-                         ///< column numbers from 1, by default 1, 2 and 3
+  /// Names of NDJSON's item tried where none is given; none: kItemNames.
+  std::vector<std::string> item_names = {};
+  /// The item is what stands behind this in its text, up to a '&', a '#' or the end; empty: all.
+  std::string item_after = {};
+  bool now = false;    ///< no time column: everything was played now
+  char delimiter = 0;  ///< between fields; 0: the format's
+  bool header = true;  ///< CSV and TSV: the first record names the columns; otherwise names are
+                       ///< column numbers from 1, by default 1, 2 and 3
   times::TimeForm time_form = {};
   bool zone_known = true;  ///< false: dates that name no zone can't be read
   /// By WatchField: columns' names; empty: kWatchNames, where they are (never without a header).
@@ -118,6 +122,8 @@ class PlayReader {
   virtual bool Parse(std::span<char> record, PlayRow* row, std::string* error) = 0;
   /// A time as text, in the columns' unit.
   bool ParseTime(std::string_view text, PlayRow* row, std::string* error);
+  /// Cuts the item out of its text, where the columns say so.
+  bool CutItem(PlayRow* row, std::string* error) const;
   /// What is said of the player, from its text; empty says nothing.
   bool ParseWatch(WatchField field, std::string_view text, PlayRow* row, std::string* error) const;
 

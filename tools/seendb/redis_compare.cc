@@ -108,10 +108,17 @@ Status CompareWith(Database& database, Session& session, const CompareFlags& fla
   if (!policy.ok()) return policy.status();
   auto unit = ResolveUnit(flags.redis, meaning, **client);
   if (!unit.ok()) return unit.status();
+  const auto form = ResolveForm(flags.redis, meaning, **client);
+  if (!form.ok()) return form.status();
   const ComparisonOptions options{
-      meaning.users, *unit,
-      meaning.at_ms, meaning.kind,
-      *policy,       database.engine() ? database.engine()->NowMs() : SystemClock()->NowMs()};
+      .users = meaning.users,
+      .form = *form,
+      .hashes = flags.redis.hashes,
+      .unit = *unit,
+      .at_ms = meaning.at_ms,
+      .kind = meaning.kind,
+      .policy = *policy,
+      .now_ms = database.engine() ? database.engine()->NowMs() : SystemClock()->NowMs()};
   auto keys = KeysOf(flags.redis, meaning.users, **client);
   if (!keys.ok()) return keys.status();
   auto asker = MakeFilterAsker(database, CollectionOf(session), meaning.kind);

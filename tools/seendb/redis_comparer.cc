@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "key_forms.h"
 #include "member_time.h"
 #include "seendb/id.h"
 
@@ -26,7 +27,9 @@ RedisComparer::RedisComparer(redis::Client& client, FilterAsker& asker, Comparis
       asker_(asker),
       reader_(client),
       options_(std::move(options)),
-      window_begin_ms_(WindowBeginMs(options_.policy, options_.now_ms)) {}
+      window_begin_ms_(WindowBeginMs(options_.policy, options_.now_ms)) {
+  if (options_.hashes) reader_.ReadHashes();
+}
 
 bool RedisComparer::IsInside(std::optional<int64_t> at_ms) const {
   return at_ms && *at_ms >= window_begin_ms_ &&
@@ -36,8 +39,7 @@ bool RedisComparer::IsInside(std::optional<int64_t> at_ms) const {
 Status RedisComparer::Compare(const std::vector<std::string>& keys) {
   std::vector<std::string> of_users;
   for (const std::string& key : keys) {
-    const auto user = options_.users.UserOf(key);
-    const bool fits = user && IdRef(*user).Validate().ok();
+    const bool fits = WhyNobodys(key, options_.users, options_.form).empty();
     if (fits) of_users.push_back(key);
     tally_.not_read += fits ? 0 : 1;
   }
@@ -134,9 +136,11 @@ Status RedisComparer::Judge(const std::vector<Asked>& all) {
         continue;
       }
       doubted.emplace_back(&one, i);
-      pipeline.Add(
-          {one.kind == redis::KeyKind::kZset ? "ZSCORE" : "SISMEMBER", *one.key, question.items[i]},
-          *one.key);
+      pipeline.Add({one.kind == redis::KeyKind::kZset   ? "ZSCORE"
+                    : one.kind == redis::KeyKind::kHash ? "HGET"
+                                                        : "SISMEMBER",
+                    *one.key, question.items[i]},
+                   *one.key);
     }
   }
   if (doubted.empty()) return {};
@@ -144,7 +148,8 @@ Status RedisComparer::Judge(const std::vector<Asked>& all) {
   if (!replies.ok()) return replies.status();
   for (size_t i = 0; i < doubted.size(); ++i) {
     const redis::Reply& reply = (*replies)[i];
-    const bool is_member = !reply.is_nil() && (!reply.text().empty() || reply.integer() != 0);
+    const bool counts = doubted[i].first->kind == redis::KeyKind::kSet;
+    const bool is_member = counts ? reply.integer() != 0 : !reply.is_nil();
     if (is_member || reply.is_error()) continue;
     ++tally_.others_checked;
     ++tally_.extra;

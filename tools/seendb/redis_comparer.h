@@ -35,13 +35,15 @@ struct ComparisonTally {
   uint64_t extra =
       0;  ///< of those: seen in the database, by a false positive or because it knows more
   uint64_t degraded = 0;  ///< answers that lack something
-  uint64_t not_read = 0;  ///< keys: not there, of another type, or without times
+  uint64_t not_read = 0;  ///< keys: not there, of another type or form, or without times
   std::vector<Difference> missing_samples = {}, extra_samples = {};
 };
 
 /// What the members mean, and what the database keeps of them.
 struct ComparisonOptions {
   redis::KeyTemplate users;
+  std::string form = {};  ///< of the users' part of their keys (key_forms.h); empty: any
+  bool hashes = false;    ///< a key that holds a hash has items and their times
   redis::ScoreUnit unit = redis::ScoreUnit::kSeconds;
   std::optional<int64_t> at_ms = {};
   EventKind kind = EventKind::kPlays;

@@ -2,10 +2,16 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <span>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
+#include "interrupt.h"
+#include "key_forms.h"
 #include "redis/key_reader.h"
 #include "server_address.h"
 #include "times/time_text.h"
@@ -29,6 +35,10 @@ class UnitVotes {
     Votes& votes = votes_[redis::GuessScoreUnit(redis::ParseScore(score).value_or(0))];
     if (votes.count++ == 0) votes.example = score;
     ++all_;
+  }
+  /// Of members and scores, one behind the other.
+  void AddEachSecond(std::span<redisReply* const> pairs) {
+    for (size_t at = 1; at < pairs.size(); at += 2) Add(redis::Reply::TextOf(*pairs[at]));
   }
   uint64_t all() const { return all_; }
   /// The unit of nearly all that are times, if most are. kInvalidArgument otherwise.
@@ -63,6 +73,23 @@ class UnitVotes {
   uint64_t all_ = 0;
 };
 
+/// Some values of those keys of a page that are hashes.
+Status LookAtHashes(redis::Client& client, const KeyPage& page, const std::vector<size_t>& keys,
+                    UnitVotes* votes) {
+  if (keys.empty()) return {};
+  redis::Pipeline pipeline;
+  for (const size_t k : keys) {
+    pipeline.Add({"HSCAN", page.keys[k], "0", "COUNT", "3"}, page.keys[k]);
+  }
+  auto replies = client.Run(pipeline);
+  if (!replies.ok()) return replies.status();
+  for (const redis::Reply& reply : *replies) {
+    const auto parts = reply.elements();
+    if (parts.size() == 2) votes->AddEachSecond(redis::Reply::ElementsOf(*parts[1]));
+  }
+  return {};
+}
+
 /// The unit of the scores of some of these keys. A few members of each: one whose score is no time
 /// is refused by itself later, and decides nothing here.
 Result<redis::ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys,
@@ -80,14 +107,25 @@ Result<redis::ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys,
     }
     auto replies = client.Run(pipeline);
     if (!replies.ok()) return replies.status();
-    for (const redis::Reply& reply : *replies) {
-      const auto elements = reply.elements();
-      for (size_t at = 1; at < elements.size(); at += 2) {
-        votes.Add(redis::Reply::TextOf(*elements[at]));
-      }
+    std::vector<size_t> others;  // hashes among them
+    size_t asked = 0;
+    for (size_t k = 0; k < page.keys.size(); ++k) {
+      if (!users.UserOf(page.keys[k])) continue;
+      const redis::Reply& reply = (*replies)[asked++];
+      if (reply.is_error()) others.push_back(k);
+      votes.AddEachSecond(reply.elements());
     }
+    const Status looked = LookAtHashes(client, page, others, &votes);
+    if (!looked.ok()) return looked;
   }
   return votes.Winner();
+}
+
+/// Whether keys that were looked at are not there a second time.
+bool IsReadOnce(const RedisFlags& flags) {
+  std::error_code error;
+  return flags.keys == "-" || (std::filesystem::exists(flags.keys, error) &&
+                               !std::filesystem::is_regular_file(flags.keys, error));
 }
 
 /// What --redis and its companions name.
@@ -193,6 +231,17 @@ void AddRedisKeyFlags(Command command, RedisFlags* flags) {
       .NotEmpty()
       .Group(group);
   command
+      .Add("--form", flags->form,
+           "Of keys that fit --user-from the users' ones: '*' (no separator in the id), '{*}:*' "
+           "..., or any; needed where they have several forms")
+      .TypeName("FORM")
+      .NotEmpty()
+      .Group(group);
+  command
+      .AddFlag("--hashes", flags->hashes,
+               "Keys that hold a hash are of users too: its fields are items, its values times")
+      .Group(group);
+  command
       .Add("--score-unit", flags->score_unit,
            "What scores count since 1970: s, ms, us, none (no times), or auto: by their size")
       .OneOf({"auto", "s", "ms", "us", "none"})
@@ -277,11 +326,40 @@ std::string KeysText(const RedisFlags& flags, const redis::KeyTemplate& users) {
   return "match " + (flags.match.empty() ? users.Pattern() : flags.match);
 }
 
+Result<std::string> ResolveForm(const RedisFlags& flags, const RedisMeaning& meaning,
+                                redis::Client& client) {
+  constexpr std::string_view kAny = "any";
+  constexpr size_t kKeysLookedAt = 10'000;
+  if (flags.form == kAny) return std::string();
+  if (!flags.form.empty()) return flags.form;
+  if (IsReadOnce(flags)) return std::string();
+  auto some = KeysOf(flags, meaning.users, client);
+  if (!some.ok()) return some.status();
+  KeyForms forms;
+  size_t looked_at = 0;
+  KeyPage page;
+  for (int i = 0; i < kPagesMax && looked_at < kKeysLookedAt; ++i) {
+    const auto more = (*some)->Next(&page);
+    if (!more.ok()) return more.status();
+    if (!*more || InterruptedBy() != 0) break;
+    for (const std::string& key : page.keys) {
+      if (const auto user = meaning.users.UserOf(key)) forms.Add(key, *user);
+    }
+    looked_at += page.keys.size();
+  }
+  if (forms.size() <= 1) return forms.First();
+  return Status::InvalidArgument("keys of " + std::to_string(forms.size()) + " forms fit " +
+                                 meaning.users.ToText() + ": " + forms.ToText() +
+                                 "; say which are users' by --form, as --form '" + forms.First() +
+                                 "', or --form any");
+}
+
 Result<redis::ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
                                      redis::Client& client) {
   if (meaning.unit) return *meaning.unit;
-  if (flags.keys == "-") {
-    return Status::InvalidArgument("--keys -: standard input is read once; say --score-unit");
+  if (IsReadOnce(flags)) {
+    return Status::InvalidArgument("--keys " + flags.keys +
+                                   ": it can be read once alone; say --score-unit");
   }
   auto some = KeysOf(flags, meaning.users, client);
   if (!some.ok()) return some.status();

@@ -28,6 +28,8 @@ struct RedisFlags {
   std::string match, keys;  ///< --match, --keys
   TopicFlags topic;         ///< --keys-topic
   std::string user_from;
+  std::string form;     ///< --form; empty: that of all keys
+  bool hashes = false;  ///< --hashes
   std::string score_unit = "auto";
   std::string kind = "plays";
   std::string at;
@@ -81,6 +83,12 @@ Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const redis::
                                           redis::Client& client);
 /// Which keys those are: "match watched:*", "file keys.txt", "topic moved".
 std::string KeysText(const RedisFlags& flags, const redis::KeyTemplate& users);
+
+/// The form of the users' keys (key_forms.h) that the flags name, else that of some thousands of
+/// them; empty: any, also where the keys come out of a pipe. kInvalidArgument, with an example of
+/// each, where they have several.
+Result<std::string> ResolveForm(const RedisFlags& flags, const RedisMeaning& meaning,
+                                redis::Client& client);
 
 /// The unit that the flags name, else that of the scores of some of these keys. kInvalidArgument:
 /// they are of no unit, or of several. kNone where none of them has scores.

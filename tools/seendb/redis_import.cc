@@ -44,6 +44,8 @@ Json IdentityOf(const Session& session, const ImportFlags& flags, const std::str
                    {"user_from", options.users.ToText()},
                    {"kind", flags.redis.kind},
                    {"score_unit", redis::ScoreUnitName(options.unit)}};
+  if (!options.form.empty()) identity["form"] = options.form;
+  if (options.hashes) identity["hashes"] = true;
   if (options.at_ms) identity["at"] = *options.at_ms;
   if (flags.redis.at == "now") identity["at_now"] = true;
   return identity;
@@ -55,8 +57,8 @@ Status CheckSame(const Json& saved, const Json& identity, const std::string& pat
   if (TextOf(saved, "import") != "redis") {
     return Status::InvalidArgument(path + " is not the state of a redis import; name another");
   }
-  for (const char* const name :
-       {"source", "keys", "collection", "user_from", "kind", "score_unit", "at_now", "at"}) {
+  for (const char* const name : {"source", "keys", "collection", "user_from", "kind", "score_unit",
+                                 "form", "hashes", "at_now", "at"}) {
     const Json before = saved.value(name, Json());
     const Json now = identity.value(name, Json());
     if (before == now) continue;
@@ -155,6 +157,14 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
     auto known = redis::ScoreUnitByName(TextOf(saved, "score_unit"));
     if (known.ok()) meaning->unit = *known;
   }
+  // What went on before goes on so.
+  const bool begun = saved.contains("source");
+  const auto form = begun && flags.redis.form.empty()
+                        ? Result<std::string>(TextOf(saved, "form"))
+                        : ResolveForm(flags.redis, *meaning, **client);
+  if (!form.ok()) return form.status();
+  options.form = *form;
+  options.hashes = flags.redis.hashes;
   auto unit = ResolveUnit(flags.redis, *meaning, **client);
   if (!unit.ok()) return unit.status();
   options.unit = *unit;

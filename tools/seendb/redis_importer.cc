@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "key_forms.h"
 #include "member_time.h"
 #include "seendb/id.h"
 #include "state_file.h"
@@ -219,19 +220,19 @@ void RedisImporter::Work() {
 
 Status RedisImporter::ImportPage(Worker& worker, const Page& page, RedisTally* tally) {
   redis::KeyReader reader(*worker.client);
+  if (options_.hashes) reader.ReadHashes();
   reader.SetOnAsk([this](uint64_t members) { return WaitFor(members); });
   reader.SetAtOnce(pace_.Piece(redis::kMembersAtOnce));
   // Keys of another shape are not read: nobody is theirs.
   std::vector<std::string> keys;
   for (const std::string& key : page.keys.keys) {
-    const auto user = options_.users.UserOf(key);
-    if (user && IdRef(*user).Validate().ok()) {
+    std::string why = WhyNobodys(key, options_.users, options_.form);
+    if (why.empty()) {
       keys.push_back(key);
       continue;
     }
     ++tally->bad_keys;
-    tally->Describe(key, user ? std::string(IdRef(*user).Validate().message())
-                              : "is not of the form " + options_.users.ToText());
+    tally->Describe(key, std::move(why));
   }
   Status status = reader.Read(keys, [&](const redis::KeyPiece& piece) {
     return TakePiece(worker, keys[piece.key], piece, tally);

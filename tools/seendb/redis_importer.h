@@ -30,6 +30,8 @@ namespace seendb::tool {
 /// What is moved, and how.
 struct RedisImportOptions {
   redis::KeyTemplate users;
+  std::string form = {};  ///< of the users' part of their keys (key_forms.h); empty: any
+  bool hashes = false;    ///< a key that holds a hash has items and their times
   redis::ScoreUnit unit = redis::ScoreUnit::kSeconds;
   std::optional<int64_t> at_ms = {};  ///< of members without a time of their own
   size_t batch_plays = 5'000;

@@ -6,6 +6,7 @@
 
 #include "seendb/id.h"
 #include "seendb/policy.h"
+#include "sizing_plan.h"
 
 namespace seendb::tool {
 namespace {
@@ -13,10 +14,6 @@ namespace {
 constexpr int64_t kDayMs = 86'400'000;
 /// Buckets that a policy may keep.
 constexpr int64_t kRetentionMax = 128;
-/// What a database needs per item, and on top per user and month: fits both rows of
-/// engine/doc/capacity.md, 3.49 bytes per item for 30 items a month, 2.1 for 3,300.
-constexpr double kBytesPerItem = 2.1;
-constexpr double kBytesPerUserMonth = 42.0;
 /// Members per second of an import without a limit; with Redis, the server and the tool together on
 /// two processors it is twice that (tools/doc/from-redis.md), on a busy machine less.
 constexpr double kMembersPerS = 400'000;
@@ -29,9 +26,10 @@ void RedisSurvey::NoteItem(std::string_view item) {
   item_bytes_ += item.size();
 }
 
-void RedisSurvey::AddZset(uint64_t members, const End& oldest, const End& newest) {
+void RedisSurvey::AddTimed(const char* type, uint64_t members, const End& oldest,
+                           const End& newest) {
   ++users_;
-  ++types_["zset"];
+  ++types_[type];
   ++lengths_[members];
   members_ += members;
   NoteItem(oldest.item);
@@ -135,9 +133,13 @@ Json RedisSurvey::Report(int64_t now_ms) const {
                        {"p99", LengthAt(0.99)},
                        {"max", LengthAt(1)}};
   report["memory_bytes"] = static_cast<uint64_t>(memory);
+  if (expiring_ != 0) {
+    report["expiring_share"] = static_cast<double>(expiring_) / static_cast<double>(looked_at_);
+    notes.push_back("keys expire: what has expired before the import is not moved");
+  }
   report["policy"] = std::move(policy);
-  report["disk_bytes"] = static_cast<uint64_t>(members * kBytesPerItem +
-                                               static_cast<double>(months_) * kBytesPerUserMonth);
+  report["disk_bytes"] =
+      static_cast<uint64_t>(PlaysDiskBytes(members, static_cast<double>(months_)));
   report["import_s"] = static_cast<uint64_t>(std::ceil(members / kMembersPerS));
   report["notes"] = std::move(notes);
   return report;

@@ -1,5 +1,6 @@
 // seendb redis survey: looks through an old store, before anything is moved.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 
 #include "base/clock.h"
 #include "interrupt.h"
+#include "key_forms.h"
 #include "key_set.h"
 #include "progress.h"
 #include "redis/key_reader.h"
@@ -24,12 +26,16 @@ namespace {
 /// Keys whose memory is asked for: the first of a page, and no more than these.
 constexpr uint64_t kMemorySamples = 1'000;
 constexpr size_t kGuessKeys = 1'000;
+/// Keys that are asked when they expire: the first ones.
+constexpr size_t kExpirySamples = 1'000;
 
 /// Walks the keys into the books.
 class Surveyor {
  public:
   Surveyor(redis::Client& client, std::optional<redis::KeyTemplate> users)
-      : client_(client), reader_(client), users_(std::move(users)) {}
+      : client_(client), reader_(client), users_(std::move(users)) {
+    reader_.ReadHashes();
+  }
 
   Status Take(const std::vector<std::string>& page) {
     std::vector<std::string> keys;
@@ -39,17 +45,21 @@ class Surveyor {
         survey_.AddOther("not " + users_->ToText());
         continue;
       }
+      if (users_) forms_.Add(key, *users_->UserOf(key));
       keys.push_back(key);
       if (names_.size() < kGuessKeys) names_.push_back(key);
     }
     std::vector<redis::KeyInfo> found;
     Status status = keys.empty() ? Status() : reader_.Look(keys, &found);
     if (!status.ok()) return status;
-    std::vector<redis::KeyInfo> sets;
+    std::vector<redis::KeyInfo> sets, hashes;
     for (redis::KeyInfo& key : found) {
       switch (key.kind) {
         case redis::KeyKind::kZset:
           sets.push_back(std::move(key));
+          break;
+        case redis::KeyKind::kHash:
+          hashes.push_back(std::move(key));
           break;
         case redis::KeyKind::kList:
         case redis::KeyKind::kSet:
@@ -62,10 +72,22 @@ class Surveyor {
           break;
       }
     }
-    return sets.empty() ? Status() : LookAtEnds(keys, sets);
+    status = LookAtExpiry(keys);
+    if (status.ok() && !sets.empty()) status = LookAtEnds(keys, sets);
+    return status.ok() && !hashes.empty() ? LookIntoHashes(keys, hashes) : status;
   }
 
   const RedisSurvey& survey() const { return survey_; }
+  /// Of the keys that fit the template that was given; of a guessed one, of the first keys.
+  KeyForms forms() const {
+    const auto guessed = users();
+    if (users_ || !guessed) return forms_;
+    KeyForms forms;
+    for (const std::string& name : names_) {
+      if (const auto user = guessed->UserOf(name)) forms.Add(name, *user);
+    }
+    return forms;
+  }
   /// The template that was given, else the guessed one.
   std::optional<redis::KeyTemplate> users() const {
     return users_ ? users_ : redis::GuessTemplate(names_);
@@ -94,8 +116,54 @@ class Surveyor {
     }
     if (replies->size() > 2 * sets.size()) {
       ++sampled_;
-      const auto bytes = static_cast<uint64_t>(replies->back().integer());
+      const size_t at = 2 * sets.size();
+      const auto bytes = static_cast<uint64_t>((*replies)[at].integer());
       if (bytes != 0) survey_.AddMemory(bytes, sets.front().length);
+    }
+    return {};
+  }
+
+  /// Which of the first keys expire. A user of Redis who may not ask is left without an answer.
+  Status LookAtExpiry(const std::vector<std::string>& keys) {
+    if (asked_expiry_ >= kExpirySamples) return {};
+    redis::Pipeline pipeline;
+    for (const std::string& key : keys) pipeline.Add({"PTTL", key}, key);
+    auto replies = client_.Run(pipeline);
+    if (!replies.ok()) return replies.status();
+    constexpr long long kForEver = -1;
+    for (const redis::Reply& reply : *replies) {
+      if (!reply.is_error() && reply.integer() >= kForEver) {
+        survey_.AddExpiry(reply.integer() != kForEver);
+      }
+    }
+    asked_expiry_ += keys.size();
+    return {};
+  }
+
+  /// Some fields of each, all of a small one.
+  Status LookIntoHashes(const std::vector<std::string>& keys,
+                        const std::vector<redis::KeyInfo>& hashes) {
+    redis::Pipeline pipeline;
+    for (const redis::KeyInfo& hash : hashes) {
+      pipeline.Add({"HSCAN", keys[hash.key], "0", "COUNT", "100"}, keys[hash.key]);
+    }
+    auto replies = client_.Run(pipeline);
+    if (!replies.ok()) return replies.status();
+    for (size_t i = 0; i < hashes.size(); ++i) {
+      const auto parts = (*replies)[i].elements();
+      if ((*replies)[i].is_error()) return (*replies)[i].status();
+      if (parts.size() != 2) continue;  // it is gone
+      const auto pairs = redis::Reply::ElementsOf(*parts[1]);
+      std::vector<RedisSurvey::End> ends;
+      for (size_t at = 0; at + 2 <= pairs.size(); at += 2) {
+        const auto value = redis::ParseScore(redis::Reply::TextOf(*pairs[at + 1]));
+        if (value) ends.push_back({redis::Reply::TextOf(*pairs[at]), *value});
+      }
+      if (ends.empty()) continue;
+      const auto [oldest, newest] = std::minmax_element(
+          ends.begin(), ends.end(),
+          [](const auto& one, const auto& other) { return one.score < other.score; });
+      survey_.AddHash(hashes[i].length, *oldest, *newest);
     }
     return {};
   }
@@ -110,7 +178,9 @@ class Surveyor {
   const std::optional<redis::KeyTemplate> users_;
   KeySet met_;
   std::vector<std::string> names_;
+  KeyForms forms_;
   uint64_t sampled_ = 0;
+  size_t asked_expiry_ = 0;
   RedisSurvey survey_;
 };
 
@@ -148,12 +218,49 @@ std::string ReportText(const Json& report) {
   facts.Add("Redis's memory", "about " + FormatBytes(CountOf(report, "memory_bytes")));
   facts.Add("policy", OneLine(report["policy"]));
   facts.Add("disk", "about " + FormatBytes(CountOf(report, "disk_bytes")));
+  if (report.contains("expiring_share")) {
+    const double share = report["expiring_share"].get<double>();
+    facts.Add("keys that expire", FormatPercent(share) + " of a sample");
+  }
   facts.Add("import", "about " +
                           FormatDurationUs(static_cast<double>(CountOf(report, "import_s")) * 1e6) +
                           " without --rate");
   std::string out = facts.ToString();
   for (const Json& note : ListOf(report, "notes")) out += note.get<std::string>() + "\n";
+  out += "to move it:\n  " + TextOf(report, "import_command") + "\n";
   return out;
+}
+
+/// The text as one word of a shell.
+std::string Quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+/// The command that imports what was surveyed. What is not known is left to be filled in.
+std::string ImportCommand(const RedisFlags& flags, const Surveyor& surveyor, const Json& report) {
+  std::string command = "seendb redis import";
+  command += flags.rdb.empty() ? " --redis " + Quoted(TextOf(report, "source"))
+                               : " --rdb " + Quoted(flags.rdb);
+  const auto users = surveyor.users();
+  command += " --user-from " + Quoted(users ? users->ToText() : "...{user}...");
+  if (!flags.match.empty() && (!users || flags.match != users->Pattern())) {
+    command += " --match " + Quoted(flags.match);
+  }
+  if (surveyor.forms().size() > 1) command += " --form " + Quoted(surveyor.forms().First());
+  const auto add = [&command](const char* flag, const std::string& value) {
+    if (!value.empty()) command += std::string(" ") + flag + " " + Quoted(value);
+  };
+  add("--redis-password-file", flags.password_file);
+  add("--redis-ca", flags.ca);
+  add("--redis-certificate", flags.certificate);
+  const Json& types = report["types"];
+  if (types.contains("hash") && !types.contains("zset")) command += " --hashes";
+  const std::string unit = TextOf(report, "score_unit");
+  command += " --score-unit " + unit;
+  if (unit == "none" || types.contains("list") || types.contains("set")) command += " --at now";
+  return command + " --state import.json";
 }
 
 Status RunSurvey(const Session& session, const RedisFlags& flags) {
@@ -186,6 +293,12 @@ Status RunSurvey(const Session& session, const RedisFlags& flags) {
   Json report = {{"source", (*source)->name()}, {"keys", "match " + pattern}};
   if (const auto shape = surveyor.users()) report["user_from"] = shape->ToText();
   report.update(surveyor.survey().Report(SystemClock()->NowMs()));
+  if (surveyor.forms().size() > 1) {
+    report["forms"] = surveyor.forms().ToJson();
+    report["notes"].push_back("the users' ids have several forms: " + surveyor.forms().ToText() +
+                              "; an import asks which are users', by --form");
+  }
+  report["import_command"] = ImportCommand(flags, surveyor, report);
   return session.json ? PrintJson(report) : Print(ReportText(report));
 }
 

@@ -3,6 +3,7 @@ TLS and as a cluster."""
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -70,12 +71,12 @@ class SurveyTest(RedisCase):
     def test_counts_and_a_policy_that_takes_all(self):
         plays = plays_of(1_500, 4, days=340)
         fill(self.redis, plays)
-        self.redis.run("HSET", "watched:hash", "a", "b")
+        self.redis.run("SET", "watched:text", "a")
         self.redis.run("SET", "other:1", "x")
         report = self.survey("--match", "watched:*").json
         self.assertEqual((report["users"], report["members"]), (1_500, len(plays)))
         self.assertEqual(report["user_from"], "watched:{user}")
-        self.assertEqual(report["other_keys"], {"hash": 1})
+        self.assertEqual(report["other_keys"], {"string": 1})
         self.assertEqual(report["oldest_ms"], min(play[0] for play in plays))
         self.assertEqual(report["newest_ms"], max(play[0] for play in plays))
         self.assertEqual((report["score_unit"], report["integer_members"]), ("s", False))
@@ -172,6 +173,9 @@ class ImportTest(RedisCase):
         self.assertEqual((done["users"], done["accepted"], done["bad_keys"]), (2, 2, 3))
         self.assertEqual(done["refused_by"], {"malformed": 3, "no_time": 2})
         self.assertIn({"what": "watched:3", "why": "holds a hash"}, done["problems"])
+        with_hashes = self.move("--score-unit", "s", "--hashes", code=ROWS).json
+        self.assertEqual((with_hashes["bad_keys"], with_hashes["refused_by"]),
+                         (2, {"malformed": 3, "no_time": 3}))
         self.assertIn({"what": "watched:4", "why": "has no times: say --at"}, done["problems"])
         guessed = self.move(code=ROWS).json
         self.assertEqual({name: guessed[name] for name in ("users", "refused_by", "bad_keys")},
@@ -209,6 +213,61 @@ class ImportTest(RedisCase):
         asked = self.tool("check", "1", "v0", "v99", "v100", "v149", "--db", self.db, "--json").json
         self.assertEqual([one["seen"] for one in asked["items"]], [True, True, False, False])
         self.assertEqual(self.compare(*at).json["missing"], 0)
+
+    def test_hashes_of_items_and_times(self):
+        now = now_ms()
+        for user in range(5):
+            self.redis.run("HSET", "watched:%d" % user,
+                           *[x for i in range(20) for x in ("v%d" % i, now - i * 1000)])
+        self.redis.run("HSET", "watched:long",
+                       *[x for i in range(6_000) for x in ("w%d" % i, now - i)])
+        report = self.survey(*FROM).json
+        self.assertEqual((report["users"], report["members"]), (6, 6_100))
+        self.assertEqual(report["types"], {"hash": 6})
+        self.assertEqual((report["score_unit"], report["newest_ms"]), ("ms", now))
+        self.assertIn("--score-unit ms", report["import_command"])
+        self.assertIn("--hashes", report["import_command"])
+        done = self.move("--score-unit", "ms", code=ROWS).json
+        self.assertEqual((done["users"], done["bad_keys"]), (0, 6), "unless they are asked for")
+        done = self.move("--hashes").json
+        self.assertEqual((done["users"], done["accepted"], done["refused"]), (6, 6_100, 0), done)
+        found = self.compare("--hashes").json
+        self.assertEqual((found["checked"], found["missing"], found["extra"]), (6_100, 0, 0), found)
+
+    def test_keys_of_several_forms_are_asked_about(self):
+        now = now_ms() // 1000
+        for user in range(20):
+            self.redis.run("ZADD", "watched:%d" % user, now, "v")
+        self.redis.run("ZADD", "watched:{3}:x", now, "w")
+        report = self.survey(*FROM).json
+        self.assertEqual(report["forms"], [
+            {"form": "*", "keys": 20, "example": report["forms"][0]["example"]},
+            {"form": "{*}:*", "keys": 1, "example": "watched:{3}:x"}])
+        self.assertIn("--form '*'", report["import_command"])
+        refused = self.move(code=USAGE).err
+        self.assertIn("1 as watched:{3}:x ({*}:*)", refused)
+        self.assertIn("--form '*'", refused)
+        state = self.path("state")
+        self.assertIn("({*}:*)", self.compare(code=USAGE).err)
+        done = self.move("--form", "*", "--state", state, code=ROWS).json
+        found = self.compare("--form", "*").json
+        self.assertEqual((found["checked"], found["missing"], found["keys_not_read"]), (20, 0, 1), found)
+        self.assertEqual((done["users"], done["bad_keys"]), (20, 1), done)
+        self.assertIn("would be of the user {3}:x", done["problems"][0]["why"])
+        self.assertIn("another import: form was", self.move("--form", "{*}:*", "--state", state,
+                                                            code=USAGE).err)
+        self.assertEqual(self.move("--form", "any").json["users"], 21)
+
+    def test_the_command_of_a_survey_imports(self):
+        fill(self.redis, plays_of(30, 5))
+        self.redis.run("PEXPIRE", "watched:0", 3_600_000)
+        report = self.survey("--match", "watched:*").json
+        self.assertGreater(report["expiring_share"], 0)
+        command = shlex.split(report["import_command"])
+        self.assertEqual(command[:3], ["seendb", "redis", "import"])
+        command[command.index("--state") + 1] = self.path("state")
+        done = self.tool(*command[1:], "--db", self.db, "--json").json
+        self.assertEqual((done["users"], done["accepted"]), (30, 150), done)
 
     def test_keys_of_a_file(self):
         fill(self.redis, plays_of(50, 3))

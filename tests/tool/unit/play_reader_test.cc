@@ -151,7 +151,7 @@ TEST(PlayReader, BadNdjson) {
       LogFormat::kNdjson);
   ASSERT_EQ(rows.size(), 11U);
   for (const std::string& row : rows) EXPECT_EQ(row.substr(0, 2), "! ") << row;
-  EXPECT_EQ(rows[4], "! no user field");
+  EXPECT_EQ(rows[4], "! no user field; name it by --user-column, or say whose log it is by --user");
   EXPECT_EQ(rows[5], "! no time field; name it by --time-column or say --now");
 }
 
@@ -167,9 +167,9 @@ TEST(PlayReader, WhatPlayersSayInCsv) {
                     "u,v,1,,,phone,\n",
                     LogFormat::kCsv),
             (Lines{R"(,"progress_s":95,"duration_s":240,"device":"tv","fields":{"a":[1, 2]})",
-                   R"(,"progress_s":-1)", R"(,"progress_s":0,"duration_s":240)", "", "",
-                   "! progress_s: must be a whole number, or -1 for finished",
-                   "! fields: not a JSON object", R"(,"progress_s":0,"device":"phone")"}));
+                   R"(,"progress_s":-1)", R"(,"duration_s":240)", "", "",
+                   "! progress_s: must be a whole number, a span like 1:02:03, or -1 for finished",
+                   "! fields: not a JSON object", R"(,"device":"phone")"}));
 }
 
 TEST(PlayReader, WhatPlayersSayByGivenColumns) {
@@ -207,9 +207,9 @@ TEST(PlayReader, WhatPlayersSayInNdjson) {
               LogFormat::kNdjson),
       (Lines{
           ",\"progress_s\":95,\"duration_s\":240,\"device\":\"\xC3\xA9\",\"fields\":{ \"n\": 1e9 }",
-          "", "! progress_s: must be a whole number, or -1 for finished",
-          "! progress_s: must be a whole number, or -1 for finished", "! device: not a string",
-          "! fields: not a JSON object"}));
+          "", "! progress_s: must be a whole number, a span like 1:02:03, or -1 for finished",
+          "! progress_s: must be a whole number, a span like 1:02:03, or -1 for finished",
+          "! device: not a string", "! fields: not a JSON object"}));
 }
 
 TEST(PlayReader, AQuoteThatIsNotClosedCostsItsOwnRow) {
@@ -258,7 +258,8 @@ TEST(PlayReader, FieldsWithinObjects) {
   EXPECT_EQ(Rows("{\"user\":{\"name\":\"u\"},\"track\":{\"ids\":[7]},\"at\":1,\"more\":{\"x\":{"
                  "\"k\":2}}}\n{\"user\":1}\n",
                  LogFormat::kNdjson, columns),
-            (Lines{"u 7 1000", "! no user field"}));
+            (Lines{"u 7 1000",
+                   "! no user field; name it by --user-column, or say whose log it is by --user"}));
 }
 
 TEST(PlayReader, SaysHowItUnderstandsTheLog) {

@@ -18,7 +18,7 @@ int32_t Seconds(WatchField field, const std::string& text, SpanUnit unit) {
   Watch watch;
   std::string error;
   EXPECT_TRUE(TakeWatchField(field, text, unit, &watch, &error)) << text << ": " << error;
-  return field == kProgress ? watch.progress_s : watch.duration_s;
+  return (field == kProgress ? watch.progress_s : watch.duration_s).value_or(-2);
 }
 
 TEST(WatchFields, SpansAreWholeSeconds) {
@@ -30,12 +30,26 @@ TEST(WatchFields, SpansAreWholeSeconds) {
     EXPECT_EQ(Seconds(kProgress, "-1", unit), kFinished);
   }
   for (const char* text : {"-2", "1.5", "1s", "+1", " 1", "x", "9223372036854775808"}) {
-    EXPECT_EQ(Why(kProgress, text), "progress_s: must be a whole number, or -1 for finished");
-    EXPECT_EQ(Why(kDuration, text), "duration_s: must be a whole number");
+    EXPECT_EQ(Why(kProgress, text),
+              "progress_s: must be a whole number, a span like 1:02:03, or -1 for finished");
+    EXPECT_EQ(Why(kDuration, text), "duration_s: must be a whole number, or a span like 1:02:03");
   }
   EXPECT_NE(Why(kDuration, "-1"), "");
   EXPECT_NE(Why(kDuration, "2147483648"), "");
   EXPECT_NE(Why(kProgress, "2147483648000", SpanUnit::kMillis), "");
+}
+
+TEST(WatchFields, SpansMayBeWrittenAsClocksAre) {
+  for (const SpanUnit unit : {SpanUnit::kSeconds, SpanUnit::kMillis}) {
+    EXPECT_EQ(Seconds(kProgress, "00:42:31", unit), 42 * 60 + 31);
+    EXPECT_EQ(Seconds(kDuration, "1:02:03", unit), 3723);
+    EXPECT_EQ(Seconds(kDuration, "100:00:00", unit), 360'000);
+    EXPECT_EQ(Seconds(kProgress, "90:05", unit), 5405);
+  }
+  for (const char* text : {":", "1:", ":01", "1:2", "1:60", "1:-1", "1:00:60", "1:2:03",
+                           "1:00:00:00", "1:02:03.5", "2147483648:00", "35791395:00:00", "1: 2"}) {
+    EXPECT_NE(Why(kProgress, text), "") << text;
+  }
 }
 
 TEST(WatchFields, TextsHaveTheLimitsOfThePlays) {
