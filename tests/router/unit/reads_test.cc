@@ -167,6 +167,20 @@ TEST_F(ReadsTest, AReplicaThatDoesNotServeAnswersWhereNobodyElseCan) {
             Json::parse(R"(["partition"])"));
 }
 
+// All nodes have it answered by one: the second page has nothing of the first.
+TEST_F(ReadsTest, ABinaryQuestionThatRecordsGoesToTheActingPrimary) {
+  const std::string target = "/filter?ids=u64&record=true&user=" + UserOf(1);
+  const std::string items("\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0", 16);
+  const peers::Headers binary = {{"Content-Type", "application/octet-stream"}};
+  std::string expected(1, '\3');
+  for (const auto& node : nodes) {
+    const peers::PeerAnswer answer = Ask(*node, "POST", target, items, binary);
+    EXPECT_EQ(answer.status, 200u) << answer.body;
+    EXPECT_EQ(answer.body, expected) << node->name;
+    expected = std::string(1, '\0');
+  }
+}
+
 TEST_F(ReadsTest, WhoWantsToGoThereItselfIsToldWhere) {
   const peers::Headers direct = {{"SeenDB-Route", "direct"}};
   const peers::PeerAnswer answer = Ask(Stranger(1), "POST", "/filter", FilterOf(UserOf(1)), direct);
