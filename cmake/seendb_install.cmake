@@ -1,6 +1,6 @@
 # What `cmake --install` puts where: the libraries of the engine and of recovery, public headers, CMake
-# package, pkg-config file, licence and documents (component seendb_engine). The programs' own folders
-# install them.
+# package, pkg-config file, licence and documents (component seendb_engine); OpenAPI and samples of
+# files, man pages and completions. The programs' own folders install them.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -31,14 +31,30 @@ configure_file(cmake/seendb.pc.in ${PROJECT_BINARY_DIR}/seendb.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/seendb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
   COMPONENT seendb_engine)
 
-install(FILES LICENSE README.md CHANGELOG.md ARCHITECTURE.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  COMPONENT seendb_engine)
-install(DIRECTORY engine/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}/engine COMPONENT seendb_engine
-  FILES_MATCHING PATTERN "*.md")
-if(SEENDB_SERVER)  # with the programs
-  install(FILES server/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/server)
-  install(DIRECTORY server/doc DESTINATION ${CMAKE_INSTALL_DOCDIR}/server FILES_MATCHING PATTERN "*.md")
+# Scripts write where the files belong, not into the build's folder first: several may install at once.
+function(seendb_installed_to folder variable)  # as seen by a script of install()
+  if(IS_ABSOLUTE ${folder})
+    set(${variable} "\$ENV{DESTDIR}${folder}" PARENT_SCOPE)
+  else()
+    set(${variable} "\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${folder}" PARENT_SCOPE)
+  endif()
+endfunction()
+seendb_installed_to(${CMAKE_INSTALL_DOCDIR} documents)
+seendb_installed_to(${CMAKE_INSTALL_DATADIR} share)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT seendb_engine)
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/documents.py\"
+    \"${PROJECT_SOURCE_DIR}\" \"${documents}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT seendb_engine)
+else()
+  message(STATUS "no documents are installed but the licence: python3 is not there")
+endif()
+if(SEENDB_SERVER)
   configure_file(cmake/seendb.service.in ${PROJECT_BINARY_DIR}/seendb.service @ONLY)
   install(FILES cmake/seendb.json ${PROJECT_BINARY_DIR}/seendb.service docker/config/alerts.yml
-    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+    server/api/openapi.json DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+endif()
+if(SEENDB_SERVER AND SEENDB_TOOLS AND Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
+  install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/manual.py\"
+    \"$<TARGET_FILE_DIR:seendb>\" \"${share}\" COMMAND_ERROR_IS_FATAL ANY)")
 endif()
