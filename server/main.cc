@@ -97,6 +97,7 @@ class App {
     context_.admin_apart = !config_.admin_listen.empty();
     context_.exposed = ops::ExposureOf(config_);
     context_.compress_filter = config_.compress_filter;
+    context_.unsafe_integers.refuses = config_.refuse_unsafe_integers;
     if (config_.kafka) {
       consumer_.emplace(*config_.kafka, config_.db + "/INGESTING");
       context_.erase_always = true;  // plays of before the erasure may still be in the log

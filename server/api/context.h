@@ -20,6 +20,7 @@
 #include "api/refusals.h"
 #include "api/request_log.h"
 #include "api/scrape.h"
+#include "api/unsafe_integers.h"
 #include "base/sync.h"
 #include "http/limits.h"
 #include "http/service.h"
@@ -83,6 +84,7 @@ struct Context {
   std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
   RefusalLog refusals;
   RequestLog requests;
+  UnsafeIntegers unsafe_integers;
   std::optional<OriginCheck> origins{
       std::in_place, std::vector<std::string>(), std::vector<std::string>(),
       std::string_view()};               ///< which hosts and pages may ask. Set before serving

@@ -73,7 +73,7 @@ class EventStream final : public http::BodyStream {
 
  private:
   void TakeLine(uint64_t index, std::string_view line) {
-    JsonDocument document;
+    JsonDocument document(&context_.unsafe_integers);
     Play event;
     Watch watch;
     Status status =

@@ -83,7 +83,7 @@ Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind ki
 }
 
 void HandlePlays(Call& call) {
-  JsonDocument document;
+  JsonDocument document(&call.context.unsafe_integers);
   PlaysCall plays;
   Status status = ParsePlays(call.request.body, &document, &plays);
   if (status.ok()) {
@@ -100,7 +100,7 @@ void HandlePlays(Call& call) {
 }
 
 void HandleImpressions(Call& call) {
-  JsonDocument document;
+  JsonDocument document(&call.context.unsafe_integers);
   ImpressionsCall served;
   Status status =
       ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);

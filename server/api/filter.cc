@@ -315,13 +315,14 @@ void AwaitOldStore(Call& call, FilterWait* wait) {
 Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out) {
   thread_local FilterCall call;
   thread_local FilterResponse response;
-  JsonDocument document;
+  JsonDocument document(&context.unsafe_integers);
   Status status = ParseFilter(json, context.max_candidates, &document, &call);
   if (!status.ok()) return status;
   wait->log_tag = context.requests.TagOf(call.request.user);
   EntryPtr entry;
   status = AskInTurnAndTell(context, &call.request, wait, &entry, &response);
   if (status.ok()) AppendFilterAnswer(call, response, entry->policy, out);
+  if (status.code() == StatusCode::kIncomplete) document.Discard();
   return status;
 }
 

@@ -90,7 +90,7 @@ Status AnswerHistory(Call& call) {
 
 Status AnswerLookup(Call& call) {
   IdRef user;
-  JsonDocument document;
+  JsonDocument document(&call.context.unsafe_integers);
   ItemsCall asked;
   HistoryLookup found;
   Status status = PathId(call.plan, 0, "/user", &user);
@@ -136,7 +136,7 @@ Status ReadDelete(const Call& call, JsonDocument* document, IdRef* user, ItemsCa
 
 Status AnswerDelete(Call& call) {
   IdRef user;
-  JsonDocument document;
+  JsonDocument document(&call.context.unsafe_integers);
   ItemsCall asked;
   Status status = ReadDelete(call, &document, &user, &asked);
   if (status.ok()) status = call.engine().DeleteHistory(user, asked.collection, asked.items);
@@ -215,7 +215,7 @@ void HandleRecording(Call& call) {
 
 Status CheckHistoryDelete(const Call& call) {
   IdRef user;
-  JsonDocument document;
+  JsonDocument document(&call.context.unsafe_integers);
   ItemsCall asked;
   return ReadDelete(call, &document, &user, &asked);
 }

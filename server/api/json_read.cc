@@ -26,6 +26,8 @@ std::unique_ptr<ondemand::parser>& ThreadParser() {
   return parser;
 }
 
+thread_local JsonDocument* of_thread = nullptr;
+
 /// Text without the space behind it.
 std::string_view WithoutTail(std::string_view raw) {
   while (!raw.empty() &&
@@ -62,7 +64,21 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
+JsonDocument::JsonDocument(UnsafeIntegers* numbers) : outer_(of_thread), numbers_(numbers) {
+  of_thread = this;
+}
+
+JsonDocument* JsonDocument::OfThread() noexcept { return of_thread; }
+
+Status JsonDocument::NoteNumber(uint64_t number) {
+  if (number <= kMaxSafeInteger || numbers_ == nullptr) return Status::Ok();
+  ++unsafe_;
+  return numbers_->refuses ? RefuseUnsafeInteger() : Status::Ok();
+}
+
 JsonDocument::~JsonDocument() {
+  of_thread = outer_;
+  if (unsafe_ != 0) numbers_->Note(unsafe_);
   if (ThreadParser()->capacity() > kKeptCapacity) ThreadParser().reset();
 }
 
@@ -169,7 +185,7 @@ Status ReadId(ondemand::value value, IdRef* id, std::string_view* raw, bool* no_
     return Status::InvalidArgument("id must be a string or an unsigned 64-bit integer");
   }
   *id = IdRef(number);
-  return Status::Ok();
+  return JsonDocument::OfThread()->NoteNumber(number);
 }
 
 Status ReadText(ondemand::value value, std::string_view* text) {

@@ -17,6 +17,7 @@
 
 #include <simdjson.h>
 
+#include "api/unsafe_integers.h"
 #include "base/json_pointer.h"
 #include "seendb/id.h"
 #include "seendb/status.h"
@@ -25,14 +26,22 @@ namespace seendb::api {
 
 namespace ondemand = simdjson::ondemand;
 
-/// One document being read by this thread's parser. Do not nest.
+/// One document being read by this thread's parser. Do not read one while another is read.
 class JsonDocument {
  public:
-  JsonDocument() = default;
+  /// `numbers` is borrowed: what becomes of ids that are numbers beyond 2^53. Null: nothing.
+  explicit JsonDocument(UnsafeIntegers* numbers = nullptr);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
   /// Gives an unusually large parser's memory back.
   ~JsonDocument();
+
+  /// Takes note of an id that is a number; refuses one that `numbers` does not take.
+  Status NoteNumber(uint64_t number);
+  /// Forgets what was noted: the document will be read once more.
+  void Discard() { unsafe_ = 0; }
+  /// The document that is being read on this thread; null: none.
+  static JsonDocument* OfThread() noexcept;
 
   /// Begins `body`, which must be an object.
   Status Begin(std::string_view body, ondemand::object* root);
@@ -44,6 +53,9 @@ class JsonDocument {
  private:
   Status Iterate(std::string_view body);
   ondemand::document document_;
+  JsonDocument* const outer_;  // of this thread
+  UnsafeIntegers* const numbers_;
+  uint64_t unsafe_ = 0;
 };
 
 /// A refusal of bytes that are no JSON.

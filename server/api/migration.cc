@@ -98,7 +98,7 @@ void HandleFinishMigration(Call& call) {
 }
 
 void HandleImportedUsers(Call& call) {
-  JsonDocument document;
+  JsonDocument document(&call.context.unsafe_integers);
   ImportedCall imported;
   Status status = ParseImported(call.request.body, &document, &imported);
   if (!status.ok()) return call.Refuse(status);

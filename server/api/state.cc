@@ -29,6 +29,7 @@ void HandleMetrics(Call& call) {
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
   snapshot.admission = &call.context.admission;
+  snapshot.unsafe_integers = call.context.unsafe_integers.total();
   snapshot.access_lines = call.context.requests.written();
   snapshot.access_lines_left_out = call.context.requests.left_out();
   Engine* const engine = call.context.engine.load(std::memory_order_acquire);

@@ -67,6 +67,17 @@ Setter Flag(bool* to) {
   };
 }
 
+Setter OneOf(bool* to, const char* no, const char* yes) {
+  return [=](const Json& value) {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    if (text != no && text != yes) {
+      return Status::InvalidArgument(std::string("must be ") + no + " or " + yes);
+    }
+    *to = text == yes;
+    return Status::Ok();
+  };
+}
+
 Setter TextList(std::vector<std::string>* to, size_t most,
                 std::function<Status(const std::string&)> check) {
   return [to, most, check = std::move(check)](const Json& value) {

@@ -47,6 +47,8 @@ Setter Text(std::string* to);
 Setter Name(std::string* to);
 /// true or false.
 Setter Flag(bool* to);
+/// One of two words: false, true.
+Setter OneOf(bool* to, const char* no, const char* yes);
 /// A list of at most `most` strings, each of which `check` finds nothing wrong with; it says what
 /// is.
 Setter TextList(std::vector<std::string>* to, size_t most,

@@ -104,18 +104,6 @@ Setter ZoneName(std::string* to) {
   };
 }
 
-/// One of two words.
-Setter OneOf(bool* to, const char* no, const char* yes) {
-  return [=](const Json& value) {
-    const std::string text = value.is_string() ? value.get<std::string>() : "";
-    if (text != no && text != yes) {
-      return Status::InvalidArgument(std::string("must be ") + no + " or " + yes);
-    }
-    *to = text == yes;
-    return Status::Ok();
-  };
-}
-
 Setter TopicName(std::string* to) {
   return [=](const Json& value) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";

@@ -104,6 +104,7 @@ struct MetricsSnapshot {
   std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
   std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
+  uint64_t unsafe_integers = 0;                          ///< ids: api/unsafe_integers.h
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
   const admission::Admission* admission = nullptr;       ///< borrowed; null: nothing of it
   std::optional<RouterCounts> router;                    ///< of a node of a cluster

@@ -89,6 +89,9 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
   out->Gauge("seendb_http_answer_bytes", "Answers in memory.", s.answer_bytes);
   out->Counter("seendb_http_received_bytes_total", "Bytes read from clients.", s.bytes_in);
   out->Counter("seendb_http_sent_bytes_total", "Bytes written to clients.", s.bytes_out);
+  out->Counter("seendb_unsafe_integers_total",
+               "Ids of requests that came as JSON numbers beyond 2^53, which doubles don't hold.",
+               s.unsafe_integers);
   out->Counter("seendb_access_log_lines_total", "Lines of the access log.", s.access_lines);
   out->Counter("seendb_access_log_left_out_total",
                "Lines of the access log left out: more than access_log.lines_per_s.",

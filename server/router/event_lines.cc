@@ -114,7 +114,7 @@ size_t EventLines::Take(std::string_view bytes, bool last, std::string*) {
 }
 
 void EventLines::TakeLine(uint64_t index, std::string_view line) {
-  api::JsonDocument document;
+  api::JsonDocument document(&router_.context_.unsafe_integers);
   Play event;
   Watch watch;
   Status status =

@@ -57,7 +57,7 @@ void SayPosition(uint32_t partition, const Appended& appended, http::Response* r
 
 Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
                  std::string_view* collection) {
-  api::JsonDocument document;
+  api::JsonDocument document(&call.context.unsafe_integers);
   api::PlaysCall plays;
   Status status = api::ParsePlays(call.request.body, &document, &plays);
   if (status.ok()) status = api::ChooseCollection(call, plays.collection, collection);
@@ -79,7 +79,7 @@ Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatc
 
 Status ReadImpressions(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
                        std::string_view* collection) {
-  api::JsonDocument document;
+  api::JsonDocument document(&call.context.unsafe_integers);
   api::ImpressionsCall served;
   Status status =
       api::ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);

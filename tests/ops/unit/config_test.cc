@@ -19,7 +19,7 @@ TEST(ConfigTest, ReadsEveryKey) {
     "db": "/d", "checkpoints": "/c", "listen": "[::1]:0", "threads": 3, "log_level": "warn", "clock": "manual:5",
     "access_log": {"mode": "sampled", "sample": 0.25, "slow_ms": 9, "lines_per_s": 10,
                    "user_key": "000102030405060708090a0b0c0d0e0f"},
-    "compress_filter": true,
+    "unsafe_integers": "refuse", "compress_filter": true,
     "limits": {"body_bytes": 1024, "line_bytes": 2048, "header_bytes": 4096, "header_ms": 1,
                "idle_ms": 2, "transfer_ms": 8, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
                "shutdown_ms": 6, "candidates": 7},
@@ -43,6 +43,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.access_log.slow_ms, 9);
   EXPECT_EQ(config.access_log.lines_per_s, 10u);
   EXPECT_EQ(config.access_log.user_key, "000102030405060708090a0b0c0d0e0f");
+  EXPECT_TRUE(config.refuse_unsafe_integers);
   EXPECT_TRUE(config.compress_filter);
   EXPECT_EQ(config.limits.body_bytes, 1'024u);
   EXPECT_EQ(config.limits.line_bytes, 2'048u);
