@@ -113,9 +113,8 @@ class App {
   }
 
   int Run() {
-    if (const Status made =
-            ops::PrepareCheckpoints(config_.checkpoints, config_.db, &context_.last_checkpoint_ms);
-        !made.ok()) {
+    context_.last_checkpoint.Load(config_.db);
+    if (const Status made = ops::PrepareCheckpoints(config_.checkpoints, config_.db); !made.ok()) {
       Log(LogLevel::kError, "checkpoints_failed",
           {{"checkpoints", config_.checkpoints}, {"error", made.ToString()}});
       return ops::ExitCodeOf(made.code());
@@ -440,7 +439,7 @@ class App {
     to->version = kServerVersion;
     to->commit = kServerCommit;
     to->db = config_.db;
-    to->last_checkpoint_ms = context_.last_checkpoint_ms.load(std::memory_order_relaxed);
+    to->last_checkpoint_ms = context_.last_checkpoint.at_ms();
     FillListener(listener_, to);
     if (router_) router_->FillMetrics(to);
     if (moves_) moves_->FillMetrics(to);

@@ -10,7 +10,6 @@
 #include "api/json_read.h"
 #include "api/routes.h"
 #include "api/status_http.h"
-#include "ops/checkpoints.h"
 #include "ops/log.h"
 
 namespace seendb::api {
@@ -64,8 +63,7 @@ Status Make(Context& context, const std::string& name, std::chrono::steady_clock
   using Milliseconds = std::chrono::milliseconds;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const int64_t at_ms = std::chrono::duration_cast<Milliseconds>(now).count();
-  context.last_checkpoint_ms = at_ms;
-  if (const Status noted = ops::NoteCheckpoint(context.checkpoints, at_ms); !noted.ok()) {
+  if (const Status noted = context.last_checkpoint.Note(at_ms); !noted.ok()) {
     ops::Log(ops::LogLevel::kWarn, "checkpoint_not_noted", {{"error", noted.ToString()}});
   }
   const auto took = std::chrono::steady_clock::now() - began;

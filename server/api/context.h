@@ -25,6 +25,7 @@
 #include "http/limits.h"
 #include "http/service.h"
 #include "ops/health.h"
+#include "ops/last_checkpoint.h"
 #include "ops/manual_clock.h"
 #include "ops/metrics.h"
 #include "seendb/engine.h"
@@ -79,9 +80,9 @@ struct Context {
   /// Looks at users and at the engine come by themselves; false: with each request that tells of
   /// them. Set before serving.
   bool samples_in_background = false;
-  Mutex clock_mutex{LockRank::kServerCall};    ///< one move of the clock at a time
-  std::string checkpoints;                     ///< their folder; empty: none. Set before serving
-  std::atomic<int64_t> last_checkpoint_ms{0};  ///< by the machine's clock; 0: none yet
+  Mutex clock_mutex{LockRank::kServerCall};  ///< one move of the clock at a time
+  std::string checkpoints;                   ///< their folder; empty: none. Set before serving
+  ops::LastCheckpoint last_checkpoint;
   RefusalLog refusals;
   RequestLog requests;
   UnsafeIntegers unsafe_integers;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 namespace seendb::ops {
@@ -17,31 +16,7 @@ fs::path Real(const std::string& path) {
   return real.has_filename() ? real : real.parent_path();
 }
 
-/// No checkpoint's name begins with a dot.
-fs::path NoteOf(const std::string& folder) { return fs::path(folder) / ".last"; }
-
-/// 0: nothing was noted, or it can't be read.
-int64_t ReadNote(const std::string& folder) {
-  std::ifstream file(NoteOf(folder));
-  int64_t at_ms = 0;
-  return file >> at_ms && at_ms > 0 ? at_ms : 0;
-}
-
 }  // namespace
-
-Status NoteCheckpoint(const std::string& folder, int64_t at_ms) {
-  const fs::path fresh = NoteOf(folder).string() + ".tmp";
-  {
-    std::ofstream file(fresh, std::ios::trunc);
-    file << at_ms << '\n';
-    file.close();
-    if (!file) return Status::IOError("can't write " + fresh.string());
-  }
-  std::error_code error;
-  fs::rename(fresh, NoteOf(folder), error);
-  if (!error) return Status::Ok();
-  return Status::IOError("can't rename " + fresh.string() + ": " + error.message());
-}
 
 Status CheckCheckpoints(const std::string& folder, const std::string& db) {
   const fs::path outer = Real(db);
@@ -52,16 +27,12 @@ Status CheckCheckpoints(const std::string& folder, const std::string& db) {
   return Status::Ok();
 }
 
-Status PrepareCheckpoints(const std::string& folder, const std::string& db,
-                          std::atomic<int64_t>* last_ms) {
+Status PrepareCheckpoints(const std::string& folder, const std::string& db) {
   if (folder.empty()) return Status::Ok();
   if (Status status = CheckCheckpoints(folder, db); !status.ok()) return status;
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!error && fs::is_directory(folder, error)) {
-    last_ms->store(ReadNote(folder), std::memory_order_relaxed);
-    return Status::Ok();
-  }
+  if (!error && fs::is_directory(folder, error)) return Status::Ok();
   return Status::IOError("can't make the folder " + folder + " for checkpoints: " +
                          (error ? error.message() : "something else is there"));
 }

@@ -87,7 +87,7 @@ struct ClusterCounts {
 struct MetricsSnapshot {
   std::string version, commit;     ///< of the software that runs
   std::string db;                  ///< the database's folder
-  int64_t last_checkpoint_ms = 0;  ///< by the machine's clock; 0: none since the process began
+  int64_t last_checkpoint_ms = 0;  ///< by the machine's clock; 0: none is known of
   bool engine_open = false;
   EngineStats engine;
   std::vector<SlotInfo> ring;

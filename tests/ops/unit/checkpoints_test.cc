@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "ops/last_checkpoint.h"
+
 namespace seendb::ops {
 namespace {
 
@@ -21,16 +23,15 @@ class CheckpointsTest : public testing::Test {
   ~CheckpointsTest() override { fs::remove_all(root_); }
 
   const std::string root_;
-  std::atomic<int64_t> last_ms_{-1};
 };
 
 TEST_F(CheckpointsTest, MadeWithItsParentsOrTakenAsItIs) {
   const std::string folder = root_ + "/far/away/";
-  EXPECT_TRUE(PrepareCheckpoints(folder, root_ + "/db", &last_ms_).ok());
+  EXPECT_TRUE(PrepareCheckpoints(folder, root_ + "/db").ok());
   EXPECT_TRUE(fs::is_directory(folder));
-  EXPECT_TRUE(PrepareCheckpoints(folder, root_ + "/db", &last_ms_).ok());
-  EXPECT_TRUE(PrepareCheckpoints(root_ + "/db2", root_ + "/db", &last_ms_).ok());
-  EXPECT_TRUE(PrepareCheckpoints(root_, root_ + "/db", &last_ms_).ok());
+  EXPECT_TRUE(PrepareCheckpoints(folder, root_ + "/db").ok());
+  EXPECT_TRUE(PrepareCheckpoints(root_ + "/db2", root_ + "/db").ok());
+  EXPECT_TRUE(PrepareCheckpoints(root_, root_ + "/db").ok());
 }
 
 TEST_F(CheckpointsTest, RefusedInsideTheDatabase) {
@@ -39,7 +40,7 @@ TEST_F(CheckpointsTest, RefusedInsideTheDatabase) {
   fs::create_directory_symlink(db, root_ + "/link");
   for (const std::string& folder :
        {db, db + "/", db + "/copies", root_ + "/x/../db/copies", root_ + "/link/copies"}) {
-    const Status status = PrepareCheckpoints(folder, db + "/", &last_ms_);
+    const Status status = PrepareCheckpoints(folder, db + "/");
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << folder;
     EXPECT_EQ(status.field(), "/checkpoints") << folder;
   }
@@ -49,27 +50,26 @@ TEST_F(CheckpointsTest, RefusedInsideTheDatabase) {
 TEST_F(CheckpointsTest, AFileInTheWayIsTold) {
   std::ofstream(root_ + "/file") << "x";
   for (const char* name : {"/file", "/file/copies"}) {
-    const Status status = PrepareCheckpoints(root_ + name, root_ + "/db", &last_ms_);
+    const Status status = PrepareCheckpoints(root_ + name, root_ + "/db");
     EXPECT_EQ(status.code(), StatusCode::kIOError) << name;
     EXPECT_NE(status.message().find(root_ + name), std::string::npos) << status.ToString();
   }
 }
 
 TEST_F(CheckpointsTest, TheLastIsKnownAfterARestart) {
-  const std::string folder = root_ + "/copies";
-  ASSERT_TRUE(PrepareCheckpoints(folder, root_ + "/db", &last_ms_).ok());
-  EXPECT_EQ(last_ms_, 0) << "there was none";
-  ASSERT_TRUE(NoteCheckpoint(folder, 1'700'000'000'123).ok());
-  ASSERT_TRUE(NoteCheckpoint(folder, 1'700'000'000'456).ok());
-  ASSERT_TRUE(PrepareCheckpoints(folder, root_ + "/db", &last_ms_).ok());
-  EXPECT_EQ(last_ms_, 1'700'000'000'456);
-  std::ofstream(folder + "/.last") << "-5x";
-  ASSERT_TRUE(PrepareCheckpoints(folder, root_ + "/db", &last_ms_).ok());
-  EXPECT_EQ(last_ms_, 0);
-  EXPECT_EQ(NoteCheckpoint(root_ + "/nowhere", 1).code(), StatusCode::kIOError);
-  last_ms_ = 7;
-  ASSERT_TRUE(PrepareCheckpoints("", root_ + "/db", &last_ms_).ok());
-  EXPECT_EQ(last_ms_, 7) << "none is wanted";
+  LastCheckpoint before, after, unreadable, nowhere;
+  before.Load(root_);
+  EXPECT_EQ(before.at_ms(), 0) << "there was none";
+  ASSERT_TRUE(before.Note(1'700'000'000'123).ok());
+  ASSERT_TRUE(before.Note(1'700'000'000'456).ok());
+  after.Load(root_);
+  EXPECT_EQ(after.at_ms(), 1'700'000'000'456);
+  std::ofstream(root_ + "/CHECKPOINTED") << "-5x";
+  unreadable.Load(root_);
+  EXPECT_EQ(unreadable.at_ms(), 0);
+  nowhere.Load(root_ + "/nowhere");
+  EXPECT_EQ(nowhere.Note(1).code(), StatusCode::kIOError);
+  EXPECT_EQ(nowhere.at_ms(), 1);
 }
 
 }  // namespace
