@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "api/catalog.h"
+#include "api/events_binary.h"
 #include "api/events_call.h"
 #include "api/events_json.h"
+#include "api/media_type.h"
 #include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
@@ -85,7 +87,9 @@ Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind ki
 void HandlePlays(Call& call) {
   JsonDocument document(&call.context.unsafe_integers);
   PlaysCall plays;
-  Status status = ParsePlays(call.request.body, &document, &plays);
+  Status status = IsBinary(call.request.head.content_type)
+                      ? ParseBinaryPlays(call, &plays)
+                      : ParsePlays(call.request.body, &document, &plays);
   if (status.ok()) {
     status = RecordAll(call, plays.plays, plays.collection, EventKind::kPlays,
                        [&call](Engine& engine, const auto& events, const RecordOptions& options) {
@@ -97,13 +101,16 @@ void HandlePlays(Call& call) {
                        });
   }
   if (!status.ok()) call.Refuse(status);
+  if (call.response.move_to_worker) document.Discard();
 }
 
 void HandleImpressions(Call& call) {
   JsonDocument document(&call.context.unsafe_integers);
   ImpressionsCall served;
   Status status =
-      ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);
+      IsBinary(call.request.head.content_type)
+          ? ParseBinaryImpressions(call, &served)
+          : ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);
   if (status.ok()) {
     status = RecordAll(call, served.impressions, served.collection, EventKind::kImpressions,
                        [](Engine& engine, const auto& events, const RecordOptions& options) {
@@ -115,6 +122,7 @@ void HandleImpressions(Call& call) {
                        });
   }
   if (!status.ok()) call.Refuse(status);
+  if (call.response.move_to_worker) document.Discard();
 }
 
 }  // namespace seendb::api

@@ -189,6 +189,20 @@ Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Wa
   return document->End();
 }
 
+void AppendId(const IdRef& id, std::string* out) {
+  if (id.is_number()) return id.AppendTo(out);
+  http::AppendJsonString(id.text(), out);
+}
+
+void AppendEvent(const Play& event, std::string* out) {
+  out->append("{\"user\":");
+  AppendId(event.user, out);
+  out->append(",\"item\":");
+  AppendId(event.item, out);
+  if (event.at_ms) out->append(",\"at\":").append(std::to_string(*event.at_ms));
+  out->push_back('}');
+}
+
 void AppendRecorded(const Recorded& recorded, std::string* out) {
   out->append("{\"accepted\":").append(std::to_string(recorded.accepted));
   out->append(",\"refused\":").append(std::to_string(recorded.refused));

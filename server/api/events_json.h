@@ -42,6 +42,10 @@ Status SplitPlays(std::string_view body, JsonDocument* document,
 /// only. `event->watch` is `watch` where the line says something of it.
 Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch);
 
+/// Appends an id, and an event's user, item and time, as the readers take them.
+void AppendId(const IdRef& id, std::string* out);
+void AppendEvent(const Play& event, std::string* out);
+
 /// Readers of what a player says; a refusal's field is left to the caller.
 Status ReadProgress(ondemand::value value, std::optional<int32_t>* progress_s);
 Status ReadDuration(ondemand::value value, std::optional<int32_t>* duration_s);

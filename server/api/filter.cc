@@ -224,7 +224,7 @@ void HandleOnce(Call& call, FilterWait* wait) {
   wait->lacks = call.lacks;
   if (call.plan.executor == http::Executor::kInline) wait->for_disk = &call.response.move_to_worker;
   Status status;
-  if (ParseMediaType(call.request.head.content_type) == MediaType::kBinary) {
+  if (IsBinary(call.request.head.content_type)) {
     const std::optional<UnseenForm> form = ParseAccept(call.request.head.accept);
     if (!form) {
       return http::WriteError(

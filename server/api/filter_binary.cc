@@ -1,81 +1,18 @@
 #include "api/filter_binary.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <span>
 
+#include "api/binary_body.h"
 #include "api/filter_json.h"
-#include "base/utf8.h"
 #include "http/header_list.h"
 
 namespace seendb::api {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "bodies are read as they are");
-
-constexpr std::array<std::string_view, 10> kParameters = {
-    "user",  "collection", "ids",         "count",  "exclude",
-    "limit", "on_error",   "deadline_ms", "record", "verify"};
-
-Status TooMany(size_t most) {
-  return Status::InvalidArgument("more than " + std::to_string(most) + " ids", "/body");
-}
-
-Status AtByte(size_t offset, const std::string& what) {
-  return Status::InvalidArgument(what + " at byte " + std::to_string(offset), "/body");
-}
-
-Status ReadNumbers(std::string_view body, size_t most, std::vector<IdRef>* items) {
-  constexpr size_t kBytes = sizeof(uint64_t);
-  if (body.size() % kBytes != 0) {
-    return AtByte(body.size() - body.size() % kBytes, "an id is cut off");
-  }
-  const size_t count = body.size() / kBytes;
-  if (count > most) return TooMany(most);
-  items->resize(count);
-  for (size_t i = 0; i < count; ++i) {
-    uint64_t number = 0;
-    std::memcpy(&number, body.data() + i * kBytes, kBytes);
-    (*items)[i] = IdRef(number);
-  }
-  return Status::Ok();
-}
-
-Status ReadTexts(std::string_view body, size_t most, std::vector<IdRef>* items) {
-  const bool ascii = IsAscii(body);  // then every text in it is
-  for (size_t at = 0; at < body.size();) {
-    uint32_t length = 0;
-    if (body.size() - at < sizeof(length)) return AtByte(at, "a length is cut off");
-    std::memcpy(&length, body.data() + at, sizeof(length));
-    if (length == 0) return AtByte(at, "an id is empty");
-    if (length > kMaxIdBytes) {
-      return AtByte(at, "an id is longer than " + std::to_string(kMaxIdBytes) + " bytes");
-    }
-    const size_t begin = at + sizeof(length);
-    if (body.size() - begin < length) return AtByte(begin, "an id is cut off");
-    const std::string_view text = body.substr(begin, length);
-    if (!ascii && !IsUtf8(text)) return AtByte(begin, "an id is not UTF-8");
-    if (items->size() == most) return TooMany(most);
-    items->emplace_back(text);
-    at = begin + length;
-  }
-  return Status::Ok();
-}
-
-Status ReadNumber(const Call& call, const char* name, std::optional<uint64_t>* number) {
-  const auto text = call.Query(name);
-  if (!text) return Status::Ok();
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  if (error != std::errc() || end != text->data() + text->size()) {
-    return Status::InvalidArgument("must be a non-negative integer", std::string("/") + name);
-  }
-  *number = value;
-  return Status::Ok();
-}
+static_assert(std::endian::native == std::endian::little, "answers are written as they are");
 
 Status ReadFlag(const Call& call, const char* name, bool* flag) {
   const std::string_view text = call.Query(name).value_or("false");
@@ -98,30 +35,20 @@ Status ReadParameters(const Call& call, FilterRequest* request) {
     request->on_error = *on_error == "fail" ? OnError::kFail : OnError::kDegrade;
   }
   std::optional<uint64_t> limit, deadline_ms;
-  if (Status status = ReadNumber(call, "limit", &limit); !status.ok()) return status;
+  if (Status status = ReadQueryNumber(call, "limit", &limit); !status.ok()) return status;
   if (limit == 0u) return Status::InvalidArgument("must be at least 1", "/limit");
   request->limit = static_cast<uint32_t>(std::min<uint64_t>(limit.value_or(0), UINT32_MAX));
-  if (Status status = ReadNumber(call, "deadline_ms", &deadline_ms); !status.ok()) return status;
+  if (Status status = ReadQueryNumber(call, "deadline_ms", &deadline_ms); !status.ok())
+    return status;
   if (deadline_ms) request->deadline_us = DeadlineUs(*deadline_ms);
   if (Status status = ReadFlag(call, "record", &request->record); !status.ok()) return status;
   return ReadFlag(call, "verify", &request->verify);
 }
 
-// A body of another width than its sender meant (4-byte numbers, say) has another count of ids.
-Status CheckCount(const Call& call, size_t got) {
-  std::optional<uint64_t> count;
-  if (Status status = ReadNumber(call, "count", &count); !status.ok()) return status;
-  if (!count || *count == got) return Status::Ok();
-  return Status::InvalidArgument("the body has " + std::to_string(got) + " ids, not " +
-                                     std::to_string(*count) +
-                                     ": ids=u64 is 8 bytes an id, little-endian",
-                                 "/count");
-}
-
 // The last ids are excluded, the others are the items.
 Status Divide(const Call& call, const std::vector<IdRef>& ids, FilterRequest* request) {
   std::optional<uint64_t> exclude;
-  if (Status status = ReadNumber(call, "exclude", &exclude); !status.ok()) return status;
+  if (Status status = ReadQueryNumber(call, "exclude", &exclude); !status.ok()) return status;
   const size_t excluded = exclude.value_or(0);
   if (exclude && *exclude > ids.size()) {
     return Status::InvalidArgument("the body has " + std::to_string(ids.size()) + " ids",
@@ -134,7 +61,7 @@ Status Divide(const Call& call, const std::vector<IdRef>& ids, FilterRequest* re
   const std::span<const IdRef> all(ids);
   request->items = all.first(ids.size() - excluded);
   request->exclude = all.last(excluded);
-  return request->items.size() <= most ? Status::Ok() : TooMany(most);
+  return request->items.size() <= most ? Status::Ok() : TooManyIds(most);
 }
 
 bool IsRefused(std::string_view parameters) {
@@ -160,23 +87,15 @@ std::optional<UnseenForm> ParseAccept(std::string_view header) {
   return indexes ? std::optional(UnseenForm::kIndexes) : std::nullopt;
 }
 
-bool IsBinaryFilterParameter(std::string_view name) {
-  return std::find(kParameters.begin(), kParameters.end(), name) != kParameters.end();
-}
-
 Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* ids) {
   *request = FilterRequest();
   ids->clear();
   if (Status status = ReadParameters(call, request); !status.ok()) return status;
-  const std::string_view form = call.Query("ids").value_or("");
-  if (form != "u64" && form != "string") {
-    return Status::InvalidArgument("must be u64 or string", "/ids");
-  }
-  const std::string_view body = call.request.body;
+  Result<BinaryBody> body = BinaryBody::Of(call);
+  if (!body.ok()) return body.status();
   const size_t lists = call.Query("exclude") ? 2 : 1;
-  const size_t most = lists * call.context.max_candidates;
-  Status status = form == "u64" ? ReadNumbers(body, most, ids) : ReadTexts(body, most, ids);
-  if (status.ok()) status = CheckCount(call, ids->size());
+  Status status = body->ReadIds(lists * call.context.max_candidates, ids);
+  if (status.ok()) status = CheckCount(call, ids->size(), "ids");
   return status.ok() ? Divide(call, *ids, request) : status;
 }
 

@@ -1,12 +1,11 @@
-// server/api/filter_binary.h: a filter request in few bytes, and its answer in fewer: what
-// `POST /filter` takes as application/octet-stream. All numbers are little-endian.
+// server/api/filter_binary.h: a filter request in few bytes (binary_body.h), and its answer in
+// fewer. All numbers are little-endian.
 //
-//   ids=u64      the body is the items, 8 bytes each
-//   ids=string   the body is the items, each a u32 length and so many bytes of UTF-8
+//   user=U       whose the items of the body are
 //   exclude=N    the last N of these are no items, but never returned
 //
 // The answer is a bitmap, one bit an item, least significant bit first, 1 = unseen; or the unseen
-// items' positions as u32. Numbers and canonical decimal text are the same id, as in JSON.
+// items' positions as u32.
 
 #pragma once
 
@@ -30,9 +29,6 @@ inline constexpr std::string_view kIndexesType = "application/vnd.seendb.indexes
 /// The form an Accept header asks for, the bitmap if it asks for anything or nothing; none where
 /// it takes neither. Quality values only matter where they are 0.
 std::optional<UnseenForm> ParseAccept(std::string_view header);
-
-/// True for the query parameters of a binary request.
-bool IsBinaryFilterParameter(std::string_view name);
 
 /// Reads query and body of `call` into `*request` and `*ids`, both views into the call. At most
 /// Context::max_candidates items, and as many excluded.

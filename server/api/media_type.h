@@ -12,5 +12,8 @@ enum class MediaType : uint8_t { kJson, kNdjson, kBinary, kOther };
 
 /// The type; none given means JSON. A charset other than UTF-8 makes it kOther.
 MediaType ParseMediaType(std::string_view header);
+inline bool IsBinary(std::string_view header) {
+  return ParseMediaType(header) == MediaType::kBinary;
+}
 
 }  // namespace seendb::api

@@ -13,6 +13,10 @@ using http::Executor;
 using http::Method;
 
 constexpr std::string_view kCollectionParameter[] = {"collection"};
+constexpr std::string_view kBinaryFilterParameters[] = {
+    "user",  "collection", "ids",         "count",  "exclude",
+    "limit", "on_error",   "deadline_ms", "record", "verify"};
+constexpr std::string_view kBinaryEventsParameters[] = {"user", "ids", "count", "at"};
 constexpr std::string_view kConfirmParameter[] = {"confirm"};
 constexpr std::string_view kAppendParameters[] = {"partition", "kind", "key", "meta"};
 constexpr std::string_view kPageParameters[] = {"limit", "cursor", "collection"};
@@ -24,7 +28,7 @@ constexpr Route kRoutes[] = {
      .handle = HandleFilter,
      .stream = StreamFilter,
      .takes_json = true,
-     .takes_binary = true,
+     .binary_query = kBinaryFilterParameters,
      .compress = Compress::kBySetting,
      .spread = Spread::kFilter},
     {.method = Method::kPost,
@@ -34,6 +38,7 @@ constexpr Route kRoutes[] = {
      .stream = StreamPlays,
      .takes_json = true,
      .query = kCollectionParameter,
+     .binary_query = kBinaryEventsParameters,
      .may_sync = true,
      .spread = Spread::kEvents},
     {.method = Method::kPost,
@@ -43,6 +48,7 @@ constexpr Route kRoutes[] = {
      .stream = StreamImpressions,
      .takes_json = true,
      .query = kCollectionParameter,
+     .binary_query = kBinaryEventsParameters,
      .may_sync = true,
      .spread = Spread::kEvents},
     {.method = Method::kGet,

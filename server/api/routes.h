@@ -52,9 +52,11 @@ struct Route {
   std::unique_ptr<http::BodyStream> (*stream)(Context& context, const http::Plan& plan,
                                               Status* refusal) = nullptr;
   bool takes_json = false;                       ///< a body is read as JSON
-  bool takes_binary = false;                     ///< or as application/octet-stream
-  std::span<const std::string_view> query = {};  ///< parameters allowed, besides the binary ones
-  bool streams_answer = false;                   ///< `stream` answers, whatever comes as a body
+  std::span<const std::string_view> query = {};  ///< parameters allowed
+  /// The parameters allowed besides beside a body of application/octet-stream; none: it is not
+  /// taken.
+  std::span<const std::string_view> binary_query = {};
+  bool streams_answer = false;  ///< `stream` answers, whatever comes as a body
   Compress compress = Compress::kIfGet;
   bool needs_engine = true;  ///< 503 until the database is open
   bool probe = false;        ///< watches the process
@@ -64,6 +66,9 @@ struct Route {
   bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
   Spread spread = Spread::kNode;
 };
+
+/// Whether the route takes the binary form.
+inline bool TakesBinary(const Route& route) { return !route.binary_query.empty(); }
 
 /// All routes; the index is the Plan's `route`.
 std::span<const Route> Routes();

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "admission/priority.h"
-#include "api/filter_binary.h"
 #include "api/json_read.h"
 #include "api/media_type.h"
 #include "api/router.h"
@@ -50,10 +49,6 @@ bool FindPlan(const http::RequestHead& head, http::Plan* plan) {
     Refuse({405, "method_not_allowed", std::string(path) + " takes " + plan->allow}, plan);
   }
   return false;
-}
-
-bool IsBinary(const http::RequestHead& head) {
-  return ParseMediaType(head.content_type) == MediaType::kBinary;
 }
 
 /// Whether the route is another door's: then it is none here.
@@ -142,14 +137,14 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
   }
   plan->coding = *coding;
   const MediaType type = ParseMediaType(head.content_type);
-  if (type == MediaType::kJson || (type == MediaType::kBinary && route.takes_binary)) {
+  if (type == MediaType::kJson || (type == MediaType::kBinary && TakesBinary(route))) {
     plan->body = http::BodyMode::kWhole;
   } else if (type == MediaType::kNdjson && route.stream != nullptr) {
     plan->body = http::BodyMode::kStream;
   } else {
     std::string known = "Content-Type must be application/json";
     if (route.stream != nullptr) known += " or application/x-ndjson";
-    if (route.takes_binary) known += " or application/octet-stream";
+    if (TakesBinary(route)) known += " or application/octet-stream";
     known.append(", not ").append(Utf8Prefix(head.content_type, kMaxSuggestedBytes));
     Refuse({415, "unsupported_media_type", std::move(known)}, plan);
     return false;
@@ -172,10 +167,16 @@ bool MayCompress(const Context& context, const Route& route) {
 
 Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan* plan) {
   if (Status status = ParseQuery(head.Query(), &plan->query); !status.ok()) return status;
-  const bool binary = route.takes_binary && IsBinary(head);
+  const bool binary = TakesBinary(route) && IsBinary(head.content_type);
+  const auto among = [](std::string_view name, std::span<const std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (const auto& [name, value] : plan->query) {
-    if (std::find(route.query.begin(), route.query.end(), name) != route.query.end()) continue;
-    if (binary && IsBinaryFilterParameter(name)) continue;
+    if (among(name, route.query) || (binary && among(name, route.binary_query))) continue;
+    if (among(name, route.binary_query)) {
+      return Status::InvalidArgument("belongs to a body of application/octet-stream",
+                                     PointerTo(name));
+    }
     return Status::InvalidArgument(UnknownName("unknown query parameter", name, route.query),
                                    PointerTo(Utf8Prefix(name, kMaxSuggestedBytes)));
   }

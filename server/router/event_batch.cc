@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "api/events_json.h"
 #include "http/error.h"
 
 namespace seendb::router {
@@ -78,11 +79,7 @@ void EventBatch::AddPlay(uint32_t partition, std::string_view user, uint64_t ind
 void EventBatch::AddImpression(uint32_t partition, std::string_view user, uint64_t index,
                                const IdRef& item, std::optional<int64_t> at_ms) {
   std::string token;
-  if (item.is_number()) {
-    item.AppendTo(&token);
-  } else {
-    http::AppendJsonString(item.text(), &token);
-  }
+  api::AppendId(item, &token);
   Add(partition, user, index, token, at_ms);
 }
 

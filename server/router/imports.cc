@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "api/events_json.h"
 #include "http/error.h"
 #include "router/event_batch.h"
 
@@ -15,20 +16,6 @@ namespace {
 constexpr std::chrono::seconds kImportMost{15};
 /// Left for what stands around the users of a record.
 constexpr size_t kAroundUsersBytes = 4u << 10;
-
-void AppendId(const IdRef& id, std::string* out) {
-  if (id.is_number()) return id.AppendTo(out);
-  http::AppendJsonString(id.text(), out);
-}
-
-std::string PlayJson(const Play& play) {
-  std::string json = "{\"user\":";
-  AppendId(play.user, &json);
-  json += ",\"item\":";
-  AppendId(play.item, &json);
-  if (play.at_ms) json.append(",\"at\":").append(std::to_string(*play.at_ms));
-  return json + "}";
-}
 
 /// A record of notes that is being filled.
 struct NoteRecord {
@@ -62,9 +49,12 @@ Status Imports::AppendAll(std::vector<OwnedRecord> records) const {
 
 Status Imports::Record(std::string_view collection, std::span<const Play> plays) const {
   EventBatch batch(api::EventKind::kPlays, std::string(collection));
+  std::string json;
   for (size_t i = 0; i < plays.size(); ++i) {
     const IdRef& user = plays[i].user;
-    batch.AddPlay(shard_of_(user), user.ToString(), i, PlayJson(plays[i]));
+    json.clear();
+    api::AppendEvent(plays[i], &json);
+    batch.AddPlay(shard_of_(user), user.ToString(), i, json);
   }
   return AppendAll(batch.TakeRecords());
 }
@@ -88,7 +78,7 @@ Status Imports::Note(std::string_view collection, std::string_view key,
     } else {
       note.record.value += ',';
     }
-    AppendId(user, &note.record.value);
+    api::AppendId(user, &note.record.value);
     ++note.users;
   }
   for (auto& [partition, note] : open) close(&note);

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "api/commands.h"
+#include "api/events_binary.h"
 #include "api/events_call.h"
+#include "api/media_type.h"
 #include "api/status_http.h"
 #include "router/answers.h"
 #include "router/appended_json.h"
@@ -55,8 +57,29 @@ void SayPosition(uint32_t partition, const Appended& appended, http::Response* r
   response->headers.append("\r\nSeenDB-Position: ").append(PositionText(positions));
 }
 
+/// Plays in binary, each as JSON: the log has nothing else.
+Status ReadBinaryPlays(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
+                       std::string_view* collection) {
+  api::PlaysCall plays;
+  Status status = api::ParseBinaryPlays(call, &plays);
+  if (status.ok()) status = api::ChooseCollection(call, {}, collection);
+  if (!status.ok()) return status;
+  batch->emplace(EventKind::kPlays, std::string(*collection));
+  std::string json;
+  for (size_t i = 0; i < plays.plays.size(); ++i) {
+    const Play& play = plays.plays[i];
+    json.clear();
+    api::AppendEvent(play, &json);
+    (*batch)->AddPlay(engine.ShardOf(play.user), play.user.ToString(), i, json);
+  }
+  return status;
+}
+
 Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
                  std::string_view* collection) {
+  if (api::IsBinary(call.request.head.content_type)) {
+    return ReadBinaryPlays(call, engine, batch, collection);
+  }
   api::JsonDocument document(&call.context.unsafe_integers);
   api::PlaysCall plays;
   Status status = api::ParsePlays(call.request.body, &document, &plays);
@@ -81,8 +104,10 @@ Status ReadImpressions(const Call& call, const Engine& engine, std::optional<Eve
                        std::string_view* collection) {
   api::JsonDocument document(&call.context.unsafe_integers);
   api::ImpressionsCall served;
-  Status status =
-      api::ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);
+  Status status = api::IsBinary(call.request.head.content_type)
+                      ? api::ParseBinaryImpressions(call, &served)
+                      : api::ParseImpressions(call.request.body, call.context.max_candidates,
+                                              &document, &served);
   if (status.ok()) status = api::ChooseCollection(call, served.collection, collection);
   if (!status.ok()) return status;
   batch->emplace(EventKind::kImpressions, std::string(*collection));

@@ -173,6 +173,10 @@ class AccessTest(unittest.TestCase):
                 kind = dict(own, **{"Content-Type": "application/x-ndjson"})
                 self.assertEqual(server.post("/plays" + by_query, rows, kind).status, status)
                 self.assertEqual(server.post("/impressions" + by_query, rows, kind).status, status)
+                binary = dict(own, **{"Content-Type": "application/octet-stream"})
+                for path in ("/plays", "/impressions"):
+                    answer = server.post(path + by_query + "&user=u1&ids=u64", b"8 bytes.", binary)
+                    self.assertEqual(answer.status, status, (path, collection, answer.body))
                 self.assertEqual(server.get("/users/u1" + by_query, own).status, status)
                 self.assertEqual(server.get("/users/u1/history" + by_query, own).status, status)
                 self.assertEqual(server.get("/users/u1/history/b" + by_query, own).status, status)

@@ -84,8 +84,8 @@ TEST_F(TeachingTest, AContentTypeThatIsNotTakenIsNamed) {
   const Answer answer = Ask(Method::kPost, "/plays", "user=u", "application/x-www-form-urlencoded");
   EXPECT_EQ(answer.status, 415u);
   EXPECT_EQ(answer.json().at("error").at("message"),
-            "Content-Type must be application/json or application/x-ndjson, not "
-            "application/x-www-form-urlencoded");
+            "Content-Type must be application/json or application/x-ndjson or "
+            "application/octet-stream, not application/x-www-form-urlencoded");
 }
 
 TEST_F(TeachingTest, AnEventWithoutItsArrayIsToldWhereItGoes) {

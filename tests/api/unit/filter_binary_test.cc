@@ -212,7 +212,7 @@ TEST_F(FilterBinaryTest, JsonKnowsNoneOfTheParameters) {
   head.content_type = "application/json";
   head.content_length = 2;
   EXPECT_TRUE(service_.Begin(head).refused);
-  head.target = "/plays";
+  head.target = "/users/u/history/lookup";
   head.content_type = "application/octet-stream";
   EXPECT_EQ(service_.Begin(head).refusal.status, 415u);
 }

@@ -40,6 +40,37 @@ TEST_F(WritesTest, EventsAreSplitByPartition) {
   }
 }
 
+TEST_F(WritesTest, BinaryEventsAreJsonInTheLog) {
+  const auto bytes = [](auto number) {
+    return std::string(reinterpret_cast<const char*>(&number), sizeof(number));
+  };
+  const auto text = [&](const std::string& id) {
+    return bytes(static_cast<uint32_t>(id.size())) + id;
+  };
+  const peers::Headers binary = {{"Content-Type", "application/octet-stream"}};
+  const int64_t at = nodes[0]->engine.now_ms - 5'000;
+  std::string rows;
+  for (uint32_t p = 0; p < 3; ++p) {
+    rows += text(UserOf(p)) + text("a\x01\"" + std::to_string(p)) + bytes(p == 0 ? at : int64_t{0});
+  }
+  const peers::PeerAnswer plays = Ask(*nodes[0], "POST", "/plays?ids=string&count=3", rows, binary);
+  EXPECT_EQ(plays.body, R"({"accepted":3,"refused":0,"refusals":[]})");
+  for (uint32_t p = 0; p < 3; ++p) {
+    ASSERT_EQ(RecordsOf(p), 1u);
+    const Json event = Json::parse(log[p].front().value)["events"][0];
+    EXPECT_EQ(event["user"], UserOf(p));
+    EXPECT_EQ(event["item"], "a\x01\"" + std::to_string(p));
+    EXPECT_EQ(event.contains("at"), p == 0);
+  }
+  const peers::PeerAnswer served =
+      Ask(*nodes[1], "POST", "/impressions?ids=u64&user=" + UserOf(3), bytes(uint64_t{7}), binary);
+  EXPECT_EQ(served.status, 200u) << served.body;
+  EXPECT_EQ(Json::parse(log[3].front().value)["items"], Json::array({7}));
+  EXPECT_EQ(Ask(*nodes[0], "POST", "/plays?ids=u64&user=%FF", bytes(uint64_t{7}), binary).status,
+            400u);
+  EXPECT_EQ(RecordsOf(3), 1u);
+}
+
 TEST_F(WritesTest, RefusalsHaveTheIndexesOfTheRequest) {
   const std::string future = std::to_string(nodes[0]->engine.now_ms + 1'000'000'000'000);
   std::string body = R"({"events":[)";
