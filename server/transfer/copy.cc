@@ -145,11 +145,12 @@ Status CheckSameKind(const CopyKind& here, const CopyKind& there) {
     differences += std::string(name) + " is " + ours + " here and " + theirs + " there";
   };
   compare("format", std::to_string(here.format), std::to_string(there.format));
+  if (here.format != there.format) differences += " (upgrade the older node)";
   compare("uuid", here.uuid, there.uuid);
   compare("shards", std::to_string(here.shards), std::to_string(there.shards));
   compare("hash", here.hash, there.hash);
   if (differences.empty()) return {};
-  return Status::Incompatible("a shard of another database: " + differences);
+  return Status::Incompatible("a shard of another database or format: " + differences);
 }
 
 bool IsCopyFileName(std::string_view name) { return IsPlain(name, kFileNameMost); }
