@@ -21,6 +21,7 @@ from seendb_client import eventually, free_port
 SKIPPED = 77
 PROGRAMS = ("redis-server", "valkey-server")
 PATIENCE_S = 30
+BUS = 10_000  # so much higher listens the bus of a cluster's node
 
 
 def programs():
@@ -166,8 +167,7 @@ class Cluster:
         self.nodes = []
         try:
             for _ in self.SHARES:
-                # The bus listens 10,000 ports higher.
-                port = next(port for port in iter(free_port, None) if port < 55_000)
+                port = free_port(beside=(BUS,))
                 arguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"]
                 if password:
                     arguments += ["--masterauth", password]

@@ -18,11 +18,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tools", "demo", "kafka"))
+
+from kafka import free_ports  # noqa: E402
 
 
 def server_binary():
@@ -291,11 +295,10 @@ class Server:
         self.close()
 
 
-def free_port():
-    """A port nobody listened on a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_port(beside=()):
+    """A port for a server that can't be told to take any, or that starts again at the same one; see
+    free_ports."""
+    return free_ports(1, beside)[0]
 
 
 def eventually(condition, timeout=30, pause=0.02):

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import real_redis  # noqa: E402
 from certificates import Authority  # noqa: E402
 from real_redis import Cluster, Redis, fill  # noqa: E402
-from seendb_client import Server, eventually  # noqa: E402
+from seendb_client import Server, eventually, free_port  # noqa: E402
 from tool_runner import (DAMAGE, DAY_MS, NOT_FOUND, OK, ROWS, UNAVAILABLE, USAGE, ToolCase,  # noqa: E402
                          run, tool_binary)
 
@@ -347,7 +347,8 @@ class KillTest(RedisCase):
         fill(self.redis, plays)
         self.redis.run("SAVE")
         state = self.path("state")
-        with Server() as server:
+        with Server(start=False) as server:
+            server.start(port=free_port())
             command = ["redis", "import", "--redis", self.redis.url, *FROM, "--state", state,
                        "--json", "--url"]
             for turn in range(6):

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 sys.path.insert(0, os.path.join(HERE, "..", "integration"))
 import play_logs  # noqa: E402
 import real_redis  # noqa: E402
-from seendb_client import Server  # noqa: E402
+from seendb_client import Server, free_port  # noqa: E402
 from tool_runner import ToolCase, tool_binary  # noqa: E402
 
 KILLS = 5
@@ -65,7 +65,8 @@ class RealLogsTest(ToolCase):
         newest = {}
         for at_ms, user, item in plays:
             newest[user, item] = at_ms
-        with real_redis.Redis() as redis, Server() as server:
+        with real_redis.Redis() as redis, Server(start=False) as server:
+            server.start(port=free_port())
             real_redis.fill(redis, plays)
             flags = ["--redis", redis.url, "--json", *FROM]
             report = self.tool("redis", "survey", *flags).json

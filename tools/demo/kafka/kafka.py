@@ -10,6 +10,7 @@
 import base64
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -24,6 +25,8 @@ CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.
                      "kafka-3.9.1")
 FETCH_S = 300
 START_S = 120
+PORTS = (15_000, 22_000)
+RANDOM = random.SystemRandom()  # processes that begin alike pick different ports
 
 SETTINGS = """process.roles=broker,controller
 node.id=1
@@ -86,14 +89,23 @@ def fetch():
     return lib
 
 
-def free_ports(count):
-    """Ports nobody listens on, picked by the kernel."""
-    probes = [socket.socket() for _ in range(count)]
-    for probe in probes:
-        probe.bind(("127.0.0.1", 0))
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
+def free_ports(count, beside=()):
+    """Ports nobody listens on, nor on those that lie `beside` each (a distance). They are below those that
+    the kernel gives to others, so that each is still free once its server starts, or starts again."""
+    probes, ports = [], []
+    try:
+        while len(ports) < count:
+            port = RANDOM.randrange(*PORTS)
+            try:
+                for one in (port, *(port + distance for distance in beside)):
+                    probes.append(socket.socket())
+                    probes[-1].bind(("127.0.0.1", one))
+                ports.append(port)
+            except OSError:
+                pass  # taken
+    finally:
+        for probe in probes:
+            probe.close()
     return ports
 
 
