@@ -168,7 +168,8 @@ class Cluster:
         try:
             for _ in self.SHARES:
                 port = free_port(beside=(BUS,))
-                arguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"]
+                # Nobody fails here: one that a busy machine holds up is not to be called failed.
+                arguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "60000"]
                 if password:
                     arguments += ["--masterauth", password]
                 self.nodes.append(Redis(*arguments, password=password, port=port))
