@@ -311,3 +311,16 @@ def eventually(condition, timeout=30, pause=0.02):
         if time.monotonic() > until:
             raise AssertionError("still not so after %g s" % timeout)
         time.sleep(pause)
+
+
+def settled(answer):
+    """The answer; None where the server was busy, or had not done yet what it was told (503, 202)."""
+    return None if answer.status in (202, 503) else answer
+
+
+def whole(answer):
+    """The answer to a filter; None where it lacks something, or nobody could tell just now."""
+    if answer.status == 503:
+        return None
+    assert answer.status == 200, answer
+    return None if answer.json["degraded"] else answer
