@@ -319,7 +319,7 @@ def settled(answer):
 
 
 def whole(answer):
-    """The answer to a filter; None where it lacks something, or nobody could tell just now."""
+    """The answer to a question; None where it lacks something, or nobody could tell just now."""
     if answer.status == 503:
         return None
     assert answer.status == 200, answer
