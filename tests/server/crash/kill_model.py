@@ -46,6 +46,11 @@ class ManualClock:
         self.done = self.target = now_ms
         self.mutex = threading.Lock()
 
+    @property
+    def soon(self):
+        """What is in the window by then is seen while the test looks: the clock stands still."""
+        return self.target
+
 
 class MachineClock:
     """The time of day, read by both sides."""
@@ -59,6 +64,11 @@ class MachineClock:
     @property
     def target(self):
         return int(time.time() * 1000) + 1
+
+    @property
+    def soon(self):
+        """A bucket that leaves the window at midnight may go while the test looks."""
+        return self.target + 10 * 60_000
 
 
 class Acknowledged:

@@ -55,7 +55,7 @@ class KillTest(KillRounds):
     def check(self, when, number):
         self.assertEqual(self.model.failures, [], "%s, seed %d" % (when, SEED))
         self.check_health(when)
-        now_ms = self.model.clock.target
+        now_ms = self.model.clock.soon
         for acknowledged, facts in ((self.model.plays, "plays"),
                                     (self.model.impressions, "impressions")):
             self.check_filtered(acknowledged.in_window(now_ms), facts, when)
@@ -86,7 +86,7 @@ class KillTest(KillRounds):
             acknowledged.users = plays
             with Server(db=os.path.join(self.copies, name), clock_ms=self.server.clock_ms,
                         config={"engine": SMALL}) as copy:
-                expected = acknowledged.in_window(self.model.clock.target)
+                expected = acknowledged.in_window(self.model.clock.soon)
                 for collection in POLICIES:
                     asked, missed = play_logs.count_misses(
                         copy, collection, ((user, items) for of, user, items in expected
@@ -113,7 +113,7 @@ class KillTest(KillRounds):
             self.model.count("checked " + facts, asked)
 
     def check_erased(self, when):
-        now_ms = self.model.clock.target
+        now_ms = self.model.clock.soon
         self.settle_doubts(now_ms, when)
         for collection in POLICIES:
             kept = [(one.user, one.kept_in_window(now_ms).get(collection))
@@ -130,7 +130,7 @@ class KillTest(KillRounds):
                 for one in self.model.erasables if one.refused_to_ms is not None]
         # Replayed slots may fill the ring until background threads have drained one.
         answer = eventually(lambda: self.answered(
-            self.server.ndjson("/plays?collection=sync", rows), "busy"))
+            self.server.ndjson("/plays?collection=sync", rows), "busy"), timeout=120)
         self.assertEqual((answer.json["accepted"], answer.json["refused"]), (0, len(rows)), when)
 
     def answered(self, answer, unless):
