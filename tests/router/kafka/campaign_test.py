@@ -21,7 +21,7 @@ import real_kafka  # noqa: E402
 from clock_shift import ClockShift  # noqa: E402
 from cluster_load import UNSETTLED_S, User  # noqa: E402
 from cluster_nodes import PARTITIONS  # noqa: E402
-from seendb_client import Server, eventually  # noqa: E402
+from seendb_client import Server, eventually, settled  # noqa: E402
 from tool_runner import OK, run  # noqa: E402
 from wire import BACK, TO  # noqa: E402
 
@@ -173,7 +173,8 @@ class CampaignTest(FaultsTest):
         size = self.random.choice((1_000, 20_000, 60_000, 7_200_000))
         self.one.clock.set(self.random.choice((-1, 1)) * self.random.randrange(size // 2, size))
         self.lasts(1.0, 4.0)
-        made = self.one.put("/collections/made-%d" % len(self.made), {})
+        name = "made-%d" % len(self.made)
+        made = eventually(lambda: settled(self.one.put("/collections/" + name, {})))
         self.assertEqual(made.status, 200, made)
         self.made.append(made.json["name"])
         self.lasts(1.0, 4.0)
