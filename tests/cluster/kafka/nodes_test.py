@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
 from cluster_nodes import SECRET, ClusterNodes
-from seendb_client import Server, eventually, free_port
+from seendb_client import Server, eventually, free_port, settled
 from tool_runner import OK, run
 
 INCOMPATIBLE, USAGE = 3, 2
@@ -86,8 +86,9 @@ class NodesTest(ClusterNodes):
         nodes = self.place("waits", [self.node("waits", "n%d" % i) for i in (1, 2)])
         users = ["u%d" % i for i in range(20)]
         for user in users:
-            self.assertEqual(nodes[1].post("/plays", {"events": [{"user": user, "item": "v"}]}).status,
-                             200)
+            play = {"events": [{"user": user, "item": "v"}]}
+            answer = eventually(lambda: settled(nodes[1].post("/plays", play)))
+            self.assertEqual(answer.status, 200, answer)
         for user in users[:5]:
             nodes[0].kill()
             nodes[0].start(port=nodes[0].fixed_port, wait=False)

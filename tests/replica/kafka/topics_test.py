@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
 from cluster_nodes import ClusterNodes
 from log_writer import partition_of
-from seendb_client import Server, eventually, free_port
+from seendb_client import Server, eventually, free_port, settled
 
 PARTITIONS = 4
 INCOMPATIBLE = 3
@@ -55,7 +55,7 @@ class TopicsTest(ClusterNodes):
         self.expect(nodes, ["a", "b", "c"], ["b", "c"])
         nodes[1].kill()
         self.play("b")
-        answer = nodes[0].request("DELETE", "/users/u0")
+        answer = eventually(lambda: settled(nodes[0].request("DELETE", "/users/u0")))
         self.assertEqual(answer.status, 200, answer)
         self.expect(nodes[:1], ["a", "b", "c"], ["c"], USERS[1:])
         nodes[0].kill()

@@ -1,16 +1,16 @@
 """tools/cluster: a cluster on this machine is started, told of and stopped."""
 
-import json
 import os
 import subprocess
 import sys
 import unittest
-import urllib.request
+import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 import real_kafka
+from seendb_client import Client, eventually, settled, whole
 
 TOOL = os.path.join(ROOT, "tools", "cluster")
 
@@ -22,13 +22,6 @@ def run(*arguments):
     return done.stdout.decode()
 
 
-def post(url, body):
-    request = urllib.request.Request(url, json.dumps(body).encode(),
-                                     {"Content-Type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return json.load(answer)
-
-
 class LocalClusterTest(unittest.TestCase):
 
     def test_starts_and_stops(self):
@@ -38,14 +31,22 @@ class LocalClusterTest(unittest.TestCase):
             urls = [url for url in urls if url]
             self.assertEqual(len(urls), 2)
             play = {"events": [{"user": "u1", "item": "v1"}]}
-            self.assertEqual(post(urls[0] + "/plays", play)["accepted"], 1)
-            answer = post(urls[1] + "/filter", {"user": "u1", "items": ["v1", "v2"]})
-            self.assertEqual(answer["unseen"], ["v2"])
-            status = run("status", folder)
-            self.assertEqual(status.count("2 serving"), 2, status)
+            taking, asked = map(self.client, urls)
+            done = eventually(lambda: settled(taking.request("POST", "/plays", play)))
+            self.assertEqual((done.status, done.json["accepted"]), (200, 1), done)
+            question = {"user": "u1", "items": ["v1", "v2"]}
+            answer = eventually(lambda: whole(asked.request("POST", "/filter", question)))
+            self.assertEqual(answer.json["unseen"], ["v2"])
+            eventually(lambda: run("status", folder).count("2 serving") == 2)
         finally:
             run("stop", folder)
         self.assertFalse(os.path.exists(folder))
+
+    def client(self, url):
+        at = urllib.parse.urlparse(url)
+        client = Client(at.hostname, at.port)
+        self.addCleanup(client.close)
+        return client
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
 from certificates import Authority
 from cluster_nodes import PARTITIONS, ClusterNodes
-from seendb_client import eventually
+from seendb_client import eventually, whole
 from tool_runner import USAGE
 
 USERS = ["u%d" % i for i in range(16)]
@@ -55,15 +55,17 @@ class TlsTest(ClusterNodes):
         items = ["a", "b0", "b1", "b2", "never"]
         for server in nodes:
             for user in USERS:
-                answer = server.post("/filter", {"user": user, "items": items})
+                question = {"user": user, "items": items}
+                answer = eventually(lambda: whole(server.post("/filter", question)))
                 self.assertEqual(answer.json["unseen"], ["never"], answer)
 
         before = [self.opened(server) for server in nodes]
-        for user in USERS:  # whoever has them: two of three nodes pass a question on, or answer it
+        for user in USERS:  # two of three nodes pass the question on
             for server in nodes:
                 self.assertEqual(server.post("/filter", {"user": user, "items": items}).status, 200)
-        for server, opened in zip(nodes, before):
-            self.assertLessEqual(self.opened(server) - opened, 3)
+        # Connections are kept, but for those on which a slow node was waited for in vain.
+        opened = [self.opened(server) for server in nodes]
+        self.assertLessEqual(sum(opened) - sum(before), len(USERS), (before, opened))
 
     def play(self, server, item):
         events = [{"user": user, "item": item} for user in USERS]
@@ -86,8 +88,10 @@ class TlsTest(ClusterNodes):
             told = "node %s does not answer: TLS: the server's certificate is refused: %s" % (
                 node, why)
             eventually(lambda: first.log_text().count(told))
-        # Once each, not with each probe.
-        self.assertEqual(first.log_text().count("n2 does not answer"), 1)
+        # Once, not with each probe; again where a slow probe failed otherwise meanwhile.
+        lines = [line for line in first.log_text().splitlines() if "n2 does not answer: TLS" in line]
+        over = sum('"problem_over"' in line for line in lines)
+        self.assertLessEqual(len(lines) - over, over + 1, lines)
 
     def test_settings_that_do_not_fit(self):
         own = self.ca.make("own")
