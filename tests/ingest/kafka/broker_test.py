@@ -89,7 +89,7 @@ class BrokerTest(unittest.TestCase):
         write_log(path, [(now_ms(), "u1", "v1")])
         began = time.monotonic()
         tool("produce", path, "--brokers", self.broker.address, "--topic", "nowhere", expect=6)
-        self.assertLess(time.monotonic() - began, 15)
+        self.assertLess(time.monotonic() - began, 60)  # it waits for 8 s
 
     def test_what_players_say_goes_through_a_topic(self):
         clock_ms = utc_ms(2026, 11, 1)
