@@ -113,6 +113,17 @@ class DualWriteTest(unittest.TestCase):
                 wait(lambda: state()["queue_bytes"] == 0, server)
                 self.assertEqual(self.scores(redis, expected), expected)
 
+    @staticmethod
+    def states_of(queue):
+        """Where in the file of a queue each frame's state is, and what it is."""
+        with open(queue, "rb") as file:
+            frames = file.read()
+        states, at = {}, 0
+        while at < len(frames):  # u32 n, u8 state, u64 sum, i64 offset, n bytes
+            states[at + 4] = frames[at + 4]
+            at += 21 + int.from_bytes(frames[at:at + 4], "little")
+        return states
+
     def test_what_was_recorded_when_the_process_died_is_written(self):
         """It died behind the recording, and before it could say so: the database knows."""
         now_ms = int(time.time()) * 1000
@@ -131,16 +142,16 @@ class DualWriteTest(unittest.TestCase):
                 send(broker, "plays", ["%s\t%s" % (play["user"], json.dumps(play))
                                        for play in plays])
                 wait_read(server, "plays", len(plays))
-                server.kill()
                 queue = os.path.join(server.db, "MIGRATION", "default.writes.1")
+                # It is noted in the queue after what was read is seen.
+                wait(lambda: set(self.states_of(queue).values()) == {1}, server)
+                server.kill()
+                states = self.states_of(queue)
+                self.assertEqual(set(states.values()), {1})
                 with open(queue, "r+b") as file:
-                    frame = file.read()
-                    at = 0
-                    while at < len(frame):  # u32 n, u8 state, u64 sum, i64 offset, n bytes
-                        self.assertEqual(frame[at + 4], 1)
-                        file.seek(at + 4)
+                    for at in states:
+                        file.seek(at)
                         file.write(b"\2")
-                        at += 21 + int.from_bytes(frame[at:at + 4], "little")
                 redis.start()
                 server.start()
                 state = lambda: server.get("/admin/migration").json["collections"][0]  # noqa: E731
