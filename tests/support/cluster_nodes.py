@@ -96,6 +96,11 @@ class ClusterNodes(unittest.TestCase):
         return {(shard["partition"], one["node"]): one["state"]
                 for shard in server.get("/cluster").json["shards"] for one in shard["replicas"]}
 
+    def next_offset(self, server, partition, node):
+        """How far a node has applied the log of a partition, as the server sees it."""
+        replicas = server.get("/cluster").json["shards"][partition]["replicas"]
+        return next(one["next_offset"] for one in replicas if one["node"] == node)
+
     def wait_serving(self, *nodes, count=1):
         """Each of them sees that all replicas serve, so many of them at least."""
         def serving(server):

@@ -156,11 +156,16 @@ class NodesApplyTest(ClusterNodes):
         for server in nodes:
             eventually(lambda: self.alone(server, "u1", ["a", "b"]) == ["b"])
         nodes[1].kill()
+        began = self.next_offset(nodes[0], lost, "n1")
         for _ in range(50):
             self.play("u1", "b")
         self.log.flush()
         self.expect(nodes[:1], "u1", ["a", "b", "c"], ["c"])
-        self.broker.truncate(self.name + ".log", lost, -1)
+
+        def applied():  # all of these; what the living node has not read yet stays in the log
+            offset = self.next_offset(nodes[0], lost, "n1")
+            return offset if offset >= began + 50 else None
+        self.broker.truncate(self.name + ".log", lost, eventually(applied))
         self.play("u1", "c")
         self.log.flush()
         nodes[1].start(port=nodes[1].fixed_port)
