@@ -321,8 +321,9 @@ class ImportTest(RedisCase):
         url = self.redis.url.replace("redis://", "redis://:%s@" % SECRET)
         self.redis.run("CONFIG", "SET", "requirepass", SECRET)
         self.addCleanup(self.redis.run, "CONFIG", "SET", "requirepass", "")
+        # It would take 20 s.
         process = subprocess.Popen([tool_binary(), "redis", "import", "--redis", url, "--db", self.db,
-                                    *FROM, "--state", state, "--rate", "3000"],
+                                    *FROM, "--state", state, "--rate", "500"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         eventually(lambda: os.path.exists(state))
         process.send_signal(signal.SIGINT)
