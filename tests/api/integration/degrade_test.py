@@ -75,13 +75,16 @@ class DegradeTest(unittest.TestCase):
             json.dump([entry], file)
         os.chmod(tokens, 0o600)
         with Server(config={"tokens_file": tokens}) as server:
-            ask = {"user": "u", "items": [1]}
-            answers = [server.post("/filter", ask, {"Authorization": "Bearer a-token"})
-                       for _ in range(5)]
-            statuses = [answer.status for answer in answers]
-            self.assertEqual(statuses[:3], [200] * 3)
-            self.assertIn(429, statuses)
-            late = answers[statuses.index(429)]
+            answers = []
+
+            def ask():
+                answers.append(server.post("/filter", {"user": "u", "items": [1]},
+                                           {"Authorization": "Bearer a-token"}))
+                return answers[-1].status == 429
+            eventually(ask, pause=0)  # a slow machine asks for longer: the rate gives more by and by
+            late = answers.pop()
+            self.assertGreaterEqual(len(answers), 3)
+            self.assertEqual({answer.status for answer in answers}, {200})
             self.assertEqual(late.error["code"], "rate_limited")
             self.assertGreaterEqual(int(late.headers["retry-after"]), 1)
 
