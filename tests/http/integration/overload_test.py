@@ -5,6 +5,7 @@ import json
 import os
 import re
 import selectors
+import statistics
 import sys
 import tempfile
 import threading
@@ -136,7 +137,9 @@ class OverloadTest(unittest.TestCase):
         probes.over = True
         probes.join()
         self.assertIsNone(probes.failure)
-        self.assertLess(max(probes.waits_s), 3)
+        # At once, while the crowd waits; one may meet a machine that stands still.
+        self.assertLess(statistics.median(probes.waits_s), 1)
+        self.assertLess(max(probes.waits_s), 20)
         print("\n  %r, %d turned away, probes at most %.0f ms" %
               (crowd.statuses, crowd.turned_away, 1e3 * max(probes.waits_s)))
         self.assertEqual(set(crowd.statuses), {200, 503})
