@@ -78,7 +78,7 @@ class SchemathesisTest(unittest.TestCase):
                        "--request-timeout", "60", *options]
             ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=False,
                                    env={**os.environ, "PYTHONPATH": folder},
-                                   stderr=subprocess.STDOUT, timeout=3000 if LONG else 140)
+                                   stderr=subprocess.STDOUT, timeout=3000 if LONG else 400)
         said = ended.stdout.decode(errors="replace")
         self.assertEqual(ended.returncode, 0, "SEENDB_SEED=%s\n%s\n%s" %
                          (seed, said[-12000:], server.obituary()))

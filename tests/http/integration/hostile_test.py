@@ -60,7 +60,7 @@ class HostileTest(unittest.TestCase):
         seed = seed_of("hostile")
         print("SEENDB_SEED=%d" % seed, flush=True)
         pick = random.Random(seed)
-        with CheckedServer(config={"limits": {"header_ms": 300, "idle_ms": 300}}) as server:
+        with CheckedServer(config={"limits": {"header_ms": 300, "idle_ms": 2_000}}) as server:
             counts = {}
             for number in range(ROUNDS):
                 data = b"".join(damaged(request(pick), pick) for _ in range(pick.randrange(1, 4)))

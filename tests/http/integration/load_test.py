@@ -66,7 +66,7 @@ class LoadTest(unittest.TestCase):
         peers = []
         for _ in range(1_000):
             peer = socket.socket()
-            peer.settimeout(5)
+            peer.settimeout(60)
             peer.connect((self.server.host, self.server.port))
             peers.append(peer)
             self.addCleanup(peer.close)
