@@ -10,7 +10,7 @@ import shutil
 import sys
 
 DOCUMENTS = ("LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md",
-             "SECURITY.md", "docker/README.md", "engine/doc", "perf/README.md", "perf/results",
+             "SECURITY.md", "clients/python/README.md", "docker/README.md", "engine/doc", "perf/README.md", "perf/results",
              "server/README.md", "server/doc", "tests/consumer", "tools/doc")
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")
 

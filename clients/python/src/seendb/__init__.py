@@ -1,0 +1,17 @@
+"""The client of SeenDB, which remembers what every user was served and watched.
+
+    import seendb
+
+    with seendb.Client("http://127.0.0.1:7373") as c:
+        c.record_plays([("u1", "v1")])
+        c.filter("u1", ["v1", "v2"]).unseen  # ["v2"]
+"""
+
+from .answers import Entry, Filtered, HistoryPage, Recorded, Refusal
+from .async_client import AsyncClient
+from .client import Client
+from .errors import Error, Refused
+
+__all__ = ["AsyncClient", "Client", "Entry", "Error", "Filtered", "HistoryPage", "Recorded", "Refusal",
+           "Refused"]
+__version__ = "0.1.0"

@@ -1,0 +1,65 @@
+"""Input and output for asyncio: the names of _io.py."""
+
+import asyncio
+
+from ._io import left
+from .errors import Error
+
+sleep = asyncio.sleep
+
+
+async def _within(deadline, waited, why):
+    try:
+        return await asyncio.wait_for(waited, left(deadline))
+    except (asyncio.TimeoutError, TimeoutError):
+        raise Error("timeout", why) from None
+
+
+class Stream:
+    """A connection."""
+
+    def __init__(self, reader, writer):
+        self._reader, self._writer = reader, writer
+
+    @classmethod
+    async def connect(cls, address, tls, deadline):
+        if address.path:
+            opening = asyncio.open_unix_connection(address.path)
+        else:
+            opening = asyncio.open_connection(address.host, address.port,
+                                              ssl=tls if address.secure else None)
+        try:
+            return cls(*await _within(deadline, opening, "%s: no connection in time" % address))
+        except OSError as error:
+            raise Error("unavailable", "%s: %s" % (address, error)) from error
+
+    async def send(self, data, deadline):
+        try:
+            self._writer.write(data)
+            await _within(deadline, self._writer.drain(),
+                          "the server did not read the request in time")
+        except OSError as error:
+            raise Error("unavailable", "the connection broke: %s" % error) from error
+
+    async def receive(self, deadline):
+        """Some bytes; none at the end."""
+        try:
+            return await _within(deadline, self._reader.read(256 << 10), "no answer in time")
+        except OSError as error:
+            raise Error("unavailable", "the connection broke: %s" % error) from error
+
+    def close(self):
+        self._writer.close()
+
+
+class Places:
+    """So many may be held at once."""
+
+    def __init__(self, count):
+        self._semaphore = asyncio.Semaphore(count)
+
+    async def enter(self, deadline):
+        await _within(deadline, self._semaphore.acquire(), "every connection is in use")
+
+    def leave(self):
+        self._semaphore.release()

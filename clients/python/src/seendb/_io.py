@@ -1,0 +1,78 @@
+"""Input and output that wait in the calling thread. _async_io.py has the same names for asyncio."""
+
+import socket
+import threading
+import time
+
+from .errors import Error
+
+sleep = time.sleep
+
+
+def left(deadline):
+    """Seconds to it; an Error once it is over."""
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise Error("timeout", "no answer in time")
+    return seconds
+
+
+class Stream:
+    """A connection."""
+
+    def __init__(self, sock):
+        self._socket = sock
+
+    @classmethod
+    def connect(cls, address, tls, deadline):
+        try:
+            if address.path:
+                sock = socket.socket(socket.AF_UNIX)
+                sock.settimeout(left(deadline))
+                sock.connect(address.path)
+            else:
+                sock = socket.create_connection((address.host, address.port), left(deadline))
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if address.secure:
+                sock = tls.wrap_socket(sock, server_hostname=address.host)
+        except TimeoutError:
+            raise Error("timeout", "%s: no connection in time" % address) from None
+        except OSError as error:
+            raise Error("unavailable", "%s: %s" % (address, error)) from error
+        return cls(sock)
+
+    def send(self, data, deadline):
+        self._socket.settimeout(left(deadline))
+        try:
+            self._socket.sendall(data)
+        except TimeoutError:
+            raise Error("timeout", "the server did not read the request in time") from None
+        except OSError as error:
+            raise Error("unavailable", "the connection broke: %s" % error) from error
+
+    def receive(self, deadline):
+        """Some bytes; none at the end."""
+        self._socket.settimeout(left(deadline))
+        try:
+            return self._socket.recv(256 << 10)
+        except TimeoutError:
+            raise Error("timeout", "no answer in time") from None
+        except OSError as error:
+            raise Error("unavailable", "the connection broke: %s" % error) from error
+
+    def close(self):
+        self._socket.close()
+
+
+class Places:
+    """So many may be held at once."""
+
+    def __init__(self, count):
+        self._semaphore = threading.BoundedSemaphore(count)
+
+    def enter(self, deadline):
+        if not self._semaphore.acquire(timeout=left(deadline)):
+            raise Error("timeout", "every connection is in use")
+
+    def leave(self):
+        self._semaphore.release()

@@ -1,0 +1,77 @@
+"""Ids of users and items: text of 1-255 bytes of UTF-8, or an integer of 64 bits without a sign. The
+text "42" and the integer 42 are one id."""
+
+import array
+import operator
+import sys
+
+from .errors import Error
+
+MAX_BYTES = 255
+MAX_NUMBER = 2**64 - 1
+
+
+def refuse(message, field):
+    return Error("invalid_argument", message, field)
+
+
+def check(value, field):
+    """The id as JSON has it; an Error for what is none."""
+    if isinstance(value, str):
+        try:
+            size = len(value.encode("utf-8"))
+        except UnicodeEncodeError:
+            raise refuse("an id is not UTF-8", field) from None
+        if not 1 <= size <= MAX_BYTES:
+            raise refuse("an id has 1 to %d bytes of UTF-8, not %d" % (MAX_BYTES, size), field)
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise refuse("an id is a str or an int, not %s" % type(value).__name__, field)
+    number = operator.index(value)  # numpy's integers too
+    if not 0 <= number <= MAX_NUMBER:
+        raise refuse("an id is within 0..2^64-1, not %d" % number, field)
+    return number
+
+
+def check_all(values, field):
+    return [check(value, "%s/%d" % (field, i)) for i, value in enumerate(values)]
+
+
+def numbers(values):
+    """A list or tuple of nothing but ints as 8 bytes each, little-endian; None for any other."""
+    if set(map(type, values)) != {int}:
+        return None
+    try:
+        packed = array.array("Q", values)
+    except OverflowError:
+        return None  # `check` names the one
+    if sys.byteorder != "little":
+        packed.byteswap()
+    return packed.tobytes()
+
+
+def is_numpy(values):
+    """True for a numpy array, without importing numpy."""
+    return hasattr(values, "dtype") and hasattr(values, "astype")
+
+
+def numpy_numbers(values, field):
+    """A numpy array of numbers as 8 bytes each, little-endian. Another type than u64 is converted where
+    that changes no number, else refused."""
+    import numpy  # whoever passes an array has it
+
+    if values.ndim != 1:
+        raise refuse("an array of ids has one dimension, not %d" % values.ndim, field)
+    kind = values.dtype.kind
+    if kind == "u":
+        return values.astype("<u8", copy=False).tobytes()
+    if kind not in "if":
+        raise refuse("an array of ids has integers, not %s" % values.dtype, field)
+    with numpy.errstate(all="ignore"):
+        bad = ~(numpy.isfinite(values) & (values >= 0))
+        if kind == "f":  # above, a float stands for several integers
+            bad |= (values != numpy.floor(values)) | (values > 2**53)
+    if bad.any():
+        at = int(numpy.flatnonzero(bad)[0])
+        raise refuse("%r is no unsigned integer" % values[at].item(), "%s/%d" % (field, at))
+    return values.astype("<u8").tobytes()

@@ -1,0 +1,71 @@
+"""Connections to one server. What waits is named in ../../generate_async.py."""
+
+import collections
+import time
+
+from ._io import Places, Stream
+from .errors import Error
+from .http import Reader
+
+IDLE_S = 50  # the server closes what was idle for 75 s (limits.idle_ms)
+
+
+class Pool:
+    """At most `count` connections; each carries one request at a time."""
+
+    def __init__(self, address, tls, count):
+        self.address = address
+        self._tls = tls
+        self._places = Places(count)
+        self._idle = collections.deque()  # (stream, since)
+        self._closed = False
+
+    def exchange(self, method, request, deadline):
+        """Sends a request, whole; the answer. A connection that the server closed while it was idle is
+        opened anew: nobody has read the request."""
+        self._places.enter(deadline)
+        try:
+            stream = self._take()
+            if stream is not None:
+                answer = self._try(stream, method, request, deadline, True)
+                if answer is not None:
+                    return answer
+            stream = Stream.connect(self.address, self._tls, deadline)
+            return self._try(stream, method, request, deadline, False)
+        finally:
+            self._places.leave()
+
+    def _take(self):
+        while self._idle:
+            stream, since = self._idle.pop()
+            if time.monotonic() - since < IDLE_S:
+                return stream
+            stream.close()
+        return None
+
+    def _try(self, stream, method, request, deadline, used):
+        """None where a connection that was used before turns out to be closed."""
+        reader = Reader(method)
+        kept = False
+        try:
+            stream.send(request, deadline)
+            done = False
+            while not done:
+                data = stream.receive(deadline)
+                done = reader.feed(data)
+            kept = not reader.answer.closes and not self._closed
+            return reader.answer
+        except Error as error:
+            if used and not reader.begun and error.code == "unavailable":
+                return None
+            raise
+        finally:
+            if kept:
+                self._idle.append((stream, time.monotonic()))
+            else:
+                stream.close()
+
+    def close(self):
+        self._closed = True
+        while self._idle:
+            self._idle.pop()[0].close()

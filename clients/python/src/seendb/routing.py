@@ -1,0 +1,64 @@
+"""Which node has a user: murmur2, as Kafka's producers in Java partition."""
+
+import threading
+
+_MASK = 0xFFFFFFFF
+_M = 0x5BD1E995
+
+
+def murmur2(data):
+    """Of bytes, 32 bits (Austin Appleby's MurmurHash2 with Kafka's seed)."""
+    size = len(data)
+    value = (0x9747B28C ^ size) & _MASK
+    whole = size & ~3
+    for at in range(0, whole, 4):
+        k = int.from_bytes(data[at:at + 4], "little") * _M & _MASK
+        k = (k ^ k >> 24) * _M & _MASK
+        value = (value * _M & _MASK) ^ k
+    if size & 3:
+        value = (value ^ int.from_bytes(data[whole:], "little")) * _M & _MASK
+    value = (value ^ value >> 13) * _M & _MASK
+    return value ^ value >> 15
+
+
+def partition_of(user, partitions):
+    """`user`: an id, as text or an int."""
+    return (murmur2(str(user).encode()) & 0x7FFFFFFF) % partitions
+
+
+class Map:
+    """What GET /cluster says: of each partition the nodes' URLs, the primary first."""
+
+    def __init__(self, answer):
+        urls = {one["node"]: one["url"] for one in answer["nodes"]}
+        self.partitions = answer["partitions"]
+        self.offset = answer["placement_offset"]
+        self._urls = [[] for _ in range(self.partitions)]
+        for shard in answer["shards"]:
+            self._urls[shard["partition"]] = [urls[one["node"]] for one in shard["replicas"]
+                                              if one["node"] in urls]
+        self.urls = sorted(urls.values())
+
+    def urls_of(self, user):
+        return self._urls[partition_of(user, self.partitions)]
+
+
+class Positions:
+    """Of users, the position behind their newest write here: reads send it, and see that write. The
+    last `most` users. Threads: any."""
+
+    def __init__(self, most=10_000):
+        self._most = most
+        self._of = {}
+        self._lock = threading.Lock()
+
+    def note(self, users, position):
+        with self._lock:
+            for user in users:
+                self._of.pop(str(user), None)
+                self._of[str(user)] = position
+            while len(self._of) > self._most:
+                del self._of[next(iter(self._of))]
+
+    def of(self, user):
+        return self._of.get(str(user))
