@@ -10,7 +10,8 @@ import shutil
 import sys
 
 DOCUMENTS = ("LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md",
-             "SECURITY.md", "clients/python/README.md", "docker/README.md", "engine/doc", "perf/README.md", "perf/results",
+             "SECURITY.md", "clients/go/README.md", "clients/java/README.md", "clients/python/README.md",
+             "clients/typescript/README.md", "docker/README.md", "engine/doc", "perf/README.md", "perf/results",
              "server/README.md", "server/doc", "tests/consumer", "tools/doc")
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")
 

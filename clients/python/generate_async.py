@@ -18,8 +18,8 @@ WAIT = {"ask", "_ask", "_learn", "_once", "exchange", "_try", "enter", "connect"
 GENERATORS = {"history"}
 # Names that are another in the copy; __exit__ does not wait, but `async with` wants it so.
 NAMES = {"Client": "AsyncClient", "client": "async_client", "caller": "async_caller",
-         "pool": "async_pool", "_io": "_async_io", "__enter__": "__aenter__", "__exit__": "__aexit__"}
-MODULES = ("pool", "caller", "client")
+         "pool": "async_pool", "pages": "async_pages", "Pages": "AsyncPages", "_io": "_async_io", "__enter__": "__aenter__", "__exit__": "__aexit__"}
+MODULES = ("pool", "caller", "pages", "client")
 HEAD = '"""Made by generate_async.py of %s.py: change that."""\n'
 
 
@@ -42,7 +42,7 @@ def copied(name, text):
             edits.append((*tokens[at].start, "", "await "))
         renamed = NAMES.get(token.string)
         # A local name or an argument may be called as a module is.
-        module = token.string in ("client", "caller", "pool", "_io")
+        module = token.string in ("client", "caller", "pool", "pages", "_io")
         if renamed and not (module and before not in (".", "import") and behind != "import"):
             if not (module and before == "." and tokens[i - 2].string not in ("from",)):
                 edits.append((row, column, token.string, renamed))

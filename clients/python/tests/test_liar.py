@@ -172,6 +172,25 @@ class LiarTest(unittest.TestCase):
         self.assertEqual([one["headers"].get("seendb-position") for one in liar.requests],
                          [None, "3:7", None])
 
+    def test_a_page_whose_server_is_away(self):
+        told = answer(200, b'{"unseen":["a","c"],"seen":1,"examined":3,"degraded":false}')
+        liar, c = self.start(told, *[refusal(503)] * 3, retries=0)
+
+        def page(when_degraded):
+            return c.fill_page("u", ["a", "b", "c", "d"], 2, when_degraded=when_degraded)
+        self.assertEqual(page("fail_open"), ["a", "c"])
+        self.assertEqual(page("last_known"), ["b", "d"])
+        self.assertEqual(page("fail_open"), ["a", "b"])
+        self.raises("overloaded", lambda: page("fail_closed"))
+        self.assertEqual(len(liar.requests), 4)
+
+    def test_a_page_whose_answer_is_degraded(self):
+        told = answer(200, b'{"unseen":["a","b"],"seen":0,"examined":2,"degraded":true,"missing":["load"]}')
+        _, c = self.start(told, told, told, retries=0)
+        self.assertEqual(c.fill_page("u", ["a", "b", "c"], 1), ["a", "b"][:2])
+        self.assertEqual(c.fill_page("u", ["a", "b"], 2, when_degraded="last_known"), [])
+        self.raises("unavailable", lambda: c.fill_page("u", ["a"], 2, when_degraded="fail_closed"))
+
     def test_each_call_is_told(self):
         told = []
         _, c = self.start(refusal(503), UNSEEN, refusal(404, "not_found"),

@@ -6,14 +6,14 @@ import urllib.parse
 from . import answers, ids, times
 from .async_caller import Caller
 from .errors import Error, Refused
+from .async_pages import AsyncPages
 
 BINARY = "application/octet-stream"
 JSON = "application/json"
 WATCH = ("progress_s", "duration_s", "device", "fields")
-PAGE_CHUNK = 1_000  # candidates of a page that are asked about at once
 
 
-class AsyncClient:
+class AsyncClient(AsyncPages):
     """A SeenDB server, or a cluster of them.
 
     urls          "http://host:port", "https://host:port", "unix:/path", or a list of them: the next one
@@ -35,6 +35,8 @@ class AsyncClient:
 
     def __init__(self, urls="http://127.0.0.1:7373", **options):
         self._caller = Caller(urls, **options)
+        self.timeout = self._caller.timeout
+        self._begin_pages()
 
     def close(self):
         """Closes the connections; calls raise Error("closed") from then on."""
@@ -66,7 +68,7 @@ class AsyncClient:
         second one counts once. Durable as the collection's policy says once this returns. Raises Refused
         where every one is refused; of some: Recorded.refusals."""
         now = times.now_ms()
-        events = [_event_of(play, "/events/%d" % i, now) for i, play in enumerate(plays)]
+        events = [event_of(play, "/events/%d" % i, now) for i, play in enumerate(plays)]
         body = {"events": events}
         if collection is not None:
             body["collection"] = collection
@@ -143,32 +145,6 @@ class AsyncClient:
         answer = await self._caller.ask("POST", "/filter", body=_dump(body), content_type=JSON, user=user,
                                   headers=_user_header(user), timeout=timeout, name="filter")
         return answers.filtered_of_json(_load(answer), record)
-
-    async def fill_page(self, user, candidates, need=20, *, collection=None, exclude=(), record=True,
-                  timeout=None):
-        """Up to `need` unseen candidates, best first, recorded as served in the same step: a list.
-        `candidates`: in order, any iterable; no more of it is taken than the page needs."""
-        page, taken = [], iter(candidates)
-        while len(page) < need:
-            chunk = [one for _, one in zip(range(PAGE_CHUNK), taken)]
-            if not chunk:
-                break
-            found = await self.filter(user, chunk, collection=collection, limit=need - len(page),
-                                exclude=list(exclude) + page, record=record, timeout=timeout)
-            page += found.unseen
-        return page
-
-    async def search_unseen(self, user, search, need=20, *, first=100, most=10_000, collection=None,
-                      timeout=None):
-        """Up to `need` unseen ids of a search that knows no users: search(count) returns the best
-        `count` ids, in order; it is asked for more, up to `most`, until enough of them are unseen."""
-        count = first
-        while True:
-            found = list(search(count))
-            filtered = await self.filter(user, found, collection=collection, limit=need, timeout=timeout)
-            if len(filtered.unseen) >= need or len(found) < count or count >= most:
-                return filtered.unseen
-            count = min(most, count * 4)
 
     # ---- The watch history ----
 
@@ -298,7 +274,7 @@ def _only(users):
     return users[0] if users and all(user == users[0] for user in users) else None
 
 
-def _event_of(play, at, now):
+def event_of(play, at, now):
     """`at`: where it is in the body."""
     if isinstance(play, dict):
         event = dict(play)
@@ -316,12 +292,16 @@ def _event_of(play, at, now):
     return event
 
 
+def packed_items(items):
+    """Numbers alone as 8 bytes each; None for any other."""
+    if ids.is_numpy(items):
+        return ids.numpy_numbers(items, "/items")
+    return ids.numbers(items) if isinstance(items, (list, tuple)) else None
+
+
 def _packed(items, exclude):
     """Items and then what is excluded in binary; None where JSON is needed."""
-    if ids.is_numpy(items):
-        packed = ids.numpy_numbers(items, "/items")
-    else:
-        packed = ids.numbers(items) if isinstance(items, (list, tuple)) else None
+    packed = packed_items(items)
     if packed is None or not len(exclude):
         return packed
     more = ids.numpy_numbers(exclude, "/exclude") if ids.is_numpy(exclude) else ids.numbers(list(exclude))

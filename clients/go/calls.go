@@ -1,0 +1,402 @@
+package seendb
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Play is one item that a user watched.
+type Play struct {
+	User ID `json:"user"`
+	Item ID `json:"item"`
+	// At is when; the zero time: the present, set before the first try, so that a second one counts
+	// once.
+	At time.Time `json:"-"`
+	// ProgressS is how far the player is in seconds, -1: finished; DurationS how long the item is.
+	ProgressS *int            `json:"progress_s,omitempty"`
+	DurationS *int            `json:"duration_s,omitempty"`
+	Device    string          `json:"device,omitempty"`
+	Fields    json.RawMessage `json:"fields,omitempty"`
+}
+
+// Refusal is an event that was not taken.
+type Refusal struct {
+	Index int // in the call
+	Error Error
+}
+
+// Recorded is what became of a call's events.
+type Recorded struct {
+	Accepted, Refused int
+	Refusals          []Refusal // at most 100
+	Pending           bool      // in a cluster: in the log, and not applied yet
+}
+
+// RecordPlays records plays. Where some are refused, Recorded.Refusals says which and why; where all
+// are, the error is *Refused.
+func (c *Client) RecordPlays(ctx context.Context, plays []Play, options ...CallOption) (Recorded, error) {
+	type event struct {
+		Play
+		At int64 `json:"at"`
+	}
+	now := time.Now()
+	events := make([]event, len(plays))
+	var only *ID
+	for i, play := range plays {
+		at := "/events/" + strconv.Itoa(i)
+		if err := play.User.check(at + "/user"); err != nil {
+			return Recorded{}, err
+		}
+		if err := play.Item.check(at + "/item"); err != nil {
+			return Recorded{}, err
+		}
+		if play.At.IsZero() {
+			play.At = now
+		}
+		events[i] = event{play, play.At.UnixMilli()}
+		if i == 0 {
+			only = &plays[0].User
+		} else if only != nil && plays[i].User.String() != only.String() {
+			only = nil
+		}
+	}
+	return c.record(ctx, "RecordPlays", "/plays", map[string]any{"events": events}, only, usersOf(plays), options)
+}
+
+func usersOf(plays []Play) []string {
+	users := make([]string, len(plays))
+	for i, play := range plays {
+		users[i] = play.User.String()
+	}
+	return users
+}
+
+// RecordImpressions records that the user was served the items.
+func (c *Client) RecordImpressions(ctx context.Context, user ID, items []ID, options ...CallOption) (Recorded, error) {
+	if err := user.check("/user"); err != nil {
+		return Recorded{}, err
+	}
+	if err := checkAll(items, "/items"); err != nil {
+		return Recorded{}, err
+	}
+	body := map[string]any{"user": user, "items": items, "at": time.Now().UnixMilli()}
+	return c.record(ctx, "RecordImpressions", "/impressions", body, &user, []string{user.String()}, options)
+}
+
+func (c *Client) record(ctx context.Context, name, path string, body map[string]any, user *ID, users []string, options []CallOption) (Recorded, error) {
+	if chosen := chosenOf(options); chosen.collection != "" {
+		body["collection"] = chosen.collection
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return Recorded{}, refuse("", "%v", err)
+	}
+	got, err := c.ask(ctx, &request{name: name, method: "POST", path: path, body: text, contentType: "application/json", user: user})
+	if err != nil {
+		return Recorded{}, err
+	}
+	c.note(got, users)
+	var told struct {
+		Accepted, Refused int
+		Refusals          []struct {
+			Index int
+			Error struct{ Code, Message, Field string }
+		}
+	}
+	if err := read(got, &told); err != nil {
+		return Recorded{}, err
+	}
+	recorded := Recorded{Accepted: told.Accepted, Refused: told.Refused, Pending: got.status == http.StatusAccepted}
+	for _, one := range told.Refusals {
+		recorded.Refusals = append(recorded.Refusals, Refusal{one.Index, Error{Code: one.Error.Code, Message: one.Error.Message, Field: one.Error.Field, Status: got.status}})
+	}
+	if got.status == http.StatusUnprocessableEntity && len(recorded.Refusals) > 0 {
+		first := recorded.Refusals[0]
+		told := first.Error
+		told.Field = "/events/" + strconv.Itoa(first.Index) + told.Field
+		return recorded, &Refused{&told, recorded}
+	}
+	return recorded, nil
+}
+
+// note keeps the position behind a write, which reads of these users send.
+func (c *Client) note(got *answer, users []string) {
+	position := got.header.Get("SeenDB-Position")
+	if position == "" {
+		return
+	}
+	for _, user := range users {
+		c.positions.change(user, func(any) any { return position })
+	}
+}
+
+// Filtered is what a user has not seen of the candidates.
+type Filtered struct {
+	Unseen     []ID              // in their order, each once, as they were given
+	Seen       int               //
+	Examined   int               // those behind them, where a limit ended the work, were not
+	Degraded   bool              // something could not be read: items may be called unseen that were seen
+	Missing    []string          // what
+	Excluded   int               //
+	Duplicates int               //
+	Recorded   bool              // with Record: whether the unseen were recorded as served
+	Reasons    map[string]string // with Explain
+}
+
+type chosen struct {
+	collection, onError     string
+	limit                   int
+	exclude                 []ID
+	record, verify, explain bool
+	deadline                time.Duration
+}
+
+// CallOption changes one call.
+type CallOption func(*chosen)
+
+func chosenOf(options []CallOption) chosen {
+	var all chosen
+	for _, option := range options {
+		option(&all)
+	}
+	return all
+}
+
+// Collection names the collection; "default" without.
+func Collection(name string) CallOption { return func(c *chosen) { c.collection = name } }
+
+// Limit stops a filter once so many unseen ones are found.
+func Limit(n int) CallOption { return func(c *chosen) { c.limit = n } }
+
+// Exclude names ids that are never unseen.
+func Exclude(ids ...ID) CallOption { return func(c *chosen) { c.exclude = ids } }
+
+// Record records the unseen as served, in the same step.
+func Record() CallOption { return func(c *chosen) { c.record = true } }
+
+// Verify looks plays up in the history: none is falsely called seen.
+func Verify() CallOption { return func(c *chosen) { c.verify = true } }
+
+// Explain says why an item is seen.
+func Explain() CallOption { return func(c *chosen) { c.explain = true } }
+
+// OrFail makes a filter fail where its answer would be degraded.
+func OrFail() CallOption { return func(c *chosen) { c.onError = "fail" } }
+
+// Within has the server answer within so long, degraded at worst.
+func Within(d time.Duration) CallOption { return func(c *chosen) { c.deadline = d } }
+
+// Filter tells which of the items the user has not seen. Integers alone go in binary.
+func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...CallOption) (*Filtered, error) {
+	asked := chosenOf(options)
+	if err := user.check("/user"); err != nil {
+		return nil, err
+	}
+	if !asked.explain && len(items) > 0 {
+		if body, ok := packed(make([]byte, 0, 8*(len(items)+len(asked.exclude))), items); ok {
+			if body, ok = packed(body, asked.exclude); ok {
+				return c.filterBinary(ctx, user, items, body, asked)
+			}
+		}
+	}
+	if err := checkAll(items, "/items"); err != nil {
+		return nil, err
+	}
+	if err := checkAll(asked.exclude, "/exclude"); err != nil {
+		return nil, err
+	}
+	if items == nil {
+		items = []ID{}
+	}
+	body := map[string]any{"user": user, "items": items}
+	put := func(name string, value any, set bool) {
+		if set {
+			body[name] = value
+		}
+	}
+	put("collection", asked.collection, asked.collection != "")
+	put("limit", asked.limit, asked.limit != 0)
+	put("exclude", asked.exclude, len(asked.exclude) > 0)
+	put("record", true, asked.record)
+	put("verify", true, asked.verify)
+	put("explain", true, asked.explain)
+	put("on_error", asked.onError, asked.onError != "")
+	put("deadline_ms", asked.deadline.Milliseconds(), asked.deadline > 0)
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, refuse("", "%v", err)
+	}
+	got, err := c.ask(ctx, &request{name: "Filter", method: "POST", path: "/filter", body: text, contentType: "application/json", user: &user})
+	if err != nil {
+		return nil, err
+	}
+	var told struct {
+		Unseen                               []ID
+		Seen, Examined, Excluded, Duplicates int
+		Degraded                             bool
+		Missing                              []string
+		Recorded                             *bool
+		Reasons                              map[string]string
+	}
+	if err := read(got, &told); err != nil {
+		return nil, err
+	}
+	return &Filtered{told.Unseen, told.Seen, told.Examined, told.Degraded, told.Missing, told.Excluded, told.Duplicates,
+		asked.record && (told.Recorded == nil || *told.Recorded), told.Reasons}, nil
+}
+
+func (c *Client) filterBinary(ctx context.Context, user ID, items []ID, body []byte, asked chosen) (*Filtered, error) {
+	query := url.Values{"user": {user.String()}, "ids": {"u64"}, "count": {strconv.Itoa(len(body) / 8)}}
+	put := func(name, value string, set bool) {
+		if set {
+			query.Set(name, value)
+		}
+	}
+	put("collection", asked.collection, asked.collection != "")
+	put("limit", strconv.Itoa(asked.limit), asked.limit != 0)
+	put("exclude", strconv.Itoa(len(asked.exclude)), len(asked.exclude) > 0)
+	put("record", "true", asked.record)
+	put("verify", "true", asked.verify)
+	put("on_error", asked.onError, asked.onError != "")
+	put("deadline_ms", strconv.FormatInt(asked.deadline.Milliseconds(), 10), asked.deadline > 0)
+	got, err := c.ask(ctx, &request{name: "Filter", method: "POST", path: "/filter", query: query, body: body,
+		contentType: "application/octet-stream", user: &user})
+	if err != nil {
+		return nil, err
+	}
+	if len(got.body) != (len(items)+7)/8 {
+		return nil, &Error{Code: "protocol", Message: "the bitmap has another length than the items need", Status: got.status}
+	}
+	number := func(name string) int {
+		n, _ := strconv.Atoi(got.header.Get(name))
+		return n
+	}
+	found := &Filtered{Seen: number("SeenDB-Seen"), Examined: number("SeenDB-Examined"), Excluded: number("SeenDB-Excluded"),
+		Duplicates: number("SeenDB-Duplicates"), Degraded: got.header.Get("SeenDB-Degraded") != "0",
+		Recorded: got.header.Get("SeenDB-Recorded") == "true"}
+	if missing := got.header.Get("SeenDB-Missing"); missing != "" {
+		found.Missing = strings.Split(missing, ", ")
+	}
+	for i, item := range items {
+		if got.body[i/8]>>(i%8)&1 != 0 {
+			found.Unseen = append(found.Unseen, item)
+		}
+	}
+	return found, nil
+}
+
+// Entry is an item of a user's watch history.
+type Entry struct {
+	Collection string          `json:"collection"`
+	Item       string          `json:"item"`
+	At         int64           `json:"at"` // ms since 1970
+	ProgressS  int             `json:"progress_s"`
+	DurationS  int             `json:"duration_s"`
+	Device     string          `json:"device"`
+	Fields     json.RawMessage `json:"fields"`
+}
+
+// HistoryPage is some entries, newest first.
+type HistoryPage struct {
+	Entries  []Entry
+	Cursor   string // of the next page; empty: this is the last
+	Kept     *bool  // false: none of the collections keeps history
+	Degraded bool
+	Missing  []string
+}
+
+// History reads a page of what the user watched: at most `limit` entries behind the cursor of the
+// page before (empty: the newest). Collection names one collection; without: all.
+func (c *Client) History(ctx context.Context, user ID, limit int, cursor string, options ...CallOption) (*HistoryPage, error) {
+	if err := user.check("/user"); err != nil {
+		return nil, err
+	}
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
+	if asked := chosenOf(options); asked.collection != "" {
+		query.Set("collection", asked.collection)
+	}
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	got, err := c.ask(ctx, &request{name: "History", method: "GET", path: userPath(user, "/history"), query: query, user: &user})
+	if err != nil {
+		return nil, err
+	}
+	page := &HistoryPage{}
+	return page, read(got, page)
+}
+
+// DeleteHistory takes items out of the history.
+func (c *Client) DeleteHistory(ctx context.Context, user ID, items []ID, options ...CallOption) error {
+	if err := checkAll(items, "/items"); err != nil {
+		return err
+	}
+	body := map[string]any{"items": items}
+	if asked := chosenOf(options); asked.collection != "" {
+		body["collection"] = asked.collection
+	}
+	return c.write(ctx, "DeleteHistory", "POST", user, "/history/delete", body, nil)
+}
+
+// ClearHistory takes all entries out, of one collection or of all.
+func (c *Client) ClearHistory(ctx context.Context, user ID, options ...CallOption) error {
+	body := map[string]any{}
+	if asked := chosenOf(options); asked.collection != "" {
+		body["collections"] = []string{asked.collection}
+	}
+	return c.write(ctx, "ClearHistory", "POST", user, "/history/clear", body, nil)
+}
+
+// SetRecording pauses the history, or goes on with it.
+func (c *Client) SetRecording(ctx context.Context, user ID, recording bool) error {
+	return c.write(ctx, "SetRecording", "PUT", user, "/recording", map[string]any{"paused": !recording}, nil)
+}
+
+// Erase forgets a user, for good. Whether anything was known.
+func (c *Client) Erase(ctx context.Context, user ID) (bool, error) {
+	var told struct{ Known bool }
+	err := c.write(ctx, "Erase", "DELETE", user, "", nil, &told)
+	return told.Known, err
+}
+
+func (c *Client) write(ctx context.Context, name, method string, user ID, rest string, body, to any) error {
+	if err := user.check("/user"); err != nil {
+		return err
+	}
+	r := &request{name: name, method: method, path: userPath(user, rest), user: &user}
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return refuse("", "%v", err)
+		}
+		r.body, r.contentType = text, "application/json"
+	}
+	got, err := c.ask(ctx, r)
+	if err != nil {
+		return err
+	}
+	c.note(got, []string{user.String()})
+	if to == nil {
+		return nil
+	}
+	return read(got, to)
+}
+
+// PutCollection makes a collection, or changes its policy: what is not named stays.
+func (c *Client) PutCollection(ctx context.Context, name string, policy map[string]any) error {
+	if policy == nil {
+		policy = map[string]any{}
+	}
+	return c.Call(ctx, "PUT", "/collections/"+url.PathEscape(name), policy, nil)
+}
+
+// DeleteCollection deletes a collection with all that it holds.
+func (c *Client) DeleteCollection(ctx context.Context, name string) error {
+	escaped := url.PathEscape(name)
+	return c.Call(ctx, "DELETE", "/collections/"+escaped+"?confirm="+url.QueryEscape(name), nil, nil)
+}

@@ -1,0 +1,3 @@
+module seendb
+
+go 1.19

@@ -1,0 +1,18 @@
+package seendb;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a user has not seen of the candidates.
+ *
+ * @param unseen in their order, each once, as they were given
+ * @param examined those behind them, where a limit ended the work, were not
+ * @param degraded something could not be read: items may be called unseen that were seen
+ * @param missing what
+ * @param recorded with record: whether the unseen were recorded as served
+ * @param reasons with explain: why an item is seen
+ */
+public record Filtered(
+    List<Id> unseen, int seen, int examined, boolean degraded, List<String> missing, int excluded, int duplicates, boolean recorded,
+    Map<String, String> reasons) {}

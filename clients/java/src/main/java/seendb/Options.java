@@ -1,0 +1,27 @@
+package seendb;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import javax.net.ssl.SSLContext;
+
+/** Of a client; `new Options()` is good. */
+public final class Options {
+  /** A bearer token; or a file whose first line it is, read again when it changes. */
+  public String token;
+  public Path tokenFile;
+  /** Whom to trust, and the caller's own certificate; null: the system's. */
+  public SSLContext tls;
+  /** Of a whole call, second tries included; told to the server. */
+  public Duration timeout = Duration.ofSeconds(1);
+  /** Second tries of what may be repeated; one for ten calls at most. */
+  public int retries = 1;
+  /** The URLs are nodes of one cluster: a question goes to the node that has its user. */
+  public boolean cluster;
+  /** Told after each call. */
+  public OnCall onCall = (name, took, status, tries) -> {};
+
+  /** `status` 0: no answer. */
+  public interface OnCall {
+    void called(String name, Duration took, int status, int tries);
+  }
+}

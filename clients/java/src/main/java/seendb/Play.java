@@ -1,0 +1,35 @@
+package seendb;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import java.time.Instant;
+import java.util.Map;
+
+/**
+ * One item that a user watched. Without a time it gets the present, before the first try, so that a second one counts once. What is
+ * null says nothing.
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record Play(
+    Id user,
+    Id item,
+    /** ms since 1970. */
+    Long at,
+    /** Seconds into the item; -1: finished. */
+    @JsonProperty("progress_s") Integer progressS,
+    @JsonProperty("duration_s") Integer durationS,
+    String device,
+    Map<String, Object> fields) {
+
+  public Play(Id user, Id item) {
+    this(user, item, null, null, null, null, null);
+  }
+
+  public Play(Id user, Id item, Instant at) {
+    this(user, item, at.toEpochMilli(), null, null, null, null);
+  }
+
+  Play at(long now) {
+    return at != null ? this : new Play(user, item, now, progressS, durationS, device, fields);
+  }
+}

@@ -1,0 +1,83 @@
+"""Made by generate_async.py of pages.py: change that."""
+
+import itertools
+import math
+import time
+
+from .errors import Error
+from .recent import Recent, Shares
+
+CHUNK = 1_000       # candidates of a page that are asked about at once
+SHARE = 0.5         # of a search's candidates that are taken for seen, of a user who is not known yet
+FETCHED_MOST = 10_000
+CHOICES = ("fail_open", "fail_closed", "last_known")
+
+
+class AsyncPages:
+    """Needs filter() and record_impressions() of whoever inherits it."""
+
+    def _begin_pages(self):
+        self._recent, self._shares = Recent(), Shares(SHARE)
+
+    async def fill_page(self, user, candidates, need=20, *, collection=None, exclude=(), record=True,
+                  when_degraded="fail_open", timeout=None):
+        """Up to `need` unseen candidates, best first, recorded as served in the same step: a list.
+
+        candidates     in order, any iterable; no more of it is taken than the page needs
+        when_degraded  where the answer is degraded, or there is none in time:
+                       "fail_open": what it says is unseen, or, without an answer, the first candidates;
+                       "fail_closed": an Error;
+                       "last_known": the same as "fail_open", but for what this client itself has
+                       recorded for the user within the last hour (of the last 10,000 users)
+        timeout        seconds for the whole page; None: the client's
+        """
+        if when_degraded not in CHOICES:
+            raise ValueError("when_degraded is one of " + ", ".join(CHOICES))
+        seconds = self.timeout if timeout is None else timeout
+        deadline = time.monotonic() + seconds
+        page, taken = [], iter(candidates)
+        while len(page) < need:
+            chunk = list(itertools.islice(taken, CHUNK))
+            if not chunk:
+                break
+            try:
+                found = await self.filter(user, chunk, collection=collection, limit=need - len(page),
+                                    exclude=list(exclude) + page, record=record,
+                                    timeout=max(0.001, deadline - time.monotonic()))
+            except Error as error:
+                if when_degraded == "fail_closed" or error.code not in ("timeout", "unavailable",
+                                                                        "overloaded", "busy"):
+                    raise
+                known = {str(one) for one in itertools.chain(exclude, page)}
+                if when_degraded == "last_known":
+                    known |= self._recent.of(user)
+                left = itertools.chain(chunk, taken)
+                page += itertools.islice((one for one in left if str(one) not in known),
+                                         need - len(page))
+                break
+            unseen = found.unseen
+            if found.degraded and when_degraded == "fail_closed":
+                raise Error("unavailable", "the answer is degraded: " + ", ".join(found.missing))
+            if found.degraded and when_degraded == "last_known":
+                known = self._recent.of(user)
+                unseen = [one for one in unseen if str(one) not in known]
+            page += unseen
+        if record:
+            self._recent.note(user, page)
+        return page
+
+    async def search_unseen(self, search, user, k=20, *, collection=None, timeout=None):
+        """Up to `k` unseen ids of a search that knows no users: search(count) returns the best `count`
+        ids, in order. It is asked for k / (1 - s) of them, where s is the share of its candidates that
+        this user has seen, as learned so far, and for more until enough are unseen. A list."""
+        count = math.ceil(k / (1 - self._shares.of(user)))
+        while True:
+            count = min(max(count, k), FETCHED_MOST)
+            found = list(search(count))
+            filtered = await self.filter(user, found, collection=collection, timeout=timeout)
+            unseen = filtered.unseen
+            if found:
+                self._shares.learn(user, 1 - len(unseen) / len(found))
+            if len(unseen) >= k or len(found) < count or count >= FETCHED_MOST:
+                return unseen[:k]
+            count = max(count * 2, math.ceil(k / (1 - self._shares.of(user))))

@@ -1,0 +1,24 @@
+"""The Go client's own tests, against a real server."""
+
+import shutil
+import unittest
+
+from language_case import LanguageCase, skip_without
+
+
+class GoClientTest(LanguageCase):
+
+    def test_its_own_tests(self):
+        # It needs nothing but Go's standard library.
+        done = self.run_there("go", ["go", "test", "-count=1", "-v", "./..."], {"GOPROXY": "off"})
+        self.assertIn("--- PASS: TestWhatWasPlayedIsSeen", done.stdout)
+        self.assertNotIn("SKIP", done.stdout)
+
+    @unittest.skipUnless(shutil.which("gofmt"), "gofmt is not there")
+    def test_it_is_formatted(self):
+        self.assertEqual(self.run_there("go", ["gofmt", "-l", "."]).stdout, "")
+
+
+if __name__ == "__main__":
+    skip_without("go")
+    unittest.main()
