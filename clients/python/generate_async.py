@@ -12,7 +12,7 @@ import tokenize
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src", "seendb")
 # What waits, by name: where one of them is called, it is awaited.
 WAIT = {"ask", "_ask", "_learn", "_once", "exchange", "_try", "enter", "connect", "send", "receive",
-        "sleep", "call", "record_plays", "record_impressions", "filter", "fill_page", "search_unseen",
+        "sleep", "given", "call", "record_plays", "record_impressions", "filter", "fill_page", "search_unseen",
         "history_page", "look_up_history", "delete_history", "clear_history", "set_recording", "inspect",
         "export", "erase", "collections", "put_collection", "delete_collection", "_write"}
 GENERATORS = {"history"}

@@ -113,4 +113,5 @@ class Liar:
         return {"line": lines[0], "headers": headers, "body": body}
 
     def close(self):
+        self._listener.shutdown(socket.SHUT_RDWR)  # ends the thread's accept, which holds the port
         self._listener.close()

@@ -27,9 +27,24 @@ class RoutingTest(unittest.TestCase):
 
     def test_positions_are_of_the_last_users(self):
         positions = routing.Positions(most=2)
-        for user in ("a", "b", "a", "c"):
-            positions.note([user], "of " + user)
-        self.assertEqual([positions.of(user) for user in ("a", "b", "c")], ["of a", None, "of c"])
+        for offset, user in enumerate(("a", "b", "a", "c")):
+            positions.note([user], "0:%d" % offset)
+        self.assertEqual([positions.of(user) for user in ("a", "b", "c")], ["0:2", None, "0:3"])
+
+    def test_a_position_never_goes_back(self):
+        positions = routing.Positions()
+        for position in ("3:10", "3:9", "5:2", "no position", ""):
+            positions.note(["a"], position)
+        self.assertEqual(positions.of("a"), "3:10,5:2")
+        positions.note(["b"], ",".join("%d:1" % partition for partition in range(9)))
+        self.assertIsNone(positions.of("b"))
+
+    def test_nodes_that_are_up_come_first(self):
+        view = {"nodes": [{"node": name, "url": "http://" + name, "state": state}
+                          for name, state in (("n1", "down"), ("n2", "up"), ("n3", "up"))],
+                "partitions": 1, "placement_offset": 1,
+                "shards": [{"partition": 0, "replicas": [{"node": name} for name in ("n1", "n3", "n2")]}]}
+        self.assertEqual(routing.Map(view).urls_of("u"), ["http://n3", "http://n2", "http://n1"])
 
 
 class AddressTest(unittest.TestCase):

@@ -134,6 +134,43 @@ class LiarTest(unittest.TestCase):
         self.addCleanup(c.close)
         self.raises("unavailable", lambda: c.filter("u", ["v"]))
 
+    def test_a_server_that_is_away_costs_no_budget(self):
+        gone = Liar()
+        gone.close()
+        liar, c = self.start(*[UNSEEN] * 100, urls=[gone.url], retries=0)
+        for _ in range(100):
+            self.assertEqual(c.filter("u", ["v"]).unseen, ["v"])
+        self.assertEqual(len(liar.requests), 100)
+
+    def test_what_may_not_be_done_twice_is_not_sent_again(self):
+        for told in (refusal(503), None):
+            liar, c = self.start(UNSEEN, told, UNSEEN)
+            c.filter("u", ["v"])
+            self.raises("overloaded" if told else "unavailable",
+                        lambda: c.call("POST", "/tokens", {}))
+            self.assertEqual(len(liar.requests), 2)
+
+    def test_ids_beyond_a_double_are_sent_as_texts(self):
+        told = answer(200, b'{"unseen":["9007199254740993","7"],"seen":0,"examined":2,"degraded":false}')
+        liar, c = self.start(told)
+        self.assertEqual(c.filter("u", [9007199254740993, "7"]).unseen, [9007199254740993, "7"])
+        self.assertEqual(json.loads(liar.requests[0]["body"])["items"], ["9007199254740993", "7"])
+
+    def test_a_proxy_without_a_server_is_no_answer(self):
+        for status in (502, 504):
+            _, c = self.start(answer(status, b"<html>"))
+            self.assertEqual(self.raises("unavailable", lambda: c.filter("u", ["v"])).status, status)
+            _, c = self.start(answer(status, b"<html>"))
+            self.assertEqual(c.fill_page("u", ["a", "b"], 1), ["a"])
+
+    def test_a_page_that_fails_closed_asks_for_whole_answers(self):
+        liar, c = self.start(*[UNSEEN] * 2)
+        c.fill_page("u", ["v"], 1, when_degraded="fail_closed")
+        c.fill_page("u", ["v"], 1)
+        closed, opened = (json.loads(one["body"]) for one in liar.requests)
+        self.assertEqual(closed["on_error"], "fail")
+        self.assertNotIn("on_error", opened)
+
     def test_a_token_is_read_again_when_its_file_changes(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "token")
@@ -153,15 +190,15 @@ class LiarTest(unittest.TestCase):
         view = answer(200, json.dumps({
             "nodes": [{"node": "n1", "url": liar.url}], "partitions": 4, "placement_offset": 1,
             "shards": [{"partition": p, "replicas": [{"node": "n1"}]} for p in range(4)]}).encode())
-        liar.says = [view, UNSEEN, refusal(421, "other_node"), view, UNSEEN]
+        liar.says = [view, UNSEEN, refusal(421, "other_node"), UNSEEN]
         c = self.make(liar.url, cluster=True, retries=0, timeout=10)
         self.addCleanup(c.close)
         self.assertEqual(c.filter("u", ["v"]).unseen, ["v"])
-        self.assertEqual(c.filter("u", ["v"]).unseen, ["v"])
+        self.assertEqual(c.filter("u", ["v"]).unseen, ["v"])  # the map is old: passed on, not direct
         self.assertEqual([one["line"].split()[1] for one in liar.requests],
-                         ["/cluster", "/filter", "/filter", "/cluster", "/filter"])
+                         ["/cluster", "/filter", "/filter", "/filter"])
         self.assertEqual([one["headers"].get("seendb-route") for one in liar.requests],
-                         [None, "direct", "direct", None, None])
+                         [None, "direct", "direct", None])
 
     def test_reads_send_the_position_of_the_user_s_writes(self):
         told = answer(200, b'{"accepted":1,"refused":0,"refusals":[]}', SeenDB_Position="3:7")

@@ -1,6 +1,7 @@
 """Input and output for asyncio: the names of _io.py."""
 
 import asyncio
+import inspect
 
 from ._io import left
 from .errors import Error
@@ -29,9 +30,10 @@ class Stream:
             opening = asyncio.open_connection(address.host, address.port,
                                               ssl=tls if address.secure else None)
         try:
-            return cls(*await _within(deadline, opening, "%s: no connection in time" % address))
-        except OSError as error:
-            raise Error("unavailable", "%s: %s" % (address, error)) from error
+            return cls(*await _within(deadline, opening, "no connection in time"))
+        except (OSError, Error) as error:
+            why = error.message if isinstance(error, Error) else error
+            raise Error("unavailable", "%s: %s" % (address, why), unsent=True) from error
 
     async def send(self, data, deadline):
         try:
@@ -50,6 +52,12 @@ class Stream:
 
     def close(self):
         self._writer.close()
+
+
+async def given(search, count):
+    """What a search gives, which may be a coroutine."""
+    found = search(count)
+    return await found if inspect.isawaitable(found) else found
 
 
 class Places:

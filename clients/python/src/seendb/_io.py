@@ -25,6 +25,8 @@ class Stream:
 
     @classmethod
     def connect(cls, address, tls, deadline):
+        """By `deadline`, which leaves time for another server: a failure is one of that address."""
+        sock = None
         try:
             if address.path:
                 sock = socket.socket(socket.AF_UNIX)
@@ -34,11 +36,13 @@ class Stream:
                 sock = socket.create_connection((address.host, address.port), left(deadline))
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if address.secure:
+                sock.settimeout(left(deadline))
                 sock = tls.wrap_socket(sock, server_hostname=address.host)
-        except TimeoutError:
-            raise Error("timeout", "%s: no connection in time" % address) from None
-        except OSError as error:
-            raise Error("unavailable", "%s: %s" % (address, error)) from error
+        except (OSError, Error) as error:
+            if sock is not None:
+                sock.close()
+            why = "no connection in time" if isinstance(error, (TimeoutError, Error)) else error
+            raise Error("unavailable", "%s: %s" % (address, why), unsent=True) from error
         return cls(sock)
 
     def send(self, data, deadline):
@@ -62,6 +66,11 @@ class Stream:
 
     def close(self):
         self._socket.close()
+
+
+def given(search, count):
+    """What a search gives."""
+    return search(count)
 
 
 class Places:

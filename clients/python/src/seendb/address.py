@@ -15,7 +15,12 @@ class Address:
     secure: bool = False
 
     def __str__(self):
-        return "unix:" + self.path if self.path else "%s:%d" % (self.host, self.port)
+        return "unix:" + self.path if self.path else "%s:%d" % (self.name, self.port)
+
+    @property
+    def name(self):
+        """As a Host header has it."""
+        return "[%s]" % self.host if ":" in self.host else self.host
 
 
 def parse(url):

@@ -4,6 +4,8 @@ import dataclasses
 import itertools
 from typing import Any, Dict, List, Optional, Union
 
+from .errors import Error
+
 Id = Union[str, int]
 
 _BITS = [tuple(byte >> bit & 1 for bit in range(8)) for byte in range(256)]
@@ -46,7 +48,12 @@ class Filtered:
             len(self.unseen), self.seen, self.examined, ", degraded" if self.degraded else "")
 
 
-def filtered_of_json(answer, record):
+def filtered_of_json(answer, items, record):
+    """`items`: the candidates as they were given: so they come back."""
+    given = {}
+    for item in items:
+        given.setdefault(str(item), item)
+    answer["unseen"] = [given.get(str(one), one) for one in answer.get("unseen", [])]
     known = {name: answer.pop(name, default) for name, default in
              (("unseen", []), ("seen", 0), ("examined", 0), ("degraded", False), ("missing", []),
               ("excluded", 0), ("duplicates", 0), ("reasons", None))}
@@ -57,6 +64,8 @@ def filtered_of_json(answer, record):
 def filtered_of_bits(candidates, body, headers, record):
     """`candidates`: a list or a numpy array."""
     missing = headers.get("seendb-missing", "")
+    if len(body) != (len(candidates) + 7) // 8 or "seendb-seen" not in headers:
+        raise Error("protocol", "the answer is no bitmap of the candidates")
     counts = {
         "seen": int(headers["seendb-seen"]), "examined": int(headers["seendb-examined"]),
         "degraded": headers["seendb-degraded"] != "0",

@@ -4,12 +4,14 @@ import itertools
 import math
 import time
 
+from ._async_io import given
 from .errors import Error
 from .recent import Recent, Shares
 
 CHUNK = 1_000       # candidates of a page that are asked about at once
 SHARE = 0.5         # of a search's candidates that are taken for seen, of a user who is not known yet
 FETCHED_MOST = 10_000
+AWAY = ("timeout", "unavailable", "overloaded", "busy", "rate_limited")
 CHOICES = ("fail_open", "fail_closed", "last_known")
 
 
@@ -30,6 +32,8 @@ class AsyncPages:
                        "last_known": the same as "fail_open", but for what this client itself has
                        recorded for the user within the last hour (of the last 10,000 users)
         timeout        seconds for the whole page; None: the client's
+
+        Where an answer was lost, what it had recorded is not on the page, and counts as served.
         """
         if when_degraded not in CHOICES:
             raise ValueError("when_degraded is one of " + ", ".join(CHOICES))
@@ -43,10 +47,10 @@ class AsyncPages:
             try:
                 found = await self.filter(user, chunk, collection=collection, limit=need - len(page),
                                     exclude=list(exclude) + page, record=record,
+                                    on_error="fail" if when_degraded == "fail_closed" else None,
                                     timeout=max(0.001, deadline - time.monotonic()))
             except Error as error:
-                if when_degraded == "fail_closed" or error.code not in ("timeout", "unavailable",
-                                                                        "overloaded", "busy"):
+                if when_degraded == "fail_closed" or error.code not in AWAY:
                     raise
                 known = {str(one) for one in itertools.chain(exclude, page)}
                 if when_degraded == "last_known":
@@ -56,7 +60,7 @@ class AsyncPages:
                                          need - len(page))
                 break
             unseen = found.unseen
-            if found.degraded and when_degraded == "fail_closed":
+            if found.degraded and when_degraded == "fail_closed":  # for all its on_error=fail
                 raise Error("unavailable", "the answer is degraded: " + ", ".join(found.missing))
             if found.degraded and when_degraded == "last_known":
                 known = self._recent.of(user)
@@ -73,7 +77,8 @@ class AsyncPages:
         count = math.ceil(k / (1 - self._shares.of(user)))
         while True:
             count = min(max(count, k), FETCHED_MOST)
-            found = list(search(count))
+            found = await given(search, count)
+            found = list(found)
             filtered = await self.filter(user, found, collection=collection, timeout=timeout)
             unseen = filtered.unseen
             if found:

@@ -16,6 +16,7 @@ from .pool import Pool
 from .routing import Map, Positions
 
 MAP_S = 30       # a map of a cluster is asked for again after so long
+SOON_S = 1       # and no sooner; as long a server that could not be reached comes last
 LATER_S = 0.05   # the server ends the wait, and the connection stays usable
 
 
@@ -37,6 +38,7 @@ class Caller:
         self._cluster, self._map, self._map_until = cluster, None, 0.0
         self._on_call = on_call
         self._pools, self._lock = {}, threading.Lock()
+        self._away = {}  # until when a server comes last
         self._turn = itertools.count()
         self._budget = Budget()
         self.positions = Positions()
@@ -57,23 +59,29 @@ class Caller:
     def _where(self, user):
         """The addresses to try, in order, and whether the first is said to have the user."""
         if user is not None and self._map is not None:
-            direct = [addresses.parse(url) for url in self._map.urls_of(user)]
-            if direct:
-                return direct, True
+            own = [addresses.parse(url) for url in self._map.urls_of(user)]
+            if own and not self._is_away(own[0]):
+                return own, True
         turn = next(self._turn) % len(self._addresses)
-        return self._addresses[turn:] + self._addresses[:turn], False
+        turned = self._addresses[turn:] + self._addresses[:turn]
+        return sorted(turned, key=self._is_away), False
+
+    def _is_away(self, address):
+        return time.monotonic() < self._away.get(address, 0.0)
 
     def _learn(self, deadline):
         """Asks for the map where it is old; a node that can't be asked leaves the former one."""
         if not self._cluster or time.monotonic() < self._map_until:
             return
-        self._map_until = time.monotonic() + MAP_S
+        now = time.monotonic()
+        self._map_until = now + MAP_S
         try:
-            answer = self._once(self._where(None)[0][0], "GET", "/cluster", {}, None, deadline)
+            answer = self._once(self._where(None)[0][0], "GET", "/cluster", {}, None,
+                                now + (deadline - now) / 3, True)
             if answer.status == 200:
                 self._map = Map(json.loads(answer.body))
         except (Error, ValueError, KeyError):
-            self._map_until = time.monotonic() + 1
+            self._map_until = time.monotonic() + SOON_S  # the former one goes on
 
     def _authorization(self):
         if self._token_file is None:
@@ -87,7 +95,7 @@ class Caller:
 
     # ---- One try ----
 
-    def _once(self, address, method, target, headers, body, deadline):
+    def _once(self, address, method, target, headers, body, deadline, repeat):
         pool = self._pool(address)
         token = self._authorization()
         if token is not None:
@@ -97,8 +105,13 @@ class Caller:
             raise Error("timeout", "no answer in time")
         headers["SeenDB-Timeout-Ms"] = str(left_ms)
         length = len(body) if body is not None else 0 if method in ("POST", "PUT") else None
-        request = request_head(method, target, address.host, headers, length) + (body or b"")
-        return pool.exchange(method, request, deadline + LATER_S)
+        request = request_head(method, target, address.name, headers, length) + (body or b"")
+        try:
+            return pool.exchange(method, request, deadline + LATER_S, repeat)
+        except Error as error:
+            if error.unsent:
+                self._away[address] = time.monotonic() + SOON_S
+            raise
 
     # ---- A call ----
 
@@ -118,52 +131,53 @@ class Caller:
             given["SeenDB-Position"] = position
         self._learn(deadline)
         self._budget.first()
-        attempt, answer, failure = 0, None, None
+        attempt, tries, answer = 0, 0, None
         places, direct = self._where(user)
+        at = 0  # in places
         try:
             while True:
-                place = places[attempt % len(places)]
                 sent = dict(given)
                 if attempt:
                     sent["SeenDB-Attempt"] = str(attempt)
-                if direct and attempt == 0:
+                if direct:
                     sent["SeenDB-Route"] = "direct"
-                answer, failure, asked_s = None, None, None
+                answer, failure = None, None
+                tries += 1
                 try:
-                    answer = self._once(place, method, target, sent, body, deadline)
+                    answer = self._once(places[at], method, target, sent, body, deadline, repeat)
                 except Error as error:
                     failure = error
                 if answer is not None:
                     if answer.status < 300 or answer.status == 422:
                         return answer
                     failure = error_of(answer)
-                    if answer.status == 421:  # the map is old
-                        self._map_until = 0.0
-                    asked_s = retry_after_s(answer)
-                if not self._again(answer, failure, attempt, repeat):
+                    if answer.status == 421 and direct:  # the map is old: any node passes it on
+                        self._map_until = min(self._map_until, time.monotonic() + SOON_S)
+                        (places, _), direct, at = self._where(None), False, 0
+                        continue
+                elif failure.unsent and at + 1 < len(places):  # nothing was done: the next one
+                    at, direct = at + 1, False
+                    continue
+                wait_s = self._wait(answer, failure, attempt, repeat)
+                if wait_s is None or time.monotonic() + wait_s >= deadline or not self._budget.second():
                     raise failure
-                wait_s = 0.0 if moves_on(answer, places) else wait_of(attempt, asked_s)
-                if time.monotonic() + wait_s >= deadline:
-                    raise failure
+                if len(places) > 1:
+                    at, direct = (at + 1) % len(places), False
                 if wait_s:
                     sleep(wait_s)
                 attempt += 1
-                if answer is not None and answer.status == 421:
-                    self._learn(deadline)
-                    places, direct = self._where(user)
         finally:
             if self._on_call is not None:
                 self._on_call(name or method + " " + path, time.monotonic() - began,
-                              answer.status if answer is not None else 0, attempt + 1)
+                              answer.status if answer is not None else 0, tries)
 
-    def _again(self, answer, failure, attempt, repeat):
-        """Whether there is another try."""
-        if answer is not None and answer.status == 421:
-            return attempt == 0  # nothing was done
+    def _wait(self, answer, failure, attempt, repeat):
+        """Seconds before the second try; None: there is none."""
         if not repeat or attempt >= self.retries:
-            return False
-        may = answer.status in (429, 503) if answer is not None else failure.code == "unavailable"
-        return may and self._budget.second()
+            return None
+        if answer is not None:
+            return wait_of(attempt, retry_after_s(answer)) if answer.status in (429, 503) else None
+        return wait_of(attempt, None) if failure.code == "unavailable" else None
 
     def close(self):
         with self._lock:
@@ -171,11 +185,6 @@ class Caller:
             pools, self._pools = list(self._pools.values()), {}
         for pool in pools:
             pool.close()
-
-
-def moves_on(answer, places):
-    """Whether the next try is elsewhere and needs no wait."""
-    return answer is None and len(places) > 1 or answer is not None and answer.status == 421
 
 
 def retry_after_s(answer):
@@ -192,5 +201,6 @@ def error_of(answer):
         told = json.loads(answer.body)["error"]
         return Error(told["code"], told["message"], told.get("field", ""), answer.status)
     except (ValueError, KeyError, TypeError):
-        return Error("protocol", "HTTP %d, and not in SeenDB's words: %r" % (answer.status, answer.body[:100]),
+        code = "unavailable" if answer.status in (502, 504) else "protocol"  # a proxy's
+        return Error(code, "HTTP %d, and not in SeenDB's words: %r" % (answer.status, answer.body[:100]),
                      status=answer.status)

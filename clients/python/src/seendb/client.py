@@ -69,7 +69,8 @@ class Client(Pages):
         where every one is refused; of some: Recorded.refusals."""
         now = times.now_ms()
         events = [event_of(play, "/events/%d" % i, now) for i, play in enumerate(plays)]
-        body = {"events": events}
+        body = {"events": [dict(event, user=ids.to_json(event["user"]), item=ids.to_json(event["item"]))
+                           for event in events]}
         if collection is not None:
             body["collection"] = collection
         answer = self._caller.ask("POST", "/plays", body=_dump(body), content_type=JSON,
@@ -79,7 +80,8 @@ class Client(Pages):
 
     def record_impressions(self, user, items, *, at=None, collection=None, timeout=None):
         """Records that the user was served the items."""
-        body = {"user": ids.check(user, "/user"), "items": ids.check_all(items, "/items"),
+        body = {"user": ids.to_json(ids.check(user, "/user")),
+                "items": [ids.to_json(one) for one in ids.check_all(items, "/items")],
                 "at": times.now_ms() if at is None else times.to_ms(at, "/at")}
         if collection is not None:
             body["collection"] = collection
@@ -113,9 +115,12 @@ class Client(Pages):
         verify       look plays up in the history: none is falsely called seen
         facts        ("plays", "impressions") or one of them; None: both
         on_error     "fail": an Error where an answer would be degraded
-        deadline_ms  the server answers within it, degraded at worst; None: the call's timeout
+        deadline_ms  the server answers within it, degraded at worst; None: four fifths of the call's
+                     timeout
         invalid      "skip": pass over what is no id (None, "", too long)
         """
+        if deadline_ms is None:
+            deadline_ms = max(1, int(800 * (self.timeout if timeout is None else timeout)))
         query = {"collection": collection, "limit": limit, "on_error": on_error,
                  "deadline_ms": deadline_ms}
         query = {name: value for name, value in query.items() if value is not None}
@@ -135,16 +140,17 @@ class Client(Pages):
                                             answer.headers, record)
         if ids.is_numpy(items):
             items = items.tolist()
-        body = dict(query, user=ids.check(user, "/user"),
-                    items=list(items) if invalid else ids.check_all(items, "/items"))
+        def listed(values, field):
+            return [ids.to_json(one) for one in (values if invalid else ids.check_all(values, field))]
+        body = dict(query, user=ids.to_json(ids.check(user, "/user")), items=listed(items, "/items"))
         if len(exclude):
-            body["exclude"] = list(exclude) if invalid else ids.check_all(exclude, "/exclude")
+            body["exclude"] = listed(exclude, "/exclude")
         for name, value in (("explain", explain), ("facts", facts), ("invalid", invalid)):
             if value:
                 body[name] = list(value) if name == "facts" else value
         answer = self._caller.ask("POST", "/filter", body=_dump(body), content_type=JSON, user=user,
                                   headers=_user_header(user), timeout=timeout, name="filter")
-        return answers.filtered_of_json(_load(answer), record)
+        return answers.filtered_of_json(_load(answer), items, record)
 
     # ---- The watch history ----
 
@@ -173,7 +179,7 @@ class Client(Pages):
 
     def look_up_history(self, user, items, *, collection=None, timeout=None):
         """Where the player is in the items: a dict of those that are in the history, by item."""
-        body = {"items": ids.check_all(items, "/items")}
+        body = {"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}
         if collection is not None:
             body["collection"] = collection
         answer = self._caller.ask("POST", _of_user(user, "/history/lookup"), body=_dump(body),
@@ -182,7 +188,7 @@ class Client(Pages):
 
     def delete_history(self, user, items, *, collection=None, timeout=None):
         """Takes the items out of the history."""
-        body = {"items": ids.check_all(items, "/items")}
+        body = {"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}
         if collection is not None:
             body["collection"] = collection
         self._write("POST", _of_user(user, "/history/delete"), body, user, timeout)

@@ -12,9 +12,10 @@ class Error(Exception):
     status    of the HTTP answer; 0: none came
     """
 
-    def __init__(self, code, message, field="", status=0):
+    def __init__(self, code, message, field="", status=0, unsent=False):
         super().__init__(code, message, field, status)
         self.code, self.message, self.field, self.status = code, message, field, status
+        self.unsent = unsent  # no server has read the request
 
     def __str__(self):
         return "%s: %s%s" % (self.code, self.message, " (%s)" % self.field if self.field else "")

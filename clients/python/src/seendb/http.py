@@ -1,5 +1,7 @@
 """HTTP/1.1 as far as SeenDB's answers need it, without input or output: Content-Length and chunks."""
 
+import re
+
 from .errors import Error
 
 HEAD_MOST = 64 << 10
@@ -20,7 +22,12 @@ class Answer:
         self.closes = headers.get("connection", "").lower() == "close"
 
 
+_TARGET = re.compile(r"/[!-~]*")
+
+
 def request_head(method, target, host, headers, length):
+    if not _TARGET.fullmatch(target):
+        raise Error("invalid_argument", "a path begins with / and has no blanks: %r" % target[:100])
     lines = ["%s %s HTTP/1.1" % (method, target), "Host: " + host]
     lines += ["%s: %s" % pair for pair in headers.items()]
     if length is not None:

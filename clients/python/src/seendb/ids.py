@@ -33,6 +33,14 @@ def check(value, field):
     return number
 
 
+SAFE_MOST = 2**53 - 1
+
+
+def to_json(value):
+    """A checked id for JSON: integers that a double does not hold as text, which is the same id."""
+    return str(value) if isinstance(value, int) and value > SAFE_MOST else value
+
+
 def check_all(values, field):
     return [check(value, "%s/%d" % (field, i)) for i, value in enumerate(values)]
 
@@ -70,7 +78,8 @@ def numpy_numbers(values, field):
     with numpy.errstate(all="ignore"):
         bad = ~(numpy.isfinite(values) & (values >= 0))
         if kind == "f":  # above, a float stands for several integers
-            bad |= (values != numpy.floor(values)) | (values > 2**53)
+            most = 2 ** (numpy.finfo(values.dtype).nmant + 1)
+            bad |= (values != numpy.floor(values)) | (values > most)
     if bad.any():
         at = int(numpy.flatnonzero(bad)[0])
         raise refuse("%r is no unsigned integer" % values[at].item(), "%s/%d" % (field, at))

@@ -20,31 +20,33 @@ class Pool:
         self._idle = collections.deque()  # (stream, since)
         self._closed = False
 
-    def exchange(self, method, request, deadline):
-        """Sends a request, whole; the answer. A connection that the server closed while it was idle is
-        opened anew: nobody has read the request."""
+    def exchange(self, method, request, deadline, repeat):
+        """Sends a request, whole; the answer. With `repeat` a connection that the server closed while
+        it was idle is opened anew. A third of the time is for opening one."""
         self._places.enter(deadline)
         try:
             stream = self._take()
             if stream is not None:
-                answer = self._try(stream, method, request, deadline, True)
+                answer = self._try(stream, method, request, deadline, repeat)
                 if answer is not None:
                     return answer
-            stream = Stream.connect(self.address, self._tls, deadline)
+            now = time.monotonic()
+            stream = Stream.connect(self.address, self._tls, now + (deadline - now) / 3)
             return self._try(stream, method, request, deadline, False)
         finally:
             self._places.leave()
 
     def _take(self):
-        while self._idle:
-            stream, since = self._idle.pop()
-            if time.monotonic() - since < IDLE_S:
-                return stream
-            stream.close()
-        return None
+        """The one that was used last; those that were idle for too long go."""
+        try:
+            while time.monotonic() - self._idle[0][1] >= IDLE_S:
+                self._idle.popleft()[0].close()
+            return self._idle.pop()[0]
+        except IndexError:
+            return None
 
     def _try(self, stream, method, request, deadline, used):
-        """None where a connection that was used before turns out to be closed."""
+        """None where a connection that was `used` before turns out to be closed."""
         reader = Reader(method)
         kept = False
         try:

@@ -31,12 +31,14 @@ class Map:
 
     def __init__(self, answer):
         urls = {one["node"]: one["url"] for one in answer["nodes"]}
+        away = {one["node"] for one in answer["nodes"] if one.get("state", "up") != "up"}
         self.partitions = answer["partitions"]
         self.offset = answer["placement_offset"]
         self._urls = [[] for _ in range(self.partitions)]
         for shard in answer["shards"]:
-            self._urls[shard["partition"]] = [urls[one["node"]] for one in shard["replicas"]
-                                              if one["node"] in urls]
+            nodes = [one["node"] for one in shard["replicas"] if one["node"] in urls]
+            nodes.sort(key=away.__contains__)  # those that are up first, the primary before others
+            self._urls[shard["partition"]] = [urls[node] for node in nodes]
         self.urls = sorted(urls.values())
 
     def urls_of(self, user):
@@ -44,8 +46,10 @@ class Map:
 
 
 class Positions:
-    """Of users, the position behind their newest write here: reads send it, and see that write. The
-    last `most` users. Threads: any."""
+    """Of users, the position behind their newest write here ("3:1042": partition and offset; of several
+    partitions with commas): reads send it, and see that write. The last `most` users. Threads: any."""
+
+    PARTS = 8  # a batch of more users than that is not read back user by user
 
     def __init__(self, most=10_000):
         self._most = most
@@ -53,10 +57,16 @@ class Positions:
         self._lock = threading.Lock()
 
     def note(self, users, position):
+        told = dict(part.split(":") for part in position.split(",") if ":" in part)
+        if not told or len(told) > self.PARTS:
+            return
         with self._lock:
-            for user in users:
-                self._of.pop(str(user), None)
-                self._of[str(user)] = position
+            for user in {str(user) for user in users}:
+                known = dict(part.split(":") for part in self._of.pop(user, "").split(",") if part)
+                for partition, offset in told.items():  # answers may come in another order
+                    known[partition] = max(known.get(partition, "0"), offset, key=int)
+                newest = sorted(known.items())[-self.PARTS:]
+                self._of[user] = ",".join("%s:%s" % part for part in newest)
             while len(self._of) > self._most:
                 del self._of[next(iter(self._of))]
 
