@@ -1,9 +1,10 @@
 import {readFileSync, statSync} from "node:fs";
 import * as http from "node:http";
 import * as https from "node:https";
+import {Socket} from "node:net";
 
 import {SeenDBError} from "./errors.js";
-import {LastUsers, Placement} from "./routing.js";
+import {Placement, Positions} from "./routing.js";
 
 export interface Options {
   /** A bearer token; or a file whose first line it is, read again when it changes. */
@@ -35,7 +36,7 @@ export interface Call {
   contentType?: string;
   user?: string;
   timeout?: number;
-  /** It may not be made twice. */
+  /** It may not be made twice: no second try, and none on a new connection where a kept one was closed. */
   once?: boolean;
 }
 
@@ -45,17 +46,23 @@ export interface Answer {
   body: Buffer;
 }
 
-const PLACEMENT_MS = 30_000;
+const PLACEMENT_MS = 30_000; // a map of a cluster is asked for again after so long
+const SOON_MS = 1_000; // and no sooner; as long a server that could not be reached comes last
 const LATER_MS = 50; // the server ends the wait, and the connection stays usable
 const BODY_MOST = 1 << 30;
 const SHARE = 0.1, MOST = 10;
+const PORT = "7373";
+
+const now = () => performance.now(); // ms that no change of the clock moves
 
 /** What all calls of a client share: connections, second tries, tokens, positions. */
 export class Caller {
-  readonly positions = new LastUsers<string>();
+  readonly positions = new Positions();
   readonly timeout: number;
   private readonly urls: string[];
   private readonly agents = new Map<string, http.Agent>();
+  private readonly opened = new WeakSet<Socket>(); // connections that have carried a request
+  private readonly awayUntil = new Map<string, number>(); // so long a server comes last
   private budget = MOST;
   private turn = 0;
   private placement: Placement | null = null;
@@ -65,10 +72,10 @@ export class Caller {
   private closed = false;
 
   constructor(urls: string | string[], private readonly options: Options) {
-    this.urls = typeof urls === "string" ? [urls] : [...urls];
+    this.urls = (typeof urls === "string" ? [urls] : urls).map((url) => url.replace(/\/$/, ""));
     if (this.urls.length === 0) throw new TypeError("no server is named");
     for (const url of this.urls) {
-      if (!/^(https?:\/\/[^/]+\/?|unix:.+)$/.test(url)) throw new TypeError(url + " is no http://host:port, https://host:port or unix:/path");
+      if (!/^(https?:\/\/[^/]+|unix:.+)$/.test(url)) throw new TypeError(url + " is no http://host:port, https://host:port or unix:/path");
     }
     this.timeout = options.timeout ?? 1_000;
     this.token = options.token;
@@ -80,6 +87,7 @@ export class Caller {
   }
 
   private agentOf(url: string): http.Agent {
+    if (this.closed) throw new SeenDBError("closed", "the client is closed");
     let agent = this.agents.get(url);
     if (agent === undefined) {
       const common = {keepAlive: true, maxSockets: this.options.connections ?? 16, timeout: 50_000};
@@ -103,40 +111,51 @@ export class Caller {
     return this.token;
   }
 
+  /** The servers to try, in order, and whether the first is said to have the user. */
   private where(user?: string): [string[], boolean] {
     const own = user === undefined ? [] : this.placement?.urlsOf(user) ?? [];
-    if (own.length > 0) return [own, true];
+    if (own.length > 0 && !this.isAway(own[0]!)) return [own, true];
     const first = this.turn++ % this.urls.length;
-    return [[...this.urls.slice(first), ...this.urls.slice(0, first)], false];
+    const turned = [...this.urls.slice(first), ...this.urls.slice(0, first)];
+    return [turned.sort((a, b) => Number(this.isAway(a)) - Number(this.isAway(b))), false];
   }
 
+  private isAway(url: string): boolean {
+    return now() < (this.awayUntil.get(url) ?? 0);
+  }
+
+  /** Asks for the map where it is old; a node that can't be asked leaves the former one. */
   private async learn(deadline: number): Promise<void> {
-    if (!this.options.cluster || Date.now() < this.placementUntil) return;
-    this.placementUntil = Date.now() + PLACEMENT_MS;
+    if (!this.options.cluster || now() < this.placementUntil) return;
+    const began = now();
+    this.placementUntil = began + PLACEMENT_MS;
     try {
-      const answer = await this.once(this.where()[0][0]!, {method: "GET", path: "/cluster"}, {}, deadline);
+      const answer = await this.once(this.where()[0][0]!, {method: "GET", path: "/cluster"}, {}, began + (deadline - began) / 3);
       if (answer.status === 200) this.placement = new Placement(JSON.parse(answer.body.toString()));
     } catch {
-      this.placementUntil = Date.now() + 1_000; // the former one goes on
+      this.placementUntil = now() + SOON_MS; // the former one goes on
     }
   }
 
-  /** One try; a connection that was closed while it was idle is opened anew. */
+  /** One try. A connection that was closed while it was idle is opened anew, where the call may be made twice. */
   private async once(url: string, call: Call, headers: Record<string, string>, deadline: number): Promise<Answer> {
     try {
-      return await this.exchange(url, call, headers, deadline);
-    } catch (error) {
-      if (!(error instanceof Stale)) throw error;
-      return this.exchange(url, call, headers, deadline).catch((again) => {
-        throw again instanceof Stale ? new SeenDBError("unavailable", again.message) : again;
+      return await this.exchange(url, call, headers, deadline).catch((error) => {
+        if (!(error instanceof Stale) || call.once) throw error;
+        const idle = this.agents.get(url)?.freeSockets ?? {}; // closed with it
+        for (const socket of Object.values(idle).flat()) socket?.destroy();
+        return this.exchange(url, call, headers, deadline);
       });
+    } catch (error) {
+      if (error instanceof Unsent) this.awayUntil.set(url, now() + SOON_MS);
+      throw error;
     }
   }
 
   private exchange(url: string, call: Call, headers: Record<string, string>, deadline: number): Promise<Answer> {
-    const left = deadline - Date.now();
+    const left = deadline - now();
     if (left < 1) return Promise.reject(new SeenDBError("timeout", "no answer in time"));
-    const sent: Record<string, string | number> = {...headers, "SeenDB-Timeout-Ms": String(Math.ceil(left))};
+    const sent: Record<string, string | number> = {...headers, "SeenDB-Timeout-Ms": String(Math.floor(left))};
     const token = this.authorization();
     if (token) sent.Authorization = "Bearer " + token;
     if (call.contentType !== undefined) sent["Content-Type"] = call.contentType;
@@ -144,23 +163,39 @@ export class Caller {
     if (body !== undefined || call.method !== "GET") sent["Content-Length"] = body?.length ?? 0;
     const unix = url.startsWith("unix:");
     const at = new URL(unix ? "http://localhost" : url);
+    const port = /:(\d+)\/?$/.exec(url)?.[1] ?? PORT; // URL leaves 80 and 443 out
+    const secure = at.protocol === "https:";
     const query = call.query === undefined ? "" : "?" + Object.entries(call.query).map(([name, value]) => name + "=" + encodeURIComponent(value)).join("&");
     return new Promise((resolve, reject) => {
-      const request = (at.protocol === "https:" ? https : http).request({
+      const request = (secure ? https : http).request({
         agent: this.agentOf(url), method: call.method, path: call.path + query, headers: sent,
-        ...(unix ? {socketPath: url.slice(5)} : {host: at.hostname.replace(/^\[|\]$/g, ""), port: at.port || 7373}),
+        ...(unix ? {socketPath: url.slice(5)} : {host: at.hostname.replace(/^\[|\]$/g, ""), port}),
       });
-      let begun = false;
+      let opening: NodeJS.Timeout | undefined, kept = false, begun = false;
       const timer = setTimeout(() => {
+        clearTimeout(opening);
         reject(new SeenDBError("timeout", "no answer in time"));
         request.destroy();
       }, left + LATER_MS);
       const fail = (error: NodeJS.ErrnoException) => {
         clearTimeout(timer);
-        if (request.reusedSocket && !begun && (error.code === "ECONNRESET" || error.code === "EPIPE")) return reject(new Stale(error.message));
+        clearTimeout(opening);
+        const why = error.message || String(error.code); // of several addresses: no message
+        if (opening !== undefined) return reject(new Unsent("unavailable", url + ": " + why));
+        if (kept && !begun && (error.code === "ECONNRESET" || error.code === "EPIPE")) return reject(new Stale("unavailable", why));
         const lied = error.code?.startsWith("HPE_") === true && error.code !== "HPE_INVALID_EOF_STATE";
-        reject(new SeenDBError(lied ? "protocol" : "unavailable", error.message));
+        reject(new SeenDBError(lied ? "protocol" : "unavailable", why));
       };
+      request.on("socket", (socket) => {
+        kept = this.opened.has(socket);
+        if (kept) return;
+        opening = setTimeout(() => request.destroy(new Error("no connection in time")), (deadline - now()) / 3); // time for another server
+        socket.once(secure ? "secureConnect" : "connect", () => {
+          clearTimeout(opening);
+          opening = undefined;
+          this.opened.add(socket);
+        });
+      });
       request.on("error", fail);
       request.on("response", (response) => {
         begun = true;
@@ -184,53 +219,66 @@ export class Caller {
 
   /** The answer of 2xx or 422, with second tries where they are allowed. */
   async ask(call: Call): Promise<Answer> {
-    if (this.closed) throw new SeenDBError("closed", "the client is closed");
-    const began = Date.now();
+    const began = now();
     const deadline = began + (call.timeout ?? this.timeout);
     const headers: Record<string, string> = {...call.headers};
-    const position = call.user === undefined ? undefined : this.positions.get(call.user);
+    const position = call.user === undefined ? undefined : this.positions.of(call.user);
     if (position !== undefined) headers["SeenDB-Position"] = position;
     await this.learn(deadline);
     this.budget = Math.min(MOST, this.budget + SHARE);
     let [urls, direct] = this.where(call.user);
-    let status = 0, attempt = 0;
+    let at = 0, attempt = 0, tries = 0, status = 0;
     try {
-      for (;; ++attempt) {
+      for (;;) {
         const sent = {...headers};
         if (attempt > 0) sent["SeenDB-Attempt"] = String(attempt);
-        else if (direct) sent["SeenDB-Route"] = "direct";
-        let failure: SeenDBError, again: boolean, wait: number;
+        if (direct) sent["SeenDB-Route"] = "direct";
+        let failure: SeenDBError, wait: number | null;
         status = 0;
+        ++tries;
         try {
-          const answer = await this.once(urls[attempt % urls.length]!, call, sent, deadline);
+          const answer = await this.once(urls[at]!, call, sent, deadline);
           status = answer.status;
           if (status < 300 || status === 422) return answer;
           failure = errorOf(answer);
-          if (status === 421 && attempt === 0) { // the placement is old
-            this.placementUntil = 0;
-            await this.learn(deadline);
-            [urls, direct] = this.where(call.user);
+          if (status === 421 && direct) { // nothing was done, the map is old: any node passes it on
+            this.placementUntil = Math.min(this.placementUntil, now() + SOON_MS);
+            [urls, direct] = this.where();
+            at = 0;
             continue;
           }
-          again = status === 429 || status === 503;
-          wait = waitOf(attempt, answer.headers);
+          wait = status === 429 || status === 503 ? waitOf(attempt, answer.headers) : null;
         } catch (error) {
           if (!(error instanceof SeenDBError)) throw error;
+          if (error instanceof Unsent && at + 1 < urls.length) { // nothing was done: the next one
+            ++at;
+            direct = false;
+            continue;
+          }
           failure = error;
-          again = error.code === "unavailable";
-          wait = urls.length > 1 ? 0 : waitOf(attempt, {});
+          wait = error.code === "unavailable" ? waitOf(attempt, {}) : null;
         }
-        if (!again || call.once || attempt >= (this.options.retries ?? 1) || Date.now() + wait >= deadline || this.budget < 1) throw failure;
+        if (wait === null || call.once || attempt >= (this.options.retries ?? 1) || now() + wait >= deadline || this.budget < 1) throw failure;
         this.budget -= 1;
-        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+        if (urls.length > 1) {
+          at = (at + 1) % urls.length;
+          direct = false;
+        }
+        const ms = wait;
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        ++attempt;
       }
     } finally {
-      this.options.onCall?.(call.name ?? call.method + " " + call.path, Date.now() - began, status, attempt + 1);
+      this.options.onCall?.(call.name ?? call.method + " " + call.path, now() - began, status, tries);
     }
   }
 }
 
-class Stale extends Error {}
+/** No connection: no server has read the request. */
+class Unsent extends SeenDBError {}
+
+/** A kept connection that was closed before the answer began. */
+class Stale extends SeenDBError {}
 
 function waitOf(attempt: number, headers: http.IncomingHttpHeaders): number {
   const ms = Number(headers["seendb-retry-after-ms"] ?? NaN), seconds = Number(headers["retry-after"] ?? NaN);
@@ -245,5 +293,6 @@ function errorOf(answer: Answer): SeenDBError {
   } catch {
     // not in SeenDB's words
   }
-  return new SeenDBError("protocol", "HTTP " + answer.status + ", and not in SeenDB's words: " + answer.body.toString().slice(0, 100), "", answer.status);
+  const code = answer.status === 502 || answer.status === 504 ? "unavailable" : "protocol"; // a proxy's
+  return new SeenDBError(code, "HTTP " + answer.status + ", and not in SeenDB's words: " + answer.body.toString().slice(0, 100), "", answer.status);
 }

@@ -34,7 +34,7 @@ export interface FilterOptions extends CallOptions {
   facts?: ("plays" | "impressions")[];
   /** "fail": an error where an answer would be degraded. */
   onError?: "degrade" | "fail";
-  /** The server answers within it, degraded at worst. */
+  /** The server answers within it, degraded at worst; four fifths of the timeout without. */
   deadlineMs?: number;
 }
 
@@ -85,7 +85,7 @@ export interface PageOptions extends CallOptions {
 }
 
 const CHUNK = 1_000, HOUR_MS = 3_600_000, FETCHED_MOST = 10_000, FIRST_SHARE = 0.5, SHARE_MOST = 0.95;
-const AWAY = new Set(["timeout", "unavailable", "overloaded", "busy"]);
+const AWAY = new Set(["timeout", "unavailable", "overloaded", "busy", "rate_limited"]);
 
 /** A SeenDB server ("http://host:port", "https://host:port", "unix:/path"), or several. */
 export class Client {
@@ -141,7 +141,7 @@ export class Client {
 
   private note(answer: Answer, users: string[]): void {
     const position = answer.headers["seendb-position"];
-    if (typeof position === "string") users.forEach((user) => this.caller.positions.set(user, position));
+    if (typeof position === "string") this.caller.positions.note(users, position);
   }
 
   /** Which items the user has not seen. Bigints alone go in binary. */
@@ -153,16 +153,17 @@ export class Client {
     checkAll(exclude, "/exclude");
     const bytes = json_only ? null : packed(items, exclude);
     const wanted = {
-      collection: options.collection, limit: options.limit, on_error: options.onError, deadline_ms: options.deadlineMs,
+      collection: options.collection, limit: options.limit, on_error: options.onError,
+      deadline_ms: options.deadlineMs ?? Math.max(1, Math.floor(0.8 * (options.timeout ?? this.caller.timeout))),
       record: options.record || undefined, verify: options.verify || undefined,
     };
     const common = {name: "filter", method: "POST", path: "/filter", user: String(user), timeout: options.timeout};
     if (bytes === null) {
       const body = {user, items, ...wanted, exclude: exclude.length > 0 ? exclude : undefined, explain: options.explain || undefined, facts: options.facts};
       const told = json(await this.caller.ask({...common, body: toJson(body), contentType: "application/json"})) as Filtered<T> & {unseen: (string | number)[]};
-      const given = new Map(items.map((item) => [String(item), item]).reverse() as [string, T][]);
+      const given = new Map(items.map((item): [string, T] => [String(item), item]).reverse());
       return {
-        ...told, unseen: told.unseen.map((item) => given.get(String(item))!), missing: told.missing ?? [],
+        ...told, unseen: told.unseen.map((item) => given.get(String(item)) ?? (item as T)), missing: told.missing ?? [],
         excluded: told.excluded ?? 0, duplicates: told.duplicates ?? 0, ...(options.record ? {recorded: told.recorded ?? true} : {}),
       };
     }
@@ -183,34 +184,30 @@ export class Client {
     };
   }
 
-  /** Up to `need` unseen candidates, best first, recorded as served in the same step. */
+  /**
+   * Up to `need` unseen candidates, best first, recorded as served in the same step; `timeout` is for the whole page. Where an
+   * answer was lost, what it had recorded is not on the page, and counts as served.
+   */
   async fillPage<T extends Id>(user: Id, candidates: Iterable<T>, need = 20, options: PageOptions = {}): Promise<T[]> {
-    const deadline = Date.now() + (options.timeout ?? this.caller.timeout);
+    const deadline = performance.now() + (options.timeout ?? this.caller.timeout);
     const page: T[] = [], taken = candidates[Symbol.iterator]();
     const degraded = options.whenDegraded ?? "failOpen";
-    const chunkOf = (most: number) => {
-      const chunk: T[] = [];
-      for (let next = taken.next(); !next.done; next = taken.next()) {
-        if (chunk.push(next.value) === most) break;
-      }
-      return chunk;
-    };
     while (page.length < need) {
-      const chunk = chunkOf(CHUNK);
+      const chunk: T[] = [];
+      for (let next; chunk.length < CHUNK && !(next = taken.next()).done;) chunk.push(next.value);
       if (chunk.length === 0) break;
       try {
         const found = await this.filter(user, chunk, {
           collection: options.collection, limit: need - page.length, exclude: [...(options.exclude ?? []), ...page], record: true,
-          timeout: Math.max(1, deadline - Date.now()),
+          onError: degraded === "failClosed" ? "fail" : undefined, timeout: Math.max(1, deadline - performance.now()),
         });
-        if (found.degraded && degraded === "failClosed") throw new SeenDBError("unavailable", "the answer is degraded: " + found.missing.join(", "));
         const known = found.degraded && degraded === "lastKnown" ? this.recentOf(user) : new Set<string>();
         page.push(...found.unseen.filter((one) => !known.has(String(one))));
       } catch (error) {
         if (degraded === "failClosed" || !(error instanceof SeenDBError) || !AWAY.has(error.code)) throw error;
         const known = new Set([...(options.exclude ?? []), ...page].map(String));
         if (degraded === "lastKnown") this.recentOf(user).forEach((one) => known.add(one));
-        for (const one of [...chunk, ...chunkOf(CHUNK)]) {
+        for (const one of both(chunk, taken)) {
           if (page.length === need) break;
           if (known.has(String(one))) continue;
           known.add(String(one));
@@ -313,6 +310,11 @@ function json(answer: Answer): unknown {
   } catch {
     throw new SeenDBError("protocol", "the answer is no JSON: " + answer.body.toString().slice(0, 100), "", answer.status);
   }
+}
+
+function* both<T>(first: Iterable<T>, second: Iterator<T>): Generator<T, void, undefined> {
+  yield* first;
+  for (let next = second.next(); !next.done; next = second.next()) yield next.value;
 }
 
 const ofUser = (user: Id, rest: string) => "/users/" + encodeURIComponent(String(check(user, "/user"))) + rest;

@@ -16,15 +16,17 @@ export function murmur2(data: Uint8Array): number {
   return (value ^ (value >>> 15)) >>> 0;
 }
 
-/** What GET /cluster says: of each partition the nodes' URLs, the primary first. */
+/** What GET /cluster says: of each partition the nodes' URLs, those that are up first, the primary before others. */
 export class Placement {
   private readonly urls: string[][];
 
-  constructor(told: {partitions: number; nodes: {node: string; url: string}[]; shards: {partition: number; replicas: {node: string}[]}[]}) {
-    const known = new Map(told.nodes.map((one) => [one.node, one.url]));
+  constructor(told: {partitions: number; nodes: {node: string; url: string; state?: string}[]; shards: {partition: number; replicas: {node: string}[]}[]}) {
+    const known = new Map(told.nodes.map((one) => [one.node, one]));
+    const away = (state = "up") => Number(state !== "up");
     this.urls = Array.from({length: told.partitions}, () => []);
     for (const shard of told.shards) {
-      this.urls[shard.partition] = shard.replicas.map((one) => known.get(one.node)).filter((url): url is string => url !== undefined);
+      const nodes = shard.replicas.flatMap((one) => known.get(one.node) ?? []);
+      this.urls[shard.partition] = nodes.sort((a, b) => away(a.state) - away(b.state)).map((one) => one.url);
     }
   }
 
@@ -51,5 +53,31 @@ export class LastUsers<T> {
       if (this.of.size <= USERS_MOST) break;
       this.of.delete(first);
     }
+  }
+}
+
+const PARTITIONS_MOST = 8; // a batch of more users than that is not read back user by user
+
+/** Of users, the position behind their newest write here ("3:1042,5:7": partition and offset): reads send it, and see that write. */
+export class Positions {
+  private readonly known = new LastUsers<Map<number, bigint>>();
+
+  note(users: Iterable<string>, position: string): void {
+    const told = [...position.matchAll(/(\d+):(\d+)/g)].map(([, partition, offset]) => [Number(partition), BigInt(offset!)] as const);
+    if (told.length === 0 || told.length > PARTITIONS_MOST) return;
+    for (const user of new Set(users)) {
+      const offsets = this.known.get(user) ?? new Map<number, bigint>();
+      for (const [partition, offset] of told) { // answers may come in another order
+        const before = offsets.get(partition) ?? 0n;
+        offsets.delete(partition); // the one that was noted last comes last
+        offsets.set(partition, offset > before ? offset : before);
+      }
+      this.known.set(user, new Map([...offsets].slice(-PARTITIONS_MOST)));
+    }
+  }
+
+  of(user: string): string | undefined {
+    const offsets = this.known.get(user);
+    return offsets && [...offsets].sort(([a], [b]) => a - b).map((one) => one.join(":")).join(",");
   }
 }
