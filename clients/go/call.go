@@ -3,144 +3,17 @@ package seendb
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math/rand"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 )
-
-// Options of a client. The zero value is good.
-type Options struct {
-	Token          string        // a bearer token
-	TokenFile      string        // a file whose first line it is, read again when it changes
-	CA             string        // a file of certificates to trust; empty: the system's
-	Certificate    string        // the caller's own, with Key
-	Key            string        //
-	Timeout        time.Duration // of a call whose context has no deadline; 0: one second
-	Retries        int           // second tries; 0: one, negative: none
-	Connections    int           // per server; 0: 16
-	Cluster        bool          // the URLs are nodes of one cluster: a question goes to who has its user
-	OnCall         func(name string, took time.Duration, status, tries int)
-	bodyBytesLimit int64
-}
-
-const (
-	placementFor = 30 * time.Second
-	later        = 50 * time.Millisecond // the server ends the wait, and the connection stays usable
-	retryShare   = 0.1
-	retryMost    = 10.0
-)
-
-// Client calls one server, or several. All goroutines may share it.
-type Client struct {
-	urls      []string
-	options   Options
-	http      *http.Client
-	turn      atomic.Uint64
-	positions *lastUsers
-	recent    *lastUsers
-	shares    *lastUsers
-
-	mutex      sync.Mutex
-	budget     float64
-	placed     *placement
-	placedTill time.Time
-	token      string
-	tokenSeen  time.Time
-}
-
-// New makes a client of servers: "http://host:port", "https://host:port" or "unix:/path". Where one
-// can't be reached the next is asked.
-func New(urls ...string) (*Client, error) { return NewWith(Options{}, urls...) }
-
-// NewWith is New with options.
-func NewWith(options Options, urls ...string) (*Client, error) {
-	if len(urls) == 0 {
-		return nil, errors.New("seendb: no server is named")
-	}
-	if options.Timeout == 0 {
-		options.Timeout = time.Second
-	}
-	if options.Connections == 0 {
-		options.Connections = 16
-	}
-	if options.Retries == 0 {
-		options.Retries = 1
-	}
-	if options.bodyBytesLimit == 0 {
-		options.bodyBytesLimit = 1 << 30
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if options.CA != "" {
-		pem, err := os.ReadFile(options.CA)
-		if err != nil {
-			return nil, err
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("seendb: no certificate in %s", options.CA)
-		}
-	}
-	if options.Certificate != "" {
-		own, err := tls.LoadX509KeyPair(options.Certificate, options.Key)
-		if err != nil {
-			return nil, err
-		}
-		config.Certificates = []tls.Certificate{own}
-	}
-	c := &Client{options: options, positions: newLastUsers(), recent: newLastUsers(),
-		shares: newLastUsers(), budget: retryMost}
-	sockets := map[string]string{}
-	for i, one := range urls {
-		if path := strings.TrimPrefix(one, "unix:"); path != one {
-			name := fmt.Sprintf("unix-%d.localhost", i)
-			sockets[name+":80"] = path
-			c.urls = append(c.urls, "http://"+name)
-			continue
-		}
-		parsed, err := url.Parse(one)
-		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") || strings.Trim(parsed.Path, "/") != "" {
-			return nil, fmt.Errorf("seendb: %q is no http://host:port, https://host:port or unix:/path", one)
-		}
-		if parsed.Port() == "" {
-			parsed.Host += ":7373"
-		}
-		c.urls = append(c.urls, parsed.Scheme+"://"+parsed.Host)
-	}
-	dialer := &net.Dialer{}
-	c.http = &http.Client{
-		Transport: &http.Transport{
-			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-				if path, known := sockets[address]; known {
-					return dialer.DialContext(ctx, "unix", path)
-				}
-				return dialer.DialContext(ctx, network, address)
-			},
-			TLSClientConfig:     config,
-			MaxConnsPerHost:     options.Connections,
-			MaxIdleConnsPerHost: options.Connections,
-			IdleConnTimeout:     50 * time.Second, // the server closes after 75 s
-			DisableCompression:  true,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	return c, nil
-}
-
-// Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // request is a call on its way.
 type request struct {
@@ -180,13 +53,32 @@ func (c *Client) authorization() (string, error) {
 	return c.token, nil
 }
 
+const later = 50 * time.Millisecond // the server ends the wait, and the connection stays usable
+
+// deadlineOf is when the server has to have answered; the client waits a little longer.
+func (c *Client) deadlineOf(ctx context.Context) time.Time {
+	deadline, has := ctx.Deadline()
+	if !has {
+		return time.Now().Add(c.options.Timeout)
+	}
+	grace := time.Until(deadline) / 2
+	if grace > later {
+		grace = later
+	}
+	return deadline.Add(-grace)
+}
+
 // once makes one try.
-func (c *Client) once(ctx context.Context, base string, r *request, header http.Header, deadline time.Time) (*answer, error) {
+func (c *Client) once(caller context.Context, base string, r *request, header http.Header, deadline time.Time) (*answer, error) {
+	if errors.Is(caller.Err(), context.Canceled) {
+		return nil, caller.Err()
+	}
 	left := time.Until(deadline)
 	if left < time.Millisecond {
-		return nil, &Error{Code: "timeout", Message: "no answer in time"}
+		return nil, &Error{Code: "timeout", Message: "no answer in time", cause: context.DeadlineExceeded}
 	}
-	ctx, cancel := context.WithDeadline(ctx, deadline.Add(later))
+	own := deadline.Add(later)
+	ctx, cancel := context.WithDeadline(context.WithValue(caller, callDeadline{}, own), own)
 	defer cancel()
 	target := base + r.path
 	if len(r.query) > 0 {
@@ -221,93 +113,28 @@ func (c *Client) once(ctx context.Context, base string, r *request, header http.
 		}
 	}
 	switch {
+	case errors.Is(caller.Err(), context.Canceled):
+		return nil, caller.Err()
+	case isUnsent(err):
+		c.markAway(base)
 	case ctx.Err() != nil:
-		return nil, &Error{Code: "timeout", Message: "no answer in time"}
+		return nil, &Error{Code: "timeout", Message: "no answer in time", cause: ctx.Err()}
 	case strings.Contains(err.Error(), "malformed HTTP") || strings.Contains(err.Error(), "bad Content-Length"):
-		return nil, &Error{Code: "protocol", Message: err.Error()}
+		return nil, &Error{Code: "protocol", Message: err.Error(), cause: err}
 	}
-	return nil, &Error{Code: "unavailable", Message: err.Error()}
+	return nil, &Error{Code: "unavailable", Message: err.Error(), cause: err}
 }
 
-func (c *Client) where(user *ID) (urls []string, direct bool) {
-	c.mutex.Lock()
-	placed := c.placed
-	c.mutex.Unlock()
-	if user != nil {
-		if urls := placed.urlsOf(user.String()); len(urls) > 0 {
-			return urls, true
-		}
-	}
-	first := int(c.turn.Add(1)-1) % len(c.urls)
-	return append(append([]string{}, c.urls[first:]...), c.urls[:first]...), false
-}
-
-// learn asks for the placement where it is old.
-func (c *Client) learn(ctx context.Context, deadline time.Time) {
-	if !c.options.Cluster {
-		return
-	}
-	c.mutex.Lock()
-	old := time.Now().After(c.placedTill)
-	if old {
-		c.placedTill = time.Now().Add(placementFor)
-	}
-	c.mutex.Unlock()
-	if !old {
-		return
-	}
-	urls, _ := c.where(nil)
-	got, err := c.once(ctx, urls[0], &request{method: "GET", path: "/cluster"}, http.Header{}, deadline)
-	if err == nil && got.status == http.StatusOK {
-		if placed, wrong := readPlacement(got.body); wrong == nil {
-			c.mutex.Lock()
-			c.placed = placed
-			c.mutex.Unlock()
-			return
-		}
-	}
-	c.mutex.Lock()
-	c.placedTill = time.Now().Add(time.Second)
-	c.mutex.Unlock()
-}
-
-// mayRetry says whether the budget has a second try: one for ten calls, and ten at once.
-func (c *Client) mayRetry() bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	if c.budget < 1 {
-		return false
-	}
-	c.budget--
-	return true
-}
-
-func (c *Client) countFirst() {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.budget += retryShare
-	if c.budget > retryMost {
-		c.budget = retryMost
-	}
-}
-
-func waitOf(attempt int, header http.Header) time.Duration {
-	wait := 10 * time.Millisecond << attempt
-	if ms, err := strconv.Atoi(header.Get("SeenDB-Retry-After-Ms")); err == nil {
-		wait = time.Duration(ms) * time.Millisecond
-	} else if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	}
-	return wait + time.Duration(rand.Int63n(int64(wait)/2+1))
+// isUnsent says whether nothing of the request was sent.
+func isUnsent(err error) bool {
+	var why *unconnected
+	return errors.As(err, &why)
 }
 
 // ask makes the call, with second tries where they are allowed: an answer of 2xx or 422.
 func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 	began := time.Now()
-	deadline, has := ctx.Deadline()
-	if !has {
-		deadline = began.Add(c.options.Timeout)
-	}
+	deadline := c.deadlineOf(ctx)
 	header := http.Header{}
 	for name, values := range r.header {
 		header[name] = values
@@ -317,61 +144,62 @@ func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 			header.Set("SeenDB-Position", position)
 		}
 	}
-	c.learn(ctx, deadline)
-	c.countFirst()
-	urls, direct := c.where(r.user)
-	status, attempt := 0, 0
+	status, tries := 0, 0
 	defer func() {
 		if c.options.OnCall != nil {
 			name := r.name
 			if name == "" {
 				name = r.method + " " + r.path
 			}
-			c.options.OnCall(name, time.Since(began), status, attempt+1)
+			c.options.OnCall(name, time.Since(began), status, tries)
 		}
 	}()
+	c.learn(ctx, deadline)
+	c.budget.first()
+	urls, direct := c.where(r.user)
+	at, moves, attempt := 0, 0, 0
 	for {
 		sent := header.Clone()
 		if attempt > 0 {
 			sent.Set("SeenDB-Attempt", strconv.Itoa(attempt))
-		} else if direct {
+		}
+		if direct {
 			sent.Set("SeenDB-Route", "direct")
 		}
-		got, err := c.once(ctx, urls[attempt%len(urls)], r, sent, deadline)
+		tries++
 		status = 0
-		again := false
-		wait := time.Duration(0)
-		var failure error = err
-		if err == nil {
+		got, failure := c.once(ctx, urls[at], r, sent, deadline)
+		if got != nil {
 			status = got.status
 			if status < 300 || status == http.StatusUnprocessableEntity {
 				return got, nil
 			}
-			failure = errorOf(got.status, got.body)
-			again = status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
-			wait = waitOf(attempt, got.header)
-			if status == http.StatusMisdirectedRequest && attempt == 0 { // the placement is old
-				c.mutex.Lock()
-				c.placedTill = time.Time{}
-				c.mutex.Unlock()
-				attempt++
-				c.learn(ctx, deadline)
-				urls, direct = c.where(r.user)
+			failure = errorOf(status, got.body)
+			if status == http.StatusMisdirectedRequest && direct { // the map is old: any node passes it on
+				c.learnSoon()
+				urls, direct = c.where(nil)
+				at = 0
 				continue
 			}
-		} else {
-			again = CodeOf(err) == "unavailable"
-			if len(urls) == 1 {
-				wait = waitOf(attempt, http.Header{})
-			}
+		} else if isUnsent(failure) && moves+1 < len(urls) { // nothing was done: the next one
+			moves++
+			at, direct = (at+1)%len(urls), false
+			continue
 		}
-		if !again || r.once || attempt >= c.options.Retries || time.Now().Add(wait).After(deadline) || !c.mayRetry() {
+		wait, again := c.secondTry(r, got, failure, attempt)
+		if !again || time.Now().Add(wait).After(deadline) || !c.budget.second() {
 			return nil, failure
+		}
+		if len(urls) > 1 {
+			at, direct = (at+1)%len(urls), false
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil, ctx.Err()
+			}
 			return nil, failure
 		case <-timer.C:
 		}
@@ -379,10 +207,22 @@ func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 	}
 }
 
+// secondTry says how long to wait for it, and whether there is one.
+func (c *Client) secondTry(r *request, got *answer, failure error, attempt int) (time.Duration, bool) {
+	switch {
+	case r.once || attempt >= c.options.Retries:
+		return 0, false
+	case got != nil:
+		return c.budget.wait(attempt, got.header), got.status == http.StatusTooManyRequests || got.status == http.StatusServiceUnavailable
+	}
+	return c.budget.wait(attempt, http.Header{}), CodeOf(failure) == "unavailable"
+}
+
 // Call asks any route, with `body` as JSON where it is not nil, and reads the answer's JSON into
-// `to` where that is not nil. A POST is made once.
+// `to` where that is not nil. What is neither GET,
+// HEAD, PUT nor DELETE is made once.
 func (c *Client) Call(ctx context.Context, method, path string, body, to any) error {
-	r := &request{method: method, path: path, once: method == "POST"}
+	r := &request{method: method, path: path, once: !contains([]string{"GET", "HEAD", "PUT", "DELETE"}, method)}
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {

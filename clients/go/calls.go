@@ -126,12 +126,15 @@ func (c *Client) record(ctx context.Context, name, path string, body map[string]
 
 // note keeps the position behind a write, which reads of these users send.
 func (c *Client) note(got *answer, users []string) {
-	position := got.header.Get("SeenDB-Position")
-	if position == "" {
+	told := readPosition(got.header.Get("SeenDB-Position"))
+	if len(told) == 0 || len(told) > partsMost {
 		return
 	}
 	for _, user := range users {
-		c.positions.change(user, func(any) any { return position })
+		c.positions.change(user, func(before any) any {
+			known, _ := before.(string)
+			return newest(known, told)
+		})
 	}
 }
 
@@ -188,7 +191,7 @@ func Explain() CallOption { return func(c *chosen) { c.explain = true } }
 // OrFail makes a filter fail where its answer would be degraded.
 func OrFail() CallOption { return func(c *chosen) { c.onError = "fail" } }
 
-// Within has the server answer within so long, degraded at worst.
+// Within has the server answer within so long, degraded at worst; without: four fifths of the call's time.
 func Within(d time.Duration) CallOption { return func(c *chosen) { c.deadline = d } }
 
 // Filter tells which of the items the user has not seen. Integers alone go in binary.
@@ -196,6 +199,12 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 	asked := chosenOf(options)
 	if err := user.check("/user"); err != nil {
 		return nil, err
+	}
+	if asked.deadline <= 0 {
+		asked.deadline = time.Until(c.deadlineOf(ctx)) * 4 / 5
+	}
+	if asked.deadline < time.Millisecond {
+		asked.deadline = time.Millisecond
 	}
 	if !asked.explain && len(items) > 0 {
 		if body, ok := packed(make([]byte, 0, 8*(len(items)+len(asked.exclude))), items); ok {
@@ -226,7 +235,7 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 	put("verify", true, asked.verify)
 	put("explain", true, asked.explain)
 	put("on_error", asked.onError, asked.onError != "")
-	put("deadline_ms", asked.deadline.Milliseconds(), asked.deadline > 0)
+	put("deadline_ms", asked.deadline.Milliseconds(), true)
 	text, err := json.Marshal(body)
 	if err != nil {
 		return nil, refuse("", "%v", err)
@@ -246,6 +255,17 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 	if err := read(got, &told); err != nil {
 		return nil, err
 	}
+	given := make(map[string]ID, len(items))
+	for _, item := range items {
+		if _, known := given[item.String()]; !known {
+			given[item.String()] = item
+		}
+	}
+	for i, item := range told.Unseen { // as it was given
+		if own, known := given[item.String()]; known {
+			told.Unseen[i] = own
+		}
+	}
 	return &Filtered{told.Unseen, told.Seen, told.Examined, told.Degraded, told.Missing, told.Excluded, told.Duplicates,
 		asked.record && (told.Recorded == nil || *told.Recorded), told.Reasons}, nil
 }
@@ -263,7 +283,7 @@ func (c *Client) filterBinary(ctx context.Context, user ID, items []ID, body []b
 	put("record", "true", asked.record)
 	put("verify", "true", asked.verify)
 	put("on_error", asked.onError, asked.onError != "")
-	put("deadline_ms", strconv.FormatInt(asked.deadline.Milliseconds(), 10), asked.deadline > 0)
+	put("deadline_ms", strconv.FormatInt(asked.deadline.Milliseconds(), 10), true)
 	got, err := c.ask(ctx, &request{name: "Filter", method: "POST", path: "/filter", query: query, body: body,
 		contentType: "application/octet-stream", user: &user})
 	if err != nil {

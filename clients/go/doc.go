@@ -7,6 +7,8 @@
 //	// found.Unseen == seendb.Texts("v2")
 //
 // One client serves all goroutines. Every call has a context: its deadline, or Options.Timeout where
-// it has none, is the time of the whole call, second tries included, and the server is told of it.
-// A call fails with *Error, which has the server's code, message and field.
+// it has none, is the time of the whole call, second tries included. The server is told of it, less 50 ms
+// for its answer to arrive where it is the context's.
+// A call fails with *Error, which has the server's code, message and field; one whose context was cancelled
+// with context.Canceled.
 package seendb

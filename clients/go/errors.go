@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 )
 
 // Error is a call that was refused by the server, or not answered.
@@ -17,6 +18,8 @@ type Error struct {
 	Field string
 	// Status is that of the HTTP answer; 0: none came.
 	Status int
+
+	cause error
 }
 
 func (e *Error) Error() string {
@@ -25,6 +28,9 @@ func (e *Error) Error() string {
 	}
 	return e.Code + ": " + e.Message + " (" + e.Field + ")"
 }
+
+// Unwrap gives what is behind it, as context.DeadlineExceeded; nil: nothing.
+func (e *Error) Unwrap() error { return e.cause }
 
 // Refused is the error of RecordPlays and RecordImpressions where every event was refused.
 type Refused struct {
@@ -56,7 +62,11 @@ func errorOf(status int, body []byte) *Error {
 		Error struct{ Code, Message, Field string }
 	}
 	if json.Unmarshal(body, &told) != nil || told.Error.Code == "" {
-		return &Error{Code: "protocol", Message: fmt.Sprintf("HTTP %d, and not in SeenDB's words: %.100q", status, body), Status: status}
+		code := "protocol"
+		if status == http.StatusBadGateway || status == http.StatusGatewayTimeout { // a proxy's
+			code = "unavailable"
+		}
+		return &Error{Code: code, Message: fmt.Sprintf("HTTP %d, and not in SeenDB's words: %.100q", status, body), Status: status}
 	}
 	return &Error{Code: told.Error.Code, Message: told.Error.Message, Field: told.Error.Field, Status: status}
 }

@@ -47,12 +47,15 @@ func (id ID) String() string {
 	return id.text
 }
 
-// MarshalJSON writes integers as JSON's numbers, which the server reads whole.
+const safeMost = 1<<53 - 1
+
+// MarshalJSON writes integers as JSON's numbers; those that a double does not hold as text, which is the
+// same id.
 func (id ID) MarshalJSON() ([]byte, error) {
-	if id.isNumber {
+	if id.isNumber && id.number <= safeMost {
 		return strconv.AppendUint(nil, id.number, 10), nil
 	}
-	return json.Marshal(id.text)
+	return json.Marshal(id.String())
 }
 
 // UnmarshalJSON reads either.

@@ -6,12 +6,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,7 +35,8 @@ func refusal(status int, code string, headers ...string) string {
 }
 
 // liar answers request after request from a list: "" closes without an answer, a text that ends in CUT
-// is sent without that and the connection closed, "STALL" is never answered.
+// is sent without that and the connection closed, one that begins with SLOW 200 ms later, "STALL" is never
+// answered.
 type liar struct {
 	url         string
 	mutex       sync.Mutex
@@ -85,11 +88,41 @@ func (l *liar) serve(connection net.Conn) {
 			time.Sleep(20 * time.Second)
 			return
 		}
+		if rest := strings.TrimPrefix(text, "SLOW"); rest != text {
+			time.Sleep(200 * time.Millisecond)
+			text = rest
+		}
 		_, _ = io.WriteString(connection, strings.TrimSuffix(text, "CUT"))
 		if text == "" || strings.HasSuffix(text, "CUT") {
 			return
 		}
 	}
+}
+
+// say replaces what it is going to answer.
+func (l *liar) say(texts ...string) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.texts = texts
+}
+
+func (l *liar) count() int {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return len(l.requests)
+}
+
+// header is one of request `i`.
+func (l *liar) header(i int, name string) string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.requests[i].Header.Get(name)
+}
+
+func (l *liar) body(i int) string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.bodies[i]
 }
 
 func client(t *testing.T, options Options, urls ...string) *Client {
@@ -119,7 +152,7 @@ func TestARefusalIsWaitedForAndAskedAgain(t *testing.T) {
 		if time.Since(began) < 30*time.Millisecond {
 			t.Error("it did not wait")
 		}
-		equal(t, []string{l.requests[0].Header.Get("SeenDB-Attempt"), l.requests[1].Header.Get("SeenDB-Attempt")}, []string{"", "1"})
+		equal(t, []string{l.header(0, "SeenDB-Attempt"), l.header(1, "SeenDB-Attempt")}, []string{"", "1"})
 	}
 }
 
@@ -133,8 +166,8 @@ func TestSecondTriesHaveABudget(t *testing.T) {
 	for i := 0; i < 50; i++ {
 		equal(t, CodeOf(ask(c)), "overloaded")
 	}
-	if len(l.requests) > 65 {
-		t.Error(len(l.requests))
+	if l.count() > 65 {
+		t.Error(l.count())
 	}
 }
 
@@ -142,7 +175,7 @@ func TestWhatIsWrongIsNotAskedAgain(t *testing.T) {
 	for _, status := range []int{400, 401, 403, 404, 409, 413, 415, 500} {
 		l := lie(t, refusal(status, "no"), says(200, unseen))
 		equal(t, CodeOf(ask(client(t, Options{}, l.url))), "no")
-		equal(t, len(l.requests), 1)
+		equal(t, l.count(), 1)
 	}
 }
 
@@ -151,9 +184,9 @@ func TestAPlayKeepsItsTimeOverBothTries(t *testing.T) {
 	c := client(t, Options{}, l.url)
 	_, err := c.RecordPlays(context.Background(), []Play{{User: Text("u"), Item: Text("v")}})
 	must(t, err)
-	equal(t, l.bodies[0], l.bodies[1])
+	equal(t, l.body(0), l.body(1))
 	must(t, ask(c))
-	equal(t, l.requests[2].Header.Get("SeenDB-Position"), "3:7")
+	equal(t, l.header(2, "SeenDB-Position"), "3:7")
 }
 
 func TestLiesAndCutsAreErrors(t *testing.T) {
@@ -183,18 +216,6 @@ func TestAServerThatStallsCostsTheTimeout(t *testing.T) {
 	}
 }
 
-func TestTheNextServerIsAskedWhereOneIsAway(t *testing.T) {
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	gone.Close()
-	l := lie(t, says(200, unseen), says(200, unseen), says(200, unseen))
-	c := client(t, Options{}, "http://"+gone.Addr().String(), l.url)
-	for i := 0; i < 3; i++ {
-		must(t, ask(c))
-	}
-	equal(t, CodeOf(ask(client(t, Options{}, "http://"+gone.Addr().String()))), "unavailable")
-}
-
 func TestATokenIsReadAgainWhenItsFileChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	l := lie(t, says(200, unseen), says(200, unseen))
@@ -203,29 +224,8 @@ func TestATokenIsReadAgainWhenItsFileChanges(t *testing.T) {
 		must(t, os.WriteFile(path, []byte(token+"\n"), 0o600))
 		must(t, os.Chtimes(path, time.Unix(int64(i+1), 0), time.Unix(int64(i+1), 0)))
 		must(t, ask(c))
-		equal(t, l.requests[i].Header.Get("Authorization"), "Bearer "+token)
+		equal(t, l.header(i, "Authorization"), "Bearer "+token)
 	}
-}
-
-func TestAClustersNodeIsAskedDirectly(t *testing.T) {
-	l := lie(t)
-	shards := []map[string]any{}
-	for p := 0; p < 4; p++ {
-		shards = append(shards, map[string]any{"partition": p, "replicas": []any{map[string]any{"node": "n1"}}})
-	}
-	view, _ := json.Marshal(map[string]any{"partitions": 4, "placement_offset": 1, "shards": shards,
-		"nodes": []any{map[string]any{"node": "n1", "url": l.url}}})
-	l.texts = []string{says(200, string(view)), says(200, unseen), refusal(421, "other_node"), says(200, string(view)), says(200, unseen)}
-	c := client(t, Options{Cluster: true, Retries: -1}, l.url)
-	must(t, ask(c))
-	must(t, ask(c))
-	paths, routes := []string{}, []string{}
-	for _, request := range l.requests {
-		paths = append(paths, request.URL.Path)
-		routes = append(routes, request.Header.Get("SeenDB-Route"))
-	}
-	equal(t, paths, []string{"/cluster", "/filter", "/filter", "/cluster", "/filter"})
-	equal(t, routes, []string{"", "direct", "direct", "", ""})
 }
 
 func TestAPageWhoseServerIsAway(t *testing.T) {
@@ -238,7 +238,7 @@ func TestAPageWhoseServerIsAway(t *testing.T) {
 	found, err := page(c, FailOpen)
 	must(t, err)
 	equal(t, found, Texts("a", "c"))
-	l.texts = []string{refusal(503, "overloaded"), refusal(503, "overloaded"), refusal(503, "overloaded")}
+	l.say(refusal(503, "overloaded"), refusal(503, "overloaded"), refusal(503, "overloaded"))
 	found, err = page(c, LastKnown)
 	must(t, err)
 	equal(t, found, Texts("b", "d"))
@@ -247,6 +247,129 @@ func TestAPageWhoseServerIsAway(t *testing.T) {
 	equal(t, found, Texts("a", "b"))
 	_, err = page(c, FailClosed)
 	equal(t, CodeOf(err), "overloaded")
+	for _, text := range []string{refusal(429, "rate_limited"), says(502, "<html>"), says(504, "<html>"), ""} {
+		found, err = page(client(t, Options{Retries: -1}, lie(t, text).url), FailOpen)
+		must(t, err)
+		equal(t, found, Texts("a", "b"))
+	}
+}
+
+func TestAPageThatFailsClosedHasTheServerFail(t *testing.T) {
+	l := lie(t, says(200, unseen), refusal(503, "timeout"))
+	c := client(t, Options{Timeout: 5 * time.Second, Retries: -1}, l.url)
+	_, err := c.FillPage(context.Background(), Text("u"), Texts("v"), 1, FailClosed)
+	must(t, err)
+	var body struct {
+		OnError    string `json:"on_error"`
+		DeadlineMs int    `json:"deadline_ms"`
+	}
+	must(t, json.Unmarshal([]byte(l.body(0)), &body))
+	equal(t, body.OnError, "fail")
+	if body.DeadlineMs < 3000 || body.DeadlineMs > 4000 {
+		t.Error(body.DeadlineMs)
+	}
+	_, err = c.FillPage(context.Background(), Text("u"), Numbers(1), 1, FailClosed)
+	equal(t, CodeOf(err), "timeout")
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	equal(t, l.requests[1].URL.Query().Get("on_error"), "fail")
+}
+
+func TestAPagesTimeIsThatOfAllItsCalls(t *testing.T) {
+	l := lie(t, "SLOW"+says(200, unseen), "STALL")
+	c := client(t, Options{Timeout: 1500 * time.Millisecond}, l.url)
+	candidates := Texts("v")
+	for i := 1; i < 2*pageChunk; i++ {
+		candidates = append(candidates, Text(fmt.Sprint(i)))
+	}
+	began := time.Now()
+	found, err := c.FillPage(context.Background(), Text("u"), candidates, 2, FailOpen)
+	must(t, err)
+	equal(t, found, []ID{Text("v"), candidates[pageChunk]})
+	if left, _ := strconv.Atoi(l.header(1, "SeenDB-Timeout-Ms")); left > 1300 {
+		t.Error(left)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Error(took)
+	}
+}
+
+func TestGreatNumbersGoAsTextAndComeBackAsTheyWere(t *testing.T) {
+	most := uint64(1<<53 - 1)
+	l := lie(t, says(200, `{"unseen":["a",9007199254740991,"9007199254740992","18446744073709551615"],"seen":0,"examined":4,"degraded":false}`))
+	items := []ID{Text("a"), Number(most), Number(most + 1), Number(1<<64 - 1)}
+	found, err := client(t, Options{}, l.url).Filter(context.Background(), Number(most+2), items)
+	must(t, err)
+	equal(t, found.Unseen, items)
+	var body struct{ User, Items json.RawMessage }
+	must(t, json.Unmarshal([]byte(l.body(0)), &body))
+	equal(t, string(body.User), `"9007199254740993"`)
+	equal(t, string(body.Items), `["a",9007199254740991,"9007199254740992","18446744073709551615"]`)
+}
+
+func TestAPositionIsTheGreatestOfEachPartition(t *testing.T) {
+	recorded := func(position string) string {
+		return says(200, `{"accepted":1,"refused":0,"refusals":[]}`, "SeenDB-Position: "+position)
+	}
+	many := "1:9,2:9,3:9,4:9,5:9,6:9,7:9,8:9,9:9"
+	l := lie(t, recorded("3:1042"), recorded("5:7"), recorded("3:9"), recorded(many), recorded("no"), says(200, unseen))
+	c := client(t, Options{}, l.url)
+	for i := 0; i < 5; i++ {
+		_, err := c.RecordPlays(context.Background(), []Play{{User: Text("u"), Item: Text("v")}})
+		must(t, err)
+	}
+	must(t, ask(c))
+	equal(t, l.header(5, "SeenDB-Position"), "3:1042,5:7")
+	equal(t, newest("1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1", readPosition("0:2,8:2")), "0:2,2:1,3:1,4:1,5:1,6:1,7:1,8:2")
+	for i := 0; i <= usersMost; i++ {
+		c.positions.change(fmt.Sprint(i), func(any) any { return "1:1" })
+	}
+	equal(t, c.positions.order.Len(), usersMost)
+	equal(t, c.positions.get("0"), nil)
+}
+
+func TestWhatMayBeMadeOnceIsNotSentAgain(t *testing.T) {
+	for method, requests := range map[string]int{"POST": 2, "PUT": 3} {
+		l := lie(t, says(200, "{}"), "", says(200, "{}"))
+		c := client(t, Options{Retries: -1}, l.url)
+		must(t, c.Call(context.Background(), "GET", "/readyz", nil, nil))
+		err := c.Call(context.Background(), method, "/plays", map[string]any{}, nil) // on a connection that breaks
+		equal(t, CodeOf(err) == "unavailable", method == "POST")
+		equal(t, l.count(), requests)
+	}
+}
+
+func TestACallersContextEndsTheCall(t *testing.T) {
+	l := lie(t, "STALL")
+	ctx, cancel := context.WithCancel(context.Background())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	began := time.Now()
+	_, err := client(t, Options{}, l.url).FillPage(ctx, Text("u"), Texts("v"), 1, FailOpen)
+	equal(t, errors.Is(err, context.Canceled), true)
+	waits := lie(t, refusal(503, "busy", "SeenDB-Retry-After-Ms: 5000"))
+	ctx, cancel = context.WithCancel(context.Background())
+	time.AfterFunc(100*time.Millisecond, cancel)
+	_, err = client(t, Options{}, waits.url).Filter(ctx, Text("u"), Texts("v"))
+	equal(t, errors.Is(err, context.Canceled), true)
+	if took := time.Since(began); took > 4*time.Second {
+		t.Error(took)
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), 400*time.Millisecond)
+	defer cancel()
+	late := lie(t, "STALL")
+	_, err = client(t, Options{}, late.url).Filter(ctx, Text("u"), Texts("v"))
+	equal(t, errors.Is(err, context.DeadlineExceeded), true)
+	equal(t, CodeOf(err), "timeout")
+	if left, _ := strconv.Atoi(late.header(0, "SeenDB-Timeout-Ms")); left > 350 {
+		t.Error(left)
+	}
+}
+
+func TestOddWaitsAreNone(t *testing.T) {
+	for _, header := range []string{"Retry-After: -5", "Retry-After: Fri, 27 Nov 2026 05:00:00 GMT", "SeenDB-Retry-After-Ms: -1",
+		"SeenDB-Retry-After-Ms: 99999999999999999999"} {
+		must(t, ask(client(t, Options{}, lie(t, refusal(503, "busy", header), says(200, unseen)).url)))
+	}
 }
 
 func TestMurmur2IsKafkas(t *testing.T) {

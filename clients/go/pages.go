@@ -26,13 +26,26 @@ const (
 	fetchedMost = 10_000
 )
 
+// noAnswer is the codes that let a page fail open.
+var noAnswer = []string{"timeout", "unavailable", "overloaded", "busy", "rate_limited"}
+
 type served struct {
 	at   time.Time
 	item string
 }
 
-// FillPage returns up to `need` unseen candidates, best first, recorded as served in the same step.
+// FillPage returns up to `need` unseen candidates, best first, recorded as served in the same step. The
+// context's deadline, or Options.Timeout, is the time of the whole page. Where an answer was lost, what it
+// had recorded is not on the page, and counts as served.
 func (c *Client) FillPage(ctx context.Context, user ID, candidates []ID, need int, degraded WhenDegraded, options ...CallOption) ([]ID, error) {
+	if _, has := ctx.Deadline(); !has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.options.Timeout+later)
+		defer cancel()
+	}
+	if degraded == FailClosed {
+		options = append(append([]CallOption{}, options...), OrFail())
+	}
 	page := []ID{}
 	for at := 0; at < len(candidates) && len(page) < need; {
 		end := at + pageChunk
@@ -44,9 +57,7 @@ func (c *Client) FillPage(ctx context.Context, user ID, candidates []ID, need in
 		})
 		found, err := c.Filter(ctx, user, candidates[at:end], more...)
 		if err != nil {
-			code := CodeOf(err)
-			away := code == "timeout" || code == "unavailable" || code == "overloaded" || code == "busy"
-			if degraded == FailClosed || !away {
+			if degraded == FailClosed || !contains(noAnswer, CodeOf(err)) {
 				return nil, err
 			}
 			page = c.without(user, page, candidates[at:], need, degraded, chosenOf(options).exclude)

@@ -1,9 +1,9 @@
 package seendb
 
 import (
-	"container/list"
 	"encoding/json"
-	"sync"
+	"errors"
+	"sort"
 )
 
 // murmur2 is Austin Appleby's MurmurHash2 with Kafka's seed: so Java's producers partition.
@@ -40,10 +40,12 @@ type placement struct {
 	urls       [][]string
 }
 
+const partitionsMost = 1 << 20 // more is no map
+
 func readPlacement(body []byte) (*placement, error) {
 	var told struct {
 		Partitions int
-		Nodes      []struct{ Node, URL string }
+		Nodes      []struct{ Node, URL, State string }
 		Shards     []struct {
 			Partition int
 			Replicas  []struct{ Node string }
@@ -52,17 +54,30 @@ func readPlacement(body []byte) (*placement, error) {
 	if err := json.Unmarshal(body, &told); err != nil {
 		return nil, err
 	}
-	urls := map[string]string{}
+	if told.Partitions < 1 || told.Partitions > partitionsMost {
+		return nil, errors.New("no map of a cluster")
+	}
+	urls, down := map[string]string{}, map[string]bool{}
 	for _, one := range told.Nodes {
-		urls[one.Node] = one.URL
+		if base, err := webBaseOf(one.URL); err == nil {
+			urls[one.Node] = base
+			down[base] = one.State != "" && one.State != "up"
+		}
 	}
 	read := &placement{partitions: told.Partitions, urls: make([][]string, told.Partitions)}
 	for _, shard := range told.Shards {
+		if shard.Partition < 0 || shard.Partition >= told.Partitions {
+			return nil, errors.New("a partition that is none")
+		}
+		own := []string{}
 		for _, replica := range shard.Replicas {
-			if url, known := urls[replica.Node]; known && shard.Partition < told.Partitions {
-				read.urls[shard.Partition] = append(read.urls[shard.Partition], url)
+			if url, known := urls[replica.Node]; known {
+				own = append(own, url)
 			}
 		}
+		// Those that are up first, the primary before others.
+		sort.SliceStable(own, func(i, j int) bool { return !down[own[i]] && down[own[j]] })
+		read.urls[shard.Partition] = own
 	}
 	return read, nil
 }
@@ -72,50 +87,4 @@ func (p *placement) urlsOf(user string) []string {
 		return nil
 	}
 	return p.urls[partitionOf(user, p.partitions)]
-}
-
-const usersMost = 10_000
-
-// lastUsers keeps something of each of the last users.
-type lastUsers struct {
-	mutex sync.Mutex
-	order *list.List
-	of    map[string]*list.Element
-}
-
-type lastUser struct {
-	user  string
-	value any
-}
-
-func newLastUsers() *lastUsers {
-	return &lastUsers{order: list.New(), of: map[string]*list.Element{}}
-}
-
-func (l *lastUsers) get(user string) any {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if element, known := l.of[user]; known {
-		return element.Value.(*lastUser).value
-	}
-	return nil
-}
-
-// change replaces what is known of the user by what `to` makes of it.
-func (l *lastUsers) change(user string, to func(before any) any) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	element, known := l.of[user]
-	if !known {
-		element = l.order.PushBack(&lastUser{user: user})
-		l.of[user] = element
-	}
-	l.order.MoveToBack(element)
-	one := element.Value.(*lastUser)
-	one.value = to(one.value)
-	for l.order.Len() > usersMost {
-		first := l.order.Front()
-		l.order.Remove(first)
-		delete(l.of, first.Value.(*lastUser).user)
-	}
 }

@@ -1,6 +1,5 @@
 """The Go client's own tests, against a real server."""
 
-import shutil
 import unittest
 
 from language_case import LanguageCase, skip_without
@@ -14,11 +13,10 @@ class GoClientTest(LanguageCase):
         self.assertIn("--- PASS: TestWhatWasPlayedIsSeen", done.stdout)
         self.assertNotIn("SKIP", done.stdout)
 
-    @unittest.skipUnless(shutil.which("gofmt"), "gofmt is not there")
     def test_it_is_formatted(self):
         self.assertEqual(self.run_there("go", ["gofmt", "-l", "."]).stdout, "")
 
 
 if __name__ == "__main__":
-    skip_without("go")
+    skip_without("go", "gofmt")
     unittest.main()
