@@ -11,52 +11,74 @@ import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 
 /** What all calls of a client share: connections, second tries, tokens, positions. */
 final class Caller {
   static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
-  private static final Duration PLACEMENT_FOR = Duration.ofSeconds(30);
-  private static final Duration LATER = Duration.ofMillis(50); // the server ends the wait, and the connection stays usable
+  private static final long MS = 1_000_000; // in ns, as what follows
+  private static final long PLACEMENT_FOR = 30_000 * MS;
+  private static final long SOON = 1_000 * MS; // a placement is asked for no sooner; as long a server that could not be reached comes last
+  private static final long LATER = 50 * MS; // the server ends the wait, and the connection stays usable
   private static final double SHARE = 0.1;
   private static final double MOST = 10;
 
   record Call(String name, String method, String path, Map<String, String> query, byte[] body, String contentType, Id user, Duration timeout, boolean once) {}
 
-  final Routing.LastUsers<String> positions = new Routing.LastUsers<>();
-  private final List<String> urls = new ArrayList<>();
+  /** The servers to try, in order; `direct`: the first is said to have the user. */
+  private record Places(List<String> urls, boolean direct) {}
+
+  final Routing.Positions positions = new Routing.Positions();
+  private final List<String> urls;
   private final Options options;
   private final HttpClient http;
+  private final Semaphore inFlight;
   private final AtomicInteger turn = new AtomicInteger();
+  private final Map<String, Long> away = new ConcurrentHashMap<>(); // until when a server comes last
   private double budget = MOST;
   private Routing.Placement placement;
-  private long placementUntil;
+  private long placementUntil = System.nanoTime();
   private String token;
   private long tokenSeen = -1;
 
   Caller(List<String> urls, Options options) {
     if (urls.isEmpty()) throw new IllegalArgumentException("no server is named");
-    for (String url : urls) {
-      URI at = URI.create(url);
-      boolean sound = ("http".equals(at.getScheme()) || "https".equals(at.getScheme())) && at.getHost() != null && at.getPath().replace("/", "").isEmpty();
-      if (!sound) throw new IllegalArgumentException(url + " is no http://host:port or https://host:port");
-      this.urls.add(at.getScheme() + "://" + at.getHost() + ":" + (at.getPort() < 0 ? 7373 : at.getPort()));
-    }
+    this.urls = urls.stream().map(Caller::address).toList();
     this.options = options;
     this.token = options.token;
+    inFlight = new Semaphore(options.connections * urls.size(), true);
     HttpClient.Builder builder = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).followRedirects(HttpClient.Redirect.NEVER);
     if (options.tls != null) builder.sslContext(options.tls);
     http = builder.build();
+  }
+
+  /** The URL of a server, in one form. */
+  static String address(String url) {
+    URI at = URI.create(url);
+    boolean sound = ("http".equals(at.getScheme()) || "https".equals(at.getScheme())) && at.getHost() != null && at.getPath().replace("/", "").isEmpty();
+    if (!sound) throw new IllegalArgumentException(url + " is no http://host:port or https://host:port");
+    return at.getScheme() + "://" + at.getHost() + ":" + (at.getPort() < 0 ? 7373 : at.getPort());
+  }
+
+  /** Of a call that names none. */
+  Duration timeout() {
+    return options.timeout;
   }
 
   private synchronized String authorization() {
@@ -64,7 +86,9 @@ final class Caller {
       try {
         long changed = Files.getLastModifiedTime(options.tokenFile).toMillis();
         if (changed != tokenSeen) {
-          token = Files.readAllLines(options.tokenFile).get(0).strip();
+          String first = Files.readString(options.tokenFile).lines().findFirst().orElse("").strip();
+          if (first.isEmpty()) throw new IOException(options.tokenFile + " has no token in its first line");
+          token = first;
           tokenSeen = changed;
         }
       } catch (IOException error) {
@@ -74,120 +98,191 @@ final class Caller {
     return token;
   }
 
-  private synchronized List<String> own(Id user) {
-    return user == null || placement == null ? List.of() : placement.urlsOf(user);
-  }
+  // ---- Where ----
 
-  private List<String> any() {
+  private Places where(Id user) {
+    List<String> own;
+    synchronized (this) {
+      own = user == null || placement == null ? List.of() : placement.urlsOf(user);
+    }
+    if (!own.isEmpty() && !isAway(own.get(0))) return new Places(own, true);
     List<String> turned = new ArrayList<>(urls);
     Collections.rotate(turned, -Math.floorMod(turn.getAndIncrement(), urls.size()));
-    return turned;
+    Map<Boolean, List<String>> parts = turned.stream().collect(Collectors.partitioningBy(this::isAway));
+    List<String> ordered = new ArrayList<>(parts.get(false));
+    ordered.addAll(parts.get(true));
+    return new Places(ordered, false);
   }
 
+  private boolean isAway(String url) {
+    Long until = away.get(url);
+    return until != null && System.nanoTime() - until < 0;
+  }
+
+  private synchronized void learnSoon() {
+    long soon = System.nanoTime() + SOON;
+    if (placementUntil - soon > 0) placementUntil = soon;
+  }
+
+  /** Asks for the placement where it is old; a node that can't be asked leaves the former one. */
   private void learn(long deadline) {
+    long now = System.nanoTime();
     synchronized (this) {
-      if (!options.cluster || System.nanoTime() < placementUntil) return;
-      placementUntil = System.nanoTime() + PLACEMENT_FOR.toNanos();
+      if (!options.cluster || now - placementUntil < 0) return;
+      placementUntil = now + PLACEMENT_FOR;
     }
     try {
-      HttpResponse<byte[]> answer = once(any().get(0), new Call(null, "GET", "/cluster", Map.of(), null, null, null, null, false), Map.of(), deadline);
+      Call call = new Call(null, "GET", "/cluster", Map.of(), null, null, null, null, false);
+      HttpResponse<byte[]> answer = once(where(null).urls.get(0), call, Map.of(), now + (deadline - now) / 3);
       if (answer.statusCode() == 200) {
         Routing.Placement told = new Routing.Placement(JSON.readTree(answer.body()));
         synchronized (this) {
           placement = told;
         }
       }
-    } catch (SeenDBException | IOException error) {
-      synchronized (this) {
-        placementUntil = System.nanoTime() + Duration.ofSeconds(1).toNanos(); // the former one goes on
-      }
+    } catch (RuntimeException | IOException error) {
+      learnSoon();
     }
   }
 
+  // ---- One try ----
+
   private HttpResponse<byte[]> once(String url, Call call, Map<String, String> headers, long deadline) {
-    Duration left = Duration.ofNanos(deadline - System.nanoTime());
-    if (left.toMillis() < 1) throw new SeenDBException("timeout", "no answer in time", "", 0);
-    String query = call.query.entrySet().stream().map(one -> one.getKey() + "=" + encoded(one.getValue())).collect(Collectors.joining("&"));
-    HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(url + call.path + (query.isEmpty() ? "" : "?" + query)))
-        .timeout(left.plus(LATER))
-        .header("SeenDB-Timeout-Ms", String.valueOf(left.toMillis()))
-        .method(call.method, call.body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofByteArray(call.body));
-    headers.forEach(builder::header);
-    if (call.contentType != null) builder.header("Content-Type", call.contentType);
     String bearer = authorization();
-    if (bearer != null) builder.header("Authorization", "Bearer " + bearer);
+    long left = deadline - System.nanoTime();
     try {
-      return http.send(builder.build(), HttpResponse.BodyHandlers.ofByteArray());
-    } catch (HttpTimeoutException error) {
-      throw new SeenDBException("timeout", "no answer in time", "", 0);
-    } catch (IOException error) {
-      boolean ended = error.getCause() instanceof EOFException || String.valueOf(error.getMessage()).contains("EOF");
-      boolean malformed = error instanceof ProtocolException || error.getCause() instanceof ProtocolException || error.getCause() instanceof NumberFormatException
-          || String.valueOf(error.getMessage()).contains("Invalid status line");
-      boolean lied = malformed && !ended;
-      throw new SeenDBException(lied ? "protocol" : "unavailable", url + ": " + error, "", 0);
+      if (!inFlight.tryAcquire(left, TimeUnit.NANOSECONDS)) throw SeenDBException.none("timeout", "every connection is in use");
     } catch (InterruptedException error) {
-      Thread.currentThread().interrupt();
-      throw new SeenDBException("interrupted", "the thread was interrupted", "", 0);
-    } catch (IllegalArgumentException error) {
-      throw new SeenDBException("protocol", url + ": " + error, "", 0);
+      throw interrupted();
+    }
+    try {
+      return exchange(url, call, headers, bearer, deadline);
+    } catch (SeenDBException error) {
+      if (error.unsent) away.put(url, System.nanoTime() + SOON);
+      throw error;
+    } finally {
+      inFlight.release();
     }
   }
+
+  /** A third of the time is for the connection. */
+  private HttpResponse<byte[]> exchange(String url, Call call, Map<String, String> headers, String bearer, long deadline) {
+    long left = deadline - System.nanoTime();
+    if (left < MS) throw SeenDBException.none("timeout", "no answer in time");
+    Body body = new Body(call.body);
+    CompletableFuture<HttpResponse<byte[]>> answer = http.sendAsync(request(url, call, headers, bearer, body, left / MS), HttpResponse.BodyHandlers.ofByteArray());
+    try {
+      try {
+        return answer.get(left / 3, TimeUnit.NANOSECONDS);
+      } catch (TimeoutException error) {
+        if (body.giveUp()) throw SeenDBException.unsent(url + ": no connection in time");
+        return answer.get(deadline + LATER - System.nanoTime(), TimeUnit.NANOSECONDS);
+      }
+    } catch (TimeoutException error) {
+      throw SeenDBException.none("timeout", "no answer in time");
+    } catch (ExecutionException error) {
+      throw failureOf(url, error.getCause(), body);
+    } catch (InterruptedException error) {
+      throw interrupted();
+    } finally {
+      answer.cancel(true); // what is done stays
+    }
+  }
+
+  private static HttpRequest request(String url, Call call, Map<String, String> headers, String bearer, Body body, long leftMs) {
+    String query = call.query.entrySet().stream().map(one -> one.getKey() + "=" + encoded(one.getValue())).collect(Collectors.joining("&"));
+    try {
+      HttpRequest.Builder builder = HttpRequest.newBuilder(URI.create(url + call.path + (query.isEmpty() ? "" : "?" + query)))
+          .header("SeenDB-Timeout-Ms", String.valueOf(leftMs))
+          .method(call.method, body);
+      headers.forEach(builder::header);
+      if (call.contentType != null) builder.header("Content-Type", call.contentType);
+      if (bearer != null) builder.header("Authorization", "Bearer " + bearer);
+      return builder.build();
+    } catch (IllegalArgumentException error) {
+      throw SeenDBException.refuse("", "no request can be made: " + error.getMessage());
+    }
+  }
+
+  private static SeenDBException failureOf(String url, Throwable error, Body body) {
+    String told = url + ": " + error;
+    if (body.giveUp()) return SeenDBException.unsent(told);
+    String message = String.valueOf(error.getMessage());
+    boolean ended = error.getCause() instanceof EOFException || message.contains("EOF");
+    boolean malformed = !(error instanceof IOException) || error instanceof ProtocolException || error.getCause() instanceof ProtocolException
+        || error.getCause() instanceof NumberFormatException || message.contains("Invalid status line");
+    return SeenDBException.none(malformed && !ended ? "protocol" : "unavailable", told);
+  }
+
+  private static SeenDBException interrupted() {
+    Thread.currentThread().interrupt();
+    return SeenDBException.none("interrupted", "the thread was interrupted");
+  }
+
+  // ---- A call ----
 
   /** The answer of 2xx or 422, with second tries where they are allowed. */
   HttpResponse<byte[]> ask(Call call) {
     long began = System.nanoTime();
     long deadline = began + (call.timeout == null ? options.timeout : call.timeout).toNanos();
-    String position = call.user == null ? null : positions.get(call.user.toString());
+    String position = call.user == null ? null : positions.of(call.user.toString());
     learn(deadline);
     synchronized (this) {
       budget = Math.min(MOST, budget + SHARE);
     }
     int status = 0;
     int attempt = 0;
+    int tries = 0;
     try {
-      boolean direct = !own(call.user).isEmpty();
-      List<String> places = direct ? own(call.user) : any();
-      for (;; ++attempt) {
-        Map<String, String> headers = new java.util.HashMap<>();
+      Places places = where(call.user);
+      boolean direct = places.direct;
+      int at = 0; // in places
+      for (;;) {
+        Map<String, String> headers = new HashMap<>();
         if (position != null) headers.put("SeenDB-Position", position);
         if (attempt > 0) headers.put("SeenDB-Attempt", String.valueOf(attempt));
-        if (attempt == 0 && direct) headers.put("SeenDB-Route", "direct");
+        if (direct) headers.put("SeenDB-Route", "direct");
         SeenDBException failure;
-        boolean again;
-        long wait;
+        long wait; // ms; -1: no second try
         status = 0;
+        ++tries;
         try {
-          HttpResponse<byte[]> answer = once(places.get(attempt % places.size()), call, headers, deadline);
+          HttpResponse<byte[]> answer = once(places.urls.get(at), call, headers, deadline);
           status = answer.statusCode();
           if (status < 300 || status == 422) return answer;
           failure = errorOf(answer);
-          if (status == 421 && attempt == 0) { // the placement is old
-            synchronized (this) {
-              placementUntil = System.nanoTime() - 1;
-            }
-            learn(deadline);
-            places = own(call.user).isEmpty() ? any() : own(call.user);
+          if (status == 421 && direct) { // the placement is old: any node passes it on
+            learnSoon();
+            places = where(null);
+            direct = false;
+            at = 0;
             continue;
           }
-          again = status == 429 || status == 503;
-          wait = waitOf(attempt, answer);
+          wait = status == 429 || status == 503 ? waitOf(attempt, retryAfterMs(answer)) : -1;
         } catch (SeenDBException error) {
           failure = error;
-          again = error.code.equals("unavailable");
-          wait = places.size() > 1 ? 0 : waitOf(attempt, null);
+          if (error.unsent && at + 1 < places.urls.size()) { // nothing was done: the next one
+            ++at;
+            direct = false;
+            continue;
+          }
+          wait = error.code.equals("unavailable") ? waitOf(attempt, -1) : -1;
         }
-        if (!again || call.once || attempt >= options.retries || System.nanoTime() + wait * 1_000_000 >= deadline || !spend()) throw failure;
+        if (wait < 0 || call.once || attempt >= options.retries || System.nanoTime() + wait * MS - deadline >= 0 || !spend()) throw failure;
+        if (places.urls.size() > 1) {
+          at = (at + 1) % places.urls.size();
+          direct = false;
+        }
         try {
           Thread.sleep(wait);
         } catch (InterruptedException error) {
-          Thread.currentThread().interrupt();
-          throw failure;
+          throw interrupted();
         }
+        ++attempt;
       }
     } finally {
       String name = call.name == null ? call.method + " " + call.path : call.name;
-      options.onCall.called(name, Duration.ofNanos(System.nanoTime() - began), status, attempt + 1);
+      options.onCall.called(name, Duration.ofNanos(System.nanoTime() - began), status, tries);
     }
   }
 
@@ -197,26 +292,35 @@ final class Caller {
     return true;
   }
 
-  private static long waitOf(int attempt, HttpResponse<?> answer) {
-    long wait = 10L << attempt;
-    if (answer != null) {
-      wait = answer.headers().firstValueAsLong("SeenDB-Retry-After-Ms").orElse(answer.headers().firstValueAsLong("Retry-After").orElse(-1) * 1_000);
-      if (wait < 0) wait = 10L << attempt;
-    }
+  /** ms before the second try: as the server asked, else (-1) a little more each time; longer by up to a half. */
+  private static long waitOf(int attempt, long askedMs) {
+    long wait = askedMs < 0 ? 10L << attempt : askedMs;
     return wait + ThreadLocalRandom.current().nextLong(wait / 2 + 1);
   }
 
+  /** What the server asked for; -1: nothing, or a date. */
+  private static long retryAfterMs(HttpResponse<?> answer) {
+    long ms = number(answer, "SeenDB-Retry-After-Ms", -1);
+    long seconds = number(answer, "Retry-After", -1);
+    return ms >= 0 || seconds < 0 ? ms : seconds * 1_000;
+  }
+
+  /** A header that is a number; `none`: it is not there, or something else. */
+  static long number(HttpResponse<?> answer, String name, long none) {
+    return answer.headers().firstValue(name).filter(text -> text.matches("\\d{1,9}")).map(Long::parseLong).orElse(none);
+  }
+
   private static SeenDBException errorOf(HttpResponse<byte[]> answer) {
+    int status = answer.statusCode();
     try {
       JsonNode told = JSON.readTree(answer.body()).path("error");
-      if (told.has("code")) {
-        return new SeenDBException(told.path("code").asText(), told.path("message").asText(), told.path("field").asText(), answer.statusCode());
-      }
+      if (told.has("code")) return new SeenDBException(told.path("code").asText(), told.path("message").asText(), told.path("field").asText(), status);
     } catch (IOException error) {
       // not in SeenDB's words
     }
     String text = new String(answer.body(), StandardCharsets.UTF_8);
-    return new SeenDBException("protocol", "HTTP " + answer.statusCode() + ", and not in SeenDB's words: " + text.substring(0, Math.min(100, text.length())), "", answer.statusCode());
+    String code = status == 502 || status == 504 ? "unavailable" : "protocol"; // a proxy's
+    return new SeenDBException(code, "HTTP " + status + ", and not in SeenDB's words: " + text.substring(0, Math.min(100, text.length())), "", status);
   }
 
   static String encoded(String text) {

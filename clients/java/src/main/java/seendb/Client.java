@@ -22,7 +22,8 @@ public final class Client {
   private static final int FETCHED_MOST = 10_000;
   private static final double FIRST_SHARE = 0.5;
   private static final double SHARE_MOST = 0.95;
-  private static final Set<String> AWAY = Set.of("timeout", "unavailable", "overloaded", "busy");
+  private static final Set<String> REPEATABLE = Set.of("GET", "HEAD", "PUT", "DELETE");
+  private static final Set<String> AWAY = Set.of("timeout", "unavailable", "overloaded", "busy", "rate_limited");
 
   /** What fillPage does where the answer is degraded, or there is none in time. */
   public enum WhenDegraded {
@@ -50,7 +51,7 @@ public final class Client {
 
   /** Any route: the answer's JSON. A POST is made once. */
   public JsonNode call(String method, String path, Object body) {
-    return json(caller.ask(new Caller.Call(null, method, path, Map.of(), body == null ? null : bytes(body), body == null ? null : "application/json", null, null, method.equals("POST"))));
+    return json(caller.ask(new Caller.Call(null, method, path, Map.of(), body == null ? null : bytes(body), body == null ? null : "application/json", null, null, !REPEATABLE.contains(method))));
   }
 
   /** Throws RefusedException where every play was refused; of some: Recorded.refusals. */
@@ -97,7 +98,7 @@ public final class Client {
   }
 
   private void note(HttpResponse<byte[]> answer, Set<String> users) {
-    answer.headers().firstValue("SeenDB-Position").ifPresent(position -> users.forEach(user -> caller.positions.change(user, before -> position)));
+    answer.headers().firstValue("SeenDB-Position").ifPresent(position -> caller.positions.note(users, position));
   }
 
   /** Which items the user has not seen. Integers alone go in binary. */
@@ -115,7 +116,8 @@ public final class Client {
     if (asked.record()) wanted.put("record", true);
     if (asked.verify()) wanted.put("verify", true);
     if (asked.orFail()) wanted.put("on_error", "fail");
-    if (asked.within() != null) wanted.put("deadline_ms", asked.within().toMillis());
+    Duration within = asked.within() != null ? asked.within() : (asked.timeout() == null ? caller.timeout() : asked.timeout()).multipliedBy(4).dividedBy(5);
+    wanted.put("deadline_ms", Math.max(1, within.toMillis()));
     boolean binary = !asked.explain() && !items.isEmpty() && items.stream().allMatch(Id::isNumber) && exclude.stream().allMatch(Id::isNumber);
     if (binary) return filterBinary(asked, items, exclude, wanted);
     wanted.put("user", asked.user());
@@ -126,7 +128,7 @@ public final class Client {
     Map<String, Id> given = new HashMap<>();
     items.forEach(item -> given.putIfAbsent(item.toString(), item));
     List<Id> unseen = new ArrayList<>();
-    told.path("unseen").forEach(one -> unseen.add(given.get(one.asText())));
+    told.path("unseen").forEach(one -> unseen.add(given.getOrDefault(one.asText(), Id.of(one.asText()))));
     List<String> missing = new ArrayList<>();
     told.path("missing").forEach(one -> missing.add(one.asText()));
     Map<String, String> reasons = new LinkedHashMap<>();
@@ -145,8 +147,8 @@ public final class Client {
     if (!exclude.isEmpty()) query.put("exclude", String.valueOf(exclude.size()));
     HttpResponse<byte[]> answer = caller.ask(new Caller.Call("filter", "POST", "/filter", query, body.array(), "application/octet-stream", asked.user(), asked.timeout(), false));
     byte[] bits = answer.body();
-    if (bits.length != (items.size() + 7) / 8) {
-      throw new SeenDBException("protocol", "the bitmap has another length than the items need", "", answer.statusCode());
+    if (bits.length != (items.size() + 7) / 8 || answer.headers().firstValue("SeenDB-Seen").isEmpty()) {
+      throw new SeenDBException("protocol", "the answer is no bitmap of the items", "", answer.statusCode());
     }
     List<Id> unseen = new ArrayList<>();
     for (int i = 0; i < items.size(); ++i) {
@@ -158,24 +160,27 @@ public final class Client {
   }
 
   private static int number(HttpResponse<byte[]> answer, String name) {
-    return (int) answer.headers().firstValueAsLong(name).orElse(0);
+    return (int) Caller.number(answer, name, 0);
   }
 
-  /** Up to `need` unseen candidates, best first, recorded as served in the same step. */
+  /**
+   * Up to `need` unseen candidates, best first, recorded as served in the same step, within the client's timeout. Where an answer was
+   * lost, what it had recorded is not on the page, and counts as served.
+   */
   public List<Id> fillPage(Id user, List<Id> candidates, int need, WhenDegraded degraded) {
-    return fillPage(user, candidates, need, degraded, null);
+    return fillPage(user, candidates, need, degraded, null, null);
   }
 
-  public List<Id> fillPage(Id user, List<Id> candidates, int need, WhenDegraded degraded, String collection) {
+  /** `collection` null: the default one; `timeout`: of the whole page, null: the client's. */
+  public List<Id> fillPage(Id user, List<Id> candidates, int need, WhenDegraded degraded, String collection, Duration timeout) {
+    long deadline = System.nanoTime() + (timeout == null ? caller.timeout() : timeout).toNanos();
     List<Id> page = new ArrayList<>();
     for (int at = 0; at < candidates.size() && page.size() < need; at += CHUNK) {
       List<Id> chunk = candidates.subList(at, Math.min(candidates.size(), at + CHUNK));
       try {
-        Question question = new Question(user, chunk).collection(collection).limit(need - page.size()).exclude(List.copyOf(page)).recording();
-        Filtered found = filter(question);
-        if (found.degraded() && degraded == WhenDegraded.FAIL_CLOSED) {
-          throw new SeenDBException("unavailable", "the answer is degraded: " + String.join(", ", found.missing()), "", 0);
-        }
+        Duration left = Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
+        Question question = new Question(user, chunk).collection(collection).limit(need - page.size()).exclude(List.copyOf(page)).recording().timeout(left);
+        Filtered found = filter(degraded == WhenDegraded.FAIL_CLOSED ? question.failing() : question);
         Set<String> known = found.degraded() && degraded == WhenDegraded.LAST_KNOWN ? recentOf(user) : Set.of();
         found.unseen().stream().filter(one -> !known.contains(one.toString())).forEach(page::add);
       } catch (SeenDBException error) {

@@ -15,6 +15,8 @@ public final class Options {
   public Duration timeout = Duration.ofSeconds(1);
   /** Second tries of what may be repeated; one for ten calls at most. */
   public int retries = 1;
+  /** Calls at once, for each server named; more of them wait. */
+  public int connections = 16;
   /** The URLs are nodes of one cluster: a question goes to the node that has its user. */
   public boolean cluster;
   /** Told after each call. */

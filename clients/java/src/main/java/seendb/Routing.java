@@ -3,11 +3,19 @@ package seendb;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.UnaryOperator;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Which node has a user, and what is remembered of users. */
 public final class Routing {
@@ -43,19 +51,54 @@ public final class Routing {
     private final List<List<String>> urls = new ArrayList<>();
 
     Placement(JsonNode told) {
+      if (!told.path("partitions").isInt()) throw new IllegalArgumentException("no map of a cluster");
       Map<String, String> known = new HashMap<>();
-      told.path("nodes").forEach(one -> known.put(one.path("node").asText(), one.path("url").asText()));
+      Set<String> away = new HashSet<>();
+      for (JsonNode one : told.path("nodes")) {
+        known.put(one.path("node").asText(), Caller.address(one.path("url").asText()));
+        if (!one.path("state").asText("up").equals("up")) away.add(one.path("node").asText());
+      }
       for (int i = 0; i < told.path("partitions").asInt(); ++i) urls.add(new ArrayList<>());
       for (JsonNode shard : told.path("shards")) {
-        for (JsonNode replica : shard.path("replicas")) {
-          String url = known.get(replica.path("node").asText());
-          if (url != null) urls.get(shard.path("partition").asInt()).add(url);
-        }
+        List<String> nodes = new ArrayList<>();
+        shard.path("replicas").forEach(one -> nodes.add(one.path("node").asText()));
+        nodes.retainAll(known.keySet());
+        nodes.sort(Comparator.comparing(away::contains)); // those that are up first, the primary before others
+        nodes.forEach(node -> urls.get(shard.path("partition").asInt()).add(known.get(node)));
       }
     }
 
     List<String> urlsOf(Id user) {
       return urls.isEmpty() ? List.of() : urls.get(partitionOf(user, urls.size()));
+    }
+  }
+
+  /**
+   * Of users, the position behind their newest write here ("3:1042": partition and offset; of several partitions with commas): reads
+   * send it, and see that write.
+   */
+  static final class Positions {
+    private static final int PARTITIONS_MOST = 8; // a batch of more users than that is not read back user by user
+    private static final Pattern PART = Pattern.compile("(\\d{1,9}):(\\d{1,18})");
+    private final LastUsers<Map<Integer, Long>> of = new LastUsers<>();
+
+    void note(Collection<String> users, String position) {
+      List<MatchResult> told = PART.matcher(position).results().toList();
+      if (told.isEmpty() || told.size() > PARTITIONS_MOST) return;
+      for (String user : users) {
+        of.change(user, before -> {
+          TreeMap<Integer, Long> known = new TreeMap<>(before == null ? Map.of() : before);
+          told.forEach(part -> known.merge(Integer.valueOf(part.group(1)), Long.valueOf(part.group(2)), Math::max)); // answers may come in another order
+          while (known.size() > PARTITIONS_MOST) known.pollFirstEntry();
+          return known;
+        });
+      }
+    }
+
+    /** null: none is known. */
+    String of(String user) {
+      Map<Integer, Long> known = of.get(user);
+      return known == null ? null : known.entrySet().stream().map(part -> part.getKey() + ":" + part.getValue()).collect(Collectors.joining(","));
     }
   }
 

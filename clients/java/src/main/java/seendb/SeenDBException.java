@@ -11,12 +11,29 @@ public class SeenDBException extends RuntimeException {
   public final String field;
   /** Of the HTTP answer; 0: none came. */
   public final int status;
+  /** No server has read the request. */
+  final boolean unsent;
 
   public SeenDBException(String code, String message, String field, int status) {
+    this(code, message, field, status, false);
+  }
+
+  private SeenDBException(String code, String message, String field, int status, boolean unsent) {
     super(message);
     this.code = code;
     this.field = field;
     this.status = status;
+    this.unsent = unsent;
+  }
+
+  /** No server answered. */
+  static SeenDBException none(String code, String message) {
+    return new SeenDBException(code, message, "", 0);
+  }
+
+  /** No server could be reached. */
+  static SeenDBException unsent(String message) {
+    return new SeenDBException("unavailable", message, "", 0, true);
   }
 
   static SeenDBException refuse(String field, String message) {

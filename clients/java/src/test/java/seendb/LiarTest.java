@@ -1,33 +1,32 @@
 package seendb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
-import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Against a server that refuses, cuts, stalls and lies. */
+/** Against a server that refuses, cuts, stalls and lies (Liar). */
 class LiarTest {
   private static final String UNSEEN = says(200, "{\"unseen\":[\"v\"],\"seen\":0,\"examined\":1,\"degraded\":false}");
 
@@ -38,82 +37,6 @@ class LiarTest {
 
   private static String refusal(int status, String code, String... headers) {
     return says(status, "{\"error\":{\"code\":\"" + code + "\",\"message\":\"no\",\"field\":\"\"}}", headers);
-  }
-
-  private record Request(String line, Map<String, String> headers, String body) {}
-
-  /** Answers request after request from a list: "" closes without an answer, a text that ends in CUT is sent without that. */
-  private static final class Liar {
-    final List<Request> requests = Collections.synchronizedList(new ArrayList<>());
-    final Queue<String> texts = new ArrayDeque<>();
-    final String url;
-    private final ServerSocket server;
-
-    Liar(String... texts) {
-      this.texts.addAll(Arrays.asList(texts));
-      try {
-        server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-      } catch (IOException error) {
-        throw new UncheckedIOException(error);
-      }
-      url = "http://127.0.0.1:" + server.getLocalPort();
-      daemon(this::accept);
-    }
-
-    private static void daemon(Runnable work) {
-      Thread thread = new Thread(work);
-      thread.setDaemon(true);
-      thread.start();
-    }
-
-    private void accept() {
-      try {
-        while (true) {
-          Socket socket = server.accept();
-          daemon(() -> serve(socket));
-        }
-      } catch (IOException error) {
-        // closed
-      }
-    }
-
-    private void serve(Socket socket) {
-      try (socket) {
-        InputStream in = socket.getInputStream();
-        for (Request request = read(in); request != null; request = read(in)) {
-          requests.add(request);
-          String text;
-          synchronized (texts) {
-            text = texts.poll();
-          }
-          if ("STALL".equals(text)) Thread.sleep(20_000);
-          if (text == null || text.isEmpty()) return;
-          boolean cut = text.endsWith("CUT");
-          socket.getOutputStream().write((cut ? text.substring(0, text.length() - 3) : text).getBytes(StandardCharsets.UTF_8));
-          if (cut) return;
-        }
-      } catch (IOException | InterruptedException error) {
-        // the client went
-      }
-    }
-
-    private static Request read(InputStream in) throws IOException {
-      ByteArrayOutputStream head = new ByteArrayOutputStream();
-      while (!head.toString(StandardCharsets.UTF_8).endsWith("\r\n\r\n")) {
-        int next = in.read();
-        if (next < 0) return null;
-        head.write(next);
-      }
-      String[] lines = head.toString(StandardCharsets.UTF_8).split("\r\n");
-      Map<String, String> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-      for (int i = 1; i < lines.length; ++i) headers.put(lines[i].split(": ", 2)[0], lines[i].split(": ", 2)[1]);
-      byte[] body = in.readNBytes(Integer.parseInt(headers.getOrDefault("Content-Length", "0")));
-      return new Request(lines[0], headers, new String(body, StandardCharsets.UTF_8));
-    }
-
-    void close() throws IOException {
-      server.close();
-    }
   }
 
   private static Client client(Options options, String... urls) {
@@ -137,7 +60,7 @@ class LiarTest {
       long began = System.nanoTime();
       ask(client(new Options(), liar.url));
       assertTrue(System.nanoTime() - began >= 30_000_000);
-      assertEquals("1", liar.requests.get(1).headers.get("SeenDB-Attempt"));
+      assertEquals("1", liar.requests.get(1).headers().get("SeenDB-Attempt"));
     }
   }
 
@@ -163,9 +86,9 @@ class LiarTest {
     Liar liar = new Liar(refusal(503, "busy"), says(200, "{\"accepted\":1,\"refused\":0,\"refusals\":[]}", "SeenDB-Position: 3:7"), UNSEEN);
     Client client = client(new Options(), liar.url);
     client.recordPlays(List.of(new Play(Id.of("u"), Id.of("v"))));
-    assertEquals(liar.requests.get(0).body, liar.requests.get(1).body);
+    assertEquals(liar.requests.get(0).body(), liar.requests.get(1).body());
     ask(client);
-    assertEquals("3:7", liar.requests.get(2).headers.get("SeenDB-Position"));
+    assertEquals("3:7", liar.requests.get(2).headers().get("SeenDB-Position"));
   }
 
   @Test
@@ -184,19 +107,101 @@ class LiarTest {
   @Test
   void aServerThatStallsCostsTheTimeout() {
     Options short_ = new Options();
-    short_.timeout = Duration.ofMillis(500);
+    short_.timeout = Duration.ofSeconds(2);
     long began = System.nanoTime();
     fails("timeout", () -> ask(client(short_, new Liar("STALL").url)));
     assertTrue(System.nanoTime() - began < 15_000_000_000L);
   }
 
   @Test
-  void theNextServerIsAskedWhereOneIsAway() throws IOException {
+  void aBodyThatStallsCostsTheTimeoutAndTheConnection() throws InterruptedException {
+    Options short_ = new Options();
+    short_.timeout = Duration.ofSeconds(2);
+    Liar liar = new Liar(UNSEEN.substring(0, UNSEEN.length() - 5));
+    long began = System.nanoTime();
+    fails("timeout", () -> ask(client(short_, liar.url)));
+    assertTrue(System.nanoTime() - began < 10_000_000_000L);
+    for (int i = 0; i < 200 && liar.ended.get() == 0; ++i) Thread.sleep(50);
+    assertEquals(1, liar.ended.get());
+  }
+
+  @Test
+  void aServerThatIsGoneCostsNoCall() throws IOException {
     Liar gone = new Liar();
     gone.close();
-    Client client = client(new Options(), gone.url, new Liar(UNSEEN, UNSEEN, UNSEEN).url);
-    for (int i = 0; i < 3; ++i) ask(client);
-    fails("unavailable", () -> ask(client(new Options(), gone.url)));
+    Liar there = new Liar(Collections.nCopies(100, UNSEEN).toArray(String[]::new));
+    Options options = new Options();
+    options.retries = 0;
+    AtomicInteger tries = new AtomicInteger();
+    options.onCall = (name, took, status, count) -> tries.addAndGet(count);
+    Client client = client(options, gone.url, there.url);
+    for (int i = 0; i < 99; ++i) ask(client);
+    assertTrue(tries.get() < 150, () -> "it comes last for a while: " + tries);
+    client.call("POST", "/once", null); // nothing was sent, so that may move on too
+    assertTrue(there.headers("SeenDB-Attempt").stream().allMatch(one -> one == null));
+    fails("unavailable", () -> ask(client(options, gone.url)));
+  }
+
+  @Test
+  void aServerThatTakesNoConnectionCostsAThirdOfTheTime() throws IOException {
+    try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      List<Socket> waiting = new ArrayList<>();
+      try {
+        for (int i = 0; i < 8; ++i) {
+          waiting.add(new Socket());
+          waiting.get(i).connect(full.getLocalSocketAddress(), 200);
+        }
+      } catch (SocketTimeoutException error) {
+        // full
+      }
+      Options options = new Options();
+      options.timeout = Duration.ofSeconds(6);
+      options.retries = 0;
+      long began = System.nanoTime();
+      ask(new Client(options, "http://127.0.0.1:" + full.getLocalPort(), new Liar(UNSEEN).url));
+      assertTrue(System.nanoTime() - began >= 1_900_000_000L);
+      for (Socket socket : waiting) socket.close();
+    }
+  }
+
+  @Test
+  void whatMustNotBeDoubledIsNotSentAgain() {
+    Liar liar = new Liar(UNSEEN, "", UNSEEN, "", UNSEEN); // the second and fourth break the connection that was kept
+    Client client = client(new Options(), liar.url);
+    ask(client);
+    fails("unavailable", () -> client.call("POST", "/once", Map.of()));
+    assertEquals(2, liar.requests.size());
+    ask(client);
+    ask(client);
+    assertEquals(5, liar.requests.size());
+  }
+
+  @Test
+  void moreCallsThanConnectionsWait() {
+    Liar liar = new Liar(Collections.nCopies(12, UNSEEN).toArray(String[]::new));
+    liar.delayMs = 20;
+    Options options = new Options();
+    options.connections = 2;
+    Client client = client(options, liar.url);
+    IntStream.range(0, 12).mapToObj(i -> CompletableFuture.runAsync(() -> ask(client), one -> new Thread(one).start())).toList().forEach(CompletableFuture::join);
+    assertEquals(12, liar.requests.size());
+    assertTrue(liar.most.get() <= 2, () -> "" + liar.most);
+  }
+
+  @Test
+  void aDateToRetryAfterIsNoNumber() {
+    Liar liar = new Liar(refusal(503, "busy", "Retry-After: Fri, 27 Nov 2026 05:00:00 GMT"), UNSEEN);
+    ask(client(new Options(), liar.url));
+    assertEquals(2, liar.requests.size());
+  }
+
+  @Test
+  void anEmptyTokenFileIsNamed(@TempDir Path folder) throws IOException {
+    Options options = new Options();
+    options.tokenFile = Files.createFile(folder.resolve("token"));
+    SeenDBException error = assertThrows(SeenDBException.class, () -> ask(client(options, new Liar(UNSEEN).url)));
+    assertEquals("invalid_argument", error.code);
+    assertTrue(error.getMessage().contains("has no token"), error.getMessage());
   }
 
   @Test
@@ -210,24 +215,75 @@ class LiarTest {
       Files.setLastModifiedTime(options.tokenFile, FileTime.fromMillis(token.length() * 1_000L));
       ask(client);
     }
-    assertEquals(List.of("Bearer first", "Bearer second"), liar.requests.stream().map(one -> one.headers.get("Authorization")).toList());
+    assertEquals(List.of("Bearer first", "Bearer second"), liar.headers("Authorization"));
   }
 
-  @Test
-  void aClustersNodeIsAskedDirectly() {
-    Liar liar = new Liar();
-    StringBuilder shards = new StringBuilder();
-    for (int p = 0; p < 4; ++p) shards.append(p == 0 ? "" : ",").append("{\"partition\":").append(p).append(",\"replicas\":[{\"node\":\"n1\"}]}");
-    String view = says(200, "{\"partitions\":4,\"placement_offset\":1,\"nodes\":[{\"node\":\"n1\",\"url\":\"" + liar.url + "\"}],\"shards\":[" + shards + "]}");
-    liar.texts.addAll(List.of(view, UNSEEN, refusal(421, "other_node"), view, UNSEEN));
+  /** What GET /cluster says of four partitions, each with the nodes of these URLs, n0 first. */
+  private static String view(List<String> states, List<String> urls) {
+    List<String> nodes = new ArrayList<>();
+    List<String> replicas = new ArrayList<>();
+    for (int n = 0; n < urls.size(); ++n) {
+      nodes.add("{\"node\":\"n" + n + "\",\"url\":\"" + urls.get(n) + "\",\"state\":\"" + states.get(n) + "\"}");
+      replicas.add("{\"node\":\"n" + n + "\"}");
+    }
+    List<String> shards = IntStream.range(0, 4).mapToObj(p -> "{\"partition\":" + p + ",\"replicas\":[" + String.join(",", replicas) + "]}").toList();
+    return says(200, "{\"partitions\":4,\"placement_offset\":1,\"nodes\":[" + String.join(",", nodes) + "],\"shards\":[" + String.join(",", shards) + "]}");
+  }
+
+  private static Options cluster() {
     Options options = new Options();
     options.cluster = true;
     options.retries = 0;
-    Client client = client(options, liar.url);
+    return options;
+  }
+
+  @Test
+  void aNodeThatHasNotTheUserIsNotAskedDirectlyAgain() throws InterruptedException {
+    Liar liar = new Liar();
+    String view = view(List.of("up"), List.of(liar.url));
+    liar.texts.addAll(List.of(view, UNSEEN, refusal(421, "other_node"), UNSEEN, view, UNSEEN));
+    Client client = client(cluster(), liar.url);
     ask(client);
     ask(client);
-    assertEquals(List.of("/cluster", "/filter", "/filter", "/cluster", "/filter"), liar.requests.stream().map(one -> one.line.split(" ")[1]).toList());
-    assertEquals(Arrays.asList(null, "direct", "direct", null, null), liar.requests.stream().map(one -> one.headers.get("SeenDB-Route")).toList());
+    assertEquals(List.of("/cluster", "/filter", "/filter", "/filter"), liar.paths());
+    assertEquals(Arrays.asList(null, "direct", "direct", null), liar.headers("SeenDB-Route"));
+    assertEquals(Arrays.asList(null, null, null, null), liar.headers("SeenDB-Attempt"));
+    Thread.sleep(1_100); // no sooner is the placement asked for again
+    ask(client);
+    assertEquals(List.of("/cluster", "/filter"), liar.paths().subList(4, 6));
+    assertEquals("direct", liar.requests.get(5).headers().get("SeenDB-Route"));
+  }
+
+  @Test
+  void nodesThatAreUpComeFirst() {
+    Liar down = new Liar();
+    Liar up = new Liar(UNSEEN);
+    Liar seed = new Liar(view(List.of("down", "up"), List.of(down.url, up.url)));
+    ask(client(cluster(), seed.url));
+    assertEquals(List.of("direct"), up.headers("SeenDB-Route"));
+    assertEquals(List.of(), down.requests);
+  }
+
+  @Test
+  void aNodeThatIsGoneIsPassedOver() throws IOException {
+    Liar gone = new Liar();
+    gone.close();
+    Liar other = new Liar(UNSEEN, UNSEEN);
+    Liar seed = new Liar(view(List.of("up", "up"), List.of(gone.url, other.url)), UNSEEN);
+    Client client = client(cluster(), seed.url);
+    ask(client);
+    ask(client);
+    assertEquals(Arrays.asList((String) null), other.headers("SeenDB-Route"));
+    assertEquals(List.of("/cluster", "/filter"), seed.paths()); // whose turn it is while the node is away
+  }
+
+  @Test
+  void aPlacementThatIsNoneLeavesTheFormer() {
+    for (String view : List.of(says(200, "<html>"), says(503, "{}"), says(200, "{}"), view(List.of("up"), List.of("ftp://nowhere")), "SSH-2.0-OpenSSH\r\n\r\nCUT")) {
+      Liar liar = new Liar(view, UNSEEN);
+      ask(client(cluster(), liar.url));
+      assertEquals(List.of("/cluster", "/filter"), liar.paths());
+    }
   }
 
   @Test
@@ -241,6 +297,65 @@ class LiarTest {
     assertEquals(Id.of("b", "d"), client.fillPage(Id.of("u"), candidates, 2, Client.WhenDegraded.LAST_KNOWN));
     assertEquals(Id.of("a", "b"), client.fillPage(Id.of("u"), candidates, 2, Client.WhenDegraded.FAIL_OPEN));
     fails("busy", () -> client.fillPage(Id.of("u"), candidates, 2, Client.WhenDegraded.FAIL_CLOSED));
+  }
+
+  @Test
+  void aPageIsFilledWhereAProxyOrALimitRefuses() {
+    for (String answer : List.of(refusal(429, "rate_limited"), says(502, "<html>"), says(504, ""))) {
+      Options options = new Options();
+      options.retries = 0;
+      assertEquals(List.of(Id.of("a")), client(options, new Liar(answer).url).fillPage(Id.of("u"), Id.of("a", "b"), 1, Client.WhenDegraded.FAIL_OPEN));
+    }
+  }
+
+  @Test
+  void aPageThatFailsClosedSaysSo() {
+    String bits = "HTTP/1.1 200 X\r\nContent-Length: 1\r\nSeenDB-Seen: 0\r\nSeenDB-Examined: 1\r\nSeenDB-Degraded: 0\r\n\r\n\u0001";
+    Liar liar = new Liar(bits, says(200, "{\"unseen\":[\"a\"]}"), bits);
+    Client client = client(new Options(), liar.url);
+    client.fillPage(Id.of("u"), List.of(Id.of(7)), 1, Client.WhenDegraded.FAIL_CLOSED);
+    client.fillPage(Id.of("u"), List.of(Id.of("a")), 1, Client.WhenDegraded.FAIL_CLOSED);
+    client.fillPage(Id.of("u"), List.of(Id.of(7)), 1, Client.WhenDegraded.FAIL_OPEN);
+    assertTrue(liar.paths().get(0).contains("on_error=fail"), liar.paths().get(0));
+    assertTrue(liar.requests.get(1).body().contains("\"on_error\":\"fail\""));
+    assertTrue(!liar.paths().get(2).contains("on_error"));
+    int deadlineMs = Integer.parseInt(liar.paths().get(0).replaceAll(".*deadline_ms=(\\d+).*", "$1"));
+    assertTrue(deadlineMs > 4_000 && deadlineMs <= 8_000, () -> "four fifths of 10 s: " + deadlineMs);
+  }
+
+  @Test
+  void theTimeoutIsOfTheWholePage() {
+    List<Id> candidates = IntStream.range(0, 3_000).mapToObj(i -> Id.of("c" + i)).toList();
+    Liar liar = new Liar(says(200, "{\"unseen\":[\"c0\"]}"), says(200, "{\"unseen\":[]}"), "STALL");
+    liar.delayMs = 300;
+    assertEquals(Id.of("c0", "c2000"), client(new Options(), liar.url).fillPage(Id.of("u"), candidates, 2, Client.WhenDegraded.FAIL_OPEN, null, Duration.ofSeconds(2)));
+    List<Integer> left = liar.headers("SeenDB-Timeout-Ms").stream().map(Integer::valueOf).toList();
+    assertTrue(left.get(0) <= 2_000 && left.get(1) <= left.get(0) - 300 && left.get(2) <= left.get(1) - 300, left::toString);
+  }
+
+  @Test
+  void numbersBeyondADoubleGoAsText() {
+    Id big = Id.of((1L << 53) + 1);
+    for (String told : List.of("\"9007199254740993\"", "9007199254740993")) {
+      Liar liar = new Liar(says(200, "{\"unseen\":[" + told + "]}"));
+      List<Id> unseen = client(new Options(), liar.url).filter(Id.of(-1L), List.of(big, Id.of("v"))).unseen();
+      assertEquals(List.of(big), unseen);
+      assertTrue(unseen.get(0).isNumber());
+      assertTrue(liar.requests.get(0).body().contains("[\"9007199254740993\",\"v\"]"), liar.requests.get(0).body());
+      assertTrue(liar.requests.get(0).body().contains("\"18446744073709551615\""), liar.requests.get(0).body());
+    }
+  }
+
+  @Test
+  void aPositionIsTheNewestOfEachPartition() {
+    Routing.Positions positions = new Routing.Positions();
+    for (String told : List.of("3:1042", "5:7", "3:999,5:6", "", "what", "1:1,2:1,3:9999,4:1,5:1,6:1,7:1,8:1,9:1")) positions.note(List.of("u", "w"), told);
+    assertEquals("3:1042,5:7", positions.of("u"));
+    for (int p = 10; p < 20; ++p) positions.note(List.of("u"), p + ":1");
+    assertEquals(8, positions.of("u").split(",").length);
+    for (int i = 0; i < 10_000; ++i) positions.note(List.of("x" + i), "0:1");
+    assertNull(positions.of("u"));
+    assertEquals("0:1", positions.of("x0"));
   }
 
   @Test
