@@ -64,7 +64,7 @@ WAITING = ("ingest.", "transfer.moves.py", "replica.", "router.", "cluster.comma
 CLUSTERS = ("router.any_node.py", "router.campaign.py", "router.cuts.py", "router.faults.py", "router.kills.py")
 
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
+ONLY_ALL = ("router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
             "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py", "migration.logs.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day
