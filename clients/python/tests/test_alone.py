@@ -36,6 +36,9 @@ class RoutingTest(unittest.TestCase):
         for position in ("3:10", "3:9", "5:2", "no position", ""):
             positions.note(["a"], position)
         self.assertEqual(positions.of("a"), "3:10,5:2")
+        for partition in (9, 8, 7, 6, 5, 4, 3, 2, 1):  # the newest is kept, whichever it is
+            positions.note(["a"], "%d:20" % partition)
+        self.assertEqual(positions.of("a"), ",".join("%d:20" % partition for partition in range(1, 9)))
         positions.note(["b"], ",".join("%d:1" % partition for partition in range(9)))
         self.assertIsNone(positions.of("b"))
 

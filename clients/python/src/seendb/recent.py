@@ -7,7 +7,7 @@ USERS = 10_000
 HOUR_S = 3_600
 
 
-class _Last:
+class LastUsers:
     """The last so many users, and something of each."""
 
     def __init__(self, most=USERS):
@@ -20,7 +20,7 @@ class _Last:
             del self._of[next(iter(self._of))]
 
 
-class Recent(_Last):
+class Recent(LastUsers):
     """What was recorded for a user within the last hour."""
 
     def note(self, user, items, now=None):
@@ -36,7 +36,7 @@ class Recent(_Last):
             return {item for at, item in self._of.get(str(user), []) if at > now - HOUR_S}
 
 
-class Shares(_Last):
+class Shares(LastUsers):
     """The share of a search's candidates that a user has seen, a moving mean."""
 
     MOST = 0.95

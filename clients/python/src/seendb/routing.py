@@ -1,6 +1,6 @@
 """Which node has a user: murmur2, as Kafka's producers in Java partition."""
 
-import threading
+from .recent import LastUsers
 
 _MASK = 0xFFFFFFFF
 _M = 0x5BD1E995
@@ -45,16 +45,11 @@ class Map:
         return self._urls[partition_of(user, self.partitions)]
 
 
-class Positions:
+class Positions(LastUsers):
     """Of users, the position behind their newest write here ("3:1042": partition and offset; of several
-    partitions with commas): reads send it, and see that write. The last `most` users. Threads: any."""
+    partitions with commas): reads send it, and see that write."""
 
     PARTS = 8  # a batch of more users than that is not read back user by user
-
-    def __init__(self, most=10_000):
-        self._most = most
-        self._of = {}
-        self._lock = threading.Lock()
 
     def note(self, users, position):
         told = dict(part.split(":") for part in position.split(",") if ":" in part)
@@ -62,13 +57,12 @@ class Positions:
             return
         with self._lock:
             for user in {str(user) for user in users}:
-                known = dict(part.split(":") for part in self._of.pop(user, "").split(",") if part)
+                known = dict(self._of.get(user, {}))
                 for partition, offset in told.items():  # answers may come in another order
-                    known[partition] = max(known.get(partition, "0"), offset, key=int)
-                newest = sorted(known.items())[-self.PARTS:]
-                self._of[user] = ",".join("%s:%s" % part for part in newest)
-            while len(self._of) > self._most:
-                del self._of[next(iter(self._of))]
+                    known[partition] = max(known.pop(partition, "0"), offset, key=int)
+                newest = list(known.items())[-self.PARTS:]  # what was noted last comes last
+                self._put(user, dict(newest))
 
     def of(self, user):
-        return self._of.get(str(user))
+        known = self._of.get(str(user))
+        return known and ",".join("%s:%s" % part for part in sorted(known.items()))

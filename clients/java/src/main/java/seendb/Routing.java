@@ -87,9 +87,13 @@ public final class Routing {
       if (told.isEmpty() || told.size() > PARTITIONS_MOST) return;
       for (String user : users) {
         of.change(user, before -> {
-          TreeMap<Integer, Long> known = new TreeMap<>(before == null ? Map.of() : before);
-          told.forEach(part -> known.merge(Integer.valueOf(part.group(1)), Long.valueOf(part.group(2)), Math::max)); // answers may come in another order
-          while (known.size() > PARTITIONS_MOST) known.pollFirstEntry();
+          Map<Integer, Long> known = new LinkedHashMap<>(before == null ? Map.of() : before);
+          for (MatchResult part : told) { // answers may come in another order
+            Long earlier = known.remove(Integer.valueOf(part.group(1))); // the one that was noted last comes last
+            long offset = Long.parseLong(part.group(2));
+            known.put(Integer.valueOf(part.group(1)), earlier == null ? offset : Math.max(earlier, offset));
+          }
+          while (known.size() > PARTITIONS_MOST) known.remove(known.keySet().iterator().next());
           return known;
         });
       }
@@ -98,7 +102,7 @@ public final class Routing {
     /** null: none is known. */
     String of(String user) {
       Map<Integer, Long> known = of.get(user);
-      return known == null ? null : known.entrySet().stream().map(part -> part.getKey() + ":" + part.getValue()).collect(Collectors.joining(","));
+      return known == null ? null : new TreeMap<>(known).entrySet().stream().map(part -> part.getKey() + ":" + part.getValue()).collect(Collectors.joining(","));
     }
   }
 
