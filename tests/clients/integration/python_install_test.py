@@ -3,37 +3,24 @@
 import os
 import subprocess
 import sys
-import tempfile
-import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
-from seendb_client import ROOT, Server  # noqa: E402
-
-FOLDER = os.path.join(ROOT, "clients", "python")
-SKIPPED = 77
+from language_case import ROOT, LanguageCase, main
 
 
-class InstalledTest(unittest.TestCase):
+class InstalledTest(LanguageCase):
 
     def test_installed_with_numpy(self):
-        with tempfile.TemporaryDirectory() as folder, Server() as server:
-            subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
-            python = os.path.join(folder, "bin", "python")
-            sources = os.path.join(folder, "sources")  # setuptools writes beside what it builds
-            subprocess.run(["cp", "-r", FOLDER, sources], check=True)
-            installed = subprocess.run([python, "-m", "pip", "install", "-q", sources + "[numpy]"],
-                                       capture_output=True, text=True, timeout=600, check=False)
-            if installed.returncode != 0:
-                self.skipTest("pip can't install here: " + installed.stderr[-500:])
-            environment = dict(os.environ, SEENDB_URL="http://127.0.0.1:%d" % server.port,
-                               SEENDB_INSTALLED="1")
-            done = subprocess.run([python, "-B", "-m", "unittest", "discover", "-p", "test_*.py"],
-                                  cwd=os.path.join(FOLDER, "tests"), env=environment,
-                                  capture_output=True, text=True, timeout=600, check=False)
-            self.assertEqual(done.returncode, 0, done.stderr[-8000:])
-            self.assertNotIn("skipped", done.stderr)
+        environment = os.path.join(self.folder, "environment")
+        subprocess.run([sys.executable, "-m", "venv", environment], check=True, timeout=120)
+        python = os.path.join(environment, "bin", "python")
+        installed = self.attempt("python", [python, "-m", "pip", "install", "-q", ".[numpy]"])
+        if installed.returncode != 0:
+            self.skipTest("pip can't install here: " + installed.stderr[-500:])
+        tests = os.path.join(ROOT, "clients", "python", "tests")
+        done = self.run_there("python", [python, "-B", "-m", "unittest", "discover", "-p", "test_*.py", "-s", tests],
+                              {"SEENDB_INSTALLED": "1"})
+        self.assertNotIn("skipped", done.stderr)
 
 
 if __name__ == "__main__":
-    ended = unittest.main(exit=False).result
-    sys.exit(1 if not ended.wasSuccessful() else SKIPPED if ended.skipped else 0)
+    main()

@@ -32,14 +32,22 @@ class ClusterClientTest(ClusterNodes):
     def url(server):
         return "http://127.0.0.1:%d" % server.port
 
-    def unseen(self, user):
-        """The whole answer's; nothing where there is none yet."""
+    def whole(self, call):
+        """The whole answer; nothing where there is none yet."""
         try:
-            found = self.c.filter(user, ITEMS)
+            answer = call()
         except seendb.Error as error:
             self.assertIn(error.code, ("unavailable", "busy", "timeout", "overloaded"), error)
             return None
-        return None if found.degraded else (found.unseen,)
+        return None if getattr(answer, "degraded", False) else answer
+
+    def recorded(self, user, item):
+        answer = self.whole(lambda: self.c.record_plays([(user, item)]))
+        return answer is not None and answer.accepted == 1
+
+    def unseen(self, user):
+        answer = self.whole(lambda: self.c.filter(user, ITEMS))
+        return None if answer is None else (answer.unseen,)
 
     def test_as_a_caller_does(self):
         for number, user in enumerate(USERS):
@@ -51,7 +59,6 @@ class ClusterClientTest(ClusterNodes):
         own = self.c._caller._map
         self.assertEqual(own.partitions, PARTITIONS)
         self.assertEqual({url for user in USERS for url in own.urls_of(user)}, {self.url(n) for n in self.nodes})
-        self.calls.clear()
         eventually(self.all_at_first, timeout=60)
 
         self.calls.clear()
@@ -61,13 +68,6 @@ class ClusterClientTest(ClusterNodes):
             expected = [v for v in ITEMS if v != ITEMS[number % len(ITEMS)]]
             self.assertEqual(eventually(lambda: self.unseen(user), timeout=60), (expected,))
         self.assertGreater(max(tries for _, _, _, tries in self.calls), 1)  # of the first user, at least
-
-    def recorded(self, user, item):
-        try:
-            return self.c.record_plays([(user, item)]).accepted == 1
-        except seendb.Error as error:
-            self.assertIn(error.code, ("unavailable", "busy", "timeout", "overloaded"), error)
-            return False
 
     def all_at_first(self):
         """Whether every question was answered at its first try, as a direct one."""
