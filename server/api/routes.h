@@ -53,8 +53,8 @@ struct Route {
                                               Status* refusal) = nullptr;
   bool takes_json = false;                       ///< a body is read as JSON
   std::span<const std::string_view> query = {};  ///< parameters allowed
-  /// The parameters allowed besides beside a body of application/octet-stream; none: it is not
-  /// taken.
+  /// Further parameters, allowed with a body of application/octet-stream; none: the route takes no
+  /// such body.
   std::span<const std::string_view> binary_query = {};
   bool streams_answer = false;  ///< `stream` answers, whatever comes as a body
   Compress compress = Compress::kIfGet;

@@ -30,8 +30,7 @@ bool UnsafeIntegers::Count(uint64_t count, Time now, uint64_t* since) {
 Status RefuseUnsafeInteger() {
   return Status::InvalidArgument(
       "a number beyond 2^53, which callers that keep numbers as doubles can't send as they mean "
-      "it: "
-      "send it as text (the setting unsafe_integers)");
+      "it: send it as text (the setting unsafe_integers)");
 }
 
 }  // namespace seendb::api
