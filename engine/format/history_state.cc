@@ -153,11 +153,11 @@ void ReadPayloadV1(Reader* in, HistoryState* state) {
   ReadValue(in, kDuration, &state->duration_s.value);
   ReadValue(in, kDevice, &state->device.value);
   ReadValue(in, kFields, &state->fields.value);
-  const auto time_of = [&](bool says) { return says && in->ok() ? state->at_ms : kNoTimeMs; };
-  state->progress_s.said_ms = time_of(state->progress_s.value != 0);
-  state->duration_s.said_ms = time_of(state->duration_s.value != 0);
-  state->device.said_ms = time_of(!state->device.value.empty());
-  state->fields.said_ms = time_of(!state->fields.value.empty());
+  ForEachWord(state, [&](uint8_t, auto* word) {
+    if (word->value == decltype(word->value){}) return;
+    word->said_ms = state->at_ms;
+    if (!word->said()) in->Fail();  // a report has a time
+  });
 }
 
 }  // namespace seendb

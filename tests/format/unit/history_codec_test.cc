@@ -81,6 +81,21 @@ TEST(HistoryCodec, WhatMergesSetAsideRoundTrips) {
   EXPECT_EQ(NewerText(newer), "history entry version 3 is newer than this software (2)");
 }
 
+// The time of what never was, which a report cannot have (found by fuzzing).
+TEST(HistoryCodec, WordsOfNoTimeAreMalformed) {
+  const std::string no_time = "ff ff ff ff ff ff ff ff ff 01 ";
+  HistoryValue read;
+  const auto parses = [&](Tag tag, const std::string& words) {
+    return read.Parse(Sealed(tag, test::FromHex("00 " + no_time + words)));
+  };
+  EXPECT_FALSE(parses(Tag::kHistory, "08 78 00 00"));
+  EXPECT_FALSE(parses(Tag::kHistory, "00 00 01 41 00"));
+  EXPECT_FALSE(parses(Tag::kHistoryWords, "01 08"));
+  // Nothing that was said: what a merge of damage alone leaves.
+  EXPECT_TRUE(parses(Tag::kHistory, "00 00 00 00"));
+  EXPECT_TRUE(parses(Tag::kHistoryWords, "00"));
+}
+
 // Software of version 1 met a value of version 2 and kept it whole beside its own.
 TEST(HistoryCodec, WhatOlderSoftwareSetAsideIsJoined) {
   const std::string second = Write(Report(9, 60, "tv"));
