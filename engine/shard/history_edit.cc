@@ -40,6 +40,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   const bool again = of.policy.history.deleted_items == DeletedItems::kRecommendAgain;
   const UserRecord* const settings = known.Find(user);
   UserRecord record;
+  CollectionMarks& marks = record.marks[of.name];
   std::string value;
   rocksdb::WriteBatch batch;
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -47,10 +48,10 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
     const Fingerprint fp = shard.hash.Of(items[i]);
     if (again && settings != nullptr) {
       // A play that ended an override need not be in history.
-      const auto marks = settings->marks.find(of.name);
-      if (marks != settings->marks.end()) {
-        const auto deleted = marks->second.overrides.find(fp);
-        if (deleted != marks->second.overrides.end()) {
+      const auto known_marks = settings->marks.find(of.name);
+      if (known_marks != settings->marks.end()) {
+        const auto deleted = known_marks->second.overrides.find(fp);
+        if (deleted != known_marks->second.overrides.end()) {
           at_ms = std::max(at_ms, deleted->second.at_ms);
         }
       }
@@ -63,10 +64,12 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
         batch.Merge((*bucket)->states->get(), HistoryKey(user, texts[i]), value);
     if (!merged.ok()) return FromRocks(merged, "delete from history");
     // The override has the time of the call and not that of the deletion, which may lie ahead of
-    // the clock: any play after the call ends it.
-    if (again) record.marks[of.name].overrides[fp] = {asked_ms, shard.NextSequence(), false};
+    // the clock: the deletion hides what was played before the call, and nothing since.
+    if (again) marks.overrides[fp] = {asked_ms, shard.NextSequence(), false};
+    if (at_ms > asked_ms) marks.deletions_ahead[fp] = {at_ms, asked_ms};
   }
-  if (again && !items.empty()) {
+  const bool changes_record = !marks.overrides.empty() || !marks.deletions_ahead.empty();
+  if (changes_record) {
     record.forget_before_ms = oldest_ms;
     record.Encode(&value);
     shard.users.Announce(user);
@@ -77,7 +80,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   const Status written =
       FromRocks(shard.store->db()->Write(NotSynced(), &batch), "delete from history");
   shard.NoteRowWrite();
-  if (written.ok() && again) shard.users.Settle(user, record);
+  if (written.ok() && changes_record) shard.users.Settle(user, record);
   return written;
 }
 

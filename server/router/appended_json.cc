@@ -1,6 +1,8 @@
 #include "router/appended_json.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -60,7 +62,10 @@ RecordResult ToRecorded(const Json& json) {
         {one.at("index").get<uint32_t>(), ToStatus(one.at("error")),
          reason < kRefusalReasons ? static_cast<RefusalReason>(reason) : RefusalReason::kTooOld});
   }
-  recorded.refused_by = json.at("refused_by").get<std::array<uint64_t, kRefusalReasons>>();
+  // A node of another version knows fewer reasons, or more.
+  const auto refused_by = json.at("refused_by").get<std::vector<uint64_t>>();
+  const size_t known = std::min(refused_by.size(), recorded.refused_by.size());
+  std::copy_n(refused_by.begin(), known, recorded.refused_by.begin());
   recorded.outside_window = json.at("outside_window").get<uint64_t>();
   recorded.beyond_cap = json.at("beyond_cap").get<uint64_t>();
   recorded.day = json.at("day").get<std::string>();

@@ -261,6 +261,11 @@ void CheckServedAt(const Model& model, const Question& question, const FilterRes
                   std::to_string(least_ms));
 }
 
+bool IsRefused(const RecordResult& recorded, size_t index) {
+  return std::any_of(recorded.refusals.begin(), recorded.refusals.end(),
+                     [&](const Refusal& refusal) { return refusal.index == index; });
+}
+
 void CheckReport(const Model& model, const UserReport& report) {
   const bool gone = !report.erased_at_ms && model.MayBeWithoutErasure(report.user);
   if (!gone && report.erased_at_ms != model.ErasedAt(report.user)) {

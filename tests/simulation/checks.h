@@ -29,6 +29,9 @@ void CheckServedAt(const Model& model, const Question& question, const FilterRes
 bool BeyondCeiling(const Model& model, const std::string& collection, const std::string& user,
                    int64_t bucket, Engine* engine);
 
+/// Whether the answer says that the event at that place of the batch was refused.
+bool IsRefused(const RecordResult& recorded, size_t index);
+
 /// Throws a Violation where a report contradicts the model.
 void CheckReport(const Model& model, const UserReport& report);
 

@@ -109,7 +109,9 @@ void IngestCall::ExpectPart(size_t index, Expectation* expected) {
       continue;
     }
     SourceCounts& more = moves[shard].more;
-    const bool takes = model().Takes(collection, sent_[i]);
+    if (status_.ok()) sent_[i].taken = !IsRefused(result_, i);
+    const bool takes =
+        model().Takes(collection, sent_[i], served ? Model::What::kServed : Model::What::kPlay);
     ++(served ? (takes ? more.impressions_accepted : more.impressions_refused)
               : (takes ? more.plays_accepted : more.plays_refused));
     expected->fresh.push_back(sent_[i]);

@@ -63,20 +63,32 @@ int64_t Model::OldestRead(const std::string& collection) const {
   return BucketAt(policy, now_ms) - policy.window + 1;
 }
 
-bool Model::Takes(const std::string& collection, const Sent& sent, At at) const {
+Truth Model::MayTake(const std::string& collection, const Sent& sent, What what) const {
   const Policy& policy = PolicyOf(collection);
-  if (at == At::kThisMoment) return IsAfterForgotten(collection, sent);
-  if (BucketAt(policy, sent.at_ms) <= BucketAt(policy, now_ms) - int64_t{policy.retention}) {
-    return false;
+  const Truth counts = IsAfterForgotten(collection, sent);
+  if (counts == Truth::kNo || what == What::kServedNow) return counts;
+  if (BucketAt(policy, sent.at_ms) <= BucketAt(policy, now_ms) - int64_t{policy.retention} ||
+      sent.at_ms > now_ms + policy.max_future_ms) {
+    return Truth::kNo;
   }
-  return sent.at_ms <= now_ms + policy.max_future_ms && IsAfterForgotten(collection, sent);
+  const Truth refused = what == What::kPlay
+                            ? history_.Refuses(collection, sent.user, sent.item, sent.at_ms)
+                            : Truth::kNo;
+  return refused == Truth::kNo ? counts : refused == Truth::kYes ? Truth::kNo : Truth::kMaybe;
 }
 
-bool Model::IsAfterForgotten(const std::string& collection, const Sent& sent) const {
-  const std::optional<int64_t> gone[] = {ErasedAt(sent.user), ForgottenAt(collection, sent.user)};
-  return std::all_of(std::begin(gone), std::end(gone), [&](const std::optional<int64_t>& up_to_ms) {
-    return !up_to_ms || sent.at_ms > *up_to_ms;
-  });
+bool Model::Takes(const std::string& collection, const Sent& sent, What what) const {
+  const Truth taken = MayTake(collection, sent, what);
+  return taken == Truth::kMaybe ? sent.taken.value_or(true) : taken == Truth::kYes;
+}
+
+// An erasure is forgotten once nothing reaches back to it; a longer retention may do so since.
+Truth Model::IsAfterForgotten(const std::string& collection, const Sent& sent) const {
+  const std::optional<int64_t> cleared = ForgottenAt(collection, sent.user);
+  if (cleared && sent.at_ms <= *cleared) return Truth::kNo;
+  const std::optional<int64_t> erased = ErasedAt(sent.user);
+  if (!erased || sent.at_ms > *erased) return Truth::kYes;
+  return MayBeWithoutErasure(sent.user) ? Truth::kMaybe : Truth::kNo;
 }
 
 OpenCall& Model::CallOf(uint32_t shard, bool acknowledged) {
@@ -104,7 +116,7 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
   ++call_;
   days_.Play(collection, sent, acknowledged, call_);
   for (const Sent& one : sent) {
-    if (!Takes(collection, one)) continue;
+    if (!Takes(collection, one, What::kPlay)) continue;
     const HistoryModel::Verdict verdict = history_.Judge(collection, one.user, one.at_ms);
     if (verdict == HistoryModel::Verdict::kNothing) continue;
     sent_[one.user].insert(one.item);
@@ -117,12 +129,12 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
 }
 
 void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
-                  At at) {
+                  What what) {
   ++call_;
   const Policy& policy = PolicyOf(collection);
   std::set<std::string> touched;
   for (size_t i = 0; i < sent.size(); ++i) {
-    if (!Takes(collection, sent[i], at)) continue;
+    if (!Takes(collection, sent[i], what)) continue;
     sent_[sent[i].user].insert(sent[i].item);
     CallOf(sent[i].user, acknowledged);
     if (policy.served_is_seen) AddPlay(collection, sent[i], acknowledged);
@@ -211,6 +223,15 @@ void Model::Maintain() {
     oldest_ms = std::min(oldest_ms, FirstMsOf(policy, oldest));
   }
   erasures_kept_from_ms_ = std::max(erasures_kept_from_ms_, oldest_ms);
+}
+
+int64_t Model::OldestTakenMs() const {
+  int64_t oldest_ms = now_ms;
+  for (const auto& [name, policy] : policies_) {
+    const int64_t oldest = BucketAt(policy, now_ms) - policy.retention + 1;
+    oldest_ms = std::min(oldest_ms, FirstMsOf(policy, oldest));
+  }
+  return oldest_ms;
 }
 
 bool Model::MayBeWithoutErasure(const std::string& user) const {

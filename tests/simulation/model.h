@@ -35,6 +35,8 @@ struct Sent {
   int64_t at_ms = 0;
   ScriptWatch watch = {};
   std::string day = {};
+  /// What the answer says, where the model can't know.
+  std::optional<bool> taken = {};
 };
 
 /// What a filter request of one user has to go by.
@@ -95,15 +97,17 @@ class Model {
   uint64_t LowestCeiling(const std::string& collection) const { return ceilings_.at(collection); }
 
   /// What is served at this moment is taken whatever the clock shows.
-  enum class At { kGiven, kThisMoment };
+  enum class What { kPlay, kServed, kServedNow };
   /// Whether an event of that time would be taken now.
-  bool Takes(const std::string& collection, const Sent& sent, At at = At::kGiven) const;
+  Truth MayTake(const std::string& collection, const Sent& sent, What what) const;
+  /// The same; what may be taken was, unless its answer says otherwise.
+  bool Takes(const std::string& collection, const Sent& sent, What what) const;
   /// Whether served items leave anything behind: where they don't, nothing is written or synced.
   bool KeepsServed(const std::string& collection) const;
   /// Takes a call's events; those that Takes refuses leave no trace.
   void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
   void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
-             At at = At::kGiven);
+             What what = What::kServed);
   /// Takes a batch out of a log: events that are not repeated, and each shard's moves.
   void Ingest(const std::string& collection, bool served, const std::vector<Sent>& sent,
               const std::vector<std::vector<SourceMove>>& moves, bool acknowledged);
@@ -116,6 +120,8 @@ class Model {
   /// Maintenance may evict entries of history, and delete records of erasures that nothing reaches
   /// back to any more.
   void Maintain();
+  /// The time below which no collection takes anything any more.
+  int64_t OldestTakenMs() const;
   /// Whether it may have deleted the record of a user's erasure.
   bool MayBeWithoutErasure(const std::string& user) const;
   /// Forgets a user's plays and impressions in one collection.
@@ -159,7 +165,7 @@ class Model {
 
  private:
   /// Not before what an erasure, or a clear of filters, took.
-  bool IsAfterForgotten(const std::string& collection, const Sent& sent) const;
+  Truth IsAfterForgotten(const std::string& collection, const Sent& sent) const;
   struct Served {
     int64_t at_ms;
     uint64_t call;

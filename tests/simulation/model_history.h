@@ -73,6 +73,15 @@ struct Lift {
   uint64_t call = 0;   ///< that ended it, as in ItemState
 };
 
+/// A deletion that reached ahead of the clock: plays since, up to its end, are refused.
+struct DeletedAhead {
+  int64_t until_ms = 0, asked_ms = 0;
+  bool sure = true;  ///< that it was written, and reached as far
+};
+
+/// Whether something is so; of what the model can't know, it may be.
+enum class Truth { kNo, kMaybe, kYes };
+
 /// See the head of this file. Policies and the present are the model's.
 class HistoryModel {
  public:
@@ -81,6 +90,9 @@ class HistoryModel {
   /// What becomes of a play.
   enum class Verdict { kBoth, kFilterOnly, kNothing };
   Verdict Judge(const std::string& collection, const std::string& user, int64_t at_ms) const;
+  /// Whether a play is refused that would be hidden by a deletion of before.
+  Truth Refuses(const std::string& collection, const std::string& user, const std::string& item,
+                int64_t at_ms) const;
   /// A play entered history.
   void Add(const std::string& collection, const std::string& user, const std::string& item,
            ItemState state);
@@ -141,6 +153,7 @@ class HistoryModel {
   struct Of {
     std::map<std::string, std::vector<ItemState>> items;
     std::map<std::string, Lift> lifts;
+    std::map<std::string, std::vector<DeletedAhead>> ahead;
     int64_t covered_sure_ms = INT64_MIN, covered_maybe_ms = INT64_MIN;
   };
   struct OpenItem {
@@ -168,6 +181,7 @@ class HistoryModel {
   std::map<std::string, int64_t>
       incomplete_to_;  // collection: plays up to then may have been missed
   std::map<uint32_t, std::set<OpenItem>> open_;  // shard
+  int64_t forgotten_below_ms_ = INT64_MIN;       // deletions ahead that ended before may be
 };
 
 }  // namespace seendb::simulation

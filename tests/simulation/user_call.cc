@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simulation/checks.h"
 #include "simulation/checks_days.h"
 
 namespace seendb::simulation {
@@ -92,21 +93,22 @@ Status UserCall::AccountRecord(bool alone) {
   const std::string& collection = operation_.collection;
   std::vector<Sent> sent;
   std::vector<uint32_t> refused;
-  for (const ScriptEvent& event : operation_.events) {
-    sent.push_back({event.user, event.item, event.at_ms.value_or(model().now_ms),
-                    event.watch.value_or(ScriptWatch{}), event.day});
-    if (!model().Takes(collection, sent.back())) {
-      refused.push_back(static_cast<uint32_t>(sent.size() - 1));
-    }
-  }
   const bool plays = operation_.verb == Verb::kPlay;
   const bool ok = status_.ok();
+  for (const ScriptEvent& event : operation_.events) {
+    const auto index = static_cast<uint32_t>(sent.size());
+    sent.push_back({event.user, event.item, event.at_ms.value_or(model().now_ms),
+                    event.watch.value_or(ScriptWatch{}), event.day});
+    if (ok) sent.back().taken = !IsRefused(recorded_, index);
+    if (!model().Takes(collection, sent.back(), What())) refused.push_back(index);
+  }
   if (status_.code() == StatusCode::kBusy) {
     ++world_->expected.busy;
     if (alone) world_->CheckFull();
     return status_;
   }
   if (ok) CheckRefusals(sent.size(), refused);
+  world_->tally().hidden += recorded_.refused_by[static_cast<size_t>(RefusalReason::kDeleted)];
   if (ok && plays) {
     world_->CountVerdicts(collection, sent);
     CheckFirstPlays(model(), collection, sent, recorded_, world_->ReadsFail(), &world_->tally());
@@ -143,7 +145,7 @@ void UserCall::NoteSynced(const std::vector<Sent>& sent) {
     const bool written = operation_.verb != Verb::kPlay ||
                          model().history().Judge(operation_.collection, one.user, one.at_ms) !=
                              HistoryModel::Verdict::kNothing;
-    if (written && model().Takes(operation_.collection, one)) {
+    if (written && model().Takes(operation_.collection, one, What())) {
       shards.insert(model().ShardOf(one.user));
     }
   }
