@@ -77,24 +77,27 @@ std::vector<uint32_t> EngineImpl::AttachedShards() const {
 // ---- Attaching ----
 
 // It gets its name once it is whole.
-Result<std::string> EngineImpl::MakeEmptyShard(const Identity& identity, uint32_t number) const {
+Result<std::string> EngineImpl::MakeEmptyShard(const Identity& identity, uint32_t number,
+                                               const std::string& former_lost) const {
   rocksdb::Env* const env = shared_->env;
   const std::string place = ShardPath(path_, number);
   Status status = CheckPlaceFree(env, place);
   const std::string folder = place + kMakingSuffix;
   if (status.ok() && env->FileExists(folder).ok()) status = RemoveFolder(env, folder);
-  if (status.ok()) status = OpenApart(identity, number, folder, /*create=*/true);
+  if (status.ok()) status = OpenApart(identity, number, folder, /*create=*/true, former_lost);
   return status.ok() ? Result<std::string>(folder) : status;
 }
 
 // Opens a shard for writing in a folder that is not its place, and closes it again. It is synced
 // with its epoch.
 Status EngineImpl::OpenApart(const Identity& identity, uint32_t number, const std::string& folder,
-                             bool create) const {
+                             bool create, const std::string& former_lost) const {
   ShardStoreOptions options = OptionsOf(identity, number);
   options.path = folder;
   options.create = create;
-  return ShardStore::Open(options, shared_).status();
+  const auto opened = ShardStore::Open(options, shared_);
+  if (!opened.ok() || former_lost.empty()) return opened.status();
+  return (*opened)->NoteFormerLost(former_lost);
 }
 
 Result<Identity> EngineImpl::IdentityToAttach() const {
@@ -158,6 +161,10 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder,
   if (status.ok()) status = CheckShardNumber(number, shard_count_);
   if (!status.ok()) return status;
   const MutexLock one(attach_mutex_);
+  if (!folder.empty() && !options.former_lost.empty()) {
+    return Status::InvalidArgument("a shard that has a folder has lost nothing with another",
+                                   "/former_lost");
+  }
   const Status returned = Return(number);
   if (!returned.ok()) return returned;
   if (left_->IsLent(number) || away_.contains(number)) {
@@ -168,7 +175,7 @@ Status EngineImpl::AttachShard(uint32_t number, const std::string& folder,
   const Result<Identity> identity = IdentityToAttach();
   if (!identity.ok()) return identity.status();
   const Result<std::string> from =
-      folder.empty() ? MakeEmptyShard(*identity, number)
+      folder.empty() ? MakeEmptyShard(*identity, number, options.former_lost)
                      : CheckFolder(shared_->env, path_, number, folder, /*replaces=*/false);
   if (!from.ok()) return from.status();
   status = CheckNewcomer(*identity, number, *from, options);

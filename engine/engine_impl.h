@@ -126,14 +126,15 @@ class EngineImpl final : public Engine {
   Status CheckChangeable() const;
   // attach.cc
   /// Makes an empty shard beside its place; its folder.
-  Result<std::string> MakeEmptyShard(const Identity& identity, uint32_t shard) const;
+  Result<std::string> MakeEmptyShard(const Identity& identity, uint32_t shard,
+                                     const std::string& former_lost) const;
   Result<Identity> IdentityToAttach() const;
   /// Of what concerns the whole database: kUnavailable where a shard is absent that is to be here.
   Status CheckWhole(const ShardSet& shards) const {
     return options_.as_found ? Status() : CheckNoneAbsent(shards);
   }
-  Status OpenApart(const Identity& identity, uint32_t shard, const std::string& folder,
-                   bool create) const;
+  Status OpenApart(const Identity& identity, uint32_t shard, const std::string& folder, bool create,
+                   const std::string& former_lost = {}) const;
   Status CheckNewcomer(const Identity& identity, uint32_t shard, const std::string& folder,
                        const AttachOptions& options);
   Status OpenInPlace(const Identity& identity, uint32_t number, const std::string& from)

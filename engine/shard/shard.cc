@@ -18,7 +18,8 @@ Result<std::unique_ptr<Shard>> Shard::Open(const ShardStoreOptions& options,
 }
 
 Status Shard::Replay() {
-  const Status replayed = seendb::Replay(parts_);
+  const Status marked = parts_.store->MarkFormerLost();
+  const Status replayed = marked.ok() ? seendb::Replay(parts_) : marked;
   const Status loaded = replayed.ok() ? parts_.sources.Load(parts_.store.get()) : replayed;
   return loaded.ok() ? parts_.outbox.Load() : loaded;
 }

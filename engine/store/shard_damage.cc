@@ -182,6 +182,22 @@ Status ShardStore::MarkLogLost(const std::string& reason) {
   return options_.read_only ? Status() : ForgetSources();
 }
 
+Status ShardStore::NoteFormerLost(const std::string& reason) {
+  return PutMeta(kFormerLostKey, DataLoss{options_.now_ms, reason, {}}.ToJson());
+}
+
+// The note goes last: an opening after a crash in between marks the collections again.
+Status ShardStore::MarkFormerLost() {
+  std::string note;
+  const rocksdb::Status got = db_->Get({}, meta(), kFormerLostKey, &note);
+  if (got.IsNotFound()) return {};
+  if (!got.ok()) return FromRocks(got, "read what was lost before");
+  const std::optional<DataLoss> read = DataLoss::FromJson(note);
+  const Status marked = MarkLogLost(read ? read->reason : "the note of a loss is damaged");
+  if (!marked.ok() || options_.read_only) return marked;
+  return FromRocks(db_->Delete(Synced(), meta(), kFormerLostKey), "mark what was lost before");
+}
+
 // Tables may have kept offsets whose plays were in the log: what a queue still has is read again
 // from its beginning. That there were some is kept: else a queue of which no shard knows anything
 // would be taken for a new one, and be read from where the settings say.

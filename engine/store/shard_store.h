@@ -68,6 +68,11 @@ class ShardStore : public ShardFamilies {
   /// Notes that plays of any user may be lost: answers say so from now on (data_loss.h), and
   /// sources are read again.
   Status MarkLogLost(const std::string& reason);
+  /// Of a shard that is made in the place of one that was lost, before it knows its collections:
+  /// notes that, synced.
+  Status NoteFormerLost(const std::string& reason);
+  /// Once it knows them: the same as MarkLogLost, where there is such a note.
+  Status MarkFormerLost();
   /// After a part of the log was lost: deletes again what the family `users` says was erased, or
   /// cleared with its filter, as far as that can be told from what came later. `*users`: of how
   /// many something was there. What was deleted stays deleted once MarkLogLost, or a sync, has

@@ -20,6 +20,7 @@ inline constexpr char kClockKey[] = "clock";
 inline constexpr char kSealedPrefix[] = "sealed/";
 inline constexpr char kDamagedPrefix[] = "damaged/";
 inline constexpr char kLostPrefix[] = "lost/";
+inline constexpr char kFormerLostKey[] = "former_lost";
 inline constexpr char kSourcePrefix[] = "source/";
 inline constexpr char kTopicPrefix[] = "topic/";
 inline constexpr char kLatePrefix[] = "late/";
@@ -55,6 +56,7 @@ inline constexpr MetaKey kMetaKeys[] = {
     {kLatePrefix, MetaRebuild::kDropped, false},
     {kDamagedPrefix, MetaRebuild::kDropped, false},
     {kLostPrefix, MetaRebuild::kJoined, false},
+    {kFormerLostKey, MetaRebuild::kNewest, false},
     {kSourcePrefix, MetaRebuild::kDropped, true},
     {kTopicPrefix, MetaRebuild::kDropped, true},
     {kOutboxPrefix, MetaRebuild::kNewest, false},  // what was told may be told again

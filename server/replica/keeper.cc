@@ -349,9 +349,10 @@ Status Keeper::CheckNobodyHas(uint32_t partition) {
   return Status::NotFound("no node has a copy to give: " + why + kIfLost);
 }
 
-Status Keeper::AttachEmpty(uint32_t partition, int64_t beginning) {
+Status Keeper::AttachEmpty(uint32_t partition, int64_t beginning, const std::string& lost) {
   const Coming coming(this, partition);
-  if (Status made = engine_->AttachShard(partition, ""); !made.ok() || beginning == 0) return made;
+  Status made = engine_->AttachShard(partition, "", {.former_lost = lost});
+  if (!made.ok() || beginning == 0) return made;
   const std::string topic = cluster::LogTopicOf(options_.cluster);
   const SourceStep step{.topic = topic, .partition = partition, .next_offset = beginning};
   return engine_
@@ -375,7 +376,7 @@ Status Keeper::FetchNow(uint32_t partition) {
     return Status::NotFound("no node has a copy to give, and the log begins at offset " +
                             std::to_string(*beginning) + kIfLost);
   }
-  return AttachEmpty(partition, 0);
+  return AttachEmpty(partition, 0, "");
 }
 
 Status Keeper::CheckMayBeginEmpty(uint32_t partition) const {
@@ -423,7 +424,8 @@ Status Keeper::BeginEmpty(uint32_t partition) {
   }
   Status status = CheckMayBeginEmpty(partition);  // it may have come meanwhile
   const Result<int64_t> beginning = status.ok() ? BeginningOf(partition) : status;
-  status = beginning.ok() ? AttachEmpty(partition, *beginning) : beginning.status();
+  const std::string lost = "all copies of the partition were lost, and it was begun empty";
+  status = beginning.ok() ? AttachEmpty(partition, *beginning, lost) : beginning.status();
   if (status.ok()) {
     progress_->Hold(partition);
     ops::Log(ops::LogLevel::kWarn, "shard_begins_empty",

@@ -60,8 +60,9 @@ class Keeper {
   Result<std::string> Copy(uint32_t partition, int64_t least);
   /// Whether no node has the partition. Ok: none has.
   Status CheckNobodyHas(uint32_t partition);
-  /// Attaches a shard that holds nothing, and reads the log from `beginning` on.
-  Status AttachEmpty(uint32_t partition, int64_t beginning);
+  /// Attaches a shard that holds nothing, and reads the log from `beginning` on. `lost`: what is
+  /// lost for good; empty: nothing is.
+  Status AttachEmpty(uint32_t partition, int64_t beginning, const std::string& lost);
   /// What keeps a person from having it begin empty.
   Status CheckMayBeginEmpty(uint32_t partition) const;
   /// One thread at a time brings a shard.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace seendb {
 
@@ -14,8 +15,8 @@ enum class Detached : uint8_t {
   kRemoved  ///< it is deleted
 };
 
-/// What a caller allows where a shard is attached, or takes the place of another. Neither is needed
-/// for a copy of the same database that was not changed.
+/// What a caller allows, or says, where a shard is attached, or takes the place of another. None of
+/// it is needed for a copy of the same database that was not changed.
 struct AttachOptions {
   /// The folder may know later collections, or later policies, than the database. They then hold
   /// for all shards: a collection that was deleted or made again there is deleted in the others.
@@ -24,6 +25,10 @@ struct AttachOptions {
   /// Of Engine::ReplaceShard: the former shard may lose what it acknowledged and has in memory
   /// alone, as after a failure of its disk: the caller has it elsewhere, as a log has.
   bool former_may_lose = false;
+  /// Of Engine::AttachShard without a folder: what was lost with the shard that lay there before,
+  /// for people. Until no bucket of this time is read, answers of the shard say `degraded`, missing
+  /// `log`. Empty: nothing was.
+  std::string former_lost = {};
 };
 
 }  // namespace seendb

@@ -87,6 +87,24 @@ TEST_P(AttachCrashTest, AttachEmpty) {
             });
 }
 
+// Wherever it ends, one that is there says what was lost with the former one.
+TEST_P(AttachCrashTest, AttachEmptyForALostOne) {
+  ASSERT_TRUE(engine_->DetachShard(1, Detached::kRemoved).ok());
+  ASSERT_TRUE(engine_->Close().ok());
+  engine_.reset();
+  AttachOptions lost;
+  lost.former_lost = "its disk broke";
+  DieAtEach([&] { return engine_->AttachShard(1, "", lost); },
+            [&] {
+              if (engine_->AttachedShards().size() < 2) {
+                const Status attached = engine_->AttachShard(1, "", lost);
+                ASSERT_TRUE(attached.ok()) << attached.ToString();
+              }
+              const IdRef items[] = {IdRef("drained")};
+              EXPECT_EQ(Ask(1, items).missing, std::vector<std::string>{"log"});
+            });
+}
+
 // The first thing that happens to it under its name is the last.
 TEST_P(AttachCrashTest, AnEmptyOneIsWholeOnceItHasItsName) {
   ASSERT_TRUE(engine_->DetachShard(1, Detached::kRemoved).ok());

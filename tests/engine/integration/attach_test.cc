@@ -183,6 +183,37 @@ TEST_F(AttachTest, ItHearsOfTheCollections) {
   EXPECT_EQ(Unseen(users_[1], {"i1", "i2", "i3", "i4"}, "article"), Items{"i1"});
 }
 
+TEST_F(AttachTest, OneThatIsMadeForALostOneSaysSo) {
+  const auto expect_lossy = [&](const std::string& user, bool lossy) {
+    for (const char* const name : {"default", "article"}) {
+      EXPECT_EQ(Unseen(user, {"drained"}, name).size(), name == std::string("article") || lossy);
+      EXPECT_EQ(answer_.degraded, lossy) << name;
+      EXPECT_EQ(answer_.missing, lossy ? Items{"log"} : Items{}) << name;
+    }
+  };
+  AttachOptions lost;
+  lost.former_lost = "its disk broke";
+  ExpectOk(engine_->DetachShard(1, Detached::kKept));
+  EXPECT_EQ(engine_->AttachShard(1, Place(1) + ".detached", lost).field(), "/former_lost");
+  ExpectOk(engine_->AttachShard(1, "", lost));
+  expect_lossy(users_[1], true);
+  expect_lossy(users_[0], false);
+  const std::vector<std::string> problems = engine_->Stats().problems;
+  EXPECT_NE(
+      std::find_if(problems.begin(), problems.end(),
+                   [](const std::string& one) { return one.find("its disk broke") != one.npos; }),
+      problems.end());
+  Put("new", {});
+  EXPECT_EQ(Unseen(users_[1], {"v"}, "new"), Items{"v"});
+  EXPECT_FALSE(answer_.degraded) << "a collection of later has lost nothing";
+  Reopen();
+  expect_lossy(users_[1], true);
+  const uint32_t window = engine_->Collections().front().policy.window;
+  clock_.Advance((window + 1) * 31 * kDayMs);
+  Unseen(users_[1], {"v"});
+  EXPECT_FALSE(answer_.degraded) << "nothing of that time is read any more";
+}
+
 // A copy of the database that went its own way: a collection was made again there, or a policy
 // changed. Its word would delete what the other shards hold.
 class OwnWayTest : public AttachTest {

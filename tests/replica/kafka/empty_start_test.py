@@ -42,6 +42,12 @@ class EmptyStartTest(ClusterNodes):
             if answer.status == 200 and not answer.json["degraded"]:
                 self.assertEqual(answer.json["unseen"], [], user)
 
+    def expect_loss_said(self, server, user):
+        answer = server.request("POST", "/filter", {"user": user, "items": ["z"]}).json
+        self.assertEqual((answer["degraded"], answer["missing"]), (True, ["log"]), answer)
+        problems = " ".join(server.get("/readyz").json["problems"])
+        self.assertIn("all copies of the partition were lost", problems)
+
     def begin_empty(self, server, partition, *more):
         return run("cluster", "begin-empty", "--url", server.url, "--partition", partition, *more)
 
@@ -82,6 +88,8 @@ class EmptyStartTest(ClusterNodes):
         eventually(lambda: self.replica_states(second)[lost, "n2"] == "serving", timeout=60)
         self.assertEqual(self.holds(second, "n2"), {lost})
         self.assertEqual(self.alone(second, USERS[0], ["past"]), ["past"])
+        self.expect_past(second)
+        self.expect_loss_said(second, USERS[0])
 
         # It is back: what was not given up is whole.
         first.start(port=first.fixed_port)
@@ -123,6 +131,7 @@ class EmptyStartTest(ClusterNodes):
         self.wait_serving(server, count=PARTITIONS)
         eventually(lambda: server.request("POST", "/plays", play).status == 200)
         self.assertEqual(self.alone(server, "u1", ["a", "b"]), ["b"])
+        self.expect_loss_said(server, "u1")
 
 
 if __name__ == "__main__":
