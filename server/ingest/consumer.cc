@@ -72,10 +72,11 @@ ops::IngestState Consumer::State() const {
   return state;
 }
 
-std::map<uint32_t, int64_t> Consumer::BehindMs() const {
+std::map<uint32_t, int64_t> Consumer::BehindMs() {
   Engine* const engine = engine_;
   if (engine == nullptr) return {};
-  return table_.BehindMs(SourcesOf(engine, true), engine->NowMs());
+  return table_.BehindMs(SourcesOf(engine, true), engine->NowMs(),
+                         std::chrono::steady_clock::now());
 }
 
 std::vector<std::string> Consumer::Problems() const {

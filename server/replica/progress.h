@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,6 +18,7 @@
 
 #include "base/sync.h"
 #include "cluster/view.h"
+#include "ingest/log_ends.h"
 #include "replica/replicas.h"
 
 namespace seendb::replica {
@@ -107,14 +107,8 @@ class Progress {
     std::optional<int64_t> next_offset;
     int64_t newest_ms = 0;  ///< arrival of the newest applied record
     Time fresh_from = {};   ///< having all of the log at a later moment shows that it is not stale
-    struct End {
-      Time asked_at;
-      int64_t offset;
-    };
-    std::deque<End> ends;  ///< of the log, ascending, that it has not come to
-    Time::duration ends_apart = {};
-    Time told_at = {};   ///< when the newest known end was asked for; at first, when it was held
-    Time whole_at = {};  ///< it has all that was in the log then
+    ingest::LogEnds ends;
+    Time told_at = {};  ///< when the newest known end was asked for; at first, when it was held
     bool caught_up = false;
     bool doubted = false;
     std::string stopped;  ///< why; empty: it is not
@@ -130,7 +124,8 @@ class Progress {
   using Ready = std::vector<Done>;
   static cluster::ReplicaReport ReportOf(const Replica& replica, int64_t now_ms, Time now,
                                          std::optional<int64_t> topic_ms);
-  static void Met(Replica* replica, Time asked_at);
+  /// It may have come to an end of the log.
+  static void Judge(Replica* replica);
   /// The waiters are to be told that it never comes.
   static void GiveUp(Replica* replica, Ready* ready);
 
