@@ -165,8 +165,8 @@ Json ToJson(const EngineStats& s) {
 Json ToJson(const BucketInfo& bucket) {
   return {{"collection", bucket.collection}, {"bucket", bucket.bucket},
           {"state", Name(bucket.state)},     {"begin_ms", bucket.begin_ms},
-          {"end_ms", bucket.end_ms},         {"users", bucket.users},
-          {"bytes", bucket.bytes},           {"in_window", bucket.in_window}};
+          {"end_ms", bucket.end_ms},         {"bytes", bucket.bytes},
+          {"in_window", bucket.in_window}};
 }
 
 Json ToJson(const SlotInfo& slot) {

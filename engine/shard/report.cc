@@ -171,7 +171,6 @@ void AddBuckets(const ShardParts& shard, const Collection& collection, int64_t n
     info.end_ms = bucket->end_ms;
     rocksdb::ColumnFamilyHandle* const handle = bucket->family->get();
     using Names = rocksdb::DB::Properties;
-    info.users += Property(shard.store->db(), handle, Names::kEstimateNumKeys);
     info.bytes += Property(shard.store->db(), handle, Names::kLiveSstFilesSize) +
                   Property(shard.store->db(), handle, Names::kCurSizeAllMemTables);
     info.in_window = index > current - static_cast<int64_t>(collection.policy.window);

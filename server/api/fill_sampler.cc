@@ -11,8 +11,8 @@ constexpr unsigned kOneOf = 256;
 
 /// Sums over the users of a collection.
 struct Sums {
-  double fill = 0, fpr = 0, items = 0;
-  size_t layers = 0, users = 0, filters = 0;
+  double fill = 0, fpr = 0;
+  size_t layers = 0, users = 0;
 };
 
 /// Adds one user's filters: the window's estimate is that of its buckets together.
@@ -20,10 +20,6 @@ void Add(const UserReport& report, const Policy& policy, int64_t now_ms, Sums* s
   const int64_t oldest = BucketIndexOf(policy, now_ms) - static_cast<int64_t>(policy.window) + 1;
   double none = 1;  // probability that no bucket of the window errs
   for (const BucketReport& bucket : report.buckets) {
-    if (bucket.readable) {
-      sums->items += static_cast<double>(bucket.items);
-      ++sums->filters;
-    }
     const Result<int64_t> index = BucketIndexOfLabel(policy, bucket.bucket);
     if (!bucket.readable || !index.ok() || *index < oldest) continue;
     none *= 1 - bucket.fpr;
@@ -65,8 +61,7 @@ void FillSampler::Sample(Engine* engine) {
   std::vector<ops::FillSample> samples;
   for (const auto& [collection, sums] : by_collection) {
     const double fill = sums.layers == 0 ? 0 : sums.fill / static_cast<double>(sums.layers);
-    const double items = sums.filters == 0 ? 0 : sums.items / static_cast<double>(sums.filters);
-    samples.push_back({collection, fill, sums.fpr / static_cast<double>(sums.users), items});
+    samples.push_back({collection, fill, sums.fpr / static_cast<double>(sums.users)});
   }
   const MutexLock lock(mutex_);
   samples_ = std::move(samples);

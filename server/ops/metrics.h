@@ -51,9 +51,8 @@ struct CollectionCounters {
 /// The seen filters of a few recently served users, looked at when asked.
 struct FillSample {
   std::string collection;
-  double fill = 0;   ///< mean over Bloom layers
-  double fpr = 0;    ///< mean over users of the estimate for the whole window
-  double items = 0;  ///< mean over filters, each of one user in one bucket
+  double fill = 0;  ///< mean over Bloom layers
+  double fpr = 0;   ///< mean over users of the estimate for the whole window
 };
 
 /// What a node of a cluster did with requests about users.

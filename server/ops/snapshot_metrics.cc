@@ -203,29 +203,20 @@ void CollectRing(const MetricsSnapshot& s, std::vector<MetricFamily>* families) 
 
 void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
   struct Total {
-    uint64_t bytes = 0, buckets = 0, filters = 0, users = 0;
+    uint64_t bytes = 0, buckets = 0;
   };
   std::map<std::string, Total> totals;
   for (const BucketInfo& bucket : s.buckets) {
     Total& total = totals[bucket.collection];
     total.bytes += bucket.bytes;
     total.buckets += 1;
-    total.filters += bucket.users;
-    total.users = std::max(total.users, bucket.users);
   }
   MetricFamily bytes =
       MakeFamily("seendb_collection_bytes",
                  "Files and memtables of a collection's buckets, estimated.", MetricType::Gauge);
   MetricFamily buckets =
       MakeFamily("seendb_collection_buckets", "Buckets of a collection.", MetricType::Gauge);
-  MetricFamily users = MakeFamily(
-      "seendb_users_estimate",
-      "Users of a collection, an estimate: RocksDB's of the keys in its largest bucket. Users who "
-      "have plays in other buckets alone are missing; merges that wait for a compaction and "
-      "deletions count as keys.",
-      MetricType::Gauge);
   for (const auto& [name, total] : totals) {
-    AddValue(&users, {{"collection", name}}, static_cast<double>(total.users));
     AddValue(&bytes, {{"collection", name}}, static_cast<double>(total.bytes));
     AddValue(&buckets, {{"collection", name}}, static_cast<double>(total.buckets));
   }
@@ -236,19 +227,11 @@ void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* familie
                                 "Mean estimated false-positive rate of a window, over a sample "
                                 "of users.",
                                 MetricType::Gauge);
-  MetricFamily items = MakeFamily(
-      "seendb_items_estimate",
-      "Items in the seen filters of a collection, an estimate: RocksDB's of the keys in all "
-      "buckets, times the mean items of a filter over a sample of users served lately, who are "
-      "busier than most. An item counts once per user and bucket. Absent without a sample.",
-      MetricType::Gauge);
   for (const FillSample& sample : s.fill) {
-    const auto filters = static_cast<double>(totals[sample.collection].filters);
-    AddValue(&items, {{"collection", sample.collection}}, filters * sample.items);
     AddValue(&fill, {{"collection", sample.collection}}, sample.fill);
     AddValue(&fpr, {{"collection", sample.collection}}, sample.fpr);
   }
-  families->insert(families->end(), {bytes, buckets, users, items, fill, fpr});
+  families->insert(families->end(), {bytes, buckets, fill, fpr});
 }
 
 }  // namespace

@@ -27,13 +27,11 @@ std::string BucketsText(const Json& report) {
                {"window"},
                {"from (UTC)"},
                {"until (UTC)"},
-               {"users ~", Align::kRight},
                {"bytes ~", Align::kRight}});
   for (const Json& bucket : ListOf(report, "buckets")) {
     table.Add({TextOf(bucket, "collection"), TextOf(bucket, "bucket"), TextOf(bucket, "state"),
                FlagOf(bucket, "in_window") ? "read" : "", FormatTimeMs(TimeOf(bucket, "begin_ms")),
-               FormatTimeMs(TimeOf(bucket, "end_ms")), FormatCount(CountOf(bucket, "users")),
-               FormatBytes(CountOf(bucket, "bytes"))});
+               FormatTimeMs(TimeOf(bucket, "end_ms")), FormatBytes(CountOf(bucket, "bytes"))});
   }
   return table.empty() ? "no buckets\n" : table.ToString();
 }
@@ -53,8 +51,8 @@ Status RunBuckets(const Session& session) {
 
 void AddBuckets(Command app, Session& session) {
   Command command = AddCommand(
-      app, session, "buckets", "List the buckets: state, span, users, bytes",
-      Takes::kFolderOrServer, [&session] { return RunBuckets(session); }, Collections::kOfFlag);
+      app, session, "buckets", "List the buckets: state, span, bytes", Takes::kFolderOrServer,
+      [&session] { return RunBuckets(session); }, Collections::kOfFlag);
   command.Examples({"seendb buckets --collection default", "seendb buckets --db db --json"});
 }
 

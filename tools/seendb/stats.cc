@@ -50,11 +50,15 @@ Status RunStats(const Session& session, bool users) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   HttpClient* server = (*database)->server();
+  if (users && server != nullptr) {
+    return (*database)->Close(Status::InvalidArgument(
+        "--users counts what lies in a folder: name it with --db (a server may run beside)"));
+  }
   auto report = server != nullptr ? server->Call({.target = "/admin/stats"})
                                   : Result<Json>(ToJson((*database)->engine()->Stats()));
   if (!report.ok()) return (*database)->Close(report.status());
   if (users) {
-    auto counted = server != nullptr ? EstimateUsers(*server) : CountUsers(*(*database)->engine());
+    auto counted = CountUsers(*(*database)->engine());
     if (!counted.ok()) return (*database)->Close(counted.status());
     (*report)["users"] = std::move(counted).value();
   }
@@ -74,10 +78,9 @@ void AddStats(Command app, Session& session) {
                  Takes::kFolderOrServer, [&session, users] { return RunStats(session, *users); });
   command.AddFlag(
       "--users", *users,
-      "Also how many users have plays. With --db counted: `total` of the drained plays, "
+      "Also how many users have plays, counted, of a folder: `total` of the drained plays, "
       "`staged` of those that are not drained yet; reads all seen filters "
-      "(minutes for 100 GB) and takes 16 bytes of memory per user and collection. "
-      "Through a server the bounds that its estimates per bucket give, at no cost");
+      "(minutes for 100 GB) and takes 16 bytes of memory per user and collection");
   command.Examples({"seendb stats", "seendb stats --users --db db"});
 }
 

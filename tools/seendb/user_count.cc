@@ -50,17 +50,4 @@ Result<Json> CountUsers(Engine& engine) {
   return Json{{"total", all.count()}, {"by_collection", std::move(counts)}, {"staged", staged}};
 }
 
-Result<Json> EstimateUsers(HttpClient& server) {
-  auto report = server.Call({.target = "/admin/buckets"});
-  if (!report.ok()) return report.status();
-  Json collections = Json::object();
-  for (const Json& bucket : ListOf(*report, "buckets")) {
-    Json& counts = collections[TextOf(bucket, "collection")];
-    const uint64_t users = CountOf(bucket, "users");
-    counts["at_least"] = std::max(CountOf(counts, "at_least"), users);
-    counts["at_most"] = CountOf(counts, "at_most") + users;
-  }
-  return Json{{"estimated_by_collection", std::move(collections)}};
-}
-
 }  // namespace seendb::tool

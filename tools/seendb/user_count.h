@@ -29,10 +29,4 @@ class DistinctCount {
 /// the others. Cost: reads all seen filters.
 Result<Json> CountUsers(Engine& engine);
 
-/// The users of a server, from its estimates of keys per bucket, which cost nothing: each
-/// collection has at least those of its largest bucket and at most those of all its buckets
-/// together:
-/// `{"estimated_by_collection":{"default":{"at_least":3,"at_most":5}}}`.
-Result<Json> EstimateUsers(HttpClient& server);
-
 }  // namespace seendb::tool

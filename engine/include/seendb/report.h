@@ -124,7 +124,6 @@ struct BucketInfo {
   BucketState state = BucketState::kOpen;
   int64_t begin_ms = 0;
   int64_t end_ms = 0;
-  uint64_t users = 0;      ///< estimated keys
   uint64_t bytes = 0;      ///< SST files and memtables, estimated
   bool in_window = false;  ///< read by a filter request now
 };

@@ -163,23 +163,6 @@ TEST(MetricsTest, ReplicasOfACluster) {
   }
 }
 
-TEST(MetricsTest, EstimatesOfUsersAndItems) {
-  MetricsSnapshot snapshot;
-  snapshot.engine_open = true;
-  for (const uint64_t users : {30u, 50u, 20u}) {
-    BucketInfo bucket;
-    bucket.collection = "video";
-    bucket.users = users;
-    snapshot.buckets.push_back(bucket);
-  }
-  std::string text = Metrics({}).Text(snapshot);
-  EXPECT_TRUE(Has(text, R"(seendb_users_estimate{collection="video"} 50)"));
-  EXPECT_EQ(text.find("seendb_items_estimate{"), std::string::npos) << "nothing was sampled";
-  snapshot.fill.push_back({.collection = "video", .items = 7.5});
-  text = Metrics({}).Text(snapshot);
-  EXPECT_TRUE(Has(text, R"(seendb_items_estimate{collection="video"} 750)"));
-}
-
 TEST(MetricsTest, RefusedEventsOutOfALog) {
   MetricsSnapshot snapshot;
   snapshot.engine_open = true;
