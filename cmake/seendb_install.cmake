@@ -52,7 +52,7 @@ endif()
 if(SEENDB_SERVER)
   configure_file(cmake/seendb.service.in ${PROJECT_BINARY_DIR}/seendb.service @ONLY)
   install(FILES cmake/seendb.json ${PROJECT_BINARY_DIR}/seendb.service docker/config/alerts.yml
-    server/api/openapi.json DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+    server/api/openapi.json server/api/openapi_admin.json DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 endif()
 if(SEENDB_SERVER AND SEENDB_TOOLS AND Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
   install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/manual.py\"

@@ -1,4 +1,4 @@
-// The OpenAPI document in the words of OpenAPI 3.0, which some generators of clients need.
+// The OpenAPI documents in the words of OpenAPI 3.0, which some generators of clients need.
 
 #include <string>
 
@@ -49,8 +49,8 @@ void Lower(Json* node) {
   }
 }
 
-std::string Lowered() {
-  Json document = Json::parse(OpenApiText());
+std::string Lowered(OpenApiPart part) {
+  Json document = Json::parse(OpenApiText(part));
   document["openapi"] = "3.0.3";
   document["info"].erase("summary");
   document["info"]["license"].erase("identifier");
@@ -60,9 +60,13 @@ std::string Lowered() {
 
 }  // namespace
 
-std::string_view OpenApi30Text() {
-  static const std::string kText = Lowered();
-  return kText;
+std::string_view OpenApi30Text(OpenApiPart part) {
+  if (part == OpenApiPart::kPublic) {
+    static const std::string kPublicText = Lowered(part);
+    return kPublicText;
+  }
+  static const std::string kAdminText = Lowered(part);
+  return kAdminText;
 }
 
 }  // namespace seendb::api

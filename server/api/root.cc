@@ -12,6 +12,7 @@ void HandleRoot(Call& call) {
                                        {"links",
                                         {{"openapi", "/openapi.json"},
                                          {"openapi_3_0", "/openapi-3.0.json"},
+                                         {"openapi_admin", "/openapi-admin.json"},
                                          {"health", "/healthz"},
                                          {"ready", "/readyz"},
                                          {"metrics", "/metrics"}}}};

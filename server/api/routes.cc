@@ -342,6 +342,16 @@ constexpr Route kRoutes[] = {
      .handle = HandleOpenApi30,
      .needs_engine = false},
     {.method = Method::kGet,
+     .path = "/openapi-admin.json",
+     .route_class = RouteClass::kOpen,
+     .handle = HandleOpenApiAdmin,
+     .needs_engine = false},
+    {.method = Method::kGet,
+     .path = "/openapi-admin-3.0.json",
+     .route_class = RouteClass::kOpen,
+     .handle = HandleOpenApiAdmin30,
+     .needs_engine = false},
+    {.method = Method::kGet,
      .path = "/",
      .route_class = RouteClass::kOpen,
      .handle = HandleRoot,
@@ -419,7 +429,7 @@ std::string NoSuchRoute(std::string_view path) {
       if (beginnings[i] == beginning && as_long) meant = paths[i];
     }
   }
-  if (meant.empty()) return said + "; GET /openapi.json lists the routes";
+  if (meant.empty()) return said + "; GET /openapi.json and /openapi-admin.json list the routes";
   return said.append("; did you mean `").append(meant).append("`?");
 }
 

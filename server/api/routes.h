@@ -137,6 +137,8 @@ void HandleSnapshot(Call& call);
 void HandleReady(Call& call);
 void HandleOpenApi(Call& call);
 void HandleOpenApi30(Call& call);
+void HandleOpenApiAdmin(Call& call);
+void HandleOpenApiAdmin30(Call& call);
 void HandleRoot(Call& call);  // root.cc
 
 std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan& plan,

@@ -85,8 +85,12 @@ void HandleReady(Call& call) {
   call.response.body = ready.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-void HandleOpenApi(Call& call) { call.response.body = OpenApiText(); }
+void HandleOpenApi(Call& call) { call.response.body = OpenApiText(OpenApiPart::kPublic); }
 
-void HandleOpenApi30(Call& call) { call.response.body = OpenApi30Text(); }
+void HandleOpenApi30(Call& call) { call.response.body = OpenApi30Text(OpenApiPart::kPublic); }
+
+void HandleOpenApiAdmin(Call& call) { call.response.body = OpenApiText(OpenApiPart::kAdmin); }
+
+void HandleOpenApiAdmin30(Call& call) { call.response.body = OpenApi30Text(OpenApiPart::kAdmin); }
 
 }  // namespace seendb::api

@@ -35,6 +35,14 @@ class OpenApiTest(unittest.TestCase):
 
     def setUp(self):
         self.document = json.loads(text_of("server", "api", "openapi.json"))
+        self.admin = json.loads(text_of("server", "api", "openapi_admin.json"))
+        for kind, components in self.admin["components"].items():
+            for name, component in components.items():
+                known = self.document["components"].setdefault(kind, {}).setdefault(name, component)
+                self.assertEqual(component, known, "%s %s: one component, the same in both" %
+                                 (kind, name))
+        self.assertEqual(set(self.document["paths"]) & set(self.admin["paths"]), set())
+        self.document["paths"].update(self.admin["paths"])
         self.schemas = self.document["components"]["schemas"]
 
     def test_every_integer_has_a_format_and_bounds_within_it(self):

@@ -132,6 +132,10 @@ class CheckedServer(Server):
     def wait_ready(self, timeout=120):
         super().wait_ready(timeout)
         document = json.loads(super().request("GET", "/openapi.json").body)
+        admin = json.loads(super().request("GET", "/openapi-admin.json").body)
+        document["paths"].update(admin["paths"])
+        for kind, components in admin["components"].items():
+            document["components"].setdefault(kind, {}).update(components)
         self.checker = Checker(document)
 
     def request(self, method, path, body=None, headers=None):

@@ -44,6 +44,8 @@ class RoundTrip(unittest.TestCase):
             document = os.path.join(folder, "openapi.json")
             with open(document, "wb") as file:
                 file.write(server.get(self.document).body)
+            paths = server.get(self.document).json["paths"]
+            self.assertFalse([path for path in paths if path.startswith(("/admin", "/internal"))])
             program = self.make(document, folder)
             user, at = "client 100% of x/y", int(time.time() * 1000) - 60_000
             self.run_command(program + [server.url, user, str(at)], folder)

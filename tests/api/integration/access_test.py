@@ -67,8 +67,9 @@ class AccessTest(unittest.TestCase):
 
     def operations(self, server):
         """(method, path with values, role or None, path of the document) of each operation."""
-        document = server.get("/openapi.json").json
-        for path, operations in document["paths"].items():
+        paths = {path: operations for name in ("openapi", "openapi-admin")
+                 for path, operations in server.get("/%s.json" % name).json["paths"].items()}
+        for path, operations in paths.items():
             for method, operation in operations.items():
                 needs = operation.get("security")
                 role = needs[-1]["token"][0] if needs else None

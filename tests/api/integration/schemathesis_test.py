@@ -64,7 +64,7 @@ SERVER = {"engine": {"shards": 1, "max_column_families": 60}}
 class SchemathesisTest(unittest.TestCase):
     """Each run has a server and a database of its own."""
 
-    def run_against(self, server, *options):
+    def run_against(self, server, document, *options):
         seed = str(seed_of("schemathesis"))
         with tempfile.TemporaryDirectory(prefix="seendb-schemathesis-") as folder:
             settings = os.path.join(folder, "schemathesis.toml")
@@ -72,7 +72,7 @@ class SchemathesisTest(unittest.TestCase):
                 file.write(SETTINGS)
             with open(os.path.join(folder, "seendb_hooks.py"), "w", encoding="utf-8") as file:
                 file.write(HOOKS)
-            command = [PROGRAM, "--config-file", settings, "run", server.url + "/openapi.json",
+            command = [PROGRAM, "--config-file", settings, "run", server.url + document,
                        "--seed", str(int(seed) % (1 << 32)), "--no-color",
                        "--continue-on-failure", "--max-examples", "1000" if LONG else "25",
                        "--request-timeout", "60", *options]
@@ -89,12 +89,15 @@ class SchemathesisTest(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="seendb-copies-") as copies:
             with Server(config=dict(SERVER, checkpoints=copies)) as server:
                 server.put("/collections/default", {"history": {"enabled": True}})
-                self.run_against(server)
+                for document in ("/openapi.json", "/openapi-admin.json"):
+                    self.run_against(server, document)
 
     def test_a_clock_that_moves(self):
         with Server(config=SERVER, clock_ms=1_700_000_000_000) as server:
-            self.run_against(server, "--include-path-regex", "clock|plays|filter|seal|collections|history|recording",
-                             "--phases", "fuzzing,stateful")
+            for document, paths in (("/openapi.json", "plays|filter|collections|history|recording"),
+                                    ("/openapi-admin.json", "clock|seal")):
+                self.run_against(server, document, "--include-path-regex", paths, "--phases",
+                                 "fuzzing,stateful")
 
 
 if __name__ == "__main__":

@@ -54,7 +54,8 @@ TEST_F(TeachingTest, UnknownRoutesNameTheNearest) {
       {"/admin/drian", "no such route: /admin/drian; did you mean `/admin/drain`?"},
       {"/stats", "no such route: /stats; did you mean `/admin/stats`?"},
       {"/nothing/of/the/kind",
-       "no such route: /nothing/of/the/kind; GET /openapi.json lists the routes"},
+       "no such route: /nothing/of/the/kind; GET /openapi.json and /openapi-admin.json list the "
+       "routes"},
   };
   for (const auto& [path, message] : cases) {
     const Answer answer = Ask(Method::kPost, path, "{}");
@@ -156,7 +157,8 @@ TEST_F(TeachingTest, TheRootSaysWhatThisIs) {
   EXPECT_EQ(answer.status, 200u);
   EXPECT_EQ(answer.json().at("product"), "SeenDB");
   EXPECT_FALSE(answer.json().at("version").get<std::string>().empty());
-  for (const char* const link : {"openapi", "openapi_3_0", "health", "ready", "metrics"}) {
+  for (const char* const link :
+       {"openapi", "openapi_3_0", "openapi_admin", "health", "ready", "metrics"}) {
     const std::string path = answer.json().at("links").at(link);
     EXPECT_EQ(Ask(Method::kGet, path).status, 200u) << path;
   }

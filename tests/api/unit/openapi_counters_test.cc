@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/openapi.h"
+#include "api/unit/openapi_testing.h"
 #include "seendb/report.h"
 
 namespace seendb::api {
@@ -22,7 +22,7 @@ constexpr const char* kCounters[] = {
 };
 
 TEST(OpenApiCounters, AreInTheSchemaOfStats) {
-  const Json document = Json::parse(OpenApiText());
+  const Json document = WholeOpenApi();
   const Json& schema = document.at("components").at("schemas").at("Stats");
   const Json& required = schema.at("required");
   for (const char* name : kCounters) {
@@ -32,7 +32,7 @@ TEST(OpenApiCounters, AreInTheSchemaOfStats) {
 }
 
 TEST(OpenApiCounters, EveryMemberOfTheReportIsInTheSchema) {
-  const Json document = Json::parse(OpenApiText());
+  const Json document = WholeOpenApi();
   const Json& properties = document.at("components").at("schemas").at("Stats").at("properties");
   EngineStats stats;
   uint64_t next = 0;

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/openapi.h"
+#include "api/unit/openapi_testing.h"
 #include "base/policy_fields.h"
 
 namespace seendb::api {
@@ -41,7 +41,7 @@ std::set<std::string> NamesOf(const Json& schema) {
 }
 
 TEST(OpenApiPolicy, NamesEveryField) {
-  const Json document = Json::parse(OpenApiText());
+  const Json document = WholeOpenApi();
   const std::map<std::string, std::string> schemas = {
       {"", "PolicyPatch"}, {"history", "HistoryPolicy"}, {"on_load", "LoadPolicy"}};
   std::map<std::string, std::set<std::string>> names;
@@ -66,7 +66,7 @@ TEST(OpenApiPolicy, NamesEveryField) {
 
 // A collection's answer always has the fields that are not omitted at their defaults.
 TEST(OpenApiPolicy, RequiresWhatIsAlwaysWritten) {
-  const Json document = Json::parse(OpenApiText());
+  const Json document = WholeOpenApi();
   std::set<std::string> required = {"name"};
   for (const PolicyField& field : PolicyFields()) {
     if (!field.omitted_default) required.insert(std::string(field.name));
@@ -75,7 +75,7 @@ TEST(OpenApiPolicy, RequiresWhatIsAlwaysWritten) {
 }
 
 TEST(OpenApiPolicy, HasTheLimitsOfTheRules) {
-  const Json document = Json::parse(OpenApiText());
+  const Json document = WholeOpenApi();
   for (const PolicyField& field : PolicyFields()) {
     if (field.kind != PolicyField::Kind::kWhole) continue;
     const size_t slash = field.name.find('/');

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <set>
+#include <string>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/openapi.h"
+#include "api/unit/openapi_testing.h"
 
 namespace seendb::api {
 namespace {
@@ -90,7 +92,7 @@ TEST(RoutesTest, RunWhereTheyHarmNobody) {
 }
 
 TEST(RoutesTest, OpenApiNamesTheSameRoutesAndRoles) {
-  const Json document = Json::parse(OpenApiText());
+  const Json document = WholeOpenApi();
   EXPECT_EQ(document.at("openapi"), "3.1.0");
   std::set<std::pair<std::string, std::string>> described, served;  // label, role
   for (const auto& [path, operations] : document.at("paths").items()) {
@@ -109,7 +111,7 @@ TEST(RoutesTest, OpenApiNamesTheSameRoutesAndRoles) {
 }
 
 TEST(RoutesTest, OpenApiSaysWhichBodiesAreRead) {
-  const Json document = Json::parse(OpenApiText());
+  const Json document = WholeOpenApi();
   for (const Route& route : Routes()) {
     std::string method(http::MethodName(route.method));
     std::transform(method.begin(), method.end(), method.begin(),
@@ -126,20 +128,39 @@ TEST(RoutesTest, OpenApiSaysWhichBodiesAreRead) {
 }
 
 TEST(RoutesTest, OpenApiReferencesResolve) {
-  const Json document = Json::parse(OpenApiText());
-  size_t references = 0;
-  const std::function<void(const Json&)> visit = [&](const Json& node) {
-    if (node.is_object() && node.contains("$ref")) {
-      ++references;
-      const std::string pointer = node.at("$ref").get<std::string>().substr(1);
-      EXPECT_TRUE(document.contains(Json::json_pointer(pointer))) << pointer;
+  for (const OpenApiPart part : {OpenApiPart::kPublic, OpenApiPart::kAdmin}) {
+    const Json document = Json::parse(OpenApiText(part));
+    std::set<std::string> used;
+    const std::function<void(const Json&)> visit = [&](const Json& node) {
+      if (node.is_object() && node.contains("$ref")) {
+        const std::string pointer = node.at("$ref").get<std::string>().substr(1);
+        EXPECT_TRUE(document.contains(Json::json_pointer(pointer))) << pointer;
+        used.insert(pointer);
+      }
+      if (node.is_structured()) {
+        for (const Json& child : node) visit(child);
+      }
+    };
+    visit(document);
+    EXPECT_GT(used.size(), 30u);
+    for (const auto& [name, schema] : document.at("components").at("schemas").items()) {
+      EXPECT_TRUE(used.contains("/components/schemas/" + name)) << "not used: " << name;
     }
-    if (node.is_structured()) {
-      for (const Json& child : node) visit(child);
+  }
+}
+
+TEST(RoutesTest, CallersAndOperatorsHaveADocumentEach) {
+  for (const OpenApiPart part : {OpenApiPart::kPublic, OpenApiPart::kAdmin}) {
+    for (const std::string_view text : {OpenApiText(part), OpenApi30Text(part)}) {
+      const Json document = Json::parse(text);
+      for (const auto& [path, operations] : document.at("paths").items()) {
+        const bool of_admin = path.starts_with("/admin/") || path.starts_with("/internal/");
+        EXPECT_EQ(of_admin, part == OpenApiPart::kAdmin) << path;
+      }
     }
-  };
-  visit(document);
-  EXPECT_GT(references, 50u);
+    EXPECT_EQ(Json::parse(OpenApiText(part)).at("openapi"), "3.1.0");
+    EXPECT_EQ(Json::parse(OpenApi30Text(part)).at("openapi"), "3.0.3");
+  }
 }
 
 }  // namespace

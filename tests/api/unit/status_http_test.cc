@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/openapi.h"
+#include "api/unit/openapi_testing.h"
 #include "http/status_text.h"
 
 namespace seendb::api {
@@ -31,7 +31,7 @@ TEST(StatusHttp, ConflictsOfTheServerNameNoFolders) {
 
 TEST(StatusHttp, EveryStatusThatIsAnsweredHasItsPhrase) {
   std::set<unsigned> statuses = {405};  // of no route
-  const auto document = nlohmann::json::parse(OpenApiText());
+  const auto document = WholeOpenApi();
   for (const auto& [path, methods] : document.at("paths").items()) {
     for (const auto& [method, operation] : methods.items()) {
       if (!operation.is_object() || !operation.contains("responses")) continue;

@@ -72,6 +72,8 @@ class InstallTest(unittest.TestCase):
             done = subprocess.run([os.path.join(self.prefix, "bin", name), "--version"],
                                   capture_output=True, text=True, timeout=60, check=True)
             self.assertRegex(done.stdout, r"\d\.\d\.\d")
+        self.assertIn("/admin/stats", json.loads(
+            read(self.documents, "examples", "openapi_admin.json"))["paths"])
         description = json.loads(read(self.documents, "examples", "openapi.json"))
         self.assertIn("/filter", description["paths"])
 

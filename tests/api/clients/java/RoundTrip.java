@@ -57,8 +57,6 @@ public class RoundTrip {
     check(page.getEntries().get(1).getAt() == at, page);
     check(page.getEntries().get(1).getProgressS() == 12, page);
 
-    check(admin.stats().getPlaysAccepted() >= 2, "stats");
-
     try {
       write.recordPlays(new PlaysRequest().addEventsItem(play(user, new Id(9L), 0)), null, null, null, null, null);
       throw new IllegalStateException("a play of 1970 was accepted");

@@ -3,7 +3,7 @@
 import sys
 
 from seendb_client import Client
-from seendb_client.api.admin import put_collection, stats
+from seendb_client.api.admin import put_collection
 from seendb_client.api.read import filter_, get_collection, read_history
 from seendb_client.api.write import record_plays
 from seendb_client.models import Error, Event, FilterRequest, HistoryPolicy, PlaysRequest, PolicyPatch
@@ -29,8 +29,6 @@ def main():
     entries = read_history.sync(user, client=client, limit=10).entries
     assert [entry.item for entry in entries] == ["film", "7"], entries
     assert entries[1].at == at and entries[1].progress_s == 12, entries
-
-    assert stats.sync(client=client).plays_accepted >= 2
 
     refused = record_plays.sync_detailed(client=client, body=PlaysRequest(
         events=[Event(user=user, item=9, at=0)]))
