@@ -15,6 +15,7 @@ void LastCheckpoint::Load(const std::string& db) {
 
 Status LastCheckpoint::Note(int64_t at_ms) {
   at_ms_.store(at_ms, std::memory_order_relaxed);
+  if (path_.empty()) return Status::Ok();
   const std::string fresh = path_ + ".tmp";
   {
     std::ofstream file(fresh, std::ios::trunc);

@@ -70,6 +70,10 @@ TEST_F(CheckpointsTest, TheLastIsKnownAfterARestart) {
   nowhere.Load(root_ + "/nowhere");
   EXPECT_EQ(nowhere.Note(1).code(), StatusCode::kIOError);
   EXPECT_EQ(nowhere.at_ms(), 1);
+  LastCheckpoint without_a_folder;
+  ASSERT_TRUE(without_a_folder.Note(1).ok());
+  EXPECT_EQ(without_a_folder.at_ms(), 1);
+  EXPECT_FALSE(std::filesystem::exists(".tmp")) << "nothing is written where nobody said where";
 }
 
 }  // namespace
