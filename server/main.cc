@@ -186,7 +186,7 @@ class App {
   }
 
   /// What the shards lack of the business's own topics; null where there are none.
-  std::function<std::map<uint32_t, int64_t>()> TopicsBehind() {
+  std::function<std::map<uint32_t, int64_t>()> TopicsBehind() const {
     if (!consumer_) return {};
     return [this] { return consumer_->BehindMs(); };
   }

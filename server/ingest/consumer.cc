@@ -72,11 +72,10 @@ ops::IngestState Consumer::State() const {
   return state;
 }
 
-std::map<uint32_t, int64_t> Consumer::BehindMs() {
+std::map<uint32_t, int64_t> Consumer::BehindMs() const {
   Engine* const engine = engine_;
   if (engine == nullptr) return {};
-  return table_.BehindMs(SourcesOf(engine, true), engine->NowMs(),
-                         std::chrono::steady_clock::now());
+  return table_.BehindMs(SourcesOf(engine, true), engine->NowMs());
 }
 
 std::vector<std::string> Consumer::Problems() const {

@@ -64,9 +64,9 @@ class Consumer {
   void Stop();
   /// What is consumed, and how far.
   ops::IngestState State() const;
-  /// Since when each partition of the topics lacks something, in a cluster, in ms; those that are
-  /// not named have not come to an end of all topics as yet.
-  std::map<uint32_t, int64_t> BehindMs();
+  /// How old is what is applied of each partition of the topics, in a cluster; those that are not
+  /// named are not known yet.
+  std::map<uint32_t, int64_t> BehindMs() const;
   /// What is wrong beside that, for people. Does not wait.
   std::vector<std::string> Problems() const;
 

@@ -88,37 +88,27 @@ void PartitionTable::SetBegun(std::set<uint32_t> partitions) {
   begun_ = std::move(partitions);
 }
 
-std::optional<int64_t> PartitionTable::LacksMs(Row* row, const SourceInfo* source, int64_t now_ms,
-                                               LogEnds::Time now) {
-  const std::optional<int64_t>& end = row->shown.high_watermark;
-  const int64_t next = source == nullptr ? 0 : source->next_offset.value_or(0);
-  row->ends.Advance(next);
-  if (end) row->ends.Note(*end, row->told_at, next);
-  const bool is_read = row->shown.held.empty();
-  if (is_read && (!end || next >= *end)) return 0;
-  if (const std::optional<LogEnds::Time> whole_at = row->ends.whole_at()) {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now - *whole_at).count();
-  }
-  if (is_read) return std::nullopt;
-  const bool has_time = source != nullptr && source->last;
-  return has_time ? std::max<int64_t>(0, now_ms - source->last->time_ms) : 0;
-}
-
+// Of a log of which nothing is applied as yet, and something is there, the age is not known.
 std::map<uint32_t, int64_t> PartitionTable::BehindMs(const std::vector<SourceInfo>& sources,
-                                                     int64_t now_ms, LogEnds::Time now) {
+                                                     int64_t now_ms) const {
   const MutexLock lock(mutex_);
   std::map<uint32_t, int64_t> behind_ms;
   for (const uint32_t partition : begun_) {
-    std::optional<int64_t> most_ms = 0;
+    int64_t& most_ms = behind_ms[partition];
     for (const ops::KafkaTopic& topic : config_.topics) {
       const auto row = rows_.find({topic.topic, static_cast<int32_t>(partition)});
       if (row == rows_.end()) continue;
-      const SourceInfo* const source =
-          FindSource(sources, topic.topic, row->second.shown.partition);
-      const std::optional<int64_t> lacks_ms = LacksMs(&row->second, source, now_ms, now);
-      most_ms = most_ms && lacks_ms ? std::optional(std::max(*most_ms, *lacks_ms)) : std::nullopt;
+      const ops::IngestPartition& shown = row->second.shown;
+      const SourceInfo* const source = FindSource(sources, topic.topic, shown.partition);
+      const std::optional<int64_t> next = source == nullptr ? std::nullopt : source->next_offset;
+      const bool at_end = shown.high_watermark && next.value_or(0) >= *shown.high_watermark;
+      if (at_end && shown.held.empty()) continue;
+      if (source != nullptr && source->last) {
+        most_ms = std::max(most_ms, now_ms - source->last->time_ms);
+      } else if (shown.held.empty() && shown.high_watermark) {
+        most_ms = std::max(most_ms, now_ms);
+      }
     }
-    if (most_ms) behind_ms[partition] = *most_ms;
   }
   return behind_ms;
 }
@@ -140,12 +130,9 @@ void PartitionTable::AddRefused(const std::string& topic, const IngestResult& re
   for (size_t i = 0; i < kRefusalReasons; ++i) counts[i] += result.refused_by[i];
 }
 
-void PartitionTable::SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset,
-                                      LogEnds::Time now) {
+void PartitionTable::SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset) {
   const MutexLock lock(mutex_);
-  Row& row = rows_[{topic, partition}];
-  row.shown.high_watermark = offset;
-  row.told_at = now;
+  rows_[{topic, partition}].shown.high_watermark = offset;
 }
 
 void PartitionTable::CountError() {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/sync.h"
-#include "ingest/log_ends.h"
 #include "ingest/topic_outcomes.h"
 #include "ops/ingest_state.h"
 #include "ops/kafka_config.h"
@@ -63,9 +62,7 @@ class PartitionTable {
   void AddMisrouted(const std::string& topic, int32_t partition, uint64_t messages);
   /// Counts the events of a batch that were refused.
   void AddRefused(const std::string& topic, const IngestResult& result);
-  /// The end of a partition, as the consumer's newest fetch told it.
-  void SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset,
-                        LogEnds::Time now = std::chrono::steady_clock::now());
+  void SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset);
   void CountError();
   void CountPutOff();
   /// Whether anything of each topic is taken.
@@ -74,12 +71,10 @@ class PartitionTable {
 
   /// Where these partitions of all topics begin is known, or can't be.
   void SetBegun(std::set<uint32_t> partitions);
-  /// Since when each partition that has begun lacks something, in ms: 0 at the end of the log; of
-  /// the topic where that is the most. Not named: one of a topic that has not come to an end as
-  /// yet. Only of a topic that is held (SetHeld) and never came to one, the age of its newest
-  /// applied message is all that can be told, by `now_ms`.
-  std::map<uint32_t, int64_t> BehindMs(const std::vector<SourceInfo>& sources, int64_t now_ms,
-                                       LogEnds::Time now);
+  /// How old is what is applied of each partition that has begun: 0 at the end of the log, else the
+  /// age of the newest applied message; of the topic where that is the most.
+  std::map<uint32_t, int64_t> BehindMs(const std::vector<SourceInfo>& sources,
+                                       int64_t now_ms) const;
   /// Why partitions are not read, each reason once.
   std::vector<std::string> HeldReasons() const;
 
@@ -90,12 +85,7 @@ class PartitionTable {
   struct Row {
     ops::IngestPartition shown;
     Rate rate;
-    LogEnds ends;
-    LogEnds::Time told_at = {};  ///< when its end was told last
   };
-  /// What it lacks; nothing: that is not known.
-  static std::optional<int64_t> LacksMs(Row* row, const SourceInfo* source, int64_t now_ms,
-                                        LogEnds::Time now);
   using Key = std::pair<std::string, int32_t>;
 
   const ops::KafkaConfig& config_;

@@ -7,6 +7,10 @@
 namespace seendb::replica {
 namespace {
 
+// Ends of the log that are kept of a replica that lags; beyond, every second one goes, and new ones
+// are taken as far apart.
+constexpr size_t kEndsMost = 64;
+
 int64_t MsBetween(Time from, Time to) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(to - from).count();
   return std::max<int64_t>(0, ms);
@@ -90,9 +94,9 @@ void Progress::Resume(uint32_t partition) {
   at->second.stopped.clear();
 }
 
-void Progress::Judge(Replica* replica) {
-  const std::optional<Time> whole_at = replica->ends.whole_at();
-  if (!whole_at || *whole_at < replica->fresh_from) return;
+void Progress::Met(Replica* replica, Time asked_at) {
+  replica->whole_at = std::max(replica->whole_at, asked_at);
+  if (asked_at < replica->fresh_from) return;
   replica->caught_up = true;
   replica->doubted = false;
 }
@@ -103,8 +107,18 @@ void Progress::NoteEnd(uint32_t partition, int64_t end, Time asked_at) {
   if (at == replicas_.end()) return;
   Replica& replica = at->second;
   replica.told_at = std::max(replica.told_at, asked_at);
-  replica.ends.Note(end, asked_at, replica.next_offset);
-  Judge(&replica);
+  if (!replica.next_offset) return;
+  if (*replica.next_offset >= end) return Met(&replica, asked_at);
+  auto& ends = replica.ends;
+  if (!ends.empty() && (end < ends.back().offset || asked_at < ends.back().asked_at)) return;
+  if (ends.empty()) replica.ends_apart = {};
+  if (!ends.empty() && asked_at - ends.back().asked_at < replica.ends_apart) return;
+  if (ends.size() >= kEndsMost) {
+    for (size_t i = 0; 2 * i < ends.size(); ++i) ends[i] = ends[2 * i];
+    ends.resize(ends.size() / 2);
+    replica.ends_apart = ends[1].asked_at - ends[0].asked_at;
+  }
+  ends.push_back({asked_at, end});
 }
 
 std::map<uint32_t, int64_t> Progress::NextOffsets() const {
@@ -126,8 +140,10 @@ void Progress::Advance(uint32_t partition, int64_t next_offset, int64_t arrival_
     replica.next_offset = next_offset;
     replica.newest_ms = std::max(replica.newest_ms, arrival_ms);
     replica.applied_at = now;
-    replica.ends.Advance(next_offset);
-    Judge(&replica);
+    for (auto& ends = replica.ends; !ends.empty() && ends.front().offset <= next_offset;) {
+      Met(&replica, ends.front().asked_at);
+      ends.pop_front();
+    }
     const auto end = replica.waiters.upper_bound(next_offset);
     for (auto one = replica.waiters.begin(); one != end; ++one) {
       ready.push_back(std::move(one->second.done));
@@ -190,7 +206,7 @@ cluster::ReplicaReport Progress::ReportOf(const Replica& replica, int64_t now_ms
   cluster::ReplicaReport one;
   one.next_offset = replica.next_offset.value_or(0);
   if (replica.caught_up) {
-    one.behind_ms = MsBetween(*replica.ends.whole_at(), now);
+    one.behind_ms = MsBetween(replica.whole_at, now);
   } else if (replica.newest_ms > 0) {
     one.behind_ms = std::max<int64_t>(0, now_ms - replica.newest_ms);
   }

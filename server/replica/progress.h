@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -18,7 +19,6 @@
 
 #include "base/sync.h"
 #include "cluster/view.h"
-#include "ingest/log_ends.h"
 #include "replica/replicas.h"
 
 namespace seendb::replica {
@@ -107,8 +107,14 @@ class Progress {
     std::optional<int64_t> next_offset;
     int64_t newest_ms = 0;  ///< arrival of the newest applied record
     Time fresh_from = {};   ///< having all of the log at a later moment shows that it is not stale
-    ingest::LogEnds ends;
-    Time told_at = {};  ///< when the newest known end was asked for; at first, when it was held
+    struct End {
+      Time asked_at;
+      int64_t offset;
+    };
+    std::deque<End> ends;  ///< of the log, ascending, that it has not come to
+    Time::duration ends_apart = {};
+    Time told_at = {};   ///< when the newest known end was asked for; at first, when it was held
+    Time whole_at = {};  ///< it has all that was in the log then
     bool caught_up = false;
     bool doubted = false;
     std::string stopped;  ///< why; empty: it is not
@@ -124,8 +130,7 @@ class Progress {
   using Ready = std::vector<Done>;
   static cluster::ReplicaReport ReportOf(const Replica& replica, int64_t now_ms, Time now,
                                          std::optional<int64_t> topic_ms);
-  /// It may have come to an end of the log.
-  static void Judge(Replica* replica);
+  static void Met(Replica* replica, Time asked_at);
   /// The waiters are to be told that it never comes.
   static void GiveUp(Replica* replica, Ready* ready);
 
