@@ -124,6 +124,16 @@ class Checker:
             raise Mismatch("%s: %r does not fit %s %r" % (where, value, keyword, rule))
 
 
+def whole_document(request):
+    """The document for callers and that for operators as one. `request` as Server.request."""
+    document, admin = (json.loads(request("GET", path).body)
+                       for path in ("/openapi.json", "/openapi-admin.json"))
+    document["paths"].update(admin["paths"])
+    for kind, components in admin["components"].items():
+        document["components"].setdefault(kind, {}).update(components)
+    return document
+
+
 class CheckedServer(Server):
     """A Server whose every answer is checked against its document."""
 
@@ -131,12 +141,7 @@ class CheckedServer(Server):
 
     def wait_ready(self, timeout=120):
         super().wait_ready(timeout)
-        document = json.loads(super().request("GET", "/openapi.json").body)
-        admin = json.loads(super().request("GET", "/openapi-admin.json").body)
-        document["paths"].update(admin["paths"])
-        for kind, components in admin["components"].items():
-            document["components"].setdefault(kind, {}).update(components)
-        self.checker = Checker(document)
+        self.checker = Checker(whole_document(super().request))
 
     def request(self, method, path, body=None, headers=None):
         answer = super().request(method, path, body, headers)

@@ -1,5 +1,5 @@
 """Makes a client from the document of a running server, compiles it and lets it do a round trip: a
-policy, plays with a time, a filter of mixed ids, the history, statistics, and two refusals. The program
+policy, plays with a time, a filter of mixed ids, the history, and two refusals. The program
 that does is kept in the folder of its language; all three do the same.
 
 What is needed is fetched by tools/setup clients into build/clients; without it a test is skipped.
