@@ -41,6 +41,7 @@ void PutDeletionsAhead(const std::map<Fingerprint, DeletionAhead>& deletions, st
   PutVarint(out, deletions.size());
   for (const auto& [item, deletion] : deletions) {
     PutFingerprint(out, item);
+    PutVarint(out, deletion.seq);
     PutZigzag(out, deletion.asked_ms);
     PutVarint(out,
               static_cast<uint64_t>(deletion.until_ms) - static_cast<uint64_t>(deletion.asked_ms));
@@ -51,13 +52,14 @@ bool ReadDeletionsAhead(Reader* in, std::map<Fingerprint, DeletionAhead>* deleti
   const uint64_t count = in->Varint();
   for (uint64_t i = 0; in->ok() && i < count; ++i) {
     const Fingerprint item = in->Packed();
+    const uint64_t seq = in->Varint();
     const int64_t asked_ms = in->Zigzag();
     const uint64_t span_ms = in->Varint();
     const uint64_t most = static_cast<uint64_t>(INT64_MAX) - static_cast<uint64_t>(asked_ms);
     if (!in->ok() || span_ms == 0 || span_ms > most) return false;
     if (!deletions->empty() && deletions->rbegin()->first >= item) return false;
     const auto until_ms = static_cast<int64_t>(static_cast<uint64_t>(asked_ms) + span_ms);
-    deletions->emplace_hint(deletions->end(), item, DeletionAhead{until_ms, asked_ms});
+    deletions->emplace_hint(deletions->end(), item, DeletionAhead{seq, until_ms, asked_ms});
   }
   return in->ok() && !deletions->empty();
 }
@@ -253,13 +255,12 @@ void UserRecord::Forget() {
       return one.second.seq <= gone_seq || one.second.at_ms < forget_before_ms;
     });
     Bound(&of.overrides);
-    const int64_t covered_ms =
-        std::max(erased_seq != 0 ? erased_at_ms : kNeverMs, of.forgotten.at_ms);
     std::erase_if(of.deletions_ahead, [&](const auto& one) {
-      return one.second.until_ms <= covered_ms || one.second.until_ms < forget_before_ms;
+      return one.second.seq <= gone_seq || one.second.until_ms < forget_before_ms;
     });
     Bound(&of.deletions_ahead);
   }
+  std::erase_if(marks, [](const auto& one) { return one.second == CollectionMarks{}; });
 }
 
 void UserRecord::JoinUnread(std::string_view value) {
@@ -275,6 +276,7 @@ uint64_t UserRecord::LastSequence() const {
   for (const auto& [collection, of] : marks) {
     last = std::max(last, of.forgotten.seq);
     for (const auto& [item, override] : of.overrides) last = std::max(last, override.seq);
+    for (const auto& [item, deletion] : of.deletions_ahead) last = std::max(last, deletion.seq);
   }
   return last;
 }

@@ -4,9 +4,9 @@
 // own, when it was last active.
 //
 // Join unites two records: it keeps the maximum of numbers and times, each item's last written
-// override, and all toggles. Then it removes toggles from before an erasure, overrides from before
-// an erasure or a clear of filters, deletions that either covers, and of all these what is older
-// than `forget_before_ms`.
+// override and deletion ahead, and all toggles. Then it removes toggles from before an erasure,
+// overrides and deletions ahead from before an erasure or a clear of filters, and of all these what
+// is older than `forget_before_ms`.
 // Join is associative, commutative and idempotent.
 
 #pragma once
@@ -67,11 +67,12 @@ struct Forgotten {
 
 /// An item was deleted from history while some of its plays lay ahead of the clock.
 struct DeletionAhead {
+  uint64_t seq = 0;             ///< of the shard, when it was written
   int64_t until_ms = kNeverMs;  ///< plays up to it are deleted; after `asked_ms`
   int64_t asked_ms = kNeverMs;  ///< when the deletion was asked for
 
   bool Covers(int64_t at_ms) const { return at_ms > asked_ms && at_ms <= until_ms; }
-  /// Of two that of the greater `until_ms` counts, of equal ones that of the greater `asked_ms`.
+  /// The greater one counts: the one written last.
   friend auto operator<=>(const DeletionAhead&, const DeletionAhead&) = default;
 };
 

@@ -167,13 +167,12 @@ Status ShardOpening::LoadLosses(FamilySet* set) {
 
 // Nobody can tell whose plays were in a log, nor of which buckets: every user's, of all buckets
 // that could take plays.
-Status ShardStore::MarkLogLost(const std::string& reason) {
-  problems_->Add(reason);
+Status ShardStore::MarkLogLost(const DataLoss& loss) {
+  problems_->Add(loss.reason);
   const MutexLock change(change_mutex_);
   auto set = std::make_shared<FamilySet>(*families());
   for (auto& [name, collection] : set->collections) {
-    const DataLoss& losses =
-        collection.losses.Add(DataLossSet::kLog, {options_.now_ms, reason, {}});
+    const DataLoss& losses = collection.losses.Add(DataLossSet::kLog, loss);
     if (options_.read_only) continue;
     const Status stored = PutMeta(LostKey(name), losses.ToJson());
     if (!stored.ok()) return stored;
@@ -193,7 +192,8 @@ Status ShardStore::MarkFormerLost() {
   if (got.IsNotFound()) return {};
   if (!got.ok()) return FromRocks(got, "read what was lost before");
   const std::optional<DataLoss> read = DataLoss::FromJson(note);
-  const Status marked = MarkLogLost(read ? read->reason : "the note of a loss is damaged");
+  const Status marked =
+      read ? MarkLogLost(*read) : MarkLogLost("the note of what was lost before is damaged");
   if (!marked.ok() || options_.read_only) return marked;
   return FromRocks(db_->Delete(Synced(), meta(), kFormerLostKey), "mark what was lost before");
 }

@@ -67,7 +67,10 @@ class ShardStore : public ShardFamilies {
 
   /// Notes that plays of any user may be lost: answers say so from now on (data_loss.h), and
   /// sources are read again.
-  Status MarkLogLost(const std::string& reason);
+  Status MarkLogLost(const std::string& reason) {
+    return MarkLogLost(DataLoss{options_.now_ms, reason, {}});
+  }
+  Status MarkLogLost(const DataLoss& loss);
   /// Of a shard that is made in the place of one that was lost, before it knows its collections:
   /// notes that, synced.
   Status NoteFormerLost(const std::string& reason);

@@ -393,6 +393,12 @@ Status Keeper::CheckMayBeginEmpty(uint32_t partition) const {
   if (partition >= assign.size() || std::ranges::count(assign[partition], options_.node) == 0) {
     return Status::Incompatible("the placement does not give the partition to " + options_.node);
   }
+  // What is lost is marked in the collections that the engine knows.
+  const std::vector<CollectionInfo> known = engine_->Collections();
+  for (const auto& [name, collection] : meta->collections()) {
+    if (std::ranges::count(known, name, &CollectionInfo::name) > 0) continue;
+    return Status::Unavailable(options_.node + " has not made the collection " + name + " as yet");
+  }
   if (!None().contains(partition)) {
     return Status::Incompatible(options_.node +
                                 " has it, or a folder of it lies in its database, or it comes");

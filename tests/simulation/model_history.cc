@@ -31,22 +31,20 @@ HistoryModel::Verdict HistoryModel::Judge(const std::string& collection, const s
                                                           : Verdict::kFilterOnly;
 }
 
-// Of several deletions the engine keeps the one that reaches furthest, and forgets it when nothing
-// of its time can be sent any more, by a clock that may have been set back since.
+// Of several deletions the engine keeps the last, and forgets it when nothing of its time can be
+// sent any more, by a clock that may have been set back since.
 Truth HistoryModel::Refuses(const std::string& collection, const std::string& user,
                             const std::string& item, int64_t at_ms) const {
   const Of* of = Find(collection, user);
   if (of == nullptr || Judge(collection, user, at_ms) != Verdict::kBoth) return Truth::kNo;
   const auto known = of->ahead.find(item);
   if (known == of->ahead.end()) return Truth::kNo;
-  std::vector<DeletedAhead> deletions = known->second;
-  std::sort(deletions.begin(), deletions.end(), [](const DeletedAhead& a, const DeletedAhead& b) {
-    return std::pair(a.until_ms, a.asked_ms) > std::pair(b.until_ms, b.asked_ms);
-  });
   bool may_be = false, may_not_be = false, one_is_there = false;
-  for (auto at = deletions.begin(); at != deletions.end() && !one_is_there; ++at) {
-    (at_ms > at->asked_ms && at_ms <= at->until_ms ? may_be : may_not_be) = true;
-    one_is_there = at->sure && at->until_ms >= forgotten_below_ms_;
+  for (auto at = known->second.rbegin(); at != known->second.rend() && !one_is_there; ++at) {
+    for (const int64_t end_ms : at->ends) {
+      (at_ms > at->asked_ms && at_ms <= end_ms ? may_be : may_not_be) = true;
+    }
+    one_is_there = at->sure && *at->ends.begin() >= forgotten_below_ms_;
   }
   may_not_be = may_not_be || !one_is_there;
   return !may_be ? Truth::kNo : may_not_be ? Truth::kMaybe : Truth::kYes;
@@ -129,11 +127,11 @@ void HistoryModel::DeleteOne(const std::string& collection, Of* of, const std::s
   for (const int64_t at_ms : maybe) Insert(of, item, {at_ms, true, {}, false, 0});
   Insert(of, item, {least_ms, true, {}, acknowledged, 0});
   ends.insert(least_ms);
-  const int64_t first_ms = *ends.begin();
   ends.insert(maybe.begin(), maybe.end());
-  for (const int64_t end_ms : ends) {
-    if (end_ms <= model_.now_ms) continue;
-    of->ahead[item].push_back({end_ms, model_.now_ms, acknowledged && end_ms == first_ms});
+  const bool surely_ahead = *ends.begin() > model_.now_ms;
+  std::erase_if(ends, [&](int64_t end_ms) { return end_ms <= model_.now_ms; });
+  if (!ends.empty()) {
+    of->ahead[item].push_back({model_.now_ms, ends, acknowledged && surely_ahead});
   }
   if (!again) return;
   if (acknowledged) {
@@ -179,6 +177,7 @@ void HistoryModel::Pause(const std::string& user, bool paused) {
 
 void HistoryModel::EndLifts(const std::string& collection, const std::string& user) {
   of_[collection][user].lifts.clear();
+  of_[collection][user].ahead.clear();
 }
 
 void HistoryModel::Erase(const std::string& user) {
@@ -188,6 +187,7 @@ void HistoryModel::Erase(const std::string& user) {
     if (of == users.end()) continue;
     of->second.items.clear();
     of->second.lifts.clear();
+    of->second.ahead.clear();
   }
 }
 

@@ -75,8 +75,9 @@ struct Lift {
 
 /// A deletion that reached ahead of the clock: plays since, up to its end, are refused.
 struct DeletedAhead {
-  int64_t until_ms = 0, asked_ms = 0;
-  bool sure = true;  ///< that it was written, and reached as far
+  int64_t asked_ms = 0;
+  std::set<int64_t> ends;  ///< what may be its end
+  bool sure = true;        ///< that it was written, and has one of these ends
 };
 
 /// Whether something is so; of what the model can't know, it may be.

@@ -76,7 +76,7 @@ class HistoryModel {
         if (lifted != of.lifted.end()) at_ms = std::max(at_ms, lifted->second.at_ms);
         of.lifted[item] = {now_ms, false};
       }
-      if (at_ms > now_ms) of.ahead[item] = std::max(of.ahead[item], Ahead{at_ms, now_ms});
+      if (at_ms > now_ms) of.ahead[item] = {at_ms, now_ms};
       int64_t& deleted_ms = of.states[item].deleted_ms;
       deleted_ms = std::max(deleted_ms, at_ms);
     }
@@ -94,6 +94,9 @@ class HistoryModel {
       const Policy& policy = policies.at(collection);
       const int64_t reach_ms = now_ms + policy.max_future_ms;
       newest_ms = std::max(newest_ms, std::min(of.newest_ms, reach_ms));
+      for (const auto& [item, ahead] : of.ahead) {
+        newest_ms = std::max(newest_ms, std::min(ahead.until_ms, reach_ms));
+      }
       for (const auto& [item, bucket] : of.seen) {
         const bool ahead = bucket > BucketIndexOf(policy, now_ms);
         without_times = without_times || (ahead && !policy.history.enabled);
@@ -112,6 +115,7 @@ class HistoryModel {
       of.states.clear();
       of.seen.clear();
       of.lifted.clear();
+      of.ahead.clear();
       of.newest_ms = INT64_MIN;
     }
   }
@@ -230,7 +234,6 @@ class HistoryModel {
   struct Ahead {
     int64_t until_ms = INT64_MIN, asked_ms = INT64_MIN;
     bool Covers(int64_t at_ms) const { return at_ms > asked_ms && at_ms <= until_ms; }
-    auto operator<=>(const Ahead&) const = default;
   };
   struct Of {
     std::map<std::string, State> states;

@@ -122,7 +122,8 @@ TEST(GoldenWords, HistoryJournalRecords) {
 
 TEST(GoldenWords, DeletionsAhead) {
   UserRecord record, read;
-  record.marks["video"].deletions_ahead[test::Fp("v1")] = {kTwelveMs + kHourMs, kTwelveMs};
+  record.marks["video"].deletions_ahead[test::Fp("v1")] = {uint64_t{1} << 40 | 9,
+                                                           kTwelveMs + kHourMs, kTwelveMs};
   std::string made;
   record.Encode(&made);
   const std::string golden = GoldenWords(

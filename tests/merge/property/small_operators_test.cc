@@ -169,9 +169,9 @@ UserRecord RandomRecord(Random& random) {
     const size_t seq = Below(random, 40);
     marks.overrides[Below(random, 4)] = {static_cast<int64_t>(seq / 2), seq, Below(random, 2) == 0};
     if (Below(random, 2) == 0) continue;
-    const auto asked_ms = static_cast<int64_t>(Below(random, 20));
+    const auto until_ms = static_cast<int64_t>(seq / 2);
     marks.deletions_ahead[Below(random, 4)] = {
-        asked_ms + 1 + static_cast<int64_t>(Below(random, 9)), asked_ms};
+        seq, until_ms, until_ms - 1 - static_cast<int64_t>(Below(random, 9))};
   }
   return record;
 }
