@@ -14,8 +14,6 @@ std::string_view RefusalReasonName(RefusalReason reason) noexcept {
       return "erased";
     case RefusalReason::kCleared:
       return "cleared";
-    case RefusalReason::kDeleted:
-      return "deleted";
   }
   return "unknown";
 }

@@ -89,8 +89,8 @@ void AddFirstPlays(const UserLookup& users, std::span<const ShardEvent> events,
       user = event.play.user;
       if (!users.Find(user, RecordTier::kCached, &settings).ok()) settings = nullptr;
     }
-    const Verdict verdict = Judge(settings.get(), {collection, event.play.item, event.at_ms},
-                                  policy, policy.history.enabled);
+    const Verdict verdict =
+        Judge(settings.get(), event.at_ms, collection, policy, policy.history.enabled);
     if (verdict == Verdict::kFilter || verdict == Verdict::kBoth) firsts->Add(user);
   }
 }
@@ -143,13 +143,12 @@ Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change
       user_ = event.play.user;
       settings_ = known_->Find(user_);
     }
-    const JudgedEvent judged{family_->name, event.play.item, event.at_ms};
-    const Verdict verdict = Judge(settings_, judged, policy_, history_);
+    const Verdict verdict = Judge(settings_, event.at_ms, family_->name, policy_, history_);
     const bool accepted = verdict != Verdict::kRefused;
     if (change != nullptr) change->Count(event.index, accepted);
     if (!accepted) {
-      Refuse(result, event.index, RefusalOf(*settings_, judged),
-             ReasonOfRefusal(*settings_, judged));
+      Refuse(result, event.index, RefusalOf(*settings_, family_->name, event.at_ms),
+             ReasonOfRefusal(*settings_, family_->name));
       continue;
     }
     ++accepted_;

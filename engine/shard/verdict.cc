@@ -12,45 +12,28 @@ bool ErasedLast(const UserRecord& record, std::string_view collection) {
 
 }  // namespace
 
-// A play that history would keep, and that a deletion made before would hide, is refused rather
-// than accepted and nowhere to be seen.
-Verdict Judge(const UserRecord* record, const JudgedEvent& event, const Policy& policy,
-              bool history) {
+Verdict Judge(const UserRecord* record, int64_t at_ms, std::string_view collection,
+              const Policy& policy, bool history) {
   if (record == nullptr) return history ? Verdict::kBoth : Verdict::kFilter;
-  if (event.at_ms <= record->ForgottenIn(event.collection).at_ms) return Verdict::kRefused;
+  if (at_ms <= record->ForgottenIn(collection).at_ms) return Verdict::kRefused;
   if (!history) return Verdict::kFilter;
   // A record that can't be read may hold a pause.
   if (record->damaged) return Verdict::kFilter;
-  if (record->PausedAt(event.at_ms)) {
-    return policy.history.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
-                                                                    : Verdict::kFilter;
-  }
-  const bool deleted = record->DeletedAhead(event.collection, event.item, event.at_ms).has_value();
-  return deleted ? Verdict::kRefused : Verdict::kBoth;
+  if (!record->PausedAt(at_ms)) return Verdict::kBoth;
+  return policy.history.when_paused == WhenPaused::kFilterIgnores ? Verdict::kNothing
+                                                                  : Verdict::kFilter;
 }
 
-RefusalReason ReasonOfRefusal(const UserRecord& record, const JudgedEvent& event) {
-  if (event.at_ms > record.ForgottenIn(event.collection).at_ms) return RefusalReason::kDeleted;
-  return ErasedLast(record, event.collection) ? RefusalReason::kErased : RefusalReason::kCleared;
+RefusalReason ReasonOfRefusal(const UserRecord& record, std::string_view collection) {
+  return ErasedLast(record, collection) ? RefusalReason::kErased : RefusalReason::kCleared;
 }
 
-Status RefusalOf(const UserRecord& record, const JudgedEvent& event) {
-  const std::string at = "at " + TimeText(event.at_ms);
-  const RefusalReason reason = ReasonOfRefusal(record, event);
-  if (reason == RefusalReason::kDeleted) {
-    const auto until_ms = record.DeletedAhead(event.collection, event.item, event.at_ms);
-    return Status::InvalidArgument(at +
-                                       " is covered by the item's deletion from history, which "
-                                       "reaches to " +
-                                       TimeText(until_ms.value_or(event.at_ms)) +
-                                       ": an earlier play lay ahead of the clock",
-                                   "/at");
-  }
-  const bool erased = reason == RefusalReason::kErased;
+Status RefusalOf(const UserRecord& record, std::string_view collection, int64_t at_ms) {
   return Status::InvalidArgument(
-      at + " is not after " +
-          (erased ? "the user's erasure" : "the clearing of the user's filter") + " at " +
-          TimeText(record.ForgottenIn(event.collection).at_ms),
+      "at " + TimeText(at_ms) + " is not after " +
+          (ErasedLast(record, collection) ? "the user's erasure"
+                                          : "the clearing of the user's filter") +
+          " at " + TimeText(record.ForgottenIn(collection).at_ms),
       "/at");
 }
 

@@ -102,19 +102,13 @@ class TimeCheck {
 
 /// What becomes of an event.
 enum class Verdict : uint8_t { kRefused, kNothing, kFilter, kBoth };
-/// What Judge asks about an event.
-struct JudgedEvent {
-  std::string_view collection;
-  Fingerprint item;
-  int64_t at_ms;
-};
 /// Decides by the record of its user, which may be null; `history`: it may enter history.
-Verdict Judge(const UserRecord* record, const JudgedEvent& event, const Policy& policy,
-              bool history);
+Verdict Judge(const UserRecord* record, int64_t at_ms, std::string_view collection,
+              const Policy& policy, bool history);
 /// Why Judge refuses it.
-RefusalReason ReasonOfRefusal(const UserRecord& record, const JudgedEvent& event);
+RefusalReason ReasonOfRefusal(const UserRecord& record, std::string_view collection);
 /// The same for people.
-Status RefusalOf(const UserRecord& record, const JudgedEvent& event);
+Status RefusalOf(const UserRecord& record, std::string_view collection, int64_t at_ms);
 
 // ---- When the journal is replayed ----
 

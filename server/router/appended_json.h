@@ -3,7 +3,7 @@
 //
 //   {"offset":7,"applied":true,"verdict":{"code":"not_found","message":"...","field":"..."},
 //    "recorded":{"accepted":1,"refused":1,"refusals":[{"index":1,"reason":0,"message":"..."}],
-//    "refused_by":[1,0,0,0,0,0],"outside_window":0,"beyond_cap":0,"day":"","first_today":[]},
+//    "refused_by":[1,0,0,0,0],"outside_window":0,"beyond_cap":0,"day":"","first_today":[]},
 //    "erasure":{"known":true,"written":true,"until_ms":5}}
 //
 // Pure functions. Threads: any.

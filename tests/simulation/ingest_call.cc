@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "simulation/checks.h"
 #include "simulation/checks_days.h"
 #include "simulation/checks_ingest.h"
 
@@ -110,8 +111,7 @@ void IngestCall::ExpectPart(size_t index, Expectation* expected) {
     }
     SourceCounts& more = moves[shard].more;
     if (status_.ok()) sent_[i].taken = !IsRefused(result_, i);
-    const bool takes =
-        model().Takes(collection, sent_[i], served ? Model::What::kServed : Model::What::kPlay);
+    const bool takes = model().Takes(collection, sent_[i]);
     ++(served ? (takes ? more.impressions_accepted : more.impressions_refused)
               : (takes ? more.plays_accepted : more.plays_refused));
     expected->fresh.push_back(sent_[i]);

@@ -63,22 +63,19 @@ int64_t Model::OldestRead(const std::string& collection) const {
   return BucketAt(policy, now_ms) - policy.window + 1;
 }
 
-Truth Model::MayTake(const std::string& collection, const Sent& sent, What what) const {
+Truth Model::MayTake(const std::string& collection, const Sent& sent, At at) const {
   const Policy& policy = PolicyOf(collection);
   const Truth counts = IsAfterForgotten(collection, sent);
-  if (counts == Truth::kNo || what == What::kServedNow) return counts;
+  if (counts == Truth::kNo || at == At::kThisMoment) return counts;
   if (BucketAt(policy, sent.at_ms) <= BucketAt(policy, now_ms) - int64_t{policy.retention} ||
       sent.at_ms > now_ms + policy.max_future_ms) {
     return Truth::kNo;
   }
-  const Truth refused = what == What::kPlay
-                            ? history_.Refuses(collection, sent.user, sent.item, sent.at_ms)
-                            : Truth::kNo;
-  return refused == Truth::kNo ? counts : refused == Truth::kYes ? Truth::kNo : Truth::kMaybe;
+  return counts;
 }
 
-bool Model::Takes(const std::string& collection, const Sent& sent, What what) const {
-  const Truth taken = MayTake(collection, sent, what);
+bool Model::Takes(const std::string& collection, const Sent& sent, At at) const {
+  const Truth taken = MayTake(collection, sent, at);
   return taken == Truth::kMaybe ? sent.taken.value_or(true) : taken == Truth::kYes;
 }
 
@@ -116,7 +113,7 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
   ++call_;
   days_.Play(collection, sent, acknowledged, call_);
   for (const Sent& one : sent) {
-    if (!Takes(collection, one, What::kPlay)) continue;
+    if (!Takes(collection, one)) continue;
     const HistoryModel::Verdict verdict = history_.Judge(collection, one.user, one.at_ms);
     if (verdict == HistoryModel::Verdict::kNothing) continue;
     sent_[one.user].insert(one.item);
@@ -129,12 +126,12 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
 }
 
 void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
-                  What what) {
+                  At at) {
   ++call_;
   const Policy& policy = PolicyOf(collection);
   std::set<std::string> touched;
   for (size_t i = 0; i < sent.size(); ++i) {
-    if (!Takes(collection, sent[i], what)) continue;
+    if (!Takes(collection, sent[i], at)) continue;
     sent_[sent[i].user].insert(sent[i].item);
     CallOf(sent[i].user, acknowledged);
     if (policy.served_is_seen) AddPlay(collection, sent[i], acknowledged);
@@ -223,15 +220,6 @@ void Model::Maintain() {
     oldest_ms = std::min(oldest_ms, FirstMsOf(policy, oldest));
   }
   erasures_kept_from_ms_ = std::max(erasures_kept_from_ms_, oldest_ms);
-}
-
-int64_t Model::OldestTakenMs() const {
-  int64_t oldest_ms = now_ms;
-  for (const auto& [name, policy] : policies_) {
-    const int64_t oldest = BucketAt(policy, now_ms) - policy.retention + 1;
-    oldest_ms = std::min(oldest_ms, FirstMsOf(policy, oldest));
-  }
-  return oldest_ms;
 }
 
 bool Model::MayBeWithoutErasure(const std::string& user) const {

@@ -39,6 +39,9 @@ struct Sent {
   std::optional<bool> taken = {};
 };
 
+/// Whether something is so; of what the model can't know, it may be.
+enum class Truth { kNo, kMaybe, kYes };
+
 /// What a filter request of one user has to go by.
 struct Expected {
   std::set<std::string> excluded;
@@ -97,17 +100,17 @@ class Model {
   uint64_t LowestCeiling(const std::string& collection) const { return ceilings_.at(collection); }
 
   /// What is served at this moment is taken whatever the clock shows.
-  enum class What { kPlay, kServed, kServedNow };
+  enum class At { kGiven, kThisMoment };
   /// Whether an event of that time would be taken now.
-  Truth MayTake(const std::string& collection, const Sent& sent, What what) const;
+  Truth MayTake(const std::string& collection, const Sent& sent, At at) const;
   /// The same; what may be taken was, unless its answer says otherwise.
-  bool Takes(const std::string& collection, const Sent& sent, What what) const;
+  bool Takes(const std::string& collection, const Sent& sent, At at = At::kGiven) const;
   /// Whether served items leave anything behind: where they don't, nothing is written or synced.
   bool KeepsServed(const std::string& collection) const;
   /// Takes a call's events; those that Takes refuses leave no trace.
   void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
   void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
-             What what = What::kServed);
+             At at = At::kGiven);
   /// Takes a batch out of a log: events that are not repeated, and each shard's moves.
   void Ingest(const std::string& collection, bool served, const std::vector<Sent>& sent,
               const std::vector<std::vector<SourceMove>>& moves, bool acknowledged);
@@ -120,8 +123,6 @@ class Model {
   /// Maintenance may evict entries of history, and delete records of erasures that nothing reaches
   /// back to any more.
   void Maintain();
-  /// The time below which no collection takes anything any more.
-  int64_t OldestTakenMs() const;
   /// Whether it may have deleted the record of a user's erasure.
   bool MayBeWithoutErasure(const std::string& user) const;
   /// Forgets a user's plays and impressions in one collection.

@@ -31,7 +31,7 @@ std::map<uint32_t, FirstPlay> DaysModel::Expect(const std::string& collection,
   for (uint32_t i = 0; i < sent.size(); ++i) {
     const Sent& one = sent[i];
     const bool counts =
-        one.day != today && model_.Takes(collection, one, Model::What::kPlay) &&
+        one.day != today && model_.Takes(collection, one) &&
         model_.history().Judge(collection, one.user, one.at_ms) != HistoryModel::Verdict::kNothing;
     if (!counts || !met.insert(one.user).second) continue;
     const Latest* latest = LatestOf(collection, one.user);

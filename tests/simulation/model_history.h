@@ -73,16 +73,6 @@ struct Lift {
   uint64_t call = 0;   ///< that ended it, as in ItemState
 };
 
-/// A deletion that reached ahead of the clock: plays since, up to its end, are refused.
-struct DeletedAhead {
-  int64_t asked_ms = 0;
-  std::set<int64_t> ends;  ///< what may be its end
-  bool sure = true;        ///< that it was written, and has one of these ends
-};
-
-/// Whether something is so; of what the model can't know, it may be.
-enum class Truth { kNo, kMaybe, kYes };
-
 /// See the head of this file. Policies and the present are the model's.
 class HistoryModel {
  public:
@@ -91,9 +81,6 @@ class HistoryModel {
   /// What becomes of a play.
   enum class Verdict { kBoth, kFilterOnly, kNothing };
   Verdict Judge(const std::string& collection, const std::string& user, int64_t at_ms) const;
-  /// Whether a play is refused that would be hidden by a deletion of before.
-  Truth Refuses(const std::string& collection, const std::string& user, const std::string& item,
-                int64_t at_ms) const;
   /// A play entered history.
   void Add(const std::string& collection, const std::string& user, const std::string& item,
            ItemState state);
@@ -154,7 +141,6 @@ class HistoryModel {
   struct Of {
     std::map<std::string, std::vector<ItemState>> items;
     std::map<std::string, Lift> lifts;
-    std::map<std::string, std::vector<DeletedAhead>> ahead;
     int64_t covered_sure_ms = INT64_MIN, covered_maybe_ms = INT64_MIN;
   };
   struct OpenItem {
@@ -182,7 +168,6 @@ class HistoryModel {
   std::map<std::string, int64_t>
       incomplete_to_;  // collection: plays up to then may have been missed
   std::map<uint32_t, std::set<OpenItem>> open_;  // shard
-  int64_t forgotten_below_ms_ = INT64_MIN;       // deletions ahead that ended before may be
 };
 
 }  // namespace seendb::simulation

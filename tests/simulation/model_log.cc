@@ -19,12 +19,11 @@ void LogModel::Take(const LogEntry& entry) {
       for (const ScriptEvent& event : entry.events) {
         sent.push_back({event.user, event.item, event.at_ms.value_or(entry.arrival_ms)});
       }
-      const bool plays = entry.kind == LogEntry::Kind::kPlays;
-      const Model::What what = plays ? Model::What::kPlay : Model::What::kServed;
       for (const Sent& one : sent) {  // history keeps times
         const bool kept = model_.PolicyOf(entry.collection).history.enabled;
-        if (kept && model_.Takes(entry.collection, one, what)) NoteNewest(one.user, one.at_ms);
+        if (kept && model_.Takes(entry.collection, one)) NoteNewest(one.user, one.at_ms);
       }
+      const bool plays = entry.kind == LogEntry::Kind::kPlays;
       return plays ? model_.Play(entry.collection, sent, true)
                    : model_.Serve(entry.collection, sent, true);
     }

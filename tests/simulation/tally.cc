@@ -40,7 +40,6 @@ void Tally::Add(const Tally& other) {
   first_plays += other.first_plays;
   ingested += other.ingested;
   repeated += other.repeated;
-  hidden += other.hidden;
 }
 
 bool Tally::WithinBudget() const {
@@ -63,8 +62,7 @@ std::string Tally::ToText() const {
       << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket " << misnamed
       << "\n  verified answers " << verified << ", refuted " << refuted
       << ", never seen where history is whole " << vouched << "; first plays of a day "
-      << first_plays << "; ingested " << ingested << ", repeated " << repeated
-      << "; refused for a deletion ahead " << hidden << "\n ";
+      << first_plays << "; ingested " << ingested << ", repeated " << repeated << "\n ";
   for (size_t i = 0; i < kVerbs; ++i) {
     out << " " << NameOf(static_cast<Verb>(i)) << " " << done[i];
   }

@@ -40,7 +40,6 @@ struct Tally {
   uint64_t verified = 0, refuted = 0, vouched = 0;
   uint64_t first_plays = 0;             ///< of a day, told
   uint64_t ingested = 0, repeated = 0;  ///< events of logs, accepted; left out
-  uint64_t hidden = 0;                  ///< plays refused, which a deletion would have hidden
 
   void Add(const Tally& other);
   /// Whether the false positives fit the budget, with room for chance (five standard deviations,

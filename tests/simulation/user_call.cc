@@ -100,7 +100,7 @@ Status UserCall::AccountRecord(bool alone) {
     sent.push_back({event.user, event.item, event.at_ms.value_or(model().now_ms),
                     event.watch.value_or(ScriptWatch{}), event.day});
     if (ok) sent.back().taken = !IsRefused(recorded_, index);
-    if (!model().Takes(collection, sent.back(), What())) refused.push_back(index);
+    if (!model().Takes(collection, sent.back())) refused.push_back(index);
   }
   if (status_.code() == StatusCode::kBusy) {
     ++world_->expected.busy;
@@ -108,7 +108,6 @@ Status UserCall::AccountRecord(bool alone) {
     return status_;
   }
   if (ok) CheckRefusals(sent.size(), refused);
-  world_->tally().hidden += recorded_.refused_by[static_cast<size_t>(RefusalReason::kDeleted)];
   if (ok && plays) {
     world_->CountVerdicts(collection, sent);
     CheckFirstPlays(model(), collection, sent, recorded_, world_->ReadsFail(), &world_->tally());
@@ -145,7 +144,7 @@ void UserCall::NoteSynced(const std::vector<Sent>& sent) {
     const bool written = operation_.verb != Verb::kPlay ||
                          model().history().Judge(operation_.collection, one.user, one.at_ms) !=
                              HistoryModel::Verdict::kNothing;
-    if (written && model().Takes(operation_.collection, one, What())) {
+    if (written && model().Takes(operation_.collection, one)) {
       shards.insert(model().ShardOf(one.user));
     }
   }

@@ -31,9 +31,6 @@ class UserCall {
   const Operation& operation() const { return operation_; }
 
  private:
-  Model::What What() const {
-    return operation_.verb == Verb::kPlay ? Model::What::kPlay : Model::What::kServed;
-  }
   bool Knows() const { return world_->model().policies().contains(operation_.collection); }
   Model& model() { return world_->model(); }
   template <typename Given>

@@ -44,7 +44,7 @@ void World::CheckExcused(const char* what, const Status& status) const {
 void World::CountVerdicts(const std::string& collection, const std::vector<Sent>& sent) {
   if (!model_.PolicyOf(collection).history.enabled) return;
   for (const Sent& one : sent) {
-    if (!model_.Takes(collection, one, Model::What::kPlay)) continue;
+    if (!model_.Takes(collection, one)) continue;
     const bool enters =
         model_.history().Judge(collection, one.user, one.at_ms) == HistoryModel::Verdict::kBoth;
     ++(enters ? expected.history_recorded : expected.history_paused);
@@ -386,12 +386,12 @@ void World::Examine(const Question& question, const Status& status, const Filter
     if (!busy) {
       if (status.ok()) {
         for (const Sent& one : served) {
-          model_.Takes(question.collection, one, Model::What::kServedNow)
+          model_.Takes(question.collection, one, Model::At::kThisMoment)
               ? ++expected.impressions_accepted
               : ++expected.impressions_refused;
         }
       }
-      model_.Serve(question.collection, served, status.ok(), Model::What::kServedNow);
+      model_.Serve(question.collection, served, status.ok(), Model::At::kThisMoment);
       if (status.ok() && model_.PolicyOf(question.collection).durability == Durability::kSync &&
           !served.empty() && model_.KeepsServed(question.collection)) {
         model_.Synced(model_.ShardOf(question.user));

@@ -167,8 +167,7 @@ class Engine {
   virtual Status LookupHistory(IdRef user, std::string_view collection,
                                std::span<const IdRef> items, HistoryLookup* found) = 0;
   /// Deletes up to kMaxHistoryItems items from the history, synced: every play up to now, or up to
-  /// the newest known where that is later, is gone for good; a newer one counts again. Later plays
-  /// of a time between now and such a newest are refused (RefusalReason::kDeleted). Whether the
+  /// the newest known where that is later, is gone for good; a newer one counts again. Whether the
   /// filter goes on saying seen is the policy's deleted_items. kInvalidArgument: see CallTime.
   virtual Status DeleteHistory(IdRef user, std::string_view collection,
                                std::span<const IdRef> items, CallTime at_ms = {}) = 0;

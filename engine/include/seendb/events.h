@@ -59,9 +59,8 @@ enum class RefusalReason : uint8_t {
   kSeconds,   ///< too old, and plausible if `at` were in seconds
   kErased,    ///< not after the user's erasure
   kCleared,   ///< not after the clearing of the user's filter
-  kDeleted,   ///< not after a deletion of the item from history that reaches ahead of the clock
 };
-inline constexpr size_t kRefusalReasons = 6;  ///< how many there are
+inline constexpr size_t kRefusalReasons = 5;  ///< how many there are
 /// The reason's stable lower-case name ("too_old"), as used in metrics and logs.
 std::string_view RefusalReasonName(RefusalReason reason) noexcept;
 

@@ -128,7 +128,6 @@ TEST_F(ToldCountsTest, RefusalsAreCountedByReason) {
   ASSERT_TRUE(engine_->ClearHistory(IdRef("w"), {.filter = true}).ok());
   EXPECT_EQ(by(Played("w", kStartMs), RefusalReason::kCleared), 1u);
   EXPECT_EQ(RefusalReasonName(RefusalReason::kSeconds), "seconds");
-  EXPECT_EQ(RefusalReasonName(RefusalReason::kDeleted), "deleted");
 }
 
 }  // namespace

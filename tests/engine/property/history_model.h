@@ -44,10 +44,6 @@ class HistoryModel {
     if (user.erased_at_ms && play.at_ms <= *user.erased_at_ms) return false;
     Of& of = user.of[play.collection];
     const bool paused = policy.history.enabled && PausedAt(user, play.at_ms);
-    if (policy.history.enabled && !paused) {
-      const auto ahead = of.ahead.find(play.item);
-      if (ahead != of.ahead.end() && ahead->second.Covers(play.at_ms)) return false;
-    }
     if (paused && policy.history.when_paused == WhenPaused::kFilterIgnores) return true;
     int64_t& bucket = of.seen.emplace(play.item, INT64_MIN).first->second;
     bucket = std::max(bucket, BucketIndexOf(policy, play.at_ms));
@@ -76,7 +72,6 @@ class HistoryModel {
         if (lifted != of.lifted.end()) at_ms = std::max(at_ms, lifted->second.at_ms);
         of.lifted[item] = {now_ms, false};
       }
-      if (at_ms > now_ms) of.ahead[item] = {at_ms, now_ms};
       int64_t& deleted_ms = of.states[item].deleted_ms;
       deleted_ms = std::max(deleted_ms, at_ms);
     }
@@ -94,9 +89,6 @@ class HistoryModel {
       const Policy& policy = policies.at(collection);
       const int64_t reach_ms = now_ms + policy.max_future_ms;
       newest_ms = std::max(newest_ms, std::min(of.newest_ms, reach_ms));
-      for (const auto& [item, ahead] : of.ahead) {
-        newest_ms = std::max(newest_ms, std::min(ahead.until_ms, reach_ms));
-      }
       for (const auto& [item, bucket] : of.seen) {
         const bool ahead = bucket > BucketIndexOf(policy, now_ms);
         without_times = without_times || (ahead && !policy.history.enabled);
@@ -115,7 +107,6 @@ class HistoryModel {
       of.states.clear();
       of.seen.clear();
       of.lifted.clear();
-      of.ahead.clear();
       of.newest_ms = INT64_MIN;
     }
   }
@@ -230,16 +221,10 @@ class HistoryModel {
     int64_t at_ms;
     bool cancelled;
   };
-  // A deletion that reaches ahead of the clock: what it would hide of later plays is refused.
-  struct Ahead {
-    int64_t until_ms = INT64_MIN, asked_ms = INT64_MIN;
-    bool Covers(int64_t at_ms) const { return at_ms > asked_ms && at_ms <= until_ms; }
-  };
   struct Of {
     std::map<std::string, State> states;
     std::map<std::string, int64_t> seen;  // the newest bucket
     std::map<std::string, Lifted> lifted;
-    std::map<std::string, Ahead> ahead;
     int64_t newest_ms = INT64_MIN, cleared_ms = INT64_MIN, evicted_ms = INT64_MIN;
   };
   struct User {
