@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -14,17 +15,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// gone is a server that nobody runs.
+// gone is a server that nobody runs: its port is taken while the test runs, and nobody listens there.
 func gone(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	held, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	must(t, err)
-	listener.Close()
-	return "http://" + listener.Addr().String()
+	t.Cleanup(func() { _ = syscall.Close(held) })
+	must(t, syscall.Bind(held, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	name, err := syscall.Getsockname(held)
+	must(t, err)
+	return fmt.Sprintf("http://127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
 }
 
 func repeated(text string, times int) []string {

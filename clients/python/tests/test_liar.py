@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import tempfile
 import time
 import unittest
@@ -26,6 +27,13 @@ class LiarTest(unittest.TestCase):
         c = self.make([*urls, liar.url], **dict({"timeout": 10}, **options))
         self.addCleanup(c.close)
         return liar, c
+
+    def nobody(self):
+        """The address of a server that nobody runs: its port is taken, and nobody listens there."""
+        held = socket.socket()
+        self.addCleanup(held.close)
+        held.bind(("127.0.0.1", 0))
+        return "http://127.0.0.1:%d" % held.getsockname()[1]
 
     def raises(self, code, call):
         with self.assertRaises(seendb.Error) as raised:
@@ -124,20 +132,17 @@ class LiarTest(unittest.TestCase):
         self.assertLessEqual(len(liar.requests), 1)
 
     def test_the_next_server_is_asked_where_one_is_away(self):
-        gone = Liar()
-        gone.close()
-        liar, c = self.start(*[UNSEEN] * 4, urls=[gone.url])
+        gone = self.nobody()
+        liar, c = self.start(*[UNSEEN] * 4, urls=[gone])
         for _ in range(4):
             self.assertEqual(c.filter("u", ["v"]).unseen, ["v"])
         self.assertEqual(len(liar.requests), 4)
-        c = self.make(gone.url, timeout=10)
+        c = self.make(gone, timeout=10)
         self.addCleanup(c.close)
         self.raises("unavailable", lambda: c.filter("u", ["v"]))
 
     def test_a_server_that_is_away_costs_no_budget(self):
-        gone = Liar()
-        gone.close()
-        liar, c = self.start(*[UNSEEN] * 100, urls=[gone.url], retries=0)
+        liar, c = self.start(*[UNSEEN] * 100, urls=[self.nobody()], retries=0)
         for _ in range(100):
             self.assertEqual(c.filter("u", ["v"]).unseen, ["v"])
         self.assertEqual(len(liar.requests), 100)

@@ -159,9 +159,9 @@ test("a server that stalls costs the timeout", async () => {
 });
 
 test("the next server is asked where one is away, and costs nothing", async () => {
-  const gone = await Liar.start();
-  gone.close();
   const liar = await Liar.start(...Array<string>(60).fill(UNSEEN));
+  const gone = await Liar.start();
+  gone.close(); // last: its port is free for others from now on
   const tries: number[] = [];
   const c = client([gone.url, liar.url], {retries: 0, onCall: (_, __, ___, count) => tries.push(count)});
   const began = Date.now();
@@ -216,9 +216,9 @@ test("a cluster's node is asked directly", async () => {
 });
 
 test("where a user's node is away, another passes the call on", async () => {
-  const gone = await Liar.start();
-  gone.close();
   const liar = await Liar.start();
+  const gone = await Liar.start();
+  gone.close(); // last: its port is free for others from now on
   liar.texts = [says(200, JSON.stringify({
     partitions: 1, placement_offset: 1, nodes: [{node: "n1", url: gone.url}, {node: "n2", url: liar.url}],
     shards: [{partition: 0, replicas: [{node: "n1"}, {node: "n2"}]}],

@@ -45,8 +45,9 @@ class EmptyStartTest(ClusterNodes):
     def expect_loss_said(self, server, user):
         answer = server.request("POST", "/filter", {"user": user, "items": ["z"]}).json
         self.assertEqual((answer["degraded"], answer["missing"]), (True, ["log"]), answer)
-        problems = " ".join(server.get("/readyz").json["problems"])
-        self.assertIn("all copies of the partition were lost", problems)
+        # The engine's problems are looked at each second.
+        eventually(lambda: "all copies of the partition were lost" in " ".join(
+            server.get("/readyz").json.get("problems", [])), timeout=30)
 
     def begin_empty(self, server, partition, *more):
         return run("cluster", "begin-empty", "--url", server.url, "--partition", partition, *more)

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Answers request after request from a list: "" closes without an answer, a text that ends in CUT is sent without that. */
@@ -108,7 +110,17 @@ final class Liar {
     return new Request(lines[0], headers, new String(body, StandardCharsets.UTF_8));
   }
 
-  void close() throws IOException {
-    server.close();
+  /** The address of a server that nobody runs: its port is taken for as long as the tests run, and nobody listens there. */
+  static String nobody() {
+    try {
+      Socket held = new Socket();
+      held.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      HELD.add(held);
+      return "http://127.0.0.1:" + held.getLocalPort();
+    } catch (IOException error) {
+      throw new UncheckedIOException(error);
+    }
   }
+
+  private static final Queue<Socket> HELD = new ConcurrentLinkedQueue<>();
 }
