@@ -11,6 +11,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from openapi_check import CheckedServer
+from process_memory import status_bytes
 
 NOW = 1_700_000_000_000
 ITEMS, ENTRIES = 60_000, 10_000
@@ -21,11 +22,7 @@ SMALL = {"engine": {"block_cache_bytes": 8 << 20, "write_buffer_bytes": 16 << 20
 class ExportMemoryTest(unittest.TestCase):
 
     def kilobytes(self, name):
-        with open("/proc/%d/status" % self.server.process.pid, encoding="ascii") as file:
-            for line in file:
-                if line.startswith(name + ":"):
-                    return int(line.split()[1])
-        raise AssertionError("no " + name)
+        return status_bytes(self.server.process.pid, name) // 1024
 
     def sanitized(self):
         with open(self.server.binary, "rb") as file:

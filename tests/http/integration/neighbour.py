@@ -3,6 +3,8 @@
 import threading
 import time
 
+from process_memory import status_bytes  # its importers have tests/support in their path
+
 
 class Neighbour(threading.Thread):
     """Plays and asks on a connection of its own until stopped; what it was told must hold."""
@@ -73,24 +75,17 @@ class Memory:
     """The most memory a server held since this was made."""
 
     def __init__(self, server):
-        self.folder = "/proc/%d/" % server.process.pid
-        with open(self.folder + "clear_refs", "w", encoding="ascii") as file:
+        self.pid = server.process.pid
+        with open("/proc/%d/clear_refs" % self.pid, "w", encoding="ascii") as file:
             file.write("5")  # the peak begins anew
-        self.before = self.field("VmRSS")
-
-    def field(self, name):
-        with open(self.folder + "status", encoding="ascii") as file:
-            for line in file:
-                if line.startswith(name + ":"):
-                    return int(line.split()[1]) << 10
-        raise AssertionError("no " + name)
+        self.before = status_bytes(self.pid, "VmRSS")
 
     def grown(self):
-        return max(0, self.field("VmHWM") - self.before)
+        return max(0, status_bytes(self.pid, "VmHWM") - self.before)
 
     def sanitized(self):
         """Sanitizers keep freed memory: their figures say nothing. They reserve terabytes."""
-        return self.field("VmSize") > 1 << 40
+        return status_bytes(self.pid, "VmSize") > 1 << 40
 
     def check(self, test, limit):
         """Fails `test` where memory grew beyond `limit`; says by how much it did."""
