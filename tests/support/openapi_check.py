@@ -124,18 +124,22 @@ class Checker:
             raise Mismatch("%s: %r does not fit %s %r" % (where, value, keyword, rule))
 
 
-def whole_document(request):
-    """The document for callers and that for operators as one. `request` as Server.request."""
-    document, admin = (json.loads(request("GET", path).body)
-                       for path in ("/openapi.json", "/openapi-admin.json"))
+def joined(document, admin):
+    """The document for callers and that for operators as one; the first is changed to it."""
     document["paths"].update(admin["paths"])
     for kind, components in admin["components"].items():
         document["components"].setdefault(kind, {}).update(components)
     return document
 
 
+def whole_document(request):
+    """Both documents of a running server as one. `request`: as Server.request."""
+    return joined(*(json.loads(request("GET", path).body)
+                    for path in ("/openapi.json", "/openapi-admin.json")))
+
+
 class CheckedServer(Server):
-    """A Server whose every answer is checked against its document."""
+    """A Server whose every answer is checked against its documents."""
 
     checker = None
 

@@ -42,10 +42,11 @@ class RoundTrip(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="seendb-client-") as folder, \
                 Server(config=config) as server:
             document = os.path.join(folder, "openapi.json")
+            answer = server.get(self.document)
+            self.assertFalse([path for path in answer.json["paths"]
+                              if path.startswith(("/admin", "/internal"))])
             with open(document, "wb") as file:
-                file.write(server.get(self.document).body)
-            paths = server.get(self.document).json["paths"]
-            self.assertFalse([path for path in paths if path.startswith(("/admin", "/internal"))])
+                file.write(answer.body)
             program = self.make(document, folder)
             user, at = "client 100% of x/y", int(time.time() * 1000) - 60_000
             self.run_command(program + [server.url, user, str(at)], folder)

@@ -17,6 +17,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from certificates import Authority
+from openapi_check import whole_document
 from seendb_client import Client, Server, eventually
 
 ROLES = ("read", "write", "admin")
@@ -66,10 +67,8 @@ class AccessTest(unittest.TestCase):
         return Server(config=dict({"tokens_file": self.tokens}, **config))
 
     def operations(self, server):
-        """(method, path with values, role or None, path of the document) of each operation."""
-        paths = {path: operations for name in ("openapi", "openapi-admin")
-                 for path, operations in server.get("/%s.json" % name).json["paths"].items()}
-        for path, operations in paths.items():
+        """(method, path with values, role or None, path of the documents) of each operation."""
+        for path, operations in whole_document(server.request)["paths"].items():
             for method, operation in operations.items():
                 needs = operation.get("security")
                 role = needs[-1]["token"][0] if needs else None

@@ -1,8 +1,9 @@
-"""The running server against its own OpenAPI documents, as one, by Schemathesis: requests made from the
-document, sound and broken, and sequences of them. No answer is a server's fault, has an undeclared
-status, type or header, or a body that does not fit its schema; what the document forbids is refused.
+"""The running server against its own OpenAPI documents, by Schemathesis, which is given both as one:
+requests made from them, sound and broken, and sequences of requests. No answer is a server's fault, has
+an undeclared status, type or header, or a body that does not fit its schema; what the documents forbid
+is refused.
 
-Not checked: that everything the document allows is accepted. It can't say all that is refused (1.0
+Not checked: that everything the documents allow is accepted. They can't say all that is refused (1.0
 is an integer to JSON Schema; a bucket's label depends on the policy). A 503 is declared: it is the
 only 5xx taken.
 

@@ -24,6 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Liar {
   record Request(String line, Map<String, String> headers, String body) {}
 
+  private static final Queue<Socket> HELD = new ConcurrentLinkedQueue<>();
+
   final List<Request> requests = Collections.synchronizedList(new ArrayList<>());
   final Queue<String> texts = new ArrayDeque<>();
   final String url;
@@ -121,6 +123,4 @@ final class Liar {
       throw new UncheckedIOException(error);
     }
   }
-
-  private static final Queue<Socket> HELD = new ConcurrentLinkedQueue<>();
 }
