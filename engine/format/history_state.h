@@ -71,7 +71,7 @@ void ReadWords(Reader* in, HistoryState* state);
 HistoryState StateOf(int64_t at_ms, std::string_view words);
 
 /// The words of version 1, all said at the report's time. 0 and an empty text were its way to say
-/// nothing.
+/// nothing. `in` is not ok where they are malformed, or said by a report that has no time.
 void ReadPayloadV1(Reader* in, HistoryState* state);
 
 }  // namespace seendb

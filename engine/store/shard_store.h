@@ -71,10 +71,11 @@ class ShardStore : public ShardFamilies {
     return MarkLogLost(DataLoss{options_.now_ms, reason, {}});
   }
   Status MarkLogLost(const DataLoss& loss);
-  /// Of a shard that is made in the place of one that was lost, before it knows its collections:
-  /// notes that, synced.
+  /// Notes, synced, that this shard is made in the place of one that was lost. It does not know its
+  /// collections yet, which MarkLogLost would mark.
   Status NoteFormerLost(const std::string& reason);
-  /// Once it knows them: the same as MarkLogLost, where there is such a note.
+  /// Does what MarkLogLost does where NoteFormerLost left a note, and deletes the note. The shard
+  /// knows its collections.
   Status MarkFormerLost();
   /// After a part of the log was lost: deletes again what the family `users` says was erased, or
   /// cleared with its filter, as far as that can be told from what came later. `*users`: of how

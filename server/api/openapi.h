@@ -1,7 +1,7 @@
-// server/api/openapi.h: what the server's API is, as two OpenAPI documents: openapi.json for
-// callers, and openapi_admin.json for operators and nodes (what lies below /admin/ and /internal/),
-// so that a client that is generated of the first has what its caller calls. A component that both
-// have is the same in both (tests/lint/openapi_test.py).
+// server/api/openapi.h: the server's API as two OpenAPI documents. openapi.json is for callers;
+// openapi_admin.json is for operators and nodes, and has what lies below /admin/ and /internal/. So
+// a client that is generated from the first has no routes that its callers must not call. A
+// component that both documents have is the same in both (tests/lint/openapi_test.py).
 //
 // Threads: any.
 

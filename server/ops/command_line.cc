@@ -111,7 +111,8 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
       "  seendb-server --db db                                  # at http://127.0.0.1:7373\n"
       "  seendb-server --config seendb.json --check-config\n"
       "  seendb-server --db db --listen 127.0.0.1:0             # any port; stdout says which\n"
-      "The settings are described in server/README.md, the API by GET /openapi.json.");
+      "The settings are described in server/README.md, the API by GET /openapi.json and\n"
+      "GET /openapi-admin.json.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

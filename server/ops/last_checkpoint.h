@@ -17,8 +17,8 @@ class LastCheckpoint {
   void Load(const std::string& db);
   /// Ms since 1970 by the machine's clock; 0: none is known of.
   int64_t at_ms() const noexcept { return at_ms_.load(std::memory_order_relaxed); }
-  /// Notes one, in the file as well once that is loaded. Not synced: what power loss brings back is
-  /// an older one, which asks for a checkpoint too early. kIOError.
+  /// Notes one; also in the file, once Load has named it. Not synced: what power loss brings back
+  /// is an older one, which asks for a checkpoint too early. kIOError.
   Status Note(int64_t at_ms);
 
  private:

@@ -393,7 +393,7 @@ Status Keeper::CheckMayBeginEmpty(uint32_t partition) const {
   if (partition >= assign.size() || std::ranges::count(assign[partition], options_.node) == 0) {
     return Status::Incompatible("the placement does not give the partition to " + options_.node);
   }
-  // What is lost is marked in the collections that the engine knows.
+  // The loss is marked in the collections that the engine knows: it must know all of the cluster's.
   const std::vector<CollectionInfo> known = engine_->Collections();
   for (const auto& [name, collection] : meta->collections()) {
     if (std::ranges::count(known, name, &CollectionInfo::name) > 0) continue;

@@ -79,7 +79,8 @@ bool Model::Takes(const std::string& collection, const Sent& sent, At at) const 
   return taken == Truth::kMaybe ? sent.taken.value_or(true) : taken == Truth::kYes;
 }
 
-// An erasure is forgotten once nothing reaches back to it; a longer retention may do so since.
+// The engine forgets an erasure once no retention reaches back to it. A retention that is made
+// longer afterwards may reach back, and nobody can tell whether the erasure is still known.
 Truth Model::IsAfterForgotten(const std::string& collection, const Sent& sent) const {
   const std::optional<int64_t> cleared = ForgottenAt(collection, sent.user);
   if (cleared && sent.at_ms <= *cleared) return Truth::kNo;

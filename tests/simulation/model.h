@@ -35,7 +35,7 @@ struct Sent {
   int64_t at_ms = 0;
   ScriptWatch watch = {};
   std::string day = {};
-  /// What the answer says, where the model can't know.
+  /// Whether the answer says that it was taken; for where the model can't know.
   std::optional<bool> taken = {};
 };
 
@@ -101,9 +101,8 @@ class Model {
 
   /// What is served at this moment is taken whatever the clock shows.
   enum class At { kGiven, kThisMoment };
-  /// Whether an event of that time would be taken now.
-  Truth MayTake(const std::string& collection, const Sent& sent, At at) const;
-  /// The same; what may be taken was, unless its answer says otherwise.
+  /// Whether an event of that time would be taken now. What only may be is taken, unless its answer
+  /// says otherwise.
   bool Takes(const std::string& collection, const Sent& sent, At at = At::kGiven) const;
   /// Whether served items leave anything behind: where they don't, nothing is written or synced.
   bool KeepsServed(const std::string& collection) const;
@@ -165,7 +164,8 @@ class Model {
   uint32_t ShardOf(const std::string& user) const { return shard_of_(user); }
 
  private:
-  /// Not before what an erasure, or a clear of filters, took.
+  Truth MayTake(const std::string& collection, const Sent& sent, At at) const;
+  /// Whether it lies behind what an erasure, or a clear of filters, took.
   Truth IsAfterForgotten(const std::string& collection, const Sent& sent) const;
   struct Served {
     int64_t at_ms;

@@ -78,7 +78,7 @@ void AddStats(Command app, Session& session) {
                  Takes::kFolderOrServer, [&session, users] { return RunStats(session, *users); });
   command.AddFlag(
       "--users", *users,
-      "Also how many users have plays, counted, of a folder: `total` of the drained plays, "
+      "Count the users who have plays too (a folder's alone, --db): `total` of the drained plays, "
       "`staged` of those that are not drained yet; reads all seen filters "
       "(minutes for 100 GB) and takes 16 bytes of memory per user and collection");
   command.Examples({"seendb stats", "seendb stats --users --db db"});

@@ -5,8 +5,6 @@
 #include <map>
 #include <string>
 
-#include "report_json.h"
-
 namespace seendb::tool {
 namespace {
 

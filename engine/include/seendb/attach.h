@@ -26,8 +26,9 @@ struct AttachOptions {
   /// alone, as after a failure of its disk: the caller has it elsewhere, as a log has.
   bool former_may_lose = false;
   /// Of Engine::AttachShard without a folder: what was lost with the shard that lay there before,
-  /// for people. Until no bucket of this time is read, answers of the shard say `degraded`, missing
-  /// `log`. Empty: nothing was.
+  /// for people. As long as a bucket of the time of this call is read, answers of the shard say
+  /// `degraded`, missing `log`. Empty: nothing was lost. Beside a folder it is kInvalidArgument
+  /// ("/former_lost").
   std::string former_lost = {};
 };
 

@@ -245,8 +245,8 @@ class Engine {
   /// Takes in an absent shard: moves `folder` (a copy of CheckpointShard, or what DetachShard kept)
   /// to the shard's place by renaming it, opens it, replays its journals, brings its policies in
   /// line with the database's. The others go on meanwhile. `folder` may be that place already, or
-  /// empty: then a new shard is made, which holds nothing (AttachOptions::former_lost: and says
-  /// so). On failure it lies where it lay, and nothing else has changed. kInvalidArgument: no such
+  /// empty: then a new shard is made, which holds nothing (see AttachOptions::former_lost). On
+  /// failure it lies where it lay, and nothing else has changed. kInvalidArgument: no such
   /// shard ("/shard"); no folder, a link, or one inside the database but for its folder `tmp`
   /// ("/folder"). kIncompatible: the shard is attached, or its place is taken ("/shard"); the
   /// folder is another shard's or another database's, or knows a later collection or policy

@@ -87,7 +87,7 @@ TEST_P(AttachCrashTest, AttachEmpty) {
             });
 }
 
-// Wherever it ends, one that is there says what was lost with the former one.
+// Wherever the process dies: a shard that is attached afterwards says what was lost.
 TEST_P(AttachCrashTest, AttachEmptyForALostOne) {
   ASSERT_TRUE(engine_->DetachShard(1, Detached::kRemoved).ok());
   ASSERT_TRUE(engine_->Close().ok());

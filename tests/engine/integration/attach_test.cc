@@ -183,7 +183,7 @@ TEST_F(AttachTest, ItHearsOfTheCollections) {
   EXPECT_EQ(Unseen(users_[1], {"i1", "i2", "i3", "i4"}, "article"), Items{"i1"});
 }
 
-TEST_F(AttachTest, OneThatIsMadeForALostOneSaysSo) {
+TEST_F(AttachTest, AShardMadeForALostOneIsDegraded) {
   const auto expect_lossy = [&](const std::string& user, bool lossy) {
     for (const char* const name : {"default", "article"}) {
       EXPECT_EQ(Unseen(user, {"drained"}, name).size(), name == std::string("article") || lossy);
