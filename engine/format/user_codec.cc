@@ -21,6 +21,7 @@ enum Field : uint8_t {
 constexpr uint8_t kClearedFlag = 1;
 constexpr uint8_t kEvictedFlag = 2;
 constexpr uint8_t kForgottenFlag = 4;
+constexpr uint8_t kAheadFlag = 8;
 
 // A time and what was decided then: an override or a toggle.
 void PutDecision(int64_t at_ms, uint64_t seq, bool yes, std::string* out) {
@@ -36,14 +37,42 @@ bool ReadDecision(Reader* in, int64_t* at_ms, uint64_t* seq, bool* yes) {
   return in->ok() && flag <= 1;
 }
 
+void PutDeletionsAhead(const std::map<Fingerprint, DeletionAhead>& deletions, std::string* out) {
+  PutVarint(out, deletions.size());
+  for (const auto& [item, deletion] : deletions) {
+    PutFingerprint(out, item);
+    PutVarint(out, deletion.seq);
+    PutZigzag(out, deletion.asked_ms);
+    PutVarint(out,
+              static_cast<uint64_t>(deletion.until_ms) - static_cast<uint64_t>(deletion.asked_ms));
+  }
+}
+
+bool ReadDeletionsAhead(Reader* in, std::map<Fingerprint, DeletionAhead>* deletions) {
+  const uint64_t count = in->Varint();
+  for (uint64_t i = 0; in->ok() && i < count; ++i) {
+    const Fingerprint item = in->Packed();
+    const uint64_t seq = in->Varint();
+    const int64_t asked_ms = in->Zigzag();
+    const uint64_t span_ms = in->Varint();
+    const uint64_t most = static_cast<uint64_t>(INT64_MAX) - static_cast<uint64_t>(asked_ms);
+    if (!in->ok() || span_ms == 0 || span_ms > most) return false;
+    if (!deletions->empty() && deletions->rbegin()->first >= item) return false;
+    const auto until_ms = static_cast<int64_t>(static_cast<uint64_t>(asked_ms) + span_ms);
+    deletions->emplace_hint(deletions->end(), item, DeletionAhead{seq, until_ms, asked_ms});
+  }
+  return in->ok() && !deletions->empty();
+}
+
 std::string MarksBytes(std::string_view collection, const CollectionMarks& marks) {
   std::string bytes;
   PutVarint(&bytes, collection.size());
   bytes.append(collection);
   const bool cleared = marks.cleared_at_ms != kNeverMs, evicted = marks.evicted_at_ms != kNeverMs;
   const bool forgotten = marks.forgotten.seq != 0;
+  const bool ahead = !marks.deletions_ahead.empty();
   bytes.push_back(static_cast<char>((cleared ? kClearedFlag : 0) | (evicted ? kEvictedFlag : 0) |
-                                    (forgotten ? kForgottenFlag : 0)));
+                                    (forgotten ? kForgottenFlag : 0) | (ahead ? kAheadFlag : 0)));
   if (cleared) PutZigzag(&bytes, marks.cleared_at_ms);
   if (evicted) PutZigzag(&bytes, marks.evicted_at_ms);
   if (forgotten) {
@@ -55,6 +84,7 @@ std::string MarksBytes(std::string_view collection, const CollectionMarks& marks
     PutFingerprint(&bytes, item);
     PutDecision(override.at_ms, override.seq, override.cancelled, &bytes);
   }
+  if (ahead) PutDeletionsAhead(marks.deletions_ahead, &bytes);
   return bytes;
 }
 
@@ -62,7 +92,7 @@ bool ReadMarks(std::string_view bytes, UserRecord* record) {
   Reader in(bytes);
   const std::string_view collection = in.Bytes(in.Varint());
   const uint8_t flags = in.U8();
-  constexpr uint8_t kKnown = kClearedFlag | kEvictedFlag | kForgottenFlag;
+  constexpr uint8_t kKnown = kClearedFlag | kEvictedFlag | kForgottenFlag | kAheadFlag;
   if (!in.ok() || collection.empty() || (flags & ~kKnown) != 0) return false;
   if (!record->marks.empty() && record->marks.rbegin()->first >= collection) return false;
   CollectionMarks& marks = record->marks[std::string(collection)];
@@ -81,6 +111,7 @@ bool ReadMarks(std::string_view bytes, UserRecord* record) {
     if (!marks.overrides.empty() && marks.overrides.rbegin()->first >= item) return false;
     marks.overrides.emplace_hint(marks.overrides.end(), item, override);
   }
+  if ((flags & kAheadFlag) != 0 && !ReadDeletionsAhead(&in, &marks.deletions_ahead)) return false;
   return in.ok() && in.remaining() == 0;
 }
 
@@ -103,15 +134,19 @@ bool ReadToggles(std::string_view bytes, std::vector<PauseToggle>* toggles) {
   return !toggles->empty();
 }
 
+int64_t TimeOf(const Override& override) { return override.at_ms; }
+int64_t TimeOf(const DeletionAhead& deletion) { return deletion.until_ms; }
+
 // The latest stay.
-void Bound(std::map<Fingerprint, Override>* overrides) {
-  if (overrides->size() <= kMaxOverrides) return;
+template <typename Mark>
+void Bound(std::map<Fingerprint, Mark>* marks) {
+  if (marks->size() <= kMaxOverrides) return;
   std::vector<std::pair<int64_t, Fingerprint>> by_time;
-  by_time.reserve(overrides->size());
-  for (const auto& [item, override] : *overrides) by_time.emplace_back(override.at_ms, item);
+  by_time.reserve(marks->size());
+  for (const auto& [item, mark] : *marks) by_time.emplace_back(TimeOf(mark), item);
   const auto end = by_time.begin() + static_cast<int64_t>(by_time.size() - kMaxOverrides);
   std::nth_element(by_time.begin(), end, by_time.end());
-  for (auto at = by_time.begin(); at != end; ++at) overrides->erase(at->second);
+  for (auto at = by_time.begin(); at != end; ++at) marks->erase(at->second);
 }
 
 }  // namespace
@@ -193,6 +228,10 @@ void UserRecord::Join(const UserRecord& other) {
       Override& known = mine.overrides[item];
       if (override.Supersedes(known)) known = override;
     }
+    for (const auto& [item, deletion] : of.deletions_ahead) {
+      DeletionAhead& known = mine.deletions_ahead[item];
+      known = std::max(known, deletion);
+    }
   }
   const size_t known = toggles.size();
   toggles.insert(toggles.end(), other.toggles.begin(), other.toggles.end());
@@ -216,7 +255,12 @@ void UserRecord::Forget() {
       return one.second.seq <= gone_seq || one.second.at_ms < forget_before_ms;
     });
     Bound(&of.overrides);
+    std::erase_if(of.deletions_ahead, [&](const auto& one) {
+      return one.second.seq <= gone_seq || one.second.until_ms < forget_before_ms;
+    });
+    Bound(&of.deletions_ahead);
   }
+  std::erase_if(marks, [](const auto& one) { return one.second == CollectionMarks{}; });
 }
 
 void UserRecord::JoinUnread(std::string_view value) {
@@ -232,6 +276,7 @@ uint64_t UserRecord::LastSequence() const {
   for (const auto& [collection, of] : marks) {
     last = std::max(last, of.forgotten.seq);
     for (const auto& [item, override] : of.overrides) last = std::max(last, override.seq);
+    for (const auto& [item, deletion] : of.deletions_ahead) last = std::max(last, deletion.seq);
   }
   return last;
 }
@@ -268,6 +313,15 @@ const Override* CollectionMarks::FindOverride(Fingerprint item) const {
 const Override* UserRecord::FindOverride(std::string_view collection, Fingerprint item) const {
   const auto of = marks.find(collection);
   return of == marks.end() ? nullptr : of->second.FindOverride(item);
+}
+
+std::optional<int64_t> UserRecord::HiddenUntil(std::string_view collection, Fingerprint item,
+                                               int64_t at_ms) const {
+  const auto of = marks.find(collection);
+  if (of == marks.end()) return std::nullopt;
+  const auto deletion = of->second.deletions_ahead.find(item);
+  if (deletion == of->second.deletions_ahead.end()) return std::nullopt;
+  return deletion->second.Hides(at_ms) ? std::optional(deletion->second.until_ms) : std::nullopt;
 }
 
 }  // namespace seendb

@@ -4,8 +4,9 @@
 // own, when it was last active.
 //
 // Join unites two records: it keeps the maximum of numbers and times, each item's last written
-// override, and all toggles. Then it removes toggles from before an erasure, overrides from before
-// an erasure or a clear of filters, and those of either that are older than `forget_before_ms`.
+// override and deletion ahead, and all toggles. Then it removes toggles from before an erasure,
+// overrides and deletions ahead from before an erasure or a clear of filters, and of all these what
+// is older than `forget_before_ms`.
 // Join is associative, commutative and idempotent.
 
 #pragma once
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -30,7 +32,8 @@ inline constexpr int64_t kNeverMs = std::numeric_limits<int64_t>::min();
 /// No day.
 inline constexpr int64_t kNoDay = std::numeric_limits<int64_t>::min();
 
-/// Most overrides that are kept per user and collection: the latest ones.
+/// Most overrides, and most deletions ahead, that are kept per user and collection: the latest
+/// ones.
 inline constexpr size_t kMaxOverrides = 10'000;
 
 /// An item was deleted from history and may be recommended again; or, cancelled, it was played
@@ -62,12 +65,26 @@ struct Forgotten {
   friend bool operator==(const Forgotten&, const Forgotten&) = default;
 };
 
+/// An item was deleted from history while some of its plays lay ahead of the clock.
+struct DeletionAhead {
+  uint64_t seq = 0;             ///< of the shard, when it was written
+  int64_t until_ms = kNeverMs;  ///< plays up to it are deleted; after `asked_ms`
+  int64_t asked_ms = kNeverMs;  ///< when the deletion was asked for
+
+  /// Whether it would hide a play of that time, though that was made later. One of `until_ms`
+  /// itself is the play that was deleted.
+  bool Hides(int64_t at_ms) const { return at_ms > asked_ms && at_ms < until_ms; }
+  /// The greater one counts: the one written last.
+  friend auto operator<=>(const DeletionAhead&, const DeletionAhead&) = default;
+};
+
 /// What holds for a user in one collection.
 struct CollectionMarks {
   int64_t cleared_at_ms = kNeverMs;  ///< history up to it is gone
   int64_t evicted_at_ms = kNeverMs;  ///< likewise, beyond the policy's max_entries
   Forgotten forgotten{};             ///< filters and impressions were cleared, too
   std::map<Fingerprint, Override> overrides{};
+  std::map<Fingerprint, DeletionAhead> deletions_ahead{};
 
   /// The override of an item that is in force; null where there is none.
   const Override* FindOverride(Fingerprint item) const;
@@ -120,6 +137,10 @@ struct UserRecord {
   int64_t Watermark(std::string_view collection) const;
   /// The override of an item that is in force; null where there is none.
   const Override* FindOverride(std::string_view collection, Fingerprint item) const;
+  /// The end of the deletion that would hide a play of that time, though it was made later; absent
+  /// where there is none.
+  std::optional<int64_t> HiddenUntil(std::string_view collection, Fingerprint item,
+                                     int64_t at_ms) const;
 
  private:
   void Forget();

@@ -1,5 +1,6 @@
 #include "shard/batch.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/status.h"
@@ -95,6 +96,17 @@ void AddFirstPlays(const UserLookup& users, std::span<const ShardEvent> events,
   }
 }
 
+// A play that enters history, and that a deletion of before would hide, is recorded right behind
+// that: it is in the list, and the filter knows it for as long.
+ShardEvent ShardBatch::BehindDeletion(const ShardEvent& event) const {
+  const auto until_ms = settings_->HiddenUntil(family_->name, event.play.item, event.at_ms);
+  if (!until_ms) return event;
+  ShardEvent moved = event;
+  moved.at_ms = std::min(*until_ms + 1, kLastTimeMs);
+  moved.play.bucket = BucketIndexOf(policy_, moved.at_ms);
+  return moved;
+}
+
 void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
   if (listed_) {
     list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item, IdToKeep(event)});
@@ -153,7 +165,8 @@ Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change
     }
     ++accepted_;
     if (given_.times->IsOutsideWindow(event.play.bucket)) ++outside_window_;
-    Accept(event, verdict);
+    const bool may_be_hidden = verdict == Verdict::kBoth && settings_ != nullptr;
+    Accept(may_be_hidden ? BehindDeletion(event) : event, verdict);
   }
   FlushList();
   return {};

@@ -85,6 +85,7 @@ class ShardBatch {
   uint64_t paused() const { return paused_; }
 
  private:
+  ShardEvent BehindDeletion(const ShardEvent& event) const;
   void Accept(const ShardEvent& event, Verdict verdict);
   void FlushList();
   std::string_view IdToKeep(const ShardEvent& event);

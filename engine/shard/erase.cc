@@ -32,8 +32,8 @@ Status ListErasures(const ShardStore& store, std::map<std::string, int64_t>* use
 }
 
 // The newest time of what a collection has, or had, of a user, where it is known: history, what
-// cleared it, and impressions keep times; where there is no history, a bucket that has not begun
-// has plays up to its end.
+// cleared it or was deleted ahead of the clock, and impressions keep times; where there is no
+// history, a bucket that has not begun has plays up to its end.
 int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::string& user,
                       int64_t now_ms) {
   const int64_t reach_ms = now_ms + of.policy.max_future_ms;
@@ -44,6 +44,9 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
     const auto marks = settings->marks.find(of.name);
     if (marks != settings->marks.end()) {
       newest_ms = std::max(newest_ms, marks->second.cleared_at_ms);
+      for (const auto& [item, deletion] : marks->second.deletions_ahead) {
+        newest_ms = std::max(newest_ms, deletion.until_ms);
+      }
     }
   }
   if (reader.family() == nullptr) return std::min(newest_ms, reach_ms);

@@ -14,13 +14,16 @@ namespace {
 // Changes of a pause kept within retention, a user.
 constexpr size_t kMaxToggles = 4'096;
 
-// The time of an item's deletion. It covers every state that the item may have: the known one, and
-// one that could not be read. A known state that was cleared, erased or has expired is ignored.
-int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t now_ms) {
+// The newest that is known of an item; what was cleared, erased or has expired is ignored.
+int64_t NewestKnownMs(const HistoryReader& reader, const FoundState& found, int64_t now_ms) {
+  return std::max(now_ms, reader.Reaches(found.time_ms()) ? found.time_ms() : now_ms);
+}
+
+// The time of an item's deletion: it covers what is known, and a state that could not be read.
+int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t known_ms,
+                int64_t now_ms) {
   const int64_t reach_ms = now_ms + reader.collection().policy.max_future_ms;
-  const int64_t known_ms = reader.Reaches(found.time_ms()) ? found.time_ms() : now_ms;
-  return std::min(std::max({now_ms, known_ms, std::min(found.unread_to_ms, reach_ms)}),
-                  kLastTimeMs);
+  return std::min(std::max(known_ms, std::min(found.unread_to_ms, reach_ms)), kLastTimeMs);
 }
 
 Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string& user,
@@ -40,21 +43,23 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   const bool again = of.policy.history.deleted_items == DeletedItems::kRecommendAgain;
   const UserRecord* const settings = known.Find(user);
   UserRecord record;
+  CollectionMarks& marks = record.marks[of.name];
   std::string value;
   rocksdb::WriteBatch batch;
   for (size_t i = 0; i < texts.size(); ++i) {
-    int64_t at_ms = CoverOf(reader, found[i], asked_ms);
+    int64_t known_ms = NewestKnownMs(reader, found[i], asked_ms);
     const Fingerprint fp = shard.hash.Of(items[i]);
     if (again && settings != nullptr) {
       // A play that ended an override need not be in history.
-      const auto marks = settings->marks.find(of.name);
-      if (marks != settings->marks.end()) {
-        const auto deleted = marks->second.overrides.find(fp);
-        if (deleted != marks->second.overrides.end()) {
-          at_ms = std::max(at_ms, deleted->second.at_ms);
+      const auto known_marks = settings->marks.find(of.name);
+      if (known_marks != settings->marks.end()) {
+        const auto deleted = known_marks->second.overrides.find(fp);
+        if (deleted != known_marks->second.overrides.end()) {
+          known_ms = std::max(known_ms, deleted->second.at_ms);
         }
       }
     }
+    const int64_t at_ms = CoverOf(reader, found[i], known_ms, asked_ms);
     const Result<std::shared_ptr<HistoryBucket>> bucket =
         shard.store->EnsureHistoryBucket(of.name, BucketIndexOf(of.policy, at_ms));
     if (!bucket.ok()) return bucket.status();
@@ -63,10 +68,15 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
         batch.Merge((*bucket)->states->get(), HistoryKey(user, texts[i]), value);
     if (!merged.ok()) return FromRocks(merged, "delete from history");
     // The override has the time of the call and not that of the deletion, which may lie ahead of
-    // the clock: any play after the call ends it.
-    if (again) record.marks[of.name].overrides[fp] = {asked_ms, shard.NextSequence(), false};
+    // the clock: it lifts what was played before the call.
+    if (again) marks.overrides[fp] = {asked_ms, shard.NextSequence(), false};
+    // By what is known alone: what can't be read is another matter on each replica.
+    if (known_ms > asked_ms) {
+      marks.deletions_ahead[fp] = {shard.NextSequence(), std::min(known_ms, kLastTimeMs), asked_ms};
+    }
   }
-  if (again && !items.empty()) {
+  const bool changes_record = !marks.overrides.empty() || !marks.deletions_ahead.empty();
+  if (changes_record) {
     record.forget_before_ms = oldest_ms;
     record.Encode(&value);
     shard.users.Announce(user);
@@ -77,7 +87,7 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
   const Status written =
       FromRocks(shard.store->db()->Write(NotSynced(), &batch), "delete from history");
   shard.NoteRowWrite();
-  if (written.ok() && again) shard.users.Settle(user, record);
+  if (written.ok() && changes_record) shard.users.Settle(user, record);
   return written;
 }
 

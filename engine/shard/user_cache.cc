@@ -22,6 +22,8 @@ uint64_t BytesOf(const UserRecord& record) {
   for (const auto& [collection, marks] : record.marks) {
     bytes += kNodeBytes + sizeof(std::string) + HeapBytes(collection) + sizeof(marks);
     bytes += marks.overrides.size() * (kNodeBytes + sizeof(std::pair<const Fingerprint, Override>));
+    bytes += marks.deletions_ahead.size() *
+             (kNodeBytes + sizeof(std::pair<const Fingerprint, DeletionAhead>));
   }
   return bytes + record.toggles.capacity() * sizeof(PauseToggle);
 }

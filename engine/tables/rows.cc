@@ -185,6 +185,10 @@ std::string UserText(std::string_view value) {
     if (!marks.overrides.empty()) {
       text += " overrides(" + collection + ")=" + std::to_string(marks.overrides.size());
     }
+    if (!marks.deletions_ahead.empty()) {
+      text +=
+          " deletions_ahead(" + collection + ")=" + std::to_string(marks.deletions_ahead.size());
+    }
   }
   if (!record.toggles.empty()) {
     const PauseToggle& last = record.toggles.back();

@@ -38,6 +38,22 @@ TEST(ShortScriptsTest, OffsetsAndPlaysAreOfOneMoment) {
   }
 }
 
+// A play from a clock that is an hour ahead is deleted. One of that hour, which the deletion would
+// hide, comes right behind it.
+TEST(ShortScriptsTest, PlaysThatADeletionWouldHideAreInTheList) {
+  for (const std::string again : {"0", "1"}) {
+    const Outcome outcome = RunText(
+        "clock 1600000000000\nput video history=1 again=" + again +
+        "\nplay video u1:v1@1600003600000 u1:v2@now\ndelete video u1 items=v1,v2\n"
+        "clock 1600001800000\nplay video u1:v1@now u1:v2@now u1:v1@1600003600000 u2:v1@now\n"
+        "lookup video u1 items=v1,v2\ndrain\nreopen 0\nplay video u1:v1@now\n"
+        "lookup video u1 items=v1,v2\n"
+        "filter video u1 facts=3 limit=0 explain=1 record=0 strict=0 late=0 items=v1,v2\n");
+    EXPECT_FALSE(outcome.failed) << outcome.what;
+    EXPECT_EQ(outcome.tally.lookups, 4U);
+  }
+}
+
 TEST(ShortScriptsTest, ABucketThatAClockDroppedIsMissing) {
   const Outcome outcome = RunText(
       std::string("clock 1600000000000\nput article bucket=1 window=2 retention=2 fpr=0.01\n") +

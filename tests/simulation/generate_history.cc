@@ -22,6 +22,7 @@ class Decorator {
     if (dice_.Chance(50)) return std::move(given_);
     for (size_t i = 0; i < given_.size(); ++i) {
       Operation& operation = given_[i];
+      if (operation.verb == Verb::kClock) now_ms_ = operation.number;
       if (operation.verb == Verb::kMiddle && i + 2 < given_.size()) {
         made_.push_back(operation);
         made_.push_back(given_[++i]);
@@ -187,6 +188,7 @@ class Decorator {
     }
   }
   void Write() {
+    if (dice_.Chance(8)) return DeleteAhead();
     const int64_t kind = dice_.Between(0, 9);
     if (kind < 5) return NewOfItems(Verb::kDelete, 5);
     if (kind < 6) {
@@ -198,12 +200,34 @@ class Decorator {
     }
   }
 
+  // A play ahead of the clock, which is deleted; then others about that time, as a device goes on
+  // whose clock is right, or as a message is sent again.
+  void DeleteAhead() {
+    NewOfItems(Verb::kDelete, 1);
+    Operation deletion = std::move(made_.back());
+    const int64_t ahead_ms = now_ms_ + dice_.Between(1, 20 * kHour);
+    made_.back() = {};
+    made_.back().verb = Verb::kPlay;
+    made_.back().collection = deletion.collection;
+    made_.back().events.push_back({deletion.user, deletion.filter.items[0], ahead_ms});
+    Operation again = made_.back();
+    made_.push_back(std::move(deletion));
+    again.events.resize(2, again.events[0]);
+    for (ScriptEvent& event : again.events) {
+      event.watch = Watch();
+      event.at_ms =
+          dice_.Chance(50) ? ahead_ms + dice_.Between(-1, 1) : dice_.Between(now_ms_ - 1, ahead_ms);
+    }
+    made_.push_back(std::move(again));
+  }
+
   Dice dice_;
   std::vector<Operation> given_, made_, played_;
   std::map<std::string, uint32_t> collections_;            // days of a bucket
   std::vector<std::string> users_;                         // of all plays
   std::map<std::string, std::vector<std::string>> known_;  // of a user: everything played
   std::string reading_;                                    // who began a list last
+  int64_t now_ms_ = 0;
 };
 
 }  // namespace

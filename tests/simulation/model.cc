@@ -119,11 +119,28 @@ void Model::Play(const std::string& collection, const std::vector<Sent>& sent, b
     if (verdict == HistoryModel::Verdict::kNothing) continue;
     sent_[one.user].insert(one.item);
     CallOf(one.user, acknowledged);
-    AddPlay(collection, one, acknowledged);
-    if (verdict != HistoryModel::Verdict::kBoth) continue;
-    history_.Add(collection, one.user, one.item,
-                 {one.at_ms, false, one.watch, acknowledged, acknowledged ? call_ : 0});
+    const bool enters = verdict == HistoryModel::Verdict::kBoth;
+    const std::set<int64_t> times =
+        enters ? history_.TimesOf(collection, one.user, one.item, one.at_ms)
+               : std::set<int64_t>{one.at_ms};
+    const bool sure = acknowledged && times.size() == 1;
+    for (const int64_t at_ms : times) {
+      Sent recorded = one;
+      recorded.at_ms = at_ms;
+      times.size() == 1 ? AddPlay(collection, recorded, acknowledged)
+                        : AddPossiblePlay(collection, recorded);
+      if (!enters) continue;
+      history_.Add(collection, one.user, one.item,
+                   {at_ms, false, one.watch, sure, sure ? call_ : 0});
+    }
   }
+}
+
+// One of several that it may be: no call can be told by it.
+void Model::AddPossiblePlay(const std::string& collection, const Sent& sent) {
+  const int64_t bucket = BucketAt(PolicyOf(collection), sent.at_ms);
+  history_.EndLift(collection, sent.user, sent.item, sent.at_ms, false, call_);
+  facts_[collection][sent.user].plays[sent.item].try_emplace(bucket, 0);
 }
 
 void Model::Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
@@ -221,6 +238,15 @@ void Model::Maintain() {
     oldest_ms = std::min(oldest_ms, FirstMsOf(policy, oldest));
   }
   erasures_kept_from_ms_ = std::max(erasures_kept_from_ms_, oldest_ms);
+}
+
+int64_t Model::OldestTakenMs() const {
+  int64_t oldest_ms = now_ms;
+  for (const auto& [name, policy] : policies_) {
+    const int64_t oldest = BucketAt(policy, now_ms) - policy.retention + 1;
+    oldest_ms = std::min(oldest_ms, FirstMsOf(policy, oldest));
+  }
+  return oldest_ms;
 }
 
 bool Model::MayBeWithoutErasure(const std::string& user) const {

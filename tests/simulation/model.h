@@ -122,6 +122,8 @@ class Model {
   /// Maintenance may evict entries of history, and delete records of erasures that nothing reaches
   /// back to any more.
   void Maintain();
+  /// The time below which no collection takes anything any more.
+  int64_t OldestTakenMs() const;
   /// Whether it may have deleted the record of a user's erasure.
   bool MayBeWithoutErasure(const std::string& user) const;
   /// Forgets a user's plays and impressions in one collection.
@@ -184,6 +186,7 @@ class Model {
   const Facts* Find(const std::string& collection, const std::string& user) const;
   uint64_t* SureSince(const OpenPlay& play);
   void AddPlay(const std::string& collection, const Sent& sent, bool acknowledged);
+  void AddPossiblePlay(const std::string& collection, const Sent& sent);
   void PushOut(const Policy& policy, Facts* facts) const;
   void LiftDeleted(const std::string& collection, const std::string& user,
                    Expected* expected) const;

@@ -31,6 +31,25 @@ HistoryModel::Verdict HistoryModel::Judge(const std::string& collection, const s
                                                           : Verdict::kFilterOnly;
 }
 
+// Of several deletions the engine keeps the last, and forgets it when nothing of its time can be
+// sent any more, by a clock that may have been set back since.
+std::set<int64_t> HistoryModel::TimesOf(const std::string& collection, const std::string& user,
+                                        const std::string& item, int64_t at_ms) const {
+  const Of* of = Find(collection, user);
+  if (of == nullptr || !of->ahead.contains(item)) return {at_ms};
+  const std::vector<DeletedAhead>& deletions = of->ahead.at(item);
+  std::set<int64_t> times;
+  bool one_is_there = false;
+  for (auto at = deletions.rbegin(); at != deletions.rend() && !one_is_there; ++at) {
+    for (const int64_t end_ms : at->ends) {
+      times.insert(at_ms > at->asked_ms && at_ms < end_ms ? end_ms + 1 : at_ms);
+    }
+    one_is_there = at->sure && *at->ends.begin() >= forgotten_below_ms_;
+  }
+  if (!one_is_there) times.insert(at_ms);
+  return times;
+}
+
 void HistoryModel::Open(const std::string& collection, const std::string& user,
                         const std::string& item) {
   open_[model_.ShardOf(user)].insert({collection, user, item});
@@ -73,6 +92,7 @@ void HistoryModel::EndLift(const std::string& collection, const std::string& use
 void HistoryModel::Delete(const std::string& collection, const std::string& user,
                           const std::vector<std::string>& items, bool acknowledged) {
   Of& of = of_[collection][user];
+  forgotten_below_ms_ = std::max(forgotten_below_ms_, model_.OldestTakenMs());
   for (const std::string& item : items) {
     DeleteOne(collection, &of, item, acknowledged);
     Open(collection, user, item);
@@ -84,10 +104,14 @@ void HistoryModel::Delete(const std::string& collection, const std::string& user
 void HistoryModel::DeleteOne(const std::string& collection, Of* of, const std::string& item,
                              bool acknowledged) {
   int64_t least_ms = model_.now_ms;
+  std::set<int64_t> ends;  // what may be its end
   const auto lift = of->lifts.find(item);
   const bool again =
       model_.PolicyOf(collection).history.deleted_items == DeletedItems::kRecommendAgain;
-  if (again && lift != of->lifts.end()) least_ms = std::max(least_ms, lift->second.at_ms);
+  if (again && lift != of->lifts.end()) {
+    if (!lift->second.sure) ends.insert(least_ms);
+    least_ms = std::max(least_ms, lift->second.at_ms);
+  }
   bool none = false;
   std::set<int64_t> maybe;
   const std::vector<Moment> winners = Winners(collection, *of, item, &none);
@@ -102,6 +126,13 @@ void HistoryModel::DeleteOne(const std::string& collection, Of* of, const std::s
   }
   for (const int64_t at_ms : maybe) Insert(of, item, {at_ms, true, {}, false, 0});
   Insert(of, item, {least_ms, true, {}, acknowledged, 0});
+  ends.insert(least_ms);
+  ends.insert(maybe.begin(), maybe.end());
+  const bool surely_ahead = *ends.begin() > model_.now_ms;
+  std::erase_if(ends, [&](int64_t end_ms) { return end_ms <= model_.now_ms; });
+  if (!ends.empty()) {
+    of->ahead[item].push_back({model_.now_ms, ends, acknowledged && surely_ahead});
+  }
   if (!again) return;
   if (acknowledged) {
     of->lifts[item] = {model_.now_ms, false, true, 0};
@@ -131,6 +162,7 @@ void HistoryModel::Clear(const std::string& collection, const std::string& user,
 void HistoryModel::Pause(const std::string& user, bool paused) {
   const Recording before = RecordingOf(user);
   if (before.paused == paused) return;
+  forgotten_below_ms_ = std::max(forgotten_below_ms_, model_.OldestTakenMs());
   toggles_[user].emplace_back(std::max(model_.now_ms, before.since_ms), paused);
   // Plays that came in the pause, when the clock was ahead, are known to the filters alone.
   if (!paused && model_.now_ms < model_.newest_now_ms) {
@@ -145,6 +177,7 @@ void HistoryModel::Pause(const std::string& user, bool paused) {
 
 void HistoryModel::EndLifts(const std::string& collection, const std::string& user) {
   of_[collection][user].lifts.clear();
+  of_[collection][user].ahead.clear();
 }
 
 void HistoryModel::Erase(const std::string& user) {
@@ -154,6 +187,7 @@ void HistoryModel::Erase(const std::string& user) {
     if (of == users.end()) continue;
     of->second.items.clear();
     of->second.lifts.clear();
+    of->second.ahead.clear();
   }
 }
 

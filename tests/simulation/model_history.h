@@ -73,6 +73,13 @@ struct Lift {
   uint64_t call = 0;   ///< that ended it, as in ItemState
 };
 
+/// A deletion that reached ahead of the clock: plays since, before its end, come behind it.
+struct DeletedAhead {
+  int64_t asked_ms = 0;
+  std::set<int64_t> ends;  ///< what may be its end
+  bool sure = true;        ///< that it was written, and has one of these ends
+};
+
 /// See the head of this file. Policies and the present are the model's.
 class HistoryModel {
  public:
@@ -81,6 +88,9 @@ class HistoryModel {
   /// What becomes of a play.
   enum class Verdict { kBoth, kFilterOnly, kNothing };
   Verdict Judge(const std::string& collection, const std::string& user, int64_t at_ms) const;
+  /// The times that a play may be recorded with which enters history.
+  std::set<int64_t> TimesOf(const std::string& collection, const std::string& user,
+                            const std::string& item, int64_t at_ms) const;
   /// A play entered history.
   void Add(const std::string& collection, const std::string& user, const std::string& item,
            ItemState state);
@@ -141,6 +151,7 @@ class HistoryModel {
   struct Of {
     std::map<std::string, std::vector<ItemState>> items;
     std::map<std::string, Lift> lifts;
+    std::map<std::string, std::vector<DeletedAhead>> ahead;
     int64_t covered_sure_ms = INT64_MIN, covered_maybe_ms = INT64_MIN;
   };
   struct OpenItem {
@@ -168,6 +179,7 @@ class HistoryModel {
   std::map<std::string, int64_t>
       incomplete_to_;  // collection: plays up to then may have been missed
   std::map<uint32_t, std::set<OpenItem>> open_;  // shard
+  int64_t forgotten_below_ms_ = INT64_MIN;       // deletions ahead that ended before may be
 };
 
 }  // namespace seendb::simulation

@@ -33,6 +33,7 @@ void HistoryModel::BeginAnew(const std::string& collection) {
   Distrust(collection);
   for (auto& [user, of] : of_[collection]) {
     of.lifts.clear();
+    of.ahead.clear();
     of.covered_sure_ms = of.covered_maybe_ms = INT64_MIN;
   }
 }

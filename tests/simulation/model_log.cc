@@ -21,7 +21,10 @@ void LogModel::Take(const LogEntry& entry) {
       }
       for (const Sent& one : sent) {  // history keeps times
         const bool kept = model_.PolicyOf(entry.collection).history.enabled;
-        if (kept && model_.Takes(entry.collection, one)) NoteNewest(one.user, one.at_ms);
+        if (!kept || !model_.Takes(entry.collection, one)) continue;
+        const auto times =
+            model_.history().TimesOf(entry.collection, one.user, one.item, one.at_ms);
+        NoteNewest(one.user, *times.rbegin());
       }
       const bool plays = entry.kind == LogEntry::Kind::kPlays;
       return plays ? model_.Play(entry.collection, sent, true)

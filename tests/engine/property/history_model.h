@@ -34,7 +34,7 @@ class HistoryModel {
   int64_t now_ms = 0;
 
   /// Whether the play is accepted.
-  bool Play(const ModelPlay& play) {
+  bool Play(ModelPlay play) {
     const Policy& policy = policies.at(play.collection);
     User& user = users_[play.user];
     const int64_t oldest =
@@ -45,6 +45,12 @@ class HistoryModel {
     Of& of = user.of[play.collection];
     const bool paused = policy.history.enabled && PausedAt(user, play.at_ms);
     if (paused && policy.history.when_paused == WhenPaused::kFilterIgnores) return true;
+    if (policy.history.enabled && !paused) {
+      const auto ahead = of.ahead.find(play.item);
+      if (ahead != of.ahead.end() && ahead->second.Hides(play.at_ms)) {
+        play.at_ms = ahead->second.until_ms + 1;
+      }
+    }
     int64_t& bucket = of.seen.emplace(play.item, INT64_MIN).first->second;
     bucket = std::max(bucket, BucketIndexOf(policy, play.at_ms));
     const auto lifted = of.lifted.find(play.item);
@@ -72,6 +78,7 @@ class HistoryModel {
         if (lifted != of.lifted.end()) at_ms = std::max(at_ms, lifted->second.at_ms);
         of.lifted[item] = {now_ms, false};
       }
+      if (at_ms > now_ms) of.ahead[item] = {at_ms, now_ms};
       int64_t& deleted_ms = of.states[item].deleted_ms;
       deleted_ms = std::max(deleted_ms, at_ms);
     }
@@ -89,6 +96,9 @@ class HistoryModel {
       const Policy& policy = policies.at(collection);
       const int64_t reach_ms = now_ms + policy.max_future_ms;
       newest_ms = std::max(newest_ms, std::min(of.newest_ms, reach_ms));
+      for (const auto& [item, ahead] : of.ahead) {
+        newest_ms = std::max(newest_ms, std::min(ahead.until_ms, reach_ms));
+      }
       for (const auto& [item, bucket] : of.seen) {
         const bool ahead = bucket > BucketIndexOf(policy, now_ms);
         without_times = without_times || (ahead && !policy.history.enabled);
@@ -107,6 +117,7 @@ class HistoryModel {
       of.states.clear();
       of.seen.clear();
       of.lifted.clear();
+      of.ahead.clear();
       of.newest_ms = INT64_MIN;
     }
   }
@@ -221,10 +232,16 @@ class HistoryModel {
     int64_t at_ms;
     bool cancelled;
   };
+  // A deletion that reaches ahead of the clock: what it would hide of later plays comes behind it.
+  struct Ahead {
+    int64_t until_ms = INT64_MIN, asked_ms = INT64_MIN;
+    bool Hides(int64_t at_ms) const { return at_ms > asked_ms && at_ms < until_ms; }
+  };
   struct Of {
     std::map<std::string, State> states;
     std::map<std::string, int64_t> seen;  // the newest bucket
     std::map<std::string, Lifted> lifted;
+    std::map<std::string, Ahead> ahead;
     int64_t newest_ms = INT64_MIN, cleared_ms = INT64_MIN, evicted_ms = INT64_MIN;
   };
   struct User {

@@ -1,5 +1,6 @@
 // The bytes of format 2, kept in tests/golden/v3: history's values and journal records in version
-// 2, and the identity that names its operator. Never edited, as those of v1.
+// 2, a user's deletions ahead of the clock, and the identity that names history's operator. Never
+// edited, as those of v1.
 // `SEENDB_WRITE_GOLDEN=1` adds files that are missing, and touches no other.
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "format/history_journal.h"
 #include "format/unit/format_testing.h"
+#include "format/user_codec.h"
 #include "seendb/history.h"
 #include "store/files.h"
 #include "support/poison.h"
@@ -116,6 +118,19 @@ TEST(GoldenWords, HistoryJournalRecords) {
   EXPECT_EQ(StateOf(play.at_ms, play.words), later);
   EXPECT_FALSE(decoder.Next(&play));
   EXPECT_TRUE(decoder.ok());
+}
+
+TEST(GoldenWords, DeletionsAhead) {
+  UserRecord record, read;
+  record.marks["video"].deletions_ahead[test::Fp("v1")] = {uint64_t{1} << 40 | 9,
+                                                           kTwelveMs + kHourMs, kTwelveMs};
+  std::string made;
+  record.Encode(&made);
+  const std::string golden = GoldenWords(
+      "user_deleted_ahead", "v1 deleted at 12:00, a play of which had the time 13:00", made);
+  EXPECT_EQ(test::ToHex(made), test::ToHex(golden));
+  ASSERT_TRUE(read.Parse(golden));
+  EXPECT_EQ(read, record);
 }
 
 TEST(GoldenWords, AnIdentityOfVersion1IsRenewedToIt) {

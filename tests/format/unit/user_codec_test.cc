@@ -94,6 +94,7 @@ UserRecord WithHistory() {
   record.marks["books"].forgotten = {9, 55};
   record.marks["video"].cleared_at_ms = 1'773'144'000'000;
   record.marks["video"].overrides = {{1, {50, 4, false}}, {kFingerprintMask, {60, 5, true}}};
+  record.marks["video"].deletions_ahead = {{1, {4, 90, -70}}, {kFingerprintMask, {5, 92, 91}}};
   record.toggles = {{10, 6, true}, {20, 7, false}, {20, 8, true}};
   record.forget_before_ms = 0;
   return record;
@@ -105,6 +106,75 @@ TEST(UserCodec, SettingsOfHistoryRoundTrip) {
   EXPECT_EQ(read, WithHistory());
   test::ExpectCutsRefused(Write(WithHistory()), Sound);
   test::ExpectFlipsRefused(Write(WithHistory()), Sound);
+}
+
+TEST(UserCodec, DeletionsAheadHaveASpanAndAscend) {
+  // "v", no time; no override.
+  const auto marks = [](const std::string& ahead) {
+    const std::string bytes = test::FromHex("01 76 08 00 " + ahead);
+    return Sealed(test::FromHex("05") + static_cast<char>(bytes.size()) + bytes);
+  };
+  const std::string first = "01 00 00 00 00 00 ", second = "02 00 00 00 00 00 ";
+  EXPECT_TRUE(Sound(marks("01" + first + "07 08 05")));
+  EXPECT_TRUE(Sound(marks("02" + first + "07 08 05" + second + "07 08 05")));
+  EXPECT_FALSE(Sound(marks("02" + second + "07 08 05" + first + "07 08 05")));
+  EXPECT_FALSE(Sound(marks("02" + first + "07 08 05" + first + "07 08 05")));
+  EXPECT_FALSE(Sound(marks("01" + first + "07 08 00"))) << "it reaches nowhere";
+  EXPECT_FALSE(Sound(marks("00"))) << "the flag says that there is one";
+  // From 4 to the last time there is, and one beyond.
+  EXPECT_TRUE(Sound(marks("01" + first + "07 08 fb ff ff ff ff ff ff ff 7f")));
+  EXPECT_FALSE(Sound(marks("01" + first + "07 08 fc ff ff ff ff ff ff ff 7f")));
+}
+
+TEST(UserCodec, ADeletionAheadHidesWhatLiesBetween) {
+  const UserRecord record = WithHistory();
+  EXPECT_EQ(record.HiddenUntil("video", 1, -70), std::nullopt);
+  EXPECT_EQ(record.HiddenUntil("video", 1, -69), 90);
+  EXPECT_EQ(record.HiddenUntil("video", 1, 89), 90);
+  EXPECT_EQ(record.HiddenUntil("video", 1, 90), std::nullopt) << "that play was deleted";
+  EXPECT_EQ(record.HiddenUntil("video", 1, 91), std::nullopt);
+  EXPECT_EQ(record.HiddenUntil("video", 2, 80), std::nullopt);
+  EXPECT_EQ(record.HiddenUntil("books", 1, 80), std::nullopt);
+}
+
+TEST(UserCodec, TheLastWrittenDeletionAheadOfAnItemCounts) {
+  UserRecord record;
+  const auto join = [&](uint64_t seq, int64_t until_ms, int64_t asked_ms) {
+    UserRecord one;
+    one.marks["video"].deletions_ahead[7] = {seq, until_ms, asked_ms};
+    record.Join(one);
+    return record.marks["video"].deletions_ahead[7];
+  };
+  EXPECT_EQ(join(2, 20, 10), (DeletionAhead{2, 20, 10}));
+  EXPECT_EQ(join(3, 20, 5), (DeletionAhead{3, 20, 5})) << "the clock was set back";
+  EXPECT_EQ(join(2, 20, 10), (DeletionAhead{3, 20, 5})) << "merged again";
+  EXPECT_EQ(join(4, 30, 12), (DeletionAhead{4, 30, 12}));
+  EXPECT_EQ(record.LastSequence(), 4u);
+}
+
+TEST(UserCodec, AnErasureAndAClearEndDeletionsAhead) {
+  for (const bool erased : {false, true}) {
+    UserRecord record = WithHistory(), later;
+    if (erased) {
+      later.erased_seq = 4;
+    } else {
+      later.marks["video"].forgotten = {4, 0};
+    }
+    record.Join(later);
+    EXPECT_EQ(record.marks["video"].deletions_ahead.size(), 1u) << "one was written after";
+    later.forget_before_ms = 93;
+    record.Join(later);
+    EXPECT_TRUE(record.marks["video"].deletions_ahead.empty());
+  }
+}
+
+TEST(UserCodec, MarksThatSayNothingLeave) {
+  UserRecord record, later;
+  record.marks["video"].overrides[1] = {50, 4, false};
+  record.marks["video"].deletions_ahead[1] = {4, 90, 10};
+  later.erased_seq = 4;
+  record.Join(later);
+  EXPECT_TRUE(record.marks.empty());
 }
 
 TEST(UserCodec, TheLastActiveDayIsTheLatest) {
@@ -201,6 +271,18 @@ TEST(UserCodec, TheLastWrittenOverrideOfAnItemCounts) {
   EXPECT_FALSE(join(10, 1, false)) << "merged again";
   EXPECT_TRUE(join(11, 3, false)) << "deleted again";
   EXPECT_TRUE(join(11, 2, true));
+}
+
+TEST(UserCodec, OnlyTheLatestDeletionsAheadAreKept) {
+  UserRecord record, more;
+  for (size_t i = 0; i < kMaxOverrides; ++i) {
+    record.marks["video"].deletions_ahead[i] = {1, static_cast<int64_t>(i) + 1, 0};
+  }
+  more.marks["video"].deletions_ahead[kFingerprintMask] = {1, 5, 0};
+  record.Join(more);
+  EXPECT_EQ(record.marks["video"].deletions_ahead.size(), kMaxOverrides);
+  EXPECT_FALSE(record.marks["video"].deletions_ahead.contains(0));
+  EXPECT_TRUE(record.marks["video"].deletions_ahead.contains(kFingerprintMask));
 }
 
 TEST(UserCodec, OnlyTheLatestOverridesAreKept) {

@@ -168,6 +168,10 @@ UserRecord RandomRecord(Random& random) {
     // Times grow as they are written.
     const size_t seq = Below(random, 40);
     marks.overrides[Below(random, 4)] = {static_cast<int64_t>(seq / 2), seq, Below(random, 2) == 0};
+    if (Below(random, 2) == 0) continue;
+    const auto until_ms = static_cast<int64_t>(seq / 2);
+    marks.deletions_ahead[Below(random, 4)] = {
+        seq, until_ms, until_ms - 1 - static_cast<int64_t>(Below(random, 9))};
   }
   return record;
 }
