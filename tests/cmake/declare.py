@@ -75,7 +75,18 @@ TURNS = ("tool.load.py", "api.history.py", "tool.folder.py", "http.load.py", "to
          "engine.FirstOfDayPropertyTest", "server.process.py", "tool.server.py", "api.pages.py",
          "api.export_memory.py", "simulation.SimulationTest.ASeed", "http.slow_peers.py",
          "simulation.SimulationTest.Catches", "filter.FilterKernels.MeasuredRate",
-         "server.history_kill.py", "api.history_policy.py")
+         "server.history_kill.py", "api.history_policy.py",
+         "replica.ApplierSimulation", "cluster.ShardsSimulation", "tool.redis.py",
+         "http.tls.py", "engine.HistoryConcurrencyTest", "engine.Every/HistoryRotTest",
+         "engine.ReopenTest", "admission.LaneModelTest", "recovery.Every/RepairTest",
+         "http.compression.py", "migration.migration.py", "router.StaleViewsSimulation",
+         "replica.LogCutsSimulation", "migration.kill.py", "api.access.py",
+         "engine.ErasePiecesTest", "engine.ErasureExpiryTest", "engine.HistoryRotTest",
+         "api.admin.py", "tool.produce.py", "ingest.PublisherTest",
+         "engine.PoliciesTest", "engine.FirstOfDayConcurrencyTest", "tool.install.py",
+         "engine.HistoryCapTest", "engine.DeletionFaultTest", "engine.FullDiskTest",
+         "api.access_log.py", "engine.OwnWayTest", "http.protocol.py",
+         "api.checkpoint.py", "engine.WindowFprTest", "engine.Every/RotTest")
 
 
 class Declared:
