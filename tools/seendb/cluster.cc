@@ -262,7 +262,8 @@ Status RunStatusOfNode(const Session& session) {
   try {
     return Print(SeenText(*seen));
   } catch (const Json::exception& e) {
-    return Status::Incompatible(std::string("the node's answer is no cluster's: ") + e.what());
+    return Status::Incompatible(
+        std::string("this server does not answer as a node of a cluster does: ") + e.what());
   }
 }
 

@@ -51,7 +51,8 @@ Status AskNode(const Session& session, ClusterFlags* flags) {
     flags->name = seen->at("name").get<std::string>();
     flags->brokers = seen->at("brokers").get<std::string>();
   } catch (const Json::exception& e) {
-    return Status::Incompatible(std::string("the node's answer is no cluster's: ") + e.what());
+    return Status::Incompatible(
+        std::string("this server does not answer as a node of a cluster does: ") + e.what());
   }
   return {};
 }
