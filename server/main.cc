@@ -22,7 +22,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/service.h"
@@ -43,6 +42,7 @@
 #include "ops/exposure.h"
 #include "ops/log.h"
 #include "ops/periodic.h"
+#include "ops/private_process.h"
 #include "ops/problem_log.h"
 #include "ops/readable_files.h"
 #include "replica/replicas.h"
@@ -491,9 +491,9 @@ int main(int argc, char** argv) {
   }
   if (line.check_config) return seendb::CheckConfig(*line.config);
   std::signal(SIGPIPE, SIG_IGN);
-  umask(umask(0) | 027);  // what is made holds what people watched
   seendb::ops::Config config = *line.config;
   seendb::ops::StartLog(config.log_level);
+  seendb::ops::KeepPrivate(config.core_dumps);  // what people watched, and keys
   seendb::FitConnections(&config.limits);
   return seendb::App(config).Run();
 }

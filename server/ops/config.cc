@@ -211,6 +211,7 @@ Status ReadConfig(std::string_view json, Config* config) {
              {"threads", Integer(&config->threads, 0, 1'024)},
              {"log_level", level},
              {"access_log", AccessLog(&config->access_log)},
+             {"core_dumps", Flag(&config->core_dumps)},
              {"unsafe_integers", OneOf(&config->refuse_unsafe_integers, "count", "refuse")},
              {"compress_filter", Flag(&config->compress_filter)},
              {"clock", clock},

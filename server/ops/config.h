@@ -39,6 +39,7 @@ struct Config {
   std::vector<std::string> hosts;          ///< names that clients may reach it by; "*": any
   std::vector<std::string> origins;        ///< pages that may make browsers ask
   std::string log_level = "info";          ///< debug, info, warn, error
+  bool core_dumps = false;                 ///< a crash writes one; others may see the memory
   bool refuse_unsafe_integers = false;     ///< "unsafe_integers" is "refuse"
   bool compress_filter = false;            ///< answers of filters are compressed where asked
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS

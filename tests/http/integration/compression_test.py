@@ -83,7 +83,7 @@ class BodyTest(unittest.TestCase):
     def setUpClass(cls):
         cls.server = CompressedServer(config={"limits": {"body_bytes": MB, "line_bytes": 4_096,
                                                          "inflight_bytes": 64 * MB},
-                                              "threads": 1})
+                                              "threads": 1, "core_dumps": True})  # for Memory
         said = cls.server.put("/collections/video", {"history": {"enabled": True}})
         assert said.status == 200, said
 

@@ -25,7 +25,8 @@ MB = 1 << 20
 STREAM_MB = int(os.environ.get("SEENDB_NDJSON_MB") or
                 (1024 if os.environ.get("SEENDB_LONG") else sampled(64, 16)))
 NDJSON = {"Content-Type": "application/x-ndjson"}
-CONFIG = {"limits": {"inflight_bytes": 32 * MB, "answer_bytes": 16 * MB, "connections": 200,
+CONFIG = {"core_dumps": True,  # for Memory, where the test is not root
+          "limits": {"inflight_bytes": 32 * MB, "answer_bytes": 16 * MB, "connections": 200,
                      "transfer_ms": 30_000},
           "engine": {"shards": 2, "slot_ms": 500, "slot_bytes": 4 * MB, "short_term_bytes": MB,
                      "block_cache_bytes": 8 * MB, "write_buffer_bytes": 16 * MB}}

@@ -32,7 +32,7 @@ def open_connections(server):
 
 class SlowPeersTest(unittest.TestCase):
     def setUp(self):
-        self.server = CheckedServer(config={"limits": LIMITS})
+        self.server = CheckedServer(config={"limits": LIMITS, "core_dumps": True})  # for Memory
         self.addCleanup(self.server.close)
         self.neighbour = Neighbour(self.server)
         self.neighbour.start()

@@ -19,7 +19,7 @@ TEST(ConfigTest, ReadsEveryKey) {
     "db": "/d", "checkpoints": "/c", "listen": "[::1]:0", "threads": 3, "log_level": "warn", "clock": "manual:5",
     "access_log": {"mode": "sampled", "sample": 0.25, "slow_ms": 9, "lines_per_s": 10,
                    "user_key": "000102030405060708090a0b0c0d0e0f"},
-    "unsafe_integers": "refuse", "compress_filter": true,
+    "unsafe_integers": "refuse", "compress_filter": true, "core_dumps": true,
     "limits": {"body_bytes": 1024, "line_bytes": 2048, "header_bytes": 4096, "header_ms": 1,
                "idle_ms": 2, "transfer_ms": 8, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
                "shutdown_ms": 6, "candidates": 7},
@@ -45,6 +45,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.access_log.user_key, "000102030405060708090a0b0c0d0e0f");
   EXPECT_TRUE(config.refuse_unsafe_integers);
   EXPECT_TRUE(config.compress_filter);
+  EXPECT_TRUE(config.core_dumps);
   EXPECT_EQ(config.limits.body_bytes, 1'024u);
   EXPECT_EQ(config.limits.line_bytes, 2'048u);
   EXPECT_EQ(config.limits.header_bytes, 4'096u);
@@ -119,6 +120,7 @@ TEST(ConfigTest, NamesWhatItRefuses) {
       {R"({"threads":18446744073709551615})", "/threads"},
       {R"({"log_level":"loud"})", "/log_level"},
       {R"({"clock":"manual"})", "/clock"},
+      {R"({"core_dumps":"no"})", "/core_dumps"},
       {R"({"access_log":true})", "/access_log"},
       {R"({"access_log":{"level":1}})", "/access_log/level"},
       {R"({"access_log":{"mode":"some"}})", "/access_log/mode"},
