@@ -3,8 +3,12 @@
 import os
 import pathlib
 import re
+import sys
 
-from language_case import LanguageCase, main, skip_without
+from language_case import ROOT, LanguageCase, main, skip_without
+
+sys.path.insert(0, os.path.join(ROOT, "tools", "demo", "kafka"))
+import jars  # noqa: E402
 
 FETCHED = os.path.expanduser("~/.m2/repository/com/fasterxml")  # where it is, mvn works without a network
 
@@ -15,6 +19,9 @@ class JavaClientTest(LanguageCase):
         fetched = self.attempt("java", ["mvn", "-q", "-B", "dependency:go-offline"])
         if fetched.returncode != 0 and not os.path.exists(FETCHED):
             self.skipTest("mvn can't fetch here: " + (fetched.stdout + fetched.stderr)[-500:])
+        jars_there = os.path.join(self.folder, "jars")
+        self.run_there("java", ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=" + jars_there])
+        jars.check(os.path.join(ROOT, "clients", "java", "jars.sha256"), jars_there)
         self.run_there("java", ["mvn", "-q", "-B", "verify"])
         reports = os.path.join(self.sources("java"), "target", "surefire-reports")
         told = "".join(pathlib.Path(reports, name).read_text(encoding="utf-8")

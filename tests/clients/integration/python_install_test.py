@@ -6,6 +6,8 @@ import sys
 
 from language_case import ROOT, LanguageCase, main
 
+PINS = os.path.join(ROOT, "tests", "support", "python_client_requirements.txt")
+
 
 class InstalledTest(LanguageCase):
 
@@ -13,9 +15,12 @@ class InstalledTest(LanguageCase):
         environment = os.path.join(self.folder, "environment")
         subprocess.run([sys.executable, "-m", "venv", environment], check=True, timeout=120)
         python = os.path.join(environment, "bin", "python")
-        installed = self.attempt("python", [python, "-m", "pip", "install", "-q", ".[numpy]"])
-        if installed.returncode != 0:
-            self.skipTest("pip can't install here: " + installed.stderr[-500:])
+        pip = [python, "-m", "pip", "install", "-q"]
+        fetched = self.attempt("python", [*pip, "--require-hashes", "-r", PINS])
+        if fetched.returncode != 0:
+            self.assertNotIn("DO NOT MATCH", fetched.stderr)
+            self.skipTest("pip can't install here: " + fetched.stderr[-500:])
+        self.run_there("python", [*pip, "--no-index", "--no-build-isolation", ".[numpy]"])
         tests = os.path.join(ROOT, "clients", "python", "tests")
         done = self.run_there("python", [python, "-B", "-m", "unittest", "discover", "-p", "test_*.py", "-s", tests],
                               {"SEENDB_INSTALLED": "1"})

@@ -21,6 +21,11 @@ import time
 import uuid
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import jars  # noqa: E402
+
+PINS = os.path.join(HERE, "jars.sha256")
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "seendb",
                      "kafka-3.9.1")
 FETCH_S = 300
@@ -58,13 +63,29 @@ class Unavailable(Exception):
     """Kafka can't be run on this machine; the reason."""
 
 
+def checked(lib):
+    """The folder, once its jars were found to be the pinned ones; raises jars.Differs otherwise. What was
+    found is noted beside it, since reading 80 MB takes longer than starting a tool."""
+    note, wanted = os.path.join(CACHE, "checked"), jars.digest_of(PINS)
+    try:
+        with open(note, encoding="ascii") as file:
+            if file.read() == wanted:
+                return lib
+    except FileNotFoundError:
+        pass
+    jars.check(PINS, lib)
+    with open(note, "w", encoding="ascii") as file:
+        file.write(wanted)
+    return lib
+
+
 def fetch():
     """The folder of Kafka's jars; fetched where they are not there yet."""
     lib = os.path.join(CACHE, "lib")
     if shutil.which("java") is None:
         raise Unavailable("there is no java (Debian: default-jre-headless)")
     if os.path.isdir(lib):
-        return lib
+        return checked(lib)
     if shutil.which("mvn") is None:
         raise Unavailable("there is no mvn to fetch Kafka with (Debian: maven)")
     os.makedirs(os.path.dirname(CACHE), exist_ok=True)
@@ -81,12 +102,13 @@ def fetch():
         if done.returncode != 0:
             text = done.stdout.decode(errors="replace").strip().splitlines()
             raise Unavailable("Maven could not fetch Kafka: " + (text[0] if text else "no word"))
+        jars.check(PINS, os.path.join(folder, "lib"))
         os.makedirs(CACHE, exist_ok=True)
         try:
             os.rename(os.path.join(folder, "lib"), lib)
         except OSError:
             pass  # somebody else was faster
-    return lib
+    return checked(lib)
 
 
 def free_ports(count, beside=()):
@@ -269,6 +291,8 @@ def main(arguments):
     except Unavailable as why:
         print("kafka: NOT AVAILABLE: %s" % why, file=sys.stderr)
         sys.exit(77)
+    except jars.Differs as why:
+        sys.exit("kafka: %s" % why)
 
 
 if __name__ == "__main__":
