@@ -44,7 +44,7 @@ def demo_config():
 def check_services(whole):
     services = whole["services"]
     for name, service in services.items():
-        tag = service["image"].rpartition(":")[2]
+        tag = service["image"].partition("@")[0].rpartition(":")[2]
         expect(tag and tag != "latest" and "/" not in tag, "%s: its image's version is pinned" % name)
         for wanted, how in service.get("depends_on", {}).items():
             other = services[wanted]
@@ -58,7 +58,10 @@ def check_services(whole):
         missing = [path for path in files if not os.path.isfile(path)]
         expect(not missing, "%s: the files it mounts are there" % name, missing)
         expect(set(volumes) <= set(whole["volumes"]), "%s: its volumes are declared" % name)
-        expect("memory" in service["deploy"]["resources"]["limits"], "%s: it has limits" % name)
+        expect("memory" in service["deploy"]["resources"]["limits"] and service["pids_limit"] > 0,
+               "%s: it has limits" % name)
+        expect(service["cap_drop"] == ["ALL"] and service["security_opt"] == ["no-new-privileges:true"],
+               "%s: it has no rights that it does not need" % name)
         open_ports = [port for port in service.get("ports", [])
                       if not port.startswith("127.0.0.1:")]
         expect(not open_ports, "%s: listens on this machine only" % name, open_ports)
@@ -75,7 +78,7 @@ def kafka_version():
 def check_kafka(services):
     settings = demo_config()["kafka"]
     kafka = services["kafka"]
-    expect(kafka["image"] == "apache/kafka:" + kafka_version(),
+    expect(kafka["image"].partition("@")[0] == "apache/kafka:" + kafka_version(),
            "the broker is of the version that the tests run on")
     broker = settings["brokers"]
     listeners = kafka["environment"]["KAFKA_ADVERTISED_LISTENERS"]

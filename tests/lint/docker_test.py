@@ -7,6 +7,7 @@ import os
 import re
 import socket
 import subprocess
+import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -89,8 +90,58 @@ class DockerTest(unittest.TestCase):
         for path in mounted:
             self.assertTrue(os.path.isfile(os.path.join(DOCKER, path)), path)
 
+    def test_every_service_is_confined(self):
+        text = text_of("docker", "compose.yaml").split("\nservices:\n")[1].split("\nvolumes:\n")[0]
+        services = dict(re.findall(r"^  (\w+):\n((?:    .*\n|\n)+)", text, re.M))
+        self.assertEqual(sorted(services), ["kafka", "producer", "prometheus", "seendb", "topic"])
+        for name, lines in services.items():
+            for wanted in ("cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
+                self.assertIn("    %s\n" % wanted, lines, name)
+            self.assertRegex(lines, r"(?m)^    pids_limit: \d+$", name)
+            self.assertRegex(lines, r"limits: \{memory: \d+[MG]\}", name)
+            if name not in ("kafka", "topic"):  # these write beside their programs
+                self.assertIn("    read_only: true\n", lines, name)
+        self.assertRegex(services["seendb"], r"(?m)^      core: 0\b")
+
+    def test_pin_writes_digests_and_renews_them(self):
+        def pin(*options, env=None):
+            return subprocess.run([os.path.join(DOCKER, "pin"), "--folder", folder, *options],
+                                  capture_output=True, text=True, env=env, check=False)
+
+        def images():
+            both = "".join(text_of(folder, name) for name in ("Dockerfile", "compose.yaml"))
+            return re.findall(r"^ARG BASE=(\S+)|^ +image: (\S+)", both, re.M)
+
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("Dockerfile", "compose.yaml"):
+                text = re.sub("@sha256:[0-9a-f]{64}", "", text_of("docker", name))
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            unpinned = pin("--check")
+            self.assertEqual(unpinned.returncode, 1)
+            self.assertIn("pin: debian:trixie-slim has no digest", unpinned.stderr)
+            self.assertNotIn("seendb:local", unpinned.stderr)
+            before = images()
+            for digit in "ab":
+                registry = os.path.join(folder, "skopeo")
+                with open(registry, "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\nprintf 'sha256:%%064d\n' 0 | tr 0 %s\n" % digit)
+                os.chmod(registry, 0o755)
+                done = pin(env=dict(os.environ, PATH=folder + ":" + os.environ["PATH"]))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                wanted = [tuple(one if one in ("", "seendb:local") else one + "@sha256:" + 64 * digit
+                                for one in pair) for pair in before]
+                self.assertEqual(images(), wanted)
+                self.assertEqual(pin("--check").returncode, 0)
+            with open(registry, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\necho no such image >&2\nexit 1\n")
+            failed = pin(env=dict(os.environ, PATH=folder + ":" + os.environ["PATH"]))
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn("no such image", failed.stderr)
+            self.assertEqual(images(), wanted)
+
     def test_one_version_of_kafka(self):
-        demo = re.findall(r"image: apache/kafka:(\S+)", text_of("docker", "compose.yaml"))
+        demo = re.findall(r"image: apache/kafka:([^\s@]+)", text_of("docker", "compose.yaml"))
         tested = re.search(r"<artifactId>kafka_[^<]*</artifactId>\s*<version>([^<]*)<",
                            text_of("tools", "demo", "kafka", "pom.xml")).group(1)
         self.assertEqual(set(demo), {tested})
