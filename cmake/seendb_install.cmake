@@ -57,4 +57,10 @@ endif()
 if(SEENDB_SERVER AND SEENDB_TOOLS AND Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
   install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/manual.py\"
     \"$<TARGET_FILE_DIR:seendb>\" \"${share}\" COMMAND_ERROR_IS_FATAL ANY)")
+  find_program(SEENDB_DPKG_QUERY dpkg-query)
+  if(SEENDB_DPKG_QUERY)  # the bill of materials of the programs as they are installed
+    seendb_installed_to(${CMAKE_INSTALL_BINDIR} programs)
+    install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" -B \"${PROJECT_SOURCE_DIR}/tools/sbom\"
+      --bin \"${programs}\" --out \"${documents}/sbom.cdx.json\" COMMAND_ERROR_IS_FATAL ANY)")
+  endif()
 endif()

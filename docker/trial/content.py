@@ -1,5 +1,6 @@
 """What is in the image, and what is not."""
 
+import json
 import os
 import re
 
@@ -27,6 +28,12 @@ def packages(files):
         return re.findall(r"^Package: (.*)$", status.read(), re.M)
 
 
+def versions(files):
+    """{package: version}"""
+    with open(files + "/var/lib/dpkg/status", encoding="utf-8") as status:
+        return dict(re.findall(r"^Package: (.*)$(?:\n.+)*?\nVersion: (.*)$", status.read(), re.M))
+
+
 def check(engine):
     config = engine.config()
     expect(config["User"] not in ("", "0", "root"), "the user is not root: %s" % config["User"])
@@ -50,5 +57,9 @@ def check(engine):
     expect(owner.st_uid != 0 and owner.st_mode & 0o007 == 0, "the data is the user's alone")
     expect(not os.path.exists(files + "/src") and not os.path.exists(files + "/out"),
            "nothing of the build is left")
+    with open(files + "/usr/share/doc/seendb/sbom.cdx.json", encoding="utf-8") as bill:
+        listed = {one["name"]: one["version"] for one in json.load(bill)["components"]
+                  if {"name": "seendb:use", "value": "linked"} in one.get("properties", [])}
+    expect(listed and listed.items() <= versions(files).items(), "the bill of materials is of these libraries")
     note("%d packages, %.0f MB unpacked, of which the programs %.0f MB" % (
         len(held), size_bytes(files) / 1e6, size_bytes(files + "/usr/local/bin") / 1e6))

@@ -2,6 +2,7 @@
 pages that have every flag of --help, completions."""
 
 import glob
+import hashlib
 import json
 import os
 import re
@@ -76,6 +77,15 @@ class InstallTest(unittest.TestCase):
             read(self.documents, "examples", "openapi_admin.json"))["paths"])
         description = json.loads(read(self.documents, "examples", "openapi.json"))
         self.assertIn("/filter", description["paths"])
+
+    @unittest.skipUnless(shutil.which("dpkg-query"), "no Debian")
+    def test_the_bill_of_materials_is_of_the_programs(self):
+        bill = json.loads(read(self.documents, "sbom.cdx.json"))
+        for name in ("seendb", "seendb-server"):
+            with open(os.path.join(self.prefix, "bin", name), "rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            one = next(one for one in bill["components"] if one["bom-ref"] == name)
+            self.assertEqual(one["hashes"], [{"alg": "SHA-256", "content": digest}])
 
     def test_completions(self):
         share = os.path.join(self.prefix, "share")
