@@ -39,7 +39,7 @@ LONG = "long"
 # first, so that none is left to run alone at the end.
 SECONDS = {
     "transfer.moves.py": 26, "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
-    "server.retail.py": 43, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
+    "server.retail.py": 43, "lint.sbom.py": 12, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
     "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.tls.py": 25, "router.faults.py": 40, "router.campaign.py": 90, "router.cuts.py": 130, "router.kills.py": 200, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
     "cluster.ShardsSimulation": 8, "replica.ApplierSimulation": 8, "server.history_kill.py": 40,
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "migration.kill.py": 25, "migration.dual_write.py": 15, "migration.migration.py": 15, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
