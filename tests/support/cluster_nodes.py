@@ -52,7 +52,8 @@ class ClusterNodes(unittest.TestCase):
                  "secret_file": self.secret_file}
         given.update(more)
         tls = {"tls": dict(zip(("certificate", "key"), certificate))} if certificate else {}
-        return {"cluster": given, "limits": {"shutdown_delay_ms": 0}, **tls,
+        return {"cluster": given, "limits": {"shutdown_delay_ms": 0}, "core_dumps": True,  # for wire.owns
+                **tls,
                 **({"kafka": kafka} if kafka else {})}
 
     def node(self, name, node, tls=None, db=None, env=None, **more):
