@@ -64,6 +64,9 @@ Status FirstFault(const ops::Config& config) {
 }  // namespace
 
 int CheckConfig(const ops::Config& config) {
+  for (const std::string& unknown : config.given.unknown) {
+    std::fprintf(stderr, "seendb-server: %s\n", unknown.c_str());
+  }
   if (const Status fault = FirstFault(config); !fault.ok()) {
     std::fprintf(stderr, "seendb-server: %s\n", fault.ToString().c_str());
     return ops::kExitUsage;

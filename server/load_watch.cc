@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "ops/log.h"
+#include "ops/settings_text.h"
 
 namespace seendb {
 namespace {
@@ -12,6 +18,13 @@ using ops::Log;
 using ops::LogLevel;
 
 constexpr std::chrono::milliseconds kTickEvery{100};
+constexpr char kSection[] = "admission";
+
+void TellUnknownVariables(const ops::Config& config) {
+  for (const std::string& why : config.given.unknown) {
+    Log(LogLevel::kWarn, "unknown_variable", {{"problem", why}});
+  }
+}
 
 double Seconds(admission::Duration of) { return std::chrono::duration<double>(of).count(); }
 
@@ -19,7 +32,12 @@ double Seconds(admission::Duration of) { return std::chrono::duration<double>(of
 
 LoadWatch::LoadWatch(boost::asio::io_context* io, const ops::Config& config, size_t threads,
                      admission::Admission* admission)
-    : config_(config), threads_(threads), admission_(*admission), timer_(*io) {
+    : config_(config),
+      threads_(threads),
+      read_(config.given.document),
+      admission_(*admission),
+      timer_(*io) {
+  TellUnknownVariables(config);
   Use(config.admission);
 }
 
@@ -40,15 +58,25 @@ void LoadWatch::Start() {
 }
 
 void LoadWatch::Reload() {
-  if (config_.file.empty()) return;
-  ops::Config read;
-  if (const Status status = ops::ReadConfigFile(config_.file, &read); !status.ok()) {
+  const ops::GivenSettings& start = config_.given;
+  ops::Config config;
+  const Status status = ops::ReadAllSettings(start.file, ops::OwnVariables(), start.flags, &config);
+  if (!status.ok()) {
     Log(LogLevel::kError, "settings_refused",
-        {{"config", config_.file}, {"error", status.ToString()}});
+        {{"config", start.file}, {"error", status.ToString()}});
     return;
   }
-  Use(read.admission);
-  Log(LogLevel::kInfo, "admission_settings", {{"config", config_.file}});
+  TellUnknownVariables(config);
+  Use(config.admission);
+  const auto is_ours = [](const std::string& key) { return key.starts_with(kSection); };
+  std::vector<std::string> taken = ops::ChangedSettings(read_, config.given.document);
+  std::erase_if(taken, std::not_fn(is_ours));
+  std::vector<std::string> waiting = ops::ChangedSettings(start.document, config.given.document);
+  std::erase_if(waiting, is_ours);
+  read_ = std::move(config.given.document);
+  Log(LogLevel::kInfo, "admission_settings", {{"config", start.file}, {"changed", taken}});
+  if (waiting.empty()) return;
+  Log(LogLevel::kWarn, "settings_need_restart", {{"config", start.file}, {"keys", waiting}});
 }
 
 void LoadWatch::Tick() {

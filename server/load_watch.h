@@ -1,5 +1,5 @@
 // server/load_watch.h: keeps the admission layer going: its settings, the level of degradation,
-// and what the log says of an overload.
+// and what the log says of an overload. Reads the settings again, and says in the log what changed.
 
 #pragma once
 
@@ -14,14 +14,15 @@ namespace seendb {
 /// See the head of this file. Threads: the one that runs `io`.
 class LoadWatch {
  public:
-  /// All are borrowed. `threads`: I/O threads, among which the memory of bodies is divided.
+  /// All are borrowed. Warns of variables that set nothing. `threads`: I/O threads, among which the
+  /// memory of bodies is divided.
   LoadWatch(boost::asio::io_context* io, const ops::Config& config, size_t threads,
             admission::Admission* admission);
 
   /// Ticks from now on.
   void Start();
-  /// Reads the section "admission" of the config file anew. A file that does not fit is logged, and
-  /// changes nothing; where none was named, nothing happens.
+  /// Reads all settings anew, takes the section "admission", and logs what changed: what was taken,
+  /// and what a restart will take. Settings that do not fit are logged, and change nothing.
   void Reload();
 
  private:
@@ -30,6 +31,7 @@ class LoadWatch {
 
   const ops::Config& config_;
   const size_t threads_;
+  ops::Json read_;  // the settings as they were read last
   admission::Admission& admission_;
   boost::asio::steady_timer timer_;
 };

@@ -79,7 +79,9 @@ void Secrets::RenewNode() {
   if (const Status renewed = node_->RenewTls(); !renewed.ok()) {
     Log(LogLevel::kError, "cluster_tls_refused",
         {{"key", renewed.field()}, {"error", renewed.message()}});
+    return;
   }
+  Log(LogLevel::kInfo, "cluster_tls_loaded", {{"ca", config_.cluster->ca}});
 }
 
 /// Whether the file is another than at the last call; the first call only notes it.

@@ -8,31 +8,36 @@
 namespace seendb::ops {
 namespace {
 
+constexpr std::string_view kModes[] = {"off", "sampled", "slow", "all"};  // by their value
+
 Setter Mode(AccessLogMode* to) {
-  return [=](const Json& value) {
-    constexpr std::string_view kNames[] = {"off", "sampled", "slow", "all"};  // by their value
+  const auto set = [=](const Json& value) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
-    const auto* const found = std::find(std::begin(kNames), std::end(kNames), text);
-    if (found == std::end(kNames)) {
+    const auto* const found = std::find(std::begin(kModes), std::end(kModes), text);
+    if (found == std::end(kModes)) {
       return Status::InvalidArgument("must be off, sampled, slow or all");
     }
-    *to = static_cast<AccessLogMode>(found - std::begin(kNames));
+    *to = static_cast<AccessLogMode>(found - std::begin(kModes));
     return Status::Ok();
   };
+  return Setter(set, Written::kText).Showing([to] {
+    return Json(kModes[static_cast<size_t>(*to)]);
+  });
 }
 
 Setter Share(double* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     if (!value.is_number() || !(value.get<double>() >= 0 && value.get<double>() <= 1)) {
       return Status::InvalidArgument("must be a number within 0..1");
     }
     *to = value.get<double>();
     return Status::Ok();
   };
+  return Setter(set).Showing([to] { return Json(*to); });
 }
 
 Setter Key(std::string* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
     if (!ParseHashKey(text)) {
       return Status::InvalidArgument("must be a string of 32 hexadecimal digits");
@@ -40,6 +45,7 @@ Setter Key(std::string* to) {
     *to = text;
     return Status::Ok();
   };
+  return Setter(set, Written::kText);
 }
 
 }  // namespace

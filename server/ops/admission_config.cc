@@ -8,18 +8,19 @@ namespace seendb::ops {
 namespace {
 
 Setter Fraction(double* to, double min, double max, const char* range) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     if (!value.is_number() || !(value.get<double>() >= min && value.get<double>() <= max)) {
       return Status::InvalidArgument(std::string("must be a number within ") + range);
     }
     *to = value.get<double>();
     return Status::Ok();
   };
+  return Setter(set).Showing([to] { return Json(*to); });
 }
 
 /// Of high, normal and low, none more than the one before.
 Setter PriorityFactors(std::array<double, 3>* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     const auto sound = [&] {
       if (!value.is_array() || value.size() != to->size()) return false;
       double last = 100;
@@ -38,6 +39,7 @@ Setter PriorityFactors(std::array<double, 3>* to) {
     for (size_t i = 0; i < to->size(); ++i) (*to)[i] = value[i].get<double>();
     return Status::Ok();
   };
+  return Setter(set, Written::kNumbers).Showing([to] { return Json(*to); });
 }
 
 }  // namespace

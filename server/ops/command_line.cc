@@ -6,10 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
-#include "http/listener.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
 #include "ops/exposure.h"
+#include "ops/settings_text.h"
 
 namespace seendb::ops {
 namespace {
@@ -18,7 +18,7 @@ namespace {
 struct Flags {
   std::string db, config, checkpoints, default_policy, listen, log_level, clock;
   uint32_t threads = 0, shards = 0;
-  bool open_damaged = false, confirm_clock = false, check_config = false;
+  bool open_damaged = false, confirm_clock = false, check_config = false, print_config = false;
 };
 
 CommandLine Refused(const std::string& message) {
@@ -33,37 +33,51 @@ std::string Where(const Status& status) {
   return text;
 }
 
+/// Reads the file of --default-policy; what is wrong with it, or nothing.
+std::string ReadPolicyFile(const std::string& path, Json* policy) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) return "can't read " + path;
+  Config unused;
+  Status status = ReadDefaultPolicy(text, &unused);
+  if (status.ok()) status = ParseStrictly(text, policy);
+  return status.ok() ? std::string() : path + ": " + Where(status);
+}
+
+FlagValues ValuesOf(const CLI::App& app, const Flags& flags) {
+  FlagValues values;
+  const auto add = [&](const char* flag, const char* pointer, const Json& value) {
+    if (app.count(flag) > 0) values[pointer] = {value, flag};
+  };
+  add("--db", "/db", flags.db);
+  add("--checkpoints", "/checkpoints", flags.checkpoints);
+  add("--listen", "/listen", flags.listen);
+  add("--threads", "/threads", flags.threads);
+  add("--shards", "/engine/shards", flags.shards);
+  add("--log-level", "/log_level", flags.log_level);
+  add("--clock", "/clock", flags.clock);
+  add("--open-damaged", "/engine/open_damaged", true);
+  return values;
+}
+
 CommandLine Compose(const CLI::App& app, const Flags& flags) {
   Config config;
-  const auto read = [&](const std::string& path, Status (*take)(std::string_view, Config*)) {
-    std::ifstream file(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) return "can't read " + path;
-    const Status status = take(text, &config);
-    return status.ok() ? std::string() : path + ": " + Where(status);
-  };
-  if (app.count("--config") > 0) {
-    const Status read_file = ReadConfigFile(flags.config, &config);
-    if (!read_file.ok()) return Refused(std::string(read_file.message()));
-  }
+  FlagValues values = ValuesOf(app, flags);
   if (app.count("--default-policy") > 0) {
-    const std::string failed = read(flags.default_policy, ReadDefaultPolicy);
+    FlagValue& policy = values["/default_policy"];
+    policy.flag = "--default-policy";
+    const std::string failed = ReadPolicyFile(flags.default_policy, &policy.value);
     if (!failed.empty()) return Refused(failed);
   }
-  if (app.count("--db") > 0) config.db = flags.db;
-  if (app.count("--checkpoints") > 0) config.checkpoints = flags.checkpoints;
-  if (app.count("--listen") > 0) config.listen = flags.listen;
-  if (app.count("--threads") > 0) config.threads = flags.threads;
-  if (app.count("--shards") > 0) config.engine.shards = flags.shards;
-  if (app.count("--log-level") > 0) config.log_level = flags.log_level;
-  if (flags.open_damaged) config.engine.open_damaged = true;
+  const Variables variables = OwnVariables();
+  const auto named = variables.find(kFileVariable);
+  const bool by_variable = app.count("--config") == 0 && named != variables.end();
+  const std::string& path = by_variable ? named->second : flags.config;
+  const Status read = ReadAllSettings(path, variables, values, &config);
+  if (!read.ok()) return Refused(std::string(read.message()));
   if (flags.confirm_clock) config.engine.confirm_clock = true;
-  if (app.count("--clock") > 0) {
-    const Status status = ReadClock(flags.clock, &config);
-    if (!status.ok()) return Refused("--clock " + Where(status));
-  }
+  if (flags.print_config) return {.config = std::nullopt, .output = SettingsText(config)};
   if (config.db.empty()) return Refused("--db DIR is missing");
-  if (!http::ParseHostPort(config.listen)) return Refused("--listen must be HOST:PORT");
   if (const std::string exposed = ExposureOf(config); config.require_secure && !exposed.empty()) {
     return Refused("/require_secure: " + exposed);
   }
@@ -77,7 +91,8 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
   CLI::App app("Serves a SeenDB database over HTTP.", "seendb-server");
   app.add_option("--db", flags.db, "the database's directory, made where there is none")
       ->type_name("DIR");
-  app.add_option("--config", flags.config, "settings as JSON; flags win over it")
+  app.add_option("--config", flags.config,
+                 "settings as JSON (or by SEENDB_CONFIG); variables and flags win over it")
       ->type_name("FILE");
   app.add_option("--default-policy", flags.default_policy,
                  "the policy of the collection default in a new database, as JSON")
@@ -105,12 +120,16 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
   app.add_flag(
       "--check-config", flags.check_config,
       "only tell whether the settings, certificates and tokens are in order; make nothing");
+  app.add_flag("--print-config", flags.print_config,
+               "print the settings as a settings file that says where each came from, without "
+               "secrets; make nothing");
   app.set_version_flag("--version", "seendb-server " + version);
   app.footer(
       "Examples:\n"
       "  seendb-server --db db                                  # at http://127.0.0.1:7373\n"
       "  seendb-server --config seendb.json --check-config\n"
       "  seendb-server --db db --listen 127.0.0.1:0             # any port; stdout says which\n"
+      "  SEENDB_DB=db SEENDB_ENGINE_SHARDS=8 seendb-server      # any key as a variable\n"
       "The settings are described in server/README.md, the API by GET /openapi.json and\n"
       "GET /openapi-admin.json.");
   try {

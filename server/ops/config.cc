@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <vector>
@@ -23,7 +24,7 @@ constexpr size_t kNamesMost = 256;
 
 /// "00:00-05:00" to minutes of the day.
 Setter Maintenance(Options* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     int begin_h = 0, begin_m = 0, end_h = 0, end_m = 0;
     const std::string text = value.is_string() ? value.get<std::string>() : "";
     const auto number = [&](size_t at, int* into, int max) {
@@ -42,6 +43,14 @@ Setter Maintenance(Options* to) {
     to->maintenance_end_minute = (end_h * 60 + end_m) % 1440;
     return Status::Ok();
   };
+  const auto shown = [to] {
+    char text[16];
+    std::snprintf(text, sizeof(text), "%02d:%02d-%02d:%02d", to->maintenance_begin_minute / 60 % 24,
+                  to->maintenance_begin_minute % 60, to->maintenance_end_minute / 60 % 24,
+                  to->maintenance_end_minute % 60);
+    return Json(text);
+  };
+  return Setter(set, Written::kText).Showing(shown);
 }
 
 Keys LimitKeys(Config* config) {
@@ -69,12 +78,13 @@ Keys LimitKeys(Config* config) {
 
 /// The key by which a new database hashes items. It is a secret: no message repeats it.
 Setter ItemHashKey(Options* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     const auto key = ParseKeyBytes(value.is_string() ? value.get<std::string>() : "");
     if (!key) return Status::InvalidArgument("must be a string of 32 hexadecimal digits");
     to->item_hash_key = key;
     return Status::Ok();
   };
+  return Setter(set, Written::kText);
 }
 
 Keys EngineKeys(Options* options) {
@@ -101,31 +111,26 @@ Keys EngineKeys(Options* options) {
 }
 
 Setter HostPort(std::string* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     if (!value.is_string() || !http::ParseHostPort(value.get<std::string>())) {
       return Status::InvalidArgument("must look like \"127.0.0.1:7373\"");
     }
     *to = value.get<std::string>();
     return Status::Ok();
   };
+  return Setter(set, Written::kText).Showing([to] { return Json(*to); });
 }
 
 /// The files of TLS.
-Setter TlsSection(std::optional<http::TlsFiles>* to) {
-  return [=](const Json& value) {
-    http::TlsFiles files;
-    Status status = Apply(value,
-                          {{"certificate", Name(&files.certificate)},
-                           {"key", Name(&files.key)},
-                           {"client_ca", Name(&files.client_ca)}},
-                          "");
-    if (status.ok() && files.certificate.empty()) {
-      status = Status::InvalidArgument("is missing", "/certificate");
-    }
-    if (status.ok() && files.key.empty()) status = Status::InvalidArgument("is missing", "/key");
-    if (status.ok()) *to = std::move(files);
-    return status;
-  };
+Keys TlsKeys(http::TlsFiles* files) {
+  return {{"certificate", Name(&files->certificate)},
+          {"key", Name(&files->key)},
+          {"client_ca", Name(&files->client_ca)}};
+}
+
+Status CheckTls(const http::TlsFiles& files) {
+  if (files.certificate.empty()) return Status::InvalidArgument("is missing", "/certificate");
+  return files.key.empty() ? Status::InvalidArgument("is missing", "/key") : Status::Ok();
 }
 
 /// A host's name as it stands in a Host header, without the port; or "*".
@@ -160,12 +165,29 @@ Status CheckScheme(const Config& config) {
                                  "/cluster/advertise");
 }
 
-/// The parser repeats what it has read last, which may be a URL with a password.
-Status WithoutUrl(const Status& malformed) {
+/// The parser repeats what it has read last, which may be a password.
+Status WithoutWhatWasRead(const Status& malformed) {
   const std::string_view message = malformed.message();
-  const size_t repeated = message.find("; last read");
-  if (repeated == message.npos || message.find("://", repeated) == message.npos) return malformed;
-  return Status::InvalidArgument(std::string(message.substr(0, repeated)));
+  return Status::InvalidArgument(std::string(message.substr(0, message.find("; last read"))),
+                                 std::string(malformed.field()));
+}
+
+/// The same text with blanks in place of comments, "// ..." to the end of a line.
+std::string BlankComments(std::string_view json) {
+  std::string out(json);
+  bool in_text = false;
+  for (size_t at = 0; at < out.size(); ++at) {
+    if (out[at] == '"') in_text = !in_text;
+    if (in_text && out[at] == '\\') ++at;
+    if (in_text || out.compare(at, 2, "//") != 0) continue;
+    for (; at < out.size() && out[at] != '\n'; ++at) out[at] = ' ';
+  }
+  return out;
+}
+
+Status ParseDocument(std::string_view json, Json* document) {
+  const Status parsed = ParseStrictly(BlankComments(json), document);
+  return parsed.ok() ? parsed : WithoutWhatWasRead(parsed);
 }
 
 /// From SIGTERM on, for the other nodes to learn that this one leaves.
@@ -177,9 +199,7 @@ bool Names(const Json& document, const char* section, const char* key) {
 
 }  // namespace
 
-Status ReadConfig(std::string_view json, Config* config) {
-  Json document;
-  if (Status status = ParseStrictly(json, &document); !status.ok()) return WithoutUrl(status);
+Keys ConfigKeys(Config* config) {
   const auto clock = [config](const Json& value) {
     if (!value.is_string()) return Status::InvalidArgument("must be a string");
     return ReadClock(value.get<std::string>(), config);
@@ -195,34 +215,38 @@ Status ReadConfig(std::string_view json, Config* config) {
   const auto default_policy = [config](const Json& value) {
     return ReadDefaultPolicy(value.dump(), config);
   };
-  Status status =
-      Apply(document,
-            {{"db", Text(&config->db)},
-             {"checkpoints", Text(&config->checkpoints)},
-             {"listen", HostPort(&config->listen)},
-             {"admin_listen", HostPort(&config->admin_listen)},
-             {"unix_listen", Name(&config->unix_listen)},
-             {"tls", TlsSection(&config->tls)},
-             {"tokens_file", Name(&config->tokens_file)},
-             {"authenticate_once", Flag(&config->authenticate_once)},
-             {"require_secure", Flag(&config->require_secure)},
-             {"hosts", TextList(&config->hosts, kNamesMost, CheckHostName)},
-             {"origins", TextList(&config->origins, kNamesMost, CheckOrigin)},
-             {"threads", Integer(&config->threads, 0, 1'024)},
-             {"log_level", level},
-             {"access_log", AccessLog(&config->access_log)},
-             {"core_dumps", Flag(&config->core_dumps)},
-             {"unsafe_integers", OneOf(&config->refuse_unsafe_integers, "count", "refuse")},
-             {"compress_filter", Flag(&config->compress_filter)},
-             {"clock", clock},
-             {"limits", Section(LimitKeys(config))},
-             {"admission", AdmissionSection(&config->admission)},
-             {"kafka", Kafka(&config->kafka)},
-             {"cluster", Cluster(&config->cluster)},
-             {"migration", Migration(&config->migration)},
-             {"default_policy", default_policy},
-             {"engine", Section(EngineKeys(&config->engine))}},
-            "");
+  return {{"db", Text(&config->db)},
+          {"checkpoints", Text(&config->checkpoints)},
+          {"listen", HostPort(&config->listen)},
+          {"admin_listen", HostPort(&config->admin_listen)},
+          {"unix_listen", Name(&config->unix_listen)},
+          {"tls", SectionOf(&config->tls, TlsKeys, CheckTls)},
+          {"tokens_file", Name(&config->tokens_file)},
+          {"authenticate_once", Flag(&config->authenticate_once)},
+          {"require_secure", Flag(&config->require_secure)},
+          {"hosts", TextList(&config->hosts, kNamesMost, CheckHostName)},
+          {"origins", TextList(&config->origins, kNamesMost, CheckOrigin)},
+          {"threads", Integer(&config->threads, 0, 1'024)},
+          {"log_level",
+           Setter(level, Written::kText).Showing([config] { return Json(config->log_level); })},
+          {"access_log", AccessLog(&config->access_log)},
+          {"core_dumps", Flag(&config->core_dumps)},
+          {"unsafe_integers", OneOf(&config->refuse_unsafe_integers, "count", "refuse")},
+          {"compress_filter", Flag(&config->compress_filter)},
+          {"clock", Setter(clock, Written::kText)},  // without one there is none to show
+          {"limits", Section(LimitKeys(config))},
+          {"admission", AdmissionSection(&config->admission)},
+          {"kafka", Kafka(&config->kafka)},
+          {"cluster", Cluster(&config->cluster)},
+          {"migration", Migration(&config->migration)},
+          {"default_policy", default_policy},
+          {"engine", Section(EngineKeys(&config->engine))}};
+}
+
+namespace {
+
+Status ReadSettings(const Json& document, Config* config) {
+  Status status = Apply(document, ConfigKeys(config), "");
   if (status.ok() && config->cluster && !Names(document, "limits", "shutdown_delay_ms")) {
     config->limits.shutdown_delay_ms = kClusterDelayMs;
   }
@@ -233,22 +257,51 @@ Status ReadConfig(std::string_view json, Config* config) {
   return status;
 }
 
-Status ReadConfigFile(const std::string& path, Config* config) {
+/// The error with who is at fault before it: the flag, the variable or the file.
+Status Told(const Status& status, const GivenSettings& given) {
+  const std::string message(status.message()), field(status.field());
+  std::string by = NameOf(given, field);
+  if (by.starts_with("--")) return Status(status.code(), by + " " + message, field);
+  if (by.empty()) by = given.file;
+  return Status(status.code(),
+                (by.empty() ? "" : by + ": ") + (field.empty() ? "" : field + ": ") + message,
+                field);
+}
+
+/// The file's settings. Errors begin with its path.
+Status ReadDocument(const std::string& path, Json* document) {
   std::ifstream file(path, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) return Status::IOError("can't read " + path);
-  config->file = path;
-  const Status read = ReadConfig(text, config);
-  if (read.ok()) {
-    const std::string secret = WrittenSecret(*config);
-    const Status writers = secret.empty() ? Status() : CheckWriters(path);
-    if (writers.ok()) return read;
-    return Status::InvalidArgument(
-        std::string(writers.message()) + " (it holds a secret: " + secret + ")", secret);
-  }
-  const std::string field(read.field());
-  const std::string where = path + ": " + (field.empty() ? field : field + ": ");
-  return Status::InvalidArgument(where + std::string(read.message()), field);
+  if (Status parsed = ParseDocument(text, document); !parsed.ok())
+    return Told(parsed, {.file = path});
+  const std::string secret = WrittenSecret(*document);
+  const Status writers = secret.empty() ? Status() : CheckWriters(path);
+  if (writers.ok()) return writers;
+  return Status::InvalidArgument(
+      std::string(writers.message()) + " (it holds a secret: " + secret + ")", secret);
+}
+
+}  // namespace
+
+Status ReadConfig(std::string_view json, Config* config) {
+  Json document;
+  if (Status status = ParseDocument(json, &document); !status.ok()) return status;
+  return ReadSettings(document, config);
+}
+
+Status ReadAllSettings(const std::string& path, const Variables& variables, const FlagValues& flags,
+                       Config* config) {
+  GivenSettings given{.file = path, .flags = flags};
+  Status status = path.empty() ? Status() : ReadDocument(path, &given.document);
+  if (status.ok()) status = AddVariables(ConfigKeys(config), variables, &given);
+  if (!status.ok()) return status;
+  AddFlags(&given);
+  status = CheckShown(given.document);
+  if (status.ok()) status = ReadSettings(given.document, config);
+  if (!status.ok()) status = Told(status, given);
+  config->given = std::move(given);
+  return status;
 }
 
 Status ReadDefaultPolicy(std::string_view json, Config* config) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "http/tls_files.h"
 #include "ops/access_log_config.h"
 #include "ops/cluster_config.h"
+#include "ops/config_keys.h"
+#include "ops/environment.h"
 #include "ops/kafka_config.h"
 #include "ops/migration_config.h"
 #include "seendb/options.h"
@@ -25,7 +28,7 @@ namespace seendb::ops {
 
 /// The server's settings.
 struct Config {
-  std::string file;                        ///< --config, that the settings came from; empty: none
+  GivenSettings given;                     ///< what was given, and by what
   std::string db;                          ///< the database's directory
   std::string checkpoints;                 ///< the folder for checkpoints; empty: none are taken
   std::string listen = "127.0.0.1:7373";   ///< host:port
@@ -53,11 +56,18 @@ struct Config {
   Options engine;                          ///< "engine", and "limits"/"candidates"
 };
 
-/// Reads a config document over `*config`; what it does not name stays as it is.
+/// Reads a config document over `*config`; what it does not name stays as it is. A line may end
+/// with a comment, "// ...".
 Status ReadConfig(std::string_view json, Config* config);
 
-/// Reads a file; the message of a failure names it.
-Status ReadConfigFile(const std::string& path, Config* config);
+/// All keys, which set and show the values of `*config`; borrowed.
+Keys ConfigKeys(Config* config);
+
+/// Reads a file, over it the variables of the environment (environment.h), and over both the flags,
+/// into `*config`, whose `given` tells them. An empty path: no file. What is wrong names the file,
+/// the variable or the flag. Refused are files that others may write if a secret is in them.
+Status ReadAllSettings(const std::string& path, const Variables& variables, const FlagValues& flags,
+                       Config* config);
 
 /// Reads the policy that `default` has in a new database.
 Status ReadDefaultPolicy(std::string_view json, Config* config);

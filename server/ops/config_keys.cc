@@ -42,33 +42,36 @@ Status ParseStrictly(std::string_view json, Json* document) {
 }
 
 Setter Text(std::string* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     if (!value.is_string()) return Status::InvalidArgument("must be a string");
     *to = value.get<std::string>();
     return Status::Ok();
   };
+  return Setter(set, Written::kText).Showing([to] { return Json(*to); });
 }
 
 Setter Name(std::string* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
       return Status::InvalidArgument("must be a string that is not empty");
     }
     *to = value.get<std::string>();
     return Status::Ok();
   };
+  return Setter(set, Written::kText).Showing([to] { return Json(*to); });
 }
 
 Setter Flag(bool* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     if (!value.is_boolean()) return Status::InvalidArgument("must be true or false");
     *to = value.get<bool>();
     return Status::Ok();
   };
+  return Setter(set).Showing([to] { return Json(*to); });
 }
 
 Setter OneOf(bool* to, const char* no, const char* yes) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
     if (text != no && text != yes) {
       return Status::InvalidArgument(std::string("must be ") + no + " or " + yes);
@@ -76,11 +79,12 @@ Setter OneOf(bool* to, const char* no, const char* yes) {
     *to = text == yes;
     return Status::Ok();
   };
+  return Setter(set, Written::kText).Showing([=] { return Json(*to ? yes : no); });
 }
 
 Setter TextList(std::vector<std::string>* to, size_t most,
                 std::function<Status(const std::string&)> check) {
-  return [to, most, check = std::move(check)](const Json& value) {
+  const auto set = [to, most, check = std::move(check)](const Json& value) {
     if (!value.is_array() || value.size() > most) {
       return Status::InvalidArgument("must be a list of at most " + std::to_string(most) +
                                      " strings");
@@ -96,6 +100,7 @@ Setter TextList(std::vector<std::string>* to, size_t most,
     *to = std::move(texts);
     return Status::Ok();
   };
+  return Setter(set, Written::kTexts).Showing([to] { return Json(*to); });
 }
 
 Status Apply(const Json& object, const Keys& keys, const std::string& at) {
@@ -117,7 +122,9 @@ Status Apply(const Json& object, const Keys& keys, const std::string& at) {
 }
 
 Setter Section(Keys keys) {
-  return [keys = std::move(keys)](const Json& value) { return Apply(value, keys, ""); };
+  const auto inner = std::make_shared<const Keys>(std::move(keys));
+  const auto set = [inner](const Json& value) { return Apply(value, *inner, ""); };
+  return Setter(set).Having(inner, /*optional=*/false);
 }
 
 }  // namespace seendb::ops

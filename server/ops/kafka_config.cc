@@ -105,7 +105,7 @@ Setter ZoneName(std::string* to) {
 }
 
 Setter TopicName(std::string* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     const std::string text = value.is_string() ? value.get<std::string>() : "";
     const bool known = std::all_of(text.begin(), text.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -117,6 +117,7 @@ Setter TopicName(std::string* to) {
     *to = text;
     return Status::Ok();
   };
+  return Setter(set, Written::kText);
 }
 
 /// Whether the paths of two members lead to one place, or one through the other.
@@ -234,7 +235,7 @@ Setter Start(KafkaConfig* to) {
 }
 
 Setter Partitions(std::optional<std::vector<int32_t>>* to) {
-  return [=](const Json& value) {
+  const auto set = [=](const Json& value) {
     to->reset();
     if (value == "all") return Status::Ok();
     const Status refused =
@@ -249,6 +250,7 @@ Setter Partitions(std::optional<std::vector<int32_t>>* to) {
     to->emplace(listed.begin(), listed.end());
     return Status::Ok();
   };
+  return Setter(set, Written::kNumbers);
 }
 
 }  // namespace
@@ -271,38 +273,37 @@ Setter Properties(std::map<std::string, std::string>* to) {
   };
 }
 
-Setter Kafka(std::optional<KafkaConfig>* to) {
-  return [=](const Json& value) {
-    KafkaConfig config;
-    constexpr int64_t kDayMs = 86'400'000;
-    const Status status =
-        Apply(value,
-              {{"brokers", Name(&config.brokers)},
-               {"group", Name(&config.group)},
-               {"start", Start(&config)},
-               {"dead_letter_topic", TopicName(&config.dead_letter_topic)},
-               {"dead_letter_file", Name(&config.dead_letter_file)},
-               {"topics", Topics(&config.topics)},
-               {"partitions", Partitions(&config.partitions)},
-               {"batch_messages", Integer(&config.batch_messages, 1, 1'000'000)},
-               {"batch_ms", Integer(&config.batch_ms, 1, 10'000)},
-               {"queued_bytes", Integer(&config.queued_bytes, 1 << 20, int64_t{2} << 30)},
-               {"message_bytes", Integer(&config.message_bytes, 1'024, int64_t{1} << 30)},
-               {"refresh_ms", Integer(&config.refresh_ms, 50, kDayMs)},
-               {"commit_ms", Integer(&config.commit_ms, 50, kDayMs)},
-               {"properties", Properties(&config.properties)}},
-              "");
-    if (!status.ok()) return status;
-    if (config.topics.empty()) return Status::InvalidArgument("missing key", "/topics");
-    if (!config.dead_letter_topic.empty() && !config.dead_letter_file.empty()) {
-      return Status::InvalidArgument("there is a dead_letter_topic too", "/dead_letter_file");
-    }
-    Status written = CheckWritten(config);
-    if (!written.ok()) return written;
-    *to = std::move(config);
-    return Status::Ok();
-  };
+namespace {
+
+Keys KeysOf(KafkaConfig* config) {
+  constexpr int64_t kDayMs = 86'400'000;
+  return {{"brokers", Name(&config->brokers)},
+          {"group", Name(&config->group)},
+          {"start", Start(config)},
+          {"dead_letter_topic", TopicName(&config->dead_letter_topic)},
+          {"dead_letter_file", Name(&config->dead_letter_file)},
+          {"topics", Topics(&config->topics)},
+          {"partitions", Partitions(&config->partitions)},
+          {"batch_messages", Integer(&config->batch_messages, 1, 1'000'000)},
+          {"batch_ms", Integer(&config->batch_ms, 1, 10'000)},
+          {"queued_bytes", Integer(&config->queued_bytes, 1 << 20, int64_t{2} << 30)},
+          {"message_bytes", Integer(&config->message_bytes, 1'024, int64_t{1} << 30)},
+          {"refresh_ms", Integer(&config->refresh_ms, 50, kDayMs)},
+          {"commit_ms", Integer(&config->commit_ms, 50, kDayMs)},
+          {"properties", Properties(&config->properties)}};
 }
+
+Status Check(const KafkaConfig& config) {
+  if (config.topics.empty()) return Status::InvalidArgument("missing key", "/topics");
+  if (!config.dead_letter_topic.empty() && !config.dead_letter_file.empty()) {
+    return Status::InvalidArgument("there is a dead_letter_topic too", "/dead_letter_file");
+  }
+  return CheckWritten(config);
+}
+
+}  // namespace
+
+Setter Kafka(std::optional<KafkaConfig>* to) { return SectionOf(to, KeysOf, Check); }
 
 Status SettleKafka(const ClusterConfig* cluster, KafkaConfig* kafka) {
   const auto refused = [](const std::string& why, const std::string& field) {

@@ -1,13 +1,14 @@
 #include "ops/secret_files.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include "base/json_pointer.h"
@@ -16,23 +17,43 @@
 namespace seendb::ops {
 namespace {
 
-/// Parts of the names of librdkafka's properties that are passwords, keys or secrets, with a value
-/// that is not the path of a file.
-constexpr std::array<std::string_view, 5> kSecretParts = {"password", "secret", "key.pem",
-                                                          "sasl.jaas", "sasl.oauthbearer.config"};
+constexpr char kHidden[] = "(not shown)";
 
-bool IsSecretProperty(std::string_view name) {
-  for (const std::string_view part : kSecretParts) {
-    if (name.find(part) != std::string_view::npos) return true;
-  }
-  return false;
+/// Parts of the names of keys, and of librdkafka's properties, that are passwords, keys or secrets.
+constexpr std::array<std::string_view, 7> kSecretParts = {
+    "password",      "secret",  "key.pem", "sasl.jaas", "sasl.oauthbearer.config",
+    "item_hash_key", "user_key"};
+
+/// Whether the value of a member of that name is a secret; not, if it is the path of a file.
+bool IsSecretName(std::string_view name) {
+  if (name.ends_with("_file") || name.ends_with(".location")) return false;
+  return std::any_of(kSecretParts.begin(), kSecretParts.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
 }
 
-std::string SecretOf(const std::map<std::string, std::string>& properties, const char* section) {
-  for (const auto& [name, value] : properties) {
-    if (IsSecretProperty(name)) return section + std::string("/properties") + PointerTo(name);
+/// A URL without who logs in.
+std::string WithoutLogin(const std::string& text) {
+  const size_t scheme = text.find("://"), login = text.rfind('@');
+  if (scheme == text.npos || login == text.npos || login < scheme) return text;
+  return text.substr(0, scheme + 3) + kHidden + text.substr(login);
+}
+
+/// Calls `take` with each text or other simple value in `value`, the name of its member and its
+/// pointer, until it returns false.
+template <typename Value, typename Take>
+bool ForEachValue(Value& value, const std::string& name, const std::string& at, const Take& take) {
+  if (value.is_object()) {
+    for (auto one = value.begin(); one != value.end(); ++one) {
+      if (!ForEachValue(one.value(), one.key(), at + PointerTo(one.key()), take)) return false;
+    }
+    return true;
   }
-  return {};
+  if (!value.is_array()) return take(value, name, at);
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (!ForEachValue(value[i], name, at + "/" + std::to_string(i), take)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -58,18 +79,41 @@ std::string ReadableByEverybody(const std::string& path) {
   return path + " can be read by everybody; do: chmod o-r " + path;
 }
 
-std::string WrittenSecret(const Config& config) {
-  if (config.engine.item_hash_key) return "/engine/item_hash_key";
-  std::string found;  // the cluster's first: "kafka" may have its properties from there
-  if (config.cluster) found = SecretOf(config.cluster->properties, "/cluster");
-  if (found.empty() && config.kafka) found = SecretOf(config.kafka->properties, "/kafka");
-  if (!found.empty()) return found;
-  for (const MigrationConfig& one : config.migration) {
-    const bool has_login = one.redis.find('@') != std::string::npos;
-    if (has_login) return "/migration" + PointerTo(one.collection) + "/redis";
-  }
-  if (!config.access_log.user_key.empty()) return "/access_log/user_key";
-  return {};
+std::string WrittenSecret(const nlohmann::json& settings) {
+  std::string found;
+  ForEachValue(settings, "", "", [&](const auto& value, const std::string& name, const auto& at) {
+    const bool login =
+        value.is_string() && WithoutLogin(value.template get<std::string>()) != value;
+    if (IsSecretName(name) || login) found = at;
+    return found.empty();
+  });
+  return found;
+}
+
+nlohmann::json WithoutSecrets(const nlohmann::json& settings) {
+  nlohmann::json shown = settings;
+  ForEachValue(shown, "", "", [](auto& value, const std::string& name, const auto&) {
+    if (IsSecretName(name)) {
+      value = kHidden;
+    } else if (value.is_string()) {
+      value = WithoutLogin(value.template get<std::string>());
+    }
+    return true;
+  });
+  return shown;
+}
+
+Status CheckShown(const nlohmann::json& settings) {
+  std::string hidden;
+  ForEachValue(settings, "", "", [&](const auto& value, const auto&, const std::string& at) {
+    const bool is_hidden =
+        value.is_string() && value.template get<std::string>().find(kHidden) != std::string::npos;
+    if (is_hidden) hidden = at;
+    return !is_hidden;
+  });
+  if (hidden.empty()) return {};
+  return Status::InvalidArgument("is what --print-config shows of a secret: say what it is",
+                                 hidden);
 }
 
 Status CheckSecretFiles(const Config& config) {

@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "seendb/status.h"
 
 namespace seendb::ops {
@@ -25,7 +27,12 @@ std::string ReadableByEverybody(const std::string& path);
 
 /// The JSON pointer of a setting that is a password, a secret or a key, written out in the settings
 /// themselves; empty: there is none.
-std::string WrittenSecret(const Config& config);
+std::string WrittenSecret(const nlohmann::json& settings);
+
+/// The settings with "(not shown)" in place of each such value, and of a login in a URL.
+nlohmann::json WithoutSecrets(const nlohmann::json& settings);
+/// Refuses settings that WithoutSecrets made, as far as something is hidden in them.
+Status CheckShown(const nlohmann::json& settings);
 
 /// Refuses those of the files that the settings name and that others may write, as far as they are
 /// there. The error's field is the setting.

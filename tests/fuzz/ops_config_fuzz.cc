@@ -80,7 +80,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     Check(status.field().empty() || status.field().front() == '/');
     return 0;
   }
-  const Json document = Json::parse(text, nullptr, false);
+  const Json document =
+      Json::parse(text, nullptr, /*allow_exceptions=*/false, /*ignore_comments=*/true);
   Check(document.is_object());
   CheckRead(document, config);
   CheckRanges(config);

@@ -7,10 +7,14 @@ import os
 import re
 import socket
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+from seendb_client import without_settings
+
 DOCKER = os.path.join(ROOT, "docker")
 SERVER, TOOL = os.environ.get("SEENDB_SERVER"), os.environ.get("SEENDB_TOOL")
 UNAVAILABLE = 7
@@ -38,7 +42,8 @@ class DockerTest(unittest.TestCase):
 
     def check_config(self, name):
         done = subprocess.run([SERVER, "--config", os.path.join(DOCKER, "config", name),
-                               "--check-config"], capture_output=True, text=True, check=False)
+                               "--check-config"], capture_output=True, text=True, check=False,
+                              env=without_settings(os.environ))
         self.assertEqual((done.returncode, done.stderr), (0, ""), name)
         return json.loads(text_of("docker", "config", name))
 

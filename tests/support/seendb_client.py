@@ -118,6 +118,12 @@ class Client:
             self.connection = None
 
 
+def without_settings(environment):
+    """The environment without variables that a server would take for settings."""
+    return {name: value for name, value in environment.items()
+            if not name.startswith("SEENDB_") or name.startswith("SEENDB_TEST_")}
+
+
 class Server:
     """A running seendb-server. Its directory is removed by close() unless `db` was given."""
 
@@ -149,7 +155,7 @@ class Server:
         command = [self.binary, "--db", self.db, "--listen", "127.0.0.1:%d" % port]
         if self.clock_ms is not None:
             command += ["--clock", "manual:%d" % self.clock_ms]
-        environment = dict(os.environ, **(self.env or {}))
+        environment = dict(without_settings(os.environ), **(self.env or {}))
         self.log = open(os.path.join(self.folder, "stderr.log"), "ab")
         self.process = subprocess.Popen(command + self.args, stdout=subprocess.PIPE,
                                         stderr=self.log, env=environment)

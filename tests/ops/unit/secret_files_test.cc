@@ -92,12 +92,12 @@ TEST_F(SecretFilesTest, SettingsWithASecretAreRefusedLikewise) {
        }) {
     Write(one.json);
     Config config;
-    const Status taken = ReadConfigFile(path_, &config);
+    const Status taken = ReadAllSettings(path_, {}, {}, &config);
     EXPECT_TRUE(taken.ok()) << taken.ToString();
-    EXPECT_EQ(WrittenSecret(config), one.secret);
+    EXPECT_EQ(WrittenSecret(config.given.document), one.secret);
     Write(one.json, fs::perms::others_write);
     Config refused;
-    const Status status = ReadConfigFile(path_, &refused);
+    const Status status = ReadAllSettings(path_, {}, {}, &refused);
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << one.json;
     EXPECT_EQ(status.field(), one.secret);
     EXPECT_NE(status.message().find("chmod go-w " + path_), std::string::npos);
@@ -110,8 +110,8 @@ TEST_F(SecretFilesTest, SettingsWithoutOneMayBeAnybodys) {
             "migration":{"v":{"redis":"redis://h","key":"w:{user}"}}})",
         fs::perms::others_write | fs::perms::group_write);
   Config config;
-  EXPECT_TRUE(ReadConfigFile(path_, &config).ok());
-  EXPECT_EQ(WrittenSecret(config), "");
+  EXPECT_TRUE(ReadAllSettings(path_, {}, {}, &config).ok());
+  EXPECT_EQ(WrittenSecret(config.given.document), "");
 }
 
 }  // namespace

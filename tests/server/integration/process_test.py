@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
 from openapi_check import CheckedServer
-from seendb_client import Client, Server, eventually, free_port, server_binary
+from seendb_client import Client, Server, eventually, free_port, server_binary, without_settings
 
 
 class ProcessTest(unittest.TestCase):
@@ -23,8 +23,8 @@ class ProcessTest(unittest.TestCase):
         return server
 
     def run_to_end(self, *args):
-        done = subprocess.run([server_binary(), *args], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=60, check=False)
+        done = subprocess.run([server_binary(), *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=60, check=False, env=without_settings(os.environ))
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def test_stdout_is_one_line_and_stderr_is_json(self):
