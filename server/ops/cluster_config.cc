@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "ops/kafka_config.h"
+#include "ops/kafka_properties.h"
 
 namespace seendb::ops {
 namespace {

@@ -23,7 +23,7 @@ struct ClusterConfig {
   std::string secret_file;           ///< what nodes show each other
   std::string backup_dir;            ///< taken and not used as yet
   uint64_t transfer_mb_per_s = 100;  ///< shards that it fetches, and likewise those that it gives
-  std::map<std::string, std::string> properties;  ///< librdkafka's, as they are
+  std::map<std::string, std::string> properties;  ///< librdkafka's (kafka_properties.h)
 };
 
 /// Reads the object "cluster".

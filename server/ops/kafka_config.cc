@@ -7,24 +7,13 @@
 #include <utility>
 
 #include "base/json_pointer.h"
+#include "ops/kafka_properties.h"
 #include "seendb/ingest.h"
 #include "seendb/policy.h"
 #include "times/time_zone.h"
 
 namespace seendb::ops {
 namespace {
-
-/// What the consumer relies on is not for others to set.
-constexpr std::array<std::string_view, 10> kOwnProperties = {"bootstrap.servers",
-                                                             "metadata.broker.list",
-                                                             "group.id",
-                                                             "enable.auto.commit",
-                                                             "enable.auto.offset.store",
-                                                             "auto.offset.reset",
-                                                             "enable.partition.eof",
-                                                             "queued.max.messages.kbytes",
-                                                             "group.instance.id",
-                                                             "partition.assignment.strategy"};
 
 /// "user", or "/a/b" with ~1 for a slash and ~0 for a tilde in a name.
 Setter Path(std::vector<std::string>* to) {
@@ -252,28 +241,6 @@ Setter Partitions(std::optional<std::vector<int32_t>>* to) {
   };
   return Setter(set, Written::kNumbers);
 }
-
-}  // namespace
-
-Setter Properties(std::map<std::string, std::string>* to) {
-  return [=](const Json& value) {
-    if (!value.is_object()) return Status::InvalidArgument("must be an object");
-    for (const auto& [name, text] : value.items()) {
-      if (!text.is_string()) return Status::InvalidArgument("must be a string", PointerTo(name));
-      if (std::find(kOwnProperties.begin(), kOwnProperties.end(), name) != kOwnProperties.end()) {
-        return Status::InvalidArgument("is the consumer's own to set", PointerTo(name));
-      }
-      // librdkafka loads the libraries as soon as it is told of them: when settings are checked.
-      if (name == "plugin.library.paths") {
-        return Status::InvalidArgument("is not taken: it would run code", PointerTo(name));
-      }
-      (*to)[name] = text.get<std::string>();
-    }
-    return Status::Ok();
-  };
-}
-
-namespace {
 
 Keys KeysOf(KafkaConfig* config) {
   constexpr int64_t kDayMs = 86'400'000;

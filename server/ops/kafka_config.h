@@ -74,11 +74,9 @@ struct KafkaConfig {
   uint64_t message_bytes = 8ULL << 20;             ///< larger messages are dead letters
   uint32_t refresh_ms = 5'000;                     ///< new topics and partitions are looked for
   uint32_t commit_ms = 5'000;                      ///< the group is told
-  std::map<std::string, std::string> properties;   ///< librdkafka's, as they are
+  std::map<std::string, std::string> properties;   ///< librdkafka's (kafka_properties.h)
 };
 
-/// An object of librdkafka's properties; those that the server sets itself are refused.
-Setter Properties(std::map<std::string, std::string>* to);
 /// Reads the object "kafka".
 Setter Kafka(std::optional<KafkaConfig>* to);
 /// What may be left out, and what may not stand, once all settings are read. `cluster`: that the

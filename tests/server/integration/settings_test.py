@@ -111,7 +111,9 @@ class SettingsTest(unittest.TestCase):
     def test_a_wrong_variable_is_named(self):
         for name, value, what in (("SEENDB_THREADS", "many", "must be an integer"),
                                   ("SEENDB_LIMITS", "{", "is no JSON"),
-                                  ("SEENDB_DB_FILE", self.path("absent"), "can't read")):
+                                  ("SEENDB_DB_FILE", self.path("absent"), "can't read"),
+                                  ("SEENDB_KAFKA", '{"properties":{"ssl.engine.location":"x"}}',
+                                   "/kafka/properties/ssl.engine.location: is not taken")):
             code, out, log = self.run_to_end({name: value}, "--db", self.path("db"))
             self.assertEqual((code, out), (2, ""))
             self.assertTrue(log.startswith("seendb-server: %s: " % name), log)
