@@ -78,8 +78,8 @@ CommandLine Compose(const CLI::App& app, const Flags& flags) {
   if (flags.confirm_clock) config.engine.confirm_clock = true;
   if (flags.print_config) return {.config = std::nullopt, .output = SettingsText(config)};
   if (config.db.empty()) return Refused("--db DIR is missing");
-  if (const std::string exposed = ExposureOf(config); config.require_secure && !exposed.empty()) {
-    return Refused("/require_secure: " + exposed);
+  if (const Status secure = config.require_secure ? CheckSecure(config) : Status(); !secure.ok()) {
+    return Refused("require_secure: " + Where(secure));
   }
   return {.config = std::move(config), .check_config = flags.check_config};
 }

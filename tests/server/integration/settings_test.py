@@ -150,6 +150,16 @@ class SettingsTest(unittest.TestCase):
         self.assertIn("SEENDB_ADMISSION_TARGET_MS_FILE", line["error"])
         self.assertIsNone(process.poll())
 
+    def test_require_secure_by_a_variable(self):
+        kafka = '{"brokers": "k.invalid:1", "topics": [{"topic": "t"}]}'
+        variables = {"SEENDB_REQUIRE_SECURE": "true", "SEENDB_KAFKA": kafka}
+        code, _, log = self.run_to_end(variables, "--db", self.path("db"), "--check-config")
+        self.assertEqual(code, 2)
+        self.assertIn("require_secure: /kafka/properties/security.protocol", log)
+        variables["SEENDB_KAFKA_PROPERTIES"] = '{"security.protocol": "ssl"}'
+        code, _, log = self.run_to_end(variables, "--db", self.path("db"), "--check-config")
+        self.assertEqual((code, log), (0, ""))
+
 
 if __name__ == "__main__":
     unittest.main()
