@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "admission/tenants.h"
+#include "files/tokens.h"
 #include "http/tls.h"
 #include "ingest/kafka.h"
 #include "membership/node.h"
 #include "ops/checkpoints.h"
 #include "ops/exit_codes.h"
 #include "ops/secret_files.h"
-#include "ops/tokens.h"
 
 namespace seendb {
 namespace {
@@ -31,7 +31,7 @@ Status CheckCertificate(const ops::Config& config) {
 Status CheckTokens(const ops::Config& config) {
   if (config.tokens_file.empty()) return {};
   admission::Tenants tenants;
-  const Status read = ops::LoadTokens(config.tokens_file, &tenants).status();
+  const Status read = files::LoadTokens(config.tokens_file, &tenants).status();
   return read.ok() ? read : Status(read.code(), std::string(read.message()), "/tokens_file");
 }
 

@@ -5,9 +5,9 @@
 
 #include <sys/stat.h>
 
+#include "files/tokens.h"
 #include "http/tls.h"
 #include "ops/log.h"
-#include "ops/tokens.h"
 
 namespace seendb {
 namespace {
@@ -63,7 +63,7 @@ bool Secrets::LoadCertificate() {
 
 bool Secrets::LoadTokens() {
   if (config_.tokens_file.empty()) return true;
-  auto tokens = ops::LoadTokens(config_.tokens_file, &context_.admission.tenants());
+  auto tokens = files::LoadTokens(config_.tokens_file, &context_.admission.tenants());
   if (!tokens.ok()) {
     Log(LogLevel::kError, "tokens_refused",
         {{"key", "/tokens_file"}, {"error", tokens.status().ToString()}});

@@ -12,13 +12,13 @@ namespace {
 
 /// What a connection has shown. A newer file makes it void.
 struct Shown {
-  std::shared_ptr<const ops::TokenSet> tokens;
-  const ops::Token* token;
+  std::shared_ptr<const files::TokenSet> tokens;
+  const files::Token* token;
 };
 
 /// Who the connection is known to be from before.
-const ops::Token* KnownOn(const http::Connection& connection,
-                          const std::shared_ptr<const ops::TokenSet>& tokens) {
+const files::Token* KnownOn(const http::Connection& connection,
+                            const std::shared_ptr<const files::TokenSet>& tokens) {
   const auto shown = std::static_pointer_cast<const Shown>(connection.known);
   if (shown != nullptr && shown->tokens == tokens) return shown->token;
   if (connection.certificate_name.empty()) return nullptr;
@@ -27,9 +27,9 @@ const ops::Token* KnownOn(const http::Connection& connection,
 
 http::Error Forbidden(std::string message) { return {403, "forbidden", std::move(message)}; }
 
-std::string Named(const ops::Token& token) { return "the token \"" + token.name + "\" "; }
+std::string Named(const files::Token& token) { return "the token \"" + token.name + "\" "; }
 
-Status Refused(const ops::Token& caller, std::string_view what, std::string_view field) {
+Status Refused(const files::Token& caller, std::string_view what, std::string_view field) {
   return {StatusCode::kForbidden, Named(caller).append(what), std::string(field)};
 }
 
@@ -47,17 +47,17 @@ std::string_view BearerToken(std::string_view authorization) {
   return begin == std::string_view::npos ? std::string_view() : authorization.substr(begin);
 }
 
-void AccessCheck::Set(std::shared_ptr<const ops::TokenSet> tokens, bool once) {
+void AccessCheck::Set(std::shared_ptr<const files::TokenSet> tokens, bool once) {
   once_.store(once, std::memory_order_relaxed);
   tokens_.Set(std::move(tokens));
 }
 
 std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::RequestHead& head,
                                               http::Plan* plan) const {
-  std::shared_ptr<const ops::TokenSet> tokens = tokens_.Current();
+  std::shared_ptr<const files::TokenSet> tokens = tokens_.Current();
   if (!tokens) return {};
   const bool remembers = once_.load(std::memory_order_relaxed) && head.connection != nullptr;
-  const ops::Token* token = nullptr;
+  const files::Token* token = nullptr;
   if (!head.authorization.empty()) {
     token = tokens->Find(BearerToken(head.authorization));
     if (remembers && token != nullptr && KnownOn(*head.connection, tokens) != token) {
@@ -72,10 +72,10 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
                            ? "a token is asked for: send Authorization: Bearer TOKEN"
                            : "the token is not known (Authorization: Bearer TOKEN)"};
   }
-  plan->caller = std::shared_ptr<const ops::Token>(std::move(tokens), token);
+  plan->caller = std::shared_ptr<const files::Token>(std::move(tokens), token);
   if (token->role < needs.role) {
-    return Forbidden(Named(*token) + "has the role " + std::string(ops::RoleName(token->role)) +
-                     "; this asks for " + std::string(ops::RoleName(needs.role)));
+    return Forbidden(Named(*token) + "has the role " + std::string(files::RoleName(token->role)) +
+                     "; this asks for " + std::string(files::RoleName(needs.role)));
   }
   if (needs.whole_database && !token->collections.empty()) {
     return Forbidden(Named(*token) + "reaches some collections only; this is about all of them");
@@ -83,10 +83,10 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
   return {};
 }
 
-std::optional<http::Error> AccessCheck::Recheck(const ops::Token& caller, bool by_name) const {
-  const std::shared_ptr<const ops::TokenSet> tokens = tokens_.Current();
+std::optional<http::Error> AccessCheck::Recheck(const files::Token& caller, bool by_name) const {
+  const std::shared_ptr<const files::TokenSet> tokens = tokens_.Current();
   if (!tokens || tokens->Has(caller)) return {};
-  const ops::Token* const now =
+  const files::Token* const now =
       by_name ? tokens->FindName(caller.name) : tokens->FindDigest(caller.digest);
   if (now == nullptr) {
     return http::Error{401, "unauthorized",
@@ -97,27 +97,27 @@ std::optional<http::Error> AccessCheck::Recheck(const ops::Token& caller, bool b
 }
 
 Caller CallerOf(const http::Plan& plan) {
-  return std::static_pointer_cast<const ops::Token>(plan.caller);
+  return std::static_pointer_cast<const files::Token>(plan.caller);
 }
 
-std::string CallerToHeader(const ops::Token* caller) {
+std::string CallerToHeader(const files::Token* caller) {
   if (caller == nullptr) return {};
   const nlohmann::json json = {{"name", caller->name},
-                               {"role", ops::RoleName(caller->role)},
+                               {"role", files::RoleName(caller->role)},
                                {"collections", caller->collections}};
   return json.dump(-1, ' ', /*ensure_ascii=*/true);
 }
 
 Caller CallerFromHeader(std::string_view header) {
   if (header.empty()) return nullptr;
-  auto token = std::make_shared<ops::Token>();  // without a word that counts it may read nothing
+  auto token = std::make_shared<files::Token>();  // without a word that counts it may read nothing
   token->collections = {""};
   const nlohmann::json json = ParseOutside(header);
   if (!json.is_object()) return token;
   try {
     token->name = json.at("name").get<std::string>();
-    for (const ops::Role role : {ops::Role::kWrite, ops::Role::kAdmin}) {
-      if (json.at("role") == ops::RoleName(role)) token->role = role;
+    for (const files::Role role : {files::Role::kWrite, files::Role::kAdmin}) {
+      if (json.at("role") == files::RoleName(role)) token->role = role;
     }
     token->collections = json.at("collections").get<std::vector<std::string>>();
   } catch (const nlohmann::json::exception&) {
@@ -126,18 +126,18 @@ Caller CallerFromHeader(std::string_view header) {
   return token;
 }
 
-Status MayUse(const ops::Token* caller, std::string_view collection, std::string_view field) {
+Status MayUse(const files::Token* caller, std::string_view collection, std::string_view field) {
   if (caller == nullptr || caller->Reaches(collection)) return Status::Ok();
   return Refused(*caller, "does not reach this collection", field);
 }
 
-Status MayUseAll(const ops::Token* caller, std::string_view field) {
+Status MayUseAll(const files::Token* caller, std::string_view field) {
   if (caller == nullptr || caller->collections.empty()) return Status::Ok();
   return Refused(*caller, "reaches some collections only; name one of them", field);
 }
 
-Status MayWrite(const ops::Token* caller, std::string_view field) {
-  if (caller == nullptr || caller->role >= ops::Role::kWrite) return Status::Ok();
+Status MayWrite(const files::Token* caller, std::string_view field) {
+  if (caller == nullptr || caller->role >= files::Role::kWrite) return Status::Ok();
   return Refused(*caller, "has the role read; this asks for write", field);
 }
 

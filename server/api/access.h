@@ -15,9 +15,9 @@
 #include <string>
 #include <string_view>
 
+#include "files/tokens.h"
 #include "http/error.h"
 #include "http/service.h"
-#include "ops/tokens.h"
 #include "seendb/status.h"
 
 namespace seendb::api {
@@ -27,21 +27,21 @@ class AccessCheck {
  public:
   /// What a route asks of its callers.
   struct Needs {
-    ops::Role role = ops::Role::kRead;
+    files::Role role = files::Role::kRead;
     bool whole_database = false;  ///< no caller that reaches some collections only
   };
 
   /// From now on these are the tokens; null: everybody may do everything. `once`: see above.
-  void Set(std::shared_ptr<const ops::TokenSet> tokens, bool once);
+  void Set(std::shared_ptr<const files::TokenSet> tokens, bool once);
   /// The refusal (401 unauthorized, 403 forbidden), or nothing. Notes in `plan` who asks.
   std::optional<http::Error> Check(const Needs& needs, const http::RequestHead& head,
                                    http::Plan* plan) const;
   /// The refusal of a caller that Check has noted, unless it still may do all that it might then.
   /// `by_name`: its certificate was taken for a token. Cost: without a newer file, a lock.
-  std::optional<http::Error> Recheck(const ops::Token& caller, bool by_name) const;
+  std::optional<http::Error> Recheck(const files::Token& caller, bool by_name) const;
 
  private:
-  ops::TokenStore tokens_;
+  files::TokenStore tokens_;
   std::atomic<bool> once_{false};
 };
 
@@ -49,19 +49,19 @@ class AccessCheck {
 std::string_view BearerToken(std::string_view authorization);
 
 /// Who asks; null: everybody may do everything.
-using Caller = std::shared_ptr<const ops::Token>;
+using Caller = std::shared_ptr<const files::Token>;
 Caller CallerOf(const http::Plan& plan);
 
 /// The caller as a node that passes the request on tells of it, and back; empty: none.
-std::string CallerToHeader(const ops::Token* caller);
+std::string CallerToHeader(const files::Token* caller);
 Caller CallerFromHeader(std::string_view header);
 
 /// kForbidden of `field` unless the caller reaches the collection.
-Status MayUse(const ops::Token* caller, std::string_view collection,
+Status MayUse(const files::Token* caller, std::string_view collection,
               std::string_view field = "/collection");
 /// kForbidden of `field` unless it reaches all: the request names none.
-Status MayUseAll(const ops::Token* caller, std::string_view field = "/collection");
+Status MayUseAll(const files::Token* caller, std::string_view field = "/collection");
 /// kForbidden of `field` unless it may write.
-Status MayWrite(const ops::Token* caller, std::string_view field);
+Status MayWrite(const files::Token* caller, std::string_view field);
 
 }  // namespace seendb::api

@@ -10,7 +10,7 @@ namespace seendb::api {
 
 void HandleCollections(Call& call) {
   std::vector<CollectionInfo> collections = call.engine().Collections();
-  if (const ops::Token* const caller = call.caller(); caller != nullptr) {
+  if (const files::Token* const caller = call.caller(); caller != nullptr) {
     std::erase_if(collections,
                   [caller](const CollectionInfo& info) { return !caller->Reaches(info.name); });
   }

@@ -125,7 +125,7 @@ struct Call {
     return *open;
   }
   /// Who asks; null: everybody may do everything.
-  const ops::Token* caller() const { return CallerOf(plan).get(); }
+  const files::Token* caller() const { return CallerOf(plan).get(); }
   /// The query parameter's value, or nothing.
   std::optional<std::string_view> Query(std::string_view name) const;
   /// Answers with a failure.

@@ -24,7 +24,7 @@ namespace {
 using EntryPtr = std::shared_ptr<const CatalogEntry>;
 
 /// The collection asked for.
-Status FindEntry(Context& context, const FilterRequest& request, const ops::Token* caller,
+Status FindEntry(Context& context, const FilterRequest& request, const files::Token* caller,
                  EntryPtr* entry) {
   if (Status may = MayUse(caller, request.collection); !may.ok()) return may;
   if (request.record) {

@@ -15,13 +15,13 @@ namespace seendb::api {
 
 /// How a filter request waits, where it has to.
 struct FilterWait {
-  bool* for_disk = nullptr;            ///< null: waits on this thread; else set instead
-  http::Waiting* waiting = nullptr;    ///< for its user's turn; null: waits on this thread
-  int64_t age_us = 0;                  ///< that the deadline has been running for
-  int64_t later_us = 0;                ///< of kIncomplete: its deadline; 0: none
-  uint64_t log_tag = 0;                ///< of the request's user, for Response::log_tag
-  const ops::Token* caller = nullptr;  ///< who asks
-  std::string_view lacks = {};         ///< as Call::lacks
+  bool* for_disk = nullptr;              ///< null: waits on this thread; else set instead
+  http::Waiting* waiting = nullptr;      ///< for its user's turn; null: waits on this thread
+  int64_t age_us = 0;                    ///< that the deadline has been running for
+  int64_t later_us = 0;                  ///< of kIncomplete: its deadline; 0: none
+  uint64_t log_tag = 0;                  ///< of the request's user, for Response::log_tag
+  const files::Token* caller = nullptr;  ///< who asks
+  std::string_view lacks = {};           ///< as Call::lacks
   admission::Priority priority = admission::Priority::kNormal;  ///< that it counts with
   /// What the old store of its collection said; null: it was not asked.
   std::shared_ptr<const migration::OldAnswer> old = nullptr;

@@ -45,7 +45,7 @@ std::vector<std::string_view> SplitNames(std::string_view names) {
 }
 
 /// Those that a request names; none stand for all.
-Status MayUseThese(const ops::Token* caller, const std::vector<std::string_view>& collections) {
+Status MayUseThese(const files::Token* caller, const std::vector<std::string_view>& collections) {
   Status may = collections.empty() ? MayUseAll(caller) : Status::Ok();
   for (size_t i = 0; i < collections.size() && may.ok(); ++i) {
     may = MayUse(caller, collections[i]);

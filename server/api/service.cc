@@ -72,8 +72,8 @@ bool CheckAccess(const Context& context, const http::RequestHead& head, const Ro
            plan);
     return false;
   }
-  const auto role = static_cast<ops::Role>(static_cast<int>(route.route_class) -
-                                           static_cast<int>(RouteClass::kRead));
+  const auto role = static_cast<files::Role>(static_cast<int>(route.route_class) -
+                                             static_cast<int>(RouteClass::kRead));
   auto refusal = context.access.Check({role, route.whole_database}, head, plan);
   if (!refusal) return true;
   Refuse(*std::move(refusal), plan);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -57,15 +55,6 @@ bool ForEachValue(Value& value, const std::string& name, const std::string& at, 
 }
 
 }  // namespace
-
-Status CheckWriters(const std::string& path) {
-  struct stat about {};
-  if (stat(path.c_str(), &about) != 0) {
-    return Status::IOError("can't read " + path + ": " + std::strerror(errno));
-  }
-  if ((about.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
-  return Status::InvalidArgument(path + " can be written by others; do: chmod go-w " + path);
-}
 
 Status CheckWriters(const std::string& path, const std::string& field) {
   const Status writers = CheckWriters(path);

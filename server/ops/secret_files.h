@@ -7,15 +7,14 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "files/writers.h"
 #include "seendb/status.h"
 
 namespace seendb::ops {
 
 struct Config;
 
-/// Refuses a file that others than its owner may write: kInvalidArgument, with the command that
-/// mends it. kIOError: it can't be looked at. Links are followed.
-Status CheckWriters(const std::string& path);
+using files::CheckWriters;
 
 /// The same, with the setting `field` at fault; a file that can't be looked at is left to whoever
 /// reads it.

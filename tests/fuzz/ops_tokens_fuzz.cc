@@ -7,19 +7,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include "files/tokens.h"
 #include "fuzz/input.h"
-#include "ops/tokens.h"
 
 namespace {
 
 using Json = nlohmann::json;
+using seendb::files::Priority;
+using seendb::files::Token;
 using seendb::fuzz::Check;
-using seendb::ops::Priority;
-using seendb::ops::Token;
 
 void CheckEntry(const Json& entry, const Token& token) {
   Check(entry.at("name") == token.name && !token.name.empty());
-  Check(entry.at("role") == seendb::ops::RoleName(token.role));
+  Check(entry.at("role") == seendb::files::RoleName(token.role));
   const Json collections = entry.value("collections", Json::array());
   Check(collections == Json(token.collections));
   Check(entry.contains("collections") == !token.collections.empty());
@@ -35,7 +35,7 @@ void CheckEntry(const Json& entry, const Token& token) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto read = seendb::ops::ReadTokens(text);
+  const auto read = seendb::files::ReadTokens(text);
   if (!read.ok()) {
     const seendb::Status& status = read.status();
     Check(!status.message().empty() && status.code() == seendb::StatusCode::kInvalidArgument);
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   const Json document = Json::parse(text, nullptr, false);
-  const seendb::ops::TokenSet& set = **read;
+  const seendb::files::TokenSet& set = **read;
   Check(document.is_array() && document.size() == set.tokens.size());
   Check(set.digests.size() == set.tokens.size());
   for (size_t i = 0; i < set.tokens.size(); ++i) {

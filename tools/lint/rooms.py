@@ -27,27 +27,29 @@ TOOLS_ENGINE_ROOMS = {"base", "filter", "format", "query", "merge", "tables", "s
                       "shard", "seams"}
 
 # Rooms of the server that the admin tool links too.
-TOOLS_SERVER_ROOMS = {"cluster", "kafka", "migrated"}
+TOOLS_SERVER_ROOMS = {"admission", "cluster", "files", "kafka", "migrated"}
 
 # Rooms of the server and what each may include of it; "main" is server/*.cc, the composition.
 SERVER_ROOMS = {
     "kafka": {"kafka"},
     "cluster": {"cluster", "kafka"},
     "admission": {"admission"},
+    "files": {"files", "admission"},
     "http": {"http", "admission"},
-    "ops": {"ops", "http", "admission"},
+    "ops": {"ops", "files", "http", "admission"},
     "migrated": {"migrated"},
-    "migration": {"migration", "migrated", "ops", "http", "admission"},
-    "api": {"api", "migration", "http", "ops", "admission"},
-    "ingest": {"ingest", "api", "migration", "ops", "kafka", "admission"},
-    "replica": {"replica", "cluster", "kafka", "ingest", "api", "migration", "ops", "http", "admission"},
-    "membership": {"membership", "peers", "cluster", "kafka", "ops"},
+    "migration": {"migration", "files", "migrated", "ops", "http", "admission"},
+    "api": {"api", "files", "migration", "http", "ops", "admission"},
+    "ingest": {"ingest", "files", "api", "migration", "ops", "kafka", "admission"},
+    "replica": {"replica", "files", "cluster", "kafka", "ingest", "api", "migration", "ops", "http",
+                "admission"},
+    "membership": {"membership", "files", "peers", "cluster", "kafka", "ops"},
     "peers": {"peers"},
-    "router": {"router", "replica", "peers", "cluster", "kafka", "api", "migration", "ops", "http",
-               "admission"},
-    "transfer": {"transfer", "api", "migration", "http", "ops", "admission"},
-    "main": {"main", "http", "ops", "api", "ingest", "replica", "membership", "cluster", "kafka",
-             "peers", "router", "transfer", "migration", "admission"},
+    "router": {"router", "files", "replica", "peers", "cluster", "kafka", "api", "migration", "ops",
+               "http", "admission"},
+    "transfer": {"transfer", "files", "api", "migration", "http", "ops", "admission"},
+    "main": {"main", "files", "http", "ops", "api", "ingest", "replica", "membership", "cluster",
+             "kafka", "peers", "router", "transfer", "migration", "admission"},
 }
 
 # Rooms of the server that know nothing of the engine but its locks.
@@ -68,6 +70,7 @@ COMMON_ROOMS = {
 }
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
 COMMON_USERS = {"tools": {"net", "redis", "text", "times"},
+                "server:files": {"times"},
                 "server:ops": {"net", "redis", "text", "times"},
                 "server:ingest": {"text", "times"}, "server:replica": {"times"},
                 "server:migration": {"net", "redis", "text", "times"},
@@ -85,7 +88,7 @@ THIRD_PARTY = {
     "simdjson": {"server", "tools"},
     "boost": {"common", "server", "tools"},
     "librdkafka": {"server", "tools"},
-    "openssl": {"common:net", "common:text", "server:http", "server:ops", "tools"},
+    "openssl": {"common:net", "common:text", "server:files", "server:http", "server:ops", "tools"},
     "prometheus": {"server"},
     "spdlog": {"server", "tools"},
     "fmt": {"server", "tools"},

@@ -17,7 +17,7 @@ constexpr const char* kEmpty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934c
 class AccessTest : public ServiceTest {
  protected:
   void UseTokens(const std::string& tokens, bool once) {
-    const auto read = ops::ReadTokens(tokens);
+    const auto read = files::ReadTokens(tokens);
     ASSERT_TRUE(read.ok()) << read.status().ToString();
     context_->access.Set(*read, once);
   }
@@ -191,9 +191,9 @@ TEST_F(AccessTest, AServerThatEverybodyReachesIsAProblemButNotDegraded) {
 TEST_F(AccessTest, ACallerIsTheSameAtTheNextNode) {
   EXPECT_EQ(api::CallerToHeader(nullptr), "");
   EXPECT_EQ(api::CallerFromHeader(""), nullptr);
-  ops::Token token;
+  files::Token token;
   token.name = "p\xC3\xA4ge \"1\"";
-  token.role = ops::Role::kWrite;
+  token.role = files::Role::kWrite;
   token.collections = {"video", "article"};
   const std::string header = api::CallerToHeader(&token);
   EXPECT_EQ(header.find_first_of("\r\n"), std::string::npos);

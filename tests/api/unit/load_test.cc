@@ -201,7 +201,7 @@ TEST_F(TicketTest, ThePriorityMustBeOne) {
 
 TEST_F(TicketTest, ATokenHasItsTenantAndItsCap) {
   const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-  const auto tokens = ops::ReadTokens(
+  const auto tokens = files::ReadTokens(
       R"([{"name":"a","sha256":")" + abc + R"(","role":"write","priority":"low","share":3}])",
       &context_->admission.tenants());
   ASSERT_TRUE(tokens.ok());

@@ -112,9 +112,9 @@ TEST_F(RequestLogTest, WhoMayNotHasALineInEveryModeUpToALimit) {
     for (const char* const route : {"POST /filter", "POST /admin/drain"}) {
       plan_ = {};
       plan_.route = RouteOf(route);
-      ops::Token token;
+      files::Token token;
       token.name = "page";
-      plan_.caller = std::make_shared<const ops::Token>(token);
+      plan_.caller = std::make_shared<const files::Token>(token);
       RequestLog log({.mode = Mode::kOff, .lines_per_s = 2});
       const http::Outcome outcome = Of(milliseconds(1), status);
       const std::vector<Json> lines = LinesOf([&] {

@@ -205,8 +205,8 @@ TEST_F(ReadsTest, WhatNodesSayToEachOtherAsksForTheSecret) {
 TEST_F(ReadsTest, ACallerMayElsewhereWhatItMayHere) {
   // The SHA-256 of "abc".
   const auto tokens =
-      ops::ReadTokens(R"([{"name":"page","role":"read","collections":["video"],"sha256":)"
-                      R"("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}])");
+      files::ReadTokens(R"([{"name":"page","role":"read","collections":["video"],"sha256":)"
+                        R"("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}])");
   ASSERT_TRUE(tokens.ok());
   for (const auto& node : nodes) {
     ASSERT_TRUE(node->engine.PutCollection("video", {}, {}).ok());

@@ -1,4 +1,4 @@
-#include "ops/tokens.h"
+#include "files/tokens.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,11 +11,11 @@
 #include <openssl/sha.h>
 #include <sys/stat.h>
 
-#include "ops/config_keys.h"
-#include "ops/secret_files.h"
+#include "files/json_keys.h"
+#include "files/writers.h"
 #include "seendb/policy.h"
 
-namespace seendb::ops {
+namespace seendb::files {
 namespace {
 
 constexpr size_t kNameBytes = 64;
@@ -216,4 +216,4 @@ Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
       field);
 }
 
-}  // namespace seendb::ops
+}  // namespace seendb::files

@@ -1,4 +1,4 @@
-// server/ops/tokens.h: who may do what: the bearer tokens of the setting tokens_file.
+// server/files/tokens.h: who may do what: the bearer tokens of the setting tokens_file.
 //
 // The file is a JSON array of
 //   {"name":"recommender","sha256":"<64 hex digits: the SHA-256 of the token>","role":"write",
@@ -23,7 +23,7 @@
 #include "base/sync.h"
 #include "seendb/status.h"
 
-namespace seendb::ops {
+namespace seendb::files {
 
 /// What a client may do; each includes what stands before it.
 enum class Role : uint8_t { kRead, kWrite, kAdmin };
@@ -104,4 +104,4 @@ class TokenStore {
   std::shared_ptr<const TokenSet> tokens_ GUARDED_BY(mutex_);
 };
 
-}  // namespace seendb::ops
+}  // namespace seendb::files

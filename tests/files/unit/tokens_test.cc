@@ -1,10 +1,10 @@
-#include "ops/tokens.h"
+#include "files/tokens.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace seendb::ops {
+namespace seendb::files {
 namespace {
 
 // The SHA-256 of "abc", which FIPS 180-2 has as its first example.
@@ -103,4 +103,4 @@ TEST(Tokens, ThereIsALimit) {
 }
 
 }  // namespace
-}  // namespace seendb::ops
+}  // namespace seendb::files

@@ -1,4 +1,4 @@
-#include "ops/config_keys.h"
+#include "files/json_keys.h"
 
 #include <set>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "base/outside_json.h"
 #include "base/suggest.h"
 
-namespace seendb::ops {
+namespace seendb::files {
 
 Status ParseStrictly(std::string_view json, Json* document) {
   if (json.find('\0') != std::string_view::npos) {  // the parser would take it for the end
@@ -127,4 +127,4 @@ Setter Section(Keys keys) {
   return Setter(set).Having(inner, /*optional=*/false);
 }
 
-}  // namespace seendb::ops
+}  // namespace seendb::files
