@@ -1,10 +1,16 @@
 #include "secrets.h"
 
+#include <algorithm>
+#include <memory>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include <sys/stat.h>
 
+#include "base/clock.h"
+#include "base/time_text.h"
 #include "files/tokens.h"
 #include "http/tls.h"
 #include "ops/log.h"
@@ -15,11 +21,17 @@ namespace {
 using ops::Log;
 using ops::LogLevel;
 
+int64_t NowMs(const api::Context& context) {
+  return context.clock == nullptr ? SystemClock()->NowMs() : context.clock->NowMs();
+}
+
 }  // namespace
 
 bool Secrets::Load() {
   Renew(/*all=*/false);  // only notes the files
-  return LoadCertificate() && LoadTokens();
+  const bool loaded = LoadCertificate() && LoadTokens();
+  WarnOfExpiry();
+  return loaded;
 }
 
 void Secrets::Renew(bool all) {
@@ -35,6 +47,7 @@ void Secrets::Renew(bool all) {
   if (certificate) LoadCertificate();
   if (node) RenewNode();
   if (tokens) LoadTokens();
+  WarnOfExpiry();
 }
 
 std::optional<int64_t> Secrets::expires_s() const {
@@ -69,9 +82,22 @@ bool Secrets::LoadTokens() {
         {{"key", "/tokens_file"}, {"error", tokens.status().ToString()}});
     return false;
   }
-  Log(LogLevel::kInfo, "tokens_loaded", {{"tokens", (*tokens)->tokens.size()}});
+  const auto& all = (*tokens)->tokens;
+  const auto expired = std::count_if(all.begin(), all.end(), [now_ms = NowMs(context_)](auto& one) {
+    return one.Expired(now_ms);
+  });
+  Log(LogLevel::kInfo, "tokens_loaded", {{"tokens", all.size()}, {"expired", expired}});
   context_.access.Set(std::move(tokens).value(), config_.authenticate_once);
   return true;
+}
+
+void Secrets::WarnOfExpiry() {
+  const std::shared_ptr<const files::TokenSet> tokens = context_.access.Current();
+  if (tokens == nullptr) return;
+  for (const std::string& name : expiring_.Look(*tokens, NowMs(context_))) {
+    Log(LogLevel::kWarn, "token_expires_soon",
+        {{"token", name}, {"expires", DateText(tokens->FindName(name)->expires_ms, 'T') + "Z"}});
+  }
 }
 
 void Secrets::RenewNode() {

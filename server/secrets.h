@@ -15,6 +15,7 @@
 #include "http/listener.h"
 #include "membership/node.h"
 #include "ops/config.h"
+#include "ops/expiring_tokens.h"
 
 namespace seendb {
 
@@ -29,7 +30,7 @@ class Secrets {
   void AlsoOf(membership::Node* node) { node_ = node; }
   /// Reads everything; false, logged, where something is wrong.
   bool Load();
-  /// Reads anew what has changed since; with `all`, everything.
+  /// Reads anew what has changed since; with `all`, everything. Warns of tokens that expire soon.
   void Renew(bool all);
   /// When the certificate ends, in seconds since 1970; nothing without TLS.
   std::optional<int64_t> expires_s() const;
@@ -40,6 +41,7 @@ class Secrets {
 
   bool LoadCertificate();
   bool LoadTokens();
+  void WarnOfExpiry();
   void RenewNode();
   bool Changed(const std::string& path);
 
@@ -49,6 +51,7 @@ class Secrets {
   membership::Node* node_ = nullptr;  // null: of no cluster
   std::map<std::string, Stamp> stamps_;
   std::atomic<int64_t> expires_s_{0};
+  ops::ExpiringTokens expiring_;
 };
 
 }  // namespace seendb

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/outside_json.h"
+#include "base/time_text.h"
 
 namespace seendb::api {
 namespace {
@@ -73,6 +74,7 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
                            : "the token is not known (Authorization: Bearer TOKEN)"};
   }
   plan->caller = std::shared_ptr<const files::Token>(std::move(tokens), token);
+  if (auto expired = CheckExpiry(*token)) return expired;
   if (token->role < needs.role) {
     return Forbidden(Named(*token) + "has the role " + std::string(files::RoleName(token->role)) +
                      "; this asks for " + std::string(files::RoleName(needs.role)));
@@ -83,15 +85,23 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
   return {};
 }
 
+std::optional<http::Error> AccessCheck::CheckExpiry(const files::Token& token) const {
+  if (token.expires_ms == 0 || !token.Expired(clock_.NowMs())) return {};
+  return http::Error{401, "unauthorized",
+                     Named(token) + "expired at " + TimeText(token.expires_ms)};
+}
+
 std::optional<http::Error> AccessCheck::Recheck(const files::Token& caller, bool by_name) const {
   const std::shared_ptr<const files::TokenSet> tokens = tokens_.Current();
-  if (!tokens || tokens->Has(caller)) return {};
+  if (!tokens) return {};
+  if (tokens->Has(caller)) return CheckExpiry(caller);
   const files::Token* const now =
       by_name ? tokens->FindName(caller.name) : tokens->FindDigest(caller.digest);
   if (now == nullptr) {
     return http::Error{401, "unauthorized",
                        Named(caller) + "was taken out of tokens_file meanwhile"};
   }
+  if (auto expired = CheckExpiry(*now)) return expired;
   if (now->HasRightsOf(caller)) return {};
   return Forbidden(Named(caller) + "has lost some of its role or collections meanwhile");
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "files/tokens.h"
 #include "http/error.h"
 #include "http/service.h"
@@ -25,6 +26,9 @@ namespace seendb::api {
 /// See the head of this file. Threads: any.
 class AccessCheck {
  public:
+  /// `clock`, borrowed, says when a token has expired.
+  explicit AccessCheck(const Clock* clock = SystemClock()) : clock_(*clock) {}
+
   /// What a route asks of its callers.
   struct Needs {
     files::Role role = files::Role::kRead;
@@ -33,14 +37,21 @@ class AccessCheck {
 
   /// From now on these are the tokens; null: everybody may do everything. `once`: see above.
   void Set(std::shared_ptr<const files::TokenSet> tokens, bool once);
+  /// The tokens of now; null: everybody may do everything.
+  std::shared_ptr<const files::TokenSet> Current() const { return tokens_.Current(); }
   /// The refusal (401 unauthorized, 403 forbidden), or nothing. Notes in `plan` who asks.
   std::optional<http::Error> Check(const Needs& needs, const http::RequestHead& head,
                                    http::Plan* plan) const;
   /// The refusal of a caller that Check has noted, unless it still may do all that it might then.
-  /// `by_name`: its certificate was taken for a token. Cost: without a newer file, a lock.
+  /// `by_name`: its certificate was taken for a token. Cost: without a newer file, a lock, and a
+  /// look at the clock where the token expires.
   std::optional<http::Error> Recheck(const files::Token& caller, bool by_name) const;
 
  private:
+  /// The refusal of a token that has expired.
+  std::optional<http::Error> CheckExpiry(const files::Token& token) const;
+
+  const Clock& clock_;
   files::TokenStore tokens_;
   std::atomic<bool> once_{false};
 };

@@ -65,6 +65,7 @@ struct Context {
         clock(the_clock),
         catalog(the_metrics),
         requests(access_log),
+        access(the_clock == nullptr ? static_cast<const Clock*>(SystemClock()) : the_clock),
         checkpointing(the_limits.queue) {}
 
   const http::Limits limits;

@@ -29,6 +29,13 @@ void HandleMetrics(Call& call) {
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
   snapshot.admission = &call.context.admission;
+  if (const auto tokens = call.context.access.Current()) {
+    for (const files::Token& token : tokens->tokens) {
+      if (token.expires_ms != 0) {
+        snapshot.token_expires_s.emplace_back(token.name, token.expires_ms / 1'000);
+      }
+    }
+  }
   snapshot.unsafe_integers = call.context.unsafe_integers.total();
   snapshot.access_lines = call.context.requests.written();
   snapshot.access_lines_left_out = call.context.requests.left_out();

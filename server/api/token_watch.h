@@ -1,5 +1,5 @@
-// server/api/token_watch.h: a body that streams ends when its token is taken out, or loses some of
-// its rights, after it began: a stream may last an hour.
+// server/api/token_watch.h: a body that streams ends when its token is taken out, expires, or
+// loses some of its rights, after it began: a stream may last an hour.
 
 #pragma once
 

@@ -14,6 +14,7 @@
 #include "files/json_keys.h"
 #include "files/writers.h"
 #include "seendb/policy.h"
+#include "times/time_text.h"
 
 namespace seendb::files {
 namespace {
@@ -84,6 +85,26 @@ Setter Positive(double* to, double most) {
   };
 }
 
+/// Milliseconds since 1970, or a date and time with its zone.
+Setter Moment(int64_t* to) {
+  return [=](const Json& value) {
+    std::optional<int64_t> at_ms;
+    if (value.is_number_unsigned()) {
+      const auto number = value.get<uint64_t>();
+      if (number <= static_cast<uint64_t>(kLastTimeMs)) at_ms = static_cast<int64_t>(number);
+    } else if (value.is_string()) {
+      at_ms = ParseMoment(value.get_ref<const std::string&>());
+    }
+    if (!at_ms || *at_ms <= 0) {
+      return Status::InvalidArgument(
+          "must be a date and time with its zone (\"2027-01-31T00:00:00Z\"), or milliseconds since "
+          "1970");
+    }
+    *to = *at_ms;
+    return Status::Ok();
+  };
+}
+
 Setter CollectionNames(std::vector<std::string>* to) {
   return [=](const Json& value) {
     if (value.is_array() && value.empty()) {
@@ -115,6 +136,7 @@ Status ReadToken(const Json& entry, const std::string& at, Token* token, TokenSe
                              {"sha256", HexDigest(digest)},
                              {"role", OneOf(&token->role, kRoleNames)},
                              {"collections", CollectionNames(&token->collections)},
+                             {"expires", Moment(&token->expires_ms)},
                              {"requests_per_s", Positive(&token->requests_per_s, kMaxRate)},
                              {"priority", PriorityName(&token->priority)},
                              {"share", Positive(&token->share, kMaxShare)}},
@@ -129,6 +151,13 @@ Status ReadToken(const Json& entry, const std::string& at, Token* token, TokenSe
 }  // namespace
 
 std::string_view RoleName(Role role) noexcept { return kRoleNames[static_cast<size_t>(role)]; }
+
+std::optional<int64_t> ParseMoment(std::string_view text) {
+  const bool number = text.find_first_not_of("0123456789.") == std::string_view::npos;
+  const std::optional<times::TimeRead> read = times::ReadTime(text, {});
+  if (number || !read || read->local) return {};
+  return read->at_ms;
+}
 
 bool Token::Reaches(std::string_view collection) const {
   return collections.empty() ||

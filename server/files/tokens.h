@@ -2,7 +2,8 @@
 //
 // The file is a JSON array of
 //   {"name":"recommender","sha256":"<64 hex digits: the SHA-256 of the token>","role":"write",
-//    "collections":["videos"],"requests_per_s":500,"priority":"high","share":2}
+//    "collections":["videos"],"expires":"2027-01-31T00:00:00Z","requests_per_s":500,
+//    "priority":"high","share":2}
 // of which name, sha256 and role are needed. A token itself is nowhere but with its client.
 // Whatever is wrong is refused with the pointer to it ("/3/role"), and changes nothing.
 
@@ -37,6 +38,7 @@ struct Token {
   std::string name;
   Role role = Role::kRead;
   std::vector<std::string> collections;  ///< that it reaches; empty: all, and the whole database
+  int64_t expires_ms = 0;                ///< since 1970, from then on it is none; 0: never
   double requests_per_s = 0;             ///< 0: no limit
   /// Of its requests, and the most that they may ask for; unset: as the route has it, at most
   /// normal where a request asks for another.
@@ -47,9 +49,14 @@ struct Token {
 
   /// Whether it may use the collection.
   bool Reaches(std::string_view collection) const;
-  /// Whether it may do all that `other` may.
+  /// Whether it has ended at that time.
+  bool Expired(int64_t now_ms) const { return expires_ms != 0 && expires_ms <= now_ms; }
+  /// Whether it may do all that `other` may, for as long as either lasts.
   bool HasRightsOf(const Token& other) const;
 };
+
+/// A date and time that names its zone, in milliseconds since 1970; nothing for other texts.
+std::optional<int64_t> ParseMoment(std::string_view text);
 
 /// Most tokens in a file, and its most bytes.
 inline constexpr size_t kMaxTokens = 1'000;

@@ -101,6 +101,7 @@ struct MetricsSnapshot {
   uint64_t connections_evicted = 0, handshakes_failed = 0;
   uint64_t handshakes_refused = 0;
   std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS
+  std::vector<std::pair<std::string, int64_t>> token_expires_s;  ///< of those that expire
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
   std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t unsafe_integers = 0;                          ///< ids: api/unsafe_integers.h

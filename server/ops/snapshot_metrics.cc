@@ -234,11 +234,24 @@ void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* familie
   families->insert(families->end(), {bytes, buckets, fill, fpr});
 }
 
+/// The tokens that expire, by name.
+void CollectTokens(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
+  if (s.token_expires_s.empty()) return;
+  MetricFamily family =
+      MakeFamily("seendb_token_expiry_seconds", "When the token expires, in seconds since 1970.",
+                 MetricType::Gauge);
+  for (const auto& [name, at_s] : s.token_expires_s) {
+    AddValue(&family, {{"token", name}}, static_cast<double>(at_s));
+  }
+  families->push_back(std::move(family));
+}
+
 }  // namespace
 
 void CollectSnapshot(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* families) {
   Writer out(families);
   CollectListener(snapshot, &out);
+  CollectTokens(snapshot, families);
   CollectQueueWaits(snapshot, families);
   CollectCluster(snapshot, families);
   if (snapshot.admission != nullptr) {

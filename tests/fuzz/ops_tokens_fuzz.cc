@@ -25,6 +25,10 @@ void CheckEntry(const Json& entry, const Token& token) {
   Check(entry.contains("collections") == !token.collections.empty());
   Check(entry.value("requests_per_s", 0.0) == token.requests_per_s);
   Check(entry.value("share", 1.0) == token.share && token.share > 0);
+  const Json expires = entry.value("expires", Json(0));
+  Check(expires.is_string()
+            ? seendb::files::ParseMoment(expires.get<std::string>()) == token.expires_ms
+            : expires == token.expires_ms);
   const std::string priority = entry.value("priority", "normal");
   Check((priority == "high") == (token.priority == Priority::kHigh));
   Check((priority == "low") == (token.priority == Priority::kLow));

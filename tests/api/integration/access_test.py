@@ -269,11 +269,45 @@ class AccessTest(unittest.TestCase):
             eventually(lambda: ask("new") == 200, timeout=60)
             self.assertEqual(ask("read"), 401)
 
+    def test_a_token_expires(self):
+        now_ms = 1_800_000_000_000
+        self.write([entry("forever", "admin"),
+                    entry("soon", "write", expires=now_ms + 60_000),
+                    entry("later", "read", expires="2030-01-01T00:00:00+08:00"),
+                    entry("gone", "read", expires="2020-01-01T00:00:00Z")])
+        with self.start(clock="manual:%d" % now_ms) as server:
+            ask = lambda name: server.get("/collections", bearer(name + "-token"))
+            self.assertEqual([ask(name).status for name in ("forever", "soon", "later", "gone")],
+                             [200, 200, 200, 401])
+            self.assertEqual(ask("gone").error["message"],
+                             'the token "gone" expired at 1577836800000 (2020-01-01T00:00:00Z)')
+            text = server.get("/metrics", bearer("forever-token")).body.decode()
+            for name, at_s in (("soon", 1_800_000_060), ("later", 1_893_427_200)):
+                found = [float(line.split()[-1]) for line in text.splitlines() if
+                         line.startswith('seendb_token_expiry_seconds{token="%s"}' % name)]
+                self.assertEqual(found, [at_s])
+            self.assertNotIn('seendb_token_expiry_seconds{token="forever"}', text)
+            moved = server.post("/admin/clock", {"now_ms": now_ms + 60_000},
+                                bearer("forever-token"))
+            self.assertEqual(moved.status, 200, moved.body)
+            self.assertEqual(ask("soon").status, 401)
+            self.assertIn("expired at", ask("soon").error["message"])
+            server.terminate()
+            lines = [json.loads(line) for line in server.log_text().splitlines()
+                     if line.startswith("{")]
+            self.assertEqual([(line["token"], line["expires"]) for line in lines
+                              if line["event"] == "token_expires_soon"],
+                             [("soon", "2027-01-15T08:01:00Z")])
+            self.assertEqual([(line["tokens"], line["expired"]) for line in lines
+                              if line["event"] == "tokens_loaded"], [(4, 1)])
+            self.assertIn("gone", [line.get("token") for line in lines if line.get("status") == 401])
+
     def test_files_that_are_refused_at_the_start(self):
         cases = [
             ([dict(entry("a", "read"), role="owner")], 0o600, "/0/role"),
             ([entry("a", "read"), dict(entry("b", "read"), sha256="abc")], 0o600, "/1/sha256"),
             ([entry("a", "read"), entry("a", "write")], 0o600, "/1/name"),
+            ([entry("a", "read", expires="2030-01-01T00:00:00")], 0o600, "/0/expires"),
             ([dict(entry("a", "read"), colections=[])], 0o600, "/0/colections"),
             ([entry("a", "read", requests_per_s=0)], 0o600, "/0/requests_per_s"),
             ([entry("a", "read", priority="urgent")], 0o600, "/0/priority"),

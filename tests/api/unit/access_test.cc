@@ -181,6 +181,46 @@ TEST_F(WatchedStreamTest, ACertificateIsWatchedByItsName) {
   EXPECT_EQ(End(), "401 unauthorized");
 }
 
+TEST_F(AccessTest, AnExpiredTokenIsNone) {
+  Open(/*manual_clock=*/true);
+  std::string entry = Entry(kAbc);
+  entry.insert(entry.size() - 2, R"(,"expires":2000)");
+  UseTokens(entry, true);
+  EXPECT_EQ(StatusWith("Bearer abc"), 200u);
+  ASSERT_TRUE(clock_->MoveTo(1'999));
+  EXPECT_EQ(StatusWith(""), 200u) << "the connection has shown it";
+  ASSERT_TRUE(clock_->MoveTo(2'000));
+  EXPECT_EQ(StatusWith("Bearer abc"), 401u);
+  EXPECT_EQ(StatusWith(""), 401u);
+}
+
+TEST_F(WatchedStreamTest, AStreamEndsWhenItsTokenExpires) {
+  Open(/*manual_clock=*/true);
+  const std::string token = Token(kAbc, "write", R"(,"expires":2000)");
+  UseTokens(token, false);
+  Begin("/plays", "Bearer abc");
+  Take(kPlay);
+  UseTokens(token, false);  // a newer file, of which the caller is not
+  Take(kPlay);
+  EXPECT_FALSE(plan_.stream->Failed());
+  ASSERT_TRUE(clock_->MoveTo(2'000));
+  Take(kPlay, /*last=*/true);
+  EXPECT_EQ(End(), "401 unauthorized");
+}
+
+TEST_F(WatchedStreamTest, AStreamGoesOnWhereItsTokenWasProlonged) {
+  Open(/*manual_clock=*/true);
+  UseTokens(Token(kAbc, "write", R"(,"expires":2000)"), false);
+  Begin("/plays", "Bearer abc");
+  UseTokens(Token(kAbc, "write", R"(,"expires":3000)"), false);
+  ASSERT_TRUE(clock_->MoveTo(2'500));
+  Take(kPlay);
+  EXPECT_FALSE(plan_.stream->Failed());
+  ASSERT_TRUE(clock_->MoveTo(3'000));
+  Take(kPlay, /*last=*/true);
+  EXPECT_EQ(End(), "401 unauthorized");
+}
+
 TEST_F(AccessTest, AServerThatEverybodyReachesIsAProblemButNotDegraded) {
   context_->exposed = "whoever reaches it may do everything";
   const Answer ready = ServiceTest::Ask(Method::kGet, "/readyz");

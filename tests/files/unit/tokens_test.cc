@@ -52,6 +52,32 @@ TEST(Tokens, WhatAnEntrySays) {
   EXPECT_EQ(second.share, 1);
 }
 
+TEST(Tokens, ExpireAtATimeThatIsPlain) {
+  for (const char* const same :
+       {"1800000000000", R"("2027-01-15T08:00:00Z")", R"("2027-01-15T16:00:00+08:00")",
+        R"("2027-01-15 08:00:00.000Z")"}) {
+    const auto read =
+        ReadTokens("[" + Entry("a", kAbc, std::string(R"(,"expires":)") + same) + "]");
+    ASSERT_TRUE(read.ok()) << same << read.status().ToString();
+    const Token& token = (*read)->tokens[0];
+    EXPECT_EQ(token.expires_ms, 1'800'000'000'000) << same;
+    EXPECT_FALSE(token.Expired(1'799'999'999'999));
+    EXPECT_TRUE(token.Expired(1'800'000'000'000));
+  }
+  const auto read = ReadTokens("[" + Entry("a", kAbc) + "]");
+  ASSERT_TRUE(read.ok());
+  EXPECT_FALSE((*read)->tokens[0].Expired(INT64_MAX));
+  // No zone, no time, a number in a text, and what is no date.
+  for (const char* const wrong :
+       {R"("2027-01-15T08:00:00")", R"("2027-01-15")", R"("1800000000000")", R"("")", R"("soon")",
+        "0", "-1", "1.5", "null", "99999999999999999", R"("2027-02-30T00:00:00Z")"}) {
+    const auto refused =
+        ReadTokens("[" + Entry("a", kAbc, std::string(R"(,"expires":)") + wrong) + "]");
+    ASSERT_FALSE(refused.ok()) << wrong;
+    EXPECT_EQ(refused.status().field(), "/0/expires") << wrong;
+  }
+}
+
 TEST(Tokens, AnEmptyListLetsNobodyIn) {
   const auto read = ReadTokens("[]");
   ASSERT_TRUE(read.ok());
