@@ -223,8 +223,7 @@ Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json,
   return std::shared_ptr<const TokenSet>(std::move(set));
 }
 
-Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
-                                                   admission::Tenants* tenants) {
+Result<std::string> ReadTokensText(const std::string& path) {
   struct stat about {};
   if (stat(path.c_str(), &about) != 0) {
     return Status::IOError("can't read " + path + ": " + std::strerror(errno));
@@ -235,14 +234,24 @@ Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
                                    " bytes");
   }
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) return Status::IOError("can't read " + path);
-  auto read = ReadTokens(text, tenants);
-  if (read.ok()) return read;
-  const std::string field(read.status().field());
+  return text;
+}
+
+Status InFile(const std::string& path, const Status& fault) {
+  const std::string field(fault.field());
   return Status::InvalidArgument(
-      path + ": " + (field.empty() ? "" : field + ": ") + std::string(read.status().message()),
-      field);
+      path + ": " + (field.empty() ? "" : field + ": ") + std::string(fault.message()), field);
+}
+
+Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
+                                                   admission::Tenants* tenants) {
+  const Result<std::string> text = ReadTokensText(path);
+  if (!text.ok()) return text.status();
+  auto read = ReadTokens(*text, tenants);
+  if (!read.ok()) return InFile(path, read.status());
+  return read;
 }
 
 }  // namespace seendb::files

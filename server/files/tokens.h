@@ -89,6 +89,11 @@ class TokenSet {
 /// Each token has its Tenant of `tenants`, where that is not null.
 Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json,
                                                    admission::Tenants* tenants = nullptr);
+/// The text of a file, of limited size. One that others may write is refused. kInvalidArgument,
+/// kIOError.
+Result<std::string> ReadTokensText(const std::string& path);
+/// What is wrong with a text, as what is wrong with its file.
+Status InFile(const std::string& path, const Status& fault);
 /// Reads a file. One that others may write is refused. kInvalidArgument, kIOError.
 Result<std::shared_ptr<const TokenSet>> LoadTokens(const std::string& path,
                                                    admission::Tenants* tenants = nullptr);

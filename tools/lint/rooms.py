@@ -70,7 +70,7 @@ COMMON_ROOMS = {
 }
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
 COMMON_USERS = {"tools": {"net", "redis", "text", "times"},
-                "server:files": {"times"},
+                "server:files": {"text", "times"},
                 "server:ops": {"net", "redis", "text", "times"},
                 "server:ingest": {"text", "times"}, "server:replica": {"times"},
                 "server:migration": {"net", "redis", "text", "times"},

@@ -31,6 +31,7 @@ void AddDropExpired(Command app, Session& session);
 void AddCheckpoint(Command app, Session& session);
 void AddCluster(Command app, Session& session);
 void AddHistory(Command app, Session& session);
+void AddToken(Command app, Session& session);
 void AddExport(Command app, Session& session);
 void AddErase(Command app, Session& session);
 void AddCompletion(Command app, Session& session);

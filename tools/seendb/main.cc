@@ -52,6 +52,7 @@ void AddCommands(Command root, Session& session) {
   AddDropExpired(root, session);
   AddCheckpoint(root, session);
   AddCluster(root, session);
+  AddToken(root, session);
   AddErase(root, session);
   AddExport(root, session);
   AddLdb(root, session);
