@@ -13,6 +13,7 @@
 #include "admission/admission.h"
 #include "api/access.h"
 #include "api/catalog.h"
+#include "api/failed_tokens.h"
 #include "api/fill_sampler.h"
 #include "api/one_at_a_time.h"
 #include "api/origin_check.h"
@@ -65,6 +66,7 @@ struct Context {
         clock(the_clock),
         catalog(the_metrics),
         requests(access_log),
+        failed_tokens(the_limits.failed_tokens_per_minute),
         access(the_clock == nullptr ? static_cast<const Clock*>(SystemClock()) : the_clock),
         checkpointing(the_limits.queue) {}
 
@@ -90,6 +92,7 @@ struct Context {
   std::optional<OriginCheck> origins{
       std::in_place, std::vector<std::string>(), std::vector<std::string>(),
       std::string_view()};               ///< which hosts and pages may ask. Set before serving
+  FailedTokens failed_tokens;            ///< wrong tokens, by address
   AccessCheck access;                    ///< who may do what
   bool admin_apart = false;              ///< Door::kAdmin is open. Set before serving
   std::string exposed;                   ///< who may reach it and should not. Set before serving

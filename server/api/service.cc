@@ -1,6 +1,7 @@
 #include "api/service.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "admission/priority.h"
@@ -58,8 +59,20 @@ bool IsElsewhere(const Context& context, const http::RequestHead& head, const Ro
          (route.path.starts_with("/admin/") || route.path == "/metrics");
 }
 
+/// A wrong token came: an address that has shown too many of them has to wait.
+void LimitFailures(Context& context, const http::RequestHead& head, http::Error* refusal) {
+  const std::string_view peer =
+      head.connection == nullptr ? std::string_view() : head.connection->peer;
+  const int wait_s = context.failed_tokens.Note(peer, std::chrono::steady_clock::now());
+  if (wait_s == 0) return;
+  *refusal = {429, "rate_limited",
+              "the token is not known, and too many of this address were not "
+              "(limits.failed_tokens_per_minute)"};
+  refusal->retry_after_s = wait_s;
+}
+
 /// False when who asks may not; otherwise the plan notes who it is.
-bool CheckAccess(const Context& context, const http::RequestHead& head, const Route& route,
+bool CheckAccess(Context& context, const http::RequestHead& head, const Route& route,
                  http::Plan* plan) {
   if (route.route_class == RouteClass::kOpen) return true;
   const bool passed_on = context.cluster && (head.routing.hop || head.routing.failover);
@@ -76,6 +89,8 @@ bool CheckAccess(const Context& context, const http::RequestHead& head, const Ro
                                              static_cast<int>(RouteClass::kRead));
   auto refusal = context.access.Check({role, route.whole_database}, head, plan);
   if (!refusal) return true;
+  const bool unknown = refusal->status == 401 && plan->caller == nullptr;
+  if (unknown && !head.authorization.empty()) LimitFailures(context, head, &*refusal);
   Refuse(*std::move(refusal), plan);
   return false;
 }

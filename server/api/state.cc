@@ -29,6 +29,8 @@ void HandleMetrics(Call& call) {
   ops::MetricsSnapshot snapshot;
   if (call.context.listener_counters) call.context.listener_counters(&snapshot);
   snapshot.admission = &call.context.admission;
+  snapshot.failed_tokens = call.context.failed_tokens.refused();
+  snapshot.failed_tokens_limited = call.context.failed_tokens.limited();
   if (const auto tokens = call.context.access.Current()) {
     for (const files::Token& token : tokens->tokens) {
       if (token.expires_ms != 0) {

@@ -1,6 +1,7 @@
 #include "http/error.h"
 
 #include <cstdint>
+#include <string>
 
 namespace seendb::http {
 namespace {
@@ -87,7 +88,11 @@ void WriteError(const Error& error, Response* response) {
   response->body.assign("{\"error\":");
   AppendErrorObject(error.code, error.message, error.field, &response->body);
   response->body.push_back('}');
-  response->retry_after_s = error.status == 503 ? 1 : 0;
+  response->retry_after_s = error.status == 503 ? 1 : error.retry_after_s;
+  if (error.retry_after_s > 0) {
+    response->headers +=
+        "\r\nSeenDB-Retry-After-Ms: " + std::to_string(error.retry_after_s) + "000";
+  }
   if (error.status == 401) response->headers += "\r\nWWW-Authenticate: Bearer";
 }
 

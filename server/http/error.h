@@ -16,6 +16,7 @@ struct Error {
   std::string_view code = "invalid_argument";  ///< stable name; a literal
   std::string message;                         ///< for people
   std::string field = {};                      ///< JSON pointer to the input at fault, or empty
+  int retry_after_s = 0;                       ///< of a 429
 };
 
 /// Appends `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
@@ -25,8 +26,8 @@ void AppendJsonString(std::string_view text, std::string* out);
 void AppendErrorObject(std::string_view code, std::string_view message, std::string_view field,
                        std::string* out);
 
-/// Makes `*response` the answer for `error`; 503 asks for a pause of a second, 401
-/// for a bearer token.
+/// Makes `*response` the answer for `error`; 503 asks for a pause of a second, 429 for that of the
+/// error, 401 for a bearer token.
 void WriteError(const Error& error, Response* response);
 
 }  // namespace seendb::http

@@ -23,12 +23,13 @@ struct Limits {
   int64_t read_bytes_per_s = 16'384;  ///< that an answer is read with, after 5 s; 0: none
   size_t connections = 10'000;        ///< open at once; an idle one goes, or 503 and close beyond
   size_t connections_per_peer = 0;    ///< of one address; 503 and close beyond; 0: no limit
-  size_t inflight_bytes = 1u << 30;   ///< request bodies held in memory at once; 503 beyond
-  size_t answer_bytes = 256u << 20;   ///< answers held at once; what reads much is 503 beyond
-  size_t backlog = 1'024;             ///< connections that the system holds until they are accepted
-  size_t queue = 1'024;               ///< requests waiting for a worker thread; 503 beyond
-  int64_t shutdown_delay_ms = 0;      ///< from SIGTERM on still served, while /readyz is 503
-  int64_t shutdown_ms = 10'000;       ///< grace for requests in flight after that
+  size_t failed_tokens_per_minute = 60;  ///< of one address: the application counts; 0: no limit
+  size_t inflight_bytes = 1u << 30;      ///< request bodies held in memory at once; 503 beyond
+  size_t answer_bytes = 256u << 20;      ///< answers held at once; what reads much is 503 beyond
+  size_t backlog = 1'024;         ///< connections that the system holds until they are accepted
+  size_t queue = 1'024;           ///< requests waiting for a worker thread; 503 beyond
+  int64_t shutdown_delay_ms = 0;  ///< from SIGTERM on still served, while /readyz is 503
+  int64_t shutdown_ms = 10'000;   ///< grace for requests in flight after that
 };
 
 }  // namespace seendb::http

@@ -67,6 +67,7 @@ Keys LimitKeys(Config* config) {
           {"read_bytes_per_s", Integer(&limits.read_bytes_per_s, 0, int64_t{1} << 30)},
           {"connections", Integer(&limits.connections, 1, 1'000'000)},
           {"connections_per_peer", Integer(&limits.connections_per_peer, 0, 1'000'000)},
+          {"failed_tokens_per_minute", Integer(&limits.failed_tokens_per_minute, 0, 1'000'000)},
           {"inflight_bytes", Integer(&limits.inflight_bytes, 1 << 20, kMaxBytes)},
           {"answer_bytes", Integer(&limits.answer_bytes, 1 << 20, kMaxBytes)},
           {"backlog", Integer(&limits.backlog, 1, 65'535)},

@@ -3,8 +3,8 @@
 // Counting costs a few relaxed atomic additions, striped over threads; text is made on demand
 // with prometheus-cpp. Names begin with seendb_ (those of the process with process_, as
 // everywhere), are in seconds and bytes, and carry the labels route, code, executor, collection,
-// reason, shard, topic, partition, kind and outcome, never a user; seendb_build_info has version
-// and commit.
+// reason, shard, topic, partition, kind, outcome and token (its name), never a user;
+// seendb_build_info has version and commit.
 
 #pragma once
 
@@ -100,7 +100,8 @@ struct MetricsSnapshot {
   uint64_t connections_opened = 0, connections_refused = 0, connections_timed_out = 0;
   uint64_t connections_evicted = 0, handshakes_failed = 0;
   uint64_t handshakes_refused = 0;
-  std::optional<int64_t> certificate_expires_s;  ///< since 1970; unset: no TLS
+  std::optional<int64_t> certificate_expires_s;                  ///< since 1970; unset: no TLS
+  uint64_t failed_tokens = 0, failed_tokens_limited = 0;         ///< answered 401, and 429
   std::vector<std::pair<std::string, int64_t>> token_expires_s;  ///< of those that expire
   uint64_t bytes_in = 0, bytes_out = 0, inflight_bytes = 0, answer_bytes = 0;
   std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor

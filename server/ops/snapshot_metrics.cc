@@ -234,8 +234,14 @@ void CollectBuckets(const MetricsSnapshot& s, std::vector<MetricFamily>* familie
   families->insert(families->end(), {bytes, buckets, fill, fpr});
 }
 
-/// The tokens that expire, by name.
+/// Wrong tokens, and the tokens that expire, by name.
 void CollectTokens(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {
+  MetricFamily failed = MakeFamily(
+      "seendb_failed_tokens_total",
+      "Requests with a token that is not known, by the status of the answer.", MetricType::Counter);
+  AddValue(&failed, {{"code", "401"}}, static_cast<double>(s.failed_tokens));
+  AddValue(&failed, {{"code", "429"}}, static_cast<double>(s.failed_tokens_limited));
+  families->push_back(std::move(failed));
   if (s.token_expires_s.empty()) return;
   MetricFamily family =
       MakeFamily("seendb_token_expiry_seconds", "When the token expires, in seconds since 1970.",

@@ -64,7 +64,9 @@ class AccessTest(unittest.TestCase):
         os.rename(self.tokens + ".new", self.tokens)
 
     def start(self, **config):
-        return Server(config=dict({"tokens_file": self.tokens}, **config))
+        """A server; tests ask it with wrong tokens as often as they like unless they say limits."""
+        free = {"tokens_file": self.tokens, "limits": {"failed_tokens_per_minute": 0}}
+        return Server(config=dict(free, **config))
 
     def operations(self, server):
         """(method, path with values, role or None, path of the documents) of each operation."""
@@ -301,6 +303,33 @@ class AccessTest(unittest.TestCase):
             self.assertEqual([(line["tokens"], line["expired"]) for line in lines
                               if line["event"] == "tokens_loaded"], [(4, 1)])
             self.assertIn("gone", [line.get("token") for line in lines if line.get("status") == 401])
+
+    def test_an_address_that_shows_wrong_tokens_has_to_wait(self):
+        with self.start(limits={"failed_tokens_per_minute": 5}) as server:
+            answers = [server.get("/collections", bearer("wrong-%d" % i)) for i in range(12)]
+            # A minute may end meanwhile, which begins the count anew.
+            self.assertEqual([answer.status for answer in answers[:5]], [401] * 5)
+            limited = [answer for answer in answers if answer.status == 429]
+            self.assertGreaterEqual(len(limited), 2)
+            for answer in limited:
+                self.assertEqual(answer.error["code"], "rate_limited")
+                self.assertIn("failed_tokens_per_minute", answer.error["message"])
+                wait_s = int(answer.headers["retry-after"])
+                self.assertTrue(1 <= wait_s <= 60, wait_s)
+                self.assertEqual(int(answer.headers["seendb-retry-after-ms"]), wait_s * 1_000)
+            self.assertEqual(server.get("/collections", bearer("read-token")).status, 200)
+            text = server.get("/metrics", bearer("read-token")).body.decode()
+            for status in (401, 429):
+                count = sum(answer.status == status for answer in answers)
+                self.assertIn('seendb_failed_tokens_total{code="%d"} %d\n' % (status, count), text)
+            server.terminate()
+            begun = [json.loads(line) for line in server.log_text().splitlines()
+                     if '"failed_tokens"' in line]
+            self.assertEqual([(line["peer"], line["per_minute"]) for line in begun[:1]],
+                             [("127.0.0.1", 5)])
+        with self.start(limits={"failed_tokens_per_minute": 0}) as server:
+            for _ in range(100):
+                self.assertEqual(server.get("/collections", bearer("wrong")).status, 401)
 
     def test_files_that_are_refused_at_the_start(self):
         cases = [

@@ -181,6 +181,30 @@ TEST_F(WatchedStreamTest, ACertificateIsWatchedByItsName) {
   EXPECT_EQ(End(), "401 unauthorized");
 }
 
+TEST_F(AccessTest, AnAddressThatShowsWrongTokensHasToWait) {
+  limits_.failed_tokens_per_minute = 2;
+  Open();
+  UseTokens(Entry(kAbc), false);
+  connection_.peer = "10.0.0.1";
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(StatusWith(""), 401u) << "no token is no wrong one";
+  EXPECT_EQ(StatusWith("Bearer x"), 401u);
+  EXPECT_EQ(StatusWith("Bearer y"), 401u);
+  EXPECT_EQ(StatusWith("Bearer z"), 429u);
+  EXPECT_EQ(StatusWith("Bearer abc"), 200u) << "many clients may have one address";
+  EXPECT_EQ(StatusWith(""), 401u);
+  http::RequestHead head;
+  head.method = Method::kGet;
+  head.target = "/collections";
+  head.authorization = "Bearer x";
+  head.connection = &connection_;
+  const Answer limited = ServiceTest::Ask(head, "");
+  EXPECT_EQ(limited.code(), "rate_limited");
+  EXPECT_GE(limited.retry_after_s, 1);
+  EXPECT_LE(limited.retry_after_s, 60);
+  connection_.peer = "10.0.0.2";
+  EXPECT_EQ(StatusWith("Bearer x"), 401u);
+}
+
 TEST_F(AccessTest, AnExpiredTokenIsNone) {
   Open(/*manual_clock=*/true);
   std::string entry = Entry(kAbc);

@@ -21,7 +21,8 @@ TEST(ConfigTest, ReadsEveryKey) {
                    "user_key": "000102030405060708090a0b0c0d0e0f"},
     "unsafe_integers": "refuse", "compress_filter": true, "core_dumps": true,
     "limits": {"body_bytes": 1024, "line_bytes": 2048, "header_bytes": 4096, "header_ms": 1,
-               "idle_ms": 2, "transfer_ms": 8, "connections": 3, "inflight_bytes": 1048576, "queue": 5,
+               "idle_ms": 2, "transfer_ms": 8, "connections": 3,
+               "failed_tokens_per_minute": 0, "inflight_bytes": 1048576, "queue": 5,
                "shutdown_ms": 6, "candidates": 7},
     "engine": {"shards": 2, "open_damaged": true, "ring_slots": 3, "slot_ms": 4, "slot_bytes": 5,
                "short_term_bytes": 6, "block_cache_bytes": 7, "user_cache_bytes": 70,
@@ -53,6 +54,7 @@ TEST(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.limits.idle_ms, 2);
   EXPECT_EQ(config.limits.transfer_ms, 8);
   EXPECT_EQ(config.limits.connections, 3u);
+  EXPECT_EQ(config.limits.failed_tokens_per_minute, 0u);
   EXPECT_EQ(config.limits.inflight_bytes, 1'048'576u);
   EXPECT_EQ(config.limits.queue, 5u);
   EXPECT_EQ(config.limits.shutdown_ms, 6);
