@@ -145,8 +145,10 @@ Duration Lane::LimitOf(const Ticket& ticket, Duration estimate, Time now) const 
 }
 
 Verdict Lane::Judge(const Ticket& ticket, Duration estimate, Time now) {
-  if (Duration wait{0}; ticket.tenant != nullptr && !ticket.tenant->TakeTurn(now, &wait)) {
-    Verdict verdict = Refuse(ticket, Reason::kRate, Place::kHead, now);
+  Duration wait{0};
+  const Reason rate = ticket.tenant == nullptr ? Reason::kNone : ticket.tenant->Admit(now, &wait);
+  if (rate != Reason::kNone) {
+    Verdict verdict = Refuse(ticket, rate, Place::kHead, now);
     verdict.retry_after = wait;
     return verdict;
   }
@@ -286,7 +288,7 @@ void Lane::Done(Entry* entry, Duration took, Time now) {
   stream_credit_ = overload_.over()
                        ? std::clamp(stream_credit_, -kMostStreamCredit, kMostStreamCredit)
                        : Duration(0);
-  if (ticket.tenant != nullptr) ticket.tenant->AddWork(took);
+  if (ticket.tenant != nullptr) ticket.tenant->AddWork(took, now);
   Out(entry);
   Publish(now);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,27 +11,37 @@
 #include <string_view>
 #include <vector>
 
+#include "admission/rate.h"
 #include "admission/ticket.h"
 #include "base/sync.h"
 
 namespace seendb::admission {
 
-/// One who asks, over all threads. Threads: any. Cost: one compare-and-swap.
+/// How much one may have a second; 0: no limit.
+struct TenantLimits {
+  double requests_per_s = 0;
+  double decoded_bytes_per_s = 0;  ///< of bodies, decompressed
+  double work_ms_per_s = 0;        ///< of the server's threads
+};
+
+/// One who asks, over all threads. Threads: any. Cost: a compare-and-swap for each limit.
 class Tenant {
  public:
   /// `key` tells tenants apart (never 0).
   Tenant(std::string name, uint64_t key) : name_(std::move(name)), key_(key) {}
 
-  /// From now on: so many requests a second, a second's worth at once (0: no limit), and such a
-  /// weight beside the others' under overload.
-  void Set(double requests_per_s, double weight);
-  /// Whether it may ask once more at `now`; if not, `*wait` says when it may.
-  bool TakeTurn(Time now, Duration* wait);
-  /// It has had so many turns more than it asked for: what it asks next waits until its rate has
-  /// caught up, 15 minutes at most. Nothing without a rate.
-  void Charge(double turns, Time now);
-  /// It was worked for.
-  void AddWork(Duration took) { work_ns_.fetch_add(took.count(), std::memory_order_relaxed); }
+  /// From now on: such limits, a second's worth at once, and such a weight beside the others' under
+  /// overload.
+  void Set(const TenantLimits& limits, double weight);
+  /// Whether it may ask once more at `now` (kNone); if not, which limit says so, and `*wait` when
+  /// it may.
+  Reason Admit(Time now, Duration* wait);
+  /// It has had so many requests more than it asked for.
+  void Charge(double requests, Time now) { requests_.Charge(requests, now); }
+  /// So many bytes of its bodies were decoded.
+  void AddBytes(size_t bytes, Time now) { bytes_.Charge(static_cast<double>(bytes), now); }
+  /// It was worked for, until `now`.
+  void AddWork(Duration took, Time now);
 
   const std::string& name() const { return name_; }
   uint64_t key() const { return key_; }
@@ -41,8 +52,7 @@ class Tenant {
   const std::string name_;
   const uint64_t key_;
   std::atomic<double> weight_{1};
-  std::atomic<int64_t> step_ns_{0};  // between two requests; 0: no limit
-  std::atomic<int64_t> due_ns_{0};   // when all that was asked would have been at that rate
+  Rate requests_, bytes_, work_ms_;
   std::atomic<int64_t> work_ns_{0};
 };
 
@@ -51,7 +61,7 @@ class Tenant {
 class Tenants {
  public:
   /// The tenant of that name, made where there is none, with limits as in Tenant::Set.
-  Tenant* Named(std::string_view name, double requests_per_s, double weight);
+  Tenant* Named(std::string_view name, const TenantLimits& limits, double weight);
   /// What each was worked for.
   std::vector<std::pair<std::string, Duration>> Work() const;
 

@@ -42,11 +42,15 @@ enum class Reason : uint8_t {
   kMemory,      ///< its tenant holds too many bytes
   kTimeout,     ///< it could not be answered within its timeout
   kStale,       ///< it waited too long already for anybody to wait for it still
-  kRate,        ///< its tenant asked too often; the only one that is the client's fault (429)
+  // What is the client's fault (429):
+  kRate,         ///< its tenant asked too often
+  kRateOfBytes,  ///< sent too many bytes
+  kRateOfWork,   ///< caused too much work
 };
 /// How many there are, and their names in metrics.
-inline constexpr std::array<std::string_view, 8> kReasonNames = {
-    "none", "overloaded", "share", "by_hand", "memory", "timeout", "stale", "rate"};
+inline constexpr std::array<std::string_view, 10> kReasonNames = {
+    "none",    "overloaded", "share", "by_hand",       "memory",
+    "timeout", "stale",      "rate",  "rate_of_bytes", "rate_of_work"};
 inline constexpr size_t kReasons = kReasonNames.size();
 
 /// Where a request was refused.

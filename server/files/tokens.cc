@@ -21,6 +21,7 @@ namespace {
 
 constexpr size_t kNameBytes = 64;
 constexpr double kMaxRate = 1e9;
+constexpr double kMaxBytes = 1e12;
 constexpr double kMaxShare = 1'000;
 
 /// A name as it stands in logs and metrics.
@@ -131,16 +132,19 @@ Status ReadToken(const Json& entry, const std::string& at, Token* token, TokenSe
     token->name = value.get<std::string>();
     return CheckTokenName(token->name);
   };
-  const Status read = Apply(entry,
-                            {{"name", name},
-                             {"sha256", HexDigest(digest)},
-                             {"role", OneOf(&token->role, kRoleNames)},
-                             {"collections", CollectionNames(&token->collections)},
-                             {"expires", Moment(&token->expires_ms)},
-                             {"requests_per_s", Positive(&token->requests_per_s, kMaxRate)},
-                             {"priority", PriorityName(&token->priority)},
-                             {"share", Positive(&token->share, kMaxShare)}},
-                            at);
+  const Status read =
+      Apply(entry,
+            {{"name", name},
+             {"sha256", HexDigest(digest)},
+             {"role", OneOf(&token->role, kRoleNames)},
+             {"collections", CollectionNames(&token->collections)},
+             {"expires", Moment(&token->expires_ms)},
+             {"requests_per_s", Positive(&token->limits.requests_per_s, kMaxRate)},
+             {"decoded_bytes_per_s", Positive(&token->limits.decoded_bytes_per_s, kMaxBytes)},
+             {"work_ms_per_s", Positive(&token->limits.work_ms_per_s, kMaxRate)},
+             {"priority", PriorityName(&token->priority)},
+             {"share", Positive(&token->share, kMaxShare)}},
+            at);
   if (!read.ok()) return read;
   for (const char* const key : {"name", "sha256", "role"}) {
     if (!entry.contains(key)) return Status::InvalidArgument("is missing", at + "/" + key);
@@ -218,7 +222,7 @@ Result<std::shared_ptr<const TokenSet>> ReadTokens(std::string_view json,
   }
   for (Token& token : set->tokens) {
     if (tenants == nullptr) break;
-    token.tenant = tenants->Named(token.name, token.requests_per_s, token.share);
+    token.tenant = tenants->Named(token.name, token.limits, token.share);
   }
   return std::shared_ptr<const TokenSet>(std::move(set));
 }

@@ -3,7 +3,7 @@
 // The file is a JSON array of
 //   {"name":"recommender","sha256":"<64 hex digits: the SHA-256 of the token>","role":"write",
 //    "collections":["videos"],"expires":"2027-01-31T00:00:00Z","requests_per_s":500,
-//    "priority":"high","share":2}
+//    "decoded_bytes_per_s":1e7,"work_ms_per_s":500,"priority":"high","share":2}
 // of which name, sha256 and role are needed. A token itself is nowhere but with its client.
 // Whatever is wrong is refused with the pointer to it ("/3/role"), and changes nothing.
 
@@ -39,7 +39,7 @@ struct Token {
   Role role = Role::kRead;
   std::vector<std::string> collections;  ///< that it reaches; empty: all, and the whole database
   int64_t expires_ms = 0;                ///< since 1970, from then on it is none; 0: never
-  double requests_per_s = 0;             ///< 0: no limit
+  admission::TenantLimits limits;        ///< of what it may have a second
   /// Of its requests, and the most that they may ask for; unset: as the route has it, at most
   /// normal where a request asks for another.
   std::optional<Priority> priority;

@@ -28,6 +28,8 @@ constexpr std::array<Text, admission::kReasons> kTexts = {{
     {503, "timeout", "the request can't be answered within its timeout"},
     {503, "overloaded", "the request has waited too long"},
     {429, "rate_limited", "this client asks more often than it may (requests_per_s)"},
+    {429, "rate_limited", "this client sends more than it may (decoded_bytes_per_s)"},
+    {429, "rate_limited", "this client causes more work than it may (work_ms_per_s)"},
 }};
 
 std::array<std::string, admission::kReasons> MakeBodies() {

@@ -7,8 +7,8 @@
 
 namespace seendb::http {
 
-/// Makes `*response`, which is clear, the answer to a refusal: 429 to a tenant that asks too often,
-/// otherwise 503; with Retry-After in seconds and SeenDB-Retry-After-Ms.
+/// Makes `*response`, which is clear, the answer to a refusal: 429 to a tenant beyond a limit of
+/// its own, otherwise 503; with Retry-After in seconds and SeenDB-Retry-After-Ms.
 void WriteRefusal(const admission::Verdict& verdict, Response* response);
 
 }  // namespace seendb::http

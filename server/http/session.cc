@@ -217,6 +217,7 @@ bool Session::BodyMoved() {
     return true;
   }
   if (!body_complete_) return false;
+  if (plan_.ticket.tenant != nullptr) plan_.ticket.tenant->AddBytes(body_.size(), Clock::now());
   BodyDone();
   return true;
 }
@@ -351,7 +352,9 @@ void Session::ChargeTenant(size_t bytes) {
   const double by_bytes =
       static_cast<double>(bytes) / static_cast<double>(shared_->limits.body_bytes);
   const double by_work = std::chrono::duration<double>(work) / kWorkOfTurn;
-  plan_.ticket.tenant->Charge(std::max(by_bytes, by_work), Clock::now());
+  const Clock::time_point now = Clock::now();
+  plan_.ticket.tenant->Charge(std::max(by_bytes, by_work), now);
+  plan_.ticket.tenant->AddBytes(bytes, now);
 }
 
 /// Whether too much is unread for one more answer that may be large. Of a small body none is.

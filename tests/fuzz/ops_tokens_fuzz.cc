@@ -23,7 +23,9 @@ void CheckEntry(const Json& entry, const Token& token) {
   const Json collections = entry.value("collections", Json::array());
   Check(collections == Json(token.collections));
   Check(entry.contains("collections") == !token.collections.empty());
-  Check(entry.value("requests_per_s", 0.0) == token.requests_per_s);
+  Check(entry.value("requests_per_s", 0.0) == token.limits.requests_per_s);
+  Check(entry.value("decoded_bytes_per_s", 0.0) == token.limits.decoded_bytes_per_s);
+  Check(entry.value("work_ms_per_s", 0.0) == token.limits.work_ms_per_s);
   Check(entry.value("share", 1.0) == token.share && token.share > 0);
   const Json expires = entry.value("expires", Json(0));
   Check(expires.is_string()

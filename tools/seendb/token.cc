@@ -30,7 +30,8 @@ struct NewFlags {
   std::string file, name, role, expires, priority;
   std::vector<std::string> collections;
   int64_t days = 0;
-  double requests_per_s = 0, share = 0;
+  admission::TenantLimits limits;
+  double share = 0;
 };
 
 std::string MomentText(int64_t at_ms) { return DateText(at_ms, 'T') + "Z"; }
@@ -54,6 +55,17 @@ Result<std::string> ExpiryOf(const NewFlags& flags) {
   return flags.expires;
 }
 
+/// The limits that there are, as the file names them.
+template <typename AnyJson>
+void AddLimits(const admission::TenantLimits& limits, AnyJson* to) {
+  const auto add = [to](const char* name, double value) {
+    if (value > 0) (*to)[name] = value;
+  };
+  add("requests_per_s", limits.requests_per_s);
+  add("decoded_bytes_per_s", limits.decoded_bytes_per_s);
+  add("work_ms_per_s", limits.work_ms_per_s);
+}
+
 Status RunNew(const Session& session, const NewFlags& flags) {
   const Result<std::string> expires = ExpiryOf(flags);
   if (!expires.ok()) return expires.status();
@@ -63,7 +75,7 @@ Status RunNew(const Session& session, const NewFlags& flags) {
       {"name", flags.name}, {"sha256", files::DigestOf(*token)}, {"role", flags.role}};
   if (!flags.collections.empty()) entry["collections"] = flags.collections;
   if (!expires->empty()) entry["expires"] = *expires;
-  if (flags.requests_per_s != 0) entry["requests_per_s"] = flags.requests_per_s;
+  AddLimits(flags.limits, &entry);
   if (!flags.priority.empty()) entry["priority"] = flags.priority;
   if (flags.share != 0) entry["share"] = flags.share;
   if (Status added = files::AddToken(flags.file, entry); !added.ok()) return added;
@@ -86,7 +98,11 @@ Status RunNew(const Session& session, const NewFlags& flags) {
 std::string LimitsText(const Token& token) {
   std::string text;
   const auto add = [&text](const std::string& one) { text += (text.empty() ? "" : ", ") + one; };
-  if (token.requests_per_s > 0) add(FormatRate(token.requests_per_s) + " requests");
+  if (token.limits.requests_per_s > 0) add(FormatRate(token.limits.requests_per_s) + " requests");
+  if (token.limits.decoded_bytes_per_s > 0) {
+    add(FormatBytes(static_cast<uint64_t>(token.limits.decoded_bytes_per_s)) + "/s");
+  }
+  if (token.limits.work_ms_per_s > 0) add(FormatRate(token.limits.work_ms_per_s) + " ms of work");
   if (token.priority) {
     add("priority " + std::string(admission::kPriorityNames[static_cast<size_t>(*token.priority)]));
   }
@@ -122,7 +138,7 @@ Json JsonOf(const Token& token, int64_t now_ms) {
                {"sha256_begins", files::HexOf(token.digest).substr(0, kDigestShown)}};
   if (!token.collections.empty()) json["collections"] = token.collections;
   if (token.expires_ms != 0) json["expires"] = MomentText(token.expires_ms);
-  if (token.requests_per_s > 0) json["requests_per_s"] = token.requests_per_s;
+  AddLimits(token.limits, &json);
   if (token.priority) {
     json["priority"] = admission::kPriorityNames[static_cast<size_t>(*token.priority)];
   }
@@ -177,7 +193,17 @@ void AddNew(Command group, Session& session) {
   command.Add("--expires", flags->expires, "It expires then: a date and time with its zone")
       .TypeName("TIME")
       .NotEmpty();
-  command.Add("--requests-per-s", flags->requests_per_s, "The most requests a second")
+  command.Add("--requests-per-s", flags->limits.requests_per_s, "The most requests a second")
+      .TypeName("N")
+      .Between(1e-9, 1e9);
+  command
+      .Add("--decoded-bytes-per-s", flags->limits.decoded_bytes_per_s,
+           "The most bytes of bodies a second, decompressed")
+      .TypeName("N")
+      .Between(1e-9, 1e12);
+  command
+      .Add("--work-ms-per-s", flags->limits.work_ms_per_s,
+           "The most work a second: 500 is half a thread of the server")
       .TypeName("N")
       .Between(1e-9, 1e9);
   command.Add("--priority", flags->priority, "Of its requests under overload, at most")

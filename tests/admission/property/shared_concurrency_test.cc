@@ -17,15 +17,15 @@ using std::chrono::seconds;
 
 TEST(SharedConcurrencyTest, ThreadsTogetherAskNoMoreThanTheRate) {
   Tenants tenants;
-  Tenant* const tenant = tenants.Named("a", 1'000, 1);
+  Tenant* const tenant = tenants.Named("a", {.requests_per_s = 1'000}, 1);
   std::atomic<int> taken{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 2'000; ++i) {
         Duration wait{0};
-        if (tenant->TakeTurn(Time(seconds(5)), &wait)) ++taken;
-        tenant->AddWork(milliseconds(1));
+        if (tenant->Admit(Time(seconds(5)), &wait) == Reason::kNone) ++taken;
+        tenant->AddWork(milliseconds(1), Time(seconds(5)));
       }
     });
   }

@@ -202,7 +202,7 @@ TEST_F(LaneTest, WhatIsRemovedLeavesNothingBehind) {
 }
 
 TEST_F(LaneTest, ATenantThatAsksTooOftenIsToldWhenToComeAgain) {
-  Tenant* const tenant = admission_.tenants().Named("a", 2, 1);
+  Tenant* const tenant = admission_.tenants().Named("a", {.requests_per_s = 2}, 1);
   for (int i = 0; i < 2; ++i) {
     Entry* const entry = New();
     entry->ticket.tenant = tenant;

@@ -16,13 +16,14 @@ Time At(int64_t ms) { return Time(seconds(1'000) + milliseconds(ms)); }
 
 int Taken(Tenant* tenant, int asked, Time now) {
   int taken = 0;
-  for (Duration wait{0}; asked > 0; --asked) taken += tenant->TakeTurn(now, &wait) ? 1 : 0;
+  for (Duration wait{0}; asked > 0; --asked)
+    taken += tenant->Admit(now, &wait) == Reason::kNone ? 1 : 0;
   return taken;
 }
 
 TEST(TenantTest, MayAskForASecondsWorthAtOnceThenAtItsRate) {
   Tenant tenant("a", 1);
-  tenant.Set(50, 1);
+  tenant.Set({.requests_per_s = 50}, 1);
   EXPECT_EQ(Taken(&tenant, 200, At(0)), 50);
   EXPECT_EQ(Taken(&tenant, 200, At(100)), 5);
   EXPECT_EQ(Taken(&tenant, 200, At(10'000)), 50);
@@ -30,17 +31,17 @@ TEST(TenantTest, MayAskForASecondsWorthAtOnceThenAtItsRate) {
 
 TEST(TenantTest, SaysWhenItMayAskAgain) {
   Tenant tenant("a", 1);
-  tenant.Set(10, 1);
+  tenant.Set({.requests_per_s = 10}, 1);
   ASSERT_EQ(Taken(&tenant, 11, At(0)), 10);
   Duration wait{0};
-  ASSERT_FALSE(tenant.TakeTurn(At(30), &wait));
+  ASSERT_EQ(tenant.Admit(At(30), &wait), Reason::kRate);
   EXPECT_EQ(wait, milliseconds(70));
-  EXPECT_TRUE(tenant.TakeTurn(At(100), &wait));
+  EXPECT_EQ(tenant.Admit(At(100), &wait), Reason::kNone);
 }
 
 TEST(TenantTest, LessThanOneASecondIsARateToo) {
   Tenant tenant("a", 1);
-  tenant.Set(.1, 1);
+  tenant.Set({.requests_per_s = .1}, 1);
   EXPECT_EQ(Taken(&tenant, 5, At(0)), 1);
   EXPECT_EQ(Taken(&tenant, 5, At(9'000)), 0);
   EXPECT_EQ(Taken(&tenant, 5, At(10'000)), 1);
@@ -48,31 +49,59 @@ TEST(TenantTest, LessThanOneASecondIsARateToo) {
 
 TEST(TenantTest, WhatItHadWithoutAskingItWaitsFor) {
   Tenant tenant("a", 1);
-  tenant.Set(2, 1);
+  tenant.Set({.requests_per_s = 2}, 1);
   tenant.Charge(20, At(0));
   EXPECT_EQ(Taken(&tenant, 5, At(0)), 0);
   Duration wait{0};
-  ASSERT_FALSE(tenant.TakeTurn(At(1'000), &wait));
+  ASSERT_EQ(tenant.Admit(At(1'000), &wait), Reason::kRate);
   EXPECT_EQ(wait, milliseconds(8'500));
   EXPECT_EQ(Taken(&tenant, 5, At(10'000)), 2);
 }
 
 TEST(TenantTest, PartsOfTurnsCountTogether) {
   Tenant tenant("a", 1);
-  tenant.Set(10, 1);
+  tenant.Set({.requests_per_s = 10}, 1);
   for (int i = 0; i < 50; ++i) tenant.Charge(0.1, At(0));
   EXPECT_EQ(Taken(&tenant, 20, At(0)), 5);
 }
 
 TEST(TenantTest, OwesAQuarterOfAnHourAtTheMost) {
   Tenant tenant("a", 1);
-  tenant.Set(0.001, 1);
+  tenant.Set({.requests_per_s = 0.001}, 1);
   for (int i = 0; i < 3; ++i) tenant.Charge(1e300, At(0));
   Duration wait{0};
-  EXPECT_TRUE(tenant.TakeTurn(At(900'000), &wait));
-  tenant.Set(0, 1);
+  EXPECT_EQ(tenant.Admit(At(900'000), &wait), Reason::kNone);
+  tenant.Set({.requests_per_s = 0}, 1);
   tenant.Charge(1e300, At(2'000'000));
-  EXPECT_TRUE(tenant.TakeTurn(At(2'000'000), &wait)) << "without a rate nothing is owed";
+  EXPECT_EQ(tenant.Admit(At(2'000'000), &wait), Reason::kNone) << "without a rate nothing is owed";
+}
+
+TEST(TenantTest, BytesAreKnownAfterwardsAndWaitedForThen) {
+  Tenant tenant("a", 1);
+  tenant.Set({.decoded_bytes_per_s = 1'000}, 1);
+  EXPECT_EQ(Taken(&tenant, 100, At(0)), 100) << "of requests there is no limit";
+  tenant.AddBytes(1'000, At(0));
+  Duration wait{0};
+  EXPECT_EQ(tenant.Admit(At(0), &wait), Reason::kNone) << "a second's worth at once";
+  tenant.AddBytes(4'000, At(0));
+  ASSERT_EQ(tenant.Admit(At(0), &wait), Reason::kRateOfBytes);
+  EXPECT_EQ(wait, seconds(4));
+  EXPECT_EQ(tenant.Admit(At(4'000), &wait), Reason::kNone);
+  tenant.AddBytes(size_t{1} << 60, At(4'000));
+  ASSERT_EQ(tenant.Admit(At(4'000), &wait), Reason::kRateOfBytes);
+  EXPECT_EQ(wait, seconds(899));
+}
+
+TEST(TenantTest, WorkIsLimitedByItself) {
+  Tenant tenant("a", 1);
+  tenant.Set({.requests_per_s = 5, .work_ms_per_s = 100}, 1);
+  tenant.AddWork(milliseconds(300), At(0));
+  Duration wait{0};
+  ASSERT_EQ(tenant.Admit(At(0), &wait), Reason::kRateOfWork);
+  EXPECT_EQ(wait, seconds(2));
+  EXPECT_EQ(Taken(&tenant, 10, At(2'000)), 5) << "what was refused took no turn";
+  tenant.Set({}, 1);
+  EXPECT_EQ(Taken(&tenant, 10, At(0)), 10);
 }
 
 TEST(TenantTest, WithoutARateItMayAlways) {
@@ -82,16 +111,16 @@ TEST(TenantTest, WithoutARateItMayAlways) {
 
 TEST(TenantsTest, AReloadKeepsTheAccountAndWhatWasUsed) {
   Tenants tenants;
-  Tenant* const first = tenants.Named("a", 5, 1);
+  Tenant* const first = tenants.Named("a", {.requests_per_s = 5}, 1);
   EXPECT_EQ(Taken(first, 10, At(0)), 5);
-  first->AddWork(seconds(2));
-  Tenant* const again = tenants.Named("a", 5, 3);
+  first->AddWork(seconds(2), At(0));
+  Tenant* const again = tenants.Named("a", {.requests_per_s = 5}, 3);
   EXPECT_EQ(again, first);
   EXPECT_EQ(again->weight(), 3);
   EXPECT_EQ(Taken(again, 10, At(0)), 0);
   ASSERT_EQ(tenants.Work().size(), 1u);
   EXPECT_EQ(tenants.Work()[0], (std::pair<std::string, Duration>("a", seconds(2))));
-  EXPECT_NE(tenants.Named("b", 0, 1)->key(), first->key());
+  EXPECT_NE(tenants.Named("b", {.requests_per_s = 0}, 1)->key(), first->key());
 }
 
 TEST(TenantSharesTest, ASharesGoesByTheWeightsOfThoseWhoAsk) {

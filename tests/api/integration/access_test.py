@@ -1,6 +1,7 @@
 """Who may do what: every route of the OpenAPI document against every kind of caller, collections,
 listeners of their own, tokens that change, and what is in the log."""
 
+import gzip
 import hashlib
 import http.client
 import json
@@ -331,6 +332,37 @@ class AccessTest(unittest.TestCase):
             for _ in range(100):
                 self.assertEqual(server.get("/collections", bearer("wrong")).status, 401)
 
+    def test_quotas_of_bytes_and_of_work(self):
+        self.write([entry("bytes", "write", decoded_bytes_per_s=10_000),
+                    entry("work", "write", work_ms_per_s=0.001), entry("free", "write")])
+        rows = b"".join(b'{"user":"u%d","item":"i%d"}\n' % (i % 7, i) for i in range(4_000))
+        plays = {"events": [{"user": "u", "item": "i%d" % i} for i in range(2_500)]}
+        lines = {"Content-Type": "application/x-ndjson"}
+        with self.start() as server:
+            def refused(token, said):
+                answer = server.post("/plays", {"events": []}, bearer(token))
+                self.assertEqual((answer.status, answer.error["code"]), (429, "rate_limited"))
+                self.assertIn(said, answer.error["message"])
+                self.assertGreater(int(answer.headers["seendb-retry-after-ms"]), 0)
+                return int(answer.headers["retry-after"])
+            packed = dict(lines, **bearer("bytes-token"), **{"Content-Encoding": "gzip"})
+            answer = server.post("/plays", gzip.compress(rows), packed)  # flows, and is charged
+            self.assertEqual((answer.status, answer.json["accepted"]), (200, 4_000))
+            # Its 100 kB and more, decoded, last for ten seconds and more, less the one at once.
+            self.assertGreater(refused("bytes-token", "decoded_bytes_per_s"), 1)
+            self.assertEqual(server.post("/plays", plays, bearer("work-token")).status, 200)
+            refused("work-token", "work_ms_per_s")
+            self.assertEqual(server.post("/plays", plays, bearer("free-token")).status, 200)
+            text = server.get("/metrics", bearer("free-token")).body.decode()
+            for reason in ("rate_of_bytes", "rate_of_work"):
+                self.assertRegex(text, r'seendb_refused_total\{reason="%s".*\} 1\n' % reason)
+            # Whole bodies count likewise.
+            self.write([entry("bytes2", "write", decoded_bytes_per_s=1_000)])
+            server.process.send_signal(signal.SIGHUP)
+            whole = lambda: server.post("/plays", plays, bearer("bytes2-token")).status
+            eventually(lambda: whole() == 200)
+            refused("bytes2-token", "decoded_bytes_per_s")
+
     def test_files_that_are_refused_at_the_start(self):
         cases = [
             ([dict(entry("a", "read"), role="owner")], 0o600, "/0/role"),
@@ -339,6 +371,7 @@ class AccessTest(unittest.TestCase):
             ([entry("a", "read", expires="2030-01-01T00:00:00")], 0o600, "/0/expires"),
             ([dict(entry("a", "read"), colections=[])], 0o600, "/0/colections"),
             ([entry("a", "read", requests_per_s=0)], 0o600, "/0/requests_per_s"),
+            ([entry("a", "read", decoded_bytes_per_s="1M")], 0o600, "/0/decoded_bytes_per_s"),
             ([entry("a", "read", priority="urgent")], 0o600, "/0/priority"),
             ([entry("a", "read", share=-1)], 0o600, "/0/share"),
             ([entry("a", "read", collections=[])], 0o600, "/0/collections"),

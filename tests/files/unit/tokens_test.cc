@@ -34,20 +34,23 @@ TEST(Tokens, AreFoundByTheirSecretAlone) {
 TEST(Tokens, WhatAnEntrySays) {
   const auto read = ReadTokens(
       "[" +
-      Entry("a", kAbc,
-            R"(,"collections":["x","y"],"requests_per_s":0.5,"priority":"low","share":3)") +
+      Entry(
+          "a", kAbc,
+          R"(,"collections":["x","y"],"requests_per_s":0.5,"decoded_bytes_per_s":1e6,"work_ms_per_s":250,"priority":"low","share":3)") +
       "," + Entry("b", std::string(64, 'F')) + "]");
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   const Token& first = (*read)->tokens[0];
   EXPECT_TRUE(first.Reaches("x"));
   EXPECT_TRUE(first.Reaches("y"));
   EXPECT_FALSE(first.Reaches("z"));
-  EXPECT_EQ(first.requests_per_s, 0.5);
+  EXPECT_EQ(first.limits.requests_per_s, 0.5);
+  EXPECT_EQ(first.limits.decoded_bytes_per_s, 1e6);
+  EXPECT_EQ(first.limits.work_ms_per_s, 250);
   EXPECT_EQ(first.priority, Priority::kLow);
   EXPECT_EQ(first.share, 3);
   const Token& second = (*read)->tokens[1];
   EXPECT_TRUE(second.Reaches("z"));
-  EXPECT_EQ(second.requests_per_s, 0);
+  EXPECT_EQ(second.limits.requests_per_s, 0);
   EXPECT_FALSE(second.priority);
   EXPECT_EQ(second.share, 1);
 }
@@ -106,6 +109,8 @@ TEST(Tokens, WhatIsWrongIsNamed) {
       {"[" + Entry("a", kAbc, R"(,"collections":"x")") + "]", "/0/collections"},
       {"[" + Entry("a", kAbc, R"(,"collections":["x","?"])") + "]", "/0/collections/1"},
       {"[" + Entry("a", kAbc, R"(,"requests_per_s":"5")") + "]", "/0/requests_per_s"},
+      {"[" + Entry("a", kAbc, R"(,"decoded_bytes_per_s":0)") + "]", "/0/decoded_bytes_per_s"},
+      {"[" + Entry("a", kAbc, R"(,"work_ms_per_s":-1)") + "]", "/0/work_ms_per_s"},
       {"[" + Entry("a", kAbc, R"(,"priority":1)") + "]", "/0/priority"},
       {"[" + Entry("a", kAbc, R"(,"share":1e9)") + "]", "/0/share"},
       {R"([{"name":"a","sha256":")" + std::string(kAbc) + R"(","role":"root"}])", "/0/role"},

@@ -100,7 +100,7 @@ TEST_F(ListenerOverloadTest, ClientsThatAreGoneCostNothing) {
 
 TEST_F(ListenerOverloadTest, ABodyThatIsRefusedIsDroppedAndTheConnectionStays) {
   Start({}, 1);
-  service_.limited.Set(0.01, 1);
+  service_.limited.Set({.requests_per_s = 0.01}, 1);
   Peer peer = Connect();
   peer.Send(Get("/limited"));
   EXPECT_NE(peer.ReadUntil("/limited:").find("200 OK"), std::string::npos);
@@ -117,7 +117,7 @@ TEST_F(ListenerOverloadTest, ABodyThatIsRefusedIsDroppedAndTheConnectionStays) {
 
 TEST_F(ListenerOverloadTest, ABodyOfUnknownLengthThatIsRefusedClosesTheConnection) {
   Start({}, 1);
-  service_.limited.Set(0.01, 1);
+  service_.limited.Set({.requests_per_s = 0.01}, 1);
   Peer peer = Connect();
   peer.Send(Get("/limited"));
   EXPECT_NE(peer.ReadUntil("/limited:").find("200 OK"), std::string::npos);

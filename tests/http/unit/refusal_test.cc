@@ -26,7 +26,7 @@ TEST(RefusalTest, EveryReasonHasAnAnswer) {
     const auto reason = static_cast<Reason>(i);
     Response response;
     WriteRefusal(Verdict{reason, {}}, &response);
-    EXPECT_EQ(response.status, reason == Reason::kRate ? 429u : 503u);
+    EXPECT_EQ(response.status, reason >= Reason::kRate ? 429u : 503u);
     EXPECT_FALSE(response.error_code.empty());
     EXPECT_GE(response.retry_after_s, 1) << "never at once";
   }

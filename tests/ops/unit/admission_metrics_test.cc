@@ -47,7 +47,7 @@ TEST(AdmissionMetricsTest, TellTheLoadTheQueueAndWhatWasRefused) {
 
 TEST(AdmissionMetricsTest, EachTokenHasItsAccount) {
   admission::Admission admission;
-  admission.tenants().Named("a", 0, 1)->AddWork(std::chrono::milliseconds(1'500));
+  admission.tenants().Named("a", {}, 1)->AddWork(std::chrono::milliseconds(1'500), {});
   auto families = Collect(admission, admission::Time());
   const auto& metric = families["seendb_tenant_work_seconds_total"].metric.at(0);
   EXPECT_EQ(metric.label.at(0).value, "a");

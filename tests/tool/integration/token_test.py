@@ -28,7 +28,8 @@ class TokenTest(ToolCase):
 
     def test_a_new_token_is_shown_once_and_kept_nowhere(self):
         made = self.new("page", "write", "--collections", "video", "article", "--requests-per-s",
-                        "500", "--priority", "low", "--share", "2", "--expires",
+                        "500", "--decoded-bytes-per-s", "1e6", "--work-ms-per-s", "250",
+                        "--priority", "low", "--share", "2", "--expires",
                         "2999-01-31T00:00:00+08:00")
         self.assertEqual(made.code, OK, made)
         self.assertRegex(made.out, r"\A[A-Za-z0-9_-]{43}\n\Z")
@@ -39,7 +40,8 @@ class TokenTest(ToolCase):
         self.assertEqual(self.entries(), [{
             "name": "page", "sha256": hashlib.sha256(token.encode()).hexdigest(), "role": "write",
             "collections": ["video", "article"], "expires": "2999-01-31T00:00:00+08:00",
-            "requests_per_s": 500.0, "priority": "low", "share": 2.0}])
+            "requests_per_s": 500.0, "decoded_bytes_per_s": 1e6, "work_ms_per_s": 250.0,
+            "priority": "low", "share": 2.0}])
         report = self.new("other", "read", "--days", "30", "--json")
         self.assertEqual((report.code, report.err), (OK, ""))
         self.assertEqual(self.entries()[1]["sha256"],
@@ -53,7 +55,8 @@ class TokenTest(ToolCase):
         self.new("page", "write", "--collections", "video", "--days", "30")
         self.new("operator", "admin")
         entries = self.entries() + [{"name": "old", "sha256": "ab" * 32, "role": "read",
-                                     "expires": "2020-01-01T00:00:00Z", "requests_per_s": 0.5}]
+                                     "expires": "2020-01-01T00:00:00Z", "requests_per_s": 0.5,
+                                     "decoded_bytes_per_s": 1 << 20, "work_ms_per_s": 50}]
         with open(self.file, "w", encoding="utf-8") as file:
             json.dump(entries, file)
         text = run("token", "list", "--file", self.file).out
@@ -63,7 +66,7 @@ class TokenTest(ToolCase):
         self.assertEqual(rows[1][:3] + rows[1][4:6], ["page", "write", "video", "valid", "none"])
         self.assertEqual(rows[2][:6], ["operator", "admin", "all", "never", "valid", "none"])
         self.assertEqual(rows[3], ["old", "read", "all", "2020-01-01 00:00:00", "expired",
-                                   "0.5/s requests", "abababab"])
+                                   "0.5/s requests, 1.0 MiB/s, 50/s ms of work", "abababab"])
         report = run("token", "list", "--file", self.file, "--json")
         self.assertEqual([(one["name"], one["expired"]) for one in report.json["tokens"]],
                          [("page", False), ("operator", False), ("old", True)])
