@@ -13,6 +13,7 @@
 #include "http/tls.h"
 #include "ingest/kafka.h"
 #include "membership/node.h"
+#include "ops/audit_file.h"
 #include "ops/checkpoints.h"
 #include "ops/exit_codes.h"
 #include "ops/secret_files.h"
@@ -35,6 +36,12 @@ Status CheckTokens(const ops::Config& config) {
   return read.ok() ? read : Status(read.code(), std::string(read.message()), "/tokens_file");
 }
 
+Status CheckAudit(const ops::Config& config) {
+  if (!config.audit) return {};
+  const Status file = ops::CheckAuditFile(config.audit->file);
+  return file.ok() ? file : Status(file.code(), std::string(file.message()), "/audit/file");
+}
+
 /// The database's folder, or what it is to be made in, as far as that is there.
 Status CheckFolder(const std::string& db) {
   std::error_code error;
@@ -54,6 +61,7 @@ Status FirstFault(const ops::Config& config) {
   if (status.ok()) status = ops::CheckSecretFiles(config);
   if (status.ok()) status = CheckCertificate(config);
   if (status.ok()) status = CheckTokens(config);
+  if (status.ok()) status = CheckAudit(config);
   if (status.ok()) status = CheckFolder(config.db);
   if (status.ok() && !config.checkpoints.empty()) {
     status = ops::CheckCheckpoints(config.checkpoints, config.db);

@@ -7,7 +7,8 @@
 namespace seendb {
 
 /// Says whether a server would take the settings, on stdout or stderr; the exit code. Certificates,
-/// keys and tokens are read, and the folder is looked at; nothing is made, and no host is asked.
+/// keys and tokens are read, the folder and the file of the audit are looked at; nothing is made,
+/// and no host is asked.
 int CheckConfig(const ops::Config& config);
 
 }  // namespace seendb

@@ -2,7 +2,6 @@
 // behind it; then one line on stdout says where it listens. SIGTERM or SIGINT: no new requests,
 // those in flight are finished, everything is synced, exit 0.
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -24,6 +23,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "api/audit.h"
 #include "api/service.h"
 #include "check_config.h"
 #include "cluster_metrics.h"
@@ -65,10 +65,6 @@ constexpr std::chrono::seconds kWatchEvery{5};
 constexpr std::chrono::seconds kHeldMost{10};
 /// How often the users that /metrics tells of are inspected, and the state that /readyz tells.
 constexpr std::chrono::seconds kSampleEvery{1};
-
-size_t ThreadsOf(const ops::Config& config) {
-  return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
-}
 
 /// The process: one of these, run once.
 class App {
@@ -130,7 +126,7 @@ class App {
       return ops::kExitUsage;
     }
     if (node_) RouteThroughCluster();
-    if (!secrets_.Load()) return ops::kExitUsage;
+    if (!secrets_.Load() || !api::OpenAudit(config_.audit, &context_)) return ops::kExitUsage;
     if (!OpenDoors()) return ops::kExitFailure;
     if (!context_.exposed.empty()) {
       Log(LogLevel::kWarn, "exposed", {{"problem", context_.exposed}});
@@ -254,6 +250,7 @@ class App {
       if (ec) return;
       secrets_.Renew(/*all=*/true);
       load_watch_.Reload();
+      if (context_.audit) context_.audit->Reopen();
       RenewOnHangup();
     });
   }

@@ -52,6 +52,7 @@ struct ClusterView {
   std::function<Status(uint32_t partition)> begin_empty = {};
 };
 
+class Audit;
 class Router;
 
 /// Parts shared by all handlers; everything pointed to is borrowed. Threads: any.
@@ -94,6 +95,7 @@ struct Context {
       std::string_view()};               ///< which hosts and pages may ask. Set before serving
   FailedTokens failed_tokens;            ///< wrong tokens, by address
   AccessCheck access;                    ///< who may do what
+  std::shared_ptr<Audit> audit;          ///< null: there is none. Set before serving
   bool admin_apart = false;              ///< Door::kAdmin is open. Set before serving
   std::string exposed;                   ///< who may reach it and should not. Set before serving
   bool compress_filter = false;          ///< answers of filters too. Set before serving

@@ -1,7 +1,5 @@
 #include "api/request_log.h"
 
-#include <array>
-#include <cstdio>
 #include <random>
 
 #include <nlohmann/json.hpp>
@@ -110,11 +108,7 @@ void RequestLog::Write(ops::LogLevel level, std::string_view event,
   if (user == 0 && route != nullptr && NamesUserInPath(*route)) {
     if (!outcome.plan.arguments.empty()) user = TagOf(IdRef(outcome.plan.arguments.front()));
   }
-  if (user != 0) {
-    std::array<char, 17> digits{};
-    std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(user));
-    fields["user"] = digits.data();
-  }
+  if (user != 0) fields["user"] = ops::HashText(user);
   ops::Log(level, event, fields);
 }
 

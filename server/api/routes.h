@@ -41,11 +41,20 @@ enum class Spread : uint8_t {
   kPolicy,   ///< the records of what the cluster is have it
 };
 
+/// Which lines a call of a route has in the audit (api/audit.h).
+enum class Audited : uint8_t {
+  kUnsaid,  ///< of no route: each says one of the others
+  kNo,      ///< none: it tells nothing of a person's history, and changes no rule
+  kRead,    ///< one, before anything is answered
+  kChange,  ///< one before anything is done, and one with the status of the answer
+};
+
 /// One route. Every path also exists under /v1.
 struct Route {
   http::Method method;
   std::string_view path;  ///< "/users/{user}/history/{item}": parts in braces vary
   RouteClass route_class;
+  Audited audited = Audited::kUnsaid;
   /// Answers a whole request.
   void (*handle)(Call& call);
   /// Takes a body of NDJSON; null where there is none. Answers errors by `*refusal`.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "admission/priority.h"
+#include "api/audit.h"
 #include "api/json_read.h"
 #include "api/media_type.h"
 #include "api/router.h"
@@ -71,11 +72,16 @@ void LimitFailures(Context& context, const http::RequestHead& head, http::Error*
   refusal->retry_after_s = wait_s;
 }
 
+/// Whether another node of the cluster passes the request on, whose caller is not this node's.
+bool IsPassedOn(const Context& context, const http::RequestHead& head) {
+  return context.cluster && (head.routing.hop || head.routing.failover);
+}
+
 /// False when who asks may not; otherwise the plan notes who it is.
 bool CheckAccess(Context& context, const http::RequestHead& head, const Route& route,
                  http::Plan* plan) {
   if (route.route_class == RouteClass::kOpen) return true;
-  const bool passed_on = context.cluster && (head.routing.hop || head.routing.failover);
+  const bool passed_on = IsPassedOn(context, head);
   if (route.route_class == RouteClass::kPeer || passed_on) {
     if (context.cluster && context.cluster->is_secret(BearerToken(head.authorization))) {
       if (passed_on) plan->caller = CallerFromHeader(head.routing.caller);
@@ -217,9 +223,8 @@ bool CheckPhase(const Context& context, const Route& route, http::Plan* plan) {
 
 /// Has a stream end with the rights of its token. What another node passed on, that one watches.
 void WatchToken(const Context& context, const http::RequestHead& head, http::Plan* plan) {
-  const bool passed_on = context.cluster && (head.routing.hop || head.routing.failover);
   Caller caller = CallerOf(*plan);
-  if (caller == nullptr || passed_on) return;
+  if (caller == nullptr || IsPassedOn(context, head)) return;
   const bool by_name = head.authorization.empty() && head.connection != nullptr &&
                        head.connection->certificate_name == caller->name;
   plan->stream = std::make_unique<TokenWatch>(&context.access, std::move(caller), by_name,
@@ -270,6 +275,9 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
     if (router != nullptr) plan.stream = router->Stream(head, plan, &status);
     if (status.ok() && !plan.stream) plan.stream = route.stream(context_, plan, &status);
   }
+  if (status.ok() && context_.audit && !IsPassedOn(context_, head)) {
+    context_.audit->Begin(head, route, &plan);
+  }
   if (status.ok() && plan.stream) WatchToken(context_, head, &plan);
   if (!status.ok()) Refuse(ToHttpError(status), &plan);
   return plan;
@@ -277,6 +285,7 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
 
 void ApiService::Handle(const http::Plan& plan, const http::Request& request,
                         http::Response* response) {
+  if (context_.audit && !context_.audit->Admit(plan, request, response)) return;
   Call call{context_, plan, request, *response};
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
   if (context_.router != nullptr && route.spread != Spread::kNode) {
@@ -289,6 +298,7 @@ void ApiService::Done(const http::Outcome& outcome) {
   context_.metrics->CountRequest(outcome.plan.route, outcome.status, outcome.took);
   if (!outcome.error_code.empty()) context_.metrics->CountRefused(outcome.error_code);
   context_.requests.Note(outcome);
+  if (context_.audit) context_.audit->Done(outcome);
 }
 
 void ApiService::EngineOpening(Engine* engine) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/audit.h"
 #include "api/openapi.h"
 #include "api/routes.h"
 
@@ -41,6 +42,7 @@ void HandleMetrics(Call& call) {
   snapshot.unsafe_integers = call.context.unsafe_integers.total();
   snapshot.access_lines = call.context.requests.written();
   snapshot.access_lines_left_out = call.context.requests.left_out();
+  if (const Audit* const audit = call.context.audit.get()) snapshot.audit = audit->Counts();
   Engine* const engine = call.context.engine.load(std::memory_order_acquire);
   if (engine != nullptr) {
     snapshot.engine_open = true;
@@ -86,6 +88,7 @@ void HandleReady(Call& call) {
   }
   Readiness::State state = context.readiness.Latest();
   if (!context.exposed.empty()) state.problems.push_back(context.exposed);
+  if (context.audit) context.audit->AddProblem(&state.problems);
   const nlohmann::ordered_json ready = {
       {"status", "ready"},
       {"degraded", state.degraded},

@@ -15,7 +15,7 @@ enum class Executor : uint8_t {
   kInline,  ///< the connection's own I/O thread: short, never waiting for a disk
   kEngine,  ///< workers for what may wait for a disk
   kSlow,    ///< workers for what may take minutes
-  kProbe,   ///< one worker for what watches the process and takes a while: /metrics alone
+  kProbe,   ///< one worker for what is needed while all others are held: /metrics
 };
 inline constexpr size_t kExecutors = 4;  ///< how many there are
 

@@ -75,6 +75,7 @@ struct Plan {
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded
   std::unique_ptr<BodyStream> stream;                      ///< for kStream
   std::shared_ptr<const void> caller;                      ///< the application's own: who asks
+  std::shared_ptr<void> audit;                             ///< likewise: how it is audited
   /// For the admission layer: class, priority, route and tenant. The connection adds the rest.
   admission::Ticket ticket;
 };

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -166,6 +167,15 @@ Status CheckScheme(const Config& config) {
                                  "/cluster/advertise");
 }
 
+/// With a key of each start the audit could not tell one user from another over two starts.
+Status CheckAuditUsers(const Config& config) {
+  if (config.audit->clear_users || !config.access_log.user_key.empty()) return {};
+  return Status::InvalidArgument(
+      "is missing: the audit hashes users by it; or set audit.users to "
+      "\"clear\"",
+      "/access_log/user_key");
+}
+
 /// The parser repeats what it has read last, which may be a password.
 Status WithoutWhatWasRead(const Status& malformed) {
   const std::string_view message = malformed.message();
@@ -200,6 +210,10 @@ bool Names(const Json& document, const char* section, const char* key) {
 
 }  // namespace
 
+size_t ThreadsOf(const Config& config) {
+  return config.threads > 0 ? config.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
 Keys ConfigKeys(Config* config) {
   const auto clock = [config](const Json& value) {
     if (!value.is_string()) return Status::InvalidArgument("must be a string");
@@ -231,6 +245,7 @@ Keys ConfigKeys(Config* config) {
           {"log_level",
            Setter(level, Written::kText).Showing([config] { return Json(config->log_level); })},
           {"access_log", AccessLog(&config->access_log)},
+          {"audit", SectionOf(&config->audit, AuditKeys, CheckAudit)},
           {"core_dumps", Flag(&config->core_dumps)},
           {"unsafe_integers", OneOf(&config->refuse_unsafe_integers, "count", "refuse")},
           {"compress_filter", Flag(&config->compress_filter)},
@@ -255,6 +270,7 @@ Status ReadSettings(const Json& document, Config* config) {
     status = SettleKafka(config->cluster ? &*config->cluster : nullptr, &*config->kafka);
   }
   if (status.ok() && config->cluster) status = CheckScheme(*config);
+  if (status.ok() && config->audit) status = CheckAuditUsers(*config);
   return status;
 }
 

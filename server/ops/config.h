@@ -16,6 +16,7 @@
 #include "http/limits.h"
 #include "http/tls_files.h"
 #include "ops/access_log_config.h"
+#include "ops/audit_config.h"
 #include "ops/cluster_config.h"
 #include "ops/config_keys.h"
 #include "ops/environment.h"
@@ -47,6 +48,7 @@ struct Config {
   bool compress_filter = false;            ///< answers of filters are compressed where asked
   std::optional<int64_t> manual_clock_ms;  ///< --clock manual:MS
   AccessLogConfig access_log;              ///< "access_log"
+  std::optional<AuditConfig> audit;        ///< "audit"; unset: there is none
   http::Limits limits;                     ///< "limits"
   admission::Settings admission;           ///< "admission"
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
@@ -55,6 +57,9 @@ struct Config {
   bool default_policy = false;             ///< "default_policy" was given; it is in `engine`
   Options engine;                          ///< "engine", and "limits"/"candidates"
 };
+
+/// How many I/O threads a server with these settings has.
+size_t ThreadsOf(const Config& config);
 
 /// Reads a config document over `*config`; what it does not name stays as it is. A line may end
 /// with a comment, "// ...".

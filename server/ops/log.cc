@@ -33,19 +33,22 @@ spdlog::logger& Logger() {
   return *logger;
 }
 
-std::string Timestamp() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-  const std::time_t seconds = static_cast<std::time_t>(ms / 1000);
+}  // namespace
+
+std::string TimeText(int64_t at_ms) {
+  const std::time_t seconds = static_cast<std::time_t>(at_ms / 1000);
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char text[64];
   const size_t length = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
-  std::snprintf(text + length, sizeof(text) - length, ".%03dZ", static_cast<int>(ms % 1000));
+  std::snprintf(text + length, sizeof(text) - length, ".%03dZ", static_cast<int>(at_ms % 1000));
   return text;
 }
 
-}  // namespace
+int64_t MachineTimeMs() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
 
 bool StartLog(std::string_view level) {
   for (const auto& [name, value] : kLevels) {
@@ -63,7 +66,8 @@ bool Logs(LogLevel level) {
 void Log(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields) {
   const auto& [name, value] = kLevels.at(static_cast<size_t>(level));
   if (!Logger().should_log(value)) return;
-  nlohmann::ordered_json line = {{"ts", Timestamp()}, {"level", name}, {"event", event}};
+  nlohmann::ordered_json line = {
+      {"ts", TimeText(MachineTimeMs())}, {"level", name}, {"event", event}};
   for (const auto& [key, field] : fields.items()) line[key] = field;
   const std::string text =
       line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);

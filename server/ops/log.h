@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,6 +19,11 @@ bool StartLog(std::string_view level);
 
 /// Whether lines of this level are written.
 bool Logs(LogLevel level);
+
+/// A time in ms since 1970, as lines have it: "2026-11-20T08:00:00.123Z".
+std::string TimeText(int64_t at_ms);
+/// The machine's clock, in ms since 1970.
+int64_t MachineTimeMs();
 
 /// Writes one line: the event's name and the members of the object `fields`. Threads: any.
 void Log(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields);

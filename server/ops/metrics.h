@@ -82,6 +82,12 @@ struct ClusterCounts {
   std::vector<std::pair<std::string, int64_t>> clocks_ahead_ms;
 };
 
+/// What became of lines of the audit.
+struct AuditCounts {
+  uint64_t lines = 0;     ///< written
+  uint64_t failures = 0;  ///< to write one, or to open the file anew
+};
+
 /// What is asked of others at each scrape.
 struct MetricsSnapshot {
   std::string version, commit;     ///< of the software that runs
@@ -107,6 +113,7 @@ struct MetricsSnapshot {
   std::array<admission::WaitHistogram::Snapshot, http::kExecutors> queue_waits{};  ///< by Executor
   uint64_t unsafe_integers = 0;                          ///< ids: api/unsafe_integers.h
   uint64_t access_lines = 0, access_lines_left_out = 0;  ///< of the setting access_log
+  std::optional<AuditCounts> audit;                      ///< unset: there is no audit
   const admission::Admission* admission = nullptr;       ///< borrowed; null: nothing of it
   std::optional<RouterCounts> router;                    ///< of a node of a cluster
   std::optional<MoveCounts> moves;                       ///< likewise

@@ -96,6 +96,13 @@ void CollectListener(const MetricsSnapshot& s, Writer* out) {
   out->Counter("seendb_access_log_left_out_total",
                "Lines of the access log left out: more than access_log.lines_per_s.",
                s.access_lines_left_out);
+  if (s.audit) {
+    out->Counter("seendb_audit_lines_total", "Lines of the audit.", s.audit->lines);
+    out->Counter(
+        "seendb_audit_failures_total",
+        "Lines of the audit that could not be written, and failures to open its file anew.",
+        s.audit->failures);
+  }
 }
 
 void CollectQueueWaits(const MetricsSnapshot& s, std::vector<MetricFamily>* families) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/siphash.h"
 #include "seendb/id.h"
@@ -16,5 +17,8 @@ namespace seendb::ops {
 
 /// SipHash-2-4 of an id's canonical text. Allocates nothing.
 uint64_t HashUser(const HashKey& key, const IdRef& user) noexcept;
+
+/// A hash as logs have it: 16 hexadecimal digits.
+std::string HashText(uint64_t hash);
 
 }  // namespace seendb::ops

@@ -142,6 +142,14 @@ TEST(MetricsTest, WaitsForWorkersAndTheAccessLog) {
   EXPECT_TRUE(Has(text, "seendb_access_log_left_out_total 5"));
 }
 
+TEST(MetricsTest, LinesOfTheAudit) {
+  MetricsSnapshot snapshot;
+  EXPECT_EQ(Metrics({}).Text(snapshot).find("seendb_audit_"), std::string::npos);
+  snapshot.audit = {.lines = 6, .failures = 7};
+  EXPECT_TRUE(Has(Metrics({}).Text(snapshot), "seendb_audit_lines_total 6"));
+  EXPECT_TRUE(Has(Metrics({}).Text(snapshot), "seendb_audit_failures_total 7"));
+}
+
 TEST(MetricsTest, ReplicasOfACluster) {
   const Metrics metrics({});
   MetricsSnapshot snapshot;

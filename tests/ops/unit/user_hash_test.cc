@@ -34,6 +34,11 @@ TEST(UserHashTest, OneUserHasOneHash) {
   EXPECT_EQ(HashUser(key, IdRef(UINT64_MAX)), SipHash(key, "18446744073709551615"));
 }
 
+TEST(UserHashTest, TextHas16Digits) {
+  EXPECT_EQ(HashText(0x726fdb47dd0e0e31u), "726fdb47dd0e0e31");
+  EXPECT_EQ(HashText(1), "0000000000000001");
+}
+
 TEST(UserHashTest, AKeyIs32HexadecimalDigits) {
   const HashKey key = *ParseHashKey(kKey);
   EXPECT_EQ(key.low, 0x0706050403020100u);
