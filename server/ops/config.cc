@@ -171,8 +171,7 @@ Status CheckScheme(const Config& config) {
 Status CheckAuditUsers(const Config& config) {
   if (config.audit->clear_users || !config.access_log.user_key.empty()) return {};
   return Status::InvalidArgument(
-      "is missing: the audit hashes users by it; or set audit.users to "
-      "\"clear\"",
+      "is missing: the audit hashes users by it; or set audit.users to \"clear\"",
       "/access_log/user_key");
 }
 
