@@ -158,7 +158,7 @@ class App {
     context_.cluster = api::ClusterView{
         .report = [this] { return node_->Report(); },
         .status = [this] { return node_->StatusReport(); },
-        .is_secret = [this](std::string_view shown) { return node_->IsSecret(shown); },
+        .proofs = node_->proofs().get(),
         .why_not_ready = "the cluster's records are being read, or the node's shards opened",
     };
     replicas_.emplace(replica::ReplicasOptions{

@@ -25,7 +25,7 @@ transfer::FetchSettings FetchSettingsOf(const membership::Node& node, const std:
   transfer::FetchSettings settings;
   settings.db = db;
   settings.node = node.config().node;
-  settings.secret = node.secret();
+  settings.proofs = node.proofs();
   settings.tls = node.tls();
   settings.bytes_per_s = node.config().transfer_mb_per_s * kMegabyte;
   return settings;
@@ -55,14 +55,16 @@ Result<std::string> Moves::Fetch(uint32_t partition, int64_t least,
   const auto began = std::chrono::steady_clock::now();
   const auto meta = node_.meta();
   const auto replicas = cluster::ReplicasOf(partition, *meta, node_.AllViews());
-  std::vector<std::string> urls;
+  std::vector<transfer::Giver> givers;
   for (const size_t i : cluster::CopyOrder(replicas)) {
     const auto member = meta->members().find(replicas[i].node);
     const bool other = replicas[i].node != node_.config().node;
     if (replicas[i].report.next_offset < least) continue;
-    if (other && member != meta->members().end()) urls.push_back(member->second.url);
+    if (other && member != meta->members().end()) {
+      givers.push_back({member->first, member->second.url});
+    }
   }
-  const Result<transfer::Fetched> fetched = fetcher_.FetchFromOne(partition, urls, stopping);
+  const Result<transfer::Fetched> fetched = fetcher_.FetchFromOne(partition, givers, stopping);
   if (!fetched.ok()) return fetched.status();
   const auto took = std::chrono::steady_clock::now() - began;
   ops::Log(ops::LogLevel::kInfo, "shard_fetched",

@@ -11,6 +11,9 @@
 namespace seendb::api {
 namespace {
 
+/// Of a node without tokens, where everybody may do everything.
+constexpr std::string_view kAnybody = "anybody";
+
 /// What a connection has shown. A newer file makes it void.
 struct Shown {
   std::shared_ptr<const files::TokenSet> tokens;
@@ -75,12 +78,16 @@ std::optional<http::Error> AccessCheck::Check(const Needs& needs, const http::Re
   }
   plan->caller = std::shared_ptr<const files::Token>(std::move(tokens), token);
   if (auto expired = CheckExpiry(*token)) return expired;
-  if (token->role < needs.role) {
-    return Forbidden(Named(*token) + "has the role " + std::string(files::RoleName(token->role)) +
+  return Judge(needs, *token);
+}
+
+std::optional<http::Error> AccessCheck::Judge(const Needs& needs, const files::Token& caller) {
+  if (caller.role < needs.role) {
+    return Forbidden(Named(caller) + "has the role " + std::string(files::RoleName(caller.role)) +
                      "; this asks for " + std::string(files::RoleName(needs.role)));
   }
-  if (needs.whole_database && !token->collections.empty()) {
-    return Forbidden(Named(*token) + "reaches some collections only; this is about all of them");
+  if (needs.whole_database && !caller.collections.empty()) {
+    return Forbidden(Named(caller) + "reaches some collections only; this is about all of them");
   }
   return {};
 }
@@ -111,7 +118,7 @@ Caller CallerOf(const http::Plan& plan) {
 }
 
 std::string CallerToHeader(const files::Token* caller) {
-  if (caller == nullptr) return {};
+  if (caller == nullptr) return std::string(kAnybody);
   const nlohmann::json json = {{"name", caller->name},
                                {"role", files::RoleName(caller->role)},
                                {"collections", caller->collections}};
@@ -119,7 +126,7 @@ std::string CallerToHeader(const files::Token* caller) {
 }
 
 Caller CallerFromHeader(std::string_view header) {
-  if (header.empty()) return nullptr;
+  if (header == kAnybody) return nullptr;
   auto token = std::make_shared<files::Token>();  // without a word that counts it may read nothing
   token->collections = {""};
   const nlohmann::json json = ParseOutside(header);

@@ -42,6 +42,8 @@ class AccessCheck {
   /// The refusal (401 unauthorized, 403 forbidden), or nothing. Notes in `plan` who asks.
   std::optional<http::Error> Check(const Needs& needs, const http::RequestHead& head,
                                    http::Plan* plan) const;
+  /// The refusal of a caller whose rights don't reach.
+  static std::optional<http::Error> Judge(const Needs& needs, const files::Token& caller);
   /// The refusal of a caller that Check has noted, unless it still may do all that it might then.
   /// `by_name`: its certificate was taken for a token. Cost: without a newer file, a lock, and a
   /// look at the clock where the token expires.
@@ -63,8 +65,9 @@ std::string_view BearerToken(std::string_view authorization);
 using Caller = std::shared_ptr<const files::Token>;
 Caller CallerOf(const http::Plan& plan);
 
-/// The caller as a node that passes the request on tells of it, and back; empty: none.
+/// The caller as a node that passes the request on tells of it, and back.
 std::string CallerToHeader(const files::Token* caller);
+/// What is none, or lacks a word that counts, may read nothing.
 Caller CallerFromHeader(std::string_view header);
 
 /// kForbidden of `field` unless the caller reaches the collection.

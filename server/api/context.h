@@ -35,6 +35,10 @@ namespace seendb::migration {
 class Migrations;
 }
 
+namespace seendb::proof {
+class Proofs;
+}
+
 namespace seendb::api {
 
 struct Call;
@@ -42,10 +46,10 @@ struct Call;
 /// The cluster that the server is a node of, as handlers see it. Functions are called by any thread
 /// and wait for nothing.
 struct ClusterView {
-  std::function<Result<std::string>()> report;      ///< GET /cluster
-  std::function<std::string()> status;              ///< GET /internal/status
-  std::function<bool(std::string_view)> is_secret;  ///< whether a bearer token is the nodes'
-  std::string why_not_ready;                        ///< what routes answer until it is ready
+  std::function<Result<std::string>()> report;  ///< GET /cluster
+  std::function<std::string()> status;          ///< GET /internal/status
+  proof::Proofs* proofs = nullptr;              ///< judges what other nodes ask; borrowed
+  std::string why_not_ready;                    ///< what routes answer until it is ready
   /// Copies of shards for other nodes: the routes below /internal/shards/. Unset: none are given.
   std::function<void(Call&)> snapshots = {};
   /// Has a shard that no node has begin empty here. Blocks for seconds.

@@ -21,7 +21,7 @@ enum class RouteClass : uint8_t {
   kRead,   ///< answers questions
   kWrite,  ///< records what users did
   kAdmin,  ///< changes or shows the whole database
-  kPeer,   ///< of other nodes of the cluster: asks for the cluster's secret
+  kPeer,   ///< of other nodes of the cluster: asks for a proof that they know its secret
 };
 
 /// Which answers of a route are compressed for a client that asks for it.
@@ -78,6 +78,12 @@ struct Route {
 
 /// Whether the route takes the binary form.
 inline bool TakesBinary(const Route& route) { return !route.binary_query.empty(); }
+
+/// What a route asks of its callers. Precondition: one of kRead to kAdmin.
+inline AccessCheck::Needs NeedsOf(const Route& route) {
+  const int above_read = static_cast<int>(route.route_class) - static_cast<int>(RouteClass::kRead);
+  return {static_cast<files::Role>(above_read), route.whole_database};
+}
 
 /// All routes; the index is the Plan's `route`.
 std::span<const Route> Routes();

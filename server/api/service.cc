@@ -8,6 +8,7 @@
 #include "api/audit.h"
 #include "api/json_read.h"
 #include "api/media_type.h"
+#include "api/node_access.h"
 #include "api/router.h"
 #include "api/routes.h"
 #include "api/status_http.h"
@@ -72,28 +73,12 @@ void LimitFailures(Context& context, const http::RequestHead& head, http::Error*
   refusal->retry_after_s = wait_s;
 }
 
-/// Whether another node of the cluster passes the request on, whose caller is not this node's.
-bool IsPassedOn(const Context& context, const http::RequestHead& head) {
-  return context.cluster && (head.routing.hop || head.routing.failover);
-}
-
 /// False when who asks may not; otherwise the plan notes who it is.
 bool CheckAccess(Context& context, const http::RequestHead& head, const Route& route,
                  http::Plan* plan) {
   if (route.route_class == RouteClass::kOpen) return true;
-  const bool passed_on = IsPassedOn(context, head);
-  if (route.route_class == RouteClass::kPeer || passed_on) {
-    if (context.cluster && context.cluster->is_secret(BearerToken(head.authorization))) {
-      if (passed_on) plan->caller = CallerFromHeader(head.routing.caller);
-      return true;
-    }
-    Refuse({403, "forbidden", "the route is of the nodes of a cluster, which show its secret"},
-           plan);
-    return false;
-  }
-  const auto role = static_cast<files::Role>(static_cast<int>(route.route_class) -
-                                             static_cast<int>(RouteClass::kRead));
-  auto refusal = context.access.Check({role, route.whole_database}, head, plan);
+  auto refusal = IsOfNodes(context, head, route) ? CheckNode(context, head, route, plan)
+                                                 : context.access.Check(NeedsOf(route), head, plan);
   if (!refusal) return true;
   const bool unknown = refusal->status == 401 && plan->caller == nullptr;
   if (unknown && !head.authorization.empty()) LimitFailures(context, head, &*refusal);
@@ -135,7 +120,8 @@ bool FillTicket(const Context& context, const http::RequestHead& head, const Rou
 }
 
 /// Checks what kind of body comes; false when refused.
-bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* plan) {
+bool CheckBody(const Context& context, const http::RequestHead& head, const Route& route,
+               http::Plan* plan) {
   if (route.streams_answer) {
     plan->body = http::BodyMode::kStream;
     return true;
@@ -160,6 +146,9 @@ bool CheckBody(const http::RequestHead& head, const Route& route, http::Plan* pl
   const MediaType type = ParseMediaType(head.content_type);
   if (type == MediaType::kJson || (type == MediaType::kBinary && TakesBinary(route))) {
     plan->body = http::BodyMode::kWhole;
+  } else if (type == MediaType::kNdjson && IsOfNodes(context, head, route)) {
+    Refuse({403, "forbidden", "a node sends whole bodies, of which its proof is"}, plan);
+    return false;
   } else if (type == MediaType::kNdjson && route.stream != nullptr) {
     plan->body = http::BodyMode::kStream;
   } else {
@@ -250,7 +239,9 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   }
   if (!CheckAccess(context_, head, route, &plan)) return plan;
   if (!FillTicket(context_, head, route, &plan)) return plan;
-  if (!CheckPhase(context_, route, &plan) || !CheckBody(head, route, &plan)) return plan;
+  if (!CheckPhase(context_, route, &plan) || !CheckBody(context_, head, route, &plan)) {
+    return plan;
+  }
   Status status = CheckQuery(head, route, &plan);
   plan.executor = route.executor;
   Router* const router = route.spread == Spread::kNode ? nullptr : context_.router;
@@ -285,9 +276,14 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
 
 void ApiService::Handle(const http::Plan& plan, const http::Request& request,
                         http::Response* response) {
-  if (context_.audit && !context_.audit->Admit(plan, request, response)) return;
   Call call{context_, plan, request, *response};
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
+  if (IsOfNodes(context_, request.head, route)) {
+    if (const auto foreign = CheckNodeBody(request.head, request.body)) {
+      return http::WriteError(*foreign, response);
+    }
+  }
+  if (context_.audit && !context_.audit->Admit(plan, request, response)) return;
   if (context_.router != nullptr && route.spread != Spread::kNode) {
     return context_.router->Handle(call);
   }

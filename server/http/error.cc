@@ -93,7 +93,9 @@ void WriteError(const Error& error, Response* response) {
     response->headers +=
         "\r\nSeenDB-Retry-After-Ms: " + std::to_string(error.retry_after_s) + "000";
   }
-  if (error.status == 401) response->headers += "\r\nWWW-Authenticate: Bearer";
+  if (error.status != 401) return;
+  response->headers.append("\r\nWWW-Authenticate: ");
+  response->headers.append(error.challenge.empty() ? "Bearer" : error.challenge);
 }
 
 }  // namespace seendb::http

@@ -17,6 +17,7 @@ struct Error {
   std::string message;                         ///< for people
   std::string field = {};                      ///< JSON pointer to the input at fault, or empty
   int retry_after_s = 0;                       ///< of a 429
+  std::string challenge = {};  ///< the WWW-Authenticate header of a 401; empty: "Bearer"
 };
 
 /// Appends `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
@@ -27,7 +28,7 @@ void AppendErrorObject(std::string_view code, std::string_view message, std::str
                        std::string* out);
 
 /// Makes `*response` the answer for `error`; 503 asks for a pause of a second, 429 for that of the
-/// error, 401 for a bearer token.
+/// error, 401 for what `challenge` says.
 void WriteError(const Error& error, Response* response);
 
 }  // namespace seendb::http

@@ -37,6 +37,8 @@ void RoutingHead::Clear() {
   route.clear();
   caller.clear();
   tenant.clear();
+  proof.clear();
+  all.clear();
   age_ms = 0;
   hop = failover = false;
 }

@@ -26,6 +26,8 @@ struct RoutingHead {
   std::string route;      ///< SeenDB-Route
   std::string caller;     ///< SeenDB-Caller: who asked the node that passes the request on
   std::string tenant;     ///< SeenDB-Tenant: Ticket::tenant_key there
+  std::string proof;      ///< SeenDB-Peer-Proof: that a node of the cluster asks
+  std::string all;        ///< every other SeenDB-*: lines "name:value", names in lower case
   int64_t age_ms = 0;     ///< SeenDB-Age-Ms: since its first byte came there
   bool hop = false;       ///< SeenDB-Hop: another node passes it on
   bool failover = false;  ///< SeenDB-Failover: it was passed on because a replica failed

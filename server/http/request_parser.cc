@@ -20,13 +20,18 @@ constexpr int kEmptyLines = 4;
 
 std::string_view ToView(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
+char LowerOf(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 bool EqualsIgnoringCase(std::string_view a, std::string_view lower) {
   if (a.size() != lower.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
-    const char c = a[i] >= 'A' && a[i] <= 'Z' ? static_cast<char>(a[i] - 'A' + 'a') : a[i];
-    if (c != lower[i]) return false;
+    if (LowerOf(a[i]) != lower[i]) return false;
   }
   return true;
+}
+
+void AppendLower(std::string_view text, std::string* to) {
+  for (const char c : text) *to += LowerOf(c);
 }
 
 Method ToMethod(beast_http::verb verb) {
@@ -190,6 +195,12 @@ void RequestParser::on_field_impl(beast_http::field name, View name_text, View v
 void RequestParser::TakeOther(View name_text, std::string_view value) {
   const std::string_view name = ToView(name_text);
   const auto is = [name](std::string_view lower) { return EqualsIgnoringCase(name, lower); };
+  const bool own = name.size() > kOwnPrefix.size() &&
+                   EqualsIgnoringCase(name.substr(0, kOwnPrefix.size()), kOwnPrefix);
+  if (own && !is("seendb-peer-proof")) {
+    AppendLower(name, &head_->routing.all);
+    head_->routing.all.append(":").append(value).append("\n");
+  }
   if (is("x-request-id")) return TakeRequestId(value);
   if (is("sec-fetch-site")) return Join({value.data(), value.size()}, &head_->fetch_site);
   if (is("seendb-priority")) {
@@ -201,8 +212,7 @@ void RequestParser::TakeOther(View name_text, std::string_view value) {
     head_->attempt = std::max(head_->attempt, static_cast<int>(NumberOf(value)));
   } else if (is("x-envoy-attempt-count")) {  // the first is 1
     head_->attempt = std::max(head_->attempt, static_cast<int>(NumberOf(value)) - 1);
-  } else if (name.size() > kOwnPrefix.size() &&
-             EqualsIgnoringCase(name.substr(0, kOwnPrefix.size()), kOwnPrefix)) {
+  } else if (own) {
     TakeRouting(name.substr(kOwnPrefix.size()), value);
   }
 }
@@ -225,6 +235,8 @@ void RequestParser::TakeRouting(std::string_view name, std::string_view value) {
     routing.caller.assign(value);
   } else if (is("tenant")) {
     routing.tenant.assign(value);
+  } else if (is("peer-proof")) {
+    Join({value.data(), value.size()}, &routing.proof);  // of two neither is one
   } else if (is("age-ms")) {
     routing.age_ms = std::max(routing.age_ms, NumberOf(value));
   }

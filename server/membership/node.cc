@@ -34,7 +34,6 @@ constexpr std::chrono::milliseconds kProbeEvery{1'000}, kProbeTimeout{1'000};
 constexpr std::chrono::milliseconds kGatherMost{200};
 constexpr std::chrono::milliseconds kOpenPause{50};
 constexpr int64_t kStopMs = 3'000;
-constexpr size_t kSecretBytesLeast = 16, kSecretBytesMost = 1'024;
 constexpr int kSyslogWarning = 4;
 
 std::string RandomName() {
@@ -85,7 +84,8 @@ Result<std::string> ReadSecret(const std::string& path) {
   }
   const bool printable =
       std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (secret.size() < kSecretBytesLeast || secret.size() > kSecretBytesMost || !printable) {
+  if (secret.size() < proof::kSecretBytesLeast || secret.size() > proof::kSecretBytesMost ||
+      !printable) {
     return Status::InvalidArgument("its first line must have 16 to 1024 characters without spaces",
                                    "/cluster/secret_file");
   }
@@ -118,7 +118,8 @@ Node::Node(ops::ClusterConfig config, std::string db, std::string build, net::Tl
       db_(std::move(db)),
       build_(std::move(build)),
       incarnation_(RandomName()),
-      tls_(Trusting(std::move(shown), config_.ca)) {}
+      tls_(Trusting(std::move(shown), config_.ca)),
+      proofs_(std::make_shared<proof::Proofs>(config_.node)) {}
 
 Node::~Node() {
   Stop();
@@ -129,12 +130,12 @@ Status Node::Prepare() {
   if (Status status = CheckSettings(config_); !status.ok()) return status;
   Result<std::string> secret = ReadSecret(config_.secret_file);
   if (!secret.ok()) return secret.status();
-  secret_ = std::move(secret).value();
+  proofs_->SetSecrets({std::move(secret).value()});
   if (!config_.backup_dir.empty()) {
     ops::Log(ops::LogLevel::kWarn, "backup_dir_unused",
              {{"text", "cluster.backup_dir is taken, but no backups are made as yet"}});
   }
-  peers::PeerClientOptions options{.secret = secret_, .tls_named_by = tls_.named_by};
+  peers::PeerClientOptions options{.proofs = proofs_, .tls_named_by = tls_.named_by};
   peers_.emplace(options);
   options.answer_bytes_most = cluster::kNodeReportBytesMost;
   probes_.emplace(options);
@@ -260,15 +261,6 @@ Result<std::string> Node::Report() const {
 
 std::string Node::StatusReport() const {
   return cluster::NodeReportToJson(config_.node, OwnReport());
-}
-
-bool Node::IsSecret(std::string_view shown) const {
-  unsigned char differs = shown.size() == secret_.size() && !secret_.empty() ? 0 : 1;
-  for (size_t i = 0; i < secret_.size(); ++i) {
-    const char other = i < shown.size() ? shown[i] : '\0';
-    differs = static_cast<unsigned char>(differs | (secret_[i] ^ other));
-  }
-  return differs == 0;
 }
 
 std::vector<uint32_t> Node::Leaderless() const {

@@ -25,6 +25,7 @@
 #include "ops/cluster_config.h"
 #include "ops/periodic.h"
 #include "peers/peer_client.h"
+#include "proof/proofs.h"
 #include "seendb/status.h"
 
 namespace seendb::membership {
@@ -83,8 +84,8 @@ class Node {
   /// Appends a record of what the cluster is: the fold up to it. Blocks for `most`, and a little;
   /// failures as those of MetaLog::Commit.
   Result<cluster::Meta> Commit(const cluster::MetaRecord& record, std::chrono::milliseconds most);
-  /// What nodes show each other. After Prepare.
-  const std::string& secret() const { return secret_; }
+  /// By which nodes prove to each other who they are.
+  const std::shared_ptr<proof::Proofs>& proofs() const { return proofs_; }
   /// Whom it trusts under TLS, and what it shows.
   const net::TlsFiles& tls() const { return tls_; }
   /// Asks other nodes, for whoever has requests to them. After Prepare.
@@ -95,8 +96,6 @@ class Node {
   Result<std::string> Report() const;
   /// What it tells others of itself (NodeReportToJson).
   std::string StatusReport() const;
-  /// Whether this is the secret that nodes show each other. Takes as long whatever it is.
-  bool IsSecret(std::string_view shown) const;
   /// The partitions that nobody leads as it saw the members last; none before the first placement.
   std::vector<uint32_t> Leaderless() const;
   /// What is wrong, for people.
@@ -117,7 +116,7 @@ class Node {
   const net::TlsFiles tls_;
   std::function<std::map<uint32_t, cluster::ReplicaReport>()> replicas_;
   std::function<std::set<uint32_t>()> none_;
-  std::string secret_;
+  const std::shared_ptr<proof::Proofs> proofs_;
   std::atomic<bool> stopping_{false};
 
   Mutex renewing_{LockRank::kServerCall};  // one new table at a time

@@ -60,14 +60,17 @@ std::vector<std::pair<std::string, ProbeResult>> Prober::Round(
     came_->awaited = targets.size();
   }
   for (const ProbeTarget& target : targets) {
-    client_.Ask(
-        {.url = target.url, .method = "GET", .target = "/internal/status", .timeout = timeout_},
-        [came = came_, node = target.node, round, began = Clock::now()](PeerAnswer answer) {
-          ProbeResult result = ResultOf(std::move(answer), began);
-          const MutexLock lock(came->mutex);
-          came->results.emplace_back(node, std::move(result));
-          if (round == came->round && --came->awaited == 0) came->changed.NotifyAll();
-        });
+    client_.Ask({.node = target.node,
+                 .url = target.url,
+                 .method = "GET",
+                 .target = "/internal/status",
+                 .timeout = timeout_},
+                [came = came_, node = target.node, round, began = Clock::now()](PeerAnswer answer) {
+                  ProbeResult result = ResultOf(std::move(answer), began);
+                  const MutexLock lock(came->mutex);
+                  came->results.emplace_back(node, std::move(result));
+                  if (round == came->round && --came->awaited == 0) came->changed.NotifyAll();
+                });
   }
   const auto until = Clock::now() + gather;
   std::vector<std::pair<std::string, ProbeResult>> results;

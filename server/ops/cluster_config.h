@@ -20,7 +20,7 @@ struct ClusterConfig {
   std::string ca;                    ///< a file of whom it trusts under TLS; empty: the system's
   std::string zone;                  ///< empty: one of its own, the node's name
   double weight = 1;                 ///< its share of the shards, compared with other nodes'
-  std::string secret_file;           ///< what nodes show each other
+  std::string secret_file;           ///< by which nodes prove who they are
   std::string backup_dir;            ///< taken and not used as yet
   uint64_t transfer_mb_per_s = 100;  ///< shards that it fetches, and likewise those that it gives
   std::map<std::string, std::string> properties;  ///< librdkafka's (kafka_properties.h)

@@ -1,7 +1,7 @@
 // server/peers/peer_client.h: asks other nodes over HTTP, with TLS or without, and holds no thread
 // for it: connections that are kept alive, a bounded number of them, on threads of its own.
 //
-//   client.Ask({.url = "http://10.0.0.2:7373", .target = "/filter", .body = body},
+//   client.Ask({.node = "n2", .url = "http://10.0.0.2:7373", .target = "/filter", .body = body},
 //              [](PeerAnswer answer) { ... });  // on one of the client's threads, exactly once
 
 #pragma once
@@ -18,30 +18,33 @@
 #include <vector>
 
 #include "net/client_tls.h"
+#include "proof/proofs.h"
 
 namespace seendb::peers {
 
 /// Names and values of headers.
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-/// A body. Copies share the bytes.
+/// A body, hashed once, by whoever makes it. Copies share the bytes.
 struct PeerBody {
-  PeerBody() = default;
-  PeerBody(std::string text) {  // NOLINT(google-explicit-constructor)
-    const auto kept = std::make_shared<const std::string>(std::move(text));
-    bytes = *kept;
-    owner = kept;
-  }
+  PeerBody() : sha256(proof::Sha256({})) {}
+  PeerBody(std::string text)  // NOLINT(google-explicit-constructor)
+      : PeerBody(std::make_shared<const std::string>(std::move(text))) {}
   PeerBody(std::string_view the_bytes, std::shared_ptr<const void> of)
-      : bytes(the_bytes), owner(std::move(of)) {}
+      : bytes(the_bytes), owner(std::move(of)), sha256(proof::Sha256(bytes)) {}
 
   std::string_view bytes;
   std::shared_ptr<const void> owner;  ///< keeps the bytes alive
+  std::string sha256;                 ///< of the bytes, in hexadecimal digits
+
+ private:
+  explicit PeerBody(std::shared_ptr<const std::string> text) : PeerBody(*text, text) {}
 };
 
 /// One question to one node.
 struct PeerRequest {
-  std::string url;  ///< "http://host:port" or "https://host:port"
+  std::string node;  ///< its name; whoever has another one refuses
+  std::string url;   ///< "http://host:port" or "https://host:port"
   std::string method = "POST";
   std::string target;  ///< with the query
   Headers headers = {};
@@ -54,7 +57,7 @@ struct PeerRequest {
 struct PeerAnswer {
   enum class Kind : uint8_t {
     kAnswered,  ///< the rest is the answer
-    kRefused,   ///< no connection, or a certificate that is refused: nothing was sent
+    kRefused,   ///< no connection, or a certificate or a proof was refused: nothing was done
     kBroken,    ///< the connection ended before the answer was whole, or it was none
     kTimedOut,  ///< no answer in time
     kFull,      ///< too much is being asked of the node already: nothing was sent
@@ -71,11 +74,11 @@ struct PeerAnswer {
 
 /// What a client holds at most.
 struct PeerClientOptions {
-  std::string secret;             ///< shown as a bearer token
-  net::TlsContext tls = {};       ///< for addresses of https; null: they are refused
-  std::string tls_named_by = {};  ///< where it was named whom `tls` trusts, for people
-  size_t threads = 1;             ///< each has connections of its own
-  size_t connections_most = 64;   ///< to one node, of one thread
+  std::shared_ptr<proof::Proofs> proofs = {};  ///< proves who asks; null: nothing is proven
+  net::TlsContext tls = {};                    ///< for addresses of https; null: they are refused
+  std::string tls_named_by = {};               ///< where it was named whom `tls` trusts, for people
+  size_t threads = 1;                          ///< each has connections of its own
+  size_t connections_most = 64;                ///< to one node, of one thread
   size_t waiting_most = 1'024;  ///< requests to one node that wait for a connection, of one thread
   size_t answer_bytes_most = 64u << 20;
   std::chrono::milliseconds idle{30'000};  ///< a connection that nobody used for so long is closed

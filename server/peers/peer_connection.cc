@@ -16,6 +16,9 @@ namespace beast = boost::beast;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kReadAtOnce = 64u << 10;
+constexpr unsigned kUnauthorized = 401;
+
+beast::string_view ToBeast(std::string_view text) { return {text.data(), text.size()}; }
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -23,6 +26,21 @@ std::string Lower(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return lower;
+}
+
+/// The request as it is sent.
+template <typename Request>
+proof::Question QuestionOf(const Request& request) {
+  const auto method = request.method_string(), target = request.target();
+  proof::Question question{.method = {method.data(), method.size()},
+                           .target = {target.data(), target.size()}};
+  for (const auto& field : request) {
+    std::string header = Lower({field.name_string().data(), field.name_string().size()});
+    if (!proof::IsProven(header)) continue;
+    header.append(":").append(field.value().data(), field.value().size());
+    question.headers.push_back(std::move(header));
+  }
+  return question;
 }
 
 }  // namespace
@@ -130,8 +148,12 @@ void PeerConnection::Write() {
   request_.method_string(asked.method);
   request_.target(asked.target);
   request_.set(beast::http::field::host, target_.Authority());
-  request_.set(beast::http::field::authorization, "Bearer " + options_.secret);
   for (const auto& [name, value] : asked.headers) request_.set(name, value);
+  proof_.clear();
+  if (options_.proofs != nullptr) {
+    proof_ = options_.proofs->Make(QuestionOf(request_), asked.body.sha256, asked.node);
+    request_.set(ToBeast(proof::kHeader), proof_);
+  }
   request_.body() = {asked.body.bytes.data(), asked.body.bytes.size()};
   request_.prepare_payload();
   // What is written is the exchange's, and may be given up meanwhile.
@@ -184,7 +206,13 @@ void PeerConnection::Answered() {
   }
   answer.body = std::move(message.body());
   reused_ = true;
-  End(std::move(answer), message.keep_alive() && buffer_.size() == 0);
+  const bool keep = message.keep_alive() && buffer_.size() == 0;
+  if (answer.status == kUnauthorized && !proof_.empty() &&
+      options_.proofs->Learn(proof_, answer.Header("www-authenticate"))) {
+    if (!std::exchange(exchange_->learned, true)) return Repeat(keep);
+    return Fail(PeerAnswer::Kind::kRefused, "the node takes no proof, of its own time neither");
+  }
+  End(std::move(answer), keep);
 }
 
 void PeerConnection::FailBy(Error error) {
@@ -193,10 +221,8 @@ void PeerConnection::FailBy(Error error) {
   }
   const bool untouched = !parser_ || !parser_->got_some();
   if (reused_ && untouched && !exchange_->repeated && exchange_->until > Clock::now()) {
-    const std::shared_ptr<PeerConnection> self = shared_from_this();
-    const std::shared_ptr<Exchange> again = std::exchange(exchange_, nullptr);
-    owner_->Repeat(again);  // before Release, which would give its place to one that waits
-    return owner_->Release(self, /*keep=*/false);
+    exchange_->repeated = true;
+    return Repeat(/*keep=*/false);
   }
   Fail(PeerAnswer::Kind::kBroken, error.message());
 }
@@ -207,13 +233,23 @@ void PeerConnection::Fail(PeerAnswer::Kind kind, const std::string& why) {
 
 void PeerConnection::End(PeerAnswer answer, bool keep) {
   const std::shared_ptr<PeerConnection> self = shared_from_this();
-  const std::shared_ptr<Exchange> exchange = std::exchange(exchange_, nullptr);
+  const std::shared_ptr<Exchange> exchange = LetGo();
+  owner_->Release(self, keep);
+  exchange->done(std::move(answer));
+}
+
+void PeerConnection::Repeat(bool keep) {
+  const std::shared_ptr<PeerConnection> self = shared_from_this();
+  owner_->Repeat(LetGo());  // before Release, which would give its place to one that waits
+  owner_->Release(self, keep);
+}
+
+std::shared_ptr<Exchange> PeerConnection::LetGo() {
   stream_.expires_never();
   idle_since_ = Clock::now();
   request_ = {};
   parser_.reset();
-  owner_->Release(self, keep);
-  exchange->done(std::move(answer));
+  return std::exchange(exchange_, nullptr);
 }
 
 }  // namespace seendb::peers

@@ -54,6 +54,10 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void Read();
   void ReadBody();
   void Answered();
+  /// Asks the same once more, on a new connection.
+  void Repeat(bool keep);
+  /// What is under way, which is no longer this connection's.
+  std::shared_ptr<Exchange> LetGo();
   void Fail(PeerAnswer::Kind kind, const std::string& why);
   void FailBy(Error error);
   void End(PeerAnswer answer, bool keep);
@@ -68,6 +72,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   std::optional<boost::beast::ssl_stream<boost::beast::tcp_stream&>> tls_;  // around stream_
   boost::beast::flat_buffer buffer_;
   boost::beast::http::request<boost::beast::http::span_body<const char>> request_;  // of exchange_
+  std::string proof_;                                                               // likewise
   std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
   std::shared_ptr<Exchange> exchange_;  // under way
   std::chrono::steady_clock::time_point idle_since_;

@@ -120,7 +120,6 @@ void PeerThread::Release(const std::shared_ptr<PeerConnection>& connection, bool
 }
 
 void PeerThread::Repeat(const std::shared_ptr<Exchange>& exchange) {
-  exchange->repeated = true;
   Begin(&pools_[exchange->request.url], exchange, /*fresh=*/true);
 }
 

@@ -27,6 +27,7 @@ struct Exchange {
   PeerClient::Done done;
   std::chrono::steady_clock::time_point until;
   bool repeated = false;  ///< a kept connection was closed under it
+  bool learned = false;   ///< the node has told its time
 };
 
 class PeerConnection;

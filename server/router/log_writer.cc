@@ -112,6 +112,7 @@ void LogWriter::TryNext(const std::shared_ptr<Way>& way) const {
   }
   if (leader->here) return AppendHere(record, way->until, way->done);
   peers::PeerRequest request;
+  request.node = leader->node;
   request.url = leader->url;
   request.target = "/internal/append?partition=" + std::to_string(record.partition) +
                    "&kind=" + std::string(cluster::LogKindName(record.kind)) +
@@ -138,6 +139,7 @@ void LogWriter::WatchSilence(const std::shared_ptr<Sent>& sent) const {
   client_.After(kSilent, [this, sent] {
     if (sent->over) return;
     peers::PeerRequest request;
+    request.node = sent->node;
     request.url = sent->url;
     request.method = "GET";
     request.target = "/internal/status";

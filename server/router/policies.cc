@@ -118,7 +118,8 @@ std::vector<std::string> ClusterRouter::AwaitNodes(const std::string& name,
     for (const auto& [node, url] : open) {
       auto answer = std::make_shared<std::promise<peers::PeerAnswer>>();
       asked[node] = answer->get_future();
-      client_.Ask({.url = url,
+      client_.Ask({.node = node,
+                   .url = url,
                    .method = "GET",
                    .target = "/collections/" + name,
                    .headers = {{"SeenDB-Hop", "1"}},

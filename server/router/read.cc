@@ -68,6 +68,7 @@ void Read::Next() {
 
 void Read::AskPeer(const Holder& route) {
   peers::PeerRequest request = ask_.request;
+  request.node = route.node;
   request.url = route.url;
   request.timeout = std::max(Until(ask_.until), std::chrono::milliseconds(1));
   if (has_more()) {

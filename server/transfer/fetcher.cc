@@ -50,13 +50,13 @@ uint64_t SizeOf(const std::string& path) {
 /// One fetch.
 class FetchRun {
  public:
-  FetchRun(Fetcher* of, uint32_t shard, net::StreamTarget target,
+  FetchRun(Fetcher* of, uint32_t shard, const std::string& node, net::StreamTarget target,
            const std::function<bool()>& cancelled)
       : of_(*of),
         settings_(of->settings_),
         shard_(shard),
         cancelled_(cancelled),
-        peer_(std::move(target), settings_.tls, settings_.secret, settings_.answer_timeout),
+        peer_({node, std::move(target), settings_.tls, settings_.proofs}, settings_.answer_timeout),
         folder_(FolderOf(settings_.db, shard)),
         part_(PartOf(folder_)) {}
 
@@ -266,21 +266,22 @@ void Fetcher::Tell(uint32_t shard, uint64_t bytes, uint64_t total) {
   progress.bytes += bytes;
 }
 
-Result<Fetched> Fetcher::Fetch(uint32_t shard, const std::string& url,
+Result<Fetched> Fetcher::Fetch(uint32_t shard, const Giver& giver,
                                const std::function<bool()>& cancelled) {
-  Result<net::StreamTarget> target = net::TargetOf(url);
+  Result<net::StreamTarget> target = net::TargetOf(giver.url);
   if (!target.ok()) return target.status();
-  if (Status begun = Begin(shard, url); !begun.ok()) return begun;
-  Result<Fetched> fetched = FetchRun(this, shard, std::move(target).value(), cancelled).Run();
+  if (Status begun = Begin(shard, giver.url); !begun.ok()) return begun;
+  FetchRun run(this, shard, giver.node, std::move(target).value(), cancelled);
+  Result<Fetched> fetched = run.Run();
   End(shard);
   return fetched;
 }
 
-Result<Fetched> Fetcher::FetchFromOne(uint32_t shard, const std::vector<std::string>& urls,
+Result<Fetched> Fetcher::FetchFromOne(uint32_t shard, const std::vector<Giver>& givers,
                                       const std::function<bool()>& cancelled) {
   Result<Fetched> fetched = Status::NotFound("no node has a copy to give");
-  for (const std::string& url : urls) {
-    fetched = Fetch(shard, url, cancelled);
+  for (const Giver& giver : givers) {
+    fetched = Fetch(shard, giver, cancelled);
     const bool ours = fetched.status().code() == StatusCode::kIOError;  // the disk's, here
     if (fetched.ok() || ours || cancelled()) break;
   }

@@ -1,8 +1,9 @@
 // server/transfer/fetcher.h: the side of a move that takes: brings a copy of a shard from another
 // node.
 //
-//   Fetcher fetcher({.db = db, .node = "n2", .secret = secret});
-//   Result<Fetched> fetched = fetcher.Fetch(7, "http://10.0.0.1:7373", [&] { return stopping; });
+//   Fetcher fetcher({.db = db, .node = "n2", .proofs = proofs});
+//   const Giver giver{"n1", "http://10.0.0.1:7373"};
+//   Result<Fetched> fetched = fetcher.Fetch(7, giver, [&] { return stopping; });
 //   if (fetched.ok()) status = engine->AttachShard(7, fetched->folder);
 
 #pragma once
@@ -12,11 +13,13 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/sync.h"
 #include "net/client_stream.h"
+#include "proof/proofs.h"
 #include "seendb/status.h"
 #include "transfer/copy.h"
 #include "transfer/free_space.h"
@@ -28,17 +31,23 @@ class FetchRun;  // fetcher.cc
 
 /// How a node fetches shards.
 struct FetchSettings {
-  std::string db;                      ///< the folder of its database, which is open
-  std::string node;                    ///< its name
-  std::string secret;                  ///< of the cluster
-  net::TlsFiles tls = {};              ///< for addresses of https
-  uint64_t bytes_per_s = 100'000'000;  ///< of all fetches together
-  uint64_t reserve_bytes = 1u << 30;   ///< stay free on the disk, beside what a shard takes
+  std::string db;                              ///< the folder of its database, which is open
+  std::string node;                            ///< its name
+  std::shared_ptr<proof::Proofs> proofs = {};  ///< prove who asks; null: nothing is proven
+  net::TlsFiles tls = {};                      ///< for addresses of https
+  uint64_t bytes_per_s = 100'000'000;          ///< of all fetches together
+  uint64_t reserve_bytes = 1u << 30;           ///< stay free on the disk, beside what a shard takes
   std::chrono::milliseconds answer_timeout{10'000};  ///< of one answer
   std::chrono::milliseconds pause{1'000};            ///< before something is tried again
   std::chrono::milliseconds silent_most{60'000};     ///< without an answer
   std::chrono::milliseconds stuck_most{600'000};     ///< without a byte, whatever is answered
   FreeSpace free_space = FreeSpaceOf;
+};
+
+/// A node that may have a copy.
+struct Giver {
+  std::string node;  ///< its name
+  std::string url;   ///< "http://host:port"
 };
 
 /// A shard that was fetched.
@@ -64,7 +73,7 @@ class Fetcher {
 
   explicit Fetcher(FetchSettings settings) : settings_(std::move(settings)) {}
 
-  /// Brings the shard from the node at `url` ("http://host:port") into `<db>/tmp`: all of it, each
+  /// Brings the shard from the node into `<db>/tmp`: all of it, each
   /// file with the size and the checksum that its owner told, synced. Blocks; `cancelled` is asked
   /// about every 100 ms, but for the time that an answer takes. A broken connection and a source
   /// that was started anew are taken up again; what a failed attempt has brought stays, for the
@@ -73,11 +82,10 @@ class Fetcher {
   /// what came is not what it should be, by name. kIOError: too little free disk, before any byte;
   /// or the disk failed. kForbidden: the source has another secret. kNotFound: it knows no copies.
   /// kUnavailable: it does not answer, or `cancelled`. kInvalidArgument ("/url").
-  Result<Fetched> Fetch(uint32_t shard, const std::string& url,
-                        const std::function<bool()>& cancelled);
+  Result<Fetched> Fetch(uint32_t shard, const Giver& giver, const std::function<bool()>& cancelled);
   /// The same from the first of several nodes that can give it; the failure of the last. kNotFound:
-  /// `urls` is empty.
-  Result<Fetched> FetchFromOne(uint32_t shard, const std::vector<std::string>& urls,
+  /// there are none.
+  Result<Fetched> FetchFromOne(uint32_t shard, const std::vector<Giver>& givers,
                                const std::function<bool()>& cancelled);
   /// Removes what an attempt has brought of a shard that is not wanted any more. kBusy: it is being
   /// fetched.

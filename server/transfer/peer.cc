@@ -80,7 +80,11 @@ bool ParseContentRange(std::string_view text, uint64_t* first, uint64_t* last, u
 
 struct Peer::Answer {
   unsigned status = 0;
-  std::string body, content_range;
+  std::string body, content_range, challenge;
+};
+
+struct Peer::Request {
+  Message message;
 };
 
 class Peer::Connection {
@@ -104,37 +108,52 @@ class Peer::Connection {
   beast::flat_buffer buffer_;
 };
 
-Peer::Peer(net::StreamTarget target, net::TlsFiles tls, std::string secret,
-           std::chrono::milliseconds answer_timeout)
-    : target_(std::move(target)),
-      tls_(std::move(tls)),
-      secret_(std::move(secret)),
-      answer_timeout_(answer_timeout) {}
+Peer::Peer(PeerAddress address, std::chrono::milliseconds answer_timeout)
+    : address_(std::move(address)), answer_timeout_(answer_timeout) {}
 
 Peer::~Peer() = default;
 
 Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& target,
                                const std::string& body, const std::string& range) {
-  answered_ = false;
-  Message message;
+  constexpr unsigned kUnauthorized = 401;
+  Request request;
+  Message& message = request.message;
   message.method_string({method.data(), method.size()});
   message.target(target);
   message.version(11);
-  message.set(beast_http::field::host, target_.Authority());
-  message.set(beast_http::field::authorization, "Bearer " + secret_);
+  message.set(beast_http::field::host, address_.target.Authority());
   if (!range.empty()) message.set(beast_http::field::range, range);
   if (!body.empty()) message.set(beast_http::field::content_type, "application/json");
   message.body() = body;
   message.prepare_payload();
+  if (address_.proofs == nullptr) return Exchange(request);
+  proof::Question question{.method = method, .target = target};
+  if (!body.empty()) question.headers.emplace_back("content-type:application/json");
+  const std::string sha256 = proof::Sha256(body);
+  const auto prove = [&] {
+    std::string proof = address_.proofs->Make(question, sha256, address_.node);
+    message.set(std::string(proof::kHeader), proof);
+    return proof;
+  };
+  const std::string proof = prove();
+  Result<Answer> answer = Exchange(request);
+  const bool stale = answer.ok() && answer->status == kUnauthorized;
+  if (!stale || !address_.proofs->Learn(proof, answer->challenge)) return answer;
+  prove();
+  return Exchange(request);
+}
+
+Result<Peer::Answer> Peer::Exchange(const Request& request) {
+  answered_ = false;
   if (connection_ == nullptr) {
     connection_ = std::make_unique<Connection>(answer_timeout_);
-    if (Status connected = connection_->Connect(target_, tls_); !connected.ok()) {
+    if (Status connected = connection_->Connect(address_.target, address_.tls); !connected.ok()) {
       connection_.reset();
       return connected;
     }
   }
   Parser parser;
-  if (const beast::error_code error = connection_->Exchange(message, &parser)) {
+  if (const beast::error_code error = connection_->Exchange(request.message, &parser)) {
     connection_.reset();
     return NotAnswered(error);
   }
@@ -144,6 +163,8 @@ Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& targe
   answer.body = std::move(parser.get().body());
   const auto content_range = parser.get()[beast_http::field::content_range];
   answer.content_range.assign(content_range.data(), content_range.size());
+  const auto challenge = parser.get()[beast_http::field::www_authenticate];
+  answer.challenge.assign(challenge.data(), challenge.size());
   if (!parser.get().keep_alive()) connection_.reset();
   return answer;
 }

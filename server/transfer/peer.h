@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "net/client_stream.h"
+#include "proof/proofs.h"
 #include "seendb/status.h"
 #include "transfer/copy.h"
 
@@ -20,13 +21,20 @@ struct FetchedPiece {
   uint64_t file_size = 0;
 };
 
+/// Whom to ask, and how it is proven who asks.
+struct PeerAddress {
+  std::string node;  ///< its name
+  net::StreamTarget target;
+  net::TlsFiles tls = {};
+  std::shared_ptr<proof::Proofs> proofs = {};  ///< null: nothing is proven
+};
+
 /// One kept connection, made when it is needed. Every call blocks for as long as one answer may
 /// take. kUnavailable: no answer came, or one that says "later". Others as the node answered: see
 /// Snapshots. Threads: one.
 class Peer {
  public:
-  Peer(net::StreamTarget target, net::TlsFiles tls, std::string secret,
-       std::chrono::milliseconds answer_timeout);
+  Peer(PeerAddress address, std::chrono::milliseconds answer_timeout);
   ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
@@ -41,14 +49,14 @@ class Peer {
 
  private:
   struct Answer;
+  struct Request;
   class Connection;
 
   Result<Answer> Ask(std::string_view method, const std::string& target, const std::string& body,
                      const std::string& range);
+  Result<Answer> Exchange(const Request& request);
 
-  const net::StreamTarget target_;
-  const net::TlsFiles tls_;
-  const std::string secret_;
+  const PeerAddress address_;
   const std::chrono::milliseconds answer_timeout_;
   std::unique_ptr<Connection> connection_;
   bool answered_ = false;

@@ -6,6 +6,7 @@ import unittest
 
 from log_writer import partition_of
 from openapi_check import CheckedServer
+from peer_proof import prove
 from real_kafka import Broker
 from seendb_client import Server, eventually, free_port
 from tool_runner import OK, run
@@ -65,6 +66,7 @@ class ClusterNodes(unittest.TestCase):
         self.addCleanup(server.close)
         server.start(port=port)
         server.fixed_port = port
+        server.node_name = node
         return server
 
     def refused(self, settings, db=None):
@@ -80,10 +82,10 @@ class ClusterNodes(unittest.TestCase):
         return self.place(name, [self.node(name, "n%d" % i, zone="z%d" % i, **more)
                                  for i in (1, 2, 3)])
 
-    def place(self, name, nodes):
+    def place(self, name, nodes, count=2 * PARTITIONS):
         self.wait_up(*nodes)
         self.rebalance(name)
-        self.wait_serving(*nodes, count=2 * PARTITIONS)
+        self.wait_serving(*nodes, count=count)
         return nodes
 
     def wait_up(self, *nodes):
@@ -124,7 +126,6 @@ class ClusterNodes(unittest.TestCase):
         by_name = dict(zip(("n%d" % i for i in range(1, len(nodes) + 1)), nodes))
         lists = [[one["node"] for one in shard["replicas"]]
                  for shard in nodes[0].get("/cluster").json["shards"]]
-        alone = {"SeenDB-Hop": "1", "Authorization": "Bearer " + SECRET}
         for name, known in users.items():
             items, gone = known.names()[-FILTER_MOST:], known.gone[-FILTER_MOST:]
             whole = [*items, *gone, *known.open_items[-FILTER_MOST:], "never"]
@@ -132,7 +133,7 @@ class ClusterNodes(unittest.TestCase):
             question = {"user": name, "items": whole}
             answers = {}
             for node in lists[partition_of(name, len(lists))]:
-                answer = by_name[node].post("/filter", question, {**alone, **position})
+                answer = self.ask_alone(by_name[node], question, position)
                 self.assertEqual(answer.status, 200, (node, answer))
                 self.assertFalse(answer.json["degraded"], (node, answer))
                 answers[node] = answer.json["unseen"]
@@ -140,10 +141,16 @@ class ClusterNodes(unittest.TestCase):
                 self.assertEqual(set(gone) - set(answers[node]), set(), (node, name))
             self.assertEqual(len({tuple(unseen) for unseen in answers.values()}), 1, answers)
 
+    @staticmethod
+    def ask_alone(server, question, headers=()):
+        """What a node answers to a filter, as if another one passed it on: it asks nobody else."""
+        passed_on = {"SeenDB-Hop": "1", "SeenDB-Caller": "anybody", **dict(headers)}
+        return server.post("/filter", question,
+                           prove(SECRET, server.node_name, "POST", "/filter", question, passed_on))
+
     def alone(self, server, user, items):
         """What the node itself says is unseen, nobody else asked; nothing where it does not say."""
-        answer = server.request("POST", "/filter", {"user": user, "items": items},
-                                headers={"SeenDB-Hop": "1", "Authorization": "Bearer " + SECRET})
+        answer = self.ask_alone(server, {"user": user, "items": items})
         return answer.json["unseen"] if answer.status == 200 else None
 
     def states(self, server):

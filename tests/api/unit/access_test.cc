@@ -253,8 +253,8 @@ TEST_F(AccessTest, AServerThatEverybodyReachesIsAProblemButNotDegraded) {
 }
 
 TEST_F(AccessTest, ACallerIsTheSameAtTheNextNode) {
-  EXPECT_EQ(api::CallerToHeader(nullptr), "");
-  EXPECT_EQ(api::CallerFromHeader(""), nullptr);
+  EXPECT_EQ(api::CallerToHeader(nullptr), "anybody");
+  EXPECT_EQ(api::CallerFromHeader("anybody"), nullptr);
   files::Token token;
   token.name = "p\xC3\xA4ge \"1\"";
   token.role = files::Role::kWrite;
@@ -266,7 +266,7 @@ TEST_F(AccessTest, ACallerIsTheSameAtTheNextNode) {
   EXPECT_EQ(read->role, token.role);
   EXPECT_TRUE(read->Reaches("video"));
   EXPECT_FALSE(read->Reaches("default"));
-  for (const char* const wrong : {"x", "{}", "[]", R"({"name":"a","role":"admin"})",
+  for (const char* const wrong : {"", "x", "{}", "[]", R"({"name":"a","role":"admin"})",
                                   R"({"name":1,"role":"admin","collections":[]})"}) {
     EXPECT_FALSE(api::CallerFromHeader(wrong)->Reaches("default")) << wrong;
   }

@@ -1,6 +1,7 @@
 // The routes of a cluster: what a node answers, and a server that is none.
 
 #include "api/unit/service_fixture.h"
+#include "proof/proofs.h"
 
 namespace seendb::api {
 namespace {
@@ -11,30 +12,62 @@ using test::ServiceTest;
 
 class ClusterRoutesTest : public ServiceTest {
  protected:
+  ClusterRoutesTest() {
+    for (proof::Proofs* const one : {&own_, &other_}) one->SetSecrets({"a-secret-of-the-nodes"});
+  }
   void Join() {
-    context_->cluster =
-        ClusterView{.report = [this]() -> Result<std::string> {
-                      if (!known_) return Status::Unavailable("not known yet");
-                      return std::string(R"({"name":"feed"})");
-                    },
-                    .status = [] { return std::string(R"({"node":"n1"})"); },
-                    .is_secret = [](std::string_view shown) { return shown == "secret"; },
-                    .why_not_ready = "not read yet"};
+    context_->cluster = ClusterView{.report = [this]() -> Result<std::string> {
+                                      if (!known_) return Status::Unavailable("not known yet");
+                                      return std::string(R"({"name":"feed"})");
+                                    },
+                                    .status = [] { return std::string(R"({"node":"n1"})"); },
+                                    .proofs = &own_,
+                                    .why_not_ready = "not read yet"};
   }
-  Answer AskStatus(const std::string& authorization) {
+  /// What the node "n2" sends.
+  http::RequestHead HeadOfNode(Method method, std::string target, std::string_view body = "") {
     http::RequestHead head;
-    head.method = Method::kGet;
-    head.target = "/internal/status";
-    head.authorization = authorization;
-    return Ask(head, "");
+    head.method = method;
+    head.target = std::move(target);
+    Prove(&head, body);
+    return head;
   }
+  void Prove(http::RequestHead* head, std::string_view body = "") {
+    proof::Question question{.method = http::MethodName(head->method), .target = head->target};
+    head->routing.all.clear();
+    const auto add = [&](const std::string& line) {
+      head->routing.all.append(line).append("\n");
+      question.headers.push_back(line);
+    };
+    if (head->routing.hop) add("seendb-hop:1");
+    if (!head->routing.caller.empty()) add("seendb-caller:" + head->routing.caller);
+    if (!body.empty()) {
+      if (head->content_type.empty()) head->content_type = "application/json";
+      head->content_length = body.size();
+      question.headers.push_back("content-type:" + head->content_type);
+    }
+    head->routing.proof = other_.Make(question, proof::Sha256(body), "n1");
+  }
+  /// What a node is answered that passes a request on.
+  Answer PassOn(Method method, std::string target, const std::string& caller,
+                std::string_view body = "") {
+    http::RequestHead head;
+    head.method = method;
+    head.target = std::move(target);
+    head.routing.hop = true;
+    head.routing.caller = caller;
+    Prove(&head, body);
+    return Ask(head, body);
+  }
+  Answer AskStatus() { return Ask(HeadOfNode(Method::kGet, "/internal/status"), ""); }
 
   bool known_ = true;
+  proof::Proofs own_{"n1"}, other_{"n2"};
 };
 
 TEST_F(ClusterRoutesTest, AServerByItselfHasNoCluster) {
   EXPECT_EQ(Ask(Method::kGet, "/cluster").status, 404u);
-  const Answer status = AskStatus("Bearer secret");
+  const Answer status = AskStatus();
   EXPECT_EQ(status.status, 403u);
   EXPECT_EQ(status.code(), "forbidden");
 }
@@ -48,12 +81,42 @@ TEST_F(ClusterRoutesTest, ANodeTellsOfItsCluster) {
   EXPECT_EQ(answer.code(), "unavailable");
 }
 
-TEST_F(ClusterRoutesTest, WhatIsBetweenNodesAsksForTheSecret) {
+TEST_F(ClusterRoutesTest, WhatIsBetweenNodesAsksForAProof) {
   Join();
-  EXPECT_EQ(AskStatus("Bearer secret").body, R"({"node":"n1"})");
-  for (const char* wrong : {"", "Bearer", "Bearer ", "Bearer other", "Basic secret", "secret"}) {
-    EXPECT_EQ(AskStatus(wrong).status, 403u) << wrong;
+  EXPECT_EQ(AskStatus().body, R"({"node":"n1"})");
+  http::RequestHead head = HeadOfNode(Method::kGet, "/internal/status");
+  const std::string proof = head.routing.proof;
+  for (const std::string& wrong : {std::string(), proof + "x", proof.substr(1), "x" + proof}) {
+    head.routing.proof = wrong;
+    EXPECT_EQ(Ask(head, "").status, 403u) << wrong;
   }
+  head.routing.proof = proof;
+  head.authorization = "Bearer a-secret-of-the-nodes";
+  EXPECT_EQ(Ask(head, "").status, 200u) << "it is looked at no more";
+  EXPECT_EQ(Ask(head, "").status, 401u) << "it was taken before";
+  const http::Plan plan = service_->Begin(head);
+  EXPECT_TRUE(plan.refusal.challenge.starts_with("SeenDB-Proof ")) << plan.refusal.challenge;
+  head.routing.proof = "";
+  EXPECT_EQ(Ask(head, "").status, 403u);
+}
+
+TEST_F(ClusterRoutesTest, ABodyIsTheOneOfTheProof) {
+  Join();
+  const std::string filter = R"({"user":"u","items":["a"]})";
+  EXPECT_EQ(PassOn(Method::kPost, "/filter", "anybody", filter).status, 200u);
+  http::RequestHead head;
+  head.method = Method::kPost;
+  head.target = "/filter";
+  head.routing.hop = true;
+  head.routing.caller = "anybody";
+  Prove(&head, filter);
+  const std::string other = R"({"user":"u","items":["b"]})";
+  const Answer answer = Ask(head, other);
+  EXPECT_EQ(answer.status, 403u);
+  EXPECT_EQ(answer.json().at("error").at("message"), "the proof is of another body");
+  head.content_type = "application/x-ndjson";
+  Prove(&head, filter + "\n");
+  EXPECT_EQ(Ask(head, filter + "\n").status, 403u) << "streams are of no proof";
 }
 
 TEST_F(ClusterRoutesTest, CopiesOfShardsAreForNodesAlone) {
@@ -62,27 +125,25 @@ TEST_F(ClusterRoutesTest, CopiesOfShardsAreForNodesAlone) {
       {Method::kGet, "/internal/shards/3/snapshot/id/CURRENT"},
       {Method::kDelete, "/v1/internal/shards/3/snapshot/id"}};
   int calls = 0;
-  const auto ask = [&](const std::string& authorization, unsigned status) {
+  const auto ask = [&](bool proves, unsigned status) {
     for (const auto& [method, target] : routes) {
-      http::RequestHead head;
-      head.method = method;
-      head.target = target;
-      head.authorization = authorization;
-      EXPECT_EQ(Ask(head, "").status, status) << target << " " << authorization;
+      const std::string_view body = method == Method::kPost ? "{}" : "";
+      http::RequestHead head = HeadOfNode(method, target, body);
+      if (!proves) head.routing.proof.clear();
+      EXPECT_EQ(Ask(head, body).status, status) << target << " " << proves;
     }
   };
-  ask("Bearer secret", 403);  // a server that is no node
+  ask(true, 403);  // a server that is no node
   Join();
-  ask("Bearer secret", 503);  // a node that has none to give
+  ask(true, 503);  // a node that has none to give
   context_->cluster->snapshots = [&](Call& call) {
     ++calls;
     EXPECT_EQ(call.plan.arguments.at(0), "3");
     call.response.body = "{}";
   };
-  ask("Bearer other", 403);
-  ask("", 403);
+  ask(false, 403);
   EXPECT_EQ(calls, 0);
-  ask("Bearer secret", 200);
+  ask(true, 200);
   EXPECT_EQ(calls, 3);
 }
 
@@ -122,7 +183,7 @@ TEST_F(ClusterRoutesTest, ANodeSaysWhyItIsNotReady) {
     EXPECT_EQ(answer.json().at("error").at("message"), "not read yet") << target;
   }
   EXPECT_EQ(Ask(Method::kGet, "/cluster").status, 200u);
-  EXPECT_EQ(AskStatus("Bearer secret").status, 200u);
+  EXPECT_EQ(AskStatus().status, 200u);
   health_.Set(ops::Phase::kStopping);
   EXPECT_EQ(Ask(Method::kGet, "/readyz").json().at("error").at("message"),
             "the server is shutting down");

@@ -4,14 +4,17 @@ and start without Kafka."""
 import json
 import os
 import sys
+import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
-from cluster_nodes import SECRET, ClusterNodes
-from seendb_client import Server, eventually, free_port, settled
+from clock_shift import ClockShift
+from cluster_nodes import PARTITIONS, SECRET, ClusterNodes
+from peer_proof import prove, time_of
+from seendb_client import Server, eventually, free_port, settled, whole
 from tool_runner import OK, run
 
 INCOMPATIBLE, USAGE = 3, 2
@@ -43,18 +46,49 @@ class NodesTest(ClusterNodes):
         nodes[1].start(port=nodes[1].fixed_port)
         eventually(lambda: self.states(nodes[0]) == up)
 
-    def test_what_is_between_nodes_asks_for_the_secret(self):
+    def status(self, server, secret=SECRET, **more):
+        """The answer to a node, and the proof that was sent."""
+        headers = prove(secret, "n1", "GET", "/internal/status", **more)
+        return server.get("/internal/status", headers=headers), headers["SeenDB-Peer-Proof"]
+
+    def test_what_is_between_nodes_asks_for_a_proof(self):
         self.make("closed")
         server = self.node("closed", "n1")
-        shown = {"Authorization": "Bearer " + SECRET}
-        answer = server.get("/internal/status", headers=shown)
+        answer, proof = self.status(server)
         self.assertEqual((answer.status, answer.json["node"]), (200, "n1"))
         self.assertEqual(answer.json["replicas"], [])
-        for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "},
-                      {"Authorization": shown["Authorization"] + "x"},
-                      {"Authorization": shown["Authorization"][:-1]}):
+        for wrong in ({}, {"Authorization": "Bearer " + SECRET}, {"SeenDB-Peer-Proof": ""},
+                      {"SeenDB-Peer-Proof": proof + "0"}, {"SeenDB-Peer-Proof": proof[:-1] + "x"}):
             answer = server.get("/internal/status", headers=wrong)
             self.assertEqual((answer.status, answer.error["code"]), (403, "forbidden"), wrong)
+        answer, _ = self.status(server, "another-secret-of-nodes")
+        self.assertEqual(answer.status, 403)
+        # It counts once, and in its time; the node says what time it is there.
+        answer = server.get("/internal/status", headers={"SeenDB-Peer-Proof": proof})
+        self.assertEqual((answer.status, answer.error["code"]), (401, "unauthorized"))
+        for apart_s in (-86_400, 86_400):
+            answer, proof = self.status(server, now_ms=int((time.time() + apart_s) * 1000))
+            self.assertEqual(answer.status, 401)
+            now_ms = time_of(SECRET, proof, answer.headers["www-authenticate"])
+            self.assertLess(abs(now_ms / 1000 - time.time()), 60)
+            self.assertEqual(self.status(server, now_ms=now_ms)[0].status, 200)
+
+    def test_a_clock_that_is_apart_cuts_no_node_off(self):
+        self.make("apart-clocks", "--replicas", 1)
+        nodes = []
+        for node, apart_ms in (("n1", 0), ("n2", 3_600_000)):
+            clock = ClockShift(self.folder, "clock-" + node)
+            clock.set(apart_ms)
+            nodes.append(self.node("apart-clocks", node, env=clock.env))
+        self.place("apart-clocks", nodes, count=PARTITIONS)
+        for index, server in enumerate(nodes):  # each passes on what the other one has
+            for user in ("u%d" % i for i in range(12)):
+                play = {"events": [{"user": user, "item": "i%d" % index}]}
+                eventually(lambda: server.post("/plays", play).status == 200)
+                question = {"user": user, "items": ["i0", "i1"]}
+                answer = eventually(lambda: whole(server.post("/filter", question)))
+                self.assertNotIn("i%d" % index, answer.json["unseen"])
+        self.assertIn("clock", " ".join(nodes[0].get("/readyz").json["problems"]))
 
     def test_another_secret_is_as_if_the_node_were_away(self):
         self.make("apart")

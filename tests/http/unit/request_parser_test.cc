@@ -236,6 +236,7 @@ TEST(RequestParserTest, WhatNodesOfAClusterSay) {
   };
   const RoutingHead none = routing("SeenDB-Unknown: 1\r\nSeenDB-: 2\r\n");
   EXPECT_FALSE(none.hop || none.failover);
+  EXPECT_EQ(none.all, "seendb-unknown:1\n");
   EXPECT_EQ(none.user + none.position + none.route + none.caller + none.tenant, "");
   const RoutingHead all = routing(
       "seendb-hop: 1\r\nSeenDB-Failover: 1\r\nSeenDB-User: u 1\r\nSeenDB-Position: 1:2\r\n"
@@ -249,6 +250,13 @@ TEST(RequestParserTest, WhatNodesOfAClusterSay) {
   EXPECT_EQ(all.tenant, "7");
   EXPECT_EQ(all.age_ms, 12);
   EXPECT_EQ(routing("SeenDB-Age-Ms: -5\r\n").age_ms, 0);
+  // What a proof is of: all of them as they came, but for the proof itself.
+  const RoutingHead proven = routing(
+      "SeenDB-Timeout-Ms: 7 \r\nSeenDB-User: u 1\r\nX-Envoy-Attempt-Count: 2\r\n"
+      "SeenDB-Peer-Proof: 1 a b\r\nSeenDB-User: u2\r\n");
+  EXPECT_EQ(proven.all, "seendb-timeout-ms:7\nseendb-user:u 1\nseendb-user:u2\n");
+  EXPECT_EQ(proven.proof, "1 a b");
+  EXPECT_EQ(routing("SeenDB-Peer-Proof: a\r\nSeenDB-Peer-Proof: b\r\n").proof, "a, b");
 }
 
 }  // namespace

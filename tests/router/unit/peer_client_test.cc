@@ -5,6 +5,9 @@
 
 #include <future>
 
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/write.hpp>
 #include <gtest/gtest.h>
 
 #include "http/unit/listener_fixture.h"
@@ -22,9 +25,12 @@ class PeerClientTest : public ListenerTest {
                                 std::string body = "") {
     auto came = std::make_shared<std::promise<PeerAnswer>>();
     std::future<PeerAnswer> answer = came->get_future();
-    client->Ask(
-        {.url = Url(), .target = std::move(target), .body = std::move(body), .timeout = timeout},
-        [came](PeerAnswer one) { came->set_value(std::move(one)); });
+    client->Ask({.node = "n2",
+                 .url = Url(),
+                 .target = std::move(target),
+                 .body = std::move(body),
+                 .timeout = timeout},
+                [came](PeerAnswer one) { came->set_value(std::move(one)); });
     return answer;
   }
   PeerAnswer Ask(PeerClient* client, std::string target,
@@ -38,7 +44,7 @@ class PeerClientTest : public ListenerTest {
 
 TEST_F(PeerClientTest, ConnectionsAreKept) {
   Start();
-  PeerClient client({.secret = "s"});
+  PeerClient client({});
   for (int i = 0; i < 50; ++i) {
     const PeerAnswer answer = Ask(&client, "/x", milliseconds(20'000), std::string(300'000, 'b'));
     ASSERT_EQ(answer.kind, Kind::kAnswered) << answer.why;
@@ -50,7 +56,7 @@ TEST_F(PeerClientTest, ConnectionsAreKept) {
 
 TEST_F(PeerClientTest, ManyAtOnceShareABoundedNumber) {
   Start();
-  PeerClient client({.secret = "s", .connections_most = 3});
+  PeerClient client({.connections_most = 3});
   std::vector<std::future<PeerAnswer>> answers;
   for (int i = 0; i < 100; ++i) answers.push_back(Begin(&client, "/x", milliseconds(20'000)));
   for (auto& answer : answers) EXPECT_EQ(answer.get().kind, Kind::kAnswered);
@@ -59,7 +65,7 @@ TEST_F(PeerClientTest, ManyAtOnceShareABoundedNumber) {
 
 TEST_F(PeerClientTest, WhatWaitsForAConnectionIsBoundedToo) {
   Start();
-  PeerClient client({.secret = "s", .connections_most = 1, .waiting_most = 2});
+  PeerClient client({.connections_most = 1, .waiting_most = 2});
   std::vector<std::future<PeerAnswer>> answers;
   answers.push_back(Begin(&client, "/later", milliseconds(20'000)));
   std::vector<http::Reply> kept = service_.Kept(1);  // it has the connection
@@ -73,7 +79,7 @@ TEST_F(PeerClientTest, WhatWaitsForAConnectionIsBoundedToo) {
 
 TEST_F(PeerClientTest, ASilentNodeIsNotWaitedForLonger) {
   Start();
-  PeerClient client({.secret = "s"});
+  PeerClient client({});
   std::future<PeerAnswer> answer = Begin(&client, "/later", milliseconds(100));
   std::vector<http::Reply> kept = service_.Kept(1);
   EXPECT_EQ(answer.get().kind, Kind::kTimedOut);
@@ -81,18 +87,39 @@ TEST_F(PeerClientTest, ASilentNodeIsNotWaitedForLonger) {
   EXPECT_EQ(Ask(&client, "/x").kind, Kind::kAnswered);
 }
 
+TEST_F(PeerClientTest, NobodyIsSentTheSecret) {
+  boost::asio::io_context io;
+  boost::asio::ip::tcp::acceptor stranger(io, {boost::asio::ip::address_v4::loopback(), 0});
+  url_ = "http://127.0.0.1:" + std::to_string(stranger.local_endpoint().port());
+  const std::string secret = "a-secret-of-the-nodes";
+  const auto proofs = std::make_shared<proof::Proofs>("n1");
+  proofs->SetSecrets({secret});
+  PeerClient client({.proofs = proofs});
+  std::future<PeerAnswer> answer = Begin(&client, "/x", milliseconds(20'000));
+  boost::asio::ip::tcp::socket socket = stranger.accept();
+  std::string sent;
+  boost::asio::read_until(socket, boost::asio::dynamic_buffer(sent), "\r\n\r\n");
+  EXPECT_NE(sent.find("SeenDB-Peer-Proof: 1 n1 n2 "), std::string::npos) << sent;
+  EXPECT_EQ(sent.find(secret), std::string::npos) << sent;
+  // A time that somebody without the secret says is not believed.
+  const std::string said = "HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: SeenDB-Proof 1 " +
+                           std::string(64, 'a') + "\r\nContent-Length: 0\r\n\r\n";
+  boost::asio::write(socket, boost::asio::buffer(said));
+  EXPECT_EQ(answer.get().status, 401u);
+}
+
 TEST_F(PeerClientTest, NobodyListens) {
   Start();
   url_ = "http://" + listener_->address();
   listener_->Stop();
   listener_.reset();
-  PeerClient client({.secret = "s"});
+  PeerClient client({});
   EXPECT_EQ(Ask(&client, "/x").kind, Kind::kRefused);
 }
 
 TEST_F(PeerClientTest, AKeptConnectionThatWasClosedIsMadeAnew) {
   Start();
-  PeerClient client({.secret = "s"});
+  PeerClient client({});
   ASSERT_EQ(Ask(&client, "/x").kind, Kind::kAnswered);
   const std::string address = listener_->address();
   url_ = "http://" + address;
@@ -106,7 +133,7 @@ TEST_F(PeerClientTest, AKeptConnectionThatWasClosedIsMadeAnew) {
 
 TEST_F(PeerClientTest, AnswersThatAreTooLargeAreNone) {
   Start();
-  PeerClient client({.secret = "s", .answer_bytes_most = 1'000});
+  PeerClient client({.answer_bytes_most = 1'000});
   EXPECT_EQ(Ask(&client, "/x").kind, Kind::kAnswered);
   const PeerAnswer large = Ask(&client, "/x", milliseconds(20'000), std::string(2'000, 'b'));
   EXPECT_EQ(large.kind, Kind::kBroken) << large.status << " " << large.body.size();
@@ -115,7 +142,7 @@ TEST_F(PeerClientTest, AnswersThatAreTooLargeAreNone) {
 
 TEST_F(PeerClientTest, StopEndsWhatIsUnderWay) {
   Start();
-  PeerClient client({.secret = "s"});
+  PeerClient client({});
   std::future<PeerAnswer> answer = Begin(&client, "/later", milliseconds(60'000));
   std::vector<http::Reply> kept = service_.Kept(1);
   client.Stop();

@@ -35,7 +35,8 @@ class PeerTlsTest : public ListenerTest {
   PeerAnswer Ask(PeerClient* client, milliseconds timeout = milliseconds(20'000),
                  std::string body = "") const {
     std::promise<PeerAnswer> came;
-    client->Ask({.url = "https://" + listener_->address(),
+    client->Ask({.node = "n2",
+                 .url = "https://" + listener_->address(),
                  .target = "/x",
                  .body = std::move(body),
                  .timeout = timeout},
@@ -44,7 +45,7 @@ class PeerTlsTest : public ListenerTest {
   }
   void ExpectRefused(const SelfSigned& own, const SelfSigned& trusted, const std::string& why) {
     StartWith(own);
-    PeerClient client({.secret = "s", .tls = Trusting(trusted), .tls_named_by = "by a test"});
+    PeerClient client({.tls = Trusting(trusted), .tls_named_by = "by a test"});
     const PeerAnswer answer = Ask(&client);
     EXPECT_EQ(answer.kind, Kind::kRefused);
     EXPECT_NE(answer.why.find("certificate is refused: " + why), std::string::npos) << answer.why;
@@ -56,7 +57,7 @@ class PeerTlsTest : public ListenerTest {
 TEST_F(PeerTlsTest, ManyRequestsMakeOneHandshake) {
   const SelfSigned own("IP:127.0.0.1");
   StartWith(own);
-  PeerClient client({.secret = "s", .tls = Trusting(own)});
+  PeerClient client({.tls = Trusting(own)});
   for (int i = 0; i < 50; ++i) {
     const PeerAnswer answer = Ask(&client, milliseconds(20'000), std::string(300'000, 'b'));
     ASSERT_EQ(answer.kind, Kind::kAnswered) << answer.why;
@@ -81,14 +82,14 @@ TEST_F(PeerTlsTest, ACertificateThatHasEndedIsRefused) {
 
 TEST_F(PeerTlsTest, WithoutTlsAnAddressOfHttpsIsRefused) {
   Start();
-  PeerClient client({.secret = "s"});
+  PeerClient client({});
   EXPECT_EQ(Ask(&client).kind, Kind::kRefused);
 }
 
 TEST_F(PeerTlsTest, APeerThatSpeaksNoTlsIsRefused) {
   const SelfSigned own("IP:127.0.0.1");
   Start();
-  PeerClient client({.secret = "s", .tls = Trusting(own)});
+  PeerClient client({.tls = Trusting(own)});
   const PeerAnswer answer = Ask(&client);
   EXPECT_EQ(answer.kind, Kind::kRefused);
   EXPECT_EQ(answer.why.rfind("TLS: ", 0), 0u) << answer.why;
@@ -97,7 +98,7 @@ TEST_F(PeerTlsTest, APeerThatSpeaksNoTlsIsRefused) {
 TEST_F(PeerTlsTest, WhomToTrustIsRenewed) {
   const SelfSigned own("IP:127.0.0.1"), other("IP:127.0.0.1");
   StartWith(own);
-  PeerClient client({.secret = "s", .tls = Trusting(other)});
+  PeerClient client({.tls = Trusting(other)});
   EXPECT_EQ(Ask(&client).kind, Kind::kRefused);
   client.SetTls(Trusting(own));
   EXPECT_EQ(Ask(&client).kind, Kind::kAnswered);
@@ -108,11 +109,11 @@ TEST_F(PeerTlsTest, WhomToTrustIsRenewed) {
 TEST_F(PeerTlsTest, APeerThatAsksForACertificateIsShownOne) {
   const SelfSigned own("IP:127.0.0.1");
   StartWith(own, own.certificate());
-  PeerClient nobody({.secret = "s", .tls = Trusting(own)});
+  PeerClient nobody({.tls = Trusting(own)});
   EXPECT_NE(Ask(&nobody).kind, Kind::kAnswered);
   const auto showing = net::MakeTlsContext(
       {.ca = own.certificate(), .certificate = own.certificate(), .key = own.key()});
-  PeerClient client({.secret = "s", .tls = *showing});
+  PeerClient client({.tls = *showing});
   const PeerAnswer answer = Ask(&client);
   EXPECT_EQ(answer.kind, Kind::kAnswered) << answer.why;
 }

@@ -32,7 +32,7 @@ class ProberTest : public http::ListenerTest {
 
 TEST_F(ProberTest, ASilentNodeKeepsNoOtherWaiting) {
   Start();
-  peers::PeerClient client({.secret = "s"});
+  peers::PeerClient client({});
   Prober prober(&client, milliseconds(60'000));
   for (int round = 0; round < 3; ++round) {
     std::map<std::string, int> answered;
@@ -49,7 +49,7 @@ TEST_F(ProberTest, ASilentNodeKeepsNoOtherWaiting) {
 
 TEST_F(ProberTest, EachQuestionIsMissedOnce) {
   Start();
-  peers::PeerClient client({.secret = "s"});
+  peers::PeerClient client({});
   Prober prober(&client, milliseconds(300));
   std::map<std::string, int> missed, answered;
   const auto hear = [&](const std::vector<ProbeTarget>& targets, milliseconds gather) {
@@ -72,7 +72,7 @@ TEST_F(ProberTest, EachQuestionIsMissedOnce) {
 
 TEST_F(ProberTest, ARoundEndsOnceAllHaveAnswered) {
   Start();
-  peers::PeerClient client({.secret = "s"});
+  peers::PeerClient client({});
   Prober prober(&client, milliseconds(60'000));
   const std::vector<ProbeTarget> fast{Targets()[1]};
   const auto results = prober.Round(fast, milliseconds(60'000));

@@ -21,10 +21,12 @@
 
 #include "api/routes.h"
 #include "api/service.h"
+#include "base/clock.h"
 #include "cluster/meta.h"
 #include "cluster/routing_table.h"
 #include "http/listener.h"
 #include "peers/peer_client.h"
+#include "proof/proofs.h"
 #include "router/router.h"
 #include "support/fake_engine.h"
 
@@ -97,6 +99,8 @@ class SmallNode {
   bool lags = false;                          ///< applies nothing
   std::chrono::milliseconds append_takes{0};  ///< as Kafka does
   std::atomic<int> barriers{0}, served{0};
+  std::atomic<int64_t> clock_ahead_ms{0};  ///< only forwards
+  std::shared_ptr<proof::Proofs> proofs;
   std::map<std::string, cluster::NodeView> nodes;  // as seen from here
   std::unique_ptr<api::Context> context;
   std::unique_ptr<router::ClusterRouter> router;
@@ -177,15 +181,18 @@ class SmallCluster : public ::testing::Test {
     const bool typed = std::any_of(headers.begin(), headers.end(),
                                    [](const auto& one) { return one.first == "Content-Type"; });
     if (!body.empty() && !typed) headers.emplace_back("Content-Type", "application/json");
-    std::promise<peers::PeerAnswer> came;
-    client_.Ask({.url = node.url,
-                 .method = std::move(method),
-                 .target = std::move(target),
-                 .headers = std::move(headers),
-                 .body = std::move(body),
-                 .timeout = std::chrono::milliseconds(20'000)},
-                [&came](peers::PeerAnswer answer) { came.set_value(std::move(answer)); });
-    return came.get_future().get();
+    return AskBy(client_, node, std::move(method), std::move(target), std::move(body),
+                 std::move(headers));
+  }
+  /// What a node is answered that is called `from`.
+  peers::PeerAnswer AskAsNode(const std::string& from, SmallNode& node, std::string method,
+                              std::string target, std::string body, peers::Headers headers) {
+    const auto proofs = std::make_shared<proof::Proofs>(from);
+    proofs->SetSecrets({kSecret});
+    peers::PeerClient client(peers::PeerClientOptions{.proofs = proofs});
+    headers.emplace_back("Content-Type", "application/json");
+    return AskBy(client, node, std::move(method), std::move(target), std::move(body),
+                 std::move(headers));
   }
   static Json Body(const peers::PeerAnswer& answer) {
     return Json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
@@ -202,16 +209,34 @@ class SmallCluster : public ::testing::Test {
   SmallNode& Stranger(uint32_t partition) { return *nodes[(partition + 2) % 3]; }
 
  private:
-  peers::PeerClient client_{peers::PeerClientOptions{.secret = "of-a-client-not-a-node"}};
+  static peers::PeerAnswer AskBy(peers::PeerClient& client, const SmallNode& node,
+                                 std::string method, std::string target, std::string body,
+                                 peers::Headers headers) {
+    std::promise<peers::PeerAnswer> came;
+    client.Ask({.node = node.name,
+                .url = node.url,
+                .method = std::move(method),
+                .target = std::move(target),
+                .headers = std::move(headers),
+                .body = std::move(body),
+                .timeout = std::chrono::milliseconds(20'000)},
+               [&came](peers::PeerAnswer answer) { came.set_value(std::move(answer)); });
+    return came.get_future().get();
+  }
+
+  peers::PeerClient client_{peers::PeerClientOptions{}};
 };
 
 inline SmallNode::SmallNode(SmallCluster* of, std::string the_name)
     : name(std::move(the_name)), of_(*of) {
+  proofs = std::make_shared<proof::Proofs>(
+      name, [this] { return SystemClock()->NowMs() + clock_ahead_ms; });
+  proofs->SetSecrets({kSecret});
   context = std::make_unique<api::Context>(limits_, 100, &health_, &metrics_, nullptr);
   context->cluster =
       api::ClusterView{.report = [] { return Result<std::string>(std::string("{}")); },
                        .status = [] { return std::string("{}"); },
-                       .is_secret = [](std::string_view shown) { return shown == kSecret; },
+                       .proofs = proofs.get(),
                        .why_not_ready = "none"};
   service_ = std::make_unique<api::ApiService>(context.get());
   listener_.emplace(
@@ -222,7 +247,7 @@ inline SmallNode::SmallNode(SmallCluster* of, std::string the_name)
 }
 
 inline void SmallNode::Join() {
-  client_.emplace(peers::PeerClientOptions{.secret = kSecret});
+  client_.emplace(peers::PeerClientOptions{.proofs = proofs});
   RenewTable();
   router = std::make_unique<router::ClusterRouter>(context.get(), Functions(), &*client_);
   context->router = router.get();

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <future>
 
+#include "base/clock.h"
 #include "transfer/integration/node_fixture.h"
 #include "transfer/integration/proxy.h"
 #include "transfer/peer.h"
@@ -19,7 +20,7 @@ class MoveTest : public TransferTest {
     snapshot_settings_.db = source_db_;
     fetch_settings_.db = target_db_;
     fetch_settings_.node = "n2";
-    fetch_settings_.secret = kSecret;
+    fetch_settings_.proofs = ProofsOf("n2");
     fetch_settings_.pause = milliseconds(10);
     fetch_settings_.reserve_bytes = 1'000'000;
     Serve();
@@ -29,7 +30,9 @@ class MoveTest : public TransferTest {
   void Serve(uint16_t port = 0) {
     server_ = std::make_unique<SourceServer>(source_.get(), snapshot_settings_, port);
   }
-  Result<Fetched> Fetch() { return Fetcher(fetch_settings_).Fetch(kShard, server_->url(), Never); }
+  Result<Fetched> Fetch() {
+    return Fetcher(fetch_settings_).Fetch(kShard, server_->giver(), Never);
+  }
   /// The copy that the node is to get, as files.
   std::map<std::string, std::string> MakeCopy() {
     const Result<Manifest> copy = server_->snapshots().Make(kShard, RequestOf("n2"));
@@ -116,7 +119,8 @@ TEST_F(MoveTest, ABrokenConnectionIsTakenUpWhereItBroke) {
     connections = std::max<size_t>(connections, connection + 1);
     return connection >= 4 || passed < 1'500'000;  // in the middle of a piece
   });
-  const Result<Fetched> fetched = Fetcher(fetch_settings_).Fetch(kShard, proxy.url(), Never);
+  const Result<Fetched> fetched =
+      Fetcher(fetch_settings_).Fetch(kShard, {"n1", proxy.url()}, Never);
   ASSERT_TRUE(fetched.ok()) << fetched.status().ToString();
   EXPECT_GE(connections, 3u);
   EXPECT_EQ(fetched->bytes, copy_.Bytes());  // no piece came twice
@@ -130,8 +134,9 @@ TEST_F(MoveTest, ASourceThatIsKilledAndComesBackGivesTheRest) {
   server_->Allow(most);
   const std::string url = server_->url();
   const uint16_t port = server_->port();
-  auto fetching = std::async(std::launch::async,
-                             [&] { return Fetcher(fetch_settings_).Fetch(kShard, url, Never); });
+  auto fetching = std::async(std::launch::async, [&] {
+    return Fetcher(fetch_settings_).Fetch(kShard, {"n1", url}, Never);
+  });
   server_->WaitForPieces(most + 1);
   server_.reset();
   source_.reset();
@@ -149,7 +154,8 @@ TEST_F(MoveTest, ATargetThatWasStoppedFetchesTheRest) {
   const std::map<std::string, std::string> sent = MakeCopy();
   const int most = PiecesOfCopy() - 2;
   const auto cancelled = [&] { return server_->pieces() >= most; };
-  const Status stopped = Fetcher(fetch_settings_).Fetch(kShard, server_->url(), cancelled).status();
+  const Status stopped =
+      Fetcher(fetch_settings_).Fetch(kShard, server_->giver(), cancelled).status();
   EXPECT_EQ(stopped.code(), StatusCode::kUnavailable);
   EXPECT_EQ(InTransit(target_db_), std::vector<std::string>{"fetch-0001.part"});
   // What the system had not written yet when the power went away is made up for.
@@ -182,7 +188,8 @@ TEST_F(MoveTest, AFlippedByteIsRefusedByName) {
       if (on_the_way && bytes->size() > 8'000) bytes->back() = static_cast<char>(bytes->back() ^ 1);
       return true;
     });
-    const Result<Fetched> fetched = Fetcher(fetch_settings_).Fetch(kShard, proxy.url(), Never);
+    const Result<Fetched> fetched =
+        Fetcher(fetch_settings_).Fetch(kShard, {"n1", proxy.url()}, Never);
     EXPECT_EQ(fetched.status().code(), StatusCode::kCorruption);
     EXPECT_NE(fetched.status().message().find("of shard 1 came damaged"), std::string_view::npos)
         << fetched.status().ToString();
@@ -234,23 +241,31 @@ TEST_F(MoveTest, ADiskThatIsAlmostFullIsLeftAlone) {
 }
 
 TEST_F(MoveTest, TheSecretIsAskedFor) {
-  fetch_settings_.secret = "another secret of 16";
+  fetch_settings_.proofs = ProofsOf("n2", "another secret of 16");
   EXPECT_EQ(Fetch().status().code(), StatusCode::kForbidden);
   MakeCopy();
   const Result<net::StreamTarget> target = net::TargetOf(server_->url());
   ASSERT_TRUE(target.ok());
-  Peer stranger(*target, {}, "another secret of 16", milliseconds(5'000));
+  Peer stranger({"n1", *target, {}, fetch_settings_.proofs}, milliseconds(5'000));
   const auto piece = stranger.Read(kShard, copy_.id, copy_.files.front().name, 0, 10);
   EXPECT_EQ(piece.status().code(), StatusCode::kForbidden);
   EXPECT_EQ(stranger.End(kShard, copy_.id).code(), StatusCode::kForbidden);
   EXPECT_EQ(server_->pieces(), 0);
 }
 
+TEST_F(MoveTest, AClockThatIsApartIsLearned) {
+  constexpr int64_t kDayMs = 86'400'000;
+  fetch_settings_.proofs =
+      std::make_shared<proof::Proofs>("n2", [] { return SystemClock()->NowMs() - kDayMs; });
+  fetch_settings_.proofs->SetSecrets({kSecret});
+  ExpectArrived(Fetch());
+}
+
 TEST_F(MoveTest, TheRoutesGiveNothingElse) {
   MakeCopy();
   const Result<net::StreamTarget> target = net::TargetOf(server_->url());
   ASSERT_TRUE(target.ok());
-  Peer peer(*target, {}, kSecret, milliseconds(5'000));
+  Peer peer({"n1", *target, {}, ProofsOf("n2")}, milliseconds(5'000));
   const CopyEntry& entry = copy_.files.front();
   const Result<FetchedPiece> piece = peer.Read(kShard, copy_.id, entry.name, 1, 10);
   ASSERT_TRUE(piece.ok()) << piece.status().ToString();
@@ -274,11 +289,11 @@ TEST_F(MoveTest, WhoCannotBeReachedOrIsNoUrlIsSaid) {
   fetch_settings_.silent_most = milliseconds(50);
   const std::string url = server_->url();
   server_->Stop();
-  EXPECT_EQ(Fetcher(fetch_settings_).Fetch(kShard, url, Never).status().code(),
+  EXPECT_EQ(Fetcher(fetch_settings_).Fetch(kShard, {"n1", url}, Never).status().code(),
             StatusCode::kUnavailable);
   for (const char* wrong : {"", "10.0.0.1:7373", "http://", "http://host", "http://host:x",
                             "http://host:0", "http://:1", "ftp://host:1", "http://host:70000"}) {
-    const Status status = Fetcher(fetch_settings_).Fetch(kShard, wrong, Never).status();
+    const Status status = Fetcher(fetch_settings_).Fetch(kShard, {"n1", wrong}, Never).status();
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << wrong;
     EXPECT_EQ(status.field(), "/url") << wrong;
   }
@@ -292,7 +307,7 @@ TEST_F(MoveTest, TheFirstNodeThatCanGiveItIsAsked) {
   EXPECT_EQ(fetcher.FetchFromOne(kShard, {}, Never).status().code(), StatusCode::kNotFound);
   ASSERT_TRUE(server_->snapshots().Make(0, RequestOf("n4")).ok());
   ASSERT_TRUE(server_->snapshots().Make(2, RequestOf("n5")).ok());
-  const std::string full = server_->url();
+  const Giver full = server_->giver();
   EXPECT_EQ(fetcher.FetchFromOne(kShard, {full}, Never).status().code(), StatusCode::kBusy);
   // Another door to a node with room: the same shards, and a folder for copies of its own.
   const std::string other_db = dir_ + "/other";
@@ -300,8 +315,8 @@ TEST_F(MoveTest, TheFirstNodeThatCanGiveItIsAsked) {
   const std::unique_ptr<Engine> other = Open(other_db, options_);
   ASSERT_NE(other, nullptr);
   SourceServer with_room(other.get(), {.db = other_db});
-  const std::string nobody = "http://127.0.0.1:1";
-  ExpectArrived(fetcher.FetchFromOne(kShard, {nobody, full, with_room.url(), full}, Never));
+  const Giver nobody{"n7", "http://127.0.0.1:1"};
+  ExpectArrived(fetcher.FetchFromOne(kShard, {nobody, full, with_room.giver(), full}, Never));
   EXPECT_EQ(server_->pieces(), 0);
 }
 
@@ -314,16 +329,16 @@ TEST_F(MoveTest, TwoAreFetchedAtOnceAndAShardOnce) {
   const auto stopped = [&] { return stop.load(); };
   const auto fetch = [&](uint32_t shard) {
     return std::async(std::launch::async,
-                      [&, shard] { return fetcher.Fetch(shard, server_->url(), stopped); });
+                      [&, shard] { return fetcher.Fetch(shard, server_->giver(), stopped); });
   };
   auto one = fetch(kShard);
   while (fetcher.Progress()[kShard].bytes == 0) std::this_thread::sleep_for(milliseconds(1));
   EXPECT_GT(fetcher.Progress()[kShard].total, 2 * Snapshots::kPieceBytes);
-  EXPECT_EQ(fetcher.Fetch(kShard, server_->url(), Never).status().code(), StatusCode::kBusy);
+  EXPECT_EQ(fetcher.Fetch(kShard, server_->giver(), Never).status().code(), StatusCode::kBusy);
   EXPECT_EQ(fetcher.Discard(kShard).code(), StatusCode::kBusy);
   auto two = fetch(0);
   while (fetcher.Progress().size() < 2) std::this_thread::sleep_for(milliseconds(1));
-  EXPECT_EQ(fetcher.Fetch(2, server_->url(), Never).status().code(), StatusCode::kBusy);
+  EXPECT_EQ(fetcher.Fetch(2, server_->giver(), Never).status().code(), StatusCode::kBusy);
   stop = true;
   server_->Stop();
   EXPECT_EQ(one.get().status().code(), StatusCode::kUnavailable);

@@ -23,6 +23,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 #include "http/listener.h"
+#include "proof/proofs.h"
 #include "seams.h"
 #include "seendb/engine.h"
 #include "transfer/fetcher.h"
@@ -35,6 +36,14 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
 inline constexpr char kSecret[] = "a secret of the cluster";
+
+/// Those of a node that knows the secret.
+inline std::shared_ptr<proof::Proofs> ProofsOf(const std::string& node,
+                                               const std::string& secret = kSecret) {
+  auto proofs = std::make_shared<proof::Proofs>(node);
+  proofs->SetSecrets({secret});
+  return proofs;
+}
 
 /// A folder of its own for each test.
 class TransferTest : public ::testing::Test {
@@ -152,7 +161,7 @@ class SourceServer {
     context_.cluster =
         api::ClusterView{.report = [] { return Result<std::string>(std::string("{}")); },
                          .status = [] { return std::string("{}"); },
-                         .is_secret = [](std::string_view shown) { return shown == kSecret; },
+                         .proofs = proofs_.get(),
                          .why_not_ready = "none",
                          .snapshots =
                              [this](api::Call& call) {
@@ -178,6 +187,7 @@ class SourceServer {
   }
   Snapshots& snapshots() { return snapshots_; }
   std::string url() const { return "http://" + listener_.address(); }
+  Giver giver() const { return {"n1", url()}; }
   uint16_t port() const { return http::ParseHostPort(listener_.address())->second; }
   /// From now on no piece is given behind so many.
   void Allow(int pieces) { allowed_ = pieces; }
@@ -188,6 +198,7 @@ class SourceServer {
   }
 
  private:
+  const std::shared_ptr<proof::Proofs> proofs_ = ProofsOf("n1");
   http::Limits limits_;
   ops::Health health_;
   ops::Metrics metrics_{api::RouteLabels()};

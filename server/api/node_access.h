@@ -1,0 +1,26 @@
+// server/api/node_access.h: requests of other nodes of the cluster: a node proves that it is one
+// (proof/proofs.h).
+
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "api/context.h"
+#include "api/routes.h"
+#include "http/error.h"
+#include "http/service.h"
+
+namespace seendb::api {
+
+/// Whether the request says that another node passes it on.
+bool IsPassedOn(const Context& context, const http::RequestHead& head);
+/// Whether nobody but a node may ask this: then the next two say whether one does.
+bool IsOfNodes(const Context& context, const http::RequestHead& head, const Route& route);
+/// The refusal, or nothing. Notes in `plan` who asks. A proof counts once.
+std::optional<http::Error> CheckNode(const Context& context, const http::RequestHead& head,
+                                     const Route& route, http::Plan* plan);
+/// The refusal of a body that the head's proof is not of.
+std::optional<http::Error> CheckNodeBody(const http::RequestHead& head, std::string_view body);
+
+}  // namespace seendb::api

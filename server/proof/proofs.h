@@ -1,0 +1,109 @@
+// server/proof/proofs.h: nodes of a cluster prove to each other that they know its secret, which is
+// never sent: the header SeenDB-Peer-Proof of a request. server/doc/cluster-format.md has its
+// bytes.
+//
+//   Proofs proofs("n1");                            // of node n1
+//   proofs.SetSecrets({secret});
+//   header = proofs.Make(question, body_sha256, "n2");
+//   // at n2:
+//   if (proofs.Check(header, question).kind == Checked::Kind::kProven && IsBody(header, body)) ...
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sync.h"
+#include "proof/seen_numbers.h"
+#include "seendb/status.h"
+
+namespace seendb::proof {
+
+/// The header of a proof, and the scheme of WWW-Authenticate by which a node tells its time.
+inline constexpr std::string_view kHeader = "SeenDB-Peer-Proof";
+inline constexpr std::string_view kScheme = "SeenDB-Proof";
+/// A proof whose time differs by more from that of the node it is for is stale.
+inline constexpr int64_t kValidMs = 30'000;
+/// A secret, and how many there may be at a time.
+inline constexpr size_t kSecretBytesLeast = 16, kSecretBytesMost = 1'024, kSecretsMost = 2;
+
+/// A request, but for its body, as the node that asks and the one that is asked see it alike.
+struct Question {
+  std::string_view method, target;
+  /// "name:value", names in lower case, in any order: see IsProven.
+  std::vector<std::string> headers = {};
+};
+
+/// Whether a header's value is part of a proof, by its name in lower case.
+bool IsProven(std::string_view name);
+/// SHA-256 in hexadecimal digits.
+std::string Sha256(std::string_view bytes);
+/// Whether the body is the one that the proof is of.
+bool IsBody(std::string_view proof, std::string_view body);
+
+/// What a proof is worth.
+struct Checked {
+  enum class Kind : uint8_t {
+    kProven,  ///< the node `from` asks, and asks for the first time
+    kStale,   ///< somebody who knows the secret has made it, at another time or for another request
+    kNone,    ///< nothing is proven
+  };
+  Kind kind = Kind::kNone;
+  std::string from = {};
+  std::string challenge = {};  ///< of a stale one: the value of WWW-Authenticate
+};
+
+/// See the head of this file. Threads: any.
+class Proofs {
+ public:
+  using Now = std::function<int64_t()>;
+  /// Senders that are remembered at most. A node that is started anew is another one.
+  static constexpr size_t kSendersMost = 4'096;
+
+  /// `now_ms`: the time of day, which does not go back; unset: that of this object's beginning, and
+  /// what has passed since.
+  explicit Proofs(std::string node, Now now_ms = {});
+
+  /// From now on proofs are made by the first; each of them is taken. Without any nothing is
+  /// proven. At most kSecretsMost.
+  void SetSecrets(std::vector<std::string> secrets);
+
+  /// The header's value, for one sending of a request to the node `to`. A sender's clock may be
+  /// wrong by any time once Learn was told.
+  std::string Make(const Question& question, std::string_view body_sha256,
+                   std::string_view to) const;
+  /// What a node says of a proof of ours that is stale: its time is used from now on. False: it is
+  /// not by a node that knows the secret.
+  bool Learn(std::string_view proof, std::string_view challenge);
+
+  /// Judges a proof; it counts once. The body is checked apart (IsBody).
+  Checked Check(std::string_view proof, const Question& question);
+
+ private:
+  struct Sender {
+    int64_t newest_ms = 0;
+    SeenNumbers seen;
+  };
+  using Secrets = std::shared_ptr<const std::vector<std::string>>;
+
+  Secrets secrets() const;
+  bool TakeNumber(const std::string& sender, uint64_t number, int64_t now_ms);
+
+  const std::string node_;
+  const Now now_ms_;
+  const int64_t start_ms_;  // what was taken before is not known
+  const std::string session_;
+
+  mutable Mutex mutex_{LockRank::kLeaf};
+  Secrets secrets_ GUARDED_BY(mutex_);
+  mutable uint64_t number_ GUARDED_BY(mutex_) = 0;                           // of the last proof
+  std::map<std::string, int64_t, std::less<>> ahead_ms_ GUARDED_BY(mutex_);  // other nodes' clocks
+  std::map<std::string, std::unique_ptr<Sender>> senders_ GUARDED_BY(mutex_);
+};
+
+}  // namespace seendb::proof
