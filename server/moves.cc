@@ -27,6 +27,7 @@ transfer::FetchSettings FetchSettingsOf(const membership::Node& node, const std:
   settings.node = node.config().node;
   settings.proofs = node.proofs();
   settings.tls = node.tls();
+  settings.tls_alone = node.SpeaksTls();
   settings.bytes_per_s = node.config().transfer_mb_per_s * kMegabyte;
   return settings;
 }

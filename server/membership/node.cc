@@ -136,6 +136,7 @@ Status Node::Prepare() {
              {{"text", "cluster.backup_dir is taken, but no backups are made as yet"}});
   }
   peers::PeerClientOptions options{.proofs = proofs_, .tls_named_by = tls_.named_by};
+  options.tls_alone = SpeaksTls();
   peers_.emplace(options);
   options.answer_bytes_most = cluster::kNodeReportBytesMost;
   probes_.emplace(options);

@@ -88,6 +88,8 @@ class Node {
   const std::shared_ptr<proof::Proofs>& proofs() const { return proofs_; }
   /// Whom it trusts under TLS, and what it shows.
   const net::TlsFiles& tls() const { return tls_; }
+  /// Whether others reach it by TLS: then it asks only those that are reached so too.
+  bool SpeaksTls() const { return config_.advertise.starts_with("https://"); }
   /// Asks other nodes, for whoever has requests to them. After Prepare.
   peers::PeerClient& peers() { return *peers_; }
 

@@ -77,6 +77,7 @@ struct PeerClientOptions {
   std::shared_ptr<proof::Proofs> proofs = {};  ///< proves who asks; null: nothing is proven
   net::TlsContext tls = {};                    ///< for addresses of https; null: they are refused
   std::string tls_named_by = {};               ///< where it was named whom `tls` trusts, for people
+  bool tls_alone = false;                      ///< addresses of http are refused
   size_t threads = 1;                          ///< each has connections of its own
   size_t connections_most = 64;                ///< to one node, of one thread
   size_t waiting_most = 1'024;  ///< requests to one node that wait for a connection, of one thread

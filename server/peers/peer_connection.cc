@@ -70,6 +70,9 @@ void PeerConnection::Begin(std::shared_ptr<Exchange> exchange) {
   Result<net::StreamTarget> target = net::TargetOf(url_);
   std::string wrong(target.status().message());
   if (target.ok() && target->secure && tls_context_ == nullptr) wrong = "TLS is not set up";
+  if (target.ok() && !target->secure && options_.tls_alone) {
+    wrong = url_ + " is not asked: this node speaks TLS, and asks addresses of https alone";
+  }
   if (!wrong.empty()) {
     return asio::post(resolver_.get_executor(), [self = shared_from_this(), wrong] {
       if (self->exchange_ != nullptr) self->Fail(PeerAnswer::Kind::kRefused, wrong);

@@ -270,6 +270,9 @@ Result<Fetched> Fetcher::Fetch(uint32_t shard, const Giver& giver,
                                const std::function<bool()>& cancelled) {
   Result<net::StreamTarget> target = net::TargetOf(giver.url);
   if (!target.ok()) return target.status();
+  if (settings_.tls_alone && !target->secure) {
+    return Status::InvalidArgument(giver.url + " is not asked: it is not https", "/url");
+  }
   if (Status begun = Begin(shard, giver.url); !begun.ok()) return begun;
   FetchRun run(this, shard, giver.node, std::move(target).value(), cancelled);
   Result<Fetched> fetched = run.Run();

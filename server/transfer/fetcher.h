@@ -35,6 +35,7 @@ struct FetchSettings {
   std::string node;                            ///< its name
   std::shared_ptr<proof::Proofs> proofs = {};  ///< prove who asks; null: nothing is proven
   net::TlsFiles tls = {};                      ///< for addresses of https
+  bool tls_alone = false;                      ///< addresses of http are refused
   uint64_t bytes_per_s = 100'000'000;          ///< of all fetches together
   uint64_t reserve_bytes = 1u << 30;           ///< stay free on the disk, beside what a shard takes
   std::chrono::milliseconds answer_timeout{10'000};  ///< of one answer
@@ -81,7 +82,8 @@ class Fetcher {
   /// keeps too many copies. kIncompatible: it has another database, before any byte. kCorruption:
   /// what came is not what it should be, by name. kIOError: too little free disk, before any byte;
   /// or the disk failed. kForbidden: the source has another secret. kNotFound: it knows no copies.
-  /// kUnavailable: it does not answer, or `cancelled`. kInvalidArgument ("/url").
+  /// kUnavailable: it does not answer, or `cancelled`. kInvalidArgument ("/url"): it is none, or is
+  /// refused.
   Result<Fetched> Fetch(uint32_t shard, const Giver& giver, const std::function<bool()>& cancelled);
   /// The same from the first of several nodes that can give it; the failure of the last. kNotFound:
   /// there are none.

@@ -93,6 +93,16 @@ class TlsTest(ClusterNodes):
         over = sum('"problem_over"' in line for line in lines)
         self.assertLessEqual(len(lines) - over, over + 1, lines)
 
+    def test_a_member_without_tls_is_not_asked(self):
+        self.make("clear")
+        first = self.secure("clear", "n1")
+        clear = self.node("clear", "n2", ca=self.ca.path)
+        eventually(lambda: self.states(first) == {"n1": "up", "n2": "down"})
+        told = "node n2 does not answer: http://127.0.0.1:%d is not asked: " % clear.fixed_port
+        eventually(lambda: told in first.log_text())
+        eventually(lambda: any(told in one for one in first.get("/readyz").json["problems"]))
+        eventually(lambda: self.states(clear) == {"n1": "up", "n2": "up"})  # it asks as it is told
+
     def test_settings_that_do_not_fit(self):
         own = self.ca.make("own")
         for more, field in (({"certificate": own, "ca": "/absent.pem"}, "/cluster/ca"),

@@ -108,6 +108,16 @@ TEST_F(PeerClientTest, NobodyIsSentTheSecret) {
   EXPECT_EQ(answer.get().status, 401u);
 }
 
+TEST_F(PeerClientTest, UnderTlsNobodyIsAskedInClear) {
+  Start();
+  PeerClient client({.tls_alone = true});
+  const PeerAnswer answer = Ask(&client, "/x");
+  EXPECT_EQ(answer.kind, Kind::kRefused);
+  EXPECT_EQ(answer.why,
+            Url() + " is not asked: this node speaks TLS, and asks addresses of https " + "alone");
+  EXPECT_EQ(listener_->counters().opened, 0u);
+}
+
 TEST_F(PeerClientTest, NobodyListens) {
   Start();
   url_ = "http://" + listener_->address();

@@ -253,6 +253,14 @@ TEST_F(MoveTest, TheSecretIsAskedFor) {
   EXPECT_EQ(server_->pieces(), 0);
 }
 
+TEST_F(MoveTest, UnderTlsNobodyIsAskedInClear) {
+  fetch_settings_.tls_alone = true;
+  const Status refused = Fetch().status();
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refused.field(), "/url");
+  EXPECT_TRUE(InTransit(source_db_).empty());
+}
+
 TEST_F(MoveTest, AClockThatIsApartIsLearned) {
   constexpr int64_t kDayMs = 86'400'000;
   fetch_settings_.proofs =
