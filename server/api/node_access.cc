@@ -25,6 +25,13 @@ proof::Question QuestionOf(const http::RequestHead& head) {
   return question;
 }
 
+/// Who a node is that asks for itself. No token has such a name.
+Caller NodeAsCaller(const std::string& node) {
+  auto token = std::make_shared<files::Token>();
+  token->name = "node " + node;
+  return token;
+}
+
 }  // namespace
 
 bool IsPassedOn(const Context& context, const http::RequestHead& head) {
@@ -37,7 +44,7 @@ bool IsOfNodes(const Context& context, const http::RequestHead& head, const Rout
 }
 
 std::optional<http::Error> CheckNode(const Context& context, const http::RequestHead& head,
-                                     const Route&, http::Plan* plan) {
+                                     const Route& route, http::Plan* plan) {
   proof::Checked proven;
   if (context.cluster && context.cluster->proofs != nullptr) {
     proven = context.cluster->proofs->Check(head.routing.proof, QuestionOf(head));
@@ -54,9 +61,20 @@ std::optional<http::Error> CheckNode(const Context& context, const http::Request
       return NotForThem(
           "this is for the nodes of a cluster, which prove that they know its secret");
   }
+  const bool peers = route.route_class == RouteClass::kPeer;
   const std::string& caller = head.routing.caller;
-  if (!caller.empty()) plan->caller = CallerFromHeader(caller);
-  return {};
+  if (caller.empty()) {
+    plan->caller = NodeAsCaller(proven.from);
+    if (peers || route.nodes_ask) return {};
+    return NotForThem("a node asks this only for somebody else, whom SeenDB-Caller names");
+  }
+  const Caller asks = CallerFromHeader(caller);
+  plan->caller = asks;
+  if (peers) return {};
+  if (route.spread != Spread::kRead && route.spread != Spread::kFilter) {
+    return NotForThem("no node passes this on");
+  }
+  return asks == nullptr ? std::nullopt : AccessCheck::Judge(NeedsOf(route), *asks);
 }
 
 std::optional<http::Error> CheckNodeBody(const http::RequestHead& head, std::string_view body) {

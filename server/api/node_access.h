@@ -1,5 +1,6 @@
-// server/api/node_access.h: requests of other nodes of the cluster: a node proves that it is one
-// (proof/proofs.h).
+// server/api/node_access.h: requests of other nodes of the cluster. A node proves that it is one
+// (proof/proofs.h). It passes on what somebody asked it about users, and says who that is; without
+// that it may ask only for what nodes need themselves: the routes of kPeer, and Route::nodes_ask.
 
 #pragma once
 

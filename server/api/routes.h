@@ -74,6 +74,7 @@ struct Route {
   admission::Priority priority = admission::Priority::kNormal;  ///< where nothing says another
   bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
   Spread spread = Spread::kNode;
+  bool nodes_ask = false;  ///< nodes of a cluster ask for themselves too, as they do at kPeer
 };
 
 /// Whether the route takes the binary form.

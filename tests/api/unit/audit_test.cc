@@ -8,7 +8,9 @@
 
 #include <unistd.h>
 
+#include "api/access.h"
 #include "api/unit/service_fixture.h"
+#include "proof/proofs.h"
 
 namespace seendb::api {
 namespace {
@@ -169,7 +171,7 @@ TEST_F(AuditTest, WhoAsks) {
   Start();
   const auto tokens =
       files::ReadTokens(R"([{"name":"support","role":"admin","sha256":)"
-                      R"("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}])");
+                        R"("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}])");
   ASSERT_TRUE(tokens.ok());
   context_->access.Set(*tokens, /*once=*/false);
   http::Connection connection;
@@ -191,14 +193,18 @@ TEST_F(AuditTest, WhoAsks) {
 
 TEST_F(AuditTest, TheNodeThatTheCallerReachedWritesTheLine) {
   Start();
+  proof::Proofs own("n1"), other("n2");
+  for (proof::Proofs* const one : {&own, &other}) one->SetSecrets({"a-secret-of-the-nodes"});
   context_->cluster = ClusterView{.report = [] { return std::string("{}"); },
                                   .status = [] { return std::string("{}"); },
-                                  .is_secret = [](std::string_view shown) { return shown == "s"; },
+                                  .proofs = &own,
                                   .why_not_ready = ""};
   http::RequestHead head = HeadOf(Method::kGet, "/users/u");
   EXPECT_EQ(Ask(head, "").status, 200u);
   head.routing.hop = true;
-  head.authorization = "Bearer s";
+  head.routing.caller = CallerToHeader(nullptr);
+  head.routing.proof = other.Make({.method = http::MethodName(head.method), .target = head.target},
+                                  proof::Sha256(""), "n1");
   EXPECT_EQ(Ask(head, "").status, 200u);
   EXPECT_EQ(Lines().size(), 1u) << "that one has written it";
 }

@@ -119,6 +119,48 @@ TEST_F(ClusterRoutesTest, ABodyIsTheOneOfTheProof) {
   EXPECT_EQ(Ask(head, filter + "\n").status, 403u) << "streams are of no proof";
 }
 
+TEST_F(ClusterRoutesTest, ANodeAsksForItselfWhatAListNames) {
+  Join();
+  context_->cluster->snapshots = [](Call& call) { call.response.body = "{}"; };
+  const std::string filter = R"({"user":"u","items":["a"]})";
+  for (const std::string& target :
+       {std::string("/collections/default"), std::string("/v1/internal/status"),
+        std::string("/internal/shards/1/snapshot/id/CURRENT")}) {
+    EXPECT_EQ(PassOn(Method::kGet, target, "").status, 200u) << target;
+  }
+  EXPECT_EQ(PassOn(Method::kPost, "/internal/append?partition=1", "", "{}").status, 404u)
+      << "there is no router here";
+  for (const char* const target :
+       {"/users/u", "/users/u/export", "/collections", "/cluster", "/admin/stats", "/metrics"}) {
+    EXPECT_EQ(PassOn(Method::kGet, target, "").status, 403u) << target;
+  }
+  EXPECT_EQ(PassOn(Method::kPost, "/filter", "", filter).status, 403u);
+  EXPECT_EQ(PassOn(Method::kDelete, "/users/u", "").status, 403u);
+  EXPECT_EQ(PassOn(Method::kPut, "/collections/default", "", "{}").status, 403u);
+}
+
+TEST_F(ClusterRoutesTest, ANodePassesOnReadsInSomebodysName) {
+  Join();
+  const auto caller = [](const std::string& role, const std::string& collections) {
+    return R"({"name":"page","role":")" + role + R"(","collections":)" + collections + "}";
+  };
+  const std::string filter = R"({"user":"u","items":["a"]})";
+  for (const std::string& may : {std::string("anybody"), caller("read", "[]")}) {
+    EXPECT_EQ(PassOn(Method::kPost, "/filter", may, filter).status, 200u) << may;
+    EXPECT_EQ(PassOn(Method::kGet, "/users/u/recording", may).status, 200u) << may;
+  }
+  const std::string video = caller("admin", R"(["video"])");
+  EXPECT_EQ(PassOn(Method::kPost, "/filter", video, filter).status, 403u);
+  EXPECT_EQ(PassOn(Method::kGet, "/users/u/recording", video).status, 403u) << "all collections";
+  // Nodes append writes and policies to logs, and pass on neither them nor what is of one node.
+  for (const std::string& anyone : {std::string("anybody"), caller("admin", "[]")}) {
+    EXPECT_EQ(PassOn(Method::kGet, "/admin/stats", anyone).status, 403u) << anyone;
+    EXPECT_EQ(PassOn(Method::kDelete, "/users/u", anyone).status, 403u) << anyone;
+    EXPECT_EQ(PassOn(Method::kPut, "/collections/default", anyone, "{}").status, 403u) << anyone;
+    EXPECT_EQ(PassOn(Method::kPost, "/plays", anyone, R"({"events":[]})").status, 403u) << anyone;
+  }
+}
+
 TEST_F(ClusterRoutesTest, CopiesOfShardsAreForNodesAlone) {
   const std::pair<Method, std::string> routes[] = {
       {Method::kPost, "/internal/shards/3/snapshot"},
