@@ -35,7 +35,7 @@ bool Secrets::Load() {
 }
 
 void Secrets::Renew(bool all) {
-  bool certificate = all, tokens = all, node = all;
+  bool certificate = all, tokens = all, node = all, node_secrets = all;
   if (config_.tls) {
     for (const std::string* const path :
          {&config_.tls->certificate, &config_.tls->key, &config_.tls->client_ca}) {
@@ -43,9 +43,13 @@ void Secrets::Renew(bool all) {
     }
   }
   tokens = Changed(config_.tokens_file) || tokens;
-  if (config_.cluster) node = Changed(config_.cluster->ca) || certificate || node;
+  if (config_.cluster) {
+    node = Changed(config_.cluster->ca) || certificate || node;
+    node_secrets = Changed(config_.cluster->secret_file) || node_secrets;
+  }
   if (certificate) LoadCertificate();
-  if (node) RenewNode();
+  if (node) RenewNodeTls();
+  if (node_secrets) RenewNodeSecrets();
   if (tokens) LoadTokens();
   WarnOfExpiry();
 }
@@ -100,7 +104,17 @@ void Secrets::WarnOfExpiry() {
   }
 }
 
-void Secrets::RenewNode() {
+void Secrets::RenewNodeSecrets() {
+  if (node_ == nullptr) return;
+  if (const Status renewed = node_->RenewSecrets(); !renewed.ok()) {
+    Log(LogLevel::kError, "cluster_secret_refused",
+        {{"key", renewed.field()}, {"error", renewed.message()}});
+    return;
+  }
+  Log(LogLevel::kInfo, "cluster_secret_loaded", {{"key", "/cluster/secret_file"}});
+}
+
+void Secrets::RenewNodeTls() {
   if (node_ == nullptr) return;
   if (const Status renewed = node_->RenewTls(); !renewed.ok()) {
     Log(LogLevel::kError, "cluster_tls_refused",

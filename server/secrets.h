@@ -1,6 +1,6 @@
-// server/secrets.h: certificate, key and tokens, and whom a node of a cluster trusts, read from
-// their files at the start and again whenever they change: a set that does not fit leaves the one
-// before it in force.
+// server/secrets.h: certificate, key and tokens, and of a node of a cluster its secrets and whom it
+// trusts, read from their files at the start and again whenever they change: a set that does not
+// fit leaves the one before it in force.
 
 #pragma once
 
@@ -42,7 +42,8 @@ class Secrets {
   bool LoadCertificate();
   bool LoadTokens();
   void WarnOfExpiry();
-  void RenewNode();
+  void RenewNodeTls();
+  void RenewNodeSecrets();
   bool Changed(const std::string& path);
 
   const ops::Config& config_;

@@ -69,8 +69,13 @@ cluster::KafkaAccess AccessOf(const ops::ClusterConfig& config) {
   return {config.brokers, config.properties, LogKafka};
 }
 
-/// The first line of the file.
-Result<std::string> ReadSecret(const std::string& path) {
+bool IsSecret(const std::string& line) {
+  return line.size() >= proof::kSecretBytesLeast && line.size() <= proof::kSecretBytesMost &&
+         std::all_of(line.begin(), line.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
+/// The file's lines: the secret by which proofs are made, and maybe one more that is taken.
+Result<std::vector<std::string>> ReadSecrets(const std::string& path) {
   Status writers = ops::CheckWriters(path, "/cluster/secret_file");
   if (!writers.ok()) return writers;
   if (const std::string readable = ops::ReadableByEverybody(path); !readable.empty()) {
@@ -78,18 +83,22 @@ Result<std::string> ReadSecret(const std::string& path) {
              {{"key", "/cluster/secret_file"}, {"warning", readable}});
   }
   std::ifstream file(path);
-  std::string secret;
-  if (!file.is_open() || !std::getline(file, secret)) {
-    return Status::InvalidArgument("can't be read", "/cluster/secret_file");
+  std::vector<std::string> secrets;
+  for (std::string line; secrets.size() <= proof::kSecretsMost && std::getline(file, line);) {
+    if (secrets.empty() || !line.empty()) secrets.push_back(line);
   }
-  const bool printable =
-      std::all_of(secret.begin(), secret.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (secret.size() < proof::kSecretBytesLeast || secret.size() > proof::kSecretBytesMost ||
-      !printable) {
-    return Status::InvalidArgument("its first line must have 16 to 1024 characters without spaces",
+  if (secrets.empty()) return Status::InvalidArgument("can't be read", "/cluster/secret_file");
+  const auto wrong = std::find_if_not(secrets.begin(), secrets.end(), IsSecret);
+  if (wrong != secrets.end()) {
+    return Status::InvalidArgument("line " + std::to_string(wrong - secrets.begin() + 1) +
+                                       " must have 16 to 1024 characters without spaces",
                                    "/cluster/secret_file");
   }
-  return secret;
+  if (secrets.size() > proof::kSecretsMost) {
+    return Status::InvalidArgument("may have two lines: a secret, and another one that is taken",
+                                   "/cluster/secret_file");
+  }
+  return secrets;
 }
 
 /// Whom the node trusts, and what it shows.
@@ -128,9 +137,7 @@ Node::~Node() {
 
 Status Node::Prepare() {
   if (Status status = CheckSettings(config_); !status.ok()) return status;
-  Result<std::string> secret = ReadSecret(config_.secret_file);
-  if (!secret.ok()) return secret.status();
-  proofs_->SetSecrets({std::move(secret).value()});
+  if (Status read = RenewSecrets(); !read.ok()) return read;
   if (!config_.backup_dir.empty()) {
     ops::Log(ops::LogLevel::kWarn, "backup_dir_unused",
              {{"text", "cluster.backup_dir is taken, but no backups are made as yet"}});
@@ -142,6 +149,12 @@ Status Node::Prepare() {
   probes_.emplace(options);
   prober_.emplace(&*probes_, kProbeTimeout);
   return RenewTls();
+}
+
+Status Node::RenewSecrets() {
+  Result<std::vector<std::string>> secrets = ReadSecrets(config_.secret_file);
+  if (secrets.ok()) proofs_->SetSecrets(std::move(secrets).value());
+  return secrets.status();
 }
 
 Status Node::RenewTls() {

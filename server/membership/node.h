@@ -44,11 +44,13 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Checks the settings, reads the secret and whom to trust. kInvalidArgument with the key at
+  /// Checks the settings, reads the secrets and whom to trust. kInvalidArgument with the key at
   /// fault.
   Status Prepare();
   /// Reads anew whom to trust; a failure leaves what was there. After Prepare. Threads: one.
   Status RenewTls();
+  /// The same of the secrets.
+  Status RenewSecrets();
   /// Waits until the cluster is known, from the copy in the folder or from Kafka, and becomes a
   /// member. kIncompatible: the folder is not a node's of this cluster, or the cluster's records
   /// can't be read; kUnavailable: Stop was called first.

@@ -3,6 +3,7 @@ and start without Kafka."""
 
 import json
 import os
+import signal
 import sys
 import time
 import unittest
@@ -89,6 +90,42 @@ class NodesTest(ClusterNodes):
                 answer = eventually(lambda: whole(server.post("/filter", question)))
                 self.assertNotIn("i%d" % index, answer.json["unseen"])
         self.assertIn("clock", " ".join(nodes[0].get("/readyz").json["problems"]))
+
+    def test_secrets_are_changed_while_nodes_run(self):
+        self.make("rotated")
+        own = {}
+        for node in ("n1", "n2"):
+            own[node] = os.path.join(self.folder, "rotated-" + node)
+            self.write_secrets(own[node], SECRET)
+        nodes = {node: self.node("rotated", node, secret_file=own[node]) for node in own}
+        up = {"n1": "up", "n2": "up"}
+        for server in nodes.values():
+            eventually(lambda: self.states(server) == up)
+        fresh = "a-secret-of-tomorrow"
+        for secrets in ((SECRET, fresh), (fresh, SECRET), (fresh,)):
+            for node, server in nodes.items():
+                loaded = server.log_text().count('"cluster_secret_loaded"')
+                self.write_secrets(own[node], *secrets)
+                server.process.send_signal(signal.SIGHUP)
+                eventually(lambda: server.log_text().count('"cluster_secret_loaded"') > loaded)
+                for secret in (SECRET, fresh):
+                    self.assertEqual(self.status(nodes["n1"], secret)[0].status == 200,
+                                     secret in open(own["n1"], encoding="utf-8").read())
+                eventually(lambda: [self.states(one) for one in nodes.values()] == [up, up])
+        for one in nodes.values():
+            self.assertNotIn("does not answer: answers 403", one.log_text())
+        # What is no secret leaves those of before.
+        self.write_secrets(own["n1"], fresh, "short")
+        nodes["n1"].process.send_signal(signal.SIGHUP)
+        eventually(lambda: '"cluster_secret_refused"' in nodes["n1"].log_text())
+        self.assertEqual(self.status(nodes["n1"], fresh)[0].status, 200)
+
+    @staticmethod
+    def write_secrets(path, *secrets):
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write("".join(secret + "\n" for secret in secrets))
+        os.chmod(path + ".new", 0o600)
+        os.rename(path + ".new", path)
 
     def test_another_secret_is_as_if_the_node_were_away(self):
         self.make("apart")
@@ -217,6 +254,11 @@ class NodesTest(ClusterNodes):
         server.start(port=port)
         eventually(lambda: self.states(server) == {"n1": "up"})
 
+    def secrets(self, *secrets):
+        path = os.path.join(self.folder, "secrets-%d-%d" % (len(secrets), len(secrets[0])))
+        self.write_secrets(path, *secrets)
+        return path
+
     def test_settings_that_no_node_can_have(self):
         for change, field in (({"advertise": "10.0.0.1:7373"}, "/cluster/advertise"),
                               ({"advertise": "https://h:1"}, "/cluster/advertise"),
@@ -224,6 +266,10 @@ class NodesTest(ClusterNodes):
                               ({"zone": "a/b"}, "/cluster/zone"),
                               ({"name": "a/b"}, "/cluster/name"),
                               ({"secret_file": "/absent"}, "/cluster/secret_file"),
+                              ({"secret_file": self.secrets("x" * 15)}, "/cluster/secret_file"),
+                              ({"secret_file": self.secrets("x" * 16, "y")}, "/cluster/secret_file"),
+                              ({"secret_file": self.secrets("x" * 16, "y" * 16, "z" * 16)},
+                               "/cluster/secret_file"),
                               ({"properties": {"no.such": "1"}}, "/cluster/properties/no.such"),
                               ({"properties": {"acks": "1"}}, "/cluster/properties/acks"),
                               ({"properties": {"enable.idempotence": "false"}},
