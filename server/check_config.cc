@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <variant>
@@ -10,6 +11,7 @@
 
 #include "admission/tenants.h"
 #include "files/tokens.h"
+#include "http/listener.h"
 #include "http/tls.h"
 #include "ingest/kafka.h"
 #include "membership/node.h"
@@ -24,9 +26,25 @@ namespace {
 Status CheckCertificate(const ops::Config& config) {
   if (!config.tls) return {};
   const auto loaded = http::LoadTls(*config.tls);
-  const auto* const failure = std::get_if<http::TlsFailure>(&loaded);
-  if (failure == nullptr) return {};
-  return Status::InvalidArgument(failure->message, "/tls/" + failure->key);
+  if (const auto* const failure = std::get_if<http::TlsFailure>(&loaded)) {
+    return Status::InvalidArgument(failure->message, "/tls/" + failure->key);
+  }
+  const std::string& not_valid = std::get<http::Tls>(loaded).not_valid;
+  if (not_valid.empty()) return {};
+  return Status::InvalidArgument(config.tls->certificate + " " + not_valid, "/tls/certificate");
+}
+
+/// Two listeners can't have one address.
+Status CheckListeners(const ops::Config& config) {
+  if (config.admin_listen.empty()) return {};
+  const auto callers = http::ParseHostPort(config.listen);
+  const auto admin = http::ParseHostPort(config.admin_listen);
+  if (!callers || !admin || callers->second != admin->second || admin->second == 0) return {};
+  const auto any = [](const std::string& host) { return host == "0.0.0.0" || host == "::"; };
+  const bool same = callers->first == admin->first || any(callers->first) || any(admin->first);
+  if (!same) return {};
+  return Status::InvalidArgument(config.admin_listen + " is taken by listen, " + config.listen,
+                                 "/admin_listen");
 }
 
 Status CheckTokens(const ops::Config& config) {
@@ -59,6 +77,7 @@ Status FirstFault(const ops::Config& config) {
   if (config.kafka) status = ingest::ConsumerConf(*config.kafka).status();
   if (status.ok() && config.cluster) status = membership::CheckSettings(*config.cluster);
   if (status.ok()) status = ops::CheckSecretFiles(config);
+  if (status.ok()) status = CheckListeners(config);
   if (status.ok()) status = CheckCertificate(config);
   if (status.ok()) status = CheckTokens(config);
   if (status.ok()) status = CheckAudit(config);

@@ -72,6 +72,10 @@ bool Secrets::LoadCertificate() {
   context_.origins->SetCertificateNames(tls.names);
   listener_.SetTls(std::move(tls.context));
   Log(LogLevel::kInfo, "certificate_loaded", {{"names", tls.names}, {"expires_s", tls.expires_s}});
+  if (!tls.not_valid.empty()) {
+    Log(LogLevel::kWarn, "certificate_not_valid",
+        {{"key", "/tls/certificate"}, {"certificate", tls.not_valid}});
+  }
   if (!tls.warning.empty()) {
     Log(LogLevel::kWarn, "certificate_key", {{"key", "/tls/key"}, {"warning", tls.warning}});
   }

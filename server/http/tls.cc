@@ -10,6 +10,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace seendb::http {
 namespace {
@@ -48,7 +49,29 @@ std::optional<TlsFailure> CheckMode(const std::string& path, std::string* warnin
 
 /// Tells of a failure at `key`, which is in the file at `path`.
 TlsFailure FailedAt(const char* key, const std::string& path) {
-  return {key, path + ": " + Reason()};
+  if (access(path.c_str(), R_OK) != 0) {
+    ERR_clear_error();
+    return {key, "can't read " + path + ": " + std::strerror(errno)};
+  }
+  return {key, path + ": " + Reason() + " (a PEM file is asked for)"};
+}
+
+/// Tells why the key was not taken.
+TlsFailure KeyRefused(const TlsFiles& files) {
+  const unsigned long error = ERR_peek_last_error();
+  const int reason = ERR_GET_LIB(error) == ERR_LIB_X509 ? ERR_GET_REASON(error) : 0;
+  if (reason != X509_R_KEY_VALUES_MISMATCH && reason != X509_R_KEY_TYPE_MISMATCH) {
+    return FailedAt("key", files.key);
+  }
+  ERR_clear_error();
+  return {"key", files.key + " is not the key of " + files.certificate};
+}
+
+/// Why the certificate does not count at present; empty: it does.
+std::string WhyNotValid(const X509* certificate) {
+  if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0) return "has ended";
+  if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0) return "has not begun";
+  return {};
 }
 
 void AddNames(X509* certificate, std::vector<std::string>* names) {
@@ -90,7 +113,7 @@ std::variant<Tls, TlsFailure> LoadTls(const TlsFiles& files) {
   }
   if (SSL_CTX_use_PrivateKey_file(context, files.key.c_str(), SSL_FILETYPE_PEM) != 1 ||
       SSL_CTX_check_private_key(context) != 1) {
-    return FailedAt("key", files.key);
+    return KeyRefused(files);
   }
   if (!files.client_ca.empty()) {
     if (SSL_CTX_load_verify_locations(context, files.client_ca.c_str(), nullptr) != 1) {
@@ -102,6 +125,7 @@ std::variant<Tls, TlsFailure> LoadTls(const TlsFiles& files) {
   X509* const certificate = SSL_CTX_get0_certificate(context);
   AddNames(certificate, &made.names);
   made.expires_s = SecondsOf(X509_get0_notAfter(certificate));
+  made.not_valid = WhyNotValid(certificate);
   return made;
 }
 

@@ -25,7 +25,8 @@ struct Tls {
   TlsContext context;
   std::vector<std::string> names;  ///< DNS names that the certificate is for; "*.name" as it is
   int64_t expires_s = 0;           ///< when the certificate ends, in seconds since 1970
-  std::string warning;             ///< empty: there is none
+  std::string warning;             ///< of the key's file; empty: there is none
+  std::string not_valid;           ///< why the certificate does not count now; empty: it does
 };
 
 /// What is wrong with the files: `key` is the setting's name.

@@ -12,6 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from certificates import Authority
 from openapi_check import CheckedServer
 from seendb_client import Client, Server, eventually, free_port, server_binary, without_settings
 
@@ -383,6 +384,25 @@ class ProcessTest(unittest.TestCase):
             code, out, log = check({"tls": {"certificate": absent, "key": absent}})
             self.assertEqual((code, out), (2, ""))
             self.assertIn("(at /tls/", log)
+            authority = Authority(folder)
+            certificate, key = authority.make("server")
+            ended, ended_key = authority.make("ended", days=-1)
+            for pair, why in (((absent, key), "can't read %s: No such file" % absent),
+                              ((certificate, ended_key), "is not the key of %s" % certificate),
+                              ((key, key), "a PEM file is asked for"),
+                              ((ended, ended_key), "%s has ended (at /tls/certificate)" % ended)):
+                code, out, log = check({"tls": {"certificate": pair[0], "key": pair[1]}})
+                self.assertEqual((code, out), (2, ""), pair)
+                self.assertIn(why, log)
+            self.assertEqual(check({"tls": {"certificate": certificate, "key": key}})[0], 0)
+            for listen, admin, fits in (("127.0.0.1:7000", "127.0.0.1:7000", False),
+                                        ("0.0.0.0:7000", "127.0.0.1:7000", False),
+                                        ("127.0.0.2:7000", "127.0.0.1:7000", True),
+                                        ("127.0.0.1:0", "127.0.0.1:0", True)):
+                code, out, log = check({"listen": listen, "admin_listen": admin})
+                self.assertEqual(code, 0 if fits else 2, log)
+                self.assertEqual("is taken by listen, %s (at /admin_listen)" % listen in log,
+                                 not fits)
             self.assertFalse(os.path.exists(db))
             with open(db, "w", encoding="utf-8"):
                 pass
