@@ -35,8 +35,9 @@ struct Duty {
 
 /// See the head of this file.
 struct ClusterNode {
-  /// Has imported plays recorded by the log, and waits for it; as Engine::RecordPlays.
-  std::function<Status(std::string_view collection, std::span<const Play> plays)> record;
+  /// Has imported plays recorded by the log, and waits for it; as Engine::RecordPlays. How many it
+  /// refused.
+  std::function<Result<uint64_t>(std::string_view collection, std::span<const Play> plays)> record;
   /// Has every replica note that these users' past was recorded, and waits for it.
   std::function<Status(std::string_view collection, std::string_view key,
                        std::span<const IdRef> users)>

@@ -115,6 +115,7 @@ Status Importer::ImportWith(redis::KeyReader& reader, OldClient& client,
   if (users.empty()) return {};
   const std::vector<std::string> keys = KeysOf(users);
   std::vector<IdRef> whole;
+  refused_ = 0;
   Status recorded;
   const Status read = reader.Read(keys, [&](const redis::KeyPiece& piece) {
     const bool sorted = piece.kind == redis::KeyKind::kZset;
@@ -129,8 +130,10 @@ Status Importer::ImportWith(redis::KeyReader& reader, OldClient& client,
   if (!read.ok()) return read;
   if (whole.empty()) return {};
   Status noted = sink_.note(whole);
-  if (noted.ok()) counters_.Add(MigrationCount::kImported, whole.size());
-  return noted;
+  if (!noted.ok()) return noted;  // all of it comes again
+  counters_.Add(MigrationCount::kImported, whole.size());
+  counters_.Add(MigrationCount::kImportRefused, refused_);
+  return {};
 }
 
 Status Importer::TakePiece(std::span<const redis::Member> members, const std::string& user) {
@@ -139,7 +142,11 @@ Status Importer::TakePiece(std::span<const redis::Member> members, const std::st
     const auto score = redis::ParseScore(member.score);
     const auto at_ms = score ? redis::ScoreToMs(*score, link_.unit()) : std::nullopt;
     const IdRef item(member.item);
-    if (at_ms && item.Validate().ok()) plays.push_back({IdRef(user), item, at_ms});
+    if (at_ms && item.Validate().ok()) {
+      plays.push_back({IdRef(user), item, at_ms});
+    } else {
+      ++refused_;
+    }
   }
   return plays.empty() ? Status() : Record(plays);
 }
@@ -148,8 +155,11 @@ Status Importer::TakePiece(std::span<const redis::Member> members, const std::st
 /// import.
 Status Importer::Record(const std::vector<Play>& plays) {
   for (;;) {
-    Status recorded = sink_.record(plays);
-    if (recorded.code() != StatusCode::kBusy || Stopping()) return recorded;
+    const Result<uint64_t> recorded = sink_.record(plays);
+    if (recorded.ok()) refused_ += *recorded;
+    if (recorded.ok() || recorded.status().code() != StatusCode::kBusy || Stopping()) {
+      return recorded.status();
+    }
     const MutexLock lock(mutex_);
     changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kImportPause);
   }

@@ -25,8 +25,8 @@ class Importer {
  public:
   /// Where what it reads goes.
   struct Sink {
-    /// As Engine::RecordPlays.
-    std::function<Status(std::span<const Play> plays)> record;
+    /// As Engine::RecordPlays; how many it refused.
+    std::function<Result<uint64_t>(std::span<const Play> plays)> record;
     /// Notes users, all of whose plays were recorded.
     std::function<Status(std::span<const IdRef> users)> note;
   };
@@ -59,6 +59,7 @@ class Importer {
   OldLink& link_;
   const Sink sink_;
   Counters& counters_;
+  uint64_t refused_ = 0;  // members of the users under way; of thread_ alone
   mutable Mutex mutex_{LockRank::kLeaf};
   CondVar changed_;
   std::deque<std::string> queue_ GUARDED_BY(mutex_);

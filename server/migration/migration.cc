@@ -114,10 +114,11 @@ struct Migration::Parts {
                     return node->note(config.collection, config.key, users);
                   }};
     }
-    return {.record =
-                [this, &config](std::span<const Play> plays) {
-                  return engine->RecordPlays(plays, {.collection = config.collection}).status();
-                },
+    return {.record = [this, &config](std::span<const Play> plays) -> Result<uint64_t> {
+              const auto recorded = engine->RecordPlays(plays, {.collection = config.collection});
+              if (!recorded.ok()) return recorded.status();
+              return recorded->refused;
+            },
             .note = [this](std::span<const IdRef> users) { return SyncAndNote(users); }};
   }
 };
@@ -345,10 +346,13 @@ Status Migration::CheckFinished() const {
   if (loss.import_queue > 0) {
     add(std::to_string(loss.import_queue) + " users are about to be imported");
   }
-  if (loss.not_everybody) add("no import (seendb redis import) has read all its keys to their end");
+  if (loss.not_everybody) {
+    add("no import (seendb redis import) has read all its keys to their end, with exit code 0: one "
+        "that ended with 8 refused more than its --max-refused allows");
+  }
   if (text.empty()) return {};
   return Status::Incompatible("collection \"" + config_.collection + "\": " + text +
-                                  "; wait, or say \"force\":true to lose that",
+                                  "; wait, or say \"force\":true (--force) to lose that",
                               "/force");
 }
 

@@ -19,6 +19,7 @@ enum class MigrationCount : size_t {
   kLookupsFailed,
   kImported,
   kImportsFailed,
+  kImportRefused,
   kWritten,
   kNotWritten,
   kShadowChecked,
@@ -33,11 +34,12 @@ struct MigrationCountRow {
   std::string_view help;
 };
 /// By MigrationCount.
-inline constexpr std::array<MigrationCountRow, 10> kMigrationCounts = {{
+inline constexpr std::array<MigrationCountRow, 11> kMigrationCounts = {{
     {"lookups", "Filter requests that asked the old store as well."},
     {"lookups_failed", "Of those, that did not get its answer within the budget."},
     {"imported", "Users that the server imported because a filter request asked for them."},
     {"imports_failed", "Times that such an import was put off."},
+    {"import_refused", "Members that such imports could not record: no time, no id, too old."},
     {"written", "Plays written to the old store."},
     {"not_written", "Plays that the old store lacks: the queue was full, or it refused them."},
     {"shadow_checked", "Candidates that were judged in the old way too."},

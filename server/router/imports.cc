@@ -34,20 +34,23 @@ std::string NoteHead(std::string_view collection, std::string_view key) {
 
 }  // namespace
 
-Status Imports::AppendAll(std::vector<OwnedRecord> records) const {
+/// How many plays were refused.
+Result<uint64_t> Imports::AppendAll(std::vector<OwnedRecord> records) const {
   std::promise<std::vector<Result<replica::Appended>>> told;
   writer_.AppendAll(std::move(records), {{"SeenDB-Hop", "1"}, {"SeenDB-Priority", "low"}},
                     std::chrono::steady_clock::now() + kImportMost,
                     [&told](auto results) { told.set_value(std::move(results)); });
+  uint64_t refused = 0;
   for (const Result<replica::Appended>& result : told.get_future().get()) {
     if (!result.ok()) return result.status();
     if (!result->applied) return Status::Unavailable("in the log, and not applied yet");
     if (!result->verdict.ok()) return result->verdict;
+    refused += result->recorded.refused;
   }
-  return {};
+  return refused;
 }
 
-Status Imports::Record(std::string_view collection, std::span<const Play> plays) const {
+Result<uint64_t> Imports::Record(std::string_view collection, std::span<const Play> plays) const {
   EventBatch batch(api::EventKind::kPlays, std::string(collection));
   std::string json;
   for (size_t i = 0; i < plays.size(); ++i) {
@@ -82,7 +85,7 @@ Status Imports::Note(std::string_view collection, std::string_view key,
     ++note.users;
   }
   for (auto& [partition, note] : open) close(&note);
-  return AppendAll(std::move(records));
+  return AppendAll(std::move(records)).status();
 }
 
 Status Imports::NoteEverybody(std::string_view collection, std::string_view key,
@@ -92,7 +95,7 @@ Status Imports::NoteEverybody(std::string_view collection, std::string_view key,
   for (uint32_t partition = 0; partition < partitions; ++partition) {
     records.push_back({partition, cluster::LogKind::kImported, "everybody", value});
   }
-  return AppendAll(std::move(records));
+  return AppendAll(std::move(records)).status();
 }
 
 }  // namespace seendb::router

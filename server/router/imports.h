@@ -21,8 +21,9 @@ class Imports {
   Imports(const LogWriter* writer, std::function<uint32_t(IdRef)> shard_of)
       : writer_(*writer), shard_of_(std::move(shard_of)) {}
 
-  /// As Engine::RecordPlays. kUnavailable: some may be recorded; repeating is harmless.
-  Status Record(std::string_view collection, std::span<const Play> plays) const;
+  /// As Engine::RecordPlays; how many were refused. kUnavailable: some may be recorded; repeating
+  /// is harmless.
+  Result<uint64_t> Record(std::string_view collection, std::span<const Play> plays) const;
   /// Notes users as imported, at every replica. `key`: the template of the old store's keys.
   /// kNotFound: the acting primary has no such migration; kIncompatible: it has other keys, or is
   /// finished; kUnavailable, as of Record.
@@ -33,7 +34,7 @@ class Imports {
                        uint32_t partitions) const;
 
  private:
-  Status AppendAll(std::vector<OwnedRecord> records) const;
+  Result<uint64_t> AppendAll(std::vector<OwnedRecord> records) const;
 
   const LogWriter& writer_;
   const std::function<uint32_t(IdRef)> shard_of_;

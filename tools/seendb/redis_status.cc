@@ -32,6 +32,11 @@ std::string NotesOn(const Json& one) {
       out += "  " + Printable(user.get<std::string>()) + "\n";
     }
   }
+  if (const uint64_t refused = CountOf(one, "import_refused"); refused != 0) {
+    out += collection + ": " + FormatCount(refused) +
+           " members of users whom the server imported were not recorded (no time, no id, too old, "
+           "in the future): they are unseen here\n";
+  }
   for (const Json& sample : ListOf(one, "missing_samples")) out += SampleText(sample, "missing");
   for (const Json& sample : ListOf(one, "extra_samples")) out += SampleText(sample, "extra");
   return out;

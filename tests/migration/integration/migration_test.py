@@ -122,6 +122,20 @@ class OldStoreTest(MigrationCase):
         state = self.state(server)
         self.assertEqual(state["lookups"] - state["lookups_failed"], 1)
 
+    def test_what_an_import_can_t_record_is_counted(self):
+        self.watched("u1", "v1", "")
+        self.watched("u1", "ahead", age_s=-3 * 86_400)
+        self.watched("u1", "old", age_s=400 * 86_400)
+        self.redis.run("ZADD", "watched:u1", "inf", "never")
+        server = self.serve()
+        eventually(lambda: self.whole(server, "u1", ["v1", "ahead"]))
+        eventually(lambda: self.state(server)["imported"] == 1)
+        self.assertEqual(self.state(server)["import_refused"], 4)
+        self.assertEqual(self.ask(server, "u1", ["v1", "ahead", "old", "never"])["unseen"],
+                         ["ahead", "old", "never"])
+        shown = run("redis", "status", "--url", server.url).out
+        self.assertIn("4 members of users whom the server imported were not recorded", shown)
+
     def test_limit_exclude_and_record_count_what_the_old_store_has(self):
         server = self.serve()
         server.post("/admin/migration/pause")  # so that nobody is imported meanwhile
@@ -358,7 +372,8 @@ class NotedTest(MigrationCase):
         self.assertEqual(server.post("/admin/migration/finish", {"collection": "x"}).status, 404)
         refused = server.post("/admin/migration/finish")
         self.assertEqual((refused.status, refused.error["field"]), (409, "/force"))
-        self.assertIn("has read all its keys to their end", refused.error["message"])
+        self.assertIn("has read all its keys to their end, with exit code 0", refused.error["message"])
+        self.assertIn("(--force)", refused.error["message"])
         self.assertEqual(self.state(server)["phase"], "running")
         self.assertEqual(server.post("/admin/migration/pause", {"force": True}).status, 400)
         done = server.post("/admin/migration/finish", {"force": True})

@@ -60,7 +60,7 @@ TEST_F(ImportsTest, FailsWhereKafkaIsAway) {
   const IdRef user("u1");
   const Play play{user, IdRef("a"), std::nullopt};
   const router::Imports imports = ImportsOf(*nodes[0]);
-  EXPECT_EQ(imports.Record("default", {&play, 1}).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(imports.Record("default", {&play, 1}).status().code(), StatusCode::kUnavailable);
   EXPECT_EQ(imports.Note("default", "k:{user}", {&user, 1}).code(), StatusCode::kUnavailable);
 }
 
