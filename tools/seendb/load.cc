@@ -174,8 +174,9 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
   Status printed = PrintSummary(session, **reader, loader, before, progress.elapsed_s(), flags.log);
   const ResumeState& now = loader.state();
   const bool interrupted = loader.stopped() || (!status.ok() && InterruptedBy() != 0);
-  const bool sink_failed =
-      status.code() == StatusCode::kBusy || status.code() == StatusCode::kUnavailable;
+  // A full disk, too: what was read stays, the rest can be loaded once there is room.
+  const bool sink_failed = status.code() == StatusCode::kBusy ||
+                           status.code() == StatusCode::kUnavailable || loader.disk_failed();
   if (interrupted || sink_failed) return Stopped(status, flags, now, &session);
   if (!status.ok() || !printed.ok()) return status.ok() ? printed : status;
   const uint64_t wrong = now.refused + now.bad;

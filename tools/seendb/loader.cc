@@ -28,6 +28,7 @@ Status Loader::Flush(const OnBatch& on_batch) {
     const Patience patience{options_.retry_s, pause_, stop_};
     auto sent = SendPatiently(sink_, batch_, patience);
     if (!sent.ok()) {
+      disk_failed_ = sent.status().code() == StatusCode::kIOError;
       return {sent.status().code(), "rows after " + FormatCount(state_.rows) +
                                         " are not loaded: " + std::string(sent.status().message())};
     }

@@ -51,6 +51,8 @@ class Loader {
 
   /// Run ended because it was told to stop.
   bool stopped() const { return stopped_; }
+  /// Run ended because the disk of the database failed, or is full.
+  bool disk_failed() const { return disk_failed_; }
   /// The log's last row has no line end, and waits until it has: progress is kept, and it may grow.
   bool last_row_waits() const { return last_row_waits_; }
   /// Ids that look like a mistake.
@@ -86,6 +88,7 @@ class Loader {
   Pause pause_;  // none: it sleeps
   std::function<bool()> stop_ = [] { return false; };
   bool stopped_ = false;
+  bool disk_failed_ = false;
   bool last_row_waits_ = false;
   OddIds odd_ids_;
   std::optional<int64_t> newest_ms_;

@@ -1,6 +1,7 @@
 // seendb redis import: the members of an old store's keys into a server or a folder.
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -63,14 +64,15 @@ Status CheckSame(const Json& saved, const Json& identity, const std::string& pat
     const Json now = identity.value(name, Json());
     if (before == now) continue;
     return Status::InvalidArgument(path + " is the state of another import: " + name + " was " +
-                                   OneLine(before) + ", and is " + OneLine(now));
+                                   OneLine(before) + ", and is " + OneLine(now) +
+                                   "; to import anew, remove it or name another");
   }
   return {};
 }
 
-std::string ByReason(const RedisTally& tally) {
+std::string ByReason(const std::map<std::string, uint64_t>& counts) {
   std::string out;
-  for (const auto& [reason, count] : tally.refused_by) {
+  for (const auto& [reason, count] : counts) {
     out += (out.empty() ? "" : ", ") + reason + " " + FormatCount(count);
   }
   return out.empty() ? out : " (" + out + ")";
@@ -100,13 +102,15 @@ Status PrintSummary(const Session& session, const RedisTally& before, const Redi
   }
   std::string out = FormatCount(now.users) + " users, " + FormatCount(now.members) +
                     " members: " + FormatCount(now.accepted) + " accepted, " +
-                    FormatCount(now.refused) + " refused" + ByReason(now) + "\n";
+                    FormatCount(now.refused) + " refused" + ByReason(now.refused_by) + "\n";
   if (now.outside_window != 0) {
     out += FormatCount(now.outside_window) +
            " of the accepted are older than the policy's window: no filter counts them\n";
   }
   if (now.absent_keys != 0) out += FormatCount(now.absent_keys) + " keys are not there\n";
-  if (now.bad_keys != 0) out += FormatCount(now.bad_keys) + " keys were not read\n";
+  if (now.bad_keys != 0) {
+    out += FormatCount(now.bad_keys) + " keys were not read" + ByReason(now.bad_by) + "\n";
+  }
   if (before.users != 0) out += "went on after " + FormatCount(before.users) + " users\n";
   out += FormatDurationUs(elapsed_s * 1e6) + ", " + FormatCount(static_cast<uint64_t>(per_s)) +
          " members/s\n";

@@ -231,8 +231,9 @@ Status RedisImporter::ImportPage(Worker& worker, const Page& page, RedisTally* t
       keys.push_back(key);
       continue;
     }
-    ++tally->bad_keys;
-    tally->Describe(key, std::move(why));
+    const auto user = options_.users.UserOf(key);
+    const bool named = user && IdRef(*user).Validate().ok();
+    tally->LeaveOut(key, named ? "another_form" : "no_user", std::move(why));
   }
   Status status = reader.Read(keys, [&](const redis::KeyPiece& piece) {
     return TakePiece(worker, keys[piece.key], piece, tally);
@@ -250,9 +251,12 @@ Status RedisImporter::TakePiece(Worker& worker, const std::string& key,
   const TimeOfMembers times{options_.unit, options_.at_ms, piece.kind};
   if (piece.kind == redis::KeyKind::kOther || !times.known()) {
     if (!piece.last) return {};
-    ++tally->bad_keys;
-    tally->Describe(key, piece.kind == redis::KeyKind::kOther ? "holds a " + std::string(piece.type)
-                                                              : "has no times: say --at");
+    const std::string type(piece.type);
+    if (piece.kind != redis::KeyKind::kOther) {
+      tally->LeaveOut(key, "no_times", "has no times: say --at");
+    } else {
+      tally->LeaveOut(key, type, "holds a " + type + (type == "hash" ? ": say --hashes" : ""));
+    }
     return {};
   }
   const std::string_view user = *options_.users.UserOf(key);

@@ -110,7 +110,11 @@ Json RedisSurvey::Report(int64_t now_ms) const {
   Json notes = Json::array();
   Json policy = Policy(now_ms, &notes);
   const uint64_t scored = times().keys;
-  if (scored + plain_ < users_) notes.push_back("some scores are of another unit, or no times");
+  if (scored + plain_ < users_) {
+    notes.push_back(
+        "some scores are of another unit, or no times; oldest, newest and policy leave out " +
+        std::to_string(users_ - scored - plain_) + " keys for it");
+  }
   const auto members = static_cast<double>(members_);
   const double memory = sample_members_ == 0 ? 0
                                              : static_cast<double>(sample_bytes_) * members /

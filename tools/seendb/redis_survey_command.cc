@@ -196,8 +196,10 @@ std::string ReportText(const Json& report) {
   Facts facts;
   facts.Add("source", TextOf(report, "source"));
   facts.Add("keys", TextOf(report, "keys"));
-  facts.Add("user from", report.contains("user_from") ? TextOf(report, "user_from")
-                                                      : "unknown: say --user-from");
+  facts.Add("user from",
+            report.contains("user_from")
+                ? TextOf(report, "user_from")
+                : "unknown: no form fits every key (one may have no user); say --user-from");
   facts.Add("users", FormatCount(CountOf(report, "users")));
   facts.Add("members", FormatCount(CountOf(report, "members")));
   facts.Add("types", Share(report["types"]));

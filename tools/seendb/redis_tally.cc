@@ -5,6 +5,18 @@
 #include "report_json.h"
 
 namespace seendb::tool {
+namespace {
+
+std::map<std::string, uint64_t> CountsOf(const Json& json, const char* name) {
+  std::map<std::string, uint64_t> counts;
+  const Json named = json.value(name, Json::object());
+  for (const auto& [reason, count] : named.items()) {
+    if (count.is_number_unsigned()) counts[reason] = count.get<uint64_t>();
+  }
+  return counts;
+}
+
+}  // namespace
 
 void RedisTally::Add(const RedisTally& other) {
   users += other.users;
@@ -15,12 +27,18 @@ void RedisTally::Add(const RedisTally& other) {
   for (const auto& [reason, count] : other.refused_by) refused_by[reason] += count;
   absent_keys += other.absent_keys;
   bad_keys += other.bad_keys;
+  for (const auto& [reason, count] : other.bad_by) bad_by[reason] += count;
   for (const Problem& problem : other.problems) Describe(problem.what, problem.why);
 }
 
 void RedisTally::Refuse(const std::string& reason, uint64_t count) {
   refused += count;
   refused_by[reason] += count;
+}
+
+void RedisTally::LeaveOut(const std::string& key, const std::string& reason, std::string why) {
+  ++bad_keys;
+  if (++bad_by[reason] <= kKeysOfAReasonMax) Describe(key, std::move(why));
 }
 
 void RedisTally::Describe(std::string what, std::string why) {
@@ -35,16 +53,15 @@ Json ToJson(const RedisTally& tally) {
           {"refused", tally.refused},
           {"refused_by", tally.refused_by},
           {"absent_keys", tally.absent_keys},
-          {"bad_keys", tally.bad_keys}};
+          {"bad_keys", tally.bad_keys},
+          {"bad_by", tally.bad_by}};
 }
 
 RedisTally TallyOfJson(const Json& json) {
   RedisTally tally{CountOf(json, "users"), CountOf(json, "members"), CountOf(json, "accepted"),
                    CountOf(json, "outside_window"), CountOf(json, "refused")};
-  const Json refused_by = json.value("refused_by", Json::object());
-  for (const auto& [reason, count] : refused_by.items()) {
-    if (count.is_number_unsigned()) tally.refused_by[reason] = count.get<uint64_t>();
-  }
+  tally.refused_by = CountsOf(json, "refused_by");
+  tally.bad_by = CountsOf(json, "bad_by");
   tally.absent_keys = CountOf(json, "absent_keys");
   tally.bad_keys = CountOf(json, "bad_keys");
   return tally;

@@ -15,8 +15,10 @@ namespace seendb::tool {
 struct Problem {
   std::string what, why;
 };
-/// Most problems of a kind that are described.
+/// Most problems that are described.
 inline constexpr size_t kProblemsMax = 10;
+/// Most keys that were not read for one reason, of these.
+inline constexpr uint64_t kKeysOfAReasonMax = 3;
 
 /// Books that are added up. members == accepted + refused.
 struct RedisTally {
@@ -26,12 +28,15 @@ struct RedisTally {
   uint64_t outside_window = 0;  ///< of the accepted: no filter counts them
   uint64_t refused = 0;         ///< members not recorded
   std::map<std::string, uint64_t> refused_by = {};
-  uint64_t absent_keys = 0;            ///< named, and not there
-  uint64_t bad_keys = 0;               ///< that hold something else, or fit no user
+  uint64_t absent_keys = 0;  ///< named, and not there
+  uint64_t bad_keys = 0;     ///< that hold something else, or fit no user
+  std::map<std::string, uint64_t> bad_by = {};
   std::vector<Problem> problems = {};  ///< the first
 
   void Add(const RedisTally& other);
   void Refuse(const std::string& reason, uint64_t members);
+  /// A key that was not read, for a reason in general and for its own.
+  void LeaveOut(const std::string& key, const std::string& reason, std::string why);
   void Describe(std::string what, std::string why);
 };
 

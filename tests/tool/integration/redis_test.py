@@ -172,7 +172,8 @@ class ImportTest(RedisCase):
         done = self.move("--score-unit", "s", code=ROWS).json
         self.assertEqual((done["users"], done["accepted"], done["bad_keys"]), (2, 2, 3))
         self.assertEqual(done["refused_by"], {"malformed": 3, "no_time": 2})
-        self.assertIn({"what": "watched:3", "why": "holds a hash"}, done["problems"])
+        self.assertEqual(done["bad_by"], {"hash": 1, "no_times": 1, "no_user": 1})
+        self.assertIn({"what": "watched:3", "why": "holds a hash: say --hashes"}, done["problems"])
         with_hashes = self.move("--score-unit", "s", "--hashes", code=ROWS).json
         self.assertEqual((with_hashes["bad_keys"], with_hashes["refused_by"]),
                          (2, {"malformed": 3, "no_time": 3}))

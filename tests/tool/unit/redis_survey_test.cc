@@ -70,7 +70,10 @@ TEST(RedisSurvey, KeysOfAnotherUnitAreNoted) {
   survey.AddZset(1, {"a", kNowS * 1e3}, {"a", kNowS * 1e3});
   const Json report = survey.Report(kNowMs);
   EXPECT_EQ(report["score_unit"], "s");
-  EXPECT_EQ(report["notes"].back(), "some scores are of another unit, or no times");
+  EXPECT_EQ(
+      report["notes"].back(),
+      "some scores are of another unit, or no times; oldest, newest and policy leave out 1 keys "
+      "for it");
 }
 
 TEST(KeySet, KnowsWhatItMet) {
