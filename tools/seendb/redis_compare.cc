@@ -138,7 +138,9 @@ Status CompareWith(Database& database, Session& session, const CompareFlags& fla
   }
   progress.Clear();
   Status printed = PrintTally(session, comparer.tally());
-  return printed.ok() ? Judge(comparer.tally(), &session) : printed;
+  if (!printed.ok()) return printed;
+  if (comparer.tally().users == 0) return NoKeyFits(meaning.users, source.name());
+  return Judge(comparer.tally(), &session);
 }
 
 Status RunCompare(Session& session, const CompareFlags& flags) {

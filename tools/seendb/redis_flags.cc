@@ -366,4 +366,10 @@ Result<redis::ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning
   return GuessUnit(client, **some, meaning.users);
 }
 
+Status NoKeyFits(const redis::KeyTemplate& users, const std::string& source) {
+  return Status::NotFound("no key of " + source + " was read as one of " + users.ToText() +
+                          ": are --user-from, --match and the number of the database "
+                          "(redis://HOST:PORT/N) right?");
+}
+
 }  // namespace seendb::tool

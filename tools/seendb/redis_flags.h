@@ -95,4 +95,7 @@ Result<std::string> ResolveForm(const RedisFlags& flags, const RedisMeaning& mea
 Result<redis::ScoreUnit> ResolveUnit(const RedisFlags& flags, const RedisMeaning& meaning,
                                      redis::Client& client);
 
+/// That nothing was read of `source`: an empty success would prove nothing.
+Status NoKeyFits(const redis::KeyTemplate& users, const std::string& source);
+
 }  // namespace seendb::tool

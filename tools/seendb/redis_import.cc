@@ -219,6 +219,10 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
   Status printed = PrintSummary(session, before, now, pace, not_noted, progress.elapsed_s());
   if (InterruptedBy() != 0 || WorthRetrying(status)) return Stopped(status, flags, &session);
   if (!status.ok() || !printed.ok()) return status.ok() ? printed : status;
+  const bool scanned = flags.redis.keys.empty() && flags.redis.topic.topic.empty();
+  if (scanned && now.users + now.bad_keys + now.absent_keys == 0) {
+    return NoKeyFits(options.users, source);
+  }
   const uint64_t wrong = now.refused + now.bad_keys;
   const Status judged = JudgeRows(wrong, now.members + now.bad_keys, allowed_percent, &session);
   if (!judged.ok() || !not_noted.empty() || !ReadsAll(flags.redis, options.users)) return judged;

@@ -162,6 +162,13 @@ class ImportTest(RedisCase):
             self.assertEqual(through.json["refused_by"], {"too_old": 2})
             self.compare(into=["--url", server.url])
 
+    def test_where_no_key_fits_nothing_is_proved(self):
+        self.redis.run("ZADD", "seen:1", now_ms() // 1000, "v1")
+        moved = self.move(code=NOT_FOUND)
+        self.assertEqual(moved.json["users"], 0)
+        self.assertRegex(moved.err, r"no key of .* was read as one of watched:\{user\}: are --user-from")
+        self.assertIn("was read as one of watched:{user}", self.compare(code=NOT_FOUND).err)
+
     def test_strange_members_and_keys(self):
         now = now_ms() // 1000
         self.redis.run("ZADD", "watched:1", now, "good", now, "", now, b"\xff", now, "x" * 256)
