@@ -48,6 +48,25 @@ class ServerTest(unittest.TestCase):
             self.assertEqual(self.c.inspect(user)["user"], str(user))
             self.assertTrue(self.c.erase(user)["known"])
 
+    def test_what_can_be_gone_through_once_comes_back_as_it_was(self):
+        ids = [2**53 + 1, 3, "text"]
+        self.assertEqual(self.c.filter(self.user, iter(ids)).unseen, ids)
+        self.assertEqual(self.c.filter(self.user, iter(ids), exclude=iter([3])).unseen, [ids[0], "text"])
+        page = self.c.fill_page(self.user, range(2500), need=2400, exclude=iter([7, 1500, 2100]))
+        self.assertEqual(page, [n for n in range(2500) if n not in (7, 1500, 2100)][:2400])
+
+    def test_a_text_is_no_list_of_its_letters(self):
+        for call in (lambda: self.c.filter(self.user, "v1"),
+                     lambda: self.c.filter(self.user, ["v1"], exclude="v1"),
+                     lambda: self.c.fill_page(self.user, "v1"),
+                     lambda: self.c.record_impressions(self.user, "v1"),
+                     lambda: self.c.delete_history(self.user, b"v1"),
+                     lambda: self.c.record_plays(("u1", "v1")),
+                     lambda: self.c.record_plays({"user": self.user, "item": "v1"})):
+            with self.assertRaises(seendb.Error) as raised:
+                call()
+            self.assertEqual(raised.exception.code, "invalid_argument")
+
     def test_numbers_go_in_binary_and_say_the_same(self):
         self.c.record_plays([(self.user, n) for n in range(0, 100, 3)])
         numbers = list(range(100))

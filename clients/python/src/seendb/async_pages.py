@@ -4,6 +4,7 @@ import itertools
 import math
 import time
 
+from . import ids
 from ._async_io import given
 from .errors import Error
 from .recent import Recent, Shares
@@ -39,7 +40,8 @@ class AsyncPages:
             raise ValueError("when_degraded is one of " + ", ".join(CHOICES))
         seconds = self.timeout if timeout is None else timeout
         deadline = time.monotonic() + seconds
-        page, taken = [], iter(candidates)
+        exclude = list(ids.listed(exclude, "/exclude"))
+        page, taken = [], iter(ids.many(candidates, "/items"))
         while len(page) < need:
             chunk = list(itertools.islice(taken, CHUNK))
             if not chunk:

@@ -105,8 +105,8 @@ class Client(Pages):
     def filter(self, user, items, *, collection=None, limit=None, exclude=(), record=False,
                explain=False, verify=False, facts=None, on_error=None, deadline_ms=None, invalid=None,
                timeout=None):
-        """Which of the items the user has not seen: Filtered. `items`: a list, or a numpy array of
-        numbers, whose answer has a mask. Lists of ints and arrays go in binary by themselves.
+        """Which of the items the user has not seen: Filtered. `items`: a list or another iterable, or a
+        numpy array of numbers, whose answer has a mask. Ints alone go in binary by themselves.
 
         limit        stop once so many unseen ones are found
         exclude      ids that are never unseen
@@ -119,6 +119,7 @@ class Client(Pages):
                      timeout
         invalid      "skip": pass over what is no id (None, "", too long)
         """
+        items, exclude = ids.listed(items, "/items"), ids.listed(exclude, "/exclude")
         if deadline_ms is None:
             deadline_ms = max(1, int(800 * (self.timeout if timeout is None else timeout)))
         query = {"collection": collection, "limit": limit, "on_error": on_error,
@@ -140,11 +141,11 @@ class Client(Pages):
                                             answer.headers, record)
         if ids.is_numpy(items):
             items = items.tolist()
-        def listed(values, field):
+        def written(values, field):
             return [ids.to_json(one) for one in (values if invalid else ids.check_all(values, field))]
-        body = dict(query, user=ids.to_json(ids.check(user, "/user")), items=listed(items, "/items"))
+        body = dict(query, user=ids.to_json(ids.check(user, "/user")), items=written(items, "/items"))
         if len(exclude):
-            body["exclude"] = listed(exclude, "/exclude")
+            body["exclude"] = written(exclude, "/exclude")
         for name, value in (("explain", explain), ("facts", facts), ("invalid", invalid)):
             if value:
                 body[name] = list(value) if name == "facts" else value
@@ -288,7 +289,7 @@ def event_of(play, at, now):
         if unknown or not {"user", "item"} <= set(event):
             raise ids.refuse("a play has user, item, at and %s" % ", ".join(WATCH), at)
     else:
-        if not 2 <= len(play) <= 3:
+        if isinstance(play, (str, bytes)) or not 2 <= len(play) <= 3:
             raise ids.refuse("a play is (user, item) or (user, item, at)", at)
         event = dict(zip(("user", "item", "at"), play))
     event["user"] = ids.check(event["user"], at + "/user")

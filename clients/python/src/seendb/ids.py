@@ -41,8 +41,21 @@ def to_json(value):
     return str(value) if isinstance(value, int) and value > SAFE_MOST else value
 
 
+def many(values, field):
+    """`values` as they are. A text is one id, and no list of its letters."""
+    if isinstance(values, (str, bytes)):
+        raise refuse("ids come in a list, not as %s" % type(values).__name__, field)
+    return values
+
+
+def listed(values, field):
+    """A list, a tuple or a numpy array as it is; a list of what else can be gone through (once, perhaps)."""
+    values = many(values, field)
+    return values if isinstance(values, (list, tuple)) or is_numpy(values) else list(values)
+
+
 def check_all(values, field):
-    return [check(value, "%s/%d" % (field, i)) for i, value in enumerate(values)]
+    return [check(value, "%s/%d" % (field, i)) for i, value in enumerate(many(values, field))]
 
 
 def numbers(values):

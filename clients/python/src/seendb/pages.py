@@ -5,6 +5,7 @@ import itertools
 import math
 import time
 
+from . import ids
 from ._io import given
 from .errors import Error
 from .recent import Recent, Shares
@@ -40,7 +41,8 @@ class Pages:
             raise ValueError("when_degraded is one of " + ", ".join(CHOICES))
         seconds = self.timeout if timeout is None else timeout
         deadline = time.monotonic() + seconds
-        page, taken = [], iter(candidates)
+        exclude = list(ids.listed(exclude, "/exclude"))
+        page, taken = [], iter(ids.many(candidates, "/items"))
         while len(page) < need:
             chunk = list(itertools.islice(taken, CHUNK))
             if not chunk:
