@@ -51,6 +51,10 @@ Status ParseQuery(std::string_view query, std::vector<std::pair<std::string, std
     const auto value = PercentDecode(equals == std::string_view::npos ? std::string_view()
                                                                       : part.substr(equals + 1));
     if (!name || !value) return Status::InvalidArgument("malformed escape in the query");
+    if (part.find('+') != std::string_view::npos) {
+      return Status::InvalidArgument("a + in a query may be meant as a blank: write %20, or %2B",
+                                     PointerTo(*name));
+    }
     const bool repeated = std::any_of(pairs->begin(), pairs->end(),
                                       [&](const auto& pair) { return pair.first == *name; });
     if (repeated) return Status::InvalidArgument("repeated query parameter", PointerTo(*name));

@@ -18,7 +18,8 @@ std::optional<std::string> PercentDecode(std::string_view text);
 /// The path of an origin-form or absolute-form target's path part ("http://host/filter").
 std::string_view StripAuthority(std::string_view path);
 
-/// Splits a query into decoded pairs; refuses malformed escapes and repeated names.
+/// Splits a query into decoded pairs; refuses malformed escapes, repeated names, and '+', which
+/// forms and most libraries write for a blank, and others for itself.
 Status ParseQuery(std::string_view query, std::vector<std::pair<std::string, std::string>>* pairs);
 
 }  // namespace seendb::api

@@ -20,7 +20,8 @@ def body_of(items):
 
 
 def target_of(ids, **parameters):
-    return "/filter?" + urllib.parse.urlencode(dict(parameters, ids=ids))
+    return "/filter?" + urllib.parse.urlencode(dict(parameters, ids=ids),
+                                               quote_via=urllib.parse.quote)
 
 
 def ask(server, items, accept=None, **parameters):

@@ -28,6 +28,11 @@ TEST(UriTest, ReadsQueries) {
   EXPECT_EQ(ParseQuery("a=1&%61=2", &pairs).field(), "/a");
   pairs.clear();
   EXPECT_FALSE(ParseQuery("a=%", &pairs).ok());
+  pairs.clear();
+  EXPECT_EQ(ParseQuery("a=1&user=b+c", &pairs).field(), "/user");
+  pairs.clear();
+  ASSERT_TRUE(ParseQuery("user=b%2Bc%20d", &pairs).ok());
+  EXPECT_EQ(pairs[0].second, "b+c d");
 }
 
 TEST(UriTest, TakesAbsoluteTargets) {
