@@ -32,9 +32,10 @@ bool TakeChar(std::string_view* text, char c) {
   return true;
 }
 
-/// Takes ".123456" off the front, as milliseconds; 0 where there is none. Nothing for ".".
-std::optional<int64_t> TakeFractionMs(std::string_view* text) {
-  if (!TakeChar(text, '.')) return 0;
+/// Takes ".123456" off the front, as milliseconds; 0 where there is none. Nothing for ".". In a
+/// date the point may be a comma.
+std::optional<int64_t> TakeFractionMs(std::string_view* text, bool of_date) {
+  if (!TakeChar(text, '.') && !(of_date && TakeChar(text, ','))) return 0;
   if (text->empty() || !IsDigit(text->front())) return std::nullopt;
   int64_t ms = 0;
   for (int64_t unit = 100; !text->empty() && IsDigit(text->front()); unit /= 10) {
@@ -67,7 +68,7 @@ std::optional<int64_t> ParseNumber(std::string_view text, TimeUnit unit) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
   if (error != std::errc() || whole < 0) return std::nullopt;
   text.remove_prefix(static_cast<size_t>(end - text.data()));
-  const auto fraction_ms = TakeFractionMs(&text);
+  const auto fraction_ms = TakeFractionMs(&text, false);
   if (!fraction_ms || !text.empty()) return std::nullopt;
   if (unit == TimeUnit::kAuto) unit = UnitOf(whole);
   if (unit != TimeUnit::kSeconds) return InRange(whole / PerMs(unit));
@@ -101,7 +102,7 @@ std::optional<int64_t> TakeClockMs(std::string_view* text, bool basic) {
   const bool seconds = basic ? !text->empty() && IsDigit(text->front()) : TakeChar(text, ':');
   if (!seconds) return ms;
   const auto second = TakeNumber(text, 2);
-  const auto fraction_ms = second ? TakeFractionMs(text) : std::nullopt;
+  const auto fraction_ms = second ? TakeFractionMs(text, true) : std::nullopt;
   if (!fraction_ms || *second > 60) return std::nullopt;
   return ms + *second * 1000 + *fraction_ms;
 }

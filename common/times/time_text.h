@@ -34,9 +34,9 @@ struct TimeRead {
 };
 
 /// Milliseconds since 1970 UTC from a decimal number, or from a date as ISO 8601 and databases
-/// write it: `2026-11-21T09:31:19.123+08:00`, `20261121T093119Z`, with a space or "t" for the T, a
-/// date alone, zones `Z`, `UTC`, `GMT`, `+08`, `+0800`, `+08:00`, behind a blank too. Nothing for
-/// anything else, negative numbers and times beyond the year 9999 included.
+/// write it: `2026-11-21T09:31:19.123+08:00` (or `,123`), `20261121T093119Z`, with a space or "t"
+/// for the T, a date alone, zones `Z`, `UTC`, `GMT`, `+08`, `+0800`, `+08:00`, behind a blank too.
+/// Nothing for anything else, negative numbers and times beyond the year 9999 included.
 std::optional<TimeRead> ReadTime(std::string_view text, const TimeForm& form);
 /// The same where it does not matter what was said.
 std::optional<int64_t> ParseTimeMs(std::string_view text, const TimeForm& form = {});

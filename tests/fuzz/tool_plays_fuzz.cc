@@ -30,7 +30,7 @@ struct Row {
 };
 
 struct Log {
-  std::string refusal;  // of the header
+  std::string refusal;  // of the header, or of the end
   std::vector<Row> rows;
   bool operator==(const Log&) const = default;
 };
@@ -62,6 +62,11 @@ Log Read(std::string_view bytes, size_t most, LogFormat format, const PlayColumn
   for (PlayRow row;;) {
     const RowKind kind = (*reader)->Next(&row);
     if (kind == RowKind::kEnd) return log;
+    if (kind == RowKind::kFailed) {  // an array that is cut short
+      log.refusal = (*reader)->status().ToString();
+      Check(format == LogFormat::kNdjson && !(*reader)->status().ok());
+      return log;
+    }
     Check(kind == RowKind::kPlay || kind == RowKind::kBad);
     Row seen{kind, (*reader)->row_number(), {}, {}, (*reader)->error(), 0};
     Check(seen.number == log.rows.size() + 1);

@@ -193,7 +193,9 @@ void AddCheck(Command app, Session& session) {
   command.Add("items", question->items, "The items' ids").TypeName("ITEM...");
   command
       .Add("--from", question->from,
-           "And the items of this file, an id per line; plain, gzip or zstd; - for standard input")
+           "And the items of this file, an id per line, as it stands there (load takes off quotes "
+           "and "
+           "blanks around it); plain, gzip or zstd; - for standard input")
       .TypeName("FILE")
       .NotEmpty();
   command.Examples({"seendb check u1 v1 v2", "seendb check u1 --from items.txt --db db",

@@ -81,7 +81,9 @@ Status PrintSummary(const Session& session, const PlayReader& reader, const Load
     out += "went on after row " + FormatCount(before.rows) + "\n";
   }
   out += "read: " + reader.ColumnsText() + "\n";
-  if (!reader.first_row().empty()) out += "first row: " + reader.first_row() + "\n";
+  if (!reader.first_row().empty()) {
+    out += "first row: " + reader.first_row() + (log.shift_ms != 0 ? ", before --shift\n" : "\n");
+  }
   if (reader.local_times() != 0) {
     out += FormatCount(reader.local_times()) + " times name no zone: taken for " + zone + "\n";
   }
@@ -220,8 +222,8 @@ void AddLoad(Command app, Session& session) {
   command.Add("--skip", flags->options.skip_rows, "Pass over so many rows, the header not counted")
       .TypeName("N");
   command
-      .Add("--item-separator", flags->options.item_separator,
-           "A row's item is a list, with this between its ids; each is a play")
+      .Add("--item-separator", flags->log.columns.item_separator,
+           "A row's item is a text with several ids, with this between them; each is a play")
       .TypeName("TEXT");
   AddMaxRefused(command, &flags->max_refused);
   command

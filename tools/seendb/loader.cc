@@ -86,14 +86,10 @@ Status Loader::WriteRejects(const SendResult& sent) {
 
 /// Each item of a row is a play of its own.
 void Loader::Add(PlayRow row) {
-  const std::string_view items = row.item, separator = options_.item_separator;
   odd_ids_.Look(row.user, reader_.row_number());
-  for (size_t at = 0; at <= items.size();) {
-    const size_t end =
-        separator.empty() ? items.size() : std::min(items.find(separator, at), items.size());
-    row.item = items.substr(at, end - at);
-    at = end + std::max<size_t>(separator.size(), 1);
-    if (row.item.empty() && !separator.empty()) continue;
+  std::string_view items = row.item;
+  while (const auto item = TakeItem(&items, reader_.item_separator())) {
+    row.item = *item;
     odd_ids_.Look(row.item, reader_.row_number());
     batch_.Add(row, reader_.row_number());
   }
@@ -114,7 +110,8 @@ Status Loader::GoOn() {
       state_.file + " is not the log whose load " + options_.resume_path +
       " goes on with: its first " + FormatCount(state_.rows) +
       " rows are others (new rows on top, or another file of that name?). Load it with another "
-      "state file, or without --resume: plays that are recorded already do no harm");
+      "state file, or without --resume: plays that are recorded already do no harm. If the log was "
+      "rotated, load the old file too");
 }
 
 /// Puts one row into the batch or into the books.

@@ -21,13 +21,12 @@ namespace seendb::tool {
 /// How a log is loaded.
 struct LoadOptions {
   size_t batch_plays = 5'000;
-  std::string resume_path = {};     ///< where progress is kept; empty: nowhere
-  uint64_t skip_rows = 0;           ///< rows at the log's beginning that are passed over
-  bool strict = false;              ///< stop at the first bad row
-  std::string item_separator = {};  ///< between the items of one row; empty: a row has one
-  int64_t shift_ms = 0;             ///< added to every time
-  int64_t retry_s = 60;             ///< longest wait for a busy or lost server
-  RejectFile* rejects = nullptr;    ///< borrowed; of a reader that keeps its rows; null: none
+  std::string resume_path = {};   ///< where progress is kept; empty: nowhere
+  uint64_t skip_rows = 0;         ///< rows at the log's beginning that are passed over
+  bool strict = false;            ///< stop at the first bad row
+  int64_t shift_ms = 0;           ///< added to every time
+  int64_t retry_s = 60;           ///< longest wait for a busy or lost server
+  RejectFile* rejects = nullptr;  ///< borrowed; of a reader that keeps its rows; null: none
 };
 
 /// Loads one log. Threads: one.

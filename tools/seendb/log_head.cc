@@ -66,6 +66,8 @@ RecordReader::ReadFn Behind(std::string head, RecordReader::ReadFn read) {
 /// Turns the bytes of a JSON array into as many bytes with a line for each member.
 class ArrayLines {
  public:
+  /// Whether what came so far ends within an array.
+  bool within() const { return depth_ != 0; }
   void Turn(char* bytes, size_t size) {
     for (char* at = bytes; at != bytes + size; ++at) *at = Turned(*at);
   }
@@ -131,9 +133,13 @@ Result<RecordReader::ReadFn> TextOf(RecordReader::ReadFn read, LogFormat format)
   RecordReader::ReadFn whole = Behind(std::move(head), std::move(read));
   if (!is_array) return whole;
   const auto lines = std::make_shared<ArrayLines>();
-  return RecordReader::ReadFn([whole = std::move(whole), lines](char* to, size_t size) mutable {
+  return RecordReader::ReadFn([whole = std::move(whole), lines](
+                                  char* to, size_t size) mutable -> Result<size_t> {
     Result<size_t> got = whole(to, size);
     if (got.ok()) lines->Turn(to, *got);
+    if (got.ok() && *got == 0 && lines->within()) {
+      return Status::InvalidArgument("the log is a JSON array that ends before its ]: cut short?");
+    }
     return got;
   });
 }

@@ -45,6 +45,8 @@ bool ReadId(const nlohmann::json* field, const char* what, std::string* id, std:
   } else if (field->is_number_unsigned()) {
     *id = std::to_string(field->get<uint64_t>());
     return true;
+  } else if (field->is_array()) {
+    *error = std::string(what) + ": an array; write a line for each of its members";
   } else {
     *error = std::string(what) + ": neither a string nor an unsigned 64-bit integer";
   }

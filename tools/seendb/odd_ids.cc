@@ -15,6 +15,11 @@ struct OddKind {
 };
 
 constexpr std::array<OddKind, static_cast<size_t>(OddId::kNot)> kOddKinds = {{
+    {"invisible",
+     "ids with a character at an end that is not seen (a no-break space and the like)"},
+    {"escape",
+     "ids with \\t, \\n or \\\\ in them: escapes of mysql --batch and of PostgreSQL's COPY are not "
+     "undone"},
     {"list",
      "ids with blanks or separators in them; if each is a list, --item-separator splits it"},
     {"float", "ids that end in .0: numbers that were written as fractions?"},
@@ -51,6 +56,28 @@ bool IsScientific(std::string_view id) {
   return telling && !id.empty() && DigitsOf(id) == id.size();
 }
 
+/// Blanks and marks beyond ASCII that a table shows as nothing.
+bool EndsInvisible(std::string_view id) {
+  constexpr std::string_view kMarks[] = {
+      "\xC2\xA0",      // no-break space
+      "\xE2\x80\x8B",  // zero width space, and the marks beside it
+      "\xE2\x80\x8C", "\xE2\x80\x8D", "\xE2\x80\x8E", "\xE2\x80\x8F",
+      "\xE2\x80\xAF",  // narrow no-break space
+      "\xE3\x80\x80",  // ideographic space
+      "\xEF\xBB\xBF",  // byte order mark
+  };
+  return std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
+    return id.starts_with(mark) || id.ends_with(mark);
+  });
+}
+
+/// `a\tb`: two characters that stand for one.
+bool HoldsEscape(std::string_view id) {
+  const size_t at = id.find('\\');
+  return at != std::string_view::npos && at + 1 < id.size() &&
+         std::string_view("tn\\").find(id[at + 1]) != std::string_view::npos;
+}
+
 bool NamesNothing(std::string_view id) {
   constexpr std::string_view kNames[] = {"null", "nan", "none", "nil", "undefined",
                                          "n/a",  "na",  "<na>", "\\n"};
@@ -66,6 +93,8 @@ bool NamesNothing(std::string_view id) {
 OddId OddnessOf(std::string_view id) {
   if (id.empty()) return OddId::kNot;
   if ((id.front() == '"') != (id.back() == '"') || id == "\"") return OddId::kQuote;
+  if (EndsInvisible(id)) return OddId::kInvisible;
+  if (HoldsEscape(id)) return OddId::kEscape;
   if (id.find_first_of(" \t|;,[") != std::string_view::npos) return OddId::kList;
   if (NamesNothing(id)) return OddId::kNothing;
   const size_t digits = DigitsOf(id);

@@ -15,6 +15,8 @@ namespace seendb::tool {
 
 /// What is odd about an id.
 enum class OddId : uint8_t {
+  kInvisible,   ///< a no-break space or a character without width at an end
+  kEscape,      ///< `a\tb`, `a\\b`: a backslash as tab-separated output of databases has it
   kList,        ///< "v1 v2", "v1|v2", "[1, 2]": blanks or separators within
   kFloat,       ///< "123.0"
   kScientific,  ///< "1.2E+11"

@@ -81,6 +81,13 @@ class DelimitedReader : public PlayReader {
                " are needed";
       return false;
     }
+    const auto named = static_cast<ptrdiff_t>(width_ == 0 ? fields_.size() : width_);
+    if (std::any_of(fields_.begin() + std::min(named, std::ssize(fields_)), fields_.end(),
+                    [](std::string_view field) { return !field.empty(); })) {
+      *error = std::to_string(fields_.size()) + " fields where the header has " +
+               std::to_string(width_) + ": a delimiter in a field that is not quoted?";
+      return false;
+    }
     row->user = user_ < 0 ? std::string_view(columns_.one_user)
                           : Trimmed(fields_[static_cast<size_t>(user_)]);
     row->item = Trimmed(fields_[static_cast<size_t>(item_)]);
@@ -196,6 +203,17 @@ class DelimitedReader : public PlayReader {
 
 }  // namespace
 
+std::optional<std::string_view> TakeItem(std::string_view* items, std::string_view separator) {
+  while (!items->empty()) {
+    if (separator.empty()) return std::exchange(*items, {});
+    const size_t end = std::min(items->find(separator), items->size());
+    const std::string_view item = Trimmed(items->substr(0, end));
+    items->remove_prefix(std::min(end + separator.size(), items->size()));
+    if (!item.empty()) return item;
+  }
+  return std::nullopt;
+}
+
 int FindColumn(const std::vector<std::string_view>& header, std::string_view wanted,
                std::span<const std::string_view> usual) {
   const auto find = [&](auto&& is_it) {
@@ -252,6 +270,21 @@ bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* err
   return true;
 }
 
+bool PlayReader::CheckIds(const PlayRow& row, std::string* error) const {
+  const auto is_id = [&](const char* name, std::string_view id) {
+    const Status status = IdRef(id).Validate();
+    if (!status.ok()) *error = std::string(name) + ": " + std::string(status.message());
+    return status.ok();
+  };
+  std::string_view items = row.item;
+  std::optional<std::string_view> item = TakeItem(&items, item_separator());
+  if (!is_id("user", row.user) || !is_id("item", item.value_or(""))) return false;
+  while ((item = TakeItem(&items, item_separator()))) {
+    if (!is_id("item", *item)) return false;
+  }
+  return true;
+}
+
 bool PlayReader::CutItem(PlayRow* row, std::string* error) const {
   if (columns_.item_after.empty()) return true;
   const size_t at = row->item.find(columns_.item_after);
@@ -276,12 +309,24 @@ bool PlayReader::GoOnAt(uint64_t rows, uint64_t position) {
   return records_.SkipTo(position);
 }
 
+RecordKind PlayReader::NextRecord(std::span<char>* record) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  for (;;) {
+    const RecordKind kind = records_.Next(record);
+    const bool whole_lines = format_.delimiter == '\n';
+    if (kind != RecordKind::kRecord || !whole_lines ||
+        !std::all_of(record->begin(), record->end(), is_blank)) {
+      return kind;
+    }
+  }
+}
+
 RowKind PlayReader::Next(PlayRow* row) {
   error_.clear();
   uncounted_ = false;
   row->watch.reset();
   std::span<char> record;
-  const RecordKind kind = records_.Next(&record);
+  const RecordKind kind = NextRecord(&record);
   if (kind == RecordKind::kEnd) return RowKind::kEnd;
   if (kind == RecordKind::kFailed) {
     error_ = status().ToString();
@@ -293,13 +338,7 @@ RowKind PlayReader::Next(PlayRow* row) {
   if (kind != RecordKind::kRecord || !Parse(record, row, &error_) || !CutItem(row, &error_)) {
     return RowKind::kBad;
   }
-  const std::pair<const char*, std::string_view> ids[] = {{"user", row->user}, {"item", row->item}};
-  for (const auto& [name, id] : ids) {
-    const Status status = IdRef(id).Validate();
-    if (status.ok()) continue;
-    error_ = std::string(name) + ": " + std::string(status.message());
-    return RowKind::kBad;
-  }
+  if (!CheckIds(*row, &error_)) return RowKind::kBad;
   if (first_row_.empty()) {
     first_row_ = "user \"" + Printable(row->user) + "\", item \"" + Printable(row->item) + "\", " +
                  (row->at_ms ? FormatTimeMs(*row->at_ms) + " UTC" : "now");
@@ -310,7 +349,7 @@ RowKind PlayReader::Next(PlayRow* row) {
 bool PlayReader::Skip(uint64_t rows) {
   std::span<char> record;
   for (; rows != 0; --rows) {
-    const RecordKind kind = records_.Next(&record);
+    const RecordKind kind = NextRecord(&record);
     if (kind == RecordKind::kEnd || kind == RecordKind::kFailed) return false;
     ++row_number_;
   }

@@ -3,7 +3,8 @@
 // Rows are numbered from 1, the header not counted. A row that is no play (a field is missing,
 // the time can't be read, an id is empty, over-long or not UTF-8, or what is said of the player is
 // nothing POST /plays would take) is kBad, with the reason; the next row goes on. Extra columns are
-// ignored.
+// ignored; but where there is a header, a row with more fields than it has names is bad, for a
+// delimiter in a field that is not quoted moves all behind it. Empty fields at the end are none.
 
 #pragma once
 
@@ -51,6 +52,8 @@ struct PlayColumns {
   std::vector<std::string> item_names = {};
   /// The item is what stands behind this in its text, up to a '&', a '#' or the end; empty: all.
   std::string item_after = {};
+  /// A row's item is a list, with this between its ids; empty: it is one id.
+  std::string item_separator = {};
   bool now = false;    ///< no time column: everything was played now
   char delimiter = 0;  ///< between fields; 0: the format's
   bool header = true;  ///< CSV and TSV: the first record names the columns; otherwise names are
@@ -98,6 +101,8 @@ class PlayReader {
   bool row_ended() const { return records_.ended(); }
   /// From now on the last row's text and line are known.
   void KeepRows() { records_.KeepText(); }
+  /// Between the ids of a row's item: see TakeItem.
+  std::string_view item_separator() const { return columns_.item_separator; }
   std::string_view row_text() const { return records_.text(); }
   uint64_t row_line() const { return records_.line(); }
   /// Bytes up to the end of the last row that counts, and a hash of all of them.
@@ -122,6 +127,10 @@ class PlayReader {
   virtual bool Parse(std::span<char> record, PlayRow* row, std::string* error) = 0;
   /// A time as text, in the columns' unit.
   bool ParseTime(std::string_view text, PlayRow* row, std::string* error);
+  /// The next record; of a format without fields, lines of blanks are passed over.
+  RecordKind NextRecord(std::span<char>* record);
+  /// Whether user and items of the row are ids; otherwise why not.
+  bool CheckIds(const PlayRow& row, std::string* error) const;
   /// Cuts the item out of its text, where the columns say so.
   bool CutItem(PlayRow* row, std::string* error) const;
   /// What is said of the player, from its text; empty says nothing.
@@ -137,6 +146,10 @@ class PlayReader {
   bool uncounted_ = false;
   std::string error_, first_row_;
 };
+
+/// Takes the next id off a row's item, which is a list where there is a separator: without the
+/// blanks around it, and passing over empty ones. Nothing where there are no more.
+std::optional<std::string_view> TakeItem(std::string_view* items, std::string_view separator);
 
 /// The position of the column called `wanted` in `header`, blanks around the header's names aside;
 /// or, where `wanted` is empty, of the first of the `usual` names found there, where letter case is

@@ -44,7 +44,9 @@ Status CheckResumable(const ResumeState& saved, const ResumeState& wanted) {
     return Status::InvalidArgument(
         wanted.file +
         " is smaller than when its load stopped: another file of that name? Load it " +
-        "with another state file, or without --resume");
+        "with another state file, or without --resume. If the log was rotated, load the old file " +
+        "too, without --resume, for the rows it got last: plays that are recorded already do no "
+        "harm");
   }
   if (!saved.columns.empty() && saved.columns != wanted.columns) {
     return Status::InvalidArgument("the state is of other columns: " + saved.columns + "; now " +

@@ -58,6 +58,9 @@ TEST(ParseTimeMs, AsDatabasesWriteThem) {
     EXPECT_EQ(ParseTimeMs(text), blank ? std::optional<int64_t>() : kAt) << text;
   }
   EXPECT_EQ(ParseTimeMs("2023-11-14 22:13:20.123456+00"), kAt + 123);
+  EXPECT_EQ(ParseTimeMs("2023-11-14 22:13:20,123"), kAt + 123);
+  EXPECT_EQ(ParseTimeMs("2023-11-14T22:13:20,Z"), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("1700000000,123"), std::nullopt) << "thousands, or a fraction";
   EXPECT_EQ(ParseTimeMs("20231114"), 1'699'920'000'000);
   EXPECT_EQ(ParseTimeMs("20231114", {.unit = TimeUnit::kSeconds}), 20'231'114'000);
   // No day: seconds of 1970, as before.

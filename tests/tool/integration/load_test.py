@@ -226,7 +226,9 @@ class LoadTest(ToolCase):
         db = self.db + ".of_today"
         said = self.tool("load", "--db", db, path, code=ROWS).out
         self.assertIn("the newest play is 400 days old; --shift 400d would", said)
-        self.assertNotIn("--shift", self.tool("load", "--db", db, path, "--shift", "400d").out)
+        shifted = self.tool("load", "--db", db, path, "--shift", "400d").out
+        self.assertNotIn("days old", shifted)
+        self.assertRegex(shifted, r"first row: .* UTC, before --shift\n")
 
     def test_bad_and_refused_rows_are_named(self):
         text = ("user,item,at\n"
@@ -490,6 +492,13 @@ class LoadTest(ToolCase):
         self.assert_seen("u1", "t0", "t2")
         done = self.load(self.write("z.csv", "PK\x03\x04"), code=USAGE)
         self.assertIn("a zip archive", done.error["message"])
+
+    def test_an_array_that_is_cut_short_is_told(self):
+        rows = ",\n".join('{"user":"u1","item":"v%d","at":%d}' % (i, NOW_MS) for i in range(3))
+        done = self.load(self.write("cut.json", "[" + rows + ","), code=USAGE)
+        self.assertIn("a JSON array that ends before its ]", done.error["message"])
+        self.assert_seen("u1", "v0", "v1", "v2")
+        self.assertEqual(self.load(self.write("none.json", "[]\n"))["rows"], 0)
 
     def test_the_summary_says_how_rows_were_understood(self):
         path = self.write("a.tsv", "1\tu1\tx\tN1 N2 N3\n")

@@ -21,8 +21,8 @@ RecordReader::ReadFn From(std::string text) {
   };
 }
 
-std::unique_ptr<PlayReader> ReaderOf(const std::string& rows) {
-  return PlayReader::Open(From("user,item,at\n" + rows), LogFormat::kCsv, {}).value();
+std::unique_ptr<PlayReader> ReaderOf(const std::string& rows, const PlayColumns& columns = {}) {
+  return PlayReader::Open(From("user,item,at\n" + rows), LogFormat::kCsv, columns).value();
 }
 
 /// Keeps what it is given; fails as often as told; refuses the item "old".
@@ -283,12 +283,28 @@ TEST(Loader, WithoutAStateTheLastRowNeedsNoLineEnd) {
 }
 
 TEST(Loader, AListOfItemsIsSplit) {
-  auto reader = ReaderOf("u,a b  c,1\nu,d,2\n");
+  PlayColumns columns;
+  columns.item_separator = " ";
+  auto reader = ReaderOf("u,a b  c,1\nu,d,2\n", columns);
   FakeSink sink;
-  Loader loader(*reader, sink, {.item_separator = " "}, {});
+  Loader loader(*reader, sink, {}, {});
   ASSERT_TRUE(loader.Run({}).ok());
   EXPECT_EQ(sink.plays, (Plays{"u a 1000", "u b 1000", "u c 1000", "u d 2000"}));
   EXPECT_EQ(loader.odd_ids().ToText(), "");
+}
+
+TEST(Loader, TheMembersOfAListAreTheIds) {
+  PlayColumns columns;
+  columns.item_separator = ";";
+  const std::string longest(255, 'v');  // a list may be longer than an id
+  auto reader = ReaderOf(
+      "u," + longest + "; b ;" + longest + ",1\nu,a;" + longest + "x,2\nu, ; ;,3\n", columns);
+  FakeSink sink;
+  Loader loader(*reader, sink, {}, {});
+  ASSERT_TRUE(loader.Run({}).ok());
+  EXPECT_EQ(sink.plays, (Plays{"u " + longest + " 1000", "u b 1000", "u " + longest + " 1000"}));
+  EXPECT_EQ(loader.bad_rows(), (std::vector<RowError>{{2, "item: id is longer than 255 bytes"},
+                                                      {3, "item: id is empty"}}));
 }
 
 TEST(Loader, OddIdsAreLoadedAndTold) {
@@ -314,6 +330,13 @@ TEST(OddIds, WhatIsOdd) {
   for (const char* id : {"NULL", "NaN", "none", "N/A", "\\N", "undefined"}) {
     EXPECT_EQ(OddnessOf(id), OddId::kNothing) << id;
   }
+  for (const char* id : {"\u00a0v1", "v1\u200b", "\ufeffv1"}) {
+    EXPECT_EQ(OddnessOf(id), OddId::kInvisible) << id;
+  }
+  for (const char* id : {"a\\tb", "a\\\\b", "\\n1"}) {
+    EXPECT_EQ(OddnessOf(id), OddId::kEscape) << id;
+  }
+  for (const char* id : {"a\\b", "v1\\", "a\u200db"}) EXPECT_EQ(OddnessOf(id), OddId::kNot) << id;
   EXPECT_EQ(OddnessOf("123.0"), OddId::kFloat);
   EXPECT_EQ(OddnessOf("[1]"), OddId::kList);
   EXPECT_EQ(OddnessOf("v\""), OddId::kQuote);

@@ -26,7 +26,8 @@ std::string Read(std::string bytes, LogFormat format, size_t piece = 1'000) {
   char buffer[7];
   for (;;) {
     const Result<size_t> got = (*text)(buffer, sizeof(buffer));
-    if (!got.ok() || *got == 0) return out;
+    if (!got.ok()) return out + "! " + std::string(got.status().message());
+    if (*got == 0) return out;
     out.append(buffer, *got);
   }
 }
@@ -79,6 +80,12 @@ TEST(LogHead, MembersOfAnArrayBecomeLines) {
     EXPECT_EQ(Read(array, LogFormat::kNdjson, piece), lines);
   }
   EXPECT_EQ(Read("[]", LogFormat::kNdjson), " \n");
+  for (const char* const cut : {"[{\"a\":1}", "[{\"a\":1},", "[{\"a\":[1]", "[\"", "["}) {
+    EXPECT_NE(
+        Read(cut, LogFormat::kNdjson).find("! the log is a JSON array that ends before its ]"),
+        std::string::npos)
+        << cut;
+  }
   EXPECT_EQ(Read("{\"a\":[\n1]}\n", LogFormat::kNdjson), "{\"a\":[\n1]}\n");
 }
 

@@ -125,6 +125,26 @@ TEST(PlayReader, BadRowsSayWhyAndTheNextGoesOn) {
   EXPECT_EQ(rows[5], "u v 1000");
 }
 
+TEST(PlayReader, ARowWithMoreFieldsThanTheHeaderIsBad) {
+  EXPECT_EQ(Rows("at,user,item\n1,u,v\n2,u,a,b\n3,u,c,, \n4,u,\"d,e\"\n", LogFormat::kCsv),
+            (Lines{"u v 1000",
+                   "! 4 fields where the header has 3: a delimiter in a field that is not quoted?",
+                   "u c 3000", "u d,e 4000"}));
+  PlayColumns columns;
+  columns.header = false;
+  EXPECT_EQ(Rows("u,v,1,x\n", LogFormat::kCsv, columns), Lines{"u v 1000"});
+}
+
+TEST(PlayReader, LinesOfBlanksAreNoRowsOfNdjson) {
+  EXPECT_EQ(Rows("{\"user\":\"u\",\"item\":\"v\",\"at\":1}\n \t\n\r\n{}\n  ", LogFormat::kNdjson),
+            (Lines{"u v 1000",
+                   "! no user field; name it by --user-column, or say whose log it is "
+                   "by --user"}));
+  EXPECT_EQ(Rows("[ ]\n", LogFormat::kNdjson), Lines{});
+  EXPECT_EQ(Rows("{\"user\":\"u\",\"item\":[\"v\"],\"at\":1}", LogFormat::kNdjson),
+            Lines{"! item: an array; write a line for each of its members"});
+}
+
 TEST(PlayReader, Ndjson) {
   EXPECT_EQ(Rows("{\"user\":\"u\",\"item\":18446744073709551615,\"at\":1700000000000}\n"
                  "{\"item_id\":\"\\u00e9\",\"uid\":7,\"ts\":\"2023-11-14\",\"more\":[1]}\n"
