@@ -5,9 +5,11 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 #include <thread>
+#include <utility>
 
+#include "base/whole_file.h"
 #include "cluster/meta_record.h"
 
 namespace seendb::cluster {
@@ -19,6 +21,7 @@ using kafka::KafkaOwned;
 using kafka::KafkaQueue;
 
 constexpr size_t kErrorBytes = 512;
+constexpr size_t kPropertiesBytesMost = 1u << 20;
 constexpr int kReachMs = 5'000;
 constexpr int kTopicMs = 15'000;
 constexpr int kMakeMs = 30'000;
@@ -165,8 +168,9 @@ Result<KafkaConf> ConsumerConfOf(const KafkaAccess& access, const std::string& n
 
 Result<std::map<std::string, std::string>> ReadProperties(const std::string& path) {
   std::map<std::string, std::string> properties;
-  std::ifstream file(path);
-  if (!file.is_open()) return Status::IOError("can't read " + path);
+  Result<std::string> text = ReadWholeFile(path, kPropertiesBytesMost);
+  if (!text.ok()) return text.status();
+  std::istringstream file(std::move(text).value());
   size_t number = 0;
   for (std::string line; std::getline(file, line);) {
     ++number;
@@ -178,7 +182,6 @@ Result<std::map<std::string, std::string>> ReadProperties(const std::string& pat
     }
     properties[line.substr(0, equals)] = line.substr(equals + 1);
   }
-  if (file.bad()) return Status::IOError("can't read " + path);
   return properties;
 }
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <sys/stat.h>
 
+#include "base/whole_file.h"
 #include "files/json_keys.h"
 #include "files/writers.h"
 #include "seendb/policy.h"
@@ -233,14 +232,7 @@ Result<std::string> ReadTokensText(const std::string& path) {
     return Status::IOError("can't read " + path + ": " + std::strerror(errno));
   }
   if (Status writers = CheckWriters(path); !writers.ok()) return writers;
-  if (static_cast<uint64_t>(about.st_size) > kMaxTokensFileBytes) {
-    return Status::InvalidArgument(path + " is over " + std::to_string(kMaxTokensFileBytes) +
-                                   " bytes");
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) return Status::IOError("can't read " + path);
-  return text;
+  return ReadWholeFile(path, kMaxTokensFileBytes);
 }
 
 Status InFile(const std::string& path, const Status& fault) {

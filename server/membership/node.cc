@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <random>
+#include <sstream>
 #include <utility>
 
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/whole_file.h"
 #include "cluster/log_record.h"
 #include "cluster/meta_cache.h"
 #include "cluster/meta_log.h"
@@ -69,6 +70,8 @@ cluster::KafkaAccess AccessOf(const ops::ClusterConfig& config) {
   return {config.brokers, config.properties, LogKafka};
 }
 
+constexpr size_t kSecretFileBytesMost = 64u << 10;
+
 bool IsSecret(const std::string& line) {
   return line.size() >= proof::kSecretBytesLeast && line.size() <= proof::kSecretBytesMost &&
          std::all_of(line.begin(), line.end(), [](char c) { return c > ' ' && c <= '~'; });
@@ -82,7 +85,11 @@ Result<std::vector<std::string>> ReadSecrets(const std::string& path) {
     ops::Log(ops::LogLevel::kWarn, "secret_readable",
              {{"key", "/cluster/secret_file"}, {"warning", readable}});
   }
-  std::ifstream file(path);
+  const Result<std::string> text = ReadWholeFile(path, kSecretFileBytesMost);
+  if (!text.ok()) {
+    return Status::InvalidArgument(std::string(text.status().message()), "/cluster/secret_file");
+  }
+  std::istringstream file(*text);
   std::vector<std::string> secrets;
   for (std::string line; secrets.size() <= proof::kSecretsMost && std::getline(file, line);) {
     if (secrets.empty() || !line.empty()) secrets.push_back(line);

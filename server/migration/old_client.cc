@@ -1,9 +1,9 @@
 #include "migration/old_client.h"
 
-#include <fstream>
 #include <utility>
 #include <vector>
 
+#include "base/whole_file.h"
 #include "ops/log.h"
 #include "ops/secret_files.h"
 
@@ -16,13 +16,9 @@ constexpr std::chrono::milliseconds kRefusesFor{200};
 Result<std::string> ReadPassword(const std::string& path) {
   Status writers = ops::CheckWriters(path, "/redis_password_file");
   if (!writers.ok()) return writers;
-  std::ifstream file(path);
-  std::string line;
-  if (!file || !std::getline(file, line)) {
-    return Status::InvalidArgument("can't read " + path, "/redis_password_file");
-  }
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  return line;
+  Result<std::string> line = ReadFirstLine(path);
+  if (line.ok()) return line;
+  return Status::InvalidArgument(std::string(line.status().message()), "/redis_password_file");
 }
 
 }  // namespace

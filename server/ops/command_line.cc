@@ -1,11 +1,10 @@
 // The flags of seendb-server.
 
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <CLI/CLI.hpp>
 
+#include "base/whole_file.h"
 #include "ops/config.h"
 #include "ops/exit_codes.h"
 #include "ops/exposure.h"
@@ -35,12 +34,11 @@ std::string Where(const Status& status) {
 
 /// Reads the file of --default-policy; what is wrong with it, or nothing.
 std::string ReadPolicyFile(const std::string& path, Json* policy) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) return "can't read " + path;
+  const Result<std::string> text = ReadWholeFile(path, kMaxConfigFileBytes);
+  if (!text.ok()) return std::string(text.status().message());
   Config unused;
-  Status status = ReadDefaultPolicy(text, &unused);
-  if (status.ok()) status = ParseStrictly(text, policy);
+  Status status = ReadDefaultPolicy(*text, &unused);
+  if (status.ok()) status = ParseStrictly(*text, policy);
   return status.ok() ? std::string() : path + ": " + Where(status);
 }
 

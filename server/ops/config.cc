@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -12,6 +10,7 @@
 
 #include "base/json_pointer.h"
 #include "base/siphash.h"
+#include "base/whole_file.h"
 #include "http/listener.h"
 #include "ops/admission_config.h"
 #include "ops/config_keys.h"
@@ -286,11 +285,11 @@ Status Told(const Status& status, const GivenSettings& given) {
 
 /// The file's settings. Errors begin with its path.
 Status ReadDocument(const std::string& path, Json* document) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) return Status::IOError("can't read " + path);
-  if (Status parsed = ParseDocument(text, document); !parsed.ok())
+  const Result<std::string> text = ReadWholeFile(path, kMaxConfigFileBytes);
+  if (!text.ok()) return text.status();
+  if (Status parsed = ParseDocument(*text, document); !parsed.ok()) {
     return Told(parsed, {.file = path});
+  }
   const std::string secret = WrittenSecret(*document);
   const Status writers = secret.empty() ? Status() : CheckWriters(path);
   if (writers.ok()) return writers;

@@ -65,6 +65,9 @@ size_t ThreadsOf(const Config& config);
 /// with a comment, "// ...".
 Status ReadConfig(std::string_view json, Config* config);
 
+/// The most bytes of a file of settings or of a policy.
+inline constexpr size_t kMaxConfigFileBytes = 1u << 20;
+
 /// All keys, which set and show the values of `*config`; borrowed.
 Keys ConfigKeys(Config* config);
 

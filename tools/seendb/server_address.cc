@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <utility>
+
+#include "base/whole_file.h"
 
 namespace seendb::tool {
 
@@ -61,11 +63,10 @@ Result<ServerAddress> ParseServerUrl(std::string_view url, std::string_view name
 }
 
 Result<std::string> ReadTokenFile(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!file) return Status::IOError("can't read the token file " + path);
-  std::getline(file, line);
-  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+  Result<std::string> first = ReadFirstLine(path);
+  if (!first.ok()) return first.status();
+  std::string line = std::move(first).value();
+  while (!line.empty() && line.back() == ' ') line.pop_back();
   const bool printable =
       std::all_of(line.begin(), line.end(), [](char c) { return c > ' ' && c < 127; });
   if (line.empty() || !printable) {

@@ -3,22 +3,23 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "base/outside_json.h"
+#include "base/whole_file.h"
 #include "part_file.h"
 
 namespace seendb::tool {
+namespace {
+
+constexpr size_t kStateBytesMost = 16u << 20;
+
+}  // namespace
 
 Result<Json> ReadStateFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    if (errno == ENOENT) return Json::object();
-    return Status::IOError("can't read " + path + ": " + std::strerror(errno));
-  }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  Json json = ParseOutside<Json>(text);
+  const Result<std::string> text = ReadWholeFile(path, kStateBytesMost);
+  if (text.status().code() == StatusCode::kNotFound) return Json::object();
+  if (!text.ok()) return text.status();
+  Json json = ParseOutside<Json>(*text);
   if (!json.is_object()) {
     return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
   }
