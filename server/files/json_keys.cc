@@ -1,5 +1,6 @@
 #include "files/json_keys.h"
 
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -9,6 +10,40 @@
 #include "base/suggest.h"
 
 namespace seendb::files {
+namespace {
+
+/// Finds a key that an object has twice. Not a callback of the parser that makes the values: at the
+/// end of each object that one looks at all of those before it in the same list.
+struct KeyWatch : nlohmann::json_sax<Json> {
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool start_object(size_t) override {
+    open.emplace_back();
+    return true;
+  }
+  bool end_object() override {
+    open.pop_back();
+    return true;
+  }
+  bool key(string_t& name) override {
+    if (open.back().insert(name).second) return true;
+    repeated = name;
+    return false;
+  }
+  bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
+
+  std::vector<std::set<std::string>> open;
+  std::optional<std::string> repeated;
+};
+
+}  // namespace
 
 Status ParseStrictly(std::string_view json, Json* document) {
   if (json.find('\0') != std::string_view::npos) {  // the parser would take it for the end
@@ -18,27 +53,19 @@ Status ParseStrictly(std::string_view json, Json* document) {
     return Status::InvalidArgument("more than " + std::to_string(kOutsideDepthMost) +
                                    " levels deep");
   }
-  std::vector<std::set<std::string>> open;
-  std::string repeated;
-  const auto watch = [&](int, Json::parse_event_t event, Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key &&
-        !open.back().insert(parsed.get<std::string>()).second) {
-      repeated = parsed.get<std::string>();
-    }
-    return true;
-  };
   try {
-    *document = Json::parse(json.begin(), json.end(), watch);
+    *document = Json::parse(json.begin(), json.end());
   } catch (const Json::exception& error) {
     const std::string_view what = error.what();  // "[json.exception.parse_error.101] ..."
     const size_t name_end = what.find("] ");
     return Status::InvalidArgument(
         std::string(what.substr(name_end == what.npos ? 0 : name_end + 2)));
   }
-  if (repeated.empty()) return Status::Ok();
-  return Status::InvalidArgument("repeated key \"" + repeated + "\"", PointerTo(repeated));
+  KeyWatch watch;
+  Json::sax_parse(json.begin(), json.end(), &watch);
+  if (!watch.repeated) return Status::Ok();
+  return Status::InvalidArgument("repeated key \"" + *watch.repeated + "\"",
+                                 PointerTo(*watch.repeated));
 }
 
 Setter Text(std::string* to) {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include "base/json_pointer.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "base/whole_file.h"
 #include "ops/secret_files.h"
 
 extern "C" char** environ;  // NOLINT(readability-redundant-declaration)
@@ -100,13 +100,9 @@ Result<std::string> ReadValueFile(const std::string& path) {
   if (Status writers = CheckWriters(path); !writers.ok()) {
     return Status::InvalidArgument(std::string(writers.message()));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kValueBytesMost + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || !file.eof()) {
-    return Status::InvalidArgument("can't read " + path + ", or it has more than 1 MiB");
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
+  Result<std::string> read = ReadWholeFile(path, kValueBytesMost);
+  if (!read.ok()) return Status::InvalidArgument(std::string(read.status().message()));
+  std::string text = std::move(read).value();
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   return text;
 }

@@ -17,7 +17,7 @@ OWN = {
     "server/api/openapi_30.cc": (1, "the document that is part of the program"),
     "server/cluster/meta_json.cc": (1, "a record that was just written"),
     "server/cluster/meta_record.cc": (2, "a part of a record, which was read by ParseOutside"),
-    "server/files/json_keys.cc": (1, "finds repeated keys while it parses; asks for the depth before"),
+    "server/files/json_keys.cc": (1, "its errors name the place; asks for the depth before, and the readers of these files limit the bytes"),
     "tools/seendb/cluster.cc": (1, "a report that the tool has just made"),
     "tools/seendb/report_json.h": (1, "a report of the engine"),
 }

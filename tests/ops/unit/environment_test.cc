@@ -189,7 +189,7 @@ TEST_F(EnvironmentTest, AFileOfAValueIsJudged) {
             "SEENDB_TLS_KEY_FILE: has more than one line");
   const std::string huge = File("huge", std::string((1 << 20) + 1, '1'));
   EXPECT_EQ(Read({{"SEENDB_THREADS_FILE", huge}}).message(),
-            "SEENDB_THREADS_FILE: can't read " + huge + ", or it has more than 1 MiB");
+            "SEENDB_THREADS_FILE: " + huge + " is over 1048576 bytes");
   EXPECT_EQ(Read({{"SEENDB_DB_FILE", folder_}}).code(), StatusCode::kInvalidArgument);
 }
 
