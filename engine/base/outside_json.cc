@@ -4,8 +4,11 @@
 
 namespace seendb {
 
-size_t JsonDepth(std::string_view json) {
-  size_t depth = 0, deepest = 0;
+size_t JsonDepth(std::string_view json) { return JsonShapeOf(json).depth; }
+
+JsonShape JsonShapeOf(std::string_view json) {
+  JsonShape shape;
+  size_t depth = 0;
   bool in_text = false;
   for (size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
@@ -15,12 +18,15 @@ size_t JsonDepth(std::string_view json) {
     } else if (c == '"') {
       in_text = true;
     } else if (c == '{' || c == '[') {
-      deepest = std::max(deepest, ++depth);
+      shape.depth = std::max(shape.depth, ++depth);
+      ++shape.values;
+    } else if (c == ',') {
+      ++shape.values;
     } else if ((c == '}' || c == ']') && depth > 0) {
       --depth;
     }
   }
-  return deepest;
+  return shape;
 }
 
 }  // namespace seendb

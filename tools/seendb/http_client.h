@@ -25,13 +25,13 @@ using Json = nlohmann::ordered_json;
 /// `text` with everything but letters, digits and -._~ as %XX.
 std::string PercentEncode(std::string_view text);
 
-/// What is taken of a server: a longer answer fails, a deeper one is none.
+/// What is taken of a server: a longer answer fails, one that is deeper or has more values is none.
 inline constexpr uint64_t kAnswerBytesMost = 64u << 20;
-inline constexpr size_t kAnswerDepthMost = 64;
+inline constexpr size_t kAnswerDepthMost = 64, kAnswerValuesMost = 1'000'000;
 
-/// The JSON of an answer; a discarded value where it is none, or too deep.
+/// The JSON of an answer; a discarded value where it is none, or too much.
 inline Json ParseAnswer(std::string_view body) {
-  return ParseOutside<Json>(body, kAnswerDepthMost);
+  return ParseOutside<Json>(body, kAnswerDepthMost, kAnswerValuesMost);
 }
 
 /// One request. `body` is borrowed for the call.

@@ -19,6 +19,17 @@ TEST(OutsideJson, Depth) {
   EXPECT_EQ(JsonDepth("\"\\"), 0u);
 }
 
+TEST(OutsideJson, ValuesAreCountedBeforeTheyAreMade) {
+  EXPECT_EQ(JsonShapeOf("7").values, 1u);
+  EXPECT_EQ(JsonShapeOf(R"(["a,b,[",{}])").values, 4u) << "commas in texts are none";
+  std::string list(2 * kOutsideValuesMost, '0');
+  for (size_t i = 1; i < list.size(); i += 2) list[i] = ',';
+  list = "[" + list + "0]";
+  EXPECT_TRUE(ParseOutside(list).is_discarded());
+  EXPECT_EQ(ParseOutside("[1,2,3]", 1, 4).size(), 3u);
+  EXPECT_TRUE(ParseOutside("[1,2,3]", 1, 3).is_discarded());
+}
+
 TEST(OutsideJson, IsParsedUpToTheLimit) {
   EXPECT_TRUE(ParseOutside(Nested(kOutsideDepthMost)).is_array());
   EXPECT_TRUE(ParseOutside(Nested(kOutsideDepthMost + 1)).is_discarded());
