@@ -6,6 +6,7 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <sys/socket.h>
 
 namespace seendb::net {
 namespace {
@@ -43,6 +44,11 @@ ClientStream::Error ClientStream::ConnectPlain(const StreamTarget& target) {
     plain_.socket().set_option(asio::ip::tcp::no_delay(true), error);
   }
   return error;
+}
+
+bool ClientStream::HasUnread() {
+  char byte = 0;
+  return recv(plain_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 Status ClientStream::Connect(const StreamTarget& target, const TlsFiles& files) {

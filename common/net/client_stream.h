@@ -30,6 +30,10 @@ class ClientStream {
   /// name. kUnavailable; kInvalidArgument: a file of `files` is not what it should be.
   Status Connect(const StreamTarget& target, const TlsFiles& files);
 
+  /// Whether bytes have come that nobody has read: where nothing was asked, they are no answer. Of
+  /// TLS so are the server's first tickets, until something was read.
+  bool HasUnread();
+
   /// Runs one asynchronous operation to its end: `start(stream, on_end)` begins it on the stream,
   /// and on_end takes its error and whatever else an operation of Asio tells.
   template <typename Start>

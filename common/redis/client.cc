@@ -133,6 +133,9 @@ Status Client::ReadSlots(const Reply& reply) {
   for (auto& peer : peers_) peer->slots.clear();
   named_.clear();
   peer_of_slot_.assign(kSlots, kNobody);
+  if (reply.elements().size() > kSlots) {
+    return Status::Unavailable("Redis: CLUSTER SLOTS names more ranges than there are slots");
+  }
   for (const redisReply* const range : reply.elements()) {
     const auto parts = Reply::ElementsOf(*range);
     if (parts.size() < 3) return Status::Unavailable("Redis: CLUSTER SLOTS can't be read");

@@ -11,6 +11,10 @@ namespace seendb::redis {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
+/// Of an error's text as it is told.
+constexpr size_t kErrorBytesMost = 256;
+/// Timeouts that a reply may take as a whole.
+constexpr int kTimeoutsOfReply = 4;
 
 /// The first words of errors that pass, and of those that are about rights.
 constexpr std::array<std::string_view, 6> kPassing = {"LOADING",    "CLUSTERDOWN", "BUSY",
@@ -52,14 +56,15 @@ std::span<redisReply* const> Reply::ElementsOf(const redisReply& reply) {
 
 Status Reply::status() const {
   if (!is_error()) return {};
-  const std::string message = "Redis: " + std::string(text());
+  std::string message = "Redis: " + std::string(text().substr(0, kErrorBytesMost));
+  if (text().size() > kErrorBytesMost) message += "...";
   if (BeginsWithOneOf(text(), kPassing)) return Status::Unavailable(message);
   if (BeginsWithOneOf(text(), kRights)) return {StatusCode::kForbidden, message};
   return Status::InvalidArgument(message);
 }
 
 Connection::Connection(std::chrono::milliseconds timeout)
-    : stream_(timeout), reader_(redisReaderCreate()), received_(kReadBytes) {
+    : timeout_(timeout), stream_(timeout), reader_(redisReaderCreate()), received_(kReadBytes) {
   reader_->maxbuf = 0;  // keep the buffer between replies
   // Debian 12's hiredis has no limit of its own, and takes memory for all elements that are
   // announced.
@@ -113,6 +118,10 @@ Status Connection::Open(const Address& address, const net::TlsFiles& files) {
 }
 
 void Connection::Append(Words words) {
+  // A reply too many would be taken for the reply to this command, and so on for ever.
+  if (asked_.empty() && answered_) {
+    unasked_ = unasked_ || reader_->pos < reader_->len || stream_.HasUnread();
+  }
   asked_.push_back(LimitOf(words));
   queued_ += '*';
   queued_ += std::to_string(words.size());
@@ -121,6 +130,7 @@ void Connection::Append(Words words) {
 }
 
 Status Connection::Flush() {
+  if (unasked_) return Status::Unavailable("Redis: it answers what nobody asked");
   const auto error = stream_.Run([&](auto& stream, auto on_end) {
     boost::asio::async_write(stream, boost::asio::buffer(queued_), on_end);
   });
@@ -134,6 +144,7 @@ Result<Reply> Connection::Next() {
     reading_.elements_left = asked_.front().elements;
     reading_.bytes_left = asked_.front().bytes + kReadBytes;  // a part of it may have come before
   }
+  const auto until = std::chrono::steady_clock::now() + kTimeoutsOfReply * timeout_;
   for (;;) {
     void* reply = nullptr;
     if (redisReaderGetReply(reader_.get(), &reply) != REDIS_OK) {
@@ -143,6 +154,7 @@ Result<Reply> Connection::Next() {
     if (reply != nullptr) {
       asked_.pop_front();
       begun_ = false;
+      answered_ = true;
       return Reply(static_cast<redisReply*>(reply));
     }
     size_t bytes = 0;
@@ -153,6 +165,9 @@ Result<Reply> Connection::Next() {
       });
     });
     if (error) return Status::Unavailable("Redis: " + error.message());
+    if (std::chrono::steady_clock::now() > until) {
+      return Status::Unavailable("Redis: its answer does not end in time");
+    }
     if (bytes > reading_.bytes_left) return TooMuch();
     reading_.bytes_left -= bytes;
     if (redisReaderFeed(reader_.get(), received_.data(), bytes) != REDIS_OK) {

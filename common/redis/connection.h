@@ -75,8 +75,9 @@ class Connection {
   void Append(Words words);
   /// Sends what is queued. kUnavailable.
   Status Flush();
-  /// The reply to the oldest command without one. kUnavailable: none came in time, the connection
-  /// broke, or what came is not Redis's protocol, or more than the command asked for (LimitOf).
+  /// The reply to the oldest command without one. kUnavailable: none came in time (each part of it
+  /// within the timeout, all of it within four), the connection broke, or what came is not Redis's
+  /// protocol, or more than the command asked for (LimitOf), or came before anything was asked.
   Result<Reply> Next();
   /// Append, Flush and Next.
   Result<Reply> Run(Words words);
@@ -98,11 +99,14 @@ class Connection {
   static void* MakeArray(const redisReadTask* task, Count elements);
   Status TooMuch() const;
 
+  const std::chrono::milliseconds timeout_;
   net::ClientStream stream_;
   Reading reading_;
   redisReplyObjectFunctions functions_;
   std::deque<ReplyLimit> asked_;  // of commands without a reply
   bool begun_ = false;            // reading_ is of the oldest of them
+  bool answered_ = false;         // there was a reply
+  bool unasked_ = false;          // something came that nobody asked for
   std::unique_ptr<redisReader, FreeReader> reader_;
   std::string queued_;
   std::vector<char> received_;

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "redis/keys.h"
+
 namespace seendb::redis {
 namespace {
 
@@ -158,7 +160,9 @@ Status KeyReader::Walk(const std::string& name, const KeyInfo& key, Position* po
     position->cursor = elements.size() < kPieceMembers ? "0" : "more";
   } else {
     if (elements.size() != 2) return Status::Unavailable("Redis: a scan's answer can't be read");
-    position->cursor = Reply::TextOf(*elements[0]);
+    const std::string_view next = Reply::TextOf(*elements[0]);
+    if (!GoesOn(position->cursor, next)) return Status::Unavailable("Redis: a scan does not go on");
+    position->cursor = next;
     elements = Reply::ElementsOf(*elements[1]);
   }
   return Give(key, elements, begin, position->cursor == "0", on_piece);

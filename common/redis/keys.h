@@ -12,6 +12,12 @@
 
 namespace seendb::redis {
 
+/// Whether `next` can be the cursor behind `cursor` in a scan: a store that gives the same again
+/// would be walked for ever.
+inline bool GoesOn(std::string_view cursor, std::string_view next) {
+  return next == "0" || (!next.empty() && next != cursor);
+}
+
 /// The shape of a user's key: "watched:{user}". `{user}` is replaced as it stands, so that
 /// "watched:{{user}}" is the key "watched:{42}", with a hash tag.
 class KeyTemplate {

@@ -8,6 +8,7 @@
 
 #include "byte_source.h"
 #include "record_reader.h"
+#include "redis/keys.h"
 #include "report_json.h"
 
 namespace seendb::tool {
@@ -82,7 +83,10 @@ class ScanSource : public KeySource {
     if (reply->is_error()) return reply->status();
     const auto parts = reply->elements();
     if (parts.size() != 2) return Status::Unavailable("Redis: SCAN's answer can't be read");
-    walk->cursor = redis::Reply::TextOf(*parts[0]);
+    const std::string_view next = redis::Reply::TextOf(*parts[0]);
+    if (!redis::GoesOn(walk->cursor, next))
+      return Status::Unavailable("Redis: SCAN does not go on");
+    walk->cursor = next;
     walk->done = walk->cursor == "0";
     for (const redisReply* const key : redis::Reply::ElementsOf(*parts[1])) {
       page->keys.emplace_back(redis::Reply::TextOf(*key));

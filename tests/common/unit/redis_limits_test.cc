@@ -1,7 +1,9 @@
 // A Redis that answers with more than was asked for, or sends a client elsewhere.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <thread>
@@ -13,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "redis/client.h"
+#include "redis/keys.h"
 #include "redis/reply_limit.h"
 
 namespace seendb::redis {
@@ -110,6 +113,41 @@ TEST(RedisLimits, RepliesAreAsLongAsWhatWasAsked) {
     EXPECT_NE(status.message().find("more than was asked for"), std::string::npos)
         << reply.substr(0, 40) << ": " << status.ToString();
   }
+}
+
+TEST(RedisLimits, AReplyTooManyIsNoReplyToTheNextCommand) {
+  LyingRedis redis([](const std::string& asked) -> std::string {
+    if (asked.find("AUTH") != std::string::npos) return "+OK\r\n";
+    if (asked.find("CLUSTER") != std::string::npos) return "-ERR no cluster\r\n";
+    return "*3\r\n:1\r\n:1\r\n:1\r\n*3\r\n:2\r\n:2\r\n:2\r\n";
+  });
+  const auto client = ClientOf(redis);
+  EXPECT_TRUE(Asked(client.get()).ok());
+  const Status second = Asked(client.get());
+  EXPECT_EQ(second.code(), StatusCode::kUnavailable);
+  EXPECT_NE(second.message().find("nobody asked"), std::string::npos) << second.ToString();
+  EXPECT_TRUE(Asked(client.get()).ok()) << "a connection of its own";
+}
+
+TEST(RedisLimits, ErrorsAreToldInShort) {
+  const Status told = AskedOfOneThatSays("-ERR " + std::string(50'000, 'x') + "\r\n");
+  EXPECT_TRUE(told.ok()) << "an error is a reply";
+  redisReply* const error = static_cast<redisReply*>(calloc(1, sizeof(redisReply)));
+  ASSERT_NE(error, nullptr);
+  error->type = REDIS_REPLY_ERROR;
+  error->len = 50'000;
+  error->str = static_cast<char*>(calloc(1, error->len + 1));
+  ASSERT_NE(error->str, nullptr);
+  std::fill_n(error->str, error->len, 'x');
+  EXPECT_LT(Reply(error).status().message().size(), 300u);
+}
+
+TEST(RedisLimits, AScanThatStandsStillIsTold) {
+  EXPECT_TRUE(GoesOn("0", "0"));
+  EXPECT_TRUE(GoesOn("0", "7"));
+  EXPECT_TRUE(GoesOn("7", "0"));
+  EXPECT_FALSE(GoesOn("7", "7"));
+  EXPECT_FALSE(GoesOn("7", ""));
 }
 
 TEST(RedisLimits, ByCommand) {
