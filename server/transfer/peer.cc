@@ -96,6 +96,8 @@ class Peer::Connection {
   Status Connect(const net::StreamTarget& target, const net::TlsFiles& tls) {
     return stream_.Connect(target, tls);
   }
+  /// Whether something came behind the last answer: it would be taken for the next one.
+  bool IsStale() { return buffer_.size() > 0 || stream_.HasUnread(); }
   beast::error_code Exchange(const Message& message, Parser* parser) {
     const beast::error_code error = stream_.Run(
         [&](auto& stream, auto on_end) { beast_http::async_write(stream, message, on_end); });
@@ -145,6 +147,7 @@ Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& targe
 
 Result<Peer::Answer> Peer::Exchange(const Request& request) {
   answered_ = false;
+  if (connection_ != nullptr && connection_->IsStale()) connection_.reset();
   if (connection_ == nullptr) {
     connection_ = std::make_unique<Connection>(answer_timeout_);
     if (Status connected = connection_->Connect(address_.target, address_.tls); !connected.ok()) {

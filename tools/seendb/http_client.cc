@@ -72,6 +72,7 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
 
   const std::string where = address_.ToUrl();
   for (;;) {
+    if (connection_ != nullptr && connection_->IsStale()) connection_.reset();
     const bool kept = connection_ != nullptr;
     if (!kept) {
       connection_ = std::make_unique<ServerConnection>(timeout_ms_);
@@ -114,7 +115,8 @@ Result<Json> HttpClient::Call(const HttpRequest& request) {
   Json json = ParseAnswer(response->body);
   if (json.is_discarded()) {
     return Status::Unavailable("the server's answer is not JSON, or more than " +
-                               std::to_string(kAnswerDepthMost) + " levels deep");
+                               std::to_string(kAnswerDepthMost) + " levels deep, or of more than " +
+                               std::to_string(kAnswerValuesMost) + " values");
   }
   return json;
 }

@@ -26,6 +26,8 @@ class ServerConnection {
   /// Connects and, under https, agrees on TLS with a server that has the address's name. The
   /// message of a failure; kInvalidArgument: a file of `credentials` is not what it should be.
   Status Connect(const ServerAddress& address, const Credentials& credentials);
+  /// Whether something came behind the last answer: it would be taken for the next one.
+  bool IsStale() { return buffer_.size() > 0 || stream_.HasUnread(); }
   /// Writes the request and reads the answer, whose body has at most so many bytes; `*answered`
   /// once a byte of it has come.
   Error Exchange(const Request& request, uint64_t bytes_most, Parser* parser, bool* answered);
