@@ -13,7 +13,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import unit_filter
-from seendb_client import Client, server_binary
+from seendb_client import Client, server_binary, without_settings
 
 with open(os.path.join(ROOT, "cmake", "seendb.service.in"), encoding="utf-8") as file:
     UNIT = file.read().replace("@CMAKE_INSTALL_FULL_BINDIR@/seendb-server", "/bin/true")
@@ -86,7 +86,7 @@ class ConfinedTest(unittest.TestCase):
         no_leaks = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"  # that takes ptrace()
         process = subprocess.Popen([server_binary(), "--config", settings, "--listen", "127.0.0.1:0"],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=dict(os.environ, ASAN_OPTIONS=no_leaks),
+                                   env=dict(without_settings(os.environ), ASAN_OPTIONS=no_leaks),
                                    preexec_fn=lambda: unit_filter.obey(self.code))
         try:
             line = process.stdout.readline().decode().strip()
