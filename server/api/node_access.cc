@@ -53,10 +53,11 @@ std::optional<http::Error> CheckNode(const Context& context, const http::Request
     case proof::Checked::Kind::kProven:
       break;
     case proof::Checked::Kind::kStale:
-      return http::Error{.status = 401,
-                         .code = "unauthorized",
-                         .message = "the proof is of another time: this is the node's",
-                         .challenge = proven.challenge};
+      return http::Error{
+          .status = 401,
+          .code = "unauthorized",
+          .message = "the proof is of another time, or for another process of this node",
+          .challenge = proven.challenge};
     case proof::Checked::Kind::kNone:
       return NotForThem(
           "this is for the nodes of a cluster, which prove that they know its secret");

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <new>
 #include <optional>
 #include <random>
 #include <utility>
@@ -19,9 +20,11 @@ namespace seendb::proof {
 namespace {
 
 constexpr std::string_view kVersion = "1";
-constexpr size_t kParts = 8, kSessionDigits = 16, kDigestDigits = 2 * SHA256_DIGEST_LENGTH;
+constexpr size_t kParts = 9, kSessionDigits = 16, kDigestDigits = 2 * SHA256_DIGEST_LENGTH;
 constexpr int64_t kTimeMost = 253'370'764'800'000;  // the year 9999
-constexpr size_t kClocksMost = 4'096;
+constexpr size_t kPeersMost = 4'096;
+/// Of a node that has not told its session yet. No node has this one.
+constexpr std::string_view kUnknownSession = "0000000000000000";
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
 
@@ -39,20 +42,22 @@ std::string Hex(const Digest& digest) {
 std::string Mac(const std::string& secret, std::string_view message) {
   Digest digest{};
   unsigned length = 0;
-  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
-       reinterpret_cast<const unsigned char*>(message.data()), message.size(), digest.data(),
-       &length);
+  const auto* const made = HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+                                reinterpret_cast<const unsigned char*>(message.data()),
+                                message.size(), digest.data(), &length);
+  if (made == nullptr) return {};  // short of memory: what has no MAC is equal to none
   return Hex(digest);
 }
 
-/// Takes as long whatever differs.
+/// Takes as long whatever differs. Without a MAC nothing is equal.
 bool Equal(std::string_view a, std::string_view b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+  return a.size() == kDigestDigits && b.size() == kDigestDigits &&
+         CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 /// The value of a header of a proof.
 struct Proof {
-  std::string_view from, to, session, body_sha256, mac;
+  std::string_view from, to, to_session, session, body_sha256, mac;
   std::string_view made_of = {};  ///< all but the MAC
   int64_t time_ms = 0;
   uint64_t number = 0;
@@ -75,14 +80,15 @@ std::optional<Proof> ParseProof(std::string_view header) {
   }
   Proof proof{.from = parts[1],
               .to = parts[2],
-              .session = parts[4],
-              .body_sha256 = parts[6],
-              .mac = parts[7]};
+              .to_session = parts[3],
+              .session = parts[5],
+              .body_sha256 = parts[7],
+              .mac = parts[8]};
   proof.made_of = header.substr(0, header.size() - proof.mac.size() - 1);
   const bool sound = parts[0] == kVersion && !proof.from.empty() &&
-                     ParseNumber(parts[3], &proof.time_ms) && proof.time_ms >= 0 &&
+                     ParseNumber(parts[4], &proof.time_ms) && proof.time_ms >= 0 &&
                      proof.time_ms < kTimeMost && proof.session.size() == kSessionDigits &&
-                     ParseNumber(parts[5], &proof.number) && proof.number > 0 &&
+                     ParseNumber(parts[6], &proof.number) && proof.number > 0 &&
                      proof.body_sha256.size() == kDigestDigits;
   return sound ? std::optional(proof) : std::nullopt;
 }
@@ -100,9 +106,11 @@ std::string MessageOf(std::string_view made_of, const Question& question) {
   return message;
 }
 
-/// What the MAC of a node's time is of: an answer to that proof.
-std::string TimeMessage(std::string_view proof_mac, std::string_view time) {
-  return std::string("seendb-time\n").append(proof_mac).append("\n").append(time).append("\n");
+/// The MAC of a node's time and session is of this: an answer to that proof.
+std::string TimeMessage(std::string_view proof_mac, std::string_view time_and_session) {
+  std::string message("seendb-time\n");
+  message.append(proof_mac).append("\n").append(time_and_session);
+  return message.append("\n");
 }
 
 std::string RandomSession() {
@@ -137,11 +145,10 @@ bool IsBody(std::string_view proof, std::string_view body) {
   return parsed && parsed->body_sha256 == Sha256(body);
 }
 
-Proofs::Proofs(std::string node, Now now_ms)
+Proofs::Proofs(std::string node, Now now_ms, std::string session)
     : node_(std::move(node)),
       now_ms_(now_ms ? std::move(now_ms) : OfThisMachine()),
-      start_ms_(now_ms_()),
-      session_(RandomSession()),
+      session_(session.empty() ? RandomSession() : std::move(session)),
       secrets_(std::make_shared<const std::vector<std::string>>()) {}
 
 void Proofs::SetSecrets(std::vector<std::string> secrets) {
@@ -160,16 +167,20 @@ std::string Proofs::Make(const Question& question, std::string_view body_sha256,
   int64_t time_ms = now_ms_();
   uint64_t number = 0;
   Secrets known;
+  std::string to_session(kUnknownSession);
   {
     const MutexLock lock(mutex_);
-    const auto ahead = ahead_ms_.find(to);
-    if (ahead != ahead_ms_.end()) time_ms += ahead->second;
+    const auto peer = peers_.find(to);
+    if (peer != peers_.end()) {
+      time_ms += peer->second.ahead_ms;
+      to_session = peer->second.session;
+    }
     number = ++number_;
     known = secrets_;
   }
   if (known->empty()) return {};
   std::string proof(kVersion);
-  proof.append(" ").append(node_).append(" ").append(to).append(" ");
+  proof.append(" ").append(node_).append(" ").append(to).append(" ").append(to_session).append(" ");
   proof.append(std::to_string(time_ms)).append(" ").append(session_).append(" ");
   proof.append(std::to_string(number)).append(" ").append(body_sha256);
   const std::string mac = Mac(known->front(), MessageOf(proof, question));
@@ -180,20 +191,27 @@ bool Proofs::Learn(std::string_view proof, std::string_view challenge) {
   const auto parsed = ParseProof(proof);
   if (!parsed || !challenge.starts_with(kScheme)) return false;
   challenge.remove_prefix(kScheme.size());
-  const size_t space = challenge.find(' ', 1);
+  const size_t time_end = challenge.find(' ', 1), told_end = challenge.rfind(' ');
+  if (!challenge.starts_with(' ') || time_end == challenge.npos || told_end <= time_end) {
+    return false;
+  }
+  const std::string_view told = challenge.substr(1, told_end - 1);
+  const std::string_view session = challenge.substr(time_end + 1, told_end - time_end - 1);
   int64_t time_ms = 0;
-  if (!challenge.starts_with(' ') || space == std::string_view::npos) return false;
-  const std::string_view time = challenge.substr(1, space - 1), mac = challenge.substr(space + 1);
-  if (!ParseNumber(time, &time_ms) || time_ms < 0 || time_ms >= kTimeMost) return false;
+  if (!ParseNumber(challenge.substr(1, time_end - 1), &time_ms) || time_ms < 0 ||
+      time_ms >= kTimeMost || session.size() != kSessionDigits) {
+    return false;
+  }
+  const std::string_view mac = challenge.substr(told_end + 1);
   const Secrets known = secrets();
   const bool is_nodes = std::any_of(known->begin(), known->end(), [&](const std::string& secret) {
-    return Equal(Mac(secret, TimeMessage(parsed->mac, time)), mac);
+    return Equal(Mac(secret, TimeMessage(parsed->mac, told)), mac);
   });
   if (!is_nodes) return false;
   const int64_t ahead_ms = time_ms - now_ms_();
   const MutexLock lock(mutex_);
-  if (ahead_ms_.size() >= kClocksMost) ahead_ms_.clear();  // they are learned anew
-  ahead_ms_[std::string(parsed->to)] = ahead_ms;
+  if (peers_.size() >= kPeersMost) peers_.clear();  // they are learned anew
+  peers_[std::string(parsed->to)] = {ahead_ms, std::string(session)};
   return true;
 }
 
@@ -208,14 +226,14 @@ Checked Proofs::Check(std::string_view header, const Question& question) {
   if (made_by == known->end()) return {};
   Checked checked{.kind = Checked::Kind::kProven, .from = std::string(proof->from)};
   const int64_t now_ms = now_ms_();
-  const bool in_time = proof->time_ms >= start_ms_ && proof->time_ms >= now_ms - kValidMs &&
-                       proof->time_ms <= now_ms + kValidMs;
+  const bool fits = proof->to_session == session_ && proof->time_ms >= now_ms - kValidMs &&
+                    proof->time_ms <= now_ms + kValidMs;
   const std::string sender = std::string(proof->from).append(" ").append(proof->session);
-  if (in_time && TakeNumber(sender, proof->number, now_ms)) return checked;
-  const std::string time = std::to_string(now_ms);
+  if (fits && TakeNumber(sender, proof->number, now_ms)) return checked;
+  const std::string told = std::to_string(now_ms).append(" ").append(session_);
   checked.kind = Checked::Kind::kStale;
-  checked.challenge = std::string(kScheme).append(" ").append(time).append(" ").append(
-      Mac(*made_by, TimeMessage(proof->mac, time)));
+  checked.challenge = std::string(kScheme).append(" ").append(told).append(" ").append(
+      Mac(*made_by, TimeMessage(proof->mac, told)));
   return checked;
 }
 
@@ -226,7 +244,7 @@ bool Proofs::TakeNumber(const std::string& sender, uint64_t number, int64_t now_
   auto found = senders_.find(sender);
   if (found == senders_.end()) {
     std::erase_if(senders_, [now_ms](const auto& one) {
-      return one.second->newest_ms < now_ms - 2 * kValidMs;
+      return one.second->newest_ms < now_ms - 3 * kValidMs;
     });
     if (senders_.size() >= kSendersMost) return false;
     found = senders_.emplace(sender, std::make_unique<Sender>()).first;

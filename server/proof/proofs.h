@@ -50,7 +50,8 @@ bool IsBody(std::string_view proof, std::string_view body);
 struct Checked {
   enum class Kind : uint8_t {
     kProven,  ///< the node `from` asks, and asks for the first time
-    kStale,   ///< somebody who knows the secret has made it, at another time or for another request
+    kStale,   ///< somebody who knows the secret has made it: at another time, for another process
+              ///< of this node, or for another request
     kNone,    ///< nothing is proven
   };
   Kind kind = Kind::kNone;
@@ -66,25 +67,32 @@ class Proofs {
   static constexpr size_t kSendersMost = 4'096;
 
   /// `now_ms`: the time of day, which does not go back; unset: that of this object's beginning, and
-  /// what has passed since.
-  explicit Proofs(std::string node, Now now_ms = {});
+  /// what has passed since. `session`: 16 hex digits that no other process has or had; empty: drawn
+  /// at random.
+  explicit Proofs(std::string node, Now now_ms = {}, std::string session = {});
 
   /// From now on proofs are made by the first; each of them is taken. Without any nothing is
   /// proven. At most kSecretsMost.
   void SetSecrets(std::vector<std::string> secrets);
 
-  /// The header's value, for one sending of a request to the node `to`. A sender's clock may be
-  /// wrong by any time once Learn was told.
+  /// The header's value, for one sending of a request to the node `to`. The first proof that is
+  /// made for a process of that node is stale: Learn is told then what counts there. A sender's
+  /// clock may be wrong by any time.
   std::string Make(const Question& question, std::string_view body_sha256,
                    std::string_view to) const;
-  /// What a node says of a proof of ours that is stale: its time is used from now on. False: it is
-  /// not by a node that knows the secret.
+  /// What a node says of a proof of ours that is stale: its time and session are used from now on.
+  /// False: it is not by a node that knows the secret.
   bool Learn(std::string_view proof, std::string_view challenge);
 
   /// Judges a proof; it counts once. The body is checked apart (IsBody).
   Checked Check(std::string_view proof, const Question& question);
 
  private:
+  /// A node that is asked, as it told of itself.
+  struct Peer {
+    int64_t ahead_ms = 0;  // of this one's clock
+    std::string session;
+  };
   struct Sender {
     int64_t newest_ms = 0;
     SeenNumbers seen;
@@ -96,13 +104,12 @@ class Proofs {
 
   const std::string node_;
   const Now now_ms_;
-  const int64_t start_ms_;  // what was taken before is not known
   const std::string session_;
 
   mutable Mutex mutex_{LockRank::kLeaf};
   Secrets secrets_ GUARDED_BY(mutex_);
-  mutable uint64_t number_ GUARDED_BY(mutex_) = 0;                           // of the last proof
-  std::map<std::string, int64_t, std::less<>> ahead_ms_ GUARDED_BY(mutex_);  // other nodes' clocks
+  mutable uint64_t number_ GUARDED_BY(mutex_) = 0;  // of the last proof
+  std::map<std::string, Peer, std::less<>> peers_ GUARDED_BY(mutex_);
   std::map<std::string, std::unique_ptr<Sender>> senders_ GUARDED_BY(mutex_);
 };
 

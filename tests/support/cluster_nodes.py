@@ -6,7 +6,7 @@ import unittest
 
 from log_writer import partition_of
 from openapi_check import CheckedServer
-from peer_proof import prove
+import peer_proof
 from real_kafka import Broker
 from seendb_client import Server, eventually, free_port
 from tool_runner import OK, run
@@ -145,8 +145,7 @@ class ClusterNodes(unittest.TestCase):
     def ask_alone(server, question, headers=()):
         """What a node answers to a filter, as if another one passed it on: it asks nobody else."""
         passed_on = {"SeenDB-Hop": "1", "SeenDB-Caller": "anybody", **dict(headers)}
-        return server.post("/filter", question,
-                           prove(SECRET, server.node_name, "POST", "/filter", question, passed_on))
+        return peer_proof.ask(server, SECRET, server.node_name, "POST", "/filter", question, passed_on)[0]
 
     def alone(self, server, user, items):
         """What the node itself says is unseen, nobody else asked; nothing where it does not say."""

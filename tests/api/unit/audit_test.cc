@@ -203,8 +203,10 @@ TEST_F(AuditTest, TheNodeThatTheCallerReachedWritesTheLine) {
   EXPECT_EQ(Ask(head, "").status, 200u);
   head.routing.hop = true;
   head.routing.caller = CallerToHeader(nullptr);
-  head.routing.proof = other.Make({.method = http::MethodName(head.method), .target = head.target},
-                                  proof::Sha256(""), "n1");
+  const proof::Question question{.method = http::MethodName(head.method), .target = head.target};
+  const std::string first = other.Make(question, proof::Sha256(""), "n1");
+  ASSERT_TRUE(other.Learn(first, own.Check(first, question).challenge));
+  head.routing.proof = other.Make(question, proof::Sha256(""), "n1");
   EXPECT_EQ(Ask(head, "").status, 200u);
   EXPECT_EQ(Lines().size(), 1u) << "that one has written it";
 }

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 import real_kafka
 from clock_shift import ClockShift
 from cluster_nodes import PARTITIONS, SECRET, ClusterNodes
-from peer_proof import prove, time_of
+from peer_proof import ask, prove, told
 from seendb_client import Server, eventually, free_port, settled, whole
 from tool_runner import OK, run
 
@@ -49,8 +49,7 @@ class NodesTest(ClusterNodes):
 
     def status(self, server, secret=SECRET, **more):
         """The answer to a node, and the proof that was sent."""
-        headers = prove(secret, "n1", "GET", "/internal/status", **more)
-        return server.get("/internal/status", headers=headers), headers["SeenDB-Peer-Proof"]
+        return ask(server, secret, "n1", "GET", "/internal/status", **more)
 
     def test_what_is_between_nodes_asks_for_a_proof(self):
         self.make("closed")
@@ -70,9 +69,18 @@ class NodesTest(ClusterNodes):
         for apart_s in (-86_400, 86_400):
             answer, proof = self.status(server, now_ms=int((time.time() + apart_s) * 1000))
             self.assertEqual(answer.status, 401)
-            now_ms = time_of(SECRET, proof, answer.headers["www-authenticate"])
+            now_ms, _ = told(SECRET, proof, answer.headers["www-authenticate"])
             self.assertLess(abs(now_ms / 1000 - time.time()), 60)
             self.assertEqual(self.status(server, now_ms=now_ms)[0].status, 200)
+        # One that was not taken before is for this process alone.
+        answer, proof = self.status(server)
+        _, session = told(SECRET, proof, server.get(
+            "/internal/status", headers={"SeenDB-Peer-Proof": proof}).headers["www-authenticate"])
+        kept = prove(SECRET, "n1", "GET", "/internal/status", to_session=session)
+        server.kill()
+        server.start(port=server.fixed_port)
+        self.assertEqual(server.get("/internal/status", headers=kept).status, 401)
+        self.assertEqual(self.status(server)[0].status, 200)
 
     def test_a_clock_that_is_apart_cuts_no_node_off(self):
         self.make("apart-clocks", "--replicas", 1)

@@ -25,12 +25,20 @@ class ProofsTest : public ::testing::Test {
   ProofsTest() {
     asks_.SetSecrets({kSecret});
     asked_.SetSecrets({kSecret});
+    Introduce(asked_);
     now_ += 1'000;
+  }
+
+  /// Has the node that asks learn the session and the time of the other one.
+  void Introduce(Proofs& asked) {
+    const std::string proof = asks_.Make(question_, body_, "n2");
+    const Checked checked = asked.Check(proof, question_);
+    ASSERT_TRUE(checked.kind == Kind::kProven || asks_.Learn(proof, checked.challenge));
   }
 
   std::atomic<int64_t> now_{kNow}, ahead_{0};
   Proofs asks_{"n1", [this] { return now_ + ahead_; }};
-  Proofs asked_{"n2", [this] { return now_.load(); }};
+  Proofs asked_{"n2", [this] { return now_.load(); }, "fedcba9876543210"};
   const std::string body_ = Sha256("{}");
   const Question question_{
       .method = "POST",
@@ -41,16 +49,16 @@ class ProofsTest : public ::testing::Test {
 // tests/support/peer_proof.py prints it.
 TEST_F(ProofsTest, TheExampleOfTheDocumentation) {
   const std::string example =
-      "1 n1 n2 1773144000000 0123456789abcdef 42 "
+      "1 n1 n2 fedcba9876543210 1773144000000 0123456789abcdef 42 "
       "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a "
-      "e9352e61e3290aa06c9412e58ab166f38e48af3512b0bf71a3720b1209735756";
+      "e84b111f96ddf5580c47c9cad11c0deec323b9b06464a258eb24b5c8920c0149";
   EXPECT_EQ(asked_.Check(example, question_).kind, Kind::kProven);
   EXPECT_TRUE(IsBody(example, "{}"));
   EXPECT_FALSE(IsBody(example, "{} "));
   now_ += 59'000;
   EXPECT_EQ(asked_.Check(example, question_).challenge,
-            "SeenDB-Proof 1773144060000 "
-            "d7e4178af1e0903e01f627837bee8876c595dc98f5ff59cfb1db81e4b729c742");
+            "SeenDB-Proof 1773144060000 fedcba9876543210 "
+            "ae06ab36330a254809dafaf8d6e96ed444e62a80ae257b21059014078d5c8a96");
 }
 
 TEST_F(ProofsTest, AProofCountsOnce) {
@@ -151,7 +159,8 @@ TEST_F(ProofsTest, ANodesTimeIsLearnedFromItAlone) {
       wrong[i] = wrong[i] == '7' ? '8' : '7';
       EXPECT_FALSE(asks_.Learn(proof, wrong)) << wrong;
     }
-    for (const char* const wrong : {"", "Bearer", "SeenDB-Proof", "SeenDB-Proof 1"}) {
+    for (const char* const wrong : {"", "Bearer", "SeenDB-Proof", "SeenDB-Proof 1",
+                                    "SeenDB-Proof 1 2", "SeenDB-Proof  1 2 3"}) {
       EXPECT_FALSE(asks_.Learn(proof, wrong)) << wrong;
     }
     EXPECT_EQ(asked_.Check(asks_.Make(question_, body_, "n2"), question_).kind, Kind::kStale);
@@ -162,14 +171,29 @@ TEST_F(ProofsTest, ANodesTimeIsLearnedFromItAlone) {
   }
 }
 
-TEST_F(ProofsTest, WhatWasTakenBeforeAStartIsNotTakenAgain) {
-  const std::string proof = asks_.Make(question_, body_, "n2");
-  EXPECT_EQ(asked_.Check(proof, question_).kind, Kind::kProven);
-  now_ += 1;
-  Proofs anew("n2", [this] { return now_.load(); });
-  anew.SetSecrets({kSecret});
-  EXPECT_EQ(anew.Check(proof, question_).kind, Kind::kStale);
-  EXPECT_EQ(anew.Check(asks_.Make(question_, body_, "n2"), question_).kind, Kind::kProven);
+// Whatever the clocks were and are, and whether the proof was taken or kept back.
+TEST_F(ProofsTest, AProofIsForOneProcess) {
+  for (const int64_t ahead : {int64_t{0}, kValidMs, -kValidMs}) {
+    ahead_ = 0;
+    Introduce(asked_);
+    ahead_ = ahead;  // learned only where it is more than is taken
+    const std::string taken = asks_.Make(question_, body_, "n2");
+    const std::string kept = asks_.Make(question_, body_, "n2");
+    EXPECT_EQ(asked_.Check(taken, question_).kind, Kind::kProven);
+    for (const int64_t back :
+         {int64_t{0}, kDayMs}) {  // its clock is set back before it starts anew
+      Proofs anew("n2", [this, back] { return now_ - back; });
+      anew.SetSecrets({kSecret});
+      for (const int64_t later : {int64_t{0}, back, int64_t{1}}) {
+        now_ += later;
+        EXPECT_EQ(anew.Check(taken, question_).kind, Kind::kStale) << ahead << " " << later;
+        EXPECT_EQ(anew.Check(kept, question_).kind, Kind::kStale) << ahead << " " << later;
+      }
+      Introduce(anew);
+      EXPECT_EQ(anew.Check(asks_.Make(question_, body_, "n2"), question_).kind, Kind::kProven);
+    }
+    now_ = kNow;
+  }
 }
 
 TEST_F(ProofsTest, AProofEndsWithItsTime) {
@@ -185,10 +209,12 @@ TEST_F(ProofsTest, SendersAreForgottenWhenAllOfTheirsIsStale) {
   ahead_ = kValidMs;  // its proofs are taken for twice as long
   const std::string proof = asks_.Make(question_, body_, "n2");
   EXPECT_EQ(asked_.Check(proof, question_).kind, Kind::kProven);
-  for (const int64_t later : {int64_t{0}, kValidMs, kValidMs, int64_t{1}}) {
+  for (const int64_t later : {int64_t{0}, kValidMs, kValidMs, kValidMs, int64_t{1}}) {
     now_ += later;
     Proofs other("n3", [this] { return now_.load(); });
     other.SetSecrets({kSecret});
+    const std::string first = other.Make(question_, body_, "n2");
+    EXPECT_TRUE(other.Learn(first, asked_.Check(first, question_).challenge));
     EXPECT_EQ(asked_.Check(other.Make(question_, body_, "n2"), question_).kind, Kind::kProven);
     EXPECT_EQ(asked_.Check(proof, question_).kind, Kind::kStale);
   }
