@@ -6,6 +6,8 @@
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <openssl/bio.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 
 namespace seendb::net {
@@ -47,6 +49,10 @@ ClientStream::Error ClientStream::ConnectPlain(const StreamTarget& target) {
 }
 
 bool ClientStream::HasUnread() {
+  if (tls_) {  // what was read from the socket beside the last record
+    SSL* const tls = tls_->native_handle();
+    if (SSL_pending(tls) > 0 || BIO_ctrl_pending(SSL_get_rbio(tls)) > 0) return true;
+  }
   char byte = 0;
   return recv(plain_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }

@@ -24,6 +24,9 @@ using Fields = nlohmann::ordered_json;
 /// How long a call waits for its line, from the first try on; of a client that says how long it
 /// waits itself, so long from the head on, and this at the most.
 constexpr std::chrono::milliseconds kWait{10'000}, kWaitMost{60'000};
+/// Either, where a call does not wait for a disk that fails: nor does it for one that hangs, which
+/// would hold the workers.
+constexpr std::chrono::milliseconds kRefuseAfter{1'000};
 /// Between two tries of a call that waits.
 constexpr int64_t kAgainUs = 200'000;
 /// Names of collections beyond so many bytes are cut: no call may use so many.
@@ -164,7 +167,7 @@ void Audit::Begin(const http::RequestHead& head, const Route& route, http::Plan*
   auto call = std::make_shared<AuditedCall>(this, route, prefix_ + std::to_string(number));
   if (head.timeout_ms > 0) {
     const std::chrono::milliseconds timeout(head.timeout_ms);
-    call->until = Clock::now() + std::min(timeout, kWaitMost);
+    call->until = Clock::now() + std::min(timeout, waits_ ? kWaitMost : kRefuseAfter);
   }
   plan->audit = call;
   if (plan->executor == http::Executor::kInline) plan->executor = http::Executor::kProbe;
@@ -203,7 +206,8 @@ void Audit::AddProblem(std::vector<std::string>* problems) const {
 }
 
 Audit::Verdict Audit::WriteFirst(AuditedCall* call, const Fields& fields, http::Error* refusal) {
-  if (call->until == Clock::time_point()) call->until = Clock::now() + kWait;
+  if (call->until == Clock::time_point())
+    call->until = Clock::now() + (waits_ ? kWait : kRefuseAfter);
   Status status;
   if (call->changes && !call->reserved) {
     call->reserved = file_->Reserve();

@@ -169,6 +169,9 @@ Result<KafkaConf> ConsumerConfOf(const KafkaAccess& access, const std::string& n
 Result<std::map<std::string, std::string>> ReadProperties(const std::string& path) {
   std::map<std::string, std::string> properties;
   Result<std::string> text = ReadWholeFile(path, kPropertiesBytesMost);
+  if (text.status().code() == StatusCode::kNotFound) {
+    return Status::IOError(std::string(text.status().message()));
+  }
   if (!text.ok()) return text.status();
   std::istringstream file(std::move(text).value());
   size_t number = 0;

@@ -30,6 +30,18 @@ Status CheckKind(const struct stat& about, const std::string& path) {
   return Status::InvalidArgument(path + " can be written by others; do: chmod go-w " + path);
 }
 
+/// Makes the name of a new file survive a loss of power.
+Status SyncFolderOf(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  if (folder.empty()) folder = ".";
+  const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = opened >= 0 && fsync(opened) == 0;
+  const Status status =
+      synced ? Status::Ok() : Status::IOError("can't sync " + folder + ": " + ErrorText());
+  if (opened >= 0) close(opened);
+  return status;
+}
+
 /// Opens the file. `*torn`: it does not end with a line break.
 Status OpenToAppend(const std::string& path, int* fd, bool* torn) {
   constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP;
@@ -39,6 +51,8 @@ Status OpenToAppend(const std::string& path, int* fd, bool* torn) {
   Status status;
   if (fstat(opened, &about) != 0) status = Status::IOError("can't read " + path);
   if (status.ok()) status = CheckKind(about, path);
+  const bool is_new = S_ISREG(about.st_mode) && about.st_size == 0;
+  if (status.ok() && is_new) status = SyncFolderOf(path);
   if (!status.ok()) {
     close(opened);
     return status;

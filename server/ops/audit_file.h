@@ -44,7 +44,8 @@ class AuditFile {
 
   /// Writes a line, without its line break, and returns once it is in the file; with `synced` it
   /// survives a loss of power as well. For threads that may wait for a disk. kIOError: it is not in
-  /// the file, or cut short. kUnavailable: the disk took longer than `until`; it may get there yet.
+  /// the file, or cut short, or may be lost with the power. kUnavailable: the disk took longer than
+  /// `until`; it may get there yet.
   Status Write(std::string line, bool synced, Time until);
   /// Room for one line of WriteReserved; false where too many are reserved.
   bool Reserve();

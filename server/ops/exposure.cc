@@ -121,7 +121,10 @@ std::vector<std::pair<std::string, std::string>> NamedFiles(const Config& config
     files.emplace_back("/cluster/ca", config.cluster->ca);
     add_properties("/cluster", config.cluster->properties);
   }
-  if (config.kafka) add_properties("/kafka", config.kafka->properties);
+  if (config.kafka) {
+    files.emplace_back("/kafka/dead_letter_file", config.kafka->dead_letter_file);
+    add_properties("/kafka", config.kafka->properties);
+  }
   for (const MigrationConfig& one : config.migration) {
     const std::string at = "/migration" + PointerTo(one.collection);
     files.emplace_back(at + "/redis_password_file", one.password_file);

@@ -17,6 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kReadAtOnce = 64u << 10;
 constexpr unsigned kUnauthorized = 401;
+/// Beast takes no longer value of a header: it throws.
+constexpr size_t kHeaderMost = 65'000;
 
 beast::string_view ToBeast(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -72,6 +74,9 @@ void PeerConnection::Begin(std::shared_ptr<Exchange> exchange) {
   if (target.ok() && target->secure && tls_context_ == nullptr) wrong = "TLS is not set up";
   if (target.ok() && !target->secure && options_.tls_alone) {
     wrong = url_ + " is not asked: this node speaks TLS, and asks addresses of https alone";
+  }
+  for (const auto& [name, value] : exchange_->request.headers) {
+    if (value.size() > kHeaderMost) wrong = "the header " + name + " is too long to be passed on";
   }
   if (!wrong.empty()) {
     return asio::post(resolver_.get_executor(), [self = shared_from_this(), wrong] {

@@ -139,7 +139,8 @@ Status CompareWith(Database& database, Session& session, const CompareFlags& fla
   progress.Clear();
   Status printed = PrintTally(session, comparer.tally());
   if (!printed.ok()) return printed;
-  if (comparer.tally().users == 0) return NoKeyFits(meaning.users, source.name());
+  if (comparer.tally().users == 0 && comparer.tally().not_read == 0)
+    return NoKeyFits(meaning.users, source.name());
   return Judge(comparer.tally(), &session);
 }
 

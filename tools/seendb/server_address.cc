@@ -64,6 +64,9 @@ Result<ServerAddress> ParseServerUrl(std::string_view url, std::string_view name
 
 Result<std::string> ReadTokenFile(const std::string& path) {
   Result<std::string> first = ReadFirstLine(path);
+  if (first.status().code() == StatusCode::kNotFound) {
+    return Status::IOError(std::string(first.status().message()));
+  }
   if (!first.ok()) return first.status();
   std::string line = std::move(first).value();
   while (!line.empty() && line.back() == ' ') line.pop_back();
