@@ -23,7 +23,7 @@ constexpr std::string_view kVersion = "1";
 constexpr size_t kParts = 9, kSessionDigits = 16, kDigestDigits = 2 * SHA256_DIGEST_LENGTH;
 constexpr int64_t kTimeMost = 253'370'764'800'000;  // the year 9999
 constexpr size_t kPeersMost = 4'096;
-/// Of a node that has not told its session yet. No node has this one.
+/// Stands for the session of a node that has not told it yet.
 constexpr std::string_view kUnknownSession = "0000000000000000";
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;

@@ -42,6 +42,7 @@ SECONDS = {
     "server.retail.py": 43, "lint.sbom.py": 12, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
     "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.tls.py": 25, "router.faults.py": 40, "router.campaign.py": 90, "router.cuts.py": 130, "router.kills.py": 200, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
     "cluster.ShardsSimulation": 8, "replica.ApplierSimulation": 8, "server.history_kill.py": 40,
+    "lies.http.py": 19, "lies.old_store.py": 18, "lies.tool.py": 20, "lies.files.py": 8, "lies.folder.py": 8, "lies.memory.py": 12, "lies.topics.py": 130,
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "migration.kill.py": 25, "migration.dual_write.py": 15, "migration.migration.py": 15, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
     "http.protocol.py": 11, "http.tls.py": 9, "api.access.py": 8, "http.compression.py": 15, "api.schemathesis.py": 20,
@@ -55,7 +56,7 @@ SECONDS = {
 
 # Tests in which the processors mostly wait: for a broker, a deadline, a disk, slow peers. ctest gives
 # them one place, those that compute two (`-j` is three times the processors).
-WAITING = ("ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
+WAITING = ("lies.http.py", "lies.old_store.py", "lies.topics.py", "ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
            "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
            "tool.load.py", "tool.redis.py", "migration.", "tool.produce.py", "http.HTTP", "http.Listener")
 
@@ -64,7 +65,7 @@ WAITING = ("ingest.", "transfer.moves.py", "replica.", "router.", "cluster.comma
 CLUSTERS = ("router.any_node.py", "router.campaign.py", "router.cuts.py", "router.faults.py", "router.kills.py")
 
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
+ONLY_ALL = ("lies.topics.py", "router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
             "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py", "migration.logs.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day
@@ -86,7 +87,7 @@ TURNS = ("tool.load.py", "api.history.py", "tool.folder.py", "http.load.py", "to
          "engine.PoliciesTest", "engine.FirstOfDayConcurrencyTest", "tool.install.py",
          "engine.HistoryCapTest", "engine.DeletionFaultTest", "engine.FullDiskTest",
          "api.access_log.py", "engine.OwnWayTest", "http.protocol.py",
-         "api.checkpoint.py", "engine.WindowFprTest", "engine.Every/RotTest")
+         "api.checkpoint.py", "engine.WindowFprTest", "engine.Every/RotTest", "lies.")
 
 
 class Declared:

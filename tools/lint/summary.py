@@ -17,7 +17,7 @@ import xml.etree.ElementTree as ElementTree
 # (`eventually` of tests/support) or met incomplete answers (cluster_load.py); a wrong answer, or a lost
 # play, gets none. Other scripts that kill processes prove the promises: whatever fails there has to be
 # looked at.
-MAY_BE_TRIED_AGAIN = re.compile(r"(api|http|ops|server|tool)\.\w+\.py")
+MAY_BE_TRIED_AGAIN = re.compile(r"(api|http|lies|ops|server|tool)\.\w+\.py")
 WITH_OTHERS = re.compile(r"(cluster|replica|router|((ingest|migration|transfer)(?!\.kill)))\.\w+\.py")
 NOT_WRONG = ("AssertionError: still not so after ", "AssertionError: not answered in full: ")
 NEVER = re.compile(r".*kill.*")

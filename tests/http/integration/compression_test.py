@@ -15,8 +15,9 @@ import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
-from neighbour import Memory, Neighbour
+from neighbour import Neighbour
 from openapi_check import CheckedServer
+from process_memory import Memory
 from protocol_test import ANSWER, FILTER, answers, post, sent_one_by_one
 from seendb_client import Answer
 
@@ -263,7 +264,7 @@ class BodyTest(unittest.TestCase):
                  ("gzip", gzip.compress(FILTER + b"\0" * (100 * MB)))]
         neighbour = Neighbour(self.server, "honest")
         neighbour.start()
-        memory = Memory(self.server)
+        memory = Memory(self.server.process.pid)
 
         def send(coding, bomb, path, headers, statuses):
             client = self.server.client(timeout=300)

@@ -16,8 +16,9 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
-from neighbour import Memory, Neighbour
+from neighbour import Neighbour
 from openapi_check import CheckedServer
+from process_memory import Memory
 from sample import sampled
 from seendb_client import eventually
 
@@ -46,7 +47,7 @@ class LoadTest(unittest.TestCase):
     def setUp(self):
         self.server = CheckedServer(config=CONFIG)
         self.addCleanup(self.server.close)
-        self.memory = Memory(self.server)
+        self.memory = Memory(self.server.process.pid)
         self.client = self.server.client(timeout=600)
         self.addCleanup(self.client.close)
         self.neighbour = Neighbour(self.server)

@@ -1,9 +1,7 @@
-"""An honest client beside hostile ones, and what the server's memory comes to meanwhile."""
+"""An honest client beside hostile ones."""
 
 import threading
 import time
-
-from process_memory import status_bytes  # its importers have tests/support in their path
 
 
 class Neighbour(threading.Thread):
@@ -69,27 +67,3 @@ class Neighbour(threading.Thread):
         return "neighbour: %d requests, p50 %.1f ms, p99 %.1f ms, at most %.1f ms" % (
             len(times), 1e3 * times[len(times) // 2], 1e3 * times[len(times) * 99 // 100],
             1e3 * times[-1])
-
-
-class Memory:
-    """The most memory a server held since this was made."""
-
-    def __init__(self, server):
-        self.pid = server.process.pid
-        with open("/proc/%d/clear_refs" % self.pid, "w", encoding="ascii") as file:
-            file.write("5")  # the peak begins anew
-        self.before = status_bytes(self.pid, "VmRSS")
-
-    def grown(self):
-        return max(0, status_bytes(self.pid, "VmHWM") - self.before)
-
-    def sanitized(self):
-        """Sanitizers keep freed memory: their figures say nothing. They reserve terabytes."""
-        return status_bytes(self.pid, "VmSize") > 1 << 40
-
-    def check(self, test, limit):
-        """Fails `test` where memory grew beyond `limit`; says by how much it did."""
-        grown = self.grown()
-        if not self.sanitized():
-            test.assertLess(grown, limit)
-        return "memory: %d MB more than before, at most %d MB allowed" % (grown >> 20, limit >> 20)

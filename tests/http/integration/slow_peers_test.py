@@ -10,8 +10,9 @@ import unittest
 import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
-from neighbour import Memory, Neighbour
+from neighbour import Neighbour
 from openapi_check import CheckedServer
+from process_memory import Memory
 from seendb_client import eventually
 
 MB = 1 << 20
@@ -100,7 +101,7 @@ class SlowPeersTest(unittest.TestCase):
         # More than the system's socket buffers take.
         items = ",".join('"%05d-%s"' % (i, "x" * 60) for i in range(95_000))
         body = ('{"user":"u","items":[%s]}' % items).encode()
-        memory = Memory(self.server)
+        memory = Memory(self.server.process.pid)
         for _ in range(60):
             peer = socket.socket()
             self.addCleanup(peer.close)
