@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "ops/config.h"
+#include "support/seed.h"
 
 namespace seendb::ops {
 namespace {
@@ -235,9 +236,7 @@ TEST_F(EnvironmentTest, WhatNobodyGaveNamesTheKeyAlone) {
 }
 
 TEST_F(EnvironmentTest, AnySmallTextIsReadOrRefusedByName) {
-  const uint64_t seed = testing::UnitTest::GetInstance()->random_seed() + 1;
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  std::mt19937_64 random(seed);
+  std::mt19937_64 random(test::Seed());
   constexpr std::string_view kPieces[] = {
       "[",     "]",  "{",  "}", "\"",   ",",    ":",    "1",    "-9",          "1e99",        "all",
       "queue", "\\", "\n", " ", "null", "\xc3", "true", "\xa9", "{\"queue\":", "\"idle_ms\":"};
