@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "ops/config.h"
 #include "support/seed.h"
@@ -34,7 +35,7 @@ class EnvironmentTest : public ::testing::Test {
     return folder_ + "/" + name;
   }
 
-  const std::string folder_ = ::testing::TempDir() + "environment_test";
+  const std::string folder_ = ::testing::TempDir() + "environment_test." + std::to_string(getpid());
   Config config_;
 };
 

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "base/json_pointer.h"
 
@@ -112,7 +113,8 @@ class SettingsTextTest : public ::testing::Test {
     return {line.substr(0, line.find_last_not_of(' ') + 1), behind};
   }
 
-  const std::string folder_ = ::testing::TempDir() + "settings_text_test";
+  const std::string folder_ =
+      ::testing::TempDir() + "settings_text_test." + std::to_string(getpid());
 };
 
 TEST_F(SettingsTextTest, SaysWhereEachValueCameFrom) {
