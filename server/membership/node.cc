@@ -160,8 +160,9 @@ Status Node::Prepare() {
 
 Status Node::RenewSecrets() {
   Result<std::vector<std::string>> secrets = ReadSecrets(config_.secret_file);
-  if (secrets.ok()) proofs_->SetSecrets(std::move(secrets).value());
-  return secrets.status();
+  if (!secrets.ok()) return secrets.status();
+  proofs_->SetSecrets(std::move(secrets).value());
+  return {};
 }
 
 Status Node::RenewTls() {

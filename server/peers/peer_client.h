@@ -38,7 +38,7 @@ struct PeerBody {
   std::string sha256;                 ///< of the bytes, in hexadecimal digits
 
  private:
-  explicit PeerBody(std::shared_ptr<const std::string> text) : PeerBody(*text, text) {}
+  explicit PeerBody(const std::shared_ptr<const std::string>& text) : PeerBody(*text, text) {}
 };
 
 /// One question to one node.
