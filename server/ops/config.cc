@@ -181,7 +181,8 @@ Status WithoutWhatWasRead(const Status& malformed) {
                                  std::string(malformed.field()));
 }
 
-/// The same text with blanks in place of comments, "// ..." to the end of a line.
+/// The same text with blanks in place of comments, "// ..." to the end of a line. Zero bytes stay,
+/// and are refused.
 std::string BlankComments(std::string_view json) {
   std::string out(json);
   bool in_text = false;
@@ -189,7 +190,9 @@ std::string BlankComments(std::string_view json) {
     if (out[at] == '"') in_text = !in_text;
     if (in_text && out[at] == '\\') ++at;
     if (in_text || out.compare(at, 2, "//") != 0) continue;
-    for (; at < out.size() && out[at] != '\n'; ++at) out[at] = ' ';
+    for (; at < out.size() && out[at] != '\n' && out[at] != '\r'; ++at) {
+      if (out[at] != '\0') out[at] = ' ';
+    }
   }
   return out;
 }

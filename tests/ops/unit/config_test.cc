@@ -174,6 +174,17 @@ TEST(ConfigTest, NothingHidesBehindAZeroByte) {
   EXPECT_FALSE(ReadConfig(std::string_view("{}\0{\"db\":1}", 11), &config).ok());
 }
 
+TEST(ConfigTest, ACommentEndsWithItsLine) {
+  Config config;
+  ASSERT_TRUE(
+      ReadConfig("{\"db\": \"a//b\", // \"db\": \"c\"\r\"threads\": 3 // }\n}", &config).ok());
+  EXPECT_EQ(config.db, "a//b");
+  EXPECT_EQ(config.threads, 3u);
+  const std::string zero("{\"threads\": 4 // \0\n}", 20);
+  EXPECT_EQ(ReadConfig(zero, &config).message(), "malformed JSON: a zero byte");
+  EXPECT_FALSE(ReadConfig("{\"threads\": 4 /* no */}", &config).ok());
+}
+
 /// A config file, removed afterwards.
 class TemporaryFile {
  public:
