@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/folder_sync.h"
 #include "base/outside_json.h"
 
 namespace seendb::cluster {
@@ -39,15 +40,6 @@ Status WriteNew(const std::string& path, std::string_view bytes) {
   if (file < 0) return FileFailed("open", path);
   Status status = WriteAll(file, bytes, path);
   if (close(file) != 0 && status.ok()) status = FileFailed("close", path);
-  return status;
-}
-
-Status SyncFolderOf(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path().string();
-  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return FileFailed("open", folder);
-  const Status status = fsync(file) == 0 ? Status() : FileFailed("sync", folder);
-  close(file);
   return status;
 }
 

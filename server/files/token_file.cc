@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder_sync.h"
 #include "base/outside_json.h"
 #include "files/tokens.h"
 #include "text/base64.h"
@@ -84,7 +85,7 @@ class PartFile {
     if (::fsync(file_) != 0) return Failed("can't sync " + path_);
     if (::rename(path_.c_str(), target_.c_str()) != 0) return Failed("can't replace " + target_);
     renamed_ = true;
-    return SyncFolder();
+    return SyncFolderOf(target_);
   }
 
  private:
@@ -100,16 +101,6 @@ class PartFile {
   bool IsOurs() const {
     struct stat open {};
     return ::fstat(file_, &open) == 0 && open.st_uid == ::geteuid() && open.st_nlink == 1;
-  }
-
-  Status SyncFolder() const {
-    std::string folder = std::filesystem::path(target_).parent_path().string();
-    if (folder.empty()) folder = ".";
-    const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool synced = opened >= 0 && ::fsync(opened) == 0;
-    const Status status = synced ? Status::Ok() : Failed("can't sync " + folder);
-    if (opened >= 0) ::close(opened);
-    return status;
   }
 
   const std::string target_, path_;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/folder_sync.h"
 #include "ops/log.h"
 
 namespace seendb::ops {
@@ -28,18 +29,6 @@ Status CheckKind(const struct stat& about, const std::string& path) {
   if (!S_ISREG(about.st_mode)) return Status::InvalidArgument(path + " is no file");
   if ((about.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
   return Status::InvalidArgument(path + " can be written by others; do: chmod go-w " + path);
-}
-
-/// Makes the name of a new file survive a loss of power.
-Status SyncFolderOf(const std::string& path) {
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
-  const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = opened >= 0 && fsync(opened) == 0;
-  const Status status =
-      synced ? Status::Ok() : Status::IOError("can't sync " + folder + ": " + ErrorText());
-  if (opened >= 0) close(opened);
-  return status;
 }
 
 /// Opens the file. `*torn`: it does not end with a line break.

@@ -90,6 +90,29 @@ class Player(unittest.TestCase):
         self.assertLess(took_s, row.within_s)
 
 
+class Listening:
+    """Listens on a port of its own; `talk` has each connection on a thread of its own, until `close`."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            try:
+                peer, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.talk, args=(peer,), daemon=True).start()
+
+    def talk(self, peer):
+        raise NotImplementedError
+
+    def close(self):
+        self.listener.close()
+
+
 class ServerPlayer(Player):
     """Lies to a server that runs: `server`, set by setUpClass."""
 

@@ -2,14 +2,12 @@
 
 import os
 import random
-import socket
 import sys
-import threading
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from player import MB, ProgramPlayer, Row, ServerPlayer
+from player import MB, Listening, ProgramPlayer, Row, ServerPlayer
 
 from fresh_seed import seed_of
 from seendb_client import Server, eventually
@@ -18,24 +16,14 @@ SEED = seed_of("lies")
 NIL = b"$-1\r\n"
 
 
-class Store:
+class Store(Listening):
     """A Redis of one command: answers `command` with the pieces that `lie` has, `pause_s` behind each, and
     tells the truth where that is None."""
 
     def __init__(self, command, truth):
         self.command, self.truth = command, truth
         self.lie, self.pause_s, self.greeting = None, 0.0, b""
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                peer, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.talk, args=(peer,), daemon=True).start()
+        super().__init__()
 
     def talk(self, peer):
         with peer:
@@ -68,9 +56,6 @@ class Store:
                     raise OSError("it hangs up")
                 peer.sendall(piece)
                 time.sleep(self.pause_s)
-
-    def close(self):
-        self.listener.close()
 
 
 def lies(count):

@@ -8,12 +8,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from player import MB, ProgramPlayer, Row
+from player import MB, Listening, ProgramPlayer, Row
 
 from fresh_seed import seed_of
 from seendb_client import Server
@@ -38,22 +37,13 @@ def answer(body=TRUTH, status=200, headers=b"Connection: close\r\n", length=None
             b"Content-Length: %s\r\n\r\n" % (b"%d" % len(body) if length is None else length) + body)
 
 
-class Liar:
+class Liar(Listening):
     """A server that sends the pieces, `pause_s` behind each, to whoever asks it something."""
 
     def __init__(self, pieces, pause_s=0.0, asked=True):
         self.pieces, self.pause_s, self.asked = pieces, pause_s, asked
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.url = "http://127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                peer, _ = self.listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self.talk, args=(peer,), daemon=True).start()
+        super().__init__()
+        self.url = "http://127.0.0.1:%d" % self.port
 
     def talk(self, peer):
         with peer:
@@ -68,9 +58,6 @@ class Liar:
                     pass
             except OSError:
                 pass
-
-    def close(self):
-        self.listener.close()
 
 
 class Answers(ProgramPlayer):
