@@ -19,7 +19,7 @@ class Rate {
   bool Take(Time now, Duration* wait);
   /// Whether no more than a second's worth is owed; if more is, `*wait` says when that is over.
   bool Ready(Time now, Duration* wait) const;
-  /// So many units were had: what comes next waits until the rate has caught up, 15 minutes at
+  /// Charges units that were used: later takers wait until the rate has caught up, 15 minutes at
   /// most.
   void Charge(double units, Time now);
 

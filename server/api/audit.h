@@ -38,8 +38,8 @@ class Audit {
   Audit(const ops::AuditConfig& config, std::unique_ptr<ops::AuditFile> file,
         const RequestLog* log);
 
-  /// A call of `route` comes: where it is audited, the plan notes so, and the call goes to the
-  /// workers, which may wait for a disk. A stream writes its line when it is first asked.
+  /// Notes in the plan that the call is audited, if `route` says so, and sends it to the workers,
+  /// which may wait for a disk. A stream writes its line when it is first asked.
   void Begin(const http::RequestHead& head, const Route& route, http::Plan* plan);
   /// Whether the call may be carried out: its line is written, or it is not audited. Otherwise
   /// `*response` refuses it, or has it come again.

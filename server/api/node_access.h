@@ -16,7 +16,7 @@ namespace seendb::api {
 
 /// Whether the request says that another node passes it on.
 bool IsPassedOn(const Context& context, const http::RequestHead& head);
-/// Whether nobody but a node may ask this: then the next two say whether one does.
+/// True where only a node may ask. CheckNode and CheckNodeBody then decide whether one does.
 bool IsOfNodes(const Context& context, const http::RequestHead& head, const Route& route);
 /// The refusal, or nothing. Notes in `plan` who asks. A proof counts once.
 std::optional<http::Error> CheckNode(const Context& context, const http::RequestHead& head,

@@ -22,7 +22,7 @@ namespace seendb::files {
 Result<std::string> MakeToken();
 /// A SHA-256 as the file has it.
 std::string HexOf(const std::array<uint8_t, 32>& digest);
-/// That of a token.
+/// The SHA-256 of a token, in the same form.
 std::string DigestOf(std::string_view token);
 
 /// Adds an entry. The file may be missing. kInvalidArgument: the file can't be read as tokens,

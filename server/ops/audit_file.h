@@ -51,10 +51,10 @@ class AuditFile {
   bool Reserve();
   /// Gives the room back.
   void Release();
-  /// Takes the line that room was reserved for; does not wait.
+  /// Writes the line for which Reserve made room. Does not wait.
   void WriteReserved(std::string line);
-  /// Soon opens the path anew, for it may be another file now. Where that fails, lines go on to the
-  /// file that is open. Does not wait.
+  /// Opens the path again soon: it may name another file now. If that fails, the open file goes on
+  /// taking lines. Does not wait.
   void Reopen();
 
   /// Lines that are in the file, and failures to write one or to open the file anew.
@@ -85,7 +85,7 @@ class AuditFile {
   bool WriteLine(const std::string& text, std::string* error);
 
   const std::string path_;
-  // Of the writer's thread.
+  // The writer's thread alone uses these.
   int fd_;
   bool torn_;                    // the file does not end with a line break
   std::string reopening_error_;  // of the last try; empty: none

@@ -1,6 +1,6 @@
 // server/ops/environment.h: settings as variables of the environment, and which settings were given
 // by what. SEENDB_ENGINE_SHARDS is the key "shards" of "engine": dots are underscores, letters
-// capitals. Lists are written with commas, objects as JSON; SEENDB_ENGINE_SHARDS_FILE would name a
+// capitals. Lists are written with commas, objects as JSON; SEENDB_ENGINE_SHARDS_FILE names a
 // file that holds the value.
 
 #pragma once
@@ -17,7 +17,7 @@ namespace seendb::ops {
 
 /// Variables that begin with SEENDB_, by name.
 using Variables = std::map<std::string, std::string>;
-/// Those of this process.
+/// The variables of this process.
 Variables OwnVariables();
 /// The one that names the settings file where no flag does.
 inline constexpr char kFileVariable[] = "SEENDB_CONFIG";
@@ -35,7 +35,7 @@ struct GivenSettings {
   Json document = Json::object();  ///< all of them: flags over variables over the file
   std::string file = {};           ///< empty: none
   FlagValues flags = {};           ///< as they were given
-  /// Of variable or flag, by the pointer of the key.
+  /// The variable or flag that gave a key, by the key's pointer.
   std::map<std::string, std::string> names = {};
   std::vector<std::string> unknown = {};  ///< a sentence for each variable that sets nothing
 };

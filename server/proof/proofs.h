@@ -71,8 +71,8 @@ class Proofs {
   /// at random.
   explicit Proofs(std::string node, Now now_ms = {}, std::string session = {});
 
-  /// From now on proofs are made by the first; each of them is taken. Without any nothing is
-  /// proven. At most kSecretsMost.
+  /// From now on Make uses the first secret, and Check takes proofs by any of them; at most
+  /// kSecretsMost. Without secrets nothing is proven.
   void SetSecrets(std::vector<std::string> secrets);
 
   /// The header's value, for one sending of a request to the node `to`. The first proof that is
@@ -80,8 +80,8 @@ class Proofs {
   /// clock may be wrong by any time.
   std::string Make(const Question& question, std::string_view body_sha256,
                    std::string_view to) const;
-  /// What a node says of a proof of ours that is stale: its time and session are used from now on.
-  /// False: it is not by a node that knows the secret.
+  /// Takes what a node answered to a stale proof of this one: Make uses that node's time and
+  /// session from now on. False: the answer is not by a node that knows the secret.
   bool Learn(std::string_view proof, std::string_view challenge);
 
   /// Judges a proof; it counts once. The body is checked apart (IsBody).
