@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "api/filter_json.h"
 #include "http/message.h"
 #include "micro/micro.h"
+#include "wire/filter_json.h"
 
 namespace seendb::perf {
 namespace {
@@ -23,10 +23,10 @@ void ParseFilterRequest(benchmark::State& state) {
   std::string body = Body();
   const size_t size = body.size();
   body.append(http::kBodyPadding, '\0');
-  api::FilterCall call;
+  wire::FilterCall call;
   for (auto _ : state) {
-    api::JsonDocument document;
-    const Status parsed = api::ParseFilter({body.data(), size}, kCandidates, &document, &call);
+    wire::JsonDocument document;
+    const Status parsed = wire::ParseFilter({body.data(), size}, kCandidates, &document, &call);
     if (!parsed.ok()) state.SkipWithError("refused");
   }
   TimeAnItem(state, kCandidates);
@@ -37,9 +37,9 @@ void WriteFilterAnswer(benchmark::State& state) {
   std::string body = Body();
   const size_t size = body.size();
   body.append(http::kBodyPadding, '\0');
-  api::FilterCall call;
-  api::JsonDocument document;
-  if (!api::ParseFilter({body.data(), size}, kCandidates, &document, &call).ok()) {
+  wire::FilterCall call;
+  wire::JsonDocument document;
+  if (!wire::ParseFilter({body.data(), size}, kCandidates, &document, &call).ok()) {
     state.SkipWithError("refused");
     return;
   }
@@ -53,7 +53,7 @@ void WriteFilterAnswer(benchmark::State& state) {
   std::string out;
   for (auto _ : state) {
     out.clear();
-    api::AppendFilterAnswer(call, response, policy, &out);
+    wire::AppendFilterAnswer(call, response, policy, &out);
     benchmark::DoNotOptimize(out.data());
   }
   TimeAnItem(state, kCandidates);

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <optional>
 
-#include "api/json_read.h"
 #include "api/routes.h"
 #include "seendb/policy.h"
+#include "wire/json_read.h"
 
 namespace seendb::api {
 namespace {
@@ -14,9 +14,10 @@ namespace {
 /// A body that may be empty, or `{}`.
 Status NothingIn(std::string_view body) {
   if (body.empty()) return Status::Ok();
-  JsonDocument document;
-  FieldSet fields({});
-  return ReadObject(body, &document, &fields, [](size_t, ondemand::value) { return Status::Ok(); });
+  wire::JsonDocument document;
+  wire::FieldSet fields({});
+  return wire::ReadObject(body, &document, &fields,
+                          [](size_t, wire::ondemand::value) { return Status::Ok(); });
 }
 
 /// Runs `work` and answers by how much the counter `name` rose.
@@ -43,30 +44,31 @@ struct SealCall {
 Status ParseSeal(std::string_view body, SealCall* seal) {
   if (body.empty()) return Status::Ok();
   constexpr std::array<std::string_view, 2> kFields = {"collection", "bucket"};
-  JsonDocument document;
-  FieldSet fields(kFields);
-  Status status = ReadObject(body, &document, &fields, [&](size_t index, ondemand::value value) {
-    std::string_view text;
-    Status read = ReadText(value, &text);
-    if (index == 0) {
-      seal->collection = text;
-    } else {
-      seal->bucket = std::string(text);
-    }
-    return read;
-  });
+  wire::JsonDocument document;
+  wire::FieldSet fields(kFields);
+  Status status =
+      wire::ReadObject(body, &document, &fields, [&](size_t index, wire::ondemand::value value) {
+        std::string_view text;
+        Status read = wire::ReadText(value, &text);
+        if (index == 0) {
+          seal->collection = text;
+        } else {
+          seal->bucket = std::string(text);
+        }
+        return read;
+      });
   if (!status.ok()) return status;
   return fields.Has(0) ? fields.Require(1) : Status::Ok();
 }
 
 Status ParseClock(std::string_view body, int64_t* now_ms) {
   constexpr std::array<std::string_view, 1> kFields = {"now_ms"};
-  JsonDocument document;
-  FieldSet fields(kFields);
+  wire::JsonDocument document;
+  wire::FieldSet fields(kFields);
   std::optional<int64_t> given_ms;
-  Status status = ReadObject(body, &document, &fields, [&](size_t, ondemand::value value) {
-    return ReadTime(value, &given_ms);
-  });
+  Status status = wire::ReadObject(
+      body, &document, &fields,
+      [&](size_t, wire::ondemand::value value) { return wire::ReadTime(value, &given_ms); });
   if (status.ok()) status = fields.Require(0);
   if (!status.ok()) return status;
   if (*given_ms > kLastTimeMs) {

@@ -9,11 +9,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json_read.h"
 #include "api/status_http.h"
 #include "base/utf8.h"
 #include "ops/log.h"
 #include "ops/user_hash.h"
+#include "wire/json_read.h"
 
 namespace seendb::api {
 namespace {
@@ -52,23 +52,24 @@ void AddName(std::string_view name, std::string* names) {
 /// The collections that a body names; what it has wrong the handler says.
 std::string CollectionsIn(std::string_view body) {
   std::string names;
-  JsonDocument document;
-  ondemand::object root;
+  wire::JsonDocument document;
+  wire::ondemand::object root;
   if (body.empty() || !document.Begin(body, &root).ok()) return names;
   for (auto member : root) {
-    ondemand::field field;
+    wire::ondemand::field field;
     std::string_view key, name;
     if (std::move(member).get(field) || field.unescaped_key().get(key)) return names;
     Status read;
     if (key == "collection") {
-      read = ReadText(field.value(), &name);
+      read = wire::ReadText(field.value(), &name);
       if (read.ok()) AddName(name, &names);
     } else if (key == "collections") {
-      read = ReadElements(field.value(), SIZE_MAX, "names", [&](size_t, ondemand::value value) {
-        Status one = ReadText(value, &name);
-        if (one.ok() && names.size() < kNamesMost) AddName(name, &names);
-        return one;
-      });
+      read = wire::ReadElements(field.value(), SIZE_MAX, "names",
+                                [&](size_t, wire::ondemand::value value) {
+                                  Status one = wire::ReadText(value, &name);
+                                  if (one.ok() && names.size() < kNamesMost) AddName(name, &names);
+                                  return one;
+                                });
     }
     if (!read.ok()) return names;
   }

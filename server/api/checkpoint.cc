@@ -7,10 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json_read.h"
 #include "api/routes.h"
 #include "api/status_http.h"
 #include "ops/log.h"
+#include "wire/json_read.h"
 
 namespace seendb::api {
 namespace {
@@ -29,14 +29,15 @@ bool IsName(std::string_view name) {
 
 Status ParseName(std::string_view body, std::string* name) {
   constexpr std::array<std::string_view, 1> kFields = {"name"};
-  JsonDocument document;
-  FieldSet fields(kFields);
-  Status status = ReadObject(body, &document, &fields, [&](size_t, ondemand::value value) {
-    std::string_view text;
-    Status read = ReadText(value, &text);
-    *name = text;
-    return read;
-  });
+  wire::JsonDocument document;
+  wire::FieldSet fields(kFields);
+  Status status =
+      wire::ReadObject(body, &document, &fields, [&](size_t, wire::ondemand::value value) {
+        std::string_view text;
+        Status read = wire::ReadText(value, &text);
+        *name = text;
+        return read;
+      });
   if (status.ok()) status = fields.Require(0);
   if (!status.ok()) return status;
   if (IsName(*name)) return Status::Ok();

@@ -1,9 +1,9 @@
 #include "api/context.h"
 
-#include "api/json_syntax.h"
-#include "api/media_type.h"
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "wire/json_syntax.h"
+#include "wire/media_type.h"
 
 namespace seendb::api {
 
@@ -17,9 +17,9 @@ std::optional<std::string_view> Call::Query(std::string_view name) const {
 void Call::Refuse(const Status& status) const {
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
   const bool json = route.takes_json && !request.body.empty() &&
-                    ParseMediaType(request.head.content_type) == MediaType::kJson;
+                    wire::ParseMediaType(request.head.content_type) == wire::MediaType::kJson;
   const bool takes_ndjson = route.stream != nullptr;
-  const Status told = json ? ExplainSyntax(status, request.body, takes_ndjson) : status;
+  const Status told = json ? wire::ExplainSyntax(status, request.body, takes_ndjson) : status;
   http::WriteError(ToHttpError(told), &response);
 }
 

@@ -5,16 +5,18 @@
 #include <chrono>
 #include <deque>
 
-#include "api/arena.h"
 #include "api/catalog.h"
 #include "api/event_counts.h"
-#include "api/events_json.h"
-#include "api/json_syntax.h"
-#include "api/lines.h"
+#include "api/events_call.h"
 #include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "wire/arena.h"
+#include "wire/events_json.h"
+#include "wire/json_syntax.h"
+#include "wire/lines.h"
+#include "wire/refusal_names.h"
 
 namespace seendb::api {
 namespace {
@@ -43,10 +45,10 @@ class EventStream final : public http::BodyStream {
     size_t taken = 0;
     std::string_view line;
     while (!Failed()) {
-      const LineCutter::Found found = lines_.Next(bytes, last, &taken, &line);
-      if (found == LineCutter::Found::kNeedsMore) break;
+      const wire::LineCutter::Found found = lines_.Next(bytes, last, &taken, &line);
+      if (found == wire::LineCutter::Found::kNeedsMore) break;
       const uint64_t index = next_line_++;
-      if (found == LineCutter::Found::kTooLong) {
+      if (found == wire::LineCutter::Found::kTooLong) {
         Refuse(index, Status::InvalidArgument(
                           "line over " + std::to_string(context_.limits.line_bytes) + " bytes"));
       } else if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
@@ -73,14 +75,14 @@ class EventStream final : public http::BodyStream {
 
  private:
   void TakeLine(uint64_t index, std::string_view line) {
-    JsonDocument document(&context_.unsafe_integers);
+    wire::JsonDocument document(&context_.unsafe_integers);
     Play event;
     Watch watch;
     Status status =
-        ParseEvent(line, &document, &event, kind_ == EventKind::kPlays ? &watch : nullptr);
+        wire::ParseEvent(line, &document, &event, kind_ == EventKind::kPlays ? &watch : nullptr);
     if (!status.ok()) {
       if (recorded_.refusals.size() < kMaxRefusals) {
-        status = ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);
+        status = wire::ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);
       }
       return Refuse(index, std::move(status));
     }
@@ -112,10 +114,10 @@ class EventStream final : public http::BodyStream {
 
   void Refuse(uint64_t line, Status status) {
     ++recorded_.refused;
-    ++recorded_.refused_by[ops::kMalformed];
+    ++recorded_.refused_by[wire::kMalformed];
     CountEvents(entry_->counters, kind_, 0, 1);
     NoteMalformed(&context_.refusals, entry_->counters, kind_, collection_, status);
-    std::vector<RefusedEvent>& told = recorded_.refusals;
+    std::vector<wire::RefusedEvent>& told = recorded_.refusals;
     if (told.size() < kMaxRefusals) told.push_back({line, std::move(status)});
   }
 
@@ -128,16 +130,16 @@ class EventStream final : public http::BodyStream {
   const std::string collection_;
   const std::shared_ptr<const CatalogEntry> entry_;
   const EventKind kind_;
-  LineCutter lines_;
+  wire::LineCutter lines_;
   uint64_t next_line_ = 0;
   // The events of the batch, and their lines; impressions are plays of which nothing more is known.
   std::vector<Play> plays_;
   std::vector<uint64_t> lines_held_;
   std::deque<Watch> watches_;  // they stay where they are
-  Arena texts_{kBlockBytes};
+  wire::Arena texts_{kBlockBytes};
   size_t text_bytes_ = 0;
   std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
-  Recorded recorded_;
+  wire::Recorded recorded_;
   Status failure_;
 };
 
@@ -170,7 +172,7 @@ void EventStream::Flush() {
   recorded_.beyond_cap += result->beyond_cap;
   CountEvents(entry_->counters, kind_, result->accepted, result->refused);
   NoteRefused(&context_.refusals, entry_->counters, kind_, collection_, *result);
-  std::vector<RefusedEvent>& told = recorded_.refusals;
+  std::vector<wire::RefusedEvent>& told = recorded_.refusals;
   for (const Refusal& refusal : result->refusals) {
     told.push_back({lines_held_[refusal.index], refusal.status});
   }

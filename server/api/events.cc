@@ -5,11 +5,11 @@
 #include "api/catalog.h"
 #include "api/events_binary.h"
 #include "api/events_call.h"
-#include "api/events_json.h"
-#include "api/media_type.h"
 #include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
+#include "wire/events_json.h"
+#include "wire/media_type.h"
 
 namespace seendb::api {
 namespace {
@@ -68,11 +68,20 @@ Status ChooseCollection(const Call& call, std::optional<std::string_view> in_bod
   return MayUse(call.caller(), *collection);
 }
 
-Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind kind,
-                       std::string_view collection, const RecordResult& result) {
+void AnswerRecorded(const wire::Recorded& recorded, http::Response* response) {
+  constexpr unsigned kNothingTaken = 422;
+  if (recorded.accepted == 0 && recorded.refused > 0) {
+    response->status = kNothingTaken;
+    response->error_code = "all_refused";
+  }
+  wire::AppendRecorded(recorded, &response->body);
+}
+
+wire::Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind kind,
+                             std::string_view collection, const RecordResult& result) {
   CountEvents(entry.counters, kind, result.accepted, result.refused);
   NoteRefused(&context->refusals, entry.counters, kind, collection, result);
-  Recorded recorded{result.accepted, result.refused};
+  wire::Recorded recorded{result.accepted, result.refused};
   for (const Refusal& refusal : result.refusals) {
     recorded.refusals.push_back({refusal.index, refusal.status});
   }
@@ -85,11 +94,11 @@ Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind ki
 }
 
 void HandlePlays(Call& call) {
-  JsonDocument document(&call.context.unsafe_integers);
-  PlaysCall plays;
-  Status status = IsBinary(call.request.head.content_type)
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::PlaysCall plays;
+  Status status = wire::IsBinary(call.request.head.content_type)
                       ? ParseBinaryPlays(call, &plays)
-                      : ParsePlays(call.request.body, &document, &plays);
+                      : wire::ParsePlays(call.request.body, &document, &plays);
   if (status.ok()) {
     status = RecordAll(call, plays.plays, plays.collection, EventKind::kPlays,
                        [&call](Engine& engine, const auto& events, const RecordOptions& options) {
@@ -105,12 +114,12 @@ void HandlePlays(Call& call) {
 }
 
 void HandleImpressions(Call& call) {
-  JsonDocument document(&call.context.unsafe_integers);
-  ImpressionsCall served;
-  Status status =
-      IsBinary(call.request.head.content_type)
-          ? ParseBinaryImpressions(call, &served)
-          : ParseImpressions(call.request.body, call.context.max_candidates, &document, &served);
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::ImpressionsCall served;
+  Status status = wire::IsBinary(call.request.head.content_type)
+                      ? ParseBinaryImpressions(call, &served)
+                      : wire::ParseImpressions(call.request.body, call.context.max_candidates,
+                                               &document, &served);
   if (status.ok()) {
     status = RecordAll(call, served.impressions, served.collection, EventKind::kImpressions,
                        [](Engine& engine, const auto& events, const RecordOptions& options) {

@@ -50,7 +50,7 @@ Status ReadRows(const Call& call, std::vector<Play>* plays) {
 
 }  // namespace
 
-Status ParseBinaryPlays(const Call& call, PlaysCall* plays) {
+Status ParseBinaryPlays(const Call& call, wire::PlaysCall* plays) {
   const auto user = call.Query("user");
   if (!user) return ReadRows(call, &plays->plays);
   OneUser one;
@@ -59,7 +59,7 @@ Status ParseBinaryPlays(const Call& call, PlaysCall* plays) {
   return status;
 }
 
-Status ParseBinaryImpressions(const Call& call, ImpressionsCall* served) {
+Status ParseBinaryImpressions(const Call& call, wire::ImpressionsCall* served) {
   const auto user = call.Query("user");
   if (!user) return Status::InvalidArgument("missing query parameter", "/user");
   OneUser one;

@@ -8,13 +8,13 @@
 #pragma once
 
 #include "api/context.h"
-#include "api/events_json.h"
+#include "wire/events_json.h"
 
 namespace seendb::api {
 
 /// Reads query and body of `call`; views into them.
-Status ParseBinaryPlays(const Call& call, PlaysCall* plays);
+Status ParseBinaryPlays(const Call& call, wire::PlaysCall* plays);
 /// The same of impressions.
-Status ParseBinaryImpressions(const Call& call, ImpressionsCall* served);
+Status ParseBinaryImpressions(const Call& call, wire::ImpressionsCall* served);
 
 }  // namespace seendb::api

@@ -9,7 +9,7 @@
 #include "api/catalog.h"
 #include "api/context.h"
 #include "api/event_counts.h"
-#include "api/events_json.h"
+#include "wire/events_json.h"
 
 namespace seendb::api {
 
@@ -18,7 +18,10 @@ namespace seendb::api {
 Status ChooseCollection(const Call& call, std::optional<std::string_view> in_body,
                         std::string_view* collection);
 /// Counts what became of a batch, tells the log of refusals, and makes the answer.
-Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind kind,
-                       std::string_view collection, const RecordResult& result);
+wire::Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind kind,
+                             std::string_view collection, const RecordResult& result);
+
+/// Answers with it: 422 where there were events and every one is refused, else 200.
+void AnswerRecorded(const wire::Recorded& recorded, http::Response* response);
 
 }  // namespace seendb::api

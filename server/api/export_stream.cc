@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "api/history_json.h"
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "wire/history_json.h"
+#include "wire/json_text.h"
 
 namespace seendb::api {
 namespace {
@@ -49,11 +50,11 @@ class ExportStream final : public http::BodyStream {
   Status User(std::string* out) {
     collections_ = engine_.Collections();
     out->append("{\"type\":\"user\",\"user\":");
-    http::AppendJsonString(IdRef(user_).ToString(), out);
+    wire::AppendJsonString(IdRef(user_).ToString(), out);
     out->append(",\"recording\":");
     const Result<Recording> recording = engine_.GetRecording(IdRef(user_));
     if (recording.ok()) {
-      AppendRecording(*recording, out);
+      wire::AppendRecording(*recording, out);
     } else if (recording.status().code() == StatusCode::kCorruption) {
       out->append("null");  // nothing is recorded then; the rest can be read all the same
     } else {
@@ -73,7 +74,7 @@ class ExportStream final : public http::BodyStream {
     const Result<UserReport> report = engine_.Inspect(IdRef(user_), name);
     if (!report.ok()) return report.status();
     out->append("{\"type\":\"collection\",\"collection\":");
-    http::AppendJsonString(name, out);
+    wire::AppendJsonString(name, out);
     out->append(",").append(ReportToJson(*report), 1).push_back('\n');
     return Status::Ok();
   }
@@ -87,7 +88,7 @@ class ExportStream final : public http::BodyStream {
     if (Status status = engine_.ReadHistory(request, &page); !status.ok()) return status;
     for (const HistoryEntry& entry : page.entries) {
       out->append("{\"type\":\"history\",");
-      AppendEntryMembers(entry, out);
+      wire::AppendEntryMembers(entry, out);
       out->append("}\n");
     }
     entries_ += page.entries.size();
@@ -103,7 +104,7 @@ class ExportStream final : public http::BodyStream {
   Status End(std::string* out) {
     out->append("{\"type\":\"end\",\"collections\":").append(std::to_string(collections_.size()));
     out->append(",\"entries\":").append(std::to_string(entries_));
-    AppendDegraded(degraded_, missing_, out);
+    wire::AppendDegraded(degraded_, missing_, out);
     out->append("}\n");
     part_ = Part::kDone;
     return Status::Ok();

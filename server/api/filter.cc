@@ -11,12 +11,12 @@
 #include <utility>
 
 #include "api/filter_binary.h"
-#include "api/filter_json.h"
 #include "api/load_cut.h"
-#include "api/media_type.h"
 #include "api/old_cut.h"
 #include "api/router.h"
 #include "api/routes.h"
+#include "wire/filter_json.h"
+#include "wire/media_type.h"
 
 namespace seendb::api {
 namespace {
@@ -224,7 +224,7 @@ void HandleOnce(Call& call, FilterWait* wait) {
   wait->lacks = call.lacks;
   if (call.plan.executor == http::Executor::kInline) wait->for_disk = &call.response.move_to_worker;
   Status status;
-  if (IsBinary(call.request.head.content_type)) {
+  if (wire::IsBinary(call.request.head.content_type)) {
     const std::optional<UnseenForm> form = ParseAccept(call.request.head.accept);
     if (!form) {
       return http::WriteError(
@@ -313,15 +313,15 @@ void AwaitOldStore(Call& call, FilterWait* wait) {
 }  // namespace
 
 Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out) {
-  thread_local FilterCall call;
+  thread_local wire::FilterCall call;
   thread_local FilterResponse response;
-  JsonDocument document(&context.unsafe_integers);
-  Status status = ParseFilter(json, context.max_candidates, &document, &call);
+  wire::JsonDocument document(&context.unsafe_integers);
+  Status status = wire::ParseFilter(json, context.max_candidates, &document, &call);
   if (!status.ok()) return status;
   wait->log_tag = context.requests.TagOf(call.request.user);
   EntryPtr entry;
   status = AskInTurnAndTell(context, &call.request, wait, &entry, &response);
-  if (status.ok()) AppendFilterAnswer(call, response, entry->policy, out);
+  if (status.ok()) wire::AppendFilterAnswer(call, response, entry->policy, out);
   if (status.code() == StatusCode::kIncomplete) document.Discard();
   return status;
 }

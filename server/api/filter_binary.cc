@@ -6,8 +6,8 @@
 #include <span>
 
 #include "api/binary_body.h"
-#include "api/filter_json.h"
 #include "http/header_list.h"
+#include "wire/filter_json.h"
 
 namespace seendb::api {
 namespace {
@@ -40,7 +40,7 @@ Status ReadParameters(const Call& call, FilterRequest* request) {
   request->limit = static_cast<uint32_t>(std::min<uint64_t>(limit.value_or(0), UINT32_MAX));
   if (Status status = ReadQueryNumber(call, "deadline_ms", &deadline_ms); !status.ok())
     return status;
-  if (deadline_ms) request->deadline_us = DeadlineUs(*deadline_ms);
+  if (deadline_ms) request->deadline_us = wire::DeadlineUs(*deadline_ms);
   if (Status status = ReadFlag(call, "record", &request->record); !status.ok()) return status;
   return ReadFlag(call, "verify", &request->verify);
 }

@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "api/filter.h"
-#include "api/json_syntax.h"
-#include "api/lines.h"
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "wire/json_syntax.h"
+#include "wire/json_text.h"
+#include "wire/lines.h"
 
 namespace seendb::api {
 namespace {
@@ -34,12 +35,12 @@ class FilterStream final : public http::BodyStream {
     while (true) {
       const size_t begin = taken;
       switch (lines_.Next(bytes, last, &taken, &line)) {
-        case LineCutter::Found::kNeedsMore:
+        case wire::LineCutter::Found::kNeedsMore:
           return taken;
-        case LineCutter::Found::kTooLong:
+        case wire::LineCutter::Found::kTooLong:
           AppendError({413, "too_large", "line over the limit"}, out);
           break;
-        case LineCutter::Found::kLine:
+        case wire::LineCutter::Found::kLine:
           if (IsBlank(line)) break;
           Answer(line, out);
           if (waits_) return begin;  // the line comes again
@@ -65,7 +66,8 @@ class FilterStream final : public http::BodyStream {
     if (waits_) return;
     wait_.old = nullptr;  // it was of this line
     if (!status.ok()) {
-      return AppendError(ToHttpError(ExplainSyntax(status, line, /*takes_ndjson=*/false)), out);
+      return AppendError(ToHttpError(wire::ExplainSyntax(status, line, /*takes_ndjson=*/false)),
+                         out);
     }
     out->push_back('\n');
   }
@@ -87,13 +89,13 @@ class FilterStream final : public http::BodyStream {
 
   static void AppendError(const http::Error& error, std::string* out) {
     out->append("{\"error\":");
-    http::AppendErrorObject(error.code, error.message, error.field, out);
+    wire::AppendErrorObject(error.code, error.message, error.field, out);
     out->append("}\n");
   }
 
   Context& context_;
   const Caller caller_;
-  LineCutter lines_;
+  wire::LineCutter lines_;
   FilterWait wait_;
   bool waits_ = false;  // for the turn of the user of the next line, or for the old store
   bool asked_ = false;  // the old store, about the next line

@@ -8,9 +8,9 @@
 #include <span>
 
 #include "api/commands.h"
-#include "api/history_json.h"
-#include "api/old_deletions.h"
 #include "api/routes.h"
+#include "migration/old_deletions.h"
+#include "wire/history_json.h"
 
 namespace seendb::api {
 namespace {
@@ -58,7 +58,7 @@ Status MayUseThese(const files::Token* caller, const std::vector<std::string_vie
 bool SaysKeptNone(Call& call, std::span<const std::string_view> collections, Status* status) {
   const bool read = status->ok() || status->code() == StatusCode::kNotFound;
   if (!read || !call.context.catalog.KeepNoHistory(collections)) return false;
-  AppendKeptNone(&call.response.body);
+  wire::AppendKeptNone(&call.response.body);
   *status = Status::Ok();
   return true;
 }
@@ -84,23 +84,23 @@ Status AnswerHistory(Call& call) {
   status = call.engine().ReadHistory(request, &page);
   if (SaysKeptNone(call, collections, &status)) return status;
   if (!status.ok()) return Renamed(status, "/collections", kCollectionPointer);
-  AppendPage(page, &call.response.body);
+  wire::AppendPage(page, &call.response.body);
   return status;
 }
 
 Status AnswerLookup(Call& call) {
   IdRef user;
-  JsonDocument document(&call.context.unsafe_integers);
-  ItemsCall asked;
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::ItemsCall asked;
   HistoryLookup found;
   Status status = PathId(call.plan, 0, "/user", &user);
-  if (status.ok()) status = ParseItems(call.request.body, &document, &asked);
+  if (status.ok()) status = wire::ParseItems(call.request.body, &document, &asked);
   if (status.ok()) status = MayUse(call.caller(), asked.collection);
   if (status.ok()) {
     status = call.engine().LookupHistory(user, asked.collection, asked.items, &found);
     if (SaysKeptNone(call, {&asked.collection, 1}, &status)) return status;
   }
-  if (status.ok()) AppendLookup(found, &call.response.body);
+  if (status.ok()) wire::AppendLookup(found, &call.response.body);
   return status;
 }
 
@@ -121,36 +121,38 @@ Status AnswerItem(Call& call) {
   }
   std::string& body = call.response.body;
   body.push_back('{');
-  AppendEntryMembers(*found.entries.front(), &body);
-  AppendDegraded(found.degraded, found.missing, &body);
+  wire::AppendEntryMembers(*found.entries.front(), &body);
+  wire::AppendDegraded(found.degraded, found.missing, &body);
   body.push_back('}');
   return status;
 }
 
-Status ReadDelete(const Call& call, JsonDocument* document, IdRef* user, ItemsCall* asked) {
+Status ReadDelete(const Call& call, wire::JsonDocument* document, IdRef* user,
+                  wire::ItemsCall* asked) {
   Status status = PathId(call.plan, 0, "/user", user);
-  if (status.ok()) status = ParseItems(call.request.body, document, asked);
+  if (status.ok()) status = wire::ParseItems(call.request.body, document, asked);
   if (status.ok()) status = MayUse(call.caller(), asked->collection);
   return status;
 }
 
 Status AnswerDelete(Call& call) {
   IdRef user;
-  JsonDocument document(&call.context.unsafe_integers);
-  ItemsCall asked;
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::ItemsCall asked;
   Status status = ReadDelete(call, &document, &user, &asked);
   if (status.ok()) status = call.engine().DeleteHistory(user, asked.collection, asked.items);
   const auto entry = call.context.catalog.Find(asked.collection);
   if (status.ok() && entry) {
-    ForgetItemsInOldStore(call.context.migrations, entry->policy, user, asked);
+    migration::ForgetItemsInOldStore(call.context.migrations, entry->policy, user, asked);
   }
   if (status.ok()) call.response.body = "{\"deleted\":true}";
   return status;
 }
 
-Status ReadClear(const Call& call, JsonDocument* document, IdRef* user, ClearCall* clear) {
+Status ReadClear(const Call& call, wire::JsonDocument* document, IdRef* user,
+                 wire::ClearCall* clear) {
   Status status = PathId(call.plan, 0, "/user", user);
-  if (status.ok()) status = ParseClear(call.request.body, document, clear);
+  if (status.ok()) status = wire::ParseClear(call.request.body, document, clear);
   if (!status.ok()) return status;
   status = MayUseThese(call.caller(), {clear->collections.begin(), clear->collections.end()});
   return Renamed(status, kCollectionPointer, "/collections");
@@ -158,29 +160,29 @@ Status ReadClear(const Call& call, JsonDocument* document, IdRef* user, ClearCal
 
 Status AnswerClear(Call& call) {
   IdRef user;
-  JsonDocument document;
-  ClearCall clear;
+  wire::JsonDocument document;
+  wire::ClearCall clear;
   Status status = ReadClear(call, &document, &user, &clear);
   if (status.ok()) {
     status = call.engine().ClearHistory(user,
                                         {.collections = clear.collections, .filter = clear.filter});
   }
   if (status.ok() && clear.filter) {
-    status = ForgetInOldStore(call.context.migrations, user, clear.collections);
+    status = migration::ForgetInOldStore(call.context.migrations, user, clear.collections);
   }
   if (status.ok()) call.response.body = "{\"cleared\":true}";
   return status;
 }
 
-Status ReadRecording(const Call& call, JsonDocument* document, IdRef* user, bool* paused) {
+Status ReadRecording(const Call& call, wire::JsonDocument* document, IdRef* user, bool* paused) {
   Status status = PathId(call.plan, 0, "/user", user);
-  if (status.ok()) status = ParseRecording(call.request.body, document, paused);
+  if (status.ok()) status = wire::ParseRecording(call.request.body, document, paused);
   return status;
 }
 
 Status AnswerRecording(Call& call, IdRef user) {
   const Result<Recording> recording = call.engine().GetRecording(user);
-  if (recording.ok()) AppendRecording(*recording, &call.response.body);
+  if (recording.ok()) wire::AppendRecording(*recording, &call.response.body);
   return recording.status();
 }
 
@@ -215,28 +217,28 @@ void HandleRecording(Call& call) {
 
 Status CheckHistoryDelete(const Call& call) {
   IdRef user;
-  JsonDocument document(&call.context.unsafe_integers);
-  ItemsCall asked;
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::ItemsCall asked;
   return ReadDelete(call, &document, &user, &asked);
 }
 
 Status CheckHistoryClear(const Call& call) {
   IdRef user;
-  JsonDocument document;
-  ClearCall clear;
+  wire::JsonDocument document;
+  wire::ClearCall clear;
   return ReadClear(call, &document, &user, &clear);
 }
 
 Status CheckRecording(const Call& call) {
   IdRef user;
-  JsonDocument document;
+  wire::JsonDocument document;
   bool paused = false;
   return ReadRecording(call, &document, &user, &paused);
 }
 
 void HandlePutRecording(Call& call) {
   IdRef user;
-  JsonDocument document;
+  wire::JsonDocument document;
   bool paused = false;
   Status status = ReadRecording(call, &document, &user, &paused);
   if (status.ok()) status = call.engine().SetRecording(user, paused);

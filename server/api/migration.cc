@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/json_read.h"
 #include "api/routes.h"
+#include "wire/json_read.h"
 
 namespace seendb::api {
 namespace {
@@ -19,13 +19,13 @@ constexpr size_t kImportedMost = 10'000;
 Status ParseWhich(std::string_view body, std::string* collection, bool* force) {
   if (body.empty()) return Status::Ok();
   constexpr std::array<std::string_view, 2> kWhichFields = {"collection", "force"};
-  JsonDocument document;
+  wire::JsonDocument document;
   const std::span<const std::string_view> known = kWhichFields;
-  FieldSet fields(known.first(force == nullptr ? 1 : 2));
-  return ReadObject(body, &document, &fields, [&](size_t field, ondemand::value value) {
-    if (field == 1) return ReadBool(value, force);
+  wire::FieldSet fields(known.first(force == nullptr ? 1 : 2));
+  return wire::ReadObject(body, &document, &fields, [&](size_t field, wire::ondemand::value value) {
+    if (field == 1) return wire::ReadBool(value, force);
     std::string_view text;
-    Status read = ReadText(value, &text);
+    Status read = wire::ReadText(value, &text);
     if (read.ok() && text.empty()) read = Status::InvalidArgument("is empty");
     *collection = text;
     return read;
@@ -38,21 +38,23 @@ struct ImportedCall {
   bool everybody = false;
 };
 
-Status ParseImported(std::string_view body, JsonDocument* document, ImportedCall* imported) {
+Status ParseImported(std::string_view body, wire::JsonDocument* document, ImportedCall* imported) {
   constexpr std::array<std::string_view, 4> kImportedFields = {"collection", "key", "users",
                                                                "everybody"};
   constexpr size_t kRequired = 3;
-  FieldSet fields(kImportedFields);
-  Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
-    if (field == 0) return ReadText(value, &imported->collection);
-    if (field == 1) return ReadText(value, &imported->key);
-    if (field == 3) return ReadBool(value, &imported->everybody);
-    return ReadElements(value, kImportedMost, "users", [&](size_t, ondemand::value user) {
-      std::string_view token;
-      const Status read = ReadId(user, &imported->users.emplace_back(), &token);
-      return read.ok() ? imported->users.back().Validate() : read;
-    });
-  });
+  wire::FieldSet fields(kImportedFields);
+  Status status =
+      wire::ReadObject(body, document, &fields, [&](size_t field, wire::ondemand::value value) {
+        if (field == 0) return wire::ReadText(value, &imported->collection);
+        if (field == 1) return wire::ReadText(value, &imported->key);
+        if (field == 3) return wire::ReadBool(value, &imported->everybody);
+        return wire::ReadElements(
+            value, kImportedMost, "users", [&](size_t, wire::ondemand::value user) {
+              std::string_view token;
+              const Status read = wire::ReadId(user, &imported->users.emplace_back(), &token);
+              return read.ok() ? imported->users.back().Validate() : read;
+            });
+      });
   for (size_t i = 0; i < kRequired && status.ok(); ++i) status = fields.Require(i);
   return status;
 }
@@ -98,7 +100,7 @@ void HandleFinishMigration(Call& call) {
 }
 
 void HandleImportedUsers(Call& call) {
-  JsonDocument document(&call.context.unsafe_integers);
+  wire::JsonDocument document(&call.context.unsafe_integers);
   ImportedCall imported;
   Status status = ParseImported(call.request.body, &document, &imported);
   if (!status.ok()) return call.Refuse(status);

@@ -31,7 +31,7 @@ bool RefusalLog::Note(EventKind kind, size_t reason, uint64_t refused, Time now,
   Row& row = rows_[static_cast<size_t>(kind)][reason];
   row.refused += refused;
   if (now < row.next) return false;
-  *line = {kind, ops::RefusedByName(reason), row.refused};
+  *line = {kind, wire::RefusedByName(reason), row.refused};
   row = {0, now + kPause};
   return true;
 }
@@ -52,7 +52,7 @@ void NoteRefused(RefusalLog* log, ops::CollectionCounters* counters, EventKind k
 
 void NoteMalformed(RefusalLog* log, ops::CollectionCounters* counters, EventKind kind,
                    std::string_view collection, const Status& why) {
-  Note(log, counters, kind, collection, ops::kMalformed, 1, why.message());
+  Note(log, counters, kind, collection, wire::kMalformed, 1, why.message());
 }
 
 }  // namespace seendb::api

@@ -6,8 +6,6 @@
 
 #include "admission/priority.h"
 #include "api/audit.h"
-#include "api/json_read.h"
-#include "api/media_type.h"
 #include "api/node_access.h"
 #include "api/router.h"
 #include "api/routes.h"
@@ -17,9 +15,13 @@
 #include "base/json_pointer.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "wire/json_read.h"
+#include "wire/media_type.h"
 
 namespace seendb::api {
 namespace {
+
+static_assert(http::kBodyPadding >= wire::kPadding);
 
 /// Whole bodies of events above this size leave the I/O thread alone.
 constexpr size_t kLargeBody = 256u << 10;
@@ -143,13 +145,13 @@ bool CheckBody(const Context& context, const http::RequestHead& head, const Rout
     return false;
   }
   plan->coding = *coding;
-  const MediaType type = ParseMediaType(head.content_type);
-  if (type == MediaType::kJson || (type == MediaType::kBinary && TakesBinary(route))) {
+  const wire::MediaType type = wire::ParseMediaType(head.content_type);
+  if (type == wire::MediaType::kJson || (type == wire::MediaType::kBinary && TakesBinary(route))) {
     plan->body = http::BodyMode::kWhole;
-  } else if (type == MediaType::kNdjson && IsOfNodes(context, head, route)) {
+  } else if (type == wire::MediaType::kNdjson && IsOfNodes(context, head, route)) {
     Refuse({403, "forbidden", "a node sends whole bodies, of which its proof is"}, plan);
     return false;
-  } else if (type == MediaType::kNdjson && route.stream != nullptr) {
+  } else if (type == wire::MediaType::kNdjson && route.stream != nullptr) {
     plan->body = http::BodyMode::kStream;
   } else {
     std::string known = "Content-Type must be application/json";
@@ -177,7 +179,7 @@ bool MayCompress(const Context& context, const Route& route) {
 
 Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan* plan) {
   if (Status status = ParseQuery(head.Query(), &plan->query); !status.ok()) return status;
-  const bool binary = TakesBinary(route) && IsBinary(head.content_type);
+  const bool binary = TakesBinary(route) && wire::IsBinary(head.content_type);
   const auto among = [](std::string_view name, std::span<const std::string_view> names) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };

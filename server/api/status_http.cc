@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "wire/status_codes.h"
+
 namespace seendb::api {
 namespace {
 
@@ -32,7 +34,7 @@ std::string WithoutFolders(std::string_view message) {
 
 http::Error ToHttpError(const Status& status) {
   assert(!status.ok());
-  const unsigned code = HttpStatusOf(status.code());
+  const unsigned code = wire::HttpStatusOf(status.code());
   const std::string message(status.message());
   // Other refusals speak of what the client sent, which may look like a path.
   const bool of_server = code >= 500 || status.code() == StatusCode::kIncompatible;

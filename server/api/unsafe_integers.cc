@@ -27,7 +27,8 @@ bool UnsafeIntegers::Count(uint64_t count, Time now, uint64_t* since) {
   return true;
 }
 
-Status RefuseUnsafeInteger() {
+Status UnsafeIntegers::Judge() const {
+  if (!refuses) return Status::Ok();
   return Status::InvalidArgument(
       "a number beyond 2^53, which callers that keep numbers as doubles can't send as they mean "
       "it: send it as text (the setting unsafe_integers)");

@@ -12,14 +12,12 @@
 
 #include "base/sync.h"
 #include "seendb/status.h"
+#include "wire/json_read.h"
 
 namespace seendb::api {
 
-/// The greatest integer up to which a double holds each: Number.MAX_SAFE_INTEGER of JavaScript.
-inline constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;
-
 /// Counts them, and warns of them in the log once a minute. Threads: any, once `refuses` is set.
-class UnsafeIntegers {
+class UnsafeIntegers final : public wire::NumberWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
   static constexpr std::chrono::minutes kPause{1};
@@ -27,7 +25,9 @@ class UnsafeIntegers {
   bool refuses = false;  ///< the setting unsafe_integers is "refuse". Set before serving
 
   /// Counts so many.
-  void Note(uint64_t count);
+  void Note(uint64_t count) override;
+  /// Refuses them where `refuses` is set.
+  Status Judge() const override;
   /// The same at `now`; true where a line is due, with `*since` of them since the last line.
   bool Count(uint64_t count, Time now, uint64_t* since);
   /// All since the start.
@@ -39,8 +39,5 @@ class UnsafeIntegers {
   uint64_t untold_ GUARDED_BY(mutex_) = 0;
   Time next_ GUARDED_BY(mutex_){};
 };
-
-/// The refusal of one.
-Status RefuseUnsafeInteger();
 
 }  // namespace seendb::api

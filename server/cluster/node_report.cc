@@ -12,24 +12,26 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One replica; false: it is none.
+/// One replica; false: it is none. A state that is not known here is a newer node's: the replica is
+/// passed over, so nobody reads there, and the rest of the report counts.
 bool ReadReplica(const Json& json, NodeReport* report) {
   const auto partition = json.at("partition").get<uint32_t>();
   const auto state = ReplicaStateOf(json.at("state").get<std::string>());
   ReplicaReport replica;
-  replica.next_offset = json.at("next_offset").get<int64_t>();
-  replica.behind_ms = json.at("behind_ms").get<int64_t>();
+  replica.next_offset = json.value("next_offset", int64_t{0});
+  replica.behind_ms = json.value("behind_ms", int64_t{0});
   if (json.contains("old_store")) {
     const auto offsets = json.at("old_store").get<std::array<int64_t, 2>>();
     replica.old_from = offsets[0];
     replica.old_to = offsets[1];
   }
-  if (!state || partition >= kPartitionsMost || replica.next_offset < 0 || replica.behind_ms < 0 ||
+  if (partition >= kPartitionsMost || replica.next_offset < 0 || replica.behind_ms < 0 ||
       replica.old_from < 0 || replica.old_to < 0) {
     return false;
   }
+  if (!state) return true;
   replica.state = *state;
-  replica.cut_off = json.contains("cut_off") && json.at("cut_off").get<bool>();
+  replica.cut_off = json.value("cut_off", false);
   if (const auto copy = json.find("copy"); copy != json.end()) {
     replica.copy = {copy->at("bytes").get<uint64_t>(), copy->at("total").get<uint64_t>(),
                     copy->at("bytes_per_s").get<uint64_t>()};
@@ -44,11 +46,9 @@ Json CopyProgressToJson(const CopyProgress& copy) {
 }
 
 std::string NodeReportToJson(const std::string& node, const NodeReport& report) {
-  Json json{{"node", node},
-            {"incarnation", report.incarnation},
-            {"build", report.build},
-            {"now_ms", report.now_ms},
-            {"meta_offset", report.meta_offset},
+  Json json{{"version", kNodeReportVersion},     {"node", node},
+            {"incarnation", report.incarnation}, {"build", report.build},
+            {"now_ms", report.now_ms},           {"meta_offset", report.meta_offset},
             {"stopping", report.stopping}};
   json["replicas"] = Json::array();
   for (const auto& [partition, replica] : report.replicas) {
@@ -76,15 +76,17 @@ Result<NodeReport> NodeReportFromJson(std::string_view text, std::string_view no
       return Status::Incompatible("the node " + std::string(Utf8Prefix(name, 64)) +
                                   " answers, not " + std::string(node));
     }
-    report.incarnation = json.at("incarnation").get<std::string>();
-    report.build = json.at("build").get<std::string>();
-    report.now_ms = json.at("now_ms").get<int64_t>();
-    report.meta_offset = json.at("meta_offset").get<int64_t>();
-    report.stopping = json.at("stopping").get<bool>();
-    for (const Json& replica : json.at("replicas")) {
+    report.incarnation = json.value("incarnation", report.incarnation);
+    report.build = json.value("build", report.build);
+    report.now_ms = json.value("now_ms", report.now_ms);
+    report.meta_offset = json.value("meta_offset", report.meta_offset);
+    report.stopping = json.value("stopping", report.stopping);
+    const Json replicas = json.value("replicas", Json::array());
+    for (const Json& replica : replicas) {
       if (!ReadReplica(replica, &report)) return bad;
     }
-    for (const Json& partition : json.value("none", Json::array())) {
+    const Json none = json.value("none", Json::array());
+    for (const Json& partition : none) {
       if (!partition.is_number_unsigned() || partition >= kPartitionsMost) return bad;
       report.none.insert(partition.get<uint32_t>());
     }

@@ -26,11 +26,16 @@ namespace seendb::cluster {
 /// Most bytes of an answer: kPartitionsMost replicas.
 inline constexpr size_t kNodeReportBytesMost = 1u << 20;
 
+/// The "version" that nodes of today write. It grows with what is added; what a member means stays.
+inline constexpr int kNodeReportVersion = 1;
+
 /// {"bytes":5,"total":9,"bytes_per_s":2}
 nlohmann::ordered_json CopyProgressToJson(const CopyProgress& copy);
 /// The report of the node `node`.
 std::string NodeReportToJson(const std::string& node, const NodeReport& report);
-/// Reads the report of the node `node`. kInvalidArgument: it is none. kIncompatible: another node
+/// Reads the report of the node `node`. Nodes of two versions read each other: "node" alone must be
+/// there; another member that is missing is its default, and one that is not known here is passed
+/// over. kInvalidArgument: it is none. kIncompatible: another node
 /// answers at that address.
 Result<NodeReport> NodeReportFromJson(std::string_view json, std::string_view node);
 

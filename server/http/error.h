@@ -20,13 +20,6 @@ struct Error {
   std::string challenge = {};  ///< the WWW-Authenticate header of a 401; empty: "Bearer"
 };
 
-/// Appends `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
-void AppendJsonString(std::string_view text, std::string* out);
-
-/// Appends `{"code":...,"message":...,"field":...}`.
-void AppendErrorObject(std::string_view code, std::string_view message, std::string_view field,
-                       std::string* out);
-
 /// Makes `*response` the answer for `error`; 503 asks for a pause of a second, 429 for that of the
 /// error, 401 for what `challenge` says.
 void WriteError(const Error& error, Response* response);

@@ -7,14 +7,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/events_json.h"
 #include "base/json_pointer.h"
 #include "base/outside_json.h"
+#include "wire/events_json.h"
 
 namespace seendb::ingest {
 namespace {
 
-namespace ondemand = api::ondemand;
+namespace ondemand = wire::ondemand;
 
 constexpr uint32_t Bit(size_t member) { return 1u << member; }
 
@@ -45,7 +45,7 @@ constexpr size_t kTextIdMost = 6 * kMaxIdBytes + 2;
 
 /// Text that a record has beside its message. Writers of JSON put it in quotes.
 Status ReadTextId(std::optional<std::string_view> text, ops::Framing framing,
-                  const std::string& field, api::Arena* arena, IdRef* id) {
+                  const std::string& field, wire::Arena* arena, IdRef* id) {
   if (!text) return Status::InvalidArgument("the record has none", field);
   if (framing == ops::Framing::kConfluent && text->size() > kRegistryBytes && text->front() == 0) {
     text->remove_prefix(kRegistryBytes);
@@ -72,7 +72,7 @@ Status ReadTextId(std::optional<std::string_view> text, ops::Framing framing,
 /// What one message has come to.
 struct Decoder::Reading {
   std::string_view body;  // the copy that is being parsed
-  api::Arena* arena;
+  wire::Arena* arena;
   std::vector<Play>* events;
   std::deque<Watch>* watches;
   std::optional<int64_t> record_ms;
@@ -121,24 +121,24 @@ Status Decoder::ReadAround(const Record& record, Reading* reading) const {
 }
 
 Status Decoder::ReadPayload(Reading* reading) const {
-  api::JsonDocument document;
+  wire::JsonDocument document;
   ondemand::value root;
   Status status = document.Begin(reading->body, &root);
   if (!status.ok()) return status;
   ondemand::json_type type{};
   if (const auto error = root.type().get(type)) {
-    status = api::Malformed(error);
+    status = wire::Malformed(error);
   } else if (type == ondemand::json_type::array) {
-    status = api::ReadElements(root, kMaxMessageEvents, "events", [&](size_t, ondemand::value one) {
-      return ReadEvent(one, reading);
-    });
+    status =
+        wire::ReadElements(root, kMaxMessageEvents, "events",
+                           [&](size_t, ondemand::value one) { return ReadEvent(one, reading); });
   } else {
     status = ReadEvent(root, reading);
   }
   return status.ok() ? document.End() : status;
 }
 
-Status Decoder::Decode(const Record& record, api::Arena* arena, std::vector<Play>* events,
+Status Decoder::Decode(const Record& record, wire::Arena* arena, std::vector<Play>* events,
                        std::deque<Watch>* watches, uint64_t* deletions) const {
   std::string_view payload = record.payload;
   if (payload.data() == nullptr) return Status::Ok();
@@ -166,7 +166,7 @@ Status Decoder::ReadEvent(ondemand::value value, Reading* reading) const {
   ondemand::object object;
   if (const auto error = value.get_object().get(object)) {
     return error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
-                                             : api::Malformed(error);
+                                             : wire::Malformed(error);
   }
   const size_t watches_before = reading->watches->size();
   reading->events->push_back({reading->user, reading->item, reading->record_ms});
@@ -193,9 +193,9 @@ Status Decoder::ReadObject(ondemand::object object, size_t depth, uint32_t candi
                            Reading* reading) const {
   for (auto one : object) {
     ondemand::field field;
-    if (const auto error = std::move(one).get(field)) return api::Malformed(error);
+    if (const auto error = std::move(one).get(field)) return wire::Malformed(error);
     std::string_view key;
-    if (const auto error = field.unescaped_key().get(key)) return api::Malformed(error);
+    if (const auto error = field.unescaped_key().get(key)) return wire::Malformed(error);
     uint32_t through = 0;  // whose paths go on below this key
     size_t ends = kMembers;
     for (size_t member = 0; member < kMembers; ++member) {
@@ -211,7 +211,7 @@ Status Decoder::ReadObject(ondemand::object object, size_t depth, uint32_t candi
     Status status;
     if (ends != kMembers) {
       status = ReadMember(ends, field.value(), reading);
-    } else if (ondemand::value below_value = field.value(); api::TokenOf(below_value) == "null") {
+    } else if (ondemand::value below_value = field.value(); wire::TokenOf(below_value) == "null") {
       reading->deleted = reading->deleted || (through & (Bit(kUser) | Bit(kItem))) != 0;
     } else {
       ondemand::object below;
@@ -219,7 +219,7 @@ Status Decoder::ReadObject(ondemand::object object, size_t depth, uint32_t candi
       status = error ? Status::InvalidArgument("must be an object")
                      : ReadObject(below, depth + 1, through, reading);
     }
-    if (!status.ok()) return api::Within(std::move(status), PointerTo(key));
+    if (!status.ok()) return wire::Within(std::move(status), PointerTo(key));
   }
   return Status::Ok();
 }
@@ -237,10 +237,10 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
 
 // Writers of floating-point numbers may use exponents.
 Status Decoder::ReadAt(ondemand::value value, Play* event) const {
-  std::string_view text = api::TokenOf(value);
+  std::string_view text = wire::TokenOf(value);
   std::string plain;
   if (text.starts_with('"')) {
-    if (Status status = api::ReadText(value, &text); !status.ok()) return status;
+    if (Status status = wire::ReadText(value, &text); !status.ok()) return status;
   } else if (text.find_first_of("eE") != std::string_view::npos) {
     double number = 0;
     if (!value.get_double().get(number) && number >= 0 && number < 9.2e18) {
@@ -257,28 +257,28 @@ Status Decoder::ReadAt(ondemand::value value, Play* event) const {
 }
 
 Status Decoder::ReadWatch(size_t member, ondemand::value value, Reading* reading) const {
-  if (api::TokenOf(value) == "null") return Status::Ok();
+  if (wire::TokenOf(value) == "null") return Status::Ok();
   Play& event = reading->events->back();
   if (event.watch == nullptr) event.watch = &reading->watches->emplace_back();
   Watch& watch = reading->watches->back();
-  if (member == kProgress) return api::ReadProgress(value, &watch.progress_s);
-  if (member == kDuration) return api::ReadDuration(value, &watch.duration_s);
-  if (member == kFields) return api::ReadOpaque(value, kMaxFieldsBytes, &watch.fields);
-  Status status = api::ReadDevice(value, &watch.device);
+  if (member == kProgress) return wire::ReadProgress(value, &watch.progress_s);
+  if (member == kDuration) return wire::ReadDuration(value, &watch.duration_s);
+  if (member == kFields) return wire::ReadOpaque(value, kMaxFieldsBytes, &watch.fields);
+  Status status = wire::ReadDevice(value, &watch.device);
   if (status.ok()) watch.device = reading->Kept(watch.device);
   return status;
 }
 
 Status Decoder::ReadDay(ondemand::value value, Reading* reading, std::string_view* day) const {
-  if (api::TokenOf(value) == "null") return Status::Ok();
-  Status status = api::ReadDay(value, day);
+  if (wire::TokenOf(value) == "null") return Status::Ok();
+  Status status = wire::ReadDay(value, day);
   if (status.ok()) *day = reading->Kept(*day);
   return status;
 }
 
 Status Decoder::ReadId(ondemand::value value, Reading* reading, IdRef* id) const {
   std::string_view raw;
-  if (Status status = api::ReadId(value, id, &raw); !status.ok()) return status;
+  if (Status status = wire::ReadId(value, id, &raw); !status.ok()) return status;
   if (id->is_number()) return Status::Ok();
   const std::string_view kept = reading->Kept(id->text());
   if (kept.data() != id->text().data()) *id = IdRef(kept);

@@ -20,11 +20,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/arena.h"
-#include "api/json_read.h"
 #include "ops/kafka_config.h"
 #include "seendb/events.h"
 #include "times/time_text.h"
+#include "wire/arena.h"
+#include "wire/json_read.h"
 
 namespace seendb::ingest {
 
@@ -52,7 +52,7 @@ class Decoder {
   /// in `*watches`. On a refusal (kInvalidArgument, its field where in the message; "/@key" and
   /// "/@header:NAME" of the record) `*events` and `*watches` are as before.
   /// Adds the deletions that were passed over to `*deletions`.
-  Status Decode(const Record& record, api::Arena* arena, std::vector<Play>* events,
+  Status Decode(const Record& record, wire::Arena* arena, std::vector<Play>* events,
                 std::deque<Watch>* watches, uint64_t* deletions) const;
 
  private:
@@ -71,14 +71,14 @@ class Decoder {
 
   Status ReadAround(const Record& record, Reading* reading) const;
   Status ReadPayload(Reading* reading) const;
-  Status ReadEvent(api::ondemand::value value, Reading* reading) const;
-  Status ReadObject(api::ondemand::object object, size_t depth, uint32_t candidates,
+  Status ReadEvent(wire::ondemand::value value, Reading* reading) const;
+  Status ReadObject(wire::ondemand::object object, size_t depth, uint32_t candidates,
                     Reading* reading) const;
-  Status ReadMember(size_t member, api::ondemand::value value, Reading* reading) const;
-  Status ReadAt(api::ondemand::value value, Play* event) const;
-  Status ReadWatch(size_t member, api::ondemand::value value, Reading* reading) const;
-  Status ReadDay(api::ondemand::value value, Reading* reading, std::string_view* day) const;
-  Status ReadId(api::ondemand::value value, Reading* reading, IdRef* id) const;
+  Status ReadMember(size_t member, wire::ondemand::value value, Reading* reading) const;
+  Status ReadAt(wire::ondemand::value value, Play* event) const;
+  Status ReadWatch(size_t member, wire::ondemand::value value, Reading* reading) const;
+  Status ReadDay(wire::ondemand::value value, Reading* reading, std::string_view* day) const;
+  Status ReadId(wire::ondemand::value value, Reading* reading, IdRef* id) const;
 
   const ops::KafkaTopic& topic_;
   std::array<const std::vector<std::string>*, kMembers> paths_;

@@ -103,7 +103,7 @@ class TopicBatch {
   const ops::KafkaTopic& topic_;
   Decoder decoder_;
   const std::function<uint32_t(IdRef)> partition_of_;
-  api::Arena arena_{1u << 20};
+  wire::Arena arena_{1u << 20};
   std::vector<Play> events_;
   std::deque<Watch> watches_;  // of the events; they stay where they are
   std::vector<Origin> origins_;

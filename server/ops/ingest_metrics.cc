@@ -6,6 +6,7 @@
 
 #include "ops/metric_family.h"
 #include "ops/metrics.h"
+#include "wire/refusal_names.h"
 
 namespace seendb::ops {
 namespace {
@@ -96,7 +97,7 @@ void CollectIngest(const MetricsSnapshot& snapshot, std::vector<MetricFamily>* f
       "Events out of a log that were refused since the start, by reason.", MetricType::Counter);
   for (const IngestTopic& topic : state.topics) {
     for (size_t i = 0; i < kRefusalReasons; ++i) {
-      AddValue(&refused, {{"topic", topic.topic}, {"reason", std::string(RefusedByName(i))}},
+      AddValue(&refused, {{"topic", topic.topic}, {"reason", std::string(wire::RefusedByName(i))}},
                static_cast<double>(topic.refused_by[i]));
     }
   }

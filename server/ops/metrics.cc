@@ -140,18 +140,15 @@ void Metrics::CollectCollections(std::vector<MetricFamily>* families) const {
   }
 }
 
-std::string_view RefusedByName(size_t reason) noexcept {
-  return reason == kMalformed ? "malformed" : RefusalReasonName(static_cast<RefusalReason>(reason));
-}
-
 // Reasons never met are told as 0: increase() needs a value from before the first refusal.
 void Metrics::CollectRefused(std::vector<MetricFamily>* families) const {
   const auto collect = [&](const char* name, const char* help, auto counter) REQUIRES(mutex_) {
     MetricFamily family = MakeFamily(name, help, MetricType::Counter);
     for (const auto& [collection, counters] : collections_) {
-      for (size_t i = 0; i < kRefusedBy; ++i) {
+      for (size_t i = 0; i < wire::kRefusedBy; ++i) {
         const uint64_t refused = (counters.get()->*counter)[i].load(std::memory_order_relaxed);
-        AddValue(&family, {{"collection", collection}, {"reason", std::string(RefusedByName(i))}},
+        AddValue(&family,
+                 {{"collection", collection}, {"reason", std::string(wire::RefusedByName(i))}},
                  static_cast<double>(refused));
       }
     }

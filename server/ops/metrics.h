@@ -27,6 +27,7 @@
 #include "ops/migration_state.h"
 #include "seendb/events.h"
 #include "seendb/report.h"
+#include "wire/refusal_names.h"
 
 namespace prometheus {
 struct MetricFamily;
@@ -34,18 +35,12 @@ struct MetricFamily;
 
 namespace seendb::ops {
 
-/// What refused events are counted by: RefusalReason, and lines that hold no event.
-inline constexpr size_t kMalformed = kRefusalReasons;
-inline constexpr size_t kRefusedBy = kRefusalReasons + 1;
-/// "too_old", ..., "malformed".
-std::string_view RefusedByName(size_t reason) noexcept;
-
 /// What passed through the server for one collection. Threads: any.
 struct CollectionCounters {
   std::atomic<uint64_t> filters{0}, degraded{0}, candidates{0}, seen{0};
   std::atomic<uint64_t> plays_accepted{0}, plays_refused{0};
   std::atomic<uint64_t> impressions_accepted{0}, impressions_refused{0};
-  std::array<std::atomic<uint64_t>, kRefusedBy> plays_refused_by{}, impressions_refused_by{};
+  std::array<std::atomic<uint64_t>, wire::kRefusedBy> plays_refused_by{}, impressions_refused_by{};
 };
 
 /// The seen filters of a few recently served users, looked at when asked.

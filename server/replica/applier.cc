@@ -9,13 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <simdjson.h>
 
-#include "api/events_json.h"
-#include "api/history_json.h"
-#include "api/json_read.h"
-#include "api/old_deletions.h"
 #include "base/outside_json.h"
 #include "ingest/decoder.h"
+#include "migration/old_deletions.h"
 #include "ops/kafka_config.h"
+#include "wire/events_json.h"
+#include "wire/history_json.h"
+#include "wire/json_read.h"
 
 namespace seendb::replica {
 namespace {
@@ -180,13 +180,13 @@ Status Applier::Ingest(const LogRecord& record, int64_t from, std::string_view c
 
 Status Applier::ApplyEvents(const LogRecord& record, int64_t from, bool impressions,
                             Applied* applied) {
-  api::JsonDocument document;
-  api::PlaysCall plays;
-  api::ImpressionsCall served;
+  wire::JsonDocument document;
+  wire::PlaysCall plays;
+  wire::ImpressionsCall served;
   const std::string_view body = Padded(record.value);
   Status& verdict = applied->verdict;
-  verdict = impressions ? api::ParseImpressions(body, cluster::kLogEventsMost, &document, &served)
-                        : api::ParsePlays(body, &document, &plays);
+  verdict = impressions ? wire::ParseImpressions(body, cluster::kLogEventsMost, &document, &served)
+                        : wire::ParsePlays(body, &document, &plays);
   for (const Impression& one : served.impressions) {
     plays.plays.push_back({one.user, one.item, one.at_ms});
   }
@@ -226,18 +226,18 @@ Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
     verdict = Status::InvalidArgument("belongs to another partition", "/user");
   }
   if (!verdict.ok()) return {};
-  api::JsonDocument document;
+  wire::JsonDocument document;
   const std::string_view body = Padded(record.value);
   if (applied->header.kind == LogKind::kErase) {
     verdict = engine.EraseUser(user, {.always = true, .at_ms = at}, &applied->erasure);
   } else if (applied->header.kind == LogKind::kHistoryDelete) {
-    api::ItemsCall asked;
-    verdict = api::ParseItems(body, &document, &asked);
+    wire::ItemsCall asked;
+    verdict = wire::ParseItems(body, &document, &asked);
     if (verdict.ok()) verdict = CheckCounts(asked.collection, record, applied->header);
     if (verdict.ok()) verdict = engine.DeleteHistory(user, asked.collection, asked.items, at);
   } else if (applied->header.kind == LogKind::kHistoryClear) {
-    api::ClearCall clear;
-    verdict = api::ParseClear(body, &document, &clear);
+    wire::ClearCall clear;
+    verdict = wire::ParseClear(body, &document, &clear);
     for (const std::string_view name : clear.collections) {
       if (verdict.ok()) verdict = CheckCounts(name, record, applied->header);
     }
@@ -247,7 +247,7 @@ Status Applier::ApplyCommand(const LogRecord& record, Applied* applied) {
     }
   } else {
     bool paused = false;
-    verdict = api::ParseRecording(body, &document, &paused);
+    verdict = wire::ParseRecording(body, &document, &paused);
     if (verdict.ok()) verdict = engine.SetRecording(user, paused, at);
   }
   if (!IsVerdict(applied->header.kind, verdict.code())) return NotNow(verdict);
@@ -263,19 +263,19 @@ Status Applier::TellOldStores(const LogRecord& record, const cluster::LogHeader&
     return context_.migrations->ForEach(
         {}, [&](migration::Migration& one) { return one.Forget(user, place); });
   }
-  api::JsonDocument document;
+  wire::JsonDocument document;
   const std::string_view body = Padded(record.value);
   if (header.kind == LogKind::kHistoryDelete) {
-    api::ItemsCall asked;
-    if (!api::ParseItems(body, &document, &asked).ok()) return {};
+    wire::ItemsCall asked;
+    if (!wire::ParseItems(body, &document, &asked).ok()) return {};
     const auto meta = context_.meta();
     const auto known = meta->collections().find(std::string(asked.collection));
     if (known == meta->collections().end()) return {};
-    api::ForgetItemsInOldStore(context_.migrations, known->second.policy, user, asked, place);
+    migration::ForgetItemsInOldStore(context_.migrations, known->second.policy, user, asked, place);
   } else if (header.kind == LogKind::kHistoryClear) {
-    api::ClearCall clear;
-    if (!api::ParseClear(body, &document, &clear).ok() || !clear.filter) return {};
-    return api::ForgetInOldStore(context_.migrations, user, clear.collections, place);
+    wire::ClearCall clear;
+    if (!wire::ParseClear(body, &document, &clear).ok() || !clear.filter) return {};
+    return migration::ForgetInOldStore(context_.migrations, user, clear.collections, place);
   }
   return {};
 }

@@ -16,11 +16,11 @@
 #include <string_view>
 #include <utility>
 
-#include "api/arena.h"
 #include "cluster/log_record.h"
 #include "cluster/meta.h"
 #include "migration/migration.h"
 #include "seendb/engine.h"
+#include "wire/arena.h"
 
 namespace seendb::replica {
 
@@ -97,7 +97,7 @@ class Applier {
   /// record that was written while it was there.
   std::map<uint32_t, int64_t> meta_read_for_;
   std::string padded_;
-  api::Arena arena_{kArenaBytes};
+  wire::Arena arena_{kArenaBytes};
 };
 
 }  // namespace seendb::replica

@@ -28,8 +28,11 @@
 #include "cluster/view.h"
 #include "migration/migration.h"
 #include "seendb/engine.h"
+#include "wire/appended.h"
 
 namespace seendb::replica {
+
+using wire::Appended;
 
 using Time = std::chrono::steady_clock::time_point;
 
@@ -42,16 +45,6 @@ struct NewRecord {
   int64_t arrival_ms = 0;       ///< when the request came, by the engine's clock
   /// How far the records of `X.meta` were read where the request was taken; -1: as far as here.
   int64_t meta_offset = -1;
-};
-
-/// What became of a record that was appended.
-struct Appended {
-  int64_t offset = 0;
-  /// False: it is in the log, and was not applied in time. What follows is empty then.
-  bool applied = false;
-  Status verdict = {};         ///< of what it does to this replica: kNotFound, say, of a collection
-  RecordResult recorded = {};  ///< of plays and impressions
-  Erasure erasure = {};        ///< of an erasure
 };
 
 /// The times that a record may take; tests shorten them.

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include "api/events_json.h"
-#include "http/error.h"
+#include "wire/events_json.h"
+#include "wire/json_text.h"
 
 namespace seendb::router {
 namespace {
@@ -55,7 +55,7 @@ EventBatch::Part& EventBatch::PartFor(uint32_t partition, std::string_view user,
     part.record.value = "{\"events\":[";
   } else {
     part.record.value = "{\"user\":";
-    http::AppendJsonString(user, &part.record.value);
+    wire::AppendJsonString(user, &part.record.value);
     part.record.value += ",\"items\":[";
   }
   return part;
@@ -79,14 +79,14 @@ void EventBatch::AddPlay(uint32_t partition, std::string_view user, uint64_t ind
 void EventBatch::AddImpression(uint32_t partition, std::string_view user, uint64_t index,
                                const IdRef& item, std::optional<int64_t> at_ms) {
   std::string token;
-  api::AppendId(item, &token);
+  wire::AppendId(item, &token);
   Add(partition, user, index, token, at_ms);
 }
 
 void EventBatch::Close(Part* part) const {
   std::string& value = part->record.value;
   value.append("],\"collection\":");
-  http::AppendJsonString(collection_, &value);
+  wire::AppendJsonString(collection_, &value);
   if (part->at_ms) value.append(",\"at\":").append(std::to_string(*part->at_ms));
   value += '}';
 }
@@ -101,7 +101,7 @@ std::vector<OwnedRecord> EventBatch::TakeRecords() {
   return records;
 }
 
-EventBatch::Outcome EventBatch::Merge(const std::vector<Result<replica::Appended>>& results,
+EventBatch::Outcome EventBatch::Merge(const std::vector<Result<wire::Appended>>& results,
                                       Positions* positions) const {
   Outcome outcome;
   RecordResult& all = outcome.recorded;
@@ -111,7 +111,7 @@ EventBatch::Outcome EventBatch::Merge(const std::vector<Result<replica::Appended
       if (outcome.failure.ok()) outcome.failure = results[i].status();
       continue;
     }
-    const replica::Appended& appended = *results[i];
+    const wire::Appended& appended = *results[i];
     const Part& part = parts_[i];
     NoteWritten(part.record.partition, appended.offset, positions);
     outcome.pending = outcome.pending || !appended.applied;

@@ -42,7 +42,7 @@ class EventBatch {
     bool pending = false;                        ///< a part is in the log and not applied yet
   };
   /// `results`: of the records, in order.
-  Outcome Merge(const std::vector<Result<replica::Appended>>& results, Positions* positions) const;
+  Outcome Merge(const std::vector<Result<wire::Appended>>& results, Positions* positions) const;
 
  private:
   /// A record being filled.

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/json_syntax.h"
 #include "api/refusals.h"
 #include "api/status_http.h"
 #include "router/answers.h"
 #include "router/held_request.h"
+#include "wire/json_syntax.h"
+#include "wire/refusal_names.h"
 
 namespace seendb::router {
 namespace {
@@ -23,7 +24,7 @@ constexpr size_t kFirstTodayMost = 1'000;
 
 }  // namespace
 
-void AddRecorded(const EventBatch::Outcome& outcome, api::Recorded counted, api::Recorded* to) {
+void AddRecorded(const EventBatch::Outcome& outcome, wire::Recorded counted, wire::Recorded* to) {
   to->accepted += counted.accepted;
   to->refused += counted.refused;
   for (size_t i = 0; i < counted.refused_by.size(); ++i) to->refused_by[i] += counted.refused_by[i];
@@ -40,7 +41,7 @@ void AddRecorded(const EventBatch::Outcome& outcome, api::Recorded counted, api:
   to->first_today.insert(to->first_today.end(), outcome.first_at.begin(), outcome.first_at.end());
 }
 
-void AnswerWritten(const api::Recorded& recorded, bool pending, const Positions& positions,
+void AnswerWritten(const wire::Recorded& recorded, bool pending, const Positions& positions,
                    http::Response* response) {
   constexpr unsigned kAccepted = 202;
   api::AnswerRecorded(recorded, response);
@@ -97,10 +98,10 @@ size_t EventLines::Take(std::string_view bytes, bool last, std::string*) {
       Send();
       return taken;
     }
-    const api::LineCutter::Found found = lines_.Next(bytes, last, &taken, &line);
-    if (found == api::LineCutter::Found::kNeedsMore) break;
+    const wire::LineCutter::Found found = lines_.Next(bytes, last, &taken, &line);
+    if (found == wire::LineCutter::Found::kNeedsMore) break;
     const uint64_t index = next_line_++;
-    if (found == api::LineCutter::Found::kTooLong) {
+    if (found == wire::LineCutter::Found::kTooLong) {
       Refuse(index,
              Status::InvalidArgument(
                  "line over " + std::to_string(router_.context_.limits.line_bytes) + " bytes"));
@@ -114,14 +115,14 @@ size_t EventLines::Take(std::string_view bytes, bool last, std::string*) {
 }
 
 void EventLines::TakeLine(uint64_t index, std::string_view line) {
-  api::JsonDocument document(&router_.context_.unsafe_integers);
+  wire::JsonDocument document(&router_.context_.unsafe_integers);
   Play event;
   Watch watch;
   Status status =
-      api::ParseEvent(line, &document, &event, kind_ == api::EventKind::kPlays ? &watch : nullptr);
+      wire::ParseEvent(line, &document, &event, kind_ == api::EventKind::kPlays ? &watch : nullptr);
   if (!status.ok()) {
     if (recorded_.refusals.size() < kMaxRefusals) {
-      status = api::ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);
+      status = wire::ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);
     }
     return Refuse(index, std::move(status));
   }
@@ -138,7 +139,7 @@ void EventLines::TakeLine(uint64_t index, std::string_view line) {
 
 void EventLines::Refuse(uint64_t index, Status status) {
   ++recorded_.refused;
-  ++recorded_.refused_by[ops::kMalformed];
+  ++recorded_.refused_by[wire::kMalformed];
   api::CountEvents(entry_->counters, kind_, 0, 1);
   api::NoteMalformed(&router_.context_.refusals, entry_->counters, kind_, collection_, status);
   if (recorded_.refusals.size() < kMaxRefusals) {

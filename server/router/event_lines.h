@@ -9,9 +9,9 @@
 #include <string>
 
 #include "api/events_call.h"
-#include "api/lines.h"
 #include "router/event_batch.h"
 #include "router/router.h"
+#include "wire/lines.h"
 
 namespace seendb::router {
 
@@ -34,7 +34,7 @@ class EventLines final : public http::BodyStream {
   void Finish(http::Response* response) override;
 
  private:
-  using Results = std::vector<Result<replica::Appended>>;
+  using Results = std::vector<Result<wire::Appended>>;
 
   void TakeLine(uint64_t index, std::string_view line);
   void Refuse(uint64_t index, Status status);
@@ -47,22 +47,22 @@ class EventLines final : public http::BodyStream {
   const std::string collection_;
   const std::shared_ptr<const api::CatalogEntry> entry_;
   const api::EventKind kind_;
-  api::LineCutter lines_;
+  wire::LineCutter lines_;
   http::Waiting* waiting_ = nullptr;
   uint64_t next_line_ = 0;
   std::optional<EventBatch> batch_;
   std::chrono::steady_clock::time_point sent_at_ = std::chrono::steady_clock::now();
   bool under_way_ = false;
-  api::Recorded recorded_;
+  wire::Recorded recorded_;
   Positions positions_;
   bool pending_ = false;
   Status failure_;
 };
 
 /// Adds what a batch became to what the ones before became.
-void AddRecorded(const EventBatch::Outcome& outcome, api::Recorded counted, api::Recorded* to);
+void AddRecorded(const EventBatch::Outcome& outcome, wire::Recorded counted, wire::Recorded* to);
 /// The answer to events: 202 where some are in the log and not applied yet.
-void AnswerWritten(const api::Recorded& recorded, bool pending, const Positions& positions,
+void AnswerWritten(const wire::Recorded& recorded, bool pending, const Positions& positions,
                    http::Response* response);
 
 }  // namespace seendb::router

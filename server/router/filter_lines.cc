@@ -3,18 +3,19 @@
 #include <utility>
 
 #include "api/filter.h"
-#include "api/json_syntax.h"
 #include "api/status_http.h"
 #include "router/answers.h"
 #include "router/held_request.h"
 #include "router/user_of.h"
+#include "wire/json_syntax.h"
+#include "wire/json_text.h"
 
 namespace seendb::router {
 namespace {
 
 void AppendError(const http::Error& error, std::string* out) {
   out->append("{\"error\":");
-  http::AppendErrorObject(error.code, error.message, error.field, out);
+  wire::AppendErrorObject(error.code, error.message, error.field, out);
   out->append("}");
 }
 
@@ -92,16 +93,16 @@ size_t FilterLines::Take(std::string_view bytes, bool last, std::string* out) {
   while (true) {
     while (more && open_.size() < kUnderWay) {
       switch (lines_.Next(bytes, last, &taken, &line)) {
-        case api::LineCutter::Found::kNeedsMore:
+        case wire::LineCutter::Found::kNeedsMore:
           more = false;
           break;
-        case api::LineCutter::Found::kTooLong: {
+        case wire::LineCutter::Found::kTooLong: {
           auto& refused = open_.emplace_back(std::make_shared<Line>());
           AppendError({413, "too_large", "line over the limit"}, &refused->answer);
           refused->answered = true;
           break;
         }
-        case api::LineCutter::Found::kLine:
+        case wire::LineCutter::Found::kLine:
           if (!IsBlank(line)) Begin(line);
           break;
       }
@@ -232,7 +233,7 @@ void FilterLines::Run(const std::shared_ptr<Line>& line) {
   line->answered = true;
   if (!status.ok()) {
     return AppendError(
-        api::ToHttpError(api::ExplainSyntax(status, line->body(), /*takes_ndjson=*/false)),
+        api::ToHttpError(wire::ExplainSyntax(status, line->body(), /*takes_ndjson=*/false)),
         &line->answer);
   }
   if (line->behind_ms > kTellBehindMs) {

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "api/filter.h"
-#include "api/lines.h"
 #include "base/sync.h"
 #include "router/router.h"
 #include "router/user_of.h"
+#include "wire/lines.h"
 
 namespace seendb::router {
 
@@ -53,7 +53,7 @@ class FilterLines final : public http::BodyStream {
   const peers::Headers headers_;
   Positions positions_;
   Status refusal_;  // of the header of positions
-  api::LineCutter lines_;
+  wire::LineCutter lines_;
   http::Waiting* waiting_ = nullptr;
   std::deque<std::shared_ptr<Line>> open_;  // not answered yet, in order
   const std::shared_ptr<Shared> shared_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "admission/ticket.h"
-#include "api/media_type.h"
+#include "wire/media_type.h"
 
 namespace seendb::router {
 namespace {

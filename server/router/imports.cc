@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "api/events_json.h"
-#include "http/error.h"
 #include "router/event_batch.h"
+#include "wire/events_json.h"
+#include "wire/json_text.h"
 
 namespace seendb::router {
 namespace {
@@ -26,9 +26,9 @@ struct NoteRecord {
 /// What every record of notes begins with.
 std::string NoteHead(std::string_view collection, std::string_view key) {
   std::string head = "{\"collection\":";
-  http::AppendJsonString(collection, &head);
+  wire::AppendJsonString(collection, &head);
   head += ",\"key\":";
-  http::AppendJsonString(key, &head);
+  wire::AppendJsonString(key, &head);
   return head + ",\"users\":[";
 }
 
@@ -36,12 +36,12 @@ std::string NoteHead(std::string_view collection, std::string_view key) {
 
 /// How many plays were refused.
 Result<uint64_t> Imports::AppendAll(std::vector<OwnedRecord> records) const {
-  std::promise<std::vector<Result<replica::Appended>>> told;
+  std::promise<std::vector<Result<wire::Appended>>> told;
   writer_.AppendAll(std::move(records), {{"SeenDB-Hop", "1"}, {"SeenDB-Priority", "low"}},
                     std::chrono::steady_clock::now() + kImportMost,
                     [&told](auto results) { told.set_value(std::move(results)); });
   uint64_t refused = 0;
-  for (const Result<replica::Appended>& result : told.get_future().get()) {
+  for (const Result<wire::Appended>& result : told.get_future().get()) {
     if (!result.ok()) return result.status();
     if (!result->applied) return Status::Unavailable("in the log, and not applied yet");
     if (!result->verdict.ok()) return result->verdict;
@@ -56,7 +56,7 @@ Result<uint64_t> Imports::Record(std::string_view collection, std::span<const Pl
   for (size_t i = 0; i < plays.size(); ++i) {
     const IdRef& user = plays[i].user;
     json.clear();
-    api::AppendEvent(plays[i], &json);
+    wire::AppendEvent(plays[i], &json);
     batch.AddPlay(shard_of_(user), user.ToString(), i, json);
   }
   return AppendAll(batch.TakeRecords());
@@ -81,7 +81,7 @@ Status Imports::Note(std::string_view collection, std::string_view key,
     } else {
       note.record.value += ',';
     }
-    api::AppendId(user, &note.record.value);
+    wire::AppendId(user, &note.record.value);
     ++note.users;
   }
   for (auto& [partition, note] : open) close(&note);

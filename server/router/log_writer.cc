@@ -5,13 +5,14 @@
 #include <set>
 #include <utility>
 
-#include "router/appended_json.h"
+#include "wire/appended.h"
+#include "wire/failure_json.h"
 
 namespace seendb::router {
 namespace {
 
 using peers::PeerAnswer;
-using replica::Appended;
+using wire::Appended;
 using Clock = std::chrono::steady_clock;
 
 /// A node that has not answered for so long is asked whether it is there, again and again: it may
@@ -165,9 +166,9 @@ void LogWriter::Take(const std::shared_ptr<Way>& way, const std::string& node,
   switch (answer.kind) {
     case PeerAnswer::Kind::kAnswered:
       node_.note(node, Met::kServed);
-      if (answer.status == kOk) return way->done(AppendedFromJson(answer.body));
+      if (answer.status == kOk) return way->done(wire::AppendedFromJson(answer.body));
       if (answer.status == kMisdirected) return TryNext(way);
-      return way->done(StatusOfError(answer.body));
+      return way->done(wire::FailureOf(answer.body, StatusCode::kUnavailable));
     case PeerAnswer::Kind::kRefused:
       node_.note(node, Met::kRefused);
       return TryNext(way);

@@ -27,7 +27,7 @@ struct OwnedRecord {
 /// See the head of this file. Threads: any.
 class LogWriter {
  public:
-  using Done = std::function<void(Result<replica::Appended>)>;
+  using Done = std::function<void(Result<wire::Appended>)>;
 
   /// Borrows all. `now_ms`: the present by the engine's clock.
   LogWriter(const RouterNode* node, peers::PeerClient* client, std::function<int64_t()> now_ms);
@@ -40,7 +40,7 @@ class LogWriter {
   /// The same of several, at once; `done` gets their results in order.
   void AppendAll(std::vector<OwnedRecord> records, const peers::Headers& headers,
                  replica::Time until,
-                 std::function<void(std::vector<Result<replica::Appended>>)> done) const;
+                 std::function<void(std::vector<Result<wire::Appended>>)> done) const;
   /// Says in the record how far this node, which took the request, has read what the cluster is,
   /// unless it says so already.
   void Stamp(OwnedRecord* record) const;

@@ -38,7 +38,7 @@ struct RouterNode {
                      std::function<void(bool)> done)>
       await;
   std::function<void(const replica::NewRecord& record, replica::Time deadline,
-                     std::function<void(Result<replica::Appended>)> done)>
+                     std::function<void(Result<wire::Appended>)> done)>
       append;
   std::function<void(uint32_t partition, replica::Time deadline, std::function<void(Status)> done)>
       barrier;

@@ -10,6 +10,7 @@
 #include "api/status_http.h"
 #include "router/answers.h"
 #include "router/router.h"
+#include "wire/json_text.h"
 
 namespace seendb::router {
 namespace {
@@ -50,7 +51,7 @@ void TellPending(const std::vector<std::string>& pending, std::string* body) {
   std::string list = "[";
   for (const std::string& node : pending) {
     if (list.size() > 1) list += ',';
-    http::AppendJsonString(node, &list);
+    wire::AppendJsonString(node, &list);
   }
   AddMember("pending", list + "]", body);
 }

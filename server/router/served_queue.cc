@@ -31,7 +31,7 @@ uint64_t ServedQueue::dropped() const {
 void ServedQueue::Try(Kept kept) {
   const auto held = std::make_shared<Kept>(std::move(kept));
   writer_.AppendHere(held->record, Clock::now() + kOneTryMost,
-                     [this, held](const Result<replica::Appended>& result) {
+                     [this, held](const Result<wire::Appended>& result) {
                        // Whether it got there or not: a repetition merges into the same entries.
                        if (result.status().code() == StatusCode::kUnavailable) Keep(*held);
                      });

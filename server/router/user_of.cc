@@ -5,9 +5,9 @@
 #include <cstring>
 #include <string_view>
 
-#include "api/json_read.h"
-#include "api/media_type.h"
 #include "api/routes.h"
+#include "wire/json_read.h"
+#include "wire/media_type.h"
 
 namespace seendb::router {
 namespace {
@@ -45,27 +45,27 @@ int64_t MsOf(uint64_t ms) {
 }  // namespace
 
 std::optional<Question> QuestionOfLine(std::string_view line, const Engine& engine) {
-  api::JsonDocument document;
-  api::ondemand::object root;
+  wire::JsonDocument document;
+  wire::ondemand::object root;
   if (!document.Begin(line, &root).ok()) return {};
   std::optional<Question> found;
   std::optional<int64_t> deadline_ms;
   bool record = false;
   for (auto member : root) {
-    api::ondemand::field field;
+    wire::ondemand::field field;
     std::string_view key;
     if (std::move(member).get(field) || field.unescaped_key().get(key)) return {};
     if (key == "user") {
       IdRef user;
       std::string_view token;
-      if (!api::ReadId(field.value(), &user, &token).ok()) return {};
+      if (!wire::ReadId(field.value(), &user, &token).ok()) return {};
       found = Of(user, false, engine);
     } else if (key == "record") {
       bool asked = false;
       if (!field.value().get_bool().get(asked)) record = asked;
     } else if (key == "deadline_ms") {
       uint64_t asked = 0;
-      if (api::ReadUint(field.value(), &asked).ok()) deadline_ms = MsOf(asked);
+      if (wire::ReadUint(field.value(), &asked).ok()) deadline_ms = MsOf(asked);
     }
   }
   if (!found) return {};
@@ -89,7 +89,7 @@ std::optional<Question> QuestionOf(const api::Call& call, const Engine& engine) 
   }
   const http::RequestHead& head = call.request.head;
   const std::string_view body = call.request.body;
-  const bool json = api::ParseMediaType(head.content_type) == api::MediaType::kJson;
+  const bool json = wire::ParseMediaType(head.content_type) == wire::MediaType::kJson;
   // Thousands of items are read by the handler once more: not here, where nothing is to be known of
   // the request but its user. What another node passes on is answered here anyway.
   if (head.routing.position.empty()) {

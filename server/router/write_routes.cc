@@ -7,13 +7,13 @@
 #include "api/commands.h"
 #include "api/events_binary.h"
 #include "api/events_call.h"
-#include "api/media_type.h"
 #include "api/status_http.h"
 #include "router/answers.h"
-#include "router/appended_json.h"
 #include "router/event_lines.h"
 #include "router/held_request.h"
 #include "router/router.h"
+#include "wire/appended.h"
+#include "wire/media_type.h"
 
 namespace seendb::router {
 namespace {
@@ -22,7 +22,7 @@ using api::Call;
 using api::EventKind;
 using api::Route;
 using cluster::LogKind;
-using replica::Appended;
+using wire::Appended;
 using Results = std::vector<Result<Appended>>;
 
 /// What one record of a command says.
@@ -60,7 +60,7 @@ void SayPosition(uint32_t partition, const Appended& appended, http::Response* r
 /// Plays in binary, each as JSON: the log has nothing else.
 Status ReadBinaryPlays(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
                        std::string_view* collection) {
-  api::PlaysCall plays;
+  wire::PlaysCall plays;
   Status status = api::ParseBinaryPlays(call, &plays);
   if (status.ok()) status = api::ChooseCollection(call, {}, collection);
   if (!status.ok()) return status;
@@ -69,7 +69,7 @@ Status ReadBinaryPlays(const Call& call, const Engine& engine, std::optional<Eve
   for (size_t i = 0; i < plays.plays.size(); ++i) {
     const Play& play = plays.plays[i];
     json.clear();
-    api::AppendEvent(play, &json);
+    wire::AppendEvent(play, &json);
     (*batch)->AddPlay(engine.ShardOf(play.user), play.user.ToString(), i, json);
   }
   return status;
@@ -77,12 +77,12 @@ Status ReadBinaryPlays(const Call& call, const Engine& engine, std::optional<Eve
 
 Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
                  std::string_view* collection) {
-  if (api::IsBinary(call.request.head.content_type)) {
+  if (wire::IsBinary(call.request.head.content_type)) {
     return ReadBinaryPlays(call, engine, batch, collection);
   }
-  api::JsonDocument document(&call.context.unsafe_integers);
-  api::PlaysCall plays;
-  Status status = api::ParsePlays(call.request.body, &document, &plays);
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::PlaysCall plays;
+  Status status = wire::ParsePlays(call.request.body, &document, &plays);
   if (status.ok()) status = api::ChooseCollection(call, plays.collection, collection);
   if (!status.ok()) return status;
   std::vector<std::pair<uint32_t, std::string>> users;  // the views end with the next document
@@ -93,7 +93,7 @@ Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatc
   const std::string named(*collection);
   batch->emplace(EventKind::kPlays, named);
   std::vector<std::string_view> events;
-  status = api::SplitPlays(call.request.body, &document, &events);
+  status = wire::SplitPlays(call.request.body, &document, &events);
   for (size_t i = 0; status.ok() && i < events.size(); ++i) {
     (*batch)->AddPlay(users[i].first, users[i].second, i, events[i]);
   }
@@ -102,12 +102,12 @@ Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatc
 
 Status ReadImpressions(const Call& call, const Engine& engine, std::optional<EventBatch>* batch,
                        std::string_view* collection) {
-  api::JsonDocument document(&call.context.unsafe_integers);
-  api::ImpressionsCall served;
-  Status status = api::IsBinary(call.request.head.content_type)
+  wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::ImpressionsCall served;
+  Status status = wire::IsBinary(call.request.head.content_type)
                       ? api::ParseBinaryImpressions(call, &served)
-                      : api::ParseImpressions(call.request.body, call.context.max_candidates,
-                                              &document, &served);
+                      : wire::ParseImpressions(call.request.body, call.context.max_candidates,
+                                               &document, &served);
   if (status.ok()) status = api::ChooseCollection(call, served.collection, collection);
   if (!status.ok()) return status;
   batch->emplace(EventKind::kImpressions, std::string(*collection));
@@ -143,7 +143,7 @@ void ClusterRouter::AnswerEvents(Call& call, const Route& route) {
       http::WriteError(api::ToHttpError(at_event ? failure.WithFieldPrefix("/events") : failure),
                        &response);
     } else {
-      api::Recorded recorded;
+      wire::Recorded recorded;
       AddRecorded(outcome,
                   api::CountRecorded(&context_, *entry, kind, collection, outcome.recorded),
                   &recorded);
@@ -265,7 +265,7 @@ void ClusterRouter::Append(Call& call) {
                      [reply](const Result<Appended>& result) {
                        http::Response response;
                        if (result.ok()) {
-                         response.body = AppendedToJson(*result);
+                         response.body = wire::AppendedToJson(*result);
                        } else {
                          http::WriteError(api::ToHttpError(result.status()), &response);
                        }

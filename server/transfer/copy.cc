@@ -162,7 +162,7 @@ uint64_t Manifest::Bytes() const {
 }
 
 std::string ManifestToJson(const Manifest& manifest) {
-  Json json = {{"id", manifest.id}, {"partition", manifest.shard}};
+  Json json = {{"version", kCopyVersion}, {"id", manifest.id}, {"partition", manifest.shard}};
   AddKind(manifest.kind, &json);
   json["next_offsets"] = Json::array();
   for (const CopyOffset& one : manifest.next_offsets) {
@@ -187,7 +187,7 @@ Result<Manifest> ManifestFromJson(std::string_view text) {
 }
 
 std::string CopyRequestToJson(const CopyRequest& request) {
-  Json json = {{"node", request.node}};
+  Json json = {{"version", kCopyVersion}, {"node", request.node}};
   AddKind(request.kind, &json);
   return json.dump();
 }

@@ -62,6 +62,10 @@ struct Manifest {
   uint64_t Bytes() const;
 };
 
+/// The "version" that nodes of today write into both bodies (server/doc/cluster-format.md). It
+/// grows with what is added; what a member means stays, and one that is not known is passed over.
+inline constexpr int kCopyVersion = 1;
+
 /// The answer to the request for a copy.
 std::string ManifestToJson(const Manifest& manifest);
 /// kCorruption, saying what is wrong: not a manifest, a name that IsCopyFileName refuses or that is

@@ -3,23 +3,16 @@
 #include <charconv>
 #include <utility>
 
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
-#include <nlohmann/json.hpp>
 
-#include "base/outside_json.h"
-#include "net/answer.h"
+#include "wire/failure_json.h"
+#include "wire/status_codes.h"
 
 namespace seendb::transfer {
 namespace {
 
 namespace beast = boost::beast;
 namespace beast_http = boost::beast::http;
-
-constexpr size_t kReadAtOnce = 64u << 10;
-
-using Message = beast_http::request<beast_http::string_body>;
-using Parser = beast_http::response_parser<beast_http::string_body>;
 
 Status NotAnswered(const beast::error_code& error) {
   return Status::Unavailable("the node does not answer: " + error.message());
@@ -29,35 +22,14 @@ std::string ShardPath(uint32_t shard) {
   return "/internal/shards/" + std::to_string(shard) + "/snapshot";
 }
 
-StatusCode CodeOf(unsigned status, const std::string& name) {
-  if (name == StatusCodeName(StatusCode::kCorruption)) return StatusCode::kCorruption;
-  switch (status) {
-    case 403:
-      return StatusCode::kForbidden;
-    case 404:
-      return StatusCode::kNotFound;
-    case 409:
-      return StatusCode::kIncompatible;
-    case 429:
-      return StatusCode::kBusy;
-    default:
-      return status >= 500 || status == 408 ? StatusCode::kUnavailable
-                                            : StatusCode::kInvalidArgument;
-  }
-}
-
-/// What an answer that is no success says.
+/// What an answer that is no success says. Names are trusted as far as damage goes: whatever else
+/// keeps the node from giving its copy may pass by itself.
 Status FailureOf(unsigned status, const std::string& body) {
-  std::string code, message;
-  const auto json = ParseOutside(body);
-  if (json.is_object() && json.contains("error") && json["error"].is_object()) {
-    for (const auto& [name, text] : {std::pair("code", &code), std::pair("message", &message)}) {
-      const auto found = json["error"].find(name);
-      if (found != json["error"].end() && found->is_string()) *text = found->get<std::string>();
-    }
-  }
-  message = "the node answers HTTP " + std::to_string(status) + ": " + message;
-  return {CodeOf(status, code), message};
+  const StatusCode by_status = wire::CodeOfHttpStatus(status);
+  const Status told = wire::FailureOf(body, by_status);
+  const bool damaged = told.code() == StatusCode::kCorruption;
+  return {damaged ? told.code() : by_status,
+          "the node answers HTTP " + std::to_string(status) + ": " + std::string(told.message())};
 }
 
 /// "bytes 100-199/1000".
@@ -83,52 +55,22 @@ struct Peer::Answer {
   std::string body, content_range, challenge;
 };
 
-struct Peer::Request {
-  Message message;
-};
-
-class Peer::Connection {
- public:
-  explicit Connection(std::chrono::milliseconds timeout) : stream_(timeout) {
-    buffer_.reserve(kReadAtOnce);  // what is read at once goes by it
-  }
-
-  Status Connect(const net::StreamTarget& target, const net::TlsFiles& tls) {
-    return stream_.Connect(target, tls);
-  }
-  /// Whether something came behind the last answer: it would be taken for the next one.
-  bool IsStale() { return buffer_.size() > 0 || stream_.HasUnread(); }
-  beast::error_code Exchange(const Message& message, Parser* parser) {
-    const beast::error_code error = stream_.Run(
-        [&](auto& stream, auto on_end) { beast_http::async_write(stream, message, on_end); });
-    if (error) return error;
-    return net::ReadAnswer(&stream_, &buffer_, kManifestBytesMost, parser);
-  }
-
- private:
-  net::ClientStream stream_;
-  beast::flat_buffer buffer_;
-};
-
 Peer::Peer(PeerAddress address, std::chrono::milliseconds answer_timeout)
-    : address_(std::move(address)), answer_timeout_(answer_timeout) {}
-
-Peer::~Peer() = default;
+    : address_(std::move(address)), connection_(address_.target, address_.tls, answer_timeout) {}
 
 Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& target,
                                const std::string& body, const std::string& range) {
   constexpr unsigned kUnauthorized = 401;
-  Request request;
-  Message& message = request.message;
+  net::HttpConnection::Request message;
   message.method_string({method.data(), method.size()});
   message.target(target);
   message.version(11);
   message.set(beast_http::field::host, address_.target.Authority());
   if (!range.empty()) message.set(beast_http::field::range, range);
   if (!body.empty()) message.set(beast_http::field::content_type, "application/json");
-  message.body() = body;
+  message.body() = {body.data(), body.size()};
   message.prepare_payload();
-  if (address_.proofs == nullptr) return Exchange(request);
+  if (address_.proofs == nullptr) return Exchange(message);
   proof::Question question{.method = method, .target = target};
   if (!body.empty()) question.headers.emplace_back("content-type:application/json");
   const std::string sha256 = proof::Sha256(body);
@@ -138,26 +80,18 @@ Result<Peer::Answer> Peer::Ask(std::string_view method, const std::string& targe
     return proof;
   };
   const std::string proof = prove();
-  Result<Answer> answer = Exchange(request);
+  Result<Answer> answer = Exchange(message);
   const bool stale = answer.ok() && answer->status == kUnauthorized;
   if (!stale || !address_.proofs->Learn(proof, answer->challenge)) return answer;
   prove();
-  return Exchange(request);
+  return Exchange(message);
 }
 
-Result<Peer::Answer> Peer::Exchange(const Request& request) {
+Result<Peer::Answer> Peer::Exchange(const net::HttpConnection::Request& request) {
   answered_ = false;
-  if (connection_ != nullptr && connection_->IsStale()) connection_.reset();
-  if (connection_ == nullptr) {
-    connection_ = std::make_unique<Connection>(answer_timeout_);
-    if (Status connected = connection_->Connect(address_.target, address_.tls); !connected.ok()) {
-      connection_.reset();
-      return connected;
-    }
-  }
-  Parser parser;
-  if (const beast::error_code error = connection_->Exchange(request.message, &parser)) {
-    connection_.reset();
+  if (Status open = connection_.Open(); !open.ok()) return open;
+  net::HttpConnection::Parser parser;
+  if (const beast::error_code error = connection_.Exchange(request, kManifestBytesMost, &parser)) {
     return NotAnswered(error);
   }
   answered_ = true;
@@ -168,7 +102,6 @@ Result<Peer::Answer> Peer::Exchange(const Request& request) {
   answer.content_range.assign(content_range.data(), content_range.size());
   const auto challenge = parser.get()[beast_http::field::www_authenticate];
   answer.challenge.assign(challenge.data(), challenge.size());
-  if (!parser.get().keep_alive()) connection_.reset();
   return answer;
 }
 

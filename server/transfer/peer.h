@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/client_stream.h"
+#include "net/http_connection.h"
 #include "proof/proofs.h"
 #include "seendb/status.h"
 #include "transfer/copy.h"
@@ -35,7 +35,6 @@ struct PeerAddress {
 class Peer {
  public:
   Peer(PeerAddress address, std::chrono::milliseconds answer_timeout);
-  ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
@@ -49,16 +48,13 @@ class Peer {
 
  private:
   struct Answer;
-  struct Request;
-  class Connection;
 
   Result<Answer> Ask(std::string_view method, const std::string& target, const std::string& body,
                      const std::string& range);
-  Result<Answer> Exchange(const Request& request);
+  Result<Answer> Exchange(const net::HttpConnection::Request& request);
 
   const PeerAddress address_;
-  const std::chrono::milliseconds answer_timeout_;
-  std::unique_ptr<Connection> connection_;
+  net::HttpConnection connection_;
   bool answered_ = false;
 };
 

@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "api/events_json.h"
-#include "api/filter_json.h"
-#include "api/unit/padded.h"
 #include "fuzz/input.h"
 #include "fuzz/plain_json.h"
+#include "wire/events_json.h"
+#include "wire/filter_json.h"
+#include "wire/unit/padded.h"
 
 namespace {
 
@@ -134,7 +134,7 @@ std::optional<PlainFilter> ReadPlainly(std::string_view body) {
 }
 
 /// The token echoed for an item must be JSON of that very id.
-void CheckTokens(const api::FilterCall& call) {
+void CheckTokens(const wire::FilterCall& call) {
   Check(call.tokens.size() == call.items.size());
   for (size_t i = 0; i < call.tokens.size(); ++i) {
     const Json token = Json::parse(call.tokens[i], nullptr, false);
@@ -143,9 +143,9 @@ void CheckTokens(const api::FilterCall& call) {
 }
 
 void CheckFilter(std::string_view body) {
-  api::JsonDocument document;
-  api::FilterCall call;
-  const Status status = api::ParseFilter(body, kMostIds, &document, &call);
+  wire::JsonDocument document;
+  wire::FilterCall call;
+  const Status status = wire::ParseFilter(body, kMostIds, &document, &call);
   const auto plain = ReadPlainly(body);
   Check(status.ok() == plain.has_value());
   if (!plain) return Check(!status.message().empty());
@@ -176,9 +176,9 @@ bool FieldsMayBeLong(std::string_view body, const Status& status) {
 }
 
 void CheckPlays(std::string_view body) {
-  api::JsonDocument document;
-  api::PlaysCall call;
-  const Status status = api::ParsePlays(body, &document, &call);
+  wire::JsonDocument document;
+  wire::PlaysCall call;
+  const Status status = wire::ParsePlays(body, &document, &call);
   const auto plain = fuzz::PlainDocument(body);
   std::optional<std::string> collection;
   std::vector<PlainEvent> events;
@@ -196,9 +196,9 @@ void CheckPlays(std::string_view body) {
 }
 
 void CheckImpressions(std::string_view body) {
-  api::JsonDocument document;
-  api::ImpressionsCall call;
-  const Status status = api::ParseImpressions(body, kMostIds, &document, &call);
+  wire::JsonDocument document;
+  wire::ImpressionsCall call;
+  const Status status = wire::ParseImpressions(body, kMostIds, &document, &call);
   const auto plain = fuzz::PlainDocument(body);
   std::optional<std::string> collection, user;
   std::optional<std::vector<std::string>> items;
@@ -218,10 +218,10 @@ void CheckImpressions(std::string_view body) {
 }
 
 void CheckEvent(std::string_view body, bool is_play) {
-  api::JsonDocument document;
+  wire::JsonDocument document;
   Play play;
   Watch watch;
-  const Status status = api::ParseEvent(body, &document, &play, is_play ? &watch : nullptr);
+  const Status status = wire::ParseEvent(body, &document, &play, is_play ? &watch : nullptr);
   const auto plain = fuzz::PlainDocument(body);
   const auto read = is_play ? fuzz::PlainPlayOf : fuzz::PlainImpressionOf;
   const auto event = plain ? read(*plain) : std::nullopt;

@@ -9,10 +9,10 @@
 
 #include "api/routes.h"
 #include "api/service.h"
-#include "api/unit/padded.h"
 #include "fuzz/input.h"
 #include "fuzz/plain_json.h"
 #include "support/fake_engine.h"
+#include "wire/unit/padded.h"
 
 namespace {
 

@@ -158,7 +158,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const seendb::ops::KafkaTopic topic = TopicOf(input.Byte());
   const std::string_view payload = input.Rest();
   const seendb::ingest::Decoder decoder(topic);
-  seendb::api::Arena arena(1 << 20);
+  seendb::wire::Arena arena(1 << 20);
   std::vector<Play> events;
   std::deque<seendb::Watch> watches;
   uint64_t deletions = 0;

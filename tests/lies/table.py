@@ -47,13 +47,13 @@ READERS = (
         "server/http/session_work.cc", "server/api/access.cc"),
         {"swollen": PLAIN}),
     Reader("HTTP bodies: JSON", (
-        "server/api/json_read.cc", "server/api/json_read.h", "server/api/json_syntax.cc",
-        "server/api/events_json.cc", "server/api/events_json.h", "server/api/filter_json.cc",
-        "server/api/history_json.cc", "server/api/admin.cc", "server/api/checkpoint.cc",
+        "common/wire/json_read.cc", "common/wire/json_read.h", "common/wire/json_syntax.cc",
+        "common/wire/events_json.cc", "common/wire/events_json.h", "common/wire/filter_json.cc",
+        "common/wire/history_json.cc", "server/api/admin.cc", "server/api/checkpoint.cc",
         "server/api/audit.cc", "server/api/degrade.cc", "server/api/migration.cc", "server/router/user_of.cc"),
         {"swollen": "the reader of compressed bodies is told so",
          "out_of_order": FLAT}),
-    Reader("HTTP bodies: NDJSON", ("server/api/lines.cc",),
+    Reader("HTTP bodies: NDJSON", ("common/wire/lines.cc",),
         {"swollen": "the reader of compressed bodies is told so",
          "out_of_order": FLAT}),
     Reader("HTTP bodies: binary", ("server/api/binary_body.cc",),
@@ -83,10 +83,10 @@ READERS = (
         "common/redis/connection.cc", "common/redis/connection.h", "tools/seendb/key_source.cc"),
         {"swollen": PLAIN}),
     Reader("answers of a server, to the tool", (
-        "engine/base/outside_json.h", "common/net/answer.h", "common/net/client_stream.h",
+        "engine/base/outside_json.h", "common/net/http_connection.cc",
+        "common/net/http_connection.h", "common/net/client_stream.h",
         "common/net/client_stream.cc", "tools/seendb/http_client.cc",
-        "tools/seendb/http_client.h", "tools/seendb/server_connection.cc",
-        "tools/seendb/server_connection.h", "tools/seendb/user_query.cc")),
+        "tools/seendb/http_client.h", "tools/seendb/user_query.cc")),
     Reader("logs of plays", (
         "tools/seendb/byte_source.cc", "tools/seendb/ndjson_reader.cc", "tools/seendb/watch_fields.cc")),
     Reader("small files of the tool", (

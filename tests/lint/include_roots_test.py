@@ -38,7 +38,8 @@ def allowed(house, room):
     """The rooms that a room of a house may include, apart from those of TOP."""
     common = rooms.COMMON_USERS.get(house, set()) | rooms.COMMON_USERS.get(f"{house}:{room}", set())
     if house == "common":
-        engine, server, common = set(), set(), rooms.COMMON_ROOMS[room]
+        engine, server, common = (rooms.COMMON_ENGINE_ROOMS.get(room, set()), set(),
+                                  rooms.COMMON_ROOMS[room])
     elif house == "tools":
         engine, server = rooms.TOOLS_ENGINE_ROOMS, rooms.TOOLS_SERVER_ROOMS
     elif house == "server":

@@ -12,8 +12,8 @@ PARSES = re.compile(r"\b(?:nlohmann::(?:ordered_)?json|Json|OrderedJson)::(?:par
 # Files of the houses below that parse by themselves, how often, and why nobody else wrote the text.
 OWN = {
     "server/api/checkpoint.cc": (1, "a report of the engine"),
-    "server/api/json_read.cc": (1, "looks whether it is JSON, makes no value, and the depth is asked for"),
-    "server/api/history_json.cc": (1, "looks whether it is JSON, makes no value"),
+    "common/wire/json_read.cc": (1, "looks whether it is JSON, makes no value, and the depth is asked for"),
+    "common/wire/history_json.cc": (1, "looks whether it is JSON, makes no value"),
     "server/api/openapi_30.cc": (1, "the document that is part of the program"),
     "server/cluster/meta_json.cc": (1, "a record that was just written"),
     "server/cluster/meta_record.cc": (2, "a part of a record, which was read by ParseOutside"),

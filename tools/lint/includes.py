@@ -84,6 +84,8 @@ def check_common(room, target_house, target_room, target):
         return None
     if target_house == "common" and target_room in rooms.COMMON_ROOMS.get(room, ()):
         return None
+    if target_house == "engine" and target_room in rooms.COMMON_ENGINE_ROOMS.get(room, ()):
+        return None
     return f"common/{room} may not include {target}"
 
 

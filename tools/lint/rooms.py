@@ -41,8 +41,8 @@ SERVER_ROOMS = {
     "migration": {"migration", "migrated", "ops", "files", "http", "admission"},
     "proof": {"proof"},
     "api": {"api", "proof", "migration", "http", "ops", "files", "admission"},
-    "ingest": {"ingest", "api", "migration", "ops", "files", "kafka", "admission"},
-    "replica": {"replica", "cluster", "kafka", "ingest", "api", "migration", "ops", "files", "http",
+    "ingest": {"ingest", "migration", "ops", "files", "kafka", "admission"},
+    "replica": {"replica", "cluster", "kafka", "ingest", "migration", "ops", "files", "http",
                 "admission"},
     "membership": {"membership", "peers", "proof", "cluster", "kafka", "ops", "files"},
     "peers": {"peers", "proof"},
@@ -62,22 +62,25 @@ LOCKS_STD = {"mutex", "shared_mutex", "condition_variable"}
 LOCK_HOUSES = {"engine", "common", "server", "tools"}
 
 # Rooms that the server and the tool share, and what each may include of its house. Of the engine
-# they know the public headers (Status) alone.
+# they know the public headers alone; those of COMMON_ENGINE_ROOMS more.
 COMMON_ROOMS = {
     "net": {"net"},
     "redis": {"redis", "net"},
     "text": {"text"},
     "times": {"times"},
+    "wire": {"wire"},
 }
+COMMON_ENGINE_ROOMS = {"wire": {"base"}}
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
-COMMON_USERS = {"tools": {"net", "redis", "text", "times"},
+COMMON_USERS = {"tools": {"net", "redis", "text", "times", "wire"},
                 "server:files": {"text", "times"},
-                "server:ops": {"net", "redis", "text", "times"},
-                "server:ingest": {"text", "times"}, "server:replica": {"times"},
-                "server:migration": {"net", "redis", "text", "times"},
-                "server:main": {"net", "redis", "text", "times"},
-                "server:transfer": {"net"}, "server:peers": {"net"}, "server:membership": {"net"},
-                "server:router": {"net"}}
+                "server:http": {"wire"}, "server:api": {"wire"},
+                "server:ops": {"net", "redis", "text", "times", "wire"},
+                "server:ingest": {"text", "times", "wire"}, "server:replica": {"times", "wire"},
+                "server:migration": {"net", "redis", "text", "times", "wire"},
+                "server:main": {"net", "redis", "text", "times", "wire"},
+                "server:transfer": {"net", "wire"}, "server:peers": {"net"},
+                "server:membership": {"net"}, "server:router": {"net", "wire"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).
@@ -85,8 +88,8 @@ THIRD_PARTY = {
     "rocksdb": {"engine:merge", "engine:tables", "engine:store", "engine:shard", "engine:recovery",
                 "tools"},
     "xxhash": {"engine", "tools"},
-    "nlohmann": {"engine", "server", "tools"},
-    "simdjson": {"server", "tools"},
+    "nlohmann": {"common:wire", "engine", "server", "tools"},
+    "simdjson": {"common:wire", "server", "tools"},
     "boost": {"common", "server", "tools"},
     "librdkafka": {"server", "tools"},
     "openssl": {"common:net", "common:text", "server:files", "server:http", "server:proof", "tools"},

@@ -12,12 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/outside_json.h"
+#include "net/http_connection.h"
 #include "seendb/status.h"
 #include "server_address.h"
 
 namespace seendb::tool {
-
-class ServerConnection;
 
 /// JSON that keeps the order of its fields, as the reports are printed.
 using Json = nlohmann::ordered_json;
@@ -57,7 +56,6 @@ class HttpClient {
   /// `hint` is added in brackets to the message that nobody listens at the address.
   HttpClient(ServerAddress address, int64_t timeout_ms, std::string hint = {},
              Credentials credentials = {});
-  ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
 
@@ -71,10 +69,9 @@ class HttpClient {
 
  private:
   ServerAddress address_;
-  int64_t timeout_ms_;
   std::string hint_;
-  Credentials credentials_;
-  std::unique_ptr<ServerConnection> connection_;
+  std::string token_;
+  net::HttpConnection connection_;
   std::unique_ptr<HttpClient> admin_;  // null: this one
 };
 

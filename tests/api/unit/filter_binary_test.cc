@@ -10,8 +10,8 @@
 
 #include "api/routes.h"
 #include "api/service.h"
-#include "api/unit/padded.h"
 #include "support/fake_engine.h"
+#include "wire/unit/padded.h"
 
 namespace seendb::api {
 namespace {

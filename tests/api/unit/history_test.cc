@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "api/history_json.h"
-#include "api/unit/padded.h"
 #include "api/unit/service_fixture.h"
+#include "wire/history_json.h"
+#include "wire/unit/padded.h"
 
 namespace seendb::api {
 namespace {
@@ -348,7 +348,7 @@ TEST(HistoryJsonTest, BytesThatAreNoObjectGoOutAsAString) {
     std::string out = "{";
     HistoryEntry entry;
     entry.fields = fields;
-    AppendEntryMembers(entry, &out);
+    wire::AppendEntryMembers(entry, &out);
     return Json::parse(out + "}").value("fields", Json());
   };
   EXPECT_EQ(member(""), Json());

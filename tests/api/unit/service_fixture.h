@@ -14,8 +14,8 @@
 
 #include "api/routes.h"
 #include "api/service.h"
-#include "api/unit/padded.h"
 #include "support/fake_engine.h"
+#include "wire/unit/padded.h"
 
 namespace seendb::test {
 

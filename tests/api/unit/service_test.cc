@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/unit/padded.h"
 #include "api/unit/service_fixture.h"
+#include "wire/unit/padded.h"
 
 namespace seendb::api {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/media_type.h"
+#include "wire/media_type.h"
 
 namespace seendb::api {
 namespace {
@@ -42,13 +42,14 @@ TEST(UriTest, TakesAbsoluteTargets) {
 }
 
 TEST(UriTest, KnowsMediaTypes) {
-  EXPECT_EQ(ParseMediaType(""), MediaType::kJson);
-  EXPECT_EQ(ParseMediaType("Application/JSON; charset=UTF-8"), MediaType::kJson);
-  EXPECT_EQ(ParseMediaType("application/json; charset=\"utf-8\"; x=y"), MediaType::kJson);
-  EXPECT_EQ(ParseMediaType("application/json; charset=latin1"), MediaType::kOther);
-  EXPECT_EQ(ParseMediaType(" application/x-ndjson "), MediaType::kNdjson);
-  EXPECT_EQ(ParseMediaType("text/plain"), MediaType::kOther);
-  EXPECT_EQ(ParseMediaType("application/jsonx"), MediaType::kOther);
+  EXPECT_EQ(wire::ParseMediaType(""), wire::MediaType::kJson);
+  EXPECT_EQ(wire::ParseMediaType("Application/JSON; charset=UTF-8"), wire::MediaType::kJson);
+  EXPECT_EQ(wire::ParseMediaType("application/json; charset=\"utf-8\"; x=y"),
+            wire::MediaType::kJson);
+  EXPECT_EQ(wire::ParseMediaType("application/json; charset=latin1"), wire::MediaType::kOther);
+  EXPECT_EQ(wire::ParseMediaType(" application/x-ndjson "), wire::MediaType::kNdjson);
+  EXPECT_EQ(wire::ParseMediaType("text/plain"), wire::MediaType::kOther);
+  EXPECT_EQ(wire::ParseMediaType("application/jsonx"), wire::MediaType::kOther);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cluster/cluster_doc.h"
 #include "cluster/node_report.h"
 
 namespace seendb::cluster {
@@ -21,7 +22,7 @@ NodeReport Report() {
 }
 
 const std::string kText =
-    R"({"node":"n1","incarnation":"5f3a","build":"0.1.0","now_ms":1773144000000,"meta_offset":7,)"
+    R"({"version":1,"node":"n1","incarnation":"5f3a","build":"0.1.0","now_ms":1773144000000,"meta_offset":7,)"
     R"("stopping":false,"replicas":[{"partition":0,"state":"serving","next_offset":5,)"
     R"("behind_ms":3}],"none":[1,1023]})";
 
@@ -41,10 +42,36 @@ TEST(NodeReportTest, IsWrittenAndReadBack) {
   EXPECT_EQ(*NodeReportFromJson(text, "n1"), full);
 }
 
+TEST(NodeReportTest, IsAsThePageHasIt) {
+  const std::vector<std::string> page = test::DocumentBlocks("body status");
+  ASSERT_EQ(page.size(), 1u);
+  NodeReport report = Report();
+  ReplicaReport& replica = report.replicas[0];
+  replica.cut_off = true;
+  replica.old_from = 4;
+  replica.old_to = 9;
+  replica.copy = CopyProgress{5, 9, 2};
+  EXPECT_EQ(NodeReportToJson("n1", report), page[0]);
+  EXPECT_EQ(*NodeReportFromJson(page[0], "n1"), report);
+}
+
 TEST(NodeReportTest, WhatANewerNodeAddsIsPassedOver) {
   std::string text = kText;
   text.insert(1, R"("more":{"x":[1]},)");
   EXPECT_EQ(*NodeReportFromJson(text, "n1"), Report());
+}
+
+TEST(NodeReportTest, AReplicaInAStateOfANewerNodeIsPassedOverAlone) {
+  std::string text = kText;
+  text.replace(text.find("serving"), sizeof("serving") - 1, "dancing");
+  text.replace(text.find("[{"), 2, R"([{"partition":3,"state":"behind"},{)");
+  NodeReport rest = Report();
+  rest.replicas = {{3, {ReplicaState::kBehind, 0, 0}}};
+  EXPECT_EQ(*NodeReportFromJson(text, "n1"), rest);
+}
+
+TEST(NodeReportTest, WhatIsMissingIsItsDefault) {
+  EXPECT_EQ(*NodeReportFromJson(R"({"node":"n1"})", "n1"), NodeReport());
 }
 
 // An older node says nothing of what it lacks: nobody takes that for having none.
@@ -70,13 +97,13 @@ TEST(NodeReportTest, AnythingElseIsRefused) {
   };
   for (const std::string& text :
        {std::string(), std::string("[]"), std::string(kNodeReportBytesMost + 1, ' '),
-        with("serving", "dancing"), with("\"next_offset\":5", "\"next_offset\":-1"),
+        with("\"node\":\"n1\",", ""), with("\"next_offset\":5", "\"next_offset\":-1"),
         with("\"behind_ms\":3", "\"behind_ms\":-1"),
         with("\"behind_ms\":3", "\"behind_ms\":3,\"old_store\":[1]"),
         with("\"behind_ms\":3", "\"behind_ms\":3,\"old_store\":[-1,2]"),
         with("\"partition\":0", "\"partition\":1024"), with("1023]", "1024]"), with("1023]", "-1]"),
         with("1023]", "\"a\"]"), with("\"meta_offset\":7", "\"meta_offset\":\"7\""),
-        with("\"stopping\":false,", ""),
+        with("\"stopping\":false", "\"stopping\":0"),
         with("[{", R"([{"partition":0,"state":"behind","next_offset":5,"behind_ms":3},{)")}) {
     EXPECT_EQ(NodeReportFromJson(text, "n1").status().code(), StatusCode::kInvalidArgument)
         << text.substr(0, 300);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/seed.h"
+#include "wire/json_text.h"
 
 namespace seendb::http {
 namespace {
@@ -36,7 +37,7 @@ TEST(ErrorTest, AnyBytesBecomeAJsonString) {
       text += pieces[random() % std::size(pieces)];
     }
     std::string out;
-    AppendJsonString(text, &out);
+    wire::AppendJsonString(text, &out);
     const Json json = Json::parse(out, nullptr, false);
     ASSERT_FALSE(json.is_discarded()) << testing::PrintToString(text) << out;
     // nlohmann replaces ill-formed bytes its own way; well-formed text must come through as it is.

@@ -44,7 +44,7 @@ class DecoderTest : public ::testing::Test {
 
   static constexpr int64_t kRecordMs = 1'773'144'000'000;
   ops::KafkaTopic topic_;
-  api::Arena arena_{1 << 20};
+  wire::Arena arena_{1 << 20};
 };
 
 TEST_F(DecoderTest, OneEvent) {

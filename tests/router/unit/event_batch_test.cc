@@ -4,12 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include "router/appended_json.h"
-
 namespace seendb::router {
 namespace {
 
-using replica::Appended;
+using wire::Appended;
 
 Appended At(int64_t offset, uint64_t accepted) {
   Appended appended;
@@ -79,33 +77,6 @@ TEST(EventBatchTest, ARecordOfImpressionsIsOfOneUserAndTime) {
   EXPECT_EQ(records[0].value, R"({"user":"u","items":["a\"b",7],"collection":"default","at":5})");
   EXPECT_EQ(records[1].value, R"({"user":"u","items":["c"],"collection":"default"})");
   EXPECT_EQ(records[2].key, "w");
-}
-
-TEST(AppendedJsonTest, IsReadAsItWasWritten) {
-  Appended appended = At(12, 3);
-  appended.verdict = Status::NotFound("no collection", "/collection");
-  appended.recorded.refused = 2;
-  appended.recorded.refused_by[2] = 2;
-  appended.recorded.refusals.push_back(
-      {1, Status::InvalidArgument("in seconds?", "/at"), RefusalReason::kSeconds});
-  appended.recorded.outside_window = 4;
-  appended.recorded.beyond_cap = 5;
-  appended.recorded.day = "2026-11-20";
-  appended.recorded.first_today = {0, 2};
-  appended.erasure = {true, true, 99};
-  const Result<Appended> read = AppendedFromJson(AppendedToJson(appended));
-  ASSERT_TRUE(read.ok());
-  EXPECT_EQ(AppendedToJson(*read), AppendedToJson(appended));
-  EXPECT_EQ(read->recorded.refusals[0].reason, RefusalReason::kSeconds);
-  EXPECT_EQ(read->verdict.code(), StatusCode::kNotFound);
-  for (const char* text : {"", "[]", "{}", R"({"offset":1,"applied":true})"}) {
-    EXPECT_EQ(AppendedFromJson(text).status().code(), StatusCode::kUnavailable) << text;
-  }
-  EXPECT_EQ(StatusOfError(R"({"error":{"code":"busy","message":"m","field":""}})").code(),
-            StatusCode::kBusy);
-  EXPECT_EQ(StatusOfError(R"({"error":{"code":"overloaded","message":"m","field":""}})").code(),
-            StatusCode::kUnavailable);
-  EXPECT_EQ(StatusOfError("nothing").code(), StatusCode::kUnavailable);
 }
 
 }  // namespace

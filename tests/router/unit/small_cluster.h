@@ -114,7 +114,7 @@ class SmallNode {
     std::function<void(bool)> done;
   };
   router::RouterNode Functions();
-  replica::Appended ApplyOne(const LogRow& row, int64_t offset);
+  wire::Appended ApplyOne(const LogRow& row, int64_t offset);
 
   SmallCluster& of_;
   http::Limits limits_;
@@ -260,8 +260,8 @@ inline void SmallNode::RenewTable() {
   table_ = std::make_shared<cluster::RoutingTable>(name, of_.meta, nodes, table_.get());
 }
 
-inline replica::Appended SmallNode::ApplyOne(const LogRow& row, int64_t offset) {
-  replica::Appended appended;
+inline wire::Appended SmallNode::ApplyOne(const LogRow& row, int64_t offset) {
+  wire::Appended appended;
   appended.offset = offset;
   appended.applied = true;
   const Json json = Json::parse(row.value, nullptr, /*allow_exceptions=*/false);
@@ -349,8 +349,8 @@ inline router::RouterNode SmallNode::Functions() {
   };
   node.meta_offset = [this] { return of_.meta.next_offset(); };
   node.append = [this](const replica::NewRecord& record, replica::Time,
-                       const std::function<void(Result<replica::Appended>)>& done) {
-    Result<replica::Appended> result = Status::Unavailable("Kafka is away");
+                       const std::function<void(Result<wire::Appended>)>& done) {
+    Result<wire::Appended> result = Status::Unavailable("Kafka is away");
     {
       const std::lock_guard lock(of_.mutex);
       if (!of_.kafka_away) {
@@ -359,7 +359,7 @@ inline router::RouterNode SmallNode::Functions() {
         rows.push_back({record.kind, std::string(record.key), std::string(record.value)});
         const auto offset = static_cast<int64_t>(rows.size()) - 1;
         if (lags) {
-          result = replica::Appended();
+          result = wire::Appended();
           result->offset = offset;
         } else {
           result = ApplyOne(rows.back(), offset);

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cluster/cluster_doc.h"
+
 namespace seendb::transfer {
 namespace {
 
@@ -40,6 +42,23 @@ TEST(CopyManifestTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read->files[0].crc32c, 0xFFFFFFFF);
   ASSERT_EQ(read->next_offsets.size(), 1u);
   EXPECT_EQ(read->next_offsets[0].next_offset, 1'234);
+}
+
+TEST(CopyManifestTest, BothBodiesAreAsThePageHasThem) {
+  const std::vector<std::string> page = cluster::test::DocumentBlocks("body copy");
+  ASSERT_EQ(page.size(), 2u);
+  EXPECT_EQ(CopyRequestToJson({.node = "n2", .kind = Kind()}), page[0]);
+  EXPECT_EQ(ManifestToJson(Sample()), page[1]);
+  ASSERT_TRUE(CopyRequestFromJson(page[0]).ok());
+  const Result<Manifest> read = ManifestFromJson(page[1]);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(ManifestToJson(*read), page[1]);
+}
+
+TEST(CopyManifestTest, WhatANewerNodeAddsIsPassedOver) {
+  EXPECT_TRUE(Changed([](Json* json) { (*json)["more"] = {1, {2}}; }).ok());
+  EXPECT_TRUE(Changed([](Json* json) { (*json)["files"][0]["more"] = 1; }).ok());
+  EXPECT_TRUE(Changed([](Json* json) { (*json)["version"] = 9; }).ok());
 }
 
 TEST(CopyManifestTest, RefusesWhatIsNone) {

@@ -1,4 +1,4 @@
-// server/api/json_syntax.h: says where a refused JSON document stops being JSON.
+// common/wire/json_syntax.h: says where a refused JSON document stops being JSON.
 //
 // The readers of json_read.h parse on demand: of "{\"user\":tru}" they say that an id is no
 // boolean. Once a document was refused, this reads it again from its beginning, strictly.
@@ -10,7 +10,7 @@
 
 #include "seendb/status.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 
 /// What is read again of a refused document, so that a refusal stays cheap: about 2 ms.
 inline constexpr size_t kMaxSyntaxBytes = 256u << 10;
@@ -21,4 +21,4 @@ inline constexpr size_t kMaxSyntaxBytes = 256u << 10;
 /// Other codes than kInvalidArgument are returned as they are.
 Status ExplainSyntax(Status status, std::string_view text, bool takes_ndjson);
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,11 +1,11 @@
-// server/api/json_read.h: strict reading of request bodies with simdjson's on-demand parser.
+// common/wire/json_read.h: strict reading of request bodies with simdjson's on-demand parser.
 //
 // Strict: every field is known and appears once, every value has its one type, numbers are
 // unsigned 64-bit integers, strings are UTF-8 without lone surrogates, nothing follows the
 // document. Each refusal is kInvalidArgument and names its input by a JSON pointer.
 //
 // Strings come back as views into the body or into the parser's own buffer: good until the same
-// thread begins the next document. Bodies are followed by http::kBodyPadding readable bytes.
+// thread begins the next document. Bodies are followed by kPadding readable bytes.
 
 #pragma once
 
@@ -17,20 +17,36 @@
 
 #include <simdjson.h>
 
-#include "api/unsafe_integers.h"
 #include "base/json_pointer.h"
 #include "seendb/id.h"
 #include "seendb/status.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 
 namespace ondemand = simdjson::ondemand;
+
+/// Readable bytes behind what is parsed.
+inline constexpr size_t kPadding = 64;
+static_assert(kPadding >= simdjson::SIMDJSON_PADDING);
+
+/// The greatest integer up to which a double holds each: Number.MAX_SAFE_INTEGER of JavaScript.
+inline constexpr uint64_t kMaxSafeInteger = (uint64_t{1} << 53) - 1;
+
+/// Hears of ids that are numbers beyond kMaxSafeInteger.
+class NumberWatch {
+ public:
+  virtual ~NumberWatch() = default;
+  /// The refusal of such an id, or Ok where they are taken.
+  virtual Status Judge() const = 0;
+  /// A document that was read has so many of them.
+  virtual void Note(uint64_t count) = 0;
+};
 
 /// One document being read by this thread's parser. Do not read one while another is read.
 class JsonDocument {
  public:
   /// `numbers` is borrowed: what becomes of ids that are numbers beyond 2^53. Null: nothing.
-  explicit JsonDocument(UnsafeIntegers* numbers = nullptr);
+  explicit JsonDocument(NumberWatch* numbers = nullptr);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
   /// Gives an unusually large parser's memory back.
@@ -54,7 +70,7 @@ class JsonDocument {
   Status Iterate(std::string_view body);
   ondemand::document document_;
   JsonDocument* const outer_;  // of this thread
-  UnsafeIntegers* const numbers_;
+  NumberWatch* const numbers_;
   uint64_t unsafe_ = 0;
 };
 
@@ -160,4 +176,4 @@ Status ReadElements(ondemand::value value, size_t most, const char* noun, const 
   return Status::Ok();
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

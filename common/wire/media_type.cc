@@ -1,8 +1,8 @@
-#include "api/media_type.h"
+#include "wire/media_type.h"
 
 #include <string>
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 std::string LowerTrimmed(std::string_view text) {
@@ -41,4 +41,4 @@ MediaType ParseMediaType(std::string_view header) {
   return MediaType::kOther;
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

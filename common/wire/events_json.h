@@ -1,4 +1,4 @@
-// server/api/events_json.h: plays and impressions from JSON, what became of them to JSON.
+// common/wire/events_json.h: plays and impressions from JSON, what became of them to JSON.
 
 #pragma once
 
@@ -8,14 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_read.h"
 #include "seendb/events.h"
+#include "wire/json_read.h"
 
-namespace seendb::http {
-struct Response;
-}
-
-namespace seendb::api {
+namespace seendb::wire {
 
 /// A batch of plays: `{"events":[{"user","item","at","progress_s","duration_s","device","fields",
 /// "day"}],"collection"}`.
@@ -63,7 +59,7 @@ struct RefusedEvent {
 struct Recorded {
   uint64_t accepted = 0, refused = 0;
   std::vector<RefusedEvent> refusals = {};
-  /// By RefusalReason; the last counts malformed ones (ops::RefusedByName).
+  /// By RefusalReason; the last counts malformed ones (RefusedByName).
   std::array<uint64_t, kRefusalReasons + 1> refused_by = {};
   uint64_t outside_window = 0, beyond_cap = 0;  ///< as RecordResult's
   std::string day = {};                         ///< empty: the policy tells no first plays of a day
@@ -76,7 +72,5 @@ struct Recorded {
 /// and, where there is a day,
 /// `"day":"2026-11-20","first_today":[i]`.
 void AppendRecorded(const Recorded& recorded, std::string* out);
-/// Answers with it: 422 where there were events and every one is refused, else 200.
-void AnswerRecorded(const Recorded& recorded, http::Response* response);
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

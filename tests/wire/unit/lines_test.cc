@@ -1,6 +1,6 @@
 // Lines cut from pieces of any size are the lines of the whole.
 
-#include "api/lines.h"
+#include "wire/lines.h"
 
 #include <random>
 #include <string>
@@ -10,7 +10,7 @@
 
 #include "support/seed.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 constexpr size_t kLimit = 8;
@@ -61,4 +61,4 @@ TEST(LinesTest, PiecesMakeNoDifference) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::wire

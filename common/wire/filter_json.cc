@@ -1,4 +1,4 @@
-#include "api/filter_json.h"
+#include "wire/filter_json.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <limits>
 #include <set>
 
-#include "http/error.h"
+#include "wire/json_text.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 enum FilterField : size_t {
@@ -266,7 +266,7 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
     out->append(",\"missing\":[");
     for (size_t i = 0; i < response.missing.size(); ++i) {
       if (i > 0) out->push_back(',');
-      http::AppendJsonString(response.missing[i], out);
+      AppendJsonString(response.missing[i], out);
     }
     out->push_back(']');
   }
@@ -279,4 +279,4 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
   out->push_back('}');
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,12 +1,12 @@
 // What a refused document is told of its syntax.
 
-#include "api/json_syntax.h"
+#include "wire/json_syntax.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 std::string Explained(std::string_view text, bool takes_ndjson = true) {
@@ -61,4 +61,4 @@ TEST(JsonSyntaxTest, OtherFailuresStayAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,13 +1,13 @@
-#include "api/events_json.h"
+#include "wire/events_json.h"
 
 #include <array>
 #include <span>
 
-#include "http/error.h"
-#include "ops/metrics.h"
 #include "seendb/policy.h"
+#include "wire/json_text.h"
+#include "wire/refusal_names.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 enum EventField : size_t {
@@ -191,7 +191,7 @@ Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Wa
 
 void AppendId(const IdRef& id, std::string* out) {
   if (id.is_number()) return id.AppendTo(out);
-  http::AppendJsonString(id.text(), out);
+  AppendJsonString(id.text(), out);
 }
 
 void AppendEvent(const Play& event, std::string* out) {
@@ -211,8 +211,8 @@ void AppendRecorded(const Recorded& recorded, std::string* out) {
     const RefusedEvent& refusal = recorded.refusals[i];
     out->append(i == 0 ? "{\"index\":" : ",{\"index\":").append(std::to_string(refusal.index));
     out->append(",\"error\":");
-    http::AppendErrorObject(StatusCodeName(refusal.status.code()), refusal.status.message(),
-                            refusal.status.field(), out);
+    AppendErrorObject(StatusCodeName(refusal.status.code()), refusal.status.message(),
+                      refusal.status.field(), out);
     out->push_back('}');
   }
   out->push_back(']');
@@ -220,7 +220,7 @@ void AppendRecorded(const Recorded& recorded, std::string* out) {
   const char* before = kRefusedByBegin;
   for (size_t i = 0; i < recorded.refused_by.size(); ++i) {
     if (recorded.refused_by[i] == 0) continue;
-    out->append(before).append(ops::RefusedByName(i)).append("\":");
+    out->append(before).append(RefusedByName(i)).append("\":");
     out->append(std::to_string(recorded.refused_by[i]));
     before = ",\"";
   }
@@ -244,13 +244,4 @@ void AppendRecorded(const Recorded& recorded, std::string* out) {
   out->push_back('}');
 }
 
-void AnswerRecorded(const Recorded& recorded, http::Response* response) {
-  constexpr unsigned kNothingTaken = 422;
-  if (recorded.accepted == 0 && recorded.refused > 0) {
-    response->status = kNothingTaken;
-    response->error_code = "all_refused";
-  }
-  AppendRecorded(recorded, &response->body);
-}
-
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,4 +1,4 @@
-// server/api/lines.h: cuts a body that comes in pieces into lines, without copying.
+// common/wire/lines.h: cuts a body that comes in pieces into lines, without copying.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace seendb::api {
+namespace seendb::wire {
 
 /// Finds lines in bytes that grow at the back and are taken at the front. Threads: one at a time.
 class LineCutter {
@@ -32,4 +32,4 @@ class LineCutter {
   bool skipping_ = false;  // inside a line that is too long
 };
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

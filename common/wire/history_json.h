@@ -1,4 +1,4 @@
-// server/api/history_json.h: what asks about a user's history from JSON, what is in it to JSON.
+// common/wire/history_json.h: what asks about a user's history from JSON, what is in it to JSON.
 
 #pragma once
 
@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_read.h"
 #include "seendb/history.h"
+#include "wire/json_read.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 
 /// Some items of one collection: `{"items":[...],"collection"}`.
 struct ItemsCall {
@@ -45,4 +45,4 @@ void AppendKeptNone(std::string* out);
 /// Appends `{"paused":false,"since_ms":0}`.
 void AppendRecording(const Recording& recording, std::string* out);
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

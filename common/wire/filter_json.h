@@ -1,4 +1,4 @@
-// server/api/filter_json.h: a filter request from JSON, its answer to JSON. The hot path: no
+// common/wire/filter_json.h: a filter request from JSON, its answer to JSON. The hot path: no
 // allocation once the buffers have grown, ids stay views into the body, and are echoed as the
 // very tokens they came as.
 
@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "api/json_read.h"
 #include "seendb/events.h"
 #include "seendb/policy.h"
+#include "wire/json_read.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 
 /// A filter request and where its parts are held. Reuse one object across requests.
 struct FilterCall {
@@ -38,4 +38,4 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
 void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
                         const Policy& policy, std::string* out);
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

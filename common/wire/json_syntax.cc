@@ -1,4 +1,4 @@
-#include "api/json_syntax.h"
+#include "wire/json_syntax.h"
 
 #include <algorithm>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 /// Bytes that are quoted of what stands at an error.
@@ -107,4 +107,4 @@ Status ExplainSyntax(Status status, std::string_view text, bool takes_ndjson) {
   return Status::InvalidArgument(std::move(message), std::string(status.field()));
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,4 +1,4 @@
-// tests/api/unit/padded.h: a body as the listener hands it over, with bytes behind it that
+// tests/wire/unit/padded.h: a body as the listener hands it over, with bytes behind it that
 // may be read but mean nothing.
 
 #pragma once
@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/message.h"
+#include "wire/json_read.h"
 
 namespace seendb::test {
 
@@ -14,7 +14,7 @@ namespace seendb::test {
 class Padded {
  public:
   explicit Padded(std::string_view body) : bytes_(body), size_(body.size()) {
-    for (size_t i = 0; i < http::kBodyPadding; ++i) bytes_ += "\",]}9"[i % 5];
+    for (size_t i = 0; i < wire::kPadding; ++i) bytes_ += "\",]}9"[i % 5];
   }
   std::string_view view() const { return std::string_view(bytes_).substr(0, size_); }
 

@@ -1,4 +1,4 @@
-#include "api/json_read.h"
+#include "wire/json_read.h"
 
 #include <algorithm>
 #include <cassert>
@@ -11,12 +11,9 @@
 #include "base/outside_json.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
-#include "http/message.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
-
-static_assert(http::kBodyPadding >= simdjson::SIMDJSON_PADDING);
 
 /// Parsers that grew beyond this are made anew.
 constexpr size_t kKeptCapacity = 1u << 20;
@@ -64,7 +61,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
-JsonDocument::JsonDocument(UnsafeIntegers* numbers) : outer_(of_thread), numbers_(numbers) {
+JsonDocument::JsonDocument(NumberWatch* numbers) : outer_(of_thread), numbers_(numbers) {
   of_thread = this;
 }
 
@@ -73,7 +70,7 @@ JsonDocument* JsonDocument::OfThread() noexcept { return of_thread; }
 Status JsonDocument::NoteNumber(uint64_t number) {
   if (number <= kMaxSafeInteger || numbers_ == nullptr) return Status::Ok();
   ++unsafe_;
-  return numbers_->refuses ? RefuseUnsafeInteger() : Status::Ok();
+  return numbers_->Judge();
 }
 
 JsonDocument::~JsonDocument() {
@@ -244,4 +241,4 @@ Status ReadOpaque(ondemand::value value, size_t most, std::string_view* text) {
   return Status::InvalidArgument("more than " + std::to_string(kMaxOpaqueDepth) + " levels deep");
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,6 +1,6 @@
-#include "api/lines.h"
+#include "wire/lines.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 
 LineCutter::Found LineCutter::Next(std::string_view bytes, bool last, size_t* taken,
                                    std::string_view* line) {
@@ -33,4 +33,4 @@ LineCutter::Found LineCutter::Next(std::string_view bytes, bool last, size_t* ta
   }
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,15 +1,15 @@
 // Plays and impressions from JSON, and what became of them to JSON.
 
-#include "api/events_json.h"
+#include "wire/events_json.h"
 
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
-#include "api/unit/padded.h"
+#include "wire/unit/padded.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 using test::Padded;
@@ -233,4 +233,4 @@ TEST(EventsJsonTest, ReadsTheDayTheClientWasTold) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::wire

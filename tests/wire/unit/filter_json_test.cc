@@ -1,6 +1,6 @@
 // The hot path's parser against nlohmann's on the same bytes, and what it refuses and echoes.
 
-#include "api/filter_json.h"
+#include "wire/filter_json.h"
 
 #include <optional>
 #include <random>
@@ -9,10 +9,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "api/unit/padded.h"
 #include "support/seed.h"
+#include "wire/unit/padded.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 using Json = nlohmann::json;
@@ -432,4 +432,4 @@ TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
 }
 
 }  // namespace
-}  // namespace seendb::api
+}  // namespace seendb::wire

@@ -1,13 +1,13 @@
-#include "api/history_json.h"
+#include "wire/history_json.h"
 
 #include <algorithm>
 #include <array>
 
 #include <nlohmann/json.hpp>
 
-#include "http/error.h"
+#include "wire/json_text.h"
 
-namespace seendb::api {
+namespace seendb::wire {
 namespace {
 
 enum ItemsField : size_t { kLookedUpItems, kLookedUpCollection };
@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 1> kRecordingFields = {"paused"};
 
 void AppendFields(std::string_view fields, std::string* out) {
   const bool object = fields.front() == '{' && nlohmann::json::accept(fields.begin(), fields.end());
-  if (!object) return http::AppendJsonString(fields, out);
+  if (!object) return AppendJsonString(fields, out);
   const size_t begin = out->size();
   out->append(fields);
   // Between tokens only: inside a string they are escaped.
@@ -70,15 +70,15 @@ Status ParseRecording(std::string_view body, JsonDocument* document, bool* pause
 
 void AppendEntryMembers(const HistoryEntry& entry, std::string* out) {
   out->append("\"collection\":");
-  http::AppendJsonString(entry.collection, out);
+  AppendJsonString(entry.collection, out);
   out->append(",\"item\":");
-  http::AppendJsonString(entry.item, out);
+  AppendJsonString(entry.item, out);
   out->append(",\"at\":").append(std::to_string(entry.at_ms));
   out->append(",\"progress_s\":").append(std::to_string(entry.progress_s));
   out->append(",\"duration_s\":").append(std::to_string(entry.duration_s));
   if (!entry.device.empty()) {
     out->append(",\"device\":");
-    http::AppendJsonString(entry.device, out);
+    AppendJsonString(entry.device, out);
   }
   if (!entry.fields.empty()) {
     out->append(",\"fields\":");
@@ -91,7 +91,7 @@ void AppendDegraded(bool degraded, const std::vector<std::string>& missing, std:
   if (!degraded) return;
   for (size_t i = 0; i < missing.size(); ++i) {
     if (i > 0) out->push_back(',');
-    http::AppendJsonString(missing[i], out);
+    AppendJsonString(missing[i], out);
   }
   out->push_back(']');
 }
@@ -106,7 +106,7 @@ void AppendPage(const HistoryPage& page, std::string* out) {
   out->push_back(']');
   if (!page.cursor.empty()) {
     out->append(",\"cursor\":");
-    http::AppendJsonString(page.cursor, out);
+    AppendJsonString(page.cursor, out);
   }
   AppendDegraded(page.degraded, page.missing, out);
   out->push_back('}');
@@ -134,4 +134,4 @@ void AppendRecording(const Recording& recording, std::string* out) {
   out->append(",\"since_ms\":").append(std::to_string(recording.since_ms)).append("}");
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

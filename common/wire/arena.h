@@ -1,4 +1,4 @@
-// server/api/arena.h: memory for the bytes of one batch: what is copied in stays where it is
+// common/wire/arena.h: memory for the bytes of one batch: what is copied in stays where it is
 // until Clear, which keeps the blocks for the next batch.
 
 #pragma once
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace seendb::api {
+namespace seendb::wire {
 
 /// See the head of this file. Threads: one at a time.
 class Arena {
@@ -59,4 +59,4 @@ class Arena {
   size_t at_ = 0, used_ = 0;
 };
 
-}  // namespace seendb::api
+}  // namespace seendb::wire

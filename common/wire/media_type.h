@@ -1,11 +1,11 @@
-// server/api/media_type.h: which bodies the server reads.
+// common/wire/media_type.h: which bodies the server reads.
 
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-namespace seendb::api {
+namespace seendb::wire {
 
 /// What a Content-Type header says of a body.
 enum class MediaType : uint8_t { kJson, kNdjson, kBinary, kOther };
@@ -16,4 +16,4 @@ inline bool IsBinary(std::string_view header) {
   return ParseMediaType(header) == MediaType::kBinary;
 }
 
-}  // namespace seendb::api
+}  // namespace seendb::wire
