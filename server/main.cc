@@ -29,6 +29,7 @@
 #include "cluster_metrics.h"
 #include "cluster_migration.h"
 #include "descriptors.h"
+#include "doors.h"
 #include "http/listener.h"
 #include "ingest/consumer.h"
 #include "listener_metrics.h"
@@ -45,6 +46,7 @@
 #include "ops/private_process.h"
 #include "ops/problem_log.h"
 #include "ops/readable_files.h"
+#include "ops/service_manager.h"
 #include "replica/replicas.h"
 #include "router/router.h"
 #include "router_node.h"
@@ -127,7 +129,7 @@ class App {
     }
     if (node_) RouteThroughCluster();
     if (!secrets_.Load() || !api::OpenAudit(config_.audit, &context_)) return ops::kExitUsage;
-    if (!OpenDoors()) return ops::kExitFailure;
+    if (!OpenDoors(config_, &listener_)) return ops::kExitFailure;
     if (!context_.exposed.empty()) {
       Log(LogLevel::kWarn, "exposed", {{"problem", context_.exposed}});
     }
@@ -136,6 +138,7 @@ class App {
     RenewOnHangup();
     load_watch_.Start();
     Log(LogLevel::kInfo, "opening", {{"db", config_.db}, {"listen", listener_.address()}});
+    manager_.Opening([this] { return opening_ ? engine_.get() : nullptr; });
     AwaitSignal();
     std::promise<void> opened;
     opened_ = opened.get_future();
@@ -212,37 +215,10 @@ class App {
     return problems;
   }
 
-  bool OpenDoors() {
-    const auto open = [this](const std::string& at, http::Door door) {
-      const auto address = http::ParseHostPort(at);
-      return listener_.Open(address->first, address->second, door);
-    };
-    std::optional<std::string> error = open(config_.listen, http::Door::kMain);
-    if (!error && !config_.admin_listen.empty()) {
-      error = open(config_.admin_listen, http::Door::kAdmin);
-    }
-    if (!error && !config_.unix_listen.empty()) error = listener_.OpenUnix(config_.unix_listen);
-    if (error) Log(LogLevel::kError, "listen_failed", {{"error", *error}});
-    return !error;
-  }
-
   /// A node that starts makes clients wait rather than fail, until it knows whom to ask.
   void AdmitLater() {
     admit_timer_.expires_after(kHeldMost);
     admit_timer_.async_wait([this](const boost::system::error_code&) { listener_.Admit(); });
-  }
-
-  /// Says on stdout where the doors are, the main one first.
-  void TellDoors() const {
-    const char* const scheme = config_.tls ? "https" : "http";
-    std::printf("listening on %s://%s\n", scheme, listener_.address().c_str());
-    if (const std::string& admin = listener_.address(http::Door::kAdmin); !admin.empty()) {
-      std::printf("admin listening on %s://%s\n", scheme, admin.c_str());
-    }
-    if (const std::string& path = listener_.address(http::Door::kUnix); !path.empty()) {
-      std::printf("unix listening on unix:%s\n", path.c_str());
-    }
-    std::fflush(stdout);
   }
 
   void RenewOnHangup() {
@@ -324,7 +300,8 @@ class App {
          {"degraded", stats.degraded},
          {"problems", stats.problems}});
     ops::TellReadableFiles(config_.db);
-    TellDoors();
+    TellDoors(config_, listener_);
+    manager_.Ready(listener_.address());
     if (clock_) {
       SyncLater();
     } else {
@@ -402,6 +379,7 @@ class App {
 
   int Shutdown() {
     health_.Set(ops::Phase::kStopping);
+    manager_.Stopping();
     if (node_) node_->Stop();
     listener_.BeginDrain();
     const int64_t grace_ms = config_.limits.shutdown_ms;
@@ -469,6 +447,7 @@ class App {
   boost::asio::signal_set signals_, hangups_;
   boost::asio::steady_timer sync_timer_, watch_timer_, leave_timer_, admit_timer_;
   ops::Periodic sampling_, looking_;  // stopped before the engine goes
+  ops::ServiceManager manager_;       // likewise
   ops::ProblemLog problems_;          // on the control thread
   std::future<void> opened_;
   std::atomic<bool> opening_{false};  // engine_ is there, and some of its shards may be open

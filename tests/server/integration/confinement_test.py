@@ -17,8 +17,8 @@ from seendb_client import Client, server_binary, without_settings
 
 with open(os.path.join(ROOT, "cmake", "seendb.service.in"), encoding="utf-8") as file:
     UNIT = file.read().replace("@CMAKE_INSTALL_FULL_BINDIR@/seendb-server", "/bin/true")
-EXPOSURE_MOST = 2.5  # 1.5 with systemd 252; others count some rules otherwise
-WANTED = {"LimitCORE": "0", "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "ProtectSystem": "strict",
+EXPOSURE_MOST = 2.0  # 1.5 with systemd 252
+WANTED = {"Type": "notify", "LimitCORE": "0", "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "ProtectSystem": "strict",
           "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateDevices": "yes", "ProtectKernelTunables": "yes",
           "ProtectKernelModules": "yes", "ProtectKernelLogs": "yes", "MemoryDenyWriteExecute": "yes",
           "MemoryMax": "80%", "RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX",
