@@ -16,7 +16,7 @@ namespace seendb::ops {
 /// started by a unit of Type=notify. Logs what fails; waits a second at most. Threads: any.
 void TellServiceManager(std::string_view state);
 
-/// What a unit's state and `systemctl status` say of this process. Threads: one.
+/// Keeps a unit's state and `systemctl status` true of this process. Threads: one.
 class ServiceManager {
  public:
   /// Tells the status of the opening, now and when more shards are open: each second another thread
