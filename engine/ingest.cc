@@ -166,7 +166,6 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   if (status.ok() && now.in_doubt) status = CheckNoneTooOld(batch, times);
   if (!status.ok()) return status;
   std::string numbers;
-  sorted.refused.resize(context_.shards->count());
   TimesOfArrival arrival(collection.policy, now.ms, batch.origins);
   sorted.accepted = SortByShard(
       batch.plays, 0, [&](size_t i) -> TimeCheck& { return arrival.Of(i); },
@@ -228,12 +227,19 @@ Status Recorder::WriteSteps(const IngestBatch& batch, const Collection& collecti
   if (!status.ok()) return status;
   bool any_written = false;
   uint64_t events_written = 0;
+  const std::span<const ShardGroup> groups = sorted.accepted.groups();
+  const std::vector<Refusal> none;
+  size_t next = 0;  // of the groups, which are ascending too
   for (const uint32_t i : concerned) {
-    const std::span<const ShardEvent> events = sorted.accepted.Of(i);
-    const std::vector<Refusal>& refused = sorted.refused[i];
+    const bool has_events = next < groups.size() && groups[next].shard == i;
+    const std::span<const ShardEvent> events =
+        has_events ? groups[next].events : std::span<const ShardEvent>();
+    SlotPin* const pin = has_events && pins[next] ? &*pins[next] : nullptr;
+    if (has_events) ++next;
+    const auto found = sorted.refused.find(i);
+    const std::vector<Refusal>& refused = found == sorted.refused.end() ? none : found->second;
     const LogPart log{batch, refused, context_.shards->count()};
-    status = (*shards)[i]->Apply({collection, given, events, &log}, pins[i] ? &*pins[i] : nullptr,
-                                 result);
+    status = (*shards)[i]->Apply({collection, given, events, &log}, pin, result);
     if (!status.ok()) return FailureOf(std::move(status), any_written);
     any_written = true;
     events_written += events.size() + refused.size();

@@ -156,11 +156,10 @@ Status Recorder::RecordPiece(std::span<const Given> given, uint32_t first_index,
 Status Recorder::PinAll(const ShardSet& shards, const EventsByShard& by_shard,
                         const Collection& collection, const GivenEvents& given,
                         std::vector<std::optional<SlotPin>>* pins) {
-  pins->resize(by_shard.shards());
+  pins->resize(by_shard.groups().size());
   if (given.impressions && !collection.policy.served_is_seen) return {};
-  for (size_t i = 0; i < by_shard.shards(); ++i) {
-    if (by_shard.Of(i).empty()) continue;
-    Result<SlotPin> pin = shards[i]->Pin();
+  for (size_t i = 0; i < pins->size(); ++i) {
+    Result<SlotPin> pin = shards[by_shard.groups()[i].shard]->Pin();
     if (!pin.ok()) return pin.status();
     (*pins)[i].emplace(std::move(pin).value());
   }
@@ -179,19 +178,16 @@ Status Recorder::FailureOf(Status failed, bool any_written) {
 Status Recorder::WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                              const GivenEvents& given, RecordResult* result) const {
   const std::shared_ptr<const ShardSet> shards = context_.shards->All();  // before the pins
-  size_t concerned = 0;
-  for (size_t i = 0; i < by_shard.shards(); ++i) {
-    if (by_shard.Of(i).empty()) continue;
-    ++concerned;
-    if ((*shards)[i] == nullptr) return context_.shards->Missing(i);
+  const std::span<const ShardGroup> groups = by_shard.groups();
+  for (const ShardGroup& group : groups) {
+    if ((*shards)[group.shard] == nullptr) return context_.shards->Missing(group.shard);
   }
-  for (size_t i = 0; given.memory_only && i < by_shard.shards(); ++i) {
-    if (by_shard.Of(i).empty()) continue;
-    const Status known = (*shards)[i]->LoadUsersFromMemory(by_shard.Of(i));
+  for (size_t i = 0; given.memory_only && i < groups.size(); ++i) {
+    const Status known = (*shards)[groups[i].shard]->LoadUsersFromMemory(groups[i].events);
     if (!known.ok()) return known;
   }
-  for (size_t i = 0; concerned > 1 && i < by_shard.shards(); ++i) {  // one looks by itself
-    const Status writable = by_shard.Of(i).empty() ? Status() : (*shards)[i]->CheckWritable();
+  for (size_t i = 0; groups.size() > 1 && i < groups.size(); ++i) {  // one looks by itself
+    const Status writable = (*shards)[groups[i].shard]->CheckWritable();
     if (!writable.ok()) return writable;
   }
   std::vector<std::optional<SlotPin>> pins;
@@ -199,10 +195,9 @@ Status Recorder::WriteEvents(const EventsByShard& by_shard, const Collection& co
   if (!room.ok()) return room;
   SEENDB_PAUSE_POINT("record: pinned");
   bool any_written = false;
-  for (size_t i = 0; i < by_shard.shards(); ++i) {
-    if (by_shard.Of(i).empty()) continue;
-    Status written = (*shards)[i]->Apply({collection, given, by_shard.Of(i), nullptr},
-                                         pins[i] ? &*pins[i] : nullptr, result);
+  for (size_t i = 0; i < groups.size(); ++i) {
+    Status written = (*shards)[groups[i].shard]->Apply(
+        {collection, given, groups[i].events, nullptr}, pins[i] ? &*pins[i] : nullptr, result);
     if (!written.ok()) return FailureOf(std::move(written), any_written);
     any_written = true;
   }

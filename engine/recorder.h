@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -65,7 +66,7 @@ class Recorder {
                    const RecordResult& result) const;
   /// What a call answers that failed in a shard after others, maybe, were written.
   static Status FailureOf(Status failed, bool any_written);
-  /// Room in every shard that is to stage events; kBusy where one has none.
+  /// Room in every shard that is to stage events, by group; kBusy where one has none.
   static Status PinAll(const ShardSet& shards, const EventsByShard& by_shard,
                        const Collection& collection, const GivenEvents& given,
                        std::vector<std::optional<SlotPin>>* pins);
@@ -82,7 +83,7 @@ class Recorder {
   /// Events as they go to the shards.
   struct SortedEvents {
     EventsByShard accepted;
-    std::vector<std::vector<Refusal>> refused;  ///< by shard
+    std::map<uint32_t, std::vector<Refusal>> refused;  ///< by shard
     std::optional<Today> today;
     const TimeCheck* times = nullptr;
     ServedCount* served = nullptr;

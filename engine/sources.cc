@@ -1,6 +1,7 @@
 // What the shards know of logs: how far each was read, and first plays in the outbox.
 
 #include <algorithm>
+#include <map>
 
 #include "engine_impl.h"
 
@@ -71,7 +72,7 @@ Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   const std::shared_ptr<const ShardSet> shards = shards_.All();
-  std::vector<std::vector<OutboxRow>> by_shard(shards->size());
+  std::map<uint32_t, std::vector<OutboxRow>> by_shard;
   for (size_t i = 0; i < told.size(); ++i) {
     if (told[i].shard >= shards->size() || told[i].offset < 0) {
       return Status::InvalidArgument("no such row", "/" + std::to_string(i));
@@ -80,10 +81,9 @@ Status EngineImpl::DeleteOutbox(std::span<const OutboxRow> told) {
     by_shard[row.shard].push_back({row.shard, row.topic, row.partition, row.offset});
   }
   Status first;
-  for (size_t i = 0; i < shards->size(); ++i) {
-    if (by_shard[i].empty()) continue;
-    Shard* const shard = (*shards)[i].get();
-    Status deleted = shard == nullptr ? AbsentShard(i) : shard->log().DeleteOutbox(by_shard[i]);
+  for (const auto& [number, rows] : by_shard) {
+    Shard* const shard = (*shards)[number].get();
+    Status deleted = shard == nullptr ? AbsentShard(number) : shard->log().DeleteOutbox(rows);
     if (first.ok()) first = std::move(deleted);
   }
   return first;

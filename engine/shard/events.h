@@ -61,24 +61,33 @@ struct ShardEvent {
   int64_t at_ms = 0;
 };
 
-/// The events of a call, those of one shard side by side and in the order of the call.
+/// The events of one shard, in the order of the call; at least one.
+struct ShardGroup {
+  uint32_t shard = 0;
+  std::span<const ShardEvent> events;  ///< borrowed from the EventsByShard
+};
+
+/// The events of a call, those of one shard side by side. Costs by the events and the shards that
+/// they go to, however many shards there are.
 class EventsByShard {
  public:
   EventsByShard() = default;
-  /// `shard_of`: of each event. Counts, then places (Knuth 3, algorithm 5.2D).
-  EventsByShard(std::vector<ShardEvent> events, std::span<const uint32_t> shard_of,
-                uint32_t shards);
+  /// `shard_of`: of each event.
+  EventsByShard(std::vector<ShardEvent> events, std::span<const uint32_t> shard_of);
+  EventsByShard(const EventsByShard&) = delete;
+  EventsByShard& operator=(const EventsByShard&) = delete;
+  EventsByShard(EventsByShard&&) = default;
+  EventsByShard& operator=(EventsByShard&&) = default;
 
-  size_t shards() const { return ends_.size(); }
-  std::span<const ShardEvent> Of(size_t shard) const {
-    assert(shard < ends_.size());
-    const size_t begin = shard == 0 ? 0 : ends_[shard - 1];
-    return std::span(events_).subspan(begin, ends_[shard] - begin);
-  }
+  /// Ascending by shard.
+  std::span<const ShardGroup> groups() const { return groups_; }
 
  private:
+  void Sort(std::vector<ShardEvent> events, std::span<const uint32_t> shard_of);
+  void Count(std::vector<ShardEvent> events, std::span<const uint32_t> shard_of, uint32_t shards);
+
   std::vector<ShardEvent> events_;
-  std::vector<uint32_t> ends_;  // by shard
+  std::vector<ShardGroup> groups_;
 };
 
 /// Events by the shard that owns their user. `times_of(i)` is what the i-th is judged by; of one
@@ -121,7 +130,7 @@ EventsByShard SortByShard(std::span<const Given> given, uint32_t first_index,
     events.push_back({index, {user, times.BucketOf(*at), hash.Of(given[i].item)}, *at});
     shard_of.push_back(shard);
   }
-  return {std::move(events), shard_of, shards};
+  return {std::move(events), shard_of};
 }
 
 }  // namespace seendb
