@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/outside_json.h"
 #include "fuzz/input.h"
 #include "fuzz/plain_json.h"
 #include "ingest/decoder.h"
@@ -25,7 +26,7 @@ using Path = std::vector<std::string>;
 
 constexpr int64_t kRecordMs = 1'700'000'000'000;
 constexpr int64_t kLastMs = 253'402'300'799'999;  // of the year 9999
-constexpr int64_t kNested = 500;  // the decoder refuses documents nested deeper than some 1,000
+constexpr size_t kNested = 500;  // the decoder refuses documents nested deeper than some 1,000
 
 seendb::ops::KafkaTopic TopicOf(uint8_t choice) {
   seendb::ops::KafkaTopic topic;
@@ -168,8 +169,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const Play& event : events) Check(event.user.Validate().ok() && event.item.Validate().ok());
 
   const auto document = seendb::fuzz::PlainDocument(payload);
-  const auto opening = [](char c) { return c == '[' || c == '{'; };
-  if (!document || std::count_if(payload.begin(), payload.end(), opening) > kNested) return 0;
+  if (!document || seendb::JsonDepth(payload) > kNested) return 0;
   if (payload.data() == nullptr || HasOddTime(*document, topic)) return 0;
   const auto plain = PlainMessage(*document, topic);
   const bool long_fields = plain && payload.size() > seendb::kMaxFieldsBytes && HasFields(*plain);

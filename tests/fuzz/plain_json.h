@@ -17,6 +17,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/json_read.h"
+#include "base/outside_json.h"
 #include "seendb/history.h"
 #include "seendb/id.h"
 
@@ -24,34 +26,61 @@ namespace seendb::fuzz {
 
 using Json = nlohmann::json;
 
-/// A document; nothing where it is none, or an object in it repeats a field. What is inside a
-/// member called "fields" is somebody else's affair.
-inline std::optional<Json> PlainDocument(std::string_view text) {
-  // nlohmann_json would skip a mark in front, and take a zero byte for the end.
-  if (text.starts_with("\xEF\xBB\xBF") || text.find('\0') != std::string_view::npos) return {};
-  struct Open {
+/// Deepest nesting of a document that is read plainly: nlohmann_json copies by recursion. The fast
+/// readers refuse whatever is deeper (simdjson's limit is 1,024).
+inline constexpr size_t kPlainDepth = 1'000;
+
+/// Judges a document while its parser walks it, by no more than the path to where it is: whether an
+/// object repeats a member, and how deep values are nested. What is inside a member called "fields"
+/// is somebody else's affair and may repeat.
+class PlainShape : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return Open(); }
+  bool end_object() override { return Close(); }
+  bool start_array(size_t) override { return Open(); }
+  bool end_array() override { return Close(); }
+  bool key(string_t& name) override {
+    Level& object = open_.back();
+    object.last = name;
+    return object.opaque || object.names.insert(name).second;
+  }
+  bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
+
+ private:
+  struct Level {
     std::set<std::string> names;
     std::string last;
     bool opaque = false;
   };
-  std::vector<Open> open;
-  bool repeated = false;
-  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) {
-      const bool opaque = !open.empty() && (open.back().opaque || open.back().last == "fields");
-      open.push_back({{}, {}, opaque});
-    }
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key) {
-      Open& object = open.back();
-      object.last = value.get<std::string>();
-      repeated = (!object.names.insert(object.last).second && !object.opaque) || repeated;
-    }
+
+  bool Open() {
+    const bool opaque = !open_.empty() && (open_.back().opaque || open_.back().last == "fields");
+    open_.push_back({{}, {}, opaque});
+    return open_.size() <= kPlainDepth;
+  }
+  bool Close() {
+    open_.pop_back();
     return true;
-  };
-  Json document = Json::parse(text.begin(), text.end(), watch, false);
-  if (document.is_discarded() || repeated) return {};
-  return document;
+  }
+
+  std::vector<Level> open_;
+};
+
+/// A document; nothing where it is none, is nested deeper than kPlainDepth, or an object in it
+/// repeats a member.
+inline std::optional<Json> PlainDocument(std::string_view text) {
+  // nlohmann_json would skip a mark in front, and take a zero byte for the end.
+  if (text.starts_with("\xEF\xBB\xBF") || text.find('\0') != std::string_view::npos) return {};
+  PlainShape shape;
+  if (!Json::sax_parse(text.begin(), text.end(), &shape)) return {};
+  return Json::parse(text.begin(), text.end());
 }
 
 /// True for an object with none but these fields.
@@ -155,6 +184,7 @@ inline std::optional<PlainWatch> PlainWatchOf(const Json& object) {
   watch.device = device.value_or("");
   if (!IsAbsent(object, "fields")) {
     if (!object.at("fields").is_object()) return {};
+    if (JsonDepth(object.at("fields").dump()) > api::kMaxOpaqueDepth) return {};
     watch.fields = object.at("fields");
   }
   return watch;
