@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "redis/keys.h"
+#include "redis/walk_limit.h"
 
 namespace seendb::redis {
 namespace {
@@ -140,7 +141,7 @@ Status KeyReader::ReadWhole(std::span<const std::string> keys, std::span<const K
 }
 
 /// The next piece of a long key.
-Status KeyReader::Walk(const std::string& name, const KeyInfo& key, Position* position,
+Status KeyReader::Step(const std::string& name, const KeyInfo& key, Position* position,
                        const OnPiece& on_piece) {
   pipeline_.Clear();
   if (key.kind == KeyKind::kList) {
@@ -164,8 +165,29 @@ Status KeyReader::Walk(const std::string& name, const KeyInfo& key, Position* po
     if (!GoesOn(position->cursor, next)) return Status::Unavailable("Redis: a scan does not go on");
     position->cursor = next;
     elements = Reply::ElementsOf(*elements[1]);
+    position->offset += elements.size() / (RowOf(key.kind).pairs ? 2 : 1);
   }
   return Give(key, elements, begin, position->cursor == "0", on_piece);
+}
+
+/// All of a long key.
+Status KeyReader::Walk(const std::string& name, const KeyInfo& key, const OnPiece& on_piece) {
+  if (key.length > kKeyMembersMost) {
+    return Status::Unavailable("Redis: a key has more members than " +
+                               std::to_string(kKeyMembersMost) + ", it says");
+  }
+  WalkLimit limit(key.length, kPieceMembers);
+  Position position;
+  for (;;) {
+    const uint64_t before = position.offset;
+    Status status = on_ask_(kPieceMembers);
+    if (status.ok()) status = Step(name, key, &position, on_piece);
+    if (!status.ok() || position.cursor == "0") return status;
+    if (!limit.Take(position.offset - before)) {
+      return Status::Unavailable("Redis: a key of " + std::to_string(key.length) +
+                                 " members does not end");
+    }
+  }
 }
 
 Status KeyReader::Read(std::span<const std::string> keys, const OnPiece& on_piece) {
@@ -187,11 +209,7 @@ Status KeyReader::Read(std::span<const std::string> keys, const OnPiece& on_piec
       continue;
     }
     if (key.length > kWholeMembers) {
-      Position position;
-      do {
-        status = on_ask_(kPieceMembers);
-        if (status.ok()) status = Walk(keys[key.key], key, &position, on_piece);
-      } while (status.ok() && position.cursor != "0");
+      status = Walk(keys[key.key], key, on_piece);
       continue;
     }
     if (members + key.length > at_once_) status = read_group();

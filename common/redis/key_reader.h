@@ -44,7 +44,8 @@ struct KeyPiece {
 /// Keys with at most so many members are read by one command, which sees them at one moment. Those
 /// that are longer are walked by ZSCAN, SSCAN or HSCAN: a member that is there all the time is
 /// among what they give, whatever changes meanwhile, though maybe twice. (A list has no such walk:
-/// a longer one that is trimmed at its head meanwhile may be read with a gap.)
+/// a longer one that is trimmed at its head meanwhile may be read with a gap.) A key that gives far
+/// more than it said it has, or says that it has more than kKeyMembersMost, fails (walk_limit.h).
 inline constexpr uint64_t kWholeMembers = 5'000;
 /// Members asked for at once, at most about so many: it bounds our memory, and how long Redis keeps
 /// others waiting (some milliseconds).
@@ -66,8 +67,8 @@ class KeyReader {
   /// Members asked for at once, in place of kMembersAtOnce; a key that is read whole may have more.
   void SetAtOnce(uint64_t members) { at_once_ = members; }
 
-  /// Reads all keys; each has at least one piece. kUnavailable: something was not answered; pieces
-  /// may have come. kForbidden, kInvalidArgument: Redis refuses.
+  /// Reads all keys; each has at least one piece. kUnavailable: something was not answered, or a
+  /// walk does not end; pieces may have come. kForbidden, kInvalidArgument: Redis refuses.
   Status Read(std::span<const std::string> keys, const OnPiece& on_piece);
   /// Says of each key which kind it is, and how long. Failures as Read.
   Status Look(std::span<const std::string> keys, std::vector<KeyInfo>* found);
@@ -76,14 +77,15 @@ class KeyReader {
   /// How far a long key was read.
   struct Position {
     std::string cursor = "0";  // "0" again at the end
-    uint64_t offset = 0;       // of a list
+    uint64_t offset = 0;       // members that were read; where a list goes on
   };
 
   Status Ask();
   Status AskTypes(std::span<const std::string> keys, std::vector<KeyInfo>* found);
   Status ReadWhole(std::span<const std::string> keys, std::span<const KeyInfo> group,
                    const OnPiece& on_piece);
-  Status Walk(const std::string& name, const KeyInfo& key, Position* position,
+  Status Walk(const std::string& name, const KeyInfo& key, const OnPiece& on_piece);
+  Status Step(const std::string& name, const KeyInfo& key, Position* position,
               const OnPiece& on_piece);
   Status Give(const KeyInfo& key, std::span<redisReply* const> elements, uint64_t begin, bool last,
               const OnPiece& on_piece);

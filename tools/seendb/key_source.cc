@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "byte_source.h"
 #include "record_reader.h"
 #include "redis/keys.h"
+#include "redis/walk_limit.h"
 #include "report_json.h"
 
 namespace seendb::tool {
@@ -74,9 +76,23 @@ class ScanSource : public KeySource {
     redis::Node node;
     std::string cursor = "0";
     bool done = false;
+    std::optional<redis::WalkLimit> limit = {};
   };
 
+  /// How many keys the node says it has: its walk has an end by that.
+  Status AskSize(Walk* walk) {
+    auto reply = client_.RunOn(walk->node.address, {"DBSIZE"});
+    if (!reply.ok()) return reply.status();
+    if (reply->is_error()) return reply->status();
+    walk->limit.emplace(static_cast<uint64_t>(std::max(0LL, reply->integer())), kKeysOfPage);
+    return {};
+  }
+
   Status Scan(Walk* walk, KeyPage* page) {
+    if (!walk->limit) {
+      Status asked = AskSize(walk);
+      if (!asked.ok()) return asked;
+    }
     auto reply = client_.RunOn(walk->node.address, {"SCAN", walk->cursor, "MATCH", pattern_,
                                                     "COUNT", std::to_string(kKeysOfPage)});
     if (!reply.ok()) return reply.status();
@@ -91,7 +107,8 @@ class ScanSource : public KeySource {
     for (const redisReply* const key : redis::Reply::ElementsOf(*parts[1])) {
       page->keys.emplace_back(redis::Reply::TextOf(*key));
     }
-    return {};
+    if (walk->done || walk->limit->Take(page->keys.size())) return {};
+    return Status::Incompatible("Redis: SCAN does not end: it gave far more than DBSIZE says");
   }
 
   /// Takes in which primaries there are: those that are the same as before keep their place.

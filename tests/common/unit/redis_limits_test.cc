@@ -15,8 +15,10 @@
 #include <gtest/gtest.h>
 
 #include "redis/client.h"
+#include "redis/key_reader.h"
 #include "redis/keys.h"
 #include "redis/reply_limit.h"
+#include "redis/walk_limit.h"
 
 namespace seendb::redis {
 namespace {
@@ -148,6 +150,58 @@ TEST(RedisLimits, AScanThatStandsStillIsTold) {
   EXPECT_TRUE(GoesOn("7", "0"));
   EXPECT_FALSE(GoesOn("7", "7"));
   EXPECT_FALSE(GoesOn("7", ""));
+}
+
+/// Reads a key that says it has `length` members, and goes on for ever.
+Status ReadOfOneWithoutEnd(const std::string& type, const std::string& length, uint64_t* members) {
+  uint64_t cursor = 0;
+  LyingRedis redis([&](const std::string& asked) -> std::string {
+    const auto asks = [&](const char* word) { return asked.find(word) != std::string::npos; };
+    if (asks("AUTH")) return "+OK\r\n";
+    if (asks("CLUSTER")) return "-ERR no cluster\r\n";
+    if (asks("ZCARD")) return type == "zset" ? length : "-WRONGTYPE no\r\n";
+    if (asks("TYPE")) return "+" + type + "\r\n";
+    if (asks("LLEN")) return length;
+    if (asks("ZSCAN")) {
+      const std::string next = std::to_string(++cursor);
+      return "*2\r\n$" + std::to_string(next.size()) + "\r\n" + next + "\r\n*0\r\n";
+    }
+    std::string page = "*2000\r\n";
+    for (int i = 0; i < 2'000; ++i) page += "$1\r\na\r\n";
+    return page;
+  });
+  const auto client = ClientOf(redis);
+  KeyReader reader(*client);
+  const std::vector<std::string> keys = {"k"};
+  return reader.Read(keys, [&](const KeyPiece& piece) {
+    *members += piece.members.size();
+    return Status();
+  });
+}
+
+TEST(RedisLimits, AKeyThatDoesNotEndIsTold) {
+  for (const char* const type : {"list", "zset"}) {
+    uint64_t members = 0;
+    const Status status = ReadOfOneWithoutEnd(type, ":6000\r\n", &members);
+    EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+    EXPECT_NE(status.message().find("does not end"), std::string::npos) << status.ToString();
+    EXPECT_LT(members, 130'000u);
+    for (const char* const length : {":9223372036854775807\r\n", ":-1\r\n"}) {
+      members = 0;
+      const Status refused = ReadOfOneWithoutEnd(type, length, &members);
+      EXPECT_NE(refused.message().find("more members than"), std::string::npos)
+          << refused.ToString();
+      EXPECT_EQ(members, 0u);
+    }
+  }
+}
+
+TEST(RedisLimits, AnHonestWalkHasRoom) {
+  // A table that was emptied to a tenth, walked while it shrinks, whose key doubles meanwhile.
+  WalkLimit limit(100'000, 1'000);
+  for (int piece = 0; piece < 1'000; ++piece) EXPECT_TRUE(limit.Take(piece % 10 == 0 ? 4'000 : 0));
+  WalkLimit none(0, 1'000);
+  EXPECT_TRUE(none.Take(5'000));
 }
 
 TEST(RedisLimits, ByCommand) {

@@ -3,6 +3,7 @@
 import os
 import random
 import sys
+import tempfile
 import time
 import unittest
 
@@ -18,7 +19,7 @@ NIL = b"$-1\r\n"
 
 class Store(Listening):
     """A Redis of one command: answers `command` with the pieces that `lie` has, `pause_s` behind each, and
-    tells the truth where that is None."""
+    tells the truth where that is None. A function as `lie` answers every command."""
 
     def __init__(self, command, truth):
         self.command, self.truth = command, truth
@@ -46,7 +47,11 @@ class Store(Listening):
         return words
 
     def answer(self, peer, words):
-        if words[0].upper() != self.command:
+        if callable(self.lie):
+            peer.sendall(self.lie(words))
+        elif words[0].upper() == b"DBSIZE":
+            peer.sendall(b":7\r\n")
+        elif words[0].upper() != self.command:
             peer.sendall(b"-ERR no such command\r\n")
         elif self.lie is None:
             peer.sendall(self.truth(words))
@@ -85,6 +90,30 @@ def lies(count):
     yield "noise", "of a megabyte", [b"*" + random.Random(SEED).randbytes(MB)], 0
 
 
+def page(cursor, values=()):
+    """A page of a scan."""
+    return (b"*2\r\n$%d\r\n%s\r\n*%d\r\n" % (len(cursor), cursor, len(values)) +
+            b"".join(b"$%d\r\n%s\r\n" % (len(value), value) for value in values))
+
+
+def without_end(kind, length=6_000):
+    """Has one key, of a kind, whose members go on for ever; of kind None keys that do."""
+    def says(words):
+        command = words[0].upper()
+        if command == b"ZCARD" and kind != b"zset":
+            return b"-WRONGTYPE it is none\r\n" if kind else b":0\r\n"
+        if command == b"TYPE":
+            return b"+%s\r\n" % kind
+        if command in (b"ZCARD", b"LLEN", b"DBSIZE"):
+            return b":%d\r\n" % length
+        if command == b"LRANGE":
+            return b"*1000\r\n" + b"$1\r\na\r\n" * 1_000
+        if command in (b"SCAN", b"ZSCAN"):
+            return page(b"%d" % (int(words[1 if command == b"SCAN" else 2]) + 1))
+        return b"-ERR no such command\r\n"
+    return says
+
+
 class OfServer(ServerPlayer):
     reader = "answers of an old store, to the server"
     ITEMS = ["a", "b", "c"]
@@ -120,7 +149,23 @@ class OfServer(ServerPlayer):
             return None if answer["degraded"] else answer
         self.assertEqual(eventually(whole, timeout=8)["unseen"], ["b", "c"])
 
+    def imported(self, lie):
+        """The user's key is imported from one that lies."""
+        def failed():
+            return self.server.get("/admin/migration").json["collections"][0]["imports_failed"]
+        before, self.store.lie = failed(), lie
+        try:
+            self.server.post("/admin/migration/resume")
+            self.ask()
+            eventually(lambda: failed() > before, timeout=15)
+            return "%d imports failed" % (failed() - before)
+        finally:
+            self.server.post("/admin/migration/pause")
+            self.store.lie = None
+
     def rows(self):
+        yield Row("too_long", "a key without an end", lambda: self.imported(without_end(b"zset")), "^[1-9]")
+        yield Row("huge_length", "a key", lambda: self.imported(without_end(b"zset", (1 << 63) - 1)), "^[1-9]")
         for lie, name, pieces, pause_s in lies(3):
             yield Row(lie, name, lambda p=pieces, s=pause_s: self.lied_to(p, s), '"missing":."old_store"')
         seen = b"*3\r\n" + b"$1\r\n5\r\n" * 3
@@ -149,6 +194,18 @@ class OfTool(ProgramPlayer):
         finally:
             self.store.lie = None
 
+    def imported(self, lie):
+        """A key that is named, by a store that lies."""
+        self.store.lie = lie
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                return self.run_tool("redis", "import", "--db", os.path.join(folder, "db"), "--keys", "-", "--redis",
+                                     "redis://127.0.0.1:%d" % self.store.port, "--user-from", "watched:{user}",
+                                     "--score-unit", "ms", "--at", "now", "--retry", "0", "--redis-timeout", "1",
+                                     stdin=b"watched:u\n")
+        finally:
+            self.store.lie = None
+
     def honest(self):
         said = self.survey()
         self.assertRegex(said, "^exit (0|6)\n")
@@ -158,9 +215,15 @@ class OfTool(ProgramPlayer):
             # A page of a scan may have 16 MB.
             yield Row(lie, name, lambda p=pieces, s=pause_s: self.lied_to(p, s), "exit [1-9].*[Rr]edis|127",
                       most=80 * MB)
-        page = b"*2\r\n$1\r\n0\r\n*0\r\n"
-        yield Row("twice", "an answer", lambda: self.lied_to([page + page], 0), None)
-        yield Row("twice", "a cursor", lambda: self.lied_to([b"*2\r\n$1\r\n7\r\n*0\r\n"], 0),
+        yield Row("too_long", "keys without an end", lambda: self.lied_to(without_end(None), 0),
+                  "exit [1-9].*does not end")
+        for kind in (b"list", b"zset"):
+            yield Row("too_long", "a %s without an end" % kind.decode(),
+                      lambda k=kind: self.imported(without_end(k)), "exit [1-9].*does not end", most=80 * MB)
+            yield Row("huge_length", "a " + kind.decode(),
+                      lambda k=kind: self.imported(without_end(k, (1 << 63) - 1)), "exit [1-9].*more members")
+        yield Row("twice", "an answer", lambda: self.lied_to([page(b"0") * 2], 0), None)
+        yield Row("twice", "a cursor", lambda: self.lied_to([page(b"7")], 0),
                   "exit [1-9].*does not go on", within_s=30)
 
 
