@@ -81,6 +81,8 @@ std::map<uint32_t, int64_t> Consumer::BehindMs() const {
 std::vector<std::string> Consumer::Problems() const {
   std::vector<std::string> problems;
   if (engine_ != nullptr && shards_) problems = table_.HeldReasons();
+  for (std::string& one : table_.UnreadReasons(Rate::Clock::now()))
+    problems.push_back(std::move(one));
   for (auto& [topic, sentence] : table_.outcomes().NothingTaken(TopicOutcomes::Clock::now())) {
     problems.push_back(sentence);
   }

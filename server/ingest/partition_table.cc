@@ -54,7 +54,17 @@ void PartitionTable::Appear(const std::string& topic, int32_t partition) {
 
 void PartitionTable::SetHeld(const std::string& topic, int32_t partition, std::string reason) {
   const MutexLock lock(mutex_);
-  rows_[{topic, partition}].shown.held = std::move(reason);
+  Row& row = rows_[{topic, partition}];
+  row.shown.held = std::move(reason);
+  row.unread.clear();
+}
+
+void PartitionTable::SetUnread(const std::string& topic, int32_t partition, std::string why,
+                               Rate::Clock::time_point now) {
+  const MutexLock lock(mutex_);
+  Row& row = rows_[{topic, partition}];
+  row.unread = std::move(why);
+  row.unread_at = now;
 }
 
 bool PartitionTable::Raise(const std::string& topic, int32_t partition, const std::string& alarm) {
@@ -121,6 +131,17 @@ std::vector<std::string> PartitionTable::HeldReasons() const {
     reasons.insert("topic " + key.first + " is not consumed: " + row.shown.held);
   }
   return {reasons.begin(), reasons.end()};
+}
+
+std::vector<std::string> PartitionTable::UnreadReasons(Rate::Clock::time_point now) const {
+  const MutexLock lock(mutex_);
+  std::vector<std::string> reasons;
+  for (const auto& [key, row] : rows_) {
+    if (row.unread.empty() || now - row.unread_at >= kUnreadFor) continue;
+    reasons.push_back("topic " + key.first + " can't be read, partition " +
+                      std::to_string(key.second) + ": " + row.unread);
+  }
+  return reasons;
 }
 
 void PartitionTable::AddRefused(const std::string& topic, const IngestResult& result) {

@@ -54,6 +54,9 @@ class PartitionTable {
   void Appear(const std::string& topic, int32_t partition);
   /// It is read from here on, or held: not read, for a reason.
   void SetHeld(const std::string& topic, int32_t partition, std::string reason);
+  /// An answer for it was an error, and which; empty: one was none again.
+  void SetUnread(const std::string& topic, int32_t partition, std::string why,
+                 Rate::Clock::time_point now);
   /// Something is wrong with it; true when the alarm is new.
   bool Raise(const std::string& topic, int32_t partition, const std::string& alarm);
   void AddLost(const std::string& topic, int32_t partition, int64_t messages);
@@ -77,6 +80,10 @@ class PartitionTable {
                                        int64_t now_ms) const;
   /// Why partitions are not read, each reason once.
   std::vector<std::string> HeldReasons() const;
+  /// Why partitions can't be read for now, a sentence each: those whose newest answer was an error,
+  /// less than kUnreadFor ago, since librdkafka asks again by itself.
+  std::vector<std::string> UnreadReasons(Rate::Clock::time_point now) const;
+  static constexpr std::chrono::seconds kUnreadFor{30};
 
   /// Everything, with what the engine knows of offsets and dead letters.
   ops::IngestState Snapshot(const std::vector<SourceInfo>& sources) const;
@@ -85,6 +92,8 @@ class PartitionTable {
   struct Row {
     ops::IngestPartition shown;
     Rate rate;
+    std::string unread = {};
+    Rate::Clock::time_point unread_at = {};
   };
   using Key = std::pair<std::string, int32_t>;
 

@@ -193,6 +193,7 @@ void Session::Take(const rd_kafka_message_t& message) {
   Reader* const reader = message.rkt == nullptr ? nullptr : ReaderOf(message.rkt);
   if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) return TakeError(message);
   if (reader == nullptr) return;
+  NoteRead(reader, message.partition);
   const auto next = reader->next.find(message.partition);
   if (next == reader->next.end()) return;
   if (IsOfAnotherLog(reader, message)) return Hold(reader, message.partition, next->second);
@@ -232,6 +233,7 @@ void Session::TakeError(const rd_kafka_message_t& message) {
     case RD_KAFKA_RESP_ERR__PARTITION_EOF: {
       // What lies between the last message and the end is gone, or belongs to transactions.
       if (reader == nullptr) return;
+      NoteRead(reader, message.partition);
       const auto next = reader->next.find(message.partition);
       if (next == reader->next.end() || message.offset <= next->second) return;
       SkipTo(reader, message.partition, message.offset);
@@ -249,11 +251,33 @@ void Session::TakeError(const rd_kafka_message_t& message) {
       break;
   }
   table_->CountError();
+  if (reader != nullptr && !changed_ && !NoteUnread(reader, message)) return;
   ops::Log(ops::LogLevel::kWarn, "kafka_error",
            {{"error", rd_kafka_err2name(message.err)},
             {"topic", reader == nullptr ? "" : reader->topic.topic},
             {"partition", message.partition},
             {"reason", rd_kafka_message_errstr(&message)}});
+}
+
+// librdkafka asks again by itself, several times a second. False: it was logged a short time ago.
+bool Session::NoteUnread(Reader* reader, const rd_kafka_message_t& message) {
+  std::string why = rd_kafka_message_errstr(&message);
+  if (message.err == RD_KAFKA_RESP_ERR__BAD_COMPRESSION) {
+    why +=
+        "; if its batch unpacks to more than kafka.properties allow, raise"
+        " receive.message.max.bytes";
+  }
+  const Clock::time_point now = Clock::now();
+  table_->SetUnread(reader->topic.topic, message.partition, std::move(why), now);
+  Clock::time_point& complain = reader->unread[message.partition];
+  if (now < complain) return false;
+  complain = now + kComplainEvery;
+  return true;
+}
+
+void Session::NoteRead(Reader* reader, int32_t partition) {
+  if (reader->unread.erase(partition) == 0) return;
+  table_->SetUnread(reader->topic.topic, partition, "", Clock::now());
 }
 
 void Session::SkipTo(Reader* reader, int32_t partition, int64_t offset) {

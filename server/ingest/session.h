@@ -69,6 +69,8 @@ class Session {
     std::map<int32_t, int64_t> applied;
     /// Of those that are read from an applied message on, to see whether it is still the same.
     std::map<int32_t, SourceMark> checks;
+    /// Partitions whose last answer was an error: when the next one is logged.
+    std::map<int32_t, Clock::time_point> unread;
   };
 
   Status Open();
@@ -91,6 +93,8 @@ class Session {
   void Add(Reader* reader, const Message& message);
   bool IsOfAnotherLog(Reader* reader, const rd_kafka_message_t& message);
   void TakeError(const rd_kafka_message_t& message);
+  bool NoteUnread(Reader* reader, const rd_kafka_message_t& message);
+  void NoteRead(Reader* reader, int32_t partition);
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
   bool Insist(const char* what, const std::function<Status()>& work);

@@ -56,6 +56,23 @@ TEST(PartitionTableTest, UnknownIsNullAndNeverAFalseZero) {
   EXPECT_TRUE(json({source})[1].at("partitions")[0].at("lag").is_null());
 }
 
+TEST(PartitionTableTest, WhatCantBeReadIsToldWhileItIsAnError) {
+  ops::KafkaConfig config;
+  PartitionTable table(config);
+  const Rate::Clock::time_point begin{seconds(1'000)};
+  const std::vector<std::string> told = {"topic t can't be read, partition 3: why"};
+  table.SetUnread("t", 3, "why", begin);
+  EXPECT_EQ(table.UnreadReasons(begin + seconds(29)), told);
+  EXPECT_TRUE(table.UnreadReasons(begin + seconds(30)).empty()) << "librdkafka asked again since";
+  table.SetUnread("t", 3, "why", begin + seconds(30));
+  EXPECT_EQ(table.UnreadReasons(begin + seconds(31)), told);
+  table.SetUnread("t", 3, "", begin + seconds(32));
+  EXPECT_TRUE(table.UnreadReasons(begin + seconds(32)).empty());
+  table.SetUnread("t", 3, "why", begin + seconds(33));
+  table.SetHeld("t", 3, "");
+  EXPECT_TRUE(table.UnreadReasons(begin + seconds(33)).empty()) << "read anew";
+}
+
 TEST(PartitionTableTest, RefusedEventsAreSummedByTopicAndReason) {
   ops::KafkaConfig config;
   config.topics.resize(2);

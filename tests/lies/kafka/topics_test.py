@@ -49,7 +49,9 @@ class Messages(ServerPlayer):
         cls.broker = Broker()
         cls.addClassCleanup(cls.broker.stop)
         cls.broker.topic("t", 1)
-        cls.server = Server(config=dict(settings(cls.broker, {"topic": "t"}), engine={"shards": 1}, core_dumps=True))
+        cls.broker.topic("swollen", 1)
+        config = dict(settings(cls.broker, {"topic": "t"}, {"topic": "swollen"}), engine={"shards": 1}, core_dumps=True)
+        cls.server = Server(config=config)
         cls.addClassCleanup(cls.server.close)
         cls.sent = cls.letters = 0
 
@@ -64,6 +66,12 @@ class Messages(ServerPlayer):
         type(self).sent += 1
         self.read()
         return "%d dead letters more" % (partitions(self.server, "t")[0]["dead_letters"] - before)
+
+    def stopped_by(self, size):
+        """A zstd batch of which librdkafka takes nothing, in a topic of its own: nothing is passed over, and it is
+        said."""
+        send(self.broker, "swollen", b" " * size, "-z", "zstd", "-X", "message.max.bytes=300000000")
+        return eventually(lambda: " ".join(self.server.get("/readyz").json["problems"]), timeout=60)
 
     def honest(self):
         item = "honest%d" % self.sent
@@ -99,6 +107,8 @@ class Messages(ServerPlayer):
             # librdkafka unpacks a batch as a whole; the broker's limit is of what it stores.
             yield row("swollen", codec, b" " * size, "-z", codec, "-X", "message.max.bytes=300000000",
                       most=4 * SWOLLEN)
+        yield Row("swollen", "zstd beyond receive.message.max.bytes", lambda: self.stopped_by(SWOLLEN),
+                  "topic swollen can't be read, partition 0: .*receive.message.max.bytes", most=SWOLLEN, within_s=60)
 
 
 class Nodes(ClusterNodes):
@@ -201,6 +211,9 @@ class Log(ServerPlayer, Nodes):
             yield row("cut", "kind %d" % kind, (body % b'{"user":"u"')[:-3], kind)
             yield row("noise", "kind %d" % kind, noise(500_000), kind)
             yield row("twice", "kind %d" % kind, (body % b"") * 2, kind)
+        for kind in (3, 8):  # their records have no value
+            yield row("wrong_type", "kind %d with a value" % kind, noise(10_000), kind, says=None)
+        yield row("noise", "a key", b"", kind=3, key=noise(200), says=None)
         yield row("too_long", "a value", b'{"events":[' + b" " * 600_000 + b"]}")
         yield row("too_long", "a user", b"", kind=3, key=b"u" * 5_000)
         yield row("wrong_type", "a user of no text", b"", kind=3, key=b"\xff\xfe")
