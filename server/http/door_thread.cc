@@ -29,11 +29,6 @@ constexpr std::chrono::milliseconds kNoDescriptorWait{50};
 
 DoorThread::DoorThread(Shared* shared) : shared_(shared), thread_(shared, /*the_lane=*/nullptr) {}
 
-void DoorThread::SetTls(TlsContext tls) {
-  const MutexLock lock(tls_mutex_);
-  tls_ = std::move(tls);
-}
-
 void DoorThread::Accept(Entrance* entrance) {
   entrance->acceptor.async_wait(boost::asio::socket_base::wait_read,
                                 [this, entrance](const boost::system::error_code& ec) {
@@ -68,8 +63,7 @@ void DoorThread::Welcome(int descriptor, const Entrance& by) {
   if (by.door != Door::kUnix) {
     boost::system::error_code ignored;
     arrival.socket.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
-    const MutexLock lock(tls_mutex_);
-    arrival.tls = tls_;
+    arrival.tls = shared_->tls.Get();
   }
   if (arrival.tls && AllFull(*shared_)) return TurnAway(std::move(arrival));
   if (arrival.tls) return HandOver(std::move(arrival), shared_);

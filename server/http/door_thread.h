@@ -8,7 +8,7 @@
 //   accepted -> Guest: waits for first bytes -> Session here (a probe), until a request is none
 //                                            -> HandOver (any other)
 //
-// Threads: Add, SetTls before or while it runs, from any; all else on its own.
+// Threads: its own.
 
 #pragma once
 
@@ -21,7 +21,6 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "base/sync.h"
 #include "http/arrival.h"
 #include "http/io_thread.h"
 
@@ -49,8 +48,6 @@ class DoorThread {
   IoThread* thread() { return &thread_; }
   /// Connections at the door that wait for a request. Any thread.
   size_t waiting() const { return thread_.idle_count.load(std::memory_order_relaxed); }
-  /// From now on connections over TCP are under TLS of `tls`; those there are stay as they are.
-  void SetTls(TlsContext tls);
   /// Begins to accept at `entrance`, which is borrowed.
   void Accept(Entrance* entrance);
   /// Closes the connections whose first bytes are overdue.
@@ -85,8 +82,6 @@ class DoorThread {
   void ServeHere(Arrival arrival);
 
   Shared* const shared_;
-  Mutex tls_mutex_{LockRank::kLeaf};
-  TlsContext tls_ GUARDED_BY(tls_mutex_);
   std::list<std::shared_ptr<Guest>> guests_;
   IoThread thread_;  // last: its handlers reach for the others
 };

@@ -132,7 +132,7 @@ const std::string& Listener::address(Door door) const {
   return kNone;
 }
 
-void Listener::SetTls(TlsContext tls) { door_.SetTls(std::move(tls)); }
+void Listener::SetTls(TlsContext tls) { shared_.tls.Set(std::move(tls)); }
 
 std::vector<IoThread*> Listener::AllThreads() {
   std::vector<IoThread*> all = {door_.thread()};

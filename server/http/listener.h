@@ -58,7 +58,8 @@ class Listener {
   std::optional<std::string> OpenUnix(const std::string& path);
   /// What `door` is bound to, as "host:port" with IPv6 in brackets, or the path; empty: nothing.
   const std::string& address(Door door = Door::kMain) const;
-  /// From now on connections over TCP are under TLS of `tls`; those there are stay as they are.
+  /// From now on connections over TCP are under TLS of `tls`. Those there are stay as they are, but
+  /// where `tls` trusts the client's certificate no more: they end at their next request, with 401.
   void SetTls(TlsContext tls);
   /// Starts to accept and serve. `held`: at the admin door alone; connections to the others wait in
   /// the kernel, as many as the backlog.

@@ -146,6 +146,9 @@ void Session::BeginRequest() {
     return Fail({503, "busy", "too many connections"});
   }
   left_ = head_.content_length.value_or(0);
+  if (!stream_.IsTrusted(shared_->tls)) {
+    return Fail({401, "unauthorized", "the authority of the client's certificate counts no more"});
+  }
   if (AnswersFull() && !plan_.refused) {
     plan_.refused = true;
     plan_.refusal = TooManyAnswers();

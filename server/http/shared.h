@@ -11,6 +11,7 @@
 
 #include "admission/admission.h"
 #include "http/bytes.h"
+#include "http/current_tls.h"
 #include "http/limits.h"
 #include "http/peer_counts.h"
 #include "http/service.h"
@@ -74,6 +75,7 @@ struct Shared {
   MemoryBudget answers;    ///< of answers that are being made or read
   MemoryBudget unlimited;  ///< of read buffers, bounded by the number of connections
   PeerCounts peers;
+  CurrentTls tls;  ///< of connections over TCP
   ListenerCounters counters;
   std::atomic<bool> draining{false};  ///< answers close their connections
   std::vector<IoThread*> io_threads;  ///< that serve. Set before the first connection

@@ -12,6 +12,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
 
+#include "http/current_tls.h"
 #include "http/tls.h"
 
 namespace seendb::http {
@@ -23,7 +24,8 @@ class Stream {
   using Socket = Protocol::socket;
 
   /// `tls`: null for none.
-  Stream(Socket socket, TlsContext tls) : context_(std::move(tls)), socket_(std::move(socket)) {
+  Stream(Socket socket, TlsContext tls)
+      : context_(std::move(tls)), trusted_by_(context_), socket_(std::move(socket)) {
     if (context_) tls_ = std::make_unique<Secured>(socket_, *context_);
   }
   Stream(const Stream&) = delete;
@@ -36,6 +38,9 @@ class Stream {
   static std::string PeerName(const Socket& socket);
   /// The common name of the peer's certificate, which was verified; empty: it has shown none.
   std::string CertificateName() const;
+  /// Whether the peer's certificate counts by `current` too, where that is another than what the
+  /// connection was made with, or last looked at by. True where clients show none.
+  bool IsTrusted(const CurrentTls& current);
 
   /// Goes on from the peer's first bytes, `hello`, which were read and stay until the handler runs.
   /// What they cost is spent before it returns, most of it for the answer's signature.
@@ -91,6 +96,7 @@ class Stream {
   using Secured = boost::asio::ssl::stream<Socket&>;
 
   const TlsContext context_;
+  TlsContext trusted_by_;
   Socket socket_;
   std::unique_ptr<Secured> tls_;  // around socket_
 };

@@ -107,7 +107,7 @@ void PeerThread::Begin(Pool* pool, const std::shared_ptr<Exchange>& exchange, bo
 void PeerThread::Release(const std::shared_ptr<PeerConnection>& connection, bool keep) {
   Pool& pool = pools_[connection->url()];
   pool.busy.erase(connection.get());
-  if (keep) pool.idle.push_back(connection);
+  if (keep && connection->tls() == tls_) pool.idle.push_back(connection);
   while (!pool.waiting.empty() && pool.busy.size() < options_.connections_most) {
     const std::shared_ptr<Exchange> next = std::move(pool.waiting.front());
     pool.waiting.pop_front();

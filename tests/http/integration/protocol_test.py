@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import time
 import unittest
 
@@ -266,6 +267,27 @@ class ProtocolTest(unittest.TestCase):
     def test_every_answer_is_dated(self):
         answer = self.server.get("/healthz")
         self.assertRegex(answer.headers["date"], r"^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$")
+
+
+class RefusedBodyTest(unittest.TestCase):
+    def test_who_sends_all_before_it_reads_sees_the_refusal(self):
+        """The rest of a body that nobody wants is read for two seconds: to close with bytes unread would take the
+        answer away from the client."""
+        size = 6 << 20
+        chunked = b"%x\r\n" % size + b" " * size + b"\r\n0\r\n\r\n"
+        with tempfile.NamedTemporaryFile("w") as tokens:
+            json.dump([{"name": "a", "role": "admin", "sha256": "0" * 64}], tokens)
+            tokens.flush()
+            with Server(config={"tokens_file": tokens.name}) as server:
+                for head, body in ((b"Content-Length: %d" % size, b" " * size),
+                                   (b"Transfer-Encoding: chunked", chunked)):
+                    with server.socket() as peer:
+                        peer.sendall(post(b"/plays", body, b"Content-Type: application/json", head))
+                        received = b""
+                        while piece := peer.recv(65_536):
+                            received += piece
+                    (status, headers, _), = answers(received)
+                    self.assertEqual((status, headers[b"connection"]), (401, b"close"))
 
 
 class ConnectionLimitTest(unittest.TestCase):

@@ -190,6 +190,35 @@ class TlsTest(unittest.TestCase):
             for _ in range(3):
                 self.assertEqual(server.client().request("GET", "/healthz").status, 200)
 
+    def test_a_client_whose_authority_is_replaced_goes(self):
+        trusted = os.path.join(self.folder, "trusted.pem")
+
+        def trust(server, *authorities):
+            before = server.log_text().count("certificate_loaded")
+            with open(trusted + ".new", "w", encoding="utf-8") as file:
+                for authority in authorities:
+                    with open(authority.path, encoding="utf-8") as own:
+                        file.write(own.read())
+            os.rename(trusted + ".new", trusted)
+            server.process.send_signal(signal.SIGHUP)
+            eventually(lambda: server.log_text().count("certificate_loaded") > before)
+
+        shutil.copy(self.authority.path, trusted)
+        friend, other = self.authority.make("friend", None), self.stranger.make("other", None)
+        with self.start(tls=self.trust(friend), client_ca=trusted) as server:
+            kept = Client(server.host, server.port, tls=self.trust(friend))
+            self.assertEqual(kept.request("GET", "/collections").status, 200)
+            trust(server, self.stranger, self.authority)  # counts still: nothing is cut off
+            self.assertEqual(kept.request("GET", "/collections").status, 200)
+            trust(server, self.stranger)
+            answer = kept.request("GET", "/collections")
+            self.assertEqual((answer.status, answer.error["code"]), (401, "unauthorized"), answer)
+            self.assertEqual(answer.headers["connection"], "close")
+            with self.assertRaises((ssl.SSLError, ConnectionError, OSError)):
+                Client(server.host, server.port, tls=self.trust(friend)).request("GET", "/collections")
+            client = Client(server.host, server.port, tls=self.trust(other))
+            self.assertEqual(client.request("GET", "/collections").status, 200)
+
     def test_certificates_are_read_anew(self):
         certificate = os.path.join(self.folder, "changing.pem")
         key = os.path.join(self.folder, "changing.key")
