@@ -11,6 +11,9 @@
 namespace seendb::tool {
 namespace {
 
+/// An answer of kAnswerBytesMost has at most so many: a bucket is eight values in some 130 bytes.
+constexpr size_t kValuesMost = kAnswerBytesMost / 16;
+
 /// The buckets of one collection only, where one is asked for.
 Json OfCollection(const Json& report, const std::string& collection) {
   Json list = Json::array();
@@ -40,8 +43,9 @@ Status RunBuckets(const Session& session) {
   auto database = Database::Open(session, Access::kRead);
   if (!database.ok()) return database.status();
   HttpClient* server = (*database)->server();
-  auto report = server != nullptr ? server->Call({.target = "/admin/buckets"})
-                                  : Result<Json>(ToJson((*database)->engine()->Buckets()));
+  auto report = server != nullptr
+                    ? server->Call({.target = "/admin/buckets", .answer_values_most = kValuesMost})
+                    : Result<Json>(ToJson((*database)->engine()->Buckets()));
   if (!report.ok()) return (*database)->Close(report.status());
   const Json chosen = OfCollection(*report, session.collection);
   return (*database)->Close(session.json ? PrintJson(chosen) : Print(BucketsText(chosen)));

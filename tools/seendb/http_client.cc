@@ -83,11 +83,11 @@ Result<Json> HttpClient::Call(const HttpRequest& request) {
   if (!response.ok()) return response.status();
   if (response->status < 200 || response->status > 299) return StatusOfAnswer(*response);
   if (response->body.empty()) return Json::object();
-  Json json = ParseAnswer(response->body);
+  Json json = ParseAnswer(response->body, request.answer_values_most);
   if (json.is_discarded()) {
     return Status::Unavailable("the server's answer is not JSON, or more than " +
                                std::to_string(kAnswerDepthMost) + " levels deep, or of more than " +
-                               std::to_string(kAnswerValuesMost) + " values");
+                               std::to_string(request.answer_values_most) + " values");
   }
   return json;
 }

@@ -29,8 +29,8 @@ inline constexpr uint64_t kAnswerBytesMost = 64u << 20;
 inline constexpr size_t kAnswerDepthMost = 64, kAnswerValuesMost = 1'000'000;
 
 /// The JSON of an answer; a discarded value where it is none, or too much.
-inline Json ParseAnswer(std::string_view body) {
-  return ParseOutside<Json>(body, kAnswerDepthMost, kAnswerValuesMost);
+inline Json ParseAnswer(std::string_view body, size_t values_most = kAnswerValuesMost) {
+  return ParseOutside<Json>(body, kAnswerDepthMost, values_most);
 }
 
 /// One request. `body` is borrowed for the call.
@@ -40,6 +40,7 @@ struct HttpRequest {
   std::string_view body = {};
   std::string_view content_type = "application/json";
   uint64_t answer_bytes_most = kAnswerBytesMost;
+  size_t answer_values_most = kAnswerValuesMost;
 };
 
 /// One answer.

@@ -95,6 +95,12 @@ class Answers(ProgramPlayer):
             answer(b'{"entries":[' + b"{}," * (ANSWER_MOST // 3 - 99) + b"{}]}")])
         yield self.row("dense", "members", "exit 7", most=3 * ANSWER_MOST, *[
             answer(b"{" + b'"":0,' * (ANSWER_MOST // 5 - 99) + b'"":0}')])
+        bucket = (b'{"collection":"%s","bucket":"2025-11","state":"open","begin_ms":1761955200000,'
+                  b'"end_ms":1764547200000,"bytes":8192,"in_window":true}' % (b"c" * 20))
+        yield self.row("dense", "1,000 collections of 128 buckets", "^exit 0", command=("buckets",), most=500 * MB, *[
+            answer(b'{"buckets":[' + b",".join([bucket] * 128_000) + b"]}")])
+        yield self.row("dense", "buckets of nothing", "exit 7", command=("buckets",), most=8 * ANSWER_MOST, *[
+            answer(b'{"buckets":[' + b"[]," * (ANSWER_MOST // 3 - 99) + b"[]]}")])
         yield self.row("dense", "chunks", None, most=2 * ANSWER_MOST, *[
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n" * MB, b"0\r\n\r\n"])
         pick = random.Random(SEED)
