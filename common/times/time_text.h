@@ -21,10 +21,19 @@ enum class TimeUnit {
   kNanos,    ///< nanoseconds
 };
 
+/// In which order the numbers of a date stand that does not begin with a year of four digits.
+enum class DateOrder {
+  kUnsaid,        ///< such dates are no times: 01/02/2024 may be in January or in February
+  kDayMonthYear,  ///< 31/12/2024, 31.12.24
+  kMonthDayYear,  ///< 12/31/2024, 12/31/24
+  kYearMonthDay,  ///< 24-12-31
+};
+
 /// How times are written where nothing else is said.
 struct TimeForm {
   TimeUnit unit = TimeUnit::kAuto;
   TimeZone zone = {};  ///< of dates that name none
+  DateOrder order = DateOrder::kUnsaid;
 };
 
 /// A time that was read.
@@ -35,7 +44,8 @@ struct TimeRead {
 
 /// Milliseconds since 1970 UTC from a decimal number, or from a date as ISO 8601 and databases
 /// write it: `2026-11-21T09:31:19.123+08:00` (or `,123`), `20261121T093119Z`, with a space or "t"
-/// for the T, a date alone, zones `Z`, `UTC`, `GMT`, `+08`, `+0800`, `+08:00`, behind a blank too.
+/// for the T, a date alone, zones `Z`, `UTC`, `GMT`, `+08`, `+0800`, `+08:00`, behind a blank too;
+/// `2026/11/21 9:31`, and with an order `11/21/26, 9:31 AM` and `21.11.2026`.
 /// Nothing for anything else, negative numbers and times beyond the year 9999 included.
 std::optional<TimeRead> ReadTime(std::string_view text, const TimeForm& form);
 /// The same where it does not matter what was said.

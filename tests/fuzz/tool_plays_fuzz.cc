@@ -143,6 +143,7 @@ PlayColumns ColumnsOf(uint8_t choice) {
   if ((choice & 4) != 0) columns.user = columns.header ? "u" : "3";
   if ((choice & 8) != 0) columns.time = columns.header ? "t" : "2";
   columns.time_form.unit = static_cast<seendb::times::TimeUnit>((choice >> 4) % 3);
+  columns.time_form.order = static_cast<seendb::times::DateOrder>(choice >> 6);
   return columns;
 }
 

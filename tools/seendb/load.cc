@@ -47,7 +47,7 @@ std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
 /// What was loaded: by this run, and, where it went on with an earlier one, in all.
 Status PrintSummary(const Session& session, const PlayReader& reader, const Loader& loader,
                     const ResumeState& before, double elapsed_s, const LogFlags& log) {
-  const std::string& zone = log.columns.time_form.zone.name();
+  const std::string& zone = reader.zone().name();
   const ResumeState& now = loader.state();
   const uint64_t plays = now.accepted + now.refused - before.accepted - before.refused;
   const double per_s = elapsed_s > 0 ? static_cast<double>(plays) / elapsed_s : 0;
@@ -119,6 +119,20 @@ Status Stopped(const Status& why, const LoadFlags& flags, const ResumeState& now
   return {why.ok() ? StatusCode::kUnavailable : why.code(), text};
 }
 
+/// Holds the rows against --max-refused: with a state those of this run and of runs before it that
+/// were stopped. A bad row that a finished run has reported fails no later one.
+Status Judge(ResumeState state, const std::string& resume_path, double allowed_percent,
+             Session* session) {
+  const uint64_t wrong = state.refused + state.bad - state.judged_wrong;
+  const uint64_t rows = state.accepted - state.judged_accepted + wrong;
+  const Status judged = JudgeRows(wrong, rows, allowed_percent, session);
+  if (resume_path.empty()) return judged;
+  state.judged_accepted = state.accepted;
+  state.judged_wrong = state.refused + state.bad;
+  const Status written = WriteResumeState(resume_path, state);
+  return judged.ok() ? written : judged;
+}
+
 Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat format,
                 double allowed_percent) {
   auto source = ByteSource::Open(flags.log.file);
@@ -135,8 +149,9 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
   state.collection = CollectionOf(session);
   if (!flags.options.resume_path.empty()) {
     state.columns = (*reader)->ColumnsText() + ", times in " + flags.log.time_unit;
-    const std::string& name = flags.log.columns.time_form.zone.name();
+    const std::string& name = (*reader)->zone().name();
     if (name != "UTC") state.columns += ", of " + name;
+    if (!flags.log.date_order.empty()) state.columns += ", dates " + flags.log.date_order;
     auto saved = ReadResumeState(flags.options.resume_path);
     if (!saved.ok()) return saved.status();
     Status same = CheckResumable(*saved, state);
@@ -148,12 +163,21 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
     state.outside_window = saved->outside_window;
     state.position = saved->position;
     state.hash = saved->hash;
+    state.judged_accepted = saved->judged_accepted;
+    state.judged_wrong = saved->judged_wrong;
+    // Before the first row, not behind it: the state must be one that can be written.
+    if (Status written = WriteResumeState(flags.options.resume_path, *saved); !written.ok()) {
+      return written;
+    }
   }
   std::unique_ptr<RejectFile> rejects;
   if (!flags.rejects.empty()) {
     std::error_code absent;
     if (std::filesystem::equivalent(flags.rejects, flags.log.file, absent)) {
       return Status::InvalidArgument("--rejects: that is the log itself");
+    }
+    if (std::filesystem::equivalent(flags.rejects, flags.options.resume_path, absent)) {
+      return Status::InvalidArgument("--rejects: that is the file of --resume");
     }
     const bool go_on = state.rows != 0 || flags.options.skip_rows != 0;
     auto opened = RejectFile::Open(flags.rejects, go_on);
@@ -181,8 +205,7 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
                            status.code() == StatusCode::kUnavailable || loader.disk_failed();
   if (interrupted || sink_failed) return Stopped(status, flags, now, &session);
   if (!status.ok() || !printed.ok()) return status.ok() ? printed : status;
-  const uint64_t wrong = now.refused + now.bad;
-  return JudgeRows(wrong, now.accepted + wrong, allowed_percent, &session);
+  return Judge(now, flags.options.resume_path, allowed_percent, &session);
 }
 
 Status RunLoad(Session& session, LoadFlags flags) {
@@ -218,7 +241,8 @@ void AddLoad(Command app, Session& session) {
   command
       .Add("--resume", flags->options.resume_path,
            "Keep the progress in this file and go on from there the next time")
-      .TypeName("STATEFILE");
+      .TypeName("STATEFILE")
+      .NotEmpty();
   command.Add("--skip", flags->options.skip_rows, "Pass over so many rows, the header not counted")
       .TypeName("N");
   command

@@ -39,6 +39,12 @@ void AddColumnFlags(Command command, LogFlags* flags) {
       .OneOf({"auto", "s", "ms", "us", "ns"})
       .Group(group);
   command
+      .Add("--date-order", flags->date_order,
+           "Of dates like 01/02/2024 or 1.2.24, 9:31 PM: dmy (a day of February), mdy (of January) "
+           "or ymd; without it they are no times")
+      .OneOf({"dmy", "mdy", "ymd"})
+      .Group(group);
+  command
       .Add("--time-zone", flags->time_zone,
            "Of dates that name none: Europe/Berlin, UTC, +05:30 ...; load takes the collection's "
            "utc_offset where it is not said")
@@ -90,7 +96,6 @@ Result<LogFormat> LogFlags::Interpret() {
     if (!recipe.ok()) return recipe.status();
     FillFrom(**recipe, &columns);
     usual = (*recipe)->format;
-    if (time_zone.empty()) time_zone = (*recipe)->time_zone;
   }
   if (!columns.one_user.empty() && !columns.user.empty()) {
     return Status::InvalidArgument("--user and --user-column exclude each other");
@@ -109,7 +114,12 @@ Result<LogFormat> LogFlags::Interpret() {
       return Status::InvalidArgument("--time-zone: " + std::string(zone.status().message()));
     }
     columns.time_form.zone = *zone;
+    columns.zone_said = true;
   }
+  using times::DateOrder;
+  if (date_order == "dmy") columns.time_form.order = DateOrder::kDayMonthYear;
+  if (date_order == "mdy") columns.time_form.order = DateOrder::kMonthDayYear;
+  if (date_order == "ymd") columns.time_form.order = DateOrder::kYearMonthDay;
   const auto span_ms = times::ParseSpanMs(shift);
   if (!span_ms) return Status::InvalidArgument("--shift: write 90d, -12h, 30m, 10s or 500ms");
   shift_ms = *span_ms;
@@ -133,7 +143,8 @@ void AddLogFlags(Command command, LogFlags* flags) {
            "csv, tsv, ndjson or a JSON array, plain or compressed by gzip or zstd; - for standard "
            "input")
       .Required()
-      .TypeName("FILE");
+      .TypeName("FILE")
+      .NotEmpty();
   command.Add("--format", flags->format, "Where the name does not tell: csv, tsv, ndjson")
       .TypeName("FORMAT");
   command

@@ -16,8 +16,9 @@ struct LogFlags {
   std::string format;     ///< empty: by the file's name
   std::string delimiter;  ///< empty: the format's
   std::string time_unit = "auto";
-  std::string time_zone;  ///< empty: the collection's
-  std::string span_unit;  ///< empty: s, or the recipe's
+  std::string date_order;  ///< empty: unsaid
+  std::string time_zone;   ///< empty: the collection's
+  std::string span_unit;   ///< empty: s, or the recipe's
   std::string shift = "0";
   bool no_header = false;
   PlayColumns columns;   ///< of which time_form.zone is local_zone.h's, where time_zone is empty

@@ -3,16 +3,25 @@
 namespace seendb::tool {
 namespace {
 
-// ViewingActivity.csv of "Download your personal information". Times are UTC, spans HH:MM:SS.
+// ViewingActivity.csv of "Download your personal information": times are UTC, spans HH:MM:SS. And
+// NetflixViewingHistory.csv of a profile's own page: a title and a day, as people write it in the
+// account's language.
 LogRecipe Netflix() {
-  LogRecipe recipe{"netflix", "ViewingActivity.csv: profiles as users, titles as items",
+  LogRecipe recipe{"netflix",
+                   "ViewingActivity.csv (profiles are users), or Title and Date of one profile, "
+                   "with --user and --date-order; titles are items",
                    LogFormat::kCsv};
-  recipe.columns.user = "Profile Name";
-  recipe.columns.item = "Title";
-  recipe.columns.time = "Start Time";
-  recipe.columns.watch[kProgress] = "Bookmark";
-  recipe.columns.watch[kDevice] = "Device Type";
-  recipe.time_zone = "UTC";
+  ColumnNames activity;
+  activity.user = "Profile Name";
+  activity.item = "Title";
+  activity.time = "Start Time";
+  activity.watch[kProgress] = "Bookmark";
+  activity.watch[kDevice] = "Device Type";
+  activity.utc = true;
+  ColumnNames history;
+  history.item = "Title";
+  history.time = "Date";
+  recipe.forms = {activity, history};
   return recipe;
 }
 
@@ -20,21 +29,39 @@ LogRecipe Netflix() {
 LogRecipe Youtube() {
   LogRecipe recipe{"youtube", "watch-history.json of Takeout: ids of videos, with --user",
                    LogFormat::kNdjson};
-  recipe.columns.item = "titleUrl";
-  recipe.columns.item_after = "v=";
-  recipe.columns.time = "time";
+  ColumnNames history;
+  history.item = "titleUrl";
+  history.item_after = "v=";
+  history.time = "time";
+  recipe.forms = {history};
   return recipe;
 }
 
-// Streaming_History_Audio_*.json of the extended history, arrays. Only older ones name the user.
+// Arrays: Streaming_History_Audio_*.json of the extended history, of which only older ones name the
+// user, and StreamingHistory_music_*.json (StreamingHistory*.json) and StreamingHistory_podcast_*
+// of the account's data, which have names and no addresses. Times are UTC.
 LogRecipe Spotify() {
-  LogRecipe recipe{"spotify", "Streaming_History_*.json: addresses of tracks and episodes",
+  LogRecipe recipe{"spotify",
+                   "Streaming_History_*.json, whose items are addresses of tracks and episodes, or "
+                   "StreamingHistory*.json, whose items are \"Artist - Track\"",
                    LogFormat::kNdjson};
-  recipe.columns.user = "username";
-  recipe.columns.item_names = {"spotify_track_uri", "spotify_episode_uri", "audiobook_chapter_uri"};
-  recipe.columns.time = "ts";
-  recipe.columns.watch[kProgress] = "ms_played";
-  recipe.columns.span_unit = SpanUnit::kMillis;
+  ColumnNames extended;
+  extended.user = "username";
+  extended.item_names = {"spotify_track_uri", "spotify_episode_uri", "audiobook_chapter_uri"};
+  extended.time = "ts";
+  extended.watch[kProgress] = "ms_played";
+  extended.utc = true;
+  ColumnNames music;
+  music.item = "trackName";
+  music.item_of = "artistName";
+  music.time = "endTime";
+  music.watch[kProgress] = "msPlayed";
+  music.utc = true;
+  ColumnNames podcast = music;
+  podcast.item = "episodeName";
+  podcast.item_of = "podcastName";
+  recipe.forms = {extended, music, podcast};
+  recipe.span_unit = SpanUnit::kMillis;
   return recipe;
 }
 
@@ -60,20 +87,30 @@ Result<const LogRecipe*> FindLogRecipe(std::string_view name) {
 }
 
 void FillFrom(const LogRecipe& recipe, PlayColumns* columns) {
-  const auto fill = [](const std::string& from, std::string* to) {
-    if (to->empty()) *to = from;
+  const ColumnNames given = *columns;
+  const auto filled = [&](ColumnNames names) {
+    const auto take = [](const std::string& from, std::string* to) {
+      if (!from.empty()) *to = from;
+    };
+    take(given.user, &names.user);
+    if (!columns->one_user.empty()) names.user = given.user;
+    if (!given.item.empty()) {
+      names.item = given.item;
+      names.item_names.clear();
+      names.item_after.clear();
+      names.item_of.clear();
+    }
+    take(given.time, &names.time);
+    if (columns->now) names.time = given.time;
+    for (size_t i = 0; i < names.watch.size(); ++i) take(given.watch[i], &names.watch[i]);
+    return names;
   };
-  if (columns->one_user.empty()) fill(recipe.columns.user, &columns->user);
-  if (columns->item.empty()) {
-    columns->item = recipe.columns.item;
-    columns->item_after = recipe.columns.item_after;
-    columns->item_names = recipe.columns.item_names;
+  static_cast<ColumnNames&>(*columns) = filled(recipe.forms[0]);
+  columns->others.clear();
+  for (size_t i = 1; i < recipe.forms.size(); ++i) {
+    columns->others.push_back(filled(recipe.forms[i]));
   }
-  if (!columns->now) fill(recipe.columns.time, &columns->time);
-  for (size_t i = 0; i < columns->watch.size(); ++i) {
-    fill(recipe.columns.watch[i], &columns->watch[i]);
-  }
-  columns->span_unit = recipe.columns.span_unit;
+  columns->span_unit = recipe.span_unit;
 }
 
 }  // namespace seendb::tool

@@ -15,8 +15,9 @@ namespace seendb::tool {
 struct LogRecipe {
   std::string name, about;
   LogFormat format = LogFormat::kCsv;
-  PlayColumns columns = {};
-  std::string time_zone = {};  ///< of dates that name none
+  /// The forms that it comes in: the first of which a log has item and time.
+  std::vector<ColumnNames> forms = {};
+  SpanUnit span_unit = SpanUnit::kSeconds;
 };
 
 /// All of them.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -67,10 +68,67 @@ std::string TimeText(const nlohmann::json& field) {
 
 }  // namespace
 
-bool NdjsonReader::ReadWatch(const nlohmann::json& object, std::string_view text, PlayRow* row,
-                             std::string* error) {
+NdjsonReader::NdjsonReader(RecordReader::ReadFn read, const PlayColumns& columns)
+    : PlayReader(std::move(read), RecordFormat{'\n', false}, columns) {
+  const auto add = [this](const ColumnNames& names) {
+    auto form = std::make_unique<Form>();
+    form->names = names;
+    form->items.assign(form->names.item_names.begin(), form->names.item_names.end());
+    if (form->items.empty()) form->items.assign(kItemNames.begin(), kItemNames.end());
+    forms_.push_back(std::move(form));
+  };
+  add(columns_);
+  for (const ColumnNames& names : columns_.others) add(names);
+}
+
+std::string NdjsonReader::ColumnsText() const {
+  const auto name = [](const std::string& given, const std::vector<std::string>& tried) {
+    if (!given.empty()) return "field " + given;
+    std::string all = tried.empty() ? std::string("the usual names") : "field " + tried[0];
+    for (size_t i = 1; i < tried.size(); ++i) all += " or " + tried[i];
+    return all;
+  };
+  std::string text = columns_.one_user.empty() ? "user from " + name(columns_.user, {})
+                                               : "user " + columns_.one_user;
+  for (const auto& form : forms_) {
+    const ColumnNames& names = form->names;
+    text += form == forms_.front() ? ", item from " : "; or item from ";
+    if (!names.item_of.empty()) text += "field " + names.item_of + " and ";
+    text += name(names.item, names.item_names);
+    if (!names.item_after.empty()) text += " behind \"" + names.item_after + "\"";
+    if (!columns_.now) text += ", time from " + name(names.time, {});
+  }
+  return columns_.now ? text + ", all played now" : text;
+}
+
+/// The names of which the line has item and time; else the first.
+const NdjsonReader::Form& NdjsonReader::FormOf(const nlohmann::json& object) const {
+  for (const auto& form : forms_) {
+    const bool has_item = FindField(object, form->names.item, form->items) != nullptr;
+    if (has_item && (columns_.now || FindField(object, form->names.time, kTimeNames) != nullptr)) {
+      return *form;
+    }
+  }
+  return *forms_.front();
+}
+
+bool NdjsonReader::ReadItem(const nlohmann::json& object, const Form& form, std::string* error) {
+  if (!ReadId(FindField(object, form.names.item, form.items), "item", &item_, error)) return false;
+  const std::string& of = form.names.item_of;
+  if (of.empty()) return true;
+  const nlohmann::json* const before = FindField(object, of, {});
+  if (before == nullptr || !before->is_string()) {
+    *error = "no " + of + " field, which its item begins with; or name one by --item-column";
+    return false;
+  }
+  item_ = before->get<std::string>() + " - " + item_;
+  return true;
+}
+
+bool NdjsonReader::ReadWatch(const nlohmann::json& object, const ColumnNames& names,
+                             std::string_view text, PlayRow* row, std::string* error) {
   for (size_t i = 0; i < kWatchNames.size(); ++i) {
-    const std::string_view name = columns_.watch[i].empty() ? kWatchNames[i] : columns_.watch[i];
+    const std::string_view name = names.watch[i].empty() ? kWatchNames[i] : names.watch[i];
     const nlohmann::json* const member = FindField(object, name, {});
     if (member == nullptr || member->is_null()) continue;
     const auto field = static_cast<WatchField>(i);
@@ -100,17 +158,18 @@ bool NdjsonReader::Parse(std::span<char> record, PlayRow* row, std::string* erro
     return false;
   }
   user_ = columns_.one_user;
+  const Form& form = FormOf(object);
   if ((user_.empty() &&
-       !ReadId(FindField(object, columns_.user, kUserNames), "user", &user_, error)) ||
-      !ReadId(FindField(object, columns_.item, item_names_), "item", &item_, error)) {
+       !ReadId(FindField(object, form.names.user, kUserNames), "user", &user_, error)) ||
+      !ReadItem(object, form, error)) {
     return false;
   }
   row->user = user_;
   row->item = item_;
-  if (!ReadWatch(object, {record.data(), record.size()}, row, error)) return false;
+  if (!ReadWatch(object, form.names, {record.data(), record.size()}, row, error)) return false;
   row->at_ms = std::nullopt;
   if (columns_.now) return true;
-  const nlohmann::json* time = FindField(object, columns_.time, kTimeNames);
+  const nlohmann::json* time = FindField(object, form.names.time, kTimeNames);
   if (time == nullptr) {
     *error = "no time field; name it by --time-column or say --now";
     return false;

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,32 +19,26 @@ namespace seendb::tool {
 /// searched for the usual ones.
 class NdjsonReader : public PlayReader {
  public:
-  NdjsonReader(RecordReader::ReadFn read, const PlayColumns& columns)
-      : PlayReader(std::move(read), RecordFormat{'\n', false}, columns) {
-    item_names_.assign(columns_.item_names.begin(), columns_.item_names.end());
-    if (item_names_.empty()) item_names_.assign(kItemNames.begin(), kItemNames.end());
-  }
+  NdjsonReader(RecordReader::ReadFn read, const PlayColumns& columns);
 
-  std::string ColumnsText() const override {
-    const auto name = [](const std::string& given, const char* what) {
-      return given.empty() ? std::string("the usual names") : std::string(what) + " " + given;
-    };
-    std::string text = (columns_.one_user.empty() ? "user from " + name(columns_.user, "field")
-                                                  : "user " + columns_.one_user) +
-                       ", item from " + name(columns_.item, "field");
-    if (!columns_.item_after.empty()) text += " behind \"" + columns_.item_after + "\"";
-    return text +
-           (columns_.now ? ", all played now" : ", time from " + name(columns_.time, "field"));
-  }
+  std::string ColumnsText() const override;
 
  protected:
   bool Parse(std::span<char> record, PlayRow* row, std::string* error) override;
 
  private:
-  bool ReadWatch(const nlohmann::json& object, std::string_view text, PlayRow* row,
-                 std::string* error);
+  /// Names of columns, and of the item those that are tried.
+  struct Form {
+    ColumnNames names;
+    std::vector<std::string_view> items;  // views `names`, or the usual ones
+  };
 
-  std::vector<std::string_view> item_names_;  // of columns_, or the usual ones
+  const Form& FormOf(const nlohmann::json& object) const;
+  bool ReadItem(const nlohmann::json& object, const Form& form, std::string* error);
+  bool ReadWatch(const nlohmann::json& object, const ColumnNames& names, std::string_view text,
+                 PlayRow* row, std::string* error);
+
+  std::vector<std::unique_ptr<const Form>> forms_;  // of columns_ and its others
   std::string user_;
   std::string item_;
   std::string device_;

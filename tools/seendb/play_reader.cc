@@ -38,6 +38,27 @@ bool SameName(std::string_view name, std::string_view usual) {
 constexpr std::array<std::string_view, kWatchNames.size()> kWatchFlags = {"progress", "duration",
                                                                           "device", "fields"};
 
+/// What is said of a text that is no time: with the order of a date's numbers that would read it,
+/// which nobody but the user knows.
+std::string NoTime(std::string_view text, times::TimeForm form) {
+  constexpr std::array<std::pair<times::DateOrder, const char*>, 3> kOrders = {
+      {{times::DateOrder::kDayMonthYear, "dmy"},
+       {times::DateOrder::kMonthDayYear, "mdy"},
+       {times::DateOrder::kYearMonthDay, "ymd"}}};
+  std::string said, others;
+  for (const auto& [order, name] : kOrders) {
+    if (form.order == order) said = std::string(" in the order ") + name;
+  }
+  for (const auto& [order, name] : kOrders) {
+    form.order = order;
+    if (!times::ReadTime(text, form)) continue;
+    others += (others.empty() ? "; --date-order " : " or ") + std::string(name);
+  }
+  if (!others.empty()) others += others.find(" or ") == others.npos ? " reads it" : " read it";
+  return "not a time" + said + ": \"" + std::string(text.substr(0, 64)) + "\"" +
+         (others.empty() ? " (ISO 8601 or a number)" : others);
+}
+
 /// Rows of fields.
 class DelimitedReader : public PlayReader {
  public:
@@ -129,7 +150,18 @@ class DelimitedReader : public PlayReader {
     return form;
   }
 
+  /// Whether the header has item and time by these names.
+  bool Has(const std::vector<std::string_view>& header, const ColumnNames& names) const {
+    return FindColumn(header, names.item, kItemNames) >= 0 &&
+           (columns_.now || FindColumn(header, names.time, kTimeNames) >= 0);
+  }
+
   Status Find(const std::vector<std::string_view>& header) {
+    if (!Has(header, columns_)) {
+      const auto other = std::find_if(columns_.others.begin(), columns_.others.end(),
+                                      [&](const ColumnNames& names) { return Has(header, names); });
+      if (other != columns_.others.end()) TakeNames(*other);
+    }
     const bool one_user = !columns_.one_user.empty();
     user_ = one_user ? -1 : FindColumn(header, columns_.user, kUserNames);
     item_ = FindColumn(header, columns_.item, kItemNames);
@@ -252,12 +284,25 @@ Result<LogFormat> LogFormatOfName(const std::string& path) {
 }
 
 PlayReader::PlayReader(RecordReader::ReadFn read, RecordFormat format, const PlayColumns& columns)
-    : records_(std::move(read), format), format_(format), columns_(columns) {}
+    : records_(std::move(read), format),
+      format_(format),
+      columns_(columns),
+      zone_(columns.time_form.zone),
+      zone_known_(columns.zone_known) {
+  TakeNames(ColumnNames(columns));
+}
+
+void PlayReader::TakeNames(const ColumnNames& names) {
+  static_cast<ColumnNames&>(columns_) = names;
+  const bool utc = names.utc && !columns_.zone_said;
+  columns_.time_form.zone = utc ? times::TimeZone() : zone_;
+  columns_.zone_known = utc || zone_known_;
+}
 
 bool PlayReader::ParseTime(std::string_view text, PlayRow* row, std::string* error) {
   const auto read = times::ReadTime(text, columns_.time_form);
   if (!read) {
-    *error = "not a time: \"" + std::string(text.substr(0, 64)) + "\" (ISO 8601 or a number)";
+    *error = NoTime(text, columns_.time_form);
     return false;
   }
   if (read->local && !columns_.zone_known) {

@@ -41,17 +41,29 @@ inline constexpr std::array<std::string_view, 9> kItemNames = {
 inline constexpr std::array<std::string_view, 9> kTimeNames = {
     "at", "time_ms", "at_ms", "timestamp_ms", "ts", "timestamp", "time", "event_time", "date"};
 
-/// What is read from a log. Of NDJSON a name that begins with '/' is a path into objects
+/// The names of a log's columns. Of NDJSON a name that begins with '/' is a path into objects
 /// (RFC 6901).
-struct PlayColumns {
-  std::string one_user;  ///< whose log it is: there is no column of users; empty: there is one
-  std::string user;      ///< a column's name; empty: guessed
-  std::string item;      ///< likewise
-  std::string time;      ///< likewise
+struct ColumnNames {
+  std::string user;  ///< a column's name; empty: guessed
+  std::string item;  ///< likewise
+  std::string time;  ///< likewise
   /// Names of NDJSON's item tried where none is given; none: kItemNames.
   std::vector<std::string> item_names = {};
   /// The item is what stands behind this in its text, up to a '&', a '#' or the end; empty: all.
   std::string item_after = {};
+  /// A field of NDJSON that stands before the item, with " - " between; empty: none.
+  std::string item_of = {};
+  /// By WatchField: columns' names; empty: kWatchNames, where they are (never without a header).
+  std::array<std::string, kWatchNames.size()> watch = {};
+  bool utc = false;  ///< dates that name no zone are UTC, unless PlayColumns::zone_said
+};
+
+/// What is read from a log.
+struct PlayColumns : ColumnNames {
+  std::string one_user;  ///< whose log it is: there is no column of users; empty: there is one
+  /// Other names for the same: those are taken of which the header, or the line of NDJSON, has item
+  /// and time. Where it has none, the names above.
+  std::vector<ColumnNames> others = {};
   /// A row's item is a list, with this between its ids; empty: it is one id.
   std::string item_separator = {};
   bool now = false;    ///< no time column: everything was played now
@@ -59,9 +71,8 @@ struct PlayColumns {
   bool header = true;  ///< CSV and TSV: the first record names the columns; otherwise names are
                        ///< column numbers from 1, by default 1, 2 and 3
   times::TimeForm time_form = {};
-  bool zone_known = true;  ///< false: dates that name no zone can't be read
-  /// By WatchField: columns' names; empty: kWatchNames, where they are (never without a header).
-  std::array<std::string, kWatchNames.size()> watch = {};
+  bool zone_known = true;                   ///< false: dates that name no zone can't be read
+  bool zone_said = false;                   ///< time_form.zone counts whatever the log is
   SpanUnit span_unit = SpanUnit::kSeconds;  ///< of progress and duration
 };
 
@@ -114,6 +125,8 @@ class PlayReader {
   bool GoOnAt(uint64_t rows, uint64_t position);
   /// What is read from where, for people: "user from column 1 (user_id), ...".
   virtual std::string ColumnsText() const = 0;
+  /// Of times that are dates without a zone.
+  const times::TimeZone& zone() const { return columns_.time_form.zone; }
   /// Times that were dates without a zone.
   uint64_t local_times() const { return local_times_; }
   /// How the first play was understood; empty: there was none.
@@ -135,12 +148,16 @@ class PlayReader {
   bool CutItem(PlayRow* row, std::string* error) const;
   /// What is said of the player, from its text; empty says nothing.
   bool ParseWatch(WatchField field, std::string_view text, PlayRow* row, std::string* error) const;
+  /// Takes other names for columns.
+  void TakeNames(const ColumnNames& names);
 
   RecordReader records_;
   RecordFormat format_;
   PlayColumns columns_;
 
  private:
+  const times::TimeZone zone_;  // of names that are not `utc`
+  const bool zone_known_;
   uint64_t row_number_ = 0;
   uint64_t local_times_ = 0;
   bool uncounted_ = false;

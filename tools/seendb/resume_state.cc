@@ -1,11 +1,21 @@
 #include "resume_state.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "report_json.h"
 #include "state_file.h"
 
 namespace seendb::tool {
 
 Result<ResumeState> ReadResumeState(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    return Status::InvalidArgument(path + " is a folder; name a file for the state");
+  }
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) {
+    return Status::InvalidArgument(path + " is no file; name one for the state");
+  }
   auto read = ReadStateFile(path);
   if (!read.ok()) return read.status();
   const Json& json = *read;
@@ -13,11 +23,13 @@ Result<ResumeState> ReadResumeState(const std::string& path) {
   if (!json.contains("file") || !json.contains("rows")) {
     return Status::InvalidArgument(path + " is not the state of a load; remove it or name another");
   }
-  return ResumeState{
-      TextOf(json, "file"),  CountOf(json, "file_bytes"),     TextOf(json, "collection"),
-      CountOf(json, "rows"), CountOf(json, "accepted"),       CountOf(json, "refused"),
-      CountOf(json, "bad"),  CountOf(json, "outside_window"), CountOf(json, "position"),
-      TextOf(json, "hash"),  TextOf(json, "columns")};
+  return ResumeState{TextOf(json, "file"),         CountOf(json, "file_bytes"),
+                     TextOf(json, "collection"),   CountOf(json, "rows"),
+                     CountOf(json, "accepted"),    CountOf(json, "refused"),
+                     CountOf(json, "bad"),         CountOf(json, "outside_window"),
+                     CountOf(json, "position"),    TextOf(json, "hash"),
+                     TextOf(json, "columns"),      CountOf(json, "judged_accepted"),
+                     CountOf(json, "judged_wrong")};
 }
 
 Status WriteResumeState(const std::string& path, const ResumeState& state) {
@@ -31,7 +43,9 @@ Status WriteResumeState(const std::string& path, const ResumeState& state) {
                                {"outside_window", state.outside_window},
                                {"position", state.position},
                                {"hash", state.hash},
-                               {"columns", state.columns}});
+                               {"columns", state.columns},
+                               {"judged_accepted", state.judged_accepted},
+                               {"judged_wrong", state.judged_wrong}});
 }
 
 Status CheckResumable(const ResumeState& saved, const ResumeState& wanted) {

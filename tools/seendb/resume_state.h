@@ -25,10 +25,14 @@ struct ResumeState {
   uint64_t position = 0;        ///< bytes up to the end of those rows, decompressed
   std::string hash = {};     ///< of these bytes (PrefixHash); empty: an older tool wrote the state
   std::string columns = {};  ///< what was read from where
+  /// Of accepted plays, and of refused and bad ones, those of runs that came to the log's end: they
+  /// were held against --max-refused there.
+  uint64_t judged_accepted = 0;
+  uint64_t judged_wrong = 0;
 };
 
-/// The state in `path`; one without rows where there is no such file. kInvalidArgument: the file
-/// holds something else.
+/// The state in `path`; one without rows where there is no such file. kInvalidArgument: something
+/// else is there.
 Result<ResumeState> ReadResumeState(const std::string& path);
 /// Replaces the state in `path` at once: a reader finds the old one or the new one. kIOError.
 Status WriteResumeState(const std::string& path, const ResumeState& state);

@@ -97,6 +97,56 @@ TEST(ParseTimeMs, RefusesTheRest) {
   EXPECT_EQ(ParseTimeMs("9223372036854775807", {.unit = TimeUnit::kSeconds}), std::nullopt);
 }
 
+TEST(ParseTimeMs, AYearInFrontNeedsNoOrder) {
+  for (const char* text : {"2023/11/14 22:13:20", "2023.11.14 22:13:20", "2023/11/14 10:13:20 PM",
+                           "2023-11-14 22:13:20", "2023/11/15 00:13:20 +0200"}) {
+    EXPECT_EQ(ParseTimeMs(text), kAt) << text;
+  }
+  EXPECT_EQ(ParseTimeMs("2023/11/5"), ParseTimeMs("2023-11-05"));
+  EXPECT_EQ(ParseTimeMs("2023-1-5"), ParseTimeMs("2023-01-05"));
+  for (const char* text : {"2023/13/01", "2023/02/29", "2023/11-14", "2023/11", "2023/11/14x",
+                           "2023/11/14 ", "2023/11/14 24:00", "2023/11/14 13:00 PM",
+                           "2023/11/14 0:30 AM", "2023/11/014", "2023/11/14T"}) {
+    EXPECT_EQ(ParseTimeMs(text),
+              text == std::string_view("2023/11/14 ") ? ParseTimeMs("2023-11-14") : std::nullopt)
+        << text;
+  }
+}
+
+TEST(ParseTimeMs, AnOrderSaysWhichNumberIsTheDay) {
+  const TimeForm dmy{.order = DateOrder::kDayMonthYear};
+  const TimeForm mdy{.order = DateOrder::kMonthDayYear};
+  const TimeForm ymd{.order = DateOrder::kYearMonthDay};
+  const auto day = ParseTimeMs("2024-02-01");
+  for (const char* text : {"01/02/2024", "1/2/24", "1.2.2024", "01.02.24", "1-2-2024"}) {
+    EXPECT_EQ(ParseTimeMs(text), std::nullopt) << text << " without an order";
+    EXPECT_EQ(ParseTimeMs(text, dmy), day) << text;
+    EXPECT_EQ(ParseTimeMs(text, mdy), ParseTimeMs("2024-01-02")) << text;
+  }
+  EXPECT_EQ(ParseTimeMs("24/02/01", ymd), day);
+  EXPECT_EQ(ParseTimeMs("1/15/24", mdy), ParseTimeMs("2024-01-15"));
+  EXPECT_EQ(ParseTimeMs("1/15/24", dmy), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("29.2.23", dmy), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("1/2/024", mdy), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("001/2/24", mdy), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("1/2", mdy), std::nullopt);
+  EXPECT_EQ(ParseTimeMs("11/14/2023, 10:13:20 PM", mdy), kAt);
+  EXPECT_EQ(ParseTimeMs("14.11.2023 22:13:20", dmy), kAt);
+  EXPECT_EQ(ParseTimeMs("14/11/2023 22:13:20 GMT", dmy), kAt);
+  EXPECT_EQ(ParseTimeMs("14-11-2023T22:13:20Z", dmy), kAt);
+  EXPECT_EQ(ParseTimeMs("1/1/2024T00:00:00Z", dmy), ParseTimeMs("2024-01-01"));
+  EXPECT_EQ(ParseTimeMs("1/2/24 9:05", mdy), ParseTimeMs("2024-01-02 09:05"));
+  EXPECT_EQ(ParseTimeMs("1/2/24 12:05 AM", mdy), ParseTimeMs("2024-01-02 00:05"));
+  EXPECT_EQ(ParseTimeMs("1/2/24 12:05 pm", mdy), ParseTimeMs("2024-01-02 12:05"));
+  // What an order is not about stays as it is.
+  EXPECT_EQ(ParseTimeMs("2023-11-14T22:13:20Z", dmy), kAt);
+  EXPECT_EQ(ParseTimeMs("1700000000.5", dmy), kAt + 500);
+  EXPECT_EQ(ParseTimeMs("20231114", mdy), ParseTimeMs("2023-11-14"));
+  const auto local = ReadTime("1/2/24", mdy);
+  ASSERT_TRUE(local);
+  EXPECT_TRUE(local->local);
+}
+
 TEST(ReadTime, DatesWithoutAZoneAreOfTheFormsZone) {
   const auto pacific = TimeZone::Named("America/Los_Angeles");
   ASSERT_TRUE(pacific.ok()) << pacific.status().ToString();

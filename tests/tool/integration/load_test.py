@@ -272,11 +272,82 @@ class LoadTest(ToolCase):
         for wrong in ("-1%", "101%", "x", "", "5%%", "nan"):
             self.load(path, "--max-refused=" + wrong, code=USAGE)
         self.assertEqual(self.load(self.write("b.csv", "user,item,at\n"))["rows"], 0)
-        # The share is of the whole load, earlier parts included.
+
+    def test_a_bad_row_fails_the_load_that_read_it(self):
+        good = "u1,v1,%d\n" % NOW_MS
+        path = self.write("a.csv", "user,item,at\n" + good + "u1,v2,soon\n" + good)
+        state, rejects = self.path("state.json"), self.path("rejects")
+        self.load(path, "--resume", state, "--rejects", rejects, code=ROWS)
+        again = self.load(path, "--resume", state, "--rejects", rejects)
+        self.assertEqual((again["rows"], again["bad"]), (3, 1))
+        with open(path, "a", encoding="ascii") as file:
+            file.write(good + good)
+        self.load(path, "--resume", state, "--rejects", rejects)
+        with open(path, "a", encoding="ascii") as file:
+            file.write(good + "u1,v3,later\n")
+        error = self.in_db("load", path, "--resume", state, "--rejects", rejects, "--json",
+                           code=ROWS).error
+        self.assertIn("1 of 2 rows", error["message"])
+        self.load(path, "--resume", state, "--rejects", rejects)
+        with open(rejects, encoding="utf-8") as file:
+            self.assertEqual([json.loads(line)["row"] for line in file], [2, 7])
+
+    def test_a_stopped_load_is_judged_with_what_comes_after(self):
+        path = self.write("a.csv", "user,item,at\nu1,v1,soon\n" + "".join(
+            "u1,v%d,%d\n" % (i, NOW_MS) for i in range(6)) + "u1,v9,later\n")
         state = self.path("state.json")
         self.load(path, "--resume", state, code=ROWS)
-        self.load(path, "--resume", state, code=ROWS)
-        self.load(path, "--resume", state, "--max-refused", "3%")
+        with open(state, encoding="utf-8") as file:
+            judged = json.load(file)
+        self.assertEqual((judged["judged_accepted"], judged["judged_wrong"]), (6, 2))
+        judged.update(judged_accepted=0, judged_wrong=0)  # as where it was stopped before its end
+        with open(state, "w", encoding="utf-8") as file:
+            json.dump(judged, file)
+        error = self.in_db("load", path, "--resume", state, "--json", code=ROWS).error
+        self.assertIn("2 of 8 rows", error["message"])
+
+    def test_files_that_are_none(self):
+        path = self.write("a.csv", "user,item,at\nu1,v1,%d\n" % NOW_MS)
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        for flags, words in ((["--resume", self.folder], "is a folder; name a file"),
+                             (["--resume", fifo], "is no file; name one"),
+                             (["--resume", self.path("a.csv/state")], "Not a directory"),
+                             (["--resume", self.path("no/state")], "can't write"),
+                             (["--resume", ""], "--resume: is empty"),
+                             (["--rejects", self.folder], "Is a directory"),
+                             (["--rejects", path], "that is the log itself")):
+            done = run("load", path, "--db", self.db, *flags, *CLOCK, timeout=20)
+            self.assertNotEqual(done.code, OK, flags)
+            self.assertIn(words, done.err, flags)
+            self.assertNotIn("accepted", done.out, flags)
+        state = self.path("state.json")
+        self.load(path, "--resume", state)
+        self.load(path, "--resume", state, "--rejects", state, code=USAGE)
+
+    def test_dates_in_the_order_that_is_said(self):
+        path = self.write("a.csv", "user,item,at\nu1,v1,01/11/2023\nu1,v2,13/11/23 9:05 PM\n")
+        report = self.load(path, code=ROWS)
+        self.assertEqual([row["error"] for row in report["bad_rows"]],
+                         ['not a time: "01/11/2023"; --date-order dmy or mdy read it',
+                          'not a time: "13/11/23 9:05 PM"; --date-order dmy or ymd read it'])
+        report = self.load(path, "--date-order", "dmy")
+        self.assertEqual((report["accepted"], report["local_times"]), (2, 2))
+        self.assertIn("2023-11-01 00:00:00", report["first_row"])
+        state = self.path("state.json")
+        self.load(path, "--date-order", "dmy", "--resume", state)
+        self.load(path, "--date-order", "mdy", "--resume", state, code=USAGE)
+        self.load(path, "--date-order", "d", code=USAGE)
+
+    def test_exports_in_their_short_forms(self):
+        report = self.load_text("a.csv", 'Title,Date\n"Dark: ""Secrets""","11/13/23"\n', "--like",
+                                "netflix", "--user", "ann", "--date-order", "mdy")
+        self.assertEqual((report["accepted"], report["time_zone"]), (1, "UTC"))
+        self.assert_seen("ann", 'Dark: "Secrets"')
+        rows = [{"endTime": "2023-11-13 12:34", "artistName": "A", "trackName": "B", "msPlayed": 9}]
+        self.load_text("StreamingHistory_music_0.json", json.dumps(rows, indent=2), "--like",
+                       "spotify", "--user", "ann")
+        self.assert_seen("ann", "A - B")
 
     def test_skip(self):
         path = self.write("a.csv", "user,item,at\n" + "".join(

@@ -28,8 +28,8 @@ RecordReader::ReadFn TextFrom(std::string text) {
 }
 
 // The rows as they are sent, or "! why".
-Lines RowsLike(const std::string& name, const std::string& text, const std::string& user = {}) {
-  LogFlags flags;
+Lines RowsLike(const std::string& name, const std::string& text, const std::string& user = {},
+               LogFlags flags = {}) {
   flags.file = "history.txt";
   flags.like = name;
   flags.columns.one_user = user;
@@ -65,6 +65,47 @@ TEST(LogRecipes, Netflix) {
                    R"("at":1675196103000,"progress_s":2551,"device":"Samsung 2018 TV"})",
                    R"({"user":"Bob","item":"Some Film_hook","at":1675234800000,"progress_s":5,)"
                    R"("device":"iPhone 12"})"}));
+}
+
+TEST(LogRecipes, NetflixOfOneProfile) {
+  const std::string log =
+      "Title,Date\n"
+      "\"Dark: Season 1: \"\"Secrets\"\"\",\"1/15/24\"\n"
+      "\"A film\",\"12/31/23\"\n";
+  LogFlags flags;
+  flags.date_order = "mdy";
+  EXPECT_EQ(RowsLike("netflix", log, "Ann", flags),
+            (Lines{R"x({"user":"Ann","item":"Dark: Season 1: \"Secrets\"","at":1705276800000})x",
+                   R"({"user":"Ann","item":"A film","at":1703980800000})"}));
+  const Lines unsaid = RowsLike("netflix", log, "Ann");
+  ASSERT_EQ(unsaid.size(), 2u);
+  EXPECT_EQ(unsaid[0], "! not a time: \"1/15/24\"; --date-order mdy reads it");
+  flags.date_order = "dmy";
+  EXPECT_EQ(RowsLike("netflix", "Title,Date\r\nA film,15.01.24\r\n", "Ann", flags),
+            Lines{R"({"user":"Ann","item":"A film","at":1705276800000})"});
+  EXPECT_EQ(RowsLike("netflix", "Title,Date\nA film,2024-01-15\n", "Ann"),
+            Lines{R"({"user":"Ann","item":"A film","at":1705276800000})"});
+  const Lines nobody = RowsLike("netflix", log);
+  ASSERT_EQ(nobody.size(), 1u);
+  EXPECT_NE(nobody[0].find("whose log it is by --user"), std::string::npos) << nobody[0];
+  const Lines neither = RowsLike("netflix", "Name,Day\n", "Ann");
+  ASSERT_EQ(neither.size(), 1u);
+  EXPECT_NE(neither[0].find("no item column \"Title\""), std::string::npos) << neither[0];
+}
+
+// A day is the collection's, the times of ViewingActivity.csv are UTC.
+TEST(LogRecipes, NetflixZones) {
+  LogFlags flags;
+  flags.columns.time_form.zone = times::TimeZone::Fixed(3'600'000);
+  EXPECT_EQ(RowsLike("netflix", "Title,Date\nA film,2024-01-15\n", "Ann", flags),
+            Lines{R"({"user":"Ann","item":"A film","at":1705273200000})"});
+  const std::string activity =
+      "Profile Name,Start Time,Title,Device Type,Bookmark\nAnn,2024-01-15 00:00:00,A film,,\n";
+  EXPECT_EQ(RowsLike("netflix", activity, {}, flags),
+            Lines{R"({"user":"Ann","item":"A film","at":1705276800000})"});
+  flags.time_zone = "+01:00";
+  EXPECT_EQ(RowsLike("netflix", activity, {}, flags),
+            Lines{R"({"user":"Ann","item":"A film","at":1705273200000})"});
 }
 
 TEST(LogRecipes, Youtube) {
@@ -118,6 +159,51 @@ TEST(LogRecipes, Spotify) {
   EXPECT_NE(named[0].find(R"("user":"ann")"), std::string::npos) << named[0];
   EXPECT_EQ(named[1],
             "! no user field; name it by --user-column, or say whose log it is by --user");
+}
+
+TEST(LogRecipes, SpotifyOfTheAccountsData) {
+  const std::string log = R"([
+  {
+    "endTime" : "2023-01-05 12:34",
+    "artistName" : "Ann \u0026 the \"Others\"",
+    "trackName" : "A song",
+    "msPlayed" : 183512
+  },
+  {
+    "endTime" : "2023-01-05 12:35",
+    "podcastName" : "A podcast",
+    "episodeName" : "12: how it began",
+    "msPlayed" : 0
+  },
+  {
+    "endTime" : "2023-01-05 12:36",
+    "trackName" : "Of nobody",
+    "msPlayed" : 1000
+  }
+])";
+  LogFlags flags;
+  flags.columns.time_form.zone = times::TimeZone::Fixed(3'600'000);  // it is UTC all the same
+  EXPECT_EQ(RowsLike("spotify", log, "me", flags),
+            (Lines{R"({"user":"me","item":"Ann & the \"Others\" - A song",)"
+                   R"("at":1672922040000,"progress_s":183})",
+                   R"({"user":"me","item":"A podcast - 12: how it began",)"
+                   R"("at":1672922100000,"progress_s":0})",
+                   "! no artistName field, which its item begins with; or name one by "
+                   "--item-column"}));
+  flags.columns.item = "trackName";
+  const Lines plain = RowsLike("spotify", log, "me", flags);
+  ASSERT_EQ(plain.size(), 3u);
+  EXPECT_NE(plain[0].find(R"("item":"A song")"), std::string::npos) << plain[0];
+  // Both forms in one file, as `cat` makes it.
+  const Lines both = RowsLike("spotify",
+                              R"([{"ts":"2023-01-31T20:15:03Z","ms_played":1000,)"
+                              R"("spotify_track_uri":"spotify:track:4"}])"
+                              "\n" +
+                                  log,
+                              "me");
+  ASSERT_EQ(both.size(), 4u);
+  EXPECT_NE(both[0].find("spotify:track:4"), std::string::npos) << both[0];
+  EXPECT_NE(both[1].find("- A song"), std::string::npos) << both[1];
 }
 
 TEST(LogRecipes, WhatIsGivenGoesBeforeTheRecipe) {

@@ -85,6 +85,20 @@ TEST(PlayReader, CsvColumnsByGivenNames) {
   EXPECT_NE(rows[0].find("item_id"), std::string::npos) << "names the header: " << rows[0];
 }
 
+TEST(PlayReader, TheOrderOfADateIsSaid) {
+  const std::string log = "user,item,at\nu,v,01/02/2024\nu,w,15/02/2024 10:00\nu,x,soon\n";
+  EXPECT_EQ(Rows(log, LogFormat::kCsv),
+            (Lines{"! not a time: \"01/02/2024\"; --date-order dmy or mdy read it",
+                   "! not a time: \"15/02/2024 10:00\"; --date-order dmy reads it",
+                   "! not a time: \"soon\" (ISO 8601 or a number)"}));
+  PlayColumns columns;
+  columns.time_form.order = times::DateOrder::kMonthDayYear;
+  EXPECT_EQ(Rows(log, LogFormat::kCsv, columns),
+            (Lines{"u v 1704153600000",
+                   "! not a time in the order mdy: \"15/02/2024 10:00\"; --date-order dmy reads it",
+                   "! not a time in the order mdy: \"soon\" (ISO 8601 or a number)"}));
+}
+
 TEST(PlayReader, NoHeader) {
   PlayColumns columns;
   columns.header = false;
