@@ -1,12 +1,15 @@
 #include "check_config.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <variant>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "admission/tenants.h"
@@ -18,6 +21,7 @@
 #include "ops/audit_file.h"
 #include "ops/checkpoints.h"
 #include "ops/exit_codes.h"
+#include "ops/exposure.h"
 #include "ops/secret_files.h"
 
 namespace seendb {
@@ -60,16 +64,61 @@ Status CheckAudit(const ops::Config& config) {
   return file.ok() ? file : Status(file.code(), std::string(file.message()), "/audit/file");
 }
 
-/// The database's folder, or what it is to be made in, as far as that is there.
-Status CheckFolder(const std::string& db) {
+/// A folder that the server uses, or makes: of one that is not there, what it would be made in.
+Status CheckFolder(const std::string& path, const char* field) {
   std::error_code error;
-  std::filesystem::path at = std::filesystem::absolute(db, error);
+  std::filesystem::path at = std::filesystem::absolute(path, error);
   while (!std::filesystem::exists(at, error) && at.has_relative_path()) at = at.parent_path();
   if (!std::filesystem::is_directory(at, error)) {
-    return Status::InvalidArgument(at.string() + " is no folder", "/db");
+    return Status::InvalidArgument(at.string() + " is no folder", field);
   }
-  if (access(db.c_str(), F_OK) != 0 || access(db.c_str(), R_OK | W_OK | X_OK) == 0) return {};
-  return Status::InvalidArgument("this user may not write to " + db, "/db");
+  if (access(at.c_str(), R_OK | W_OK | X_OK) == 0) return {};
+  return Status::InvalidArgument("this user may not write to " + at.string(), field);
+}
+
+/// A file that the server reads. librdkafka takes a folder of authorities, too.
+Status CheckReadable(const std::string& path, const std::string& field) {
+  const bool any = field.ends_with("/ssl.ca.location");
+  if (any && path == "probe") return {};
+  std::error_code error;
+  if (!any && std::filesystem::is_directory(path, error)) {
+    return Status::InvalidArgument(path + " is a folder", field);
+  }
+  if (access(path.c_str(), R_OK) == 0) return {};
+  return Status::InvalidArgument("can't read " + path + ": " + std::strerror(errno), field);
+}
+
+/// A file or socket that the server makes where it is not there.
+Status CheckMade(const std::string& path, bool is_socket, const std::string& field) {
+  struct stat there {};
+  if (lstat(path.c_str(), &there) != 0) {
+    std::error_code error;
+    const std::string folder = std::filesystem::absolute(path, error).parent_path();
+    if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
+    return Status::InvalidArgument("can't make a file in " + folder + ": " + std::strerror(errno),
+                                   field);
+  }
+  if (is_socket) {
+    if (S_ISSOCK(there.st_mode)) return {};
+    return Status::InvalidArgument(path + " is there, and is no socket", field);
+  }
+  if (S_ISDIR(there.st_mode) || S_ISLNK(there.st_mode)) {
+    return Status::InvalidArgument(path + " is no file", field);
+  }
+  if (access(path.c_str(), W_OK) == 0) return {};
+  return Status::InvalidArgument("this user may not write to " + path, field);
+}
+
+/// Every file that the settings name.
+Status CheckFiles(const ops::Config& config) {
+  for (const auto& [field, path] : ops::NamedFiles(config)) {
+    if (path.empty()) continue;
+    const bool is_made = field == "/kafka/dead_letter_file";
+    const Status status = is_made ? CheckMade(path, false, field) : CheckReadable(path, field);
+    if (!status.ok()) return status;
+  }
+  if (config.unix_listen.empty()) return {};
+  return CheckMade(config.unix_listen, true, "/unix_listen");
 }
 
 Status FirstFault(const ops::Config& config) {
@@ -81,9 +130,12 @@ Status FirstFault(const ops::Config& config) {
   if (status.ok()) status = CheckCertificate(config);
   if (status.ok()) status = CheckTokens(config);
   if (status.ok()) status = CheckAudit(config);
-  if (status.ok()) status = CheckFolder(config.db);
+  if (status.ok()) status = CheckFiles(config);
+  if (status.ok() && config.cluster) status = membership::CheckFiles(*config.cluster);
+  if (status.ok()) status = CheckFolder(config.db, "/db");
   if (status.ok() && !config.checkpoints.empty()) {
     status = ops::CheckCheckpoints(config.checkpoints, config.db);
+    if (status.ok()) status = CheckFolder(config.checkpoints, "/checkpoints");
   }
   return status;
 }

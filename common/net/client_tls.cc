@@ -1,8 +1,15 @@
 #include "net/client_tls.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
 #include <boost/asio/ip/address.hpp>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <unistd.h>
 
 namespace seendb::net {
 namespace {
@@ -13,8 +20,17 @@ using TlsError = boost::system::error_code;
 /// Of TLS 1.2: keys of their own for each connection, and encryption that proves its text.
 constexpr char kCiphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM";
 
+/// OpenSSL has no words for a file that is not there.
 Status BadFile(const std::string& path, const TlsError& error, const char* field) {
-  return Status::InvalidArgument(path + ": " + error.message(), field);
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) {
+    return Status::InvalidArgument(path + " is a folder; a PEM file is asked for", field);
+  }
+  if (access(path.c_str(), R_OK) != 0) {
+    return Status::InvalidArgument("can't read " + path + ": " + std::strerror(errno), field);
+  }
+  return Status::InvalidArgument(path + ": " + error.message() + " (a PEM file is asked for)",
+                                 field);
 }
 
 }  // namespace
@@ -57,6 +73,10 @@ void ExpectPeer(SSL* connection, const std::string& host) {
 
 std::string HandshakeFailure(SSL* connection, const TlsError& error, const std::string& named_by) {
   const long verified = SSL_get_verify_result(connection);
+  const auto code = static_cast<unsigned int>(error.value());
+  if (ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_REASON(code) == SSL_R_WRONG_VERSION_NUMBER) {
+    return "TLS: the server speaks none there (is it http://?)";
+  }
   if (verified == X509_V_OK) return "TLS: " + error.message();
   return std::string("TLS: the server's certificate is refused: ") +
          X509_verify_cert_error_string(verified) + (named_by.empty() ? "" : " (" + named_by + ")");

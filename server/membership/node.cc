@@ -129,6 +129,13 @@ Status CheckSettings(const ops::ClusterConfig& given) {
   return conf.ok() ? Status() : conf.status().WithFieldPrefix("/cluster/properties");
 }
 
+Status CheckFiles(const ops::ClusterConfig& config) {
+  if (Status read = ReadSecrets(config.secret_file).status(); !read.ok()) return read;
+  if (config.ca.empty()) return {};
+  const auto made = net::MakeTlsContext({.ca = config.ca});
+  return made.ok() ? Status() : made.status().WithFieldPrefix("/cluster");
+}
+
 Node::Node(ops::ClusterConfig config, std::string db, std::string build, net::TlsFiles shown)
     : config_(Filled(std::move(config))),
       db_(std::move(db)),

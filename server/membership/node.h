@@ -33,6 +33,8 @@ namespace seendb::membership {
 /// kInvalidArgument with the key at fault ("/cluster/advertise"): settings that no node can have.
 /// Nothing is asked of the brokers, and no file is read.
 Status CheckSettings(const ops::ClusterConfig& config);
+/// kInvalidArgument: a file that the settings name (the secret, whom the node trusts) does not fit.
+Status CheckFiles(const ops::ClusterConfig& config);
 
 /// See the head of this file. Threads: Open from one; others from any.
 class Node {

@@ -103,7 +103,20 @@ Status CheckOldStore(const MigrationConfig& migration) {
       "/migration" + PointerTo(migration.collection) + "/redis");
 }
 
-/// The files that the settings name, by the setting.
+/// A group may be there for those who look after the server; the world is not.
+Status CheckFolderWriters(const std::string& path, const std::string& field) {
+  std::error_code absent;
+  const auto permissions = std::filesystem::status(path, absent).permissions();
+  const bool open =
+      !absent && permissions != std::filesystem::perms::unknown &&
+      (permissions & std::filesystem::perms::others_write) != std::filesystem::perms::none;
+  if (!open) return {};
+  return Status::InvalidArgument(path + " can be written by everybody; do: chmod o-w " + path,
+                                 field);
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> NamedFiles(const Config& config) {
   std::vector<std::pair<std::string, std::string>> files = {{"/tokens_file", config.tokens_file}};
   if (config.tls) {
@@ -132,20 +145,6 @@ std::vector<std::pair<std::string, std::string>> NamedFiles(const Config& config
   }
   return files;
 }
-
-/// A group may be there for those who look after the server; the world is not.
-Status CheckFolderWriters(const std::string& path, const std::string& field) {
-  std::error_code absent;
-  const auto permissions = std::filesystem::status(path, absent).permissions();
-  const bool open =
-      !absent && permissions != std::filesystem::perms::unknown &&
-      (permissions & std::filesystem::perms::others_write) != std::filesystem::perms::none;
-  if (!open) return {};
-  return Status::InvalidArgument(path + " can be written by everybody; do: chmod o-w " + path,
-                                 field);
-}
-
-}  // namespace
 
 std::string ExposureOf(const Config& config) {
   const bool certified = config.tls && !config.tls->client_ca.empty();

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ops/config.h"
 #include "seendb/status.h"
@@ -13,6 +15,10 @@ namespace seendb::ops {
 /// What is wrong: it listens beyond this machine, and asks neither for tokens nor for certificates,
 /// or for tokens that nothing hides on their way. Empty: nothing.
 std::string ExposureOf(const Config& config);
+
+/// The files that the settings name, each behind its setting; of one that is not set the path is
+/// empty.
+std::vector<std::pair<std::string, std::string>> NamedFiles(const Config& config);
 
 /// What the setting "require_secure" asks for: besides no exposure, TLS to brokers of Kafka and to
 /// old stores beyond this machine, with the other side's certificate checked; and that others than

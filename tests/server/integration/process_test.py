@@ -408,6 +408,54 @@ class ProcessTest(unittest.TestCase):
                 pass
             self.assertIn("%s is no folder (at /db)" % db, check({})[2])
 
+    def test_check_config_looks_at_every_file_that_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "c.json")
+            none, text = os.path.join(folder, "no", "file"), os.path.join(folder, "text")
+            secret = os.path.join(folder, "secret")
+            for name, content in ((text, "x"), (secret, "0123456789abcdef\n")):
+                with open(name, "w", encoding="utf-8") as file:
+                    file.write(content)
+                os.chmod(name, 0o600)
+
+            def check(settings):
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(settings, file)
+                return self.run_to_end("--db", os.path.join(folder, "db"), "--config", path,
+                                       "--check-config")
+
+            kafka = {"brokers": "nobody.invalid:9092", "topics": [{"topic": "plays"}]}
+            tls = {"properties": {"security.protocol": "ssl", "ssl.ca.location": none}}
+            cluster = {"brokers": "nobody.invalid:9092", "name": "x", "secret_file": secret,
+                       "advertise": "http://127.0.0.1:1"}
+            moving = {"redis": "rediss://nobody.invalid", "key": "w:{user}"}
+            for settings, field in (
+                    ({"checkpoints": text}, "/checkpoints"),
+                    ({"checkpoints": text + "/below"}, "/checkpoints"),
+                    ({"unix_listen": none}, "/unix_listen"),
+                    ({"unix_listen": text}, "/unix_listen"),
+                    ({"kafka": dict(kafka, dead_letter_file=none)}, "/kafka/dead_letter_file"),
+                    ({"kafka": dict(kafka, dead_letter_file=folder)}, "/kafka/dead_letter_file"),
+                    ({"kafka": dict(kafka, **tls)}, "/kafka/properties"),
+                    ({"cluster": dict(cluster, secret_file=none)}, "/cluster/secret_file"),
+                    ({"cluster": dict(cluster, secret_file=folder)}, "/cluster/secret_file"),
+                    ({"cluster": dict(cluster, secret_file=text)}, "/cluster/secret_file"),
+                    ({"cluster": dict(cluster, ca=none)}, "/cluster/ca"),
+                    ({"cluster": dict(cluster, ca=text)}, "/cluster/ca"),
+                    ({"migration": {"default": dict(moving, redis_ca=none)}},
+                     "/migration/default/redis_ca"),
+                    ({"migration": {"default": dict(moving, redis_password_file=none)}},
+                     "/migration/default/redis_password_file")):
+                code, out, log = check(settings)
+                self.assertEqual((code, out), (2, ""), (settings, log))
+                self.assertIn(field, log, settings)
+            for settings in ({"kafka": dict(kafka, dead_letter_file=os.path.join(folder, "new"))},
+                             {"unix_listen": os.path.join(folder, "new")},
+                             {"checkpoints": os.path.join(folder, "new", "copies")},
+                             {"cluster": cluster}):
+                self.assertEqual(check(settings)[0], 0, (settings, check(settings)))
+            self.assertEqual(sorted(os.listdir(folder)), ["c.json", "secret", "text"])
+
     def test_a_taken_port_or_an_impossible_folder(self):
         with socket.socket() as taken, tempfile.NamedTemporaryFile() as file:
             taken.bind(("127.0.0.1", 0))

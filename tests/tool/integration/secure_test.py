@@ -116,7 +116,21 @@ class SecureTest(unittest.TestCase):
         to = ["--url", self.server.url]
         self.assertEqual(run("stats", *to, "--token-file", empty).code, USAGE)
         self.assertEqual(run("stats", *to, "--token-file", "/nowhere").code, 1)
-        self.assertEqual(run("stats", *to, "--ca", "/nowhere").code, USAGE)
+        for flag in ("--ca", "--certificate"):
+            for path, why in (("/nowhere", "can't read /nowhere: No such file or directory"),
+                              (self.folder, self.folder + " is a folder; a PEM file is asked for"),
+                              (empty, "(a PEM file is asked for)")):
+                trusting = [] if flag == "--ca" else ["--ca", self.authority.path]
+                done = run("stats", *to, *trusting, flag, path)
+                self.assertEqual(done.code, USAGE, (flag, path))
+                self.assertIn(why, done.err, (flag, path))
+
+    def test_https_to_a_port_without_it(self):
+        with Server() as server:
+            done = run("stats", "--url", server.url.replace("http:", "https:"),
+                       "--ca", self.authority.path)
+            self.assertEqual(done.code, UNAVAILABLE)
+            self.assertIn("is it http://?", done.err)
 
 
 if __name__ == "__main__":
