@@ -27,20 +27,6 @@ struct CompareFlags {
   uint64_t sample = 0;  ///< users; 0: all
 };
 
-/// The policy of the collection. kNotFound.
-Result<Policy> PolicyOf(Database& database, const std::string& name) {
-  auto report = ListCollections(database);
-  if (!report.ok()) return report.status();
-  for (Json one : ListOf(*report, "collections")) {
-    if (TextOf(one, "name") != name) continue;
-    one.erase("name");
-    auto patch = PolicyPatchFromJson(one.dump());
-    if (!patch.ok()) return patch.status();
-    return ApplyPatch(Policy(), *patch);
-  }
-  return Status::NotFound("no collection \"" + name + "\"");
-}
-
 Json SamplesJson(const std::vector<Difference>& samples) {
   Json list = Json::array();
   for (const Difference& one : samples) {

@@ -121,13 +121,6 @@ Result<redis::ScoreUnit> GuessUnit(redis::Client& client, KeySource& keys,
   return votes.Winner();
 }
 
-/// Whether keys that were looked at are not there a second time.
-bool IsReadOnce(const RedisFlags& flags) {
-  std::error_code error;
-  return flags.keys == "-" || (std::filesystem::exists(flags.keys, error) &&
-                               !std::filesystem::is_regular_file(flags.keys, error));
-}
-
 /// What --redis and its companions name.
 Result<RedisPlace> PlaceOf(const RedisFlags& flags) {
   const bool by_flag = !flags.url.empty();
@@ -324,6 +317,12 @@ std::string KeysText(const RedisFlags& flags, const redis::KeyTemplate& users) {
   if (!flags.keys.empty()) return "file " + flags.keys;
   if (!flags.topic.topic.empty()) return "topic " + flags.topic.topic;
   return "match " + (flags.match.empty() ? users.Pattern() : flags.match);
+}
+
+bool IsReadOnce(const RedisFlags& flags) {
+  std::error_code error;
+  return flags.keys == "-" || (std::filesystem::exists(flags.keys, error) &&
+                               !std::filesystem::is_regular_file(flags.keys, error));
 }
 
 Result<std::string> ResolveForm(const RedisFlags& flags, const RedisMeaning& meaning,

@@ -84,6 +84,9 @@ Result<std::unique_ptr<KeySource>> KeysOf(const RedisFlags& flags, const redis::
 /// Which keys those are: "match watched:*", "file keys.txt", "topic moved".
 std::string KeysText(const RedisFlags& flags, const redis::KeyTemplate& users);
 
+/// Whether the flags choose keys that can be read once alone: out of a pipe.
+bool IsReadOnce(const RedisFlags& flags);
+
 /// The form of the users' keys (key_forms.h) that the flags name, else that of some thousands of
 /// them; empty: any, also where the keys come out of a pipe. kInvalidArgument, with an example of
 /// each, where they have several.

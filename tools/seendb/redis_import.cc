@@ -13,6 +13,7 @@
 #include "interrupt.h"
 #include "log_flags.h"
 #include "progress.h"
+#include "redis_ages.h"
 #include "redis_commands.h"
 #include "redis_flags.h"
 #include "redis_importer.h"
@@ -33,7 +34,34 @@ struct ImportFlags {
   double rate = 0;
   double slow_ms = 20;
   std::string max_refused = "0%";
+  bool yes = false;  ///< members that no filter will count are meant
 };
+
+/// Refuses an import of members that the policy keeps and no filter reads, unless --yes says so.
+Status AskOfAges(Database& database, const Session& session, const ImportFlags& flags,
+                 const RedisMeaning& meaning, redis::Client& client) {
+  const redis::ScoreUnit unit = flags.options.unit;
+  if (flags.yes || meaning.kind != EventKind::kPlays || IsReadOnce(flags.redis)) return {};
+  const auto policy = PolicyOf(database, CollectionOf(session));
+  if (!policy.ok()) return {};  // to whom it is not shown, or where it is not there: see the import
+  const int64_t now_ms =
+      database.engine() != nullptr ? database.engine()->NowMs() : SystemClock()->NowMs();
+  const Unread unread = UnreadBy(*policy, now_ms);
+  if (unit != redis::ScoreUnit::kNone) {
+    auto keys = KeysOf(flags.redis, meaning.users, client);
+    if (!keys.ok()) return keys.status();
+    const Status ages = CheckAges(client, **keys, meaning.users, unit, unread);
+    if (!ages.ok()) return ages;
+  }
+  const auto at_ms = flags.options.at_ms;
+  if (!at_ms || *at_ms < unread.begin_ms || *at_ms >= unread.end_ms) return {};
+  return Status::InvalidArgument("--at " + flags.redis.at +
+                                 " is before the window of the collection's policy, which begins "
+                                 "at " +
+                                 FormatTimeMs(unread.end_ms) +
+                                 " UTC: no filter would count what has that time; say --yes if it "
+                                 "is meant");
+}
 
 /// What the state is of: all but where the database is.
 Json IdentityOf(const Session& session, const ImportFlags& flags, const std::string& source,
@@ -172,6 +200,10 @@ Status ImportInto(Database& database, Session& session, ImportFlags flags, const
   auto unit = ResolveUnit(flags.redis, *meaning, **client);
   if (!unit.ok()) return unit.status();
   options.unit = *unit;
+  if (Status ages = begun ? Status() : AskOfAges(database, session, flags, *meaning, **client);
+      !ages.ok()) {
+    return ages;
+  }
   const EventKind kind = meaning->kind;
   // The notes are of plays.
   ImportNoter noter;
@@ -270,7 +302,8 @@ void AddRedisImport(Command redis, Session& session) {
   command
       .Add("--state", options.state,
            "Keep the progress in this file and go on from there the next time")
-      .TypeName("STATEFILE");
+      .TypeName("STATEFILE")
+      .NotEmpty();
   command
       .Add("--rate", flags->rate,
            "Members per second at most (as fast as it goes; slower by itself while Redis is slow)")
@@ -291,6 +324,8 @@ void AddRedisImport(Command redis, Session& session) {
       .Range(0, 86'400)
       .TypeName("SECONDS");
   AddMaxRefused(command, &flags->max_refused);
+  command.AddFlag("--yes", flags->yes,
+                  "Import members from before the policy's window, too, which no filter counts");
   command.Examples(
       {"seendb redis import --redis redis://localhost --user-from 'watched:{user}' --state s.json",
        "seendb redis import --redis redis://localhost --user-from 'watched:{user}' --rate 50000",

@@ -148,7 +148,10 @@ Result<std::unique_ptr<ScratchRedis>> ScratchRedis::Start(const std::string& rdb
                                                           uint64_t memory_bytes) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (!fs::is_regular_file(rdb, error)) return Status::NotFound("--rdb " + rdb + ": no such file");
+  if (!fs::exists(rdb, error)) return Status::NotFound("--rdb " + rdb + ": no such file");
+  if (!fs::is_regular_file(rdb, error)) {
+    return Status::InvalidArgument("--rdb " + rdb + ": that is no file");
+  }
   std::string folder = temporary + "/seendb-rdb-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) {
     return Status::IOError("can't make a folder in " + temporary + ": " + std::strerror(errno));

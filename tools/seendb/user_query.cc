@@ -46,6 +46,19 @@ Result<Json> InspectUser(Database& database, const std::string& user,
   return ToJson(*report);
 }
 
+Result<Policy> PolicyOf(Database& database, const std::string& name) {
+  auto report = ListCollections(database);
+  if (!report.ok()) return report.status();
+  for (Json one : ListOf(*report, "collections")) {
+    if (TextOf(one, "name") != name) continue;
+    one.erase("name");
+    auto patch = PolicyPatchFromJson(one.dump());
+    if (!patch.ok()) return patch.status();
+    return ApplyPatch(Policy(), *patch);
+  }
+  return Status::NotFound("no collection \"" + name + "\"");
+}
+
 Result<Json> ListCollections(Database& database) {
   if (HttpClient* server = database.server()) return server->Call({.target = "/collections"});
   return ToJson(database.engine()->Collections());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "database.h"
+#include "seendb/policy.h"
 
 namespace seendb::tool {
 
@@ -24,6 +25,8 @@ Result<Json> InspectUser(Database& database, const std::string& user,
                          const std::string& collection);
 /// `{"collections":[...]}`.
 Result<Json> ListCollections(Database& database);
+/// The policy of a collection. kNotFound.
+Result<Policy> PolicyOf(Database& database, const std::string& name);
 /// `{"entries":[...],"cursor":"...","degraded":false}`; no cursor on the last page.
 Result<Json> ReadHistoryPage(Database& database, const std::string& user, const PageQuery& query);
 /// `{"entries":[...],"degraded":false}`, without the items that have none.

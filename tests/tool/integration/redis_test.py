@@ -151,16 +151,38 @@ class ImportTest(RedisCase):
         now = now_ms()
         fill(self.redis, [(now, "1", "new"), (now - 150 * DAY_MS, "1", "old"),
                           (now - 900 * DAY_MS, "1", "gone"), (now - 901 * DAY_MS, "1", "gone too")])
-        done = self.move(code=ROWS)
+        asked = self.move(code=USAGE)
+        self.assertIn("1 of the first 1 keys have 1 members from before the window",
+                      asked.error["message"])
+        self.assertEqual(self.seen("1", "new", "old"), {})
+        done = self.move("--yes", code=ROWS)
         self.assertEqual(done.error["code"], "rows_refused")
         self.assertEqual(done.json["refused_by"], {"too_old": 2})
         self.assertEqual((done.json["accepted"], done.json["outside_window"]), (2, 1))
-        self.move("--max-refused", "50%")
-        self.move("--max-refused", "49%", code=ROWS)
+        self.move("--yes", "--max-refused", "50%")
+        self.move("--yes", "--max-refused", "49%", code=ROWS)
         with Server() as server:
-            through = self.move(code=ROWS, into=["--url", server.url])
+            self.move(code=USAGE, into=["--url", server.url])
+            through = self.move("--yes", code=ROWS, into=["--url", server.url])
             self.assertEqual(through.json["refused_by"], {"too_old": 2})
             self.compare(into=["--url", server.url])
+
+    def test_a_window_that_holds_the_ages_asks_nothing(self):
+        old = now_ms() - 150 * DAY_MS
+        for unit_ms, unit in ((1000, "s"), (1, "ms"), (0.001, "us")):
+            self.redis.run("FLUSHALL")
+            fill(self.redis, [(old, "1", "old")], unit_ms=unit_ms)
+            self.move("--score-unit", unit, code=USAGE)
+        self.redis.run("RPUSH", "watched:2", "a")  # no sorted set: its members have the time of --at
+        at = ["--at", str(old), "--score-unit", "none"]
+        self.assertIn("--yes if it is meant", self.move(*at, code=USAGE).error["message"])
+        self.move(*at, "--yes")
+        self.move(*at, "--kind", "impressions", code=OK)
+        self.redis.run("DEL", "watched:2")
+        year = '{"bucket":"month","window":13,"retention":14}'
+        self.tool("collections", "put", "year", year, "--db", self.db)
+        self.move("--collection", "year")
+        self.assertEqual(set(self.seen("1", "old", args=["--collection", "year"])), {"old"})
 
     def test_where_no_key_fits_nothing_is_proved(self):
         self.redis.run("ZADD", "seen:1", now_ms() // 1000, "v1")
