@@ -1,6 +1,6 @@
-# What `cmake --install` puts where: the libraries of the engine and of recovery, public headers, CMake
-# package, pkg-config file, licence and documents (component seendb_engine); OpenAPI and samples of
-# files, man pages and completions. The programs' own folders install them.
+# What `cmake --install` puts where: the libraries of the engine, of recovery and for C, public
+# headers, CMake package, pkg-config files, licence and documents (component seendb_engine); OpenAPI
+# and samples of files, man pages and completions. The programs' own folders install them.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -9,6 +9,11 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/seendb)
 install(TARGETS seendb_engine seendb_recovery EXPORT seendbTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_engine
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS seendb_c EXPORT seendbCTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_engine
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT seendbCTargets NAMESPACE seendb:: DESTINATION ${package_dir}
+  COMPONENT seendb_engine)
 install(DIRECTORY engine/include/seendb DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   COMPONENT seendb_engine FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 install(EXPORT seendbTargets NAMESPACE seendb:: DESTINATION ${package_dir}
@@ -28,8 +33,9 @@ install(FILES cmake/modules/FindxxHash.cmake DESTINATION ${package_dir}/modules
 file(RELATIVE_PATH SEENDB_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" SEENDB_PC_UP ${SEENDB_PC_UP})
 configure_file(cmake/seendb.pc.in ${PROJECT_BINARY_DIR}/seendb.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/seendb.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-  COMPONENT seendb_engine)
+configure_file(cmake/seendb-c.pc.in ${PROJECT_BINARY_DIR}/seendb-c.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/seendb.pc ${PROJECT_BINARY_DIR}/seendb-c.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT seendb_engine)
 
 # Scripts write where the files belong, not into the build's folder first: several may install at once.
 function(seendb_installed_to folder variable)  # as seen by a script of install()

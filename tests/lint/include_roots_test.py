@@ -25,7 +25,7 @@ TOP = {("engine", "engine"), ("server", "main")}
 def headers():
     """A header of each room, as an #include names it, by (house, room)."""
     found = {("engine", "seams"): "seams.h"}
-    for house, names in (("engine", rooms.ENGINE_ROOMS + [rooms.RECOVERY_ROOM]),
+    for house, names in (("engine", rooms.ENGINE_ROOMS + [rooms.RECOVERY_ROOM, rooms.C_ROOM]),
                          ("common", rooms.COMMON_ROOMS), ("server", rooms.SERVER_ROOMS)):
         for room in names:
             if (house, room) not in TOP:
@@ -46,6 +46,8 @@ def allowed(house, room):
         engine, server = rooms.SERVER_ENGINE_ROOMS, rooms.SERVER_ROOMS[room]
     elif room == rooms.RECOVERY_ROOM:
         engine, server = rooms.RECOVERY_ROOMS, set()
+    elif room == rooms.C_ROOM:
+        engine, server = rooms.C_ROOMS, set()
     else:
         below = rooms.ENGINE_ROOMS[:rooms.ENGINE_ROOMS.index(room) + 1]
         engine, server = set(below) | ({"seams"} if room == "engine" else set()), set()
@@ -90,7 +92,7 @@ def visible(folders, names):
 class IncludeRootsTest(unittest.TestCase):
     def test_each_room_finds_what_it_may_include(self):
         names, folders = headers(), include_folders()
-        every = {("engine", room) for room in rooms.ENGINE_ROOMS + [rooms.RECOVERY_ROOM]}
+        every = {("engine", room) for room in rooms.ENGINE_ROOMS + [rooms.RECOVERY_ROOM, rooms.C_ROOM]}
         self.assertLessEqual(every, set(folders))
         for (house, room), found in sorted(folders.items()):
             with self.subTest(house=house, room=room):
@@ -100,7 +102,7 @@ class IncludeRootsTest(unittest.TestCase):
         folders = include_folders()["engine", "store"]
         for name, compiles in (("tables/table_set.h", True), ("ring/ring.h", True),
                                ("shard/shard.h", False),
-                               ("recovery/check.h", False)):
+                               ("recovery/check.h", False), ("c/handles.h", False)):
             done = subprocess.run(
                 [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", *folders, "-x", "c++",
                  "-"], input=f'#include "{name}"\n', capture_output=True, text=True, check=False)

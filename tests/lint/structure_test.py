@@ -42,6 +42,7 @@ class StructureTest(unittest.TestCase):
             self.write(f"engine/{room}/a.h", '#include "base/clock.h"\n#include "seendb/id.h"\n')
         self.write("engine/merge/b.cc", "#include <rocksdb/merge_operator.h>\n#include \"format/a.h\"\n")
         self.write("engine/recovery/a.h", '#include "seams.h"\n#include "store/a.h"\n')
+        self.write("engine/c/a.h", '#include "base/clock.h"\n#include "seendb/engine.h"\n')
         self.write("engine/recovery/b.cc", '#include "recovery/a.h"\n#include <rocksdb/db.h>\n')
         self.write("engine/engine.cc", '#include "seendb/engine.h"\n#include "ring/a.h"\n')
         self.write("server/http/listener.h", "#include <boost/asio.hpp>\n")
@@ -106,6 +107,12 @@ class StructureTest(unittest.TestCase):
 
     def test_store_includes_ring(self):
         self.expect("engine/format/x.cc", '#include "ring/a.h"\n', "lies below engine/ring")
+
+    def test_engine_includes_c(self):
+        self.expect("engine/x.cc", '#include "c/a.h"\n', "works without engine/c")
+
+    def test_c_includes_store(self):
+        self.expect("engine/c/x.cc", '#include "store/a.h"\n', "keeps to the engine's API")
 
     def test_engine_includes_recovery(self):
         self.expect("engine/x.cc", '#include "recovery/a.h"\n', "works without engine/recovery")

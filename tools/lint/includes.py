@@ -40,11 +40,19 @@ def check_engine(room, target_house, target_room, target):
             return f"a public header may not include {target}, which is not installed"
         return None
     if target_room == "public":
-        if target == rooms.COMPOSITION_HEADER and room not in ("engine", "seams"):
+        if target == rooms.COMPOSITION_HEADER and room not in ("engine", "seams", rooms.C_ROOM):
             return f"engine/{room} lies below {rooms.COMPOSITION_HEADER}"
         if target == rooms.RECOVERY_HEADER and room != rooms.RECOVERY_ROOM:
             return f"engine/{room} works without {rooms.RECOVERY_HEADER}"
+        if target == rooms.C_HEADER and room != rooms.C_ROOM:
+            return f"engine/{room} works without {rooms.C_HEADER}"
         return None
+    if room == rooms.C_ROOM:
+        if target_room in rooms.C_ROOMS:
+            return None
+        return f"engine/c keeps to the engine's API, engine/{target_room} is inside"
+    if target_room == rooms.C_ROOM:
+        return f"engine/{room} works without engine/c"
     if room == rooms.RECOVERY_ROOM:
         if target_room in rooms.RECOVERY_ROOMS:
             return None

@@ -17,6 +17,12 @@ RECOVERY_HEADER = "seendb/repair.h"
 RECOVERY_ROOMS = {"recovery", "base", "filter", "format", "query", "merge", "tables", "store",
                   "seams"}
 
+# The engine for C: a library over the engine's API, its public header, and the rooms that it may
+# include. No other room includes either.
+C_ROOM = "c"
+C_HEADER = "seendb/seendb.h"
+C_ROOMS = {"c", "base"}
+
 # Public headers any room of the engine may use; engine.h itself is for the top of the engine.
 COMPOSITION_HEADER = "seendb/engine.h"
 
@@ -118,7 +124,7 @@ SYSTEM = re.compile(r"^([a-z0-9_]+|[a-z0-9_]*intrin\.h|(sys|netinet|arpa|linux|b
 SYSTEM_C = {
     "assert.h", "dirent.h", "dlfcn.h", "errno.h", "execinfo.h", "fcntl.h", "getopt.h", "ifaddrs.h",
     "limits.h", "malloc.h", "netdb.h", "poll.h", "pthread.h", "pwd.h", "sched.h", "signal.h",
-    "spawn.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "termios.h", "time.h",
+    "spawn.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "termios.h", "time.h",
     "unistd.h", "cpuid.h",
 }
 
