@@ -10,8 +10,9 @@
 from .answers import Entry, Filtered, HistoryPage, Recorded, Refusal
 from .async_client import AsyncClient
 from .client import Client
+from .engine import Engine
 from .errors import Error, Refused
 
-__all__ = ["AsyncClient", "Client", "Entry", "Error", "Filtered", "HistoryPage", "Recorded", "Refusal",
-           "Refused"]
+__all__ = ["AsyncClient", "Client", "Engine", "Entry", "Error", "Filtered", "HistoryPage", "Recorded",
+           "Refusal", "Refused"]
 __version__ = "0.1.0"

@@ -1,0 +1,198 @@
+"""The engine within this process, by the library that SEENDB_LIBRARY names: what a Client does, an Engine does
+with a folder in place of a server."""
+
+import concurrent.futures
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from support import seendb
+from seendb import _engine_abi
+from test_server import ServerTest
+
+try:
+    import cffi
+except ImportError:
+    cffi = None
+
+NEEDED = "SEENDB_LIBRARY names no library, or cffi is not there"
+USABLE = bool(cffi and os.path.exists(os.environ.get("SEENDB_LIBRARY", "")))
+
+
+class Opened:
+    """An engine in a folder of its own, which goes with it."""
+
+    def __init__(self, _url=None, timeout=1.0, **options):
+        self.folder = tempfile.mkdtemp(prefix="seendb-engine-")
+        self.engine = seendb.Engine(os.path.join(self.folder, "db"), timeout=timeout, **options)
+
+    def __getattr__(self, name):
+        return getattr(self.engine, name)
+
+    def close(self):
+        self.engine.close()
+        shutil.rmtree(self.folder)
+
+
+@unittest.skipUnless(USABLE, NEEDED)
+class EngineAsClientTest(ServerTest):
+    """The tests of a client, but for what a server alone has."""
+    make = Opened
+
+    def test_options_of_a_filter(self):
+        self.c.record_plays([(self.user, "v1")])
+        self.c.record_impressions(self.user, ["v2"])
+        self.assertEqual(self.c.filter(self.user, ["v1", "v2"], facts=["plays"]).unseen, ["v2"])
+        self.assertEqual(self.c.filter(self.user, ["v1", "v2"], facts=["impressions"]).unseen, ["v1"])
+        self.assertTrue(self.c.filter(self.user, ["v9"], record=True).recorded)
+        self.assertTrue(self.c.filter(self.user, [1, 2], record=True).recorded)
+        self.assertEqual(self.c.filter(self.user, ["v9", 1, 3]).unseen, [3])
+        for options, field in (({"explain": True}, "/explain"), ({"invalid": "skip"}, "/invalid"),
+                               ({"facts": ["likes"]}, "/facts"), ({"limit": -1}, "/limit"),
+                               ({"on_error": "panic"}, "/on_error")):
+            with self.assertRaises(seendb.Error) as raised:
+                self.c.filter(self.user, ["v1"], **options)
+            self.assertEqual((raised.exception.code, raised.exception.field), ("invalid_argument", field))
+
+    def test_the_history_in_pages(self):
+        self.with_history()
+        now = int(time.time() * 1000)
+        self.c.record_plays([{"user": self.user, "item": "h%d" % i, "at": now - i, "progress_s": i,
+                              "duration_s": 100, "device": "tv", "fields": {"n": i}} for i in range(25)],
+                            collection=self.collection)
+        entries = list(self.c.history(self.user, collection=self.collection, limit=10))
+        self.assertEqual([entry.item for entry in entries], ["h%d" % i for i in range(25)])
+        self.assertEqual(entries[3], seendb.Entry(self.collection, "h3", now - 3, 3, 100, "tv", {"n": 3}))
+        found = self.c.look_up_history(self.user, ["h7", "never"], collection=self.collection)
+        self.assertEqual((list(found), found["h7"].progress_s), (["h7"], 7))
+        self.c.delete_history(self.user, ["h7"], collection=self.collection)
+        self.assertEqual(len(list(self.c.history(self.user, collection=[self.collection]))), 24)
+        self.c.set_recording(self.user, False)
+        self.assertTrue(self.c.inspect(self.user)["paused"])
+        self.c.clear_history(self.user, collections=[self.collection])
+        self.assertEqual(list(self.c.history(self.user)), [])
+        self.assertFalse(self.c.history_page(self.user, collection="default").kept)
+        with self.assertRaises(seendb.Error) as raised:
+            self.c.history_page(self.user, collection="nowhere")
+        self.assertEqual((raised.exception.code, raised.exception.field), ("not_found", "/collections/0"))
+
+    def test_errors_name_the_field(self):
+        cases = (
+            (lambda: self.c.filter(self.user, ["v1", ""]), "invalid_argument", "/items/1"),
+            (lambda: self.c.filter(self.user, [1, -1]), "invalid_argument", "/items/1"),
+            (lambda: self.c.filter(self.user, ["\ud800"]), "invalid_argument", "/items/0"),
+            (lambda: self.c.filter("", ["v"]), "invalid_argument", "/user"),
+            (lambda: self.c.filter(self.user, ["v"], collection="nowhere"), "not_found", "/collection"),
+            (lambda: self.c.filter(self.user, [1], collection="nowhere"), "not_found", "/collection"),
+            (lambda: self.c.filter(self.user, ["v"], collection="a\0b"), "invalid_argument", "/collection"),
+            (lambda: self.c.record_plays([(self.user,)]), "invalid_argument", "/events/0"),
+            (lambda: self.c.record_plays([{"user": self.user, "item": "v", "fields": [1]}]),
+             "invalid_argument", "/events/0/fields"),
+            (lambda: self.c.record_plays([{"user": self.user, "item": "v", "progress_s": 2**31}]),
+             "invalid_argument", "/events/0/progress_s"),
+            (lambda: self.c.put_collection(self.collection, {"fpr": 2}), "invalid_argument", "/fpr"),
+            (lambda: self.c.history_page(self.user, limit=0), "invalid_argument", "/limit"),
+            (lambda: self.c.clear_history(self.user, collections=[]), "invalid_argument", "/collections"),
+        )
+        for number, (call, code, field) in enumerate(cases):
+            with self.subTest(number), self.assertRaises(seendb.Error) as raised:
+                call()
+            self.assertEqual((raised.exception.code, raised.exception.field), (code, field))
+            self.assertIn(raised.exception.message, str(raised.exception))
+
+
+@unittest.skipUnless(USABLE, NEEDED)
+class EngineTest(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="seendb-engine-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "db")
+
+    def test_what_was_recorded_is_there_after_an_opening(self):
+        with seendb.Engine(self.path, shards=1) as engine:
+            engine.record_plays([("u1", "v1")])
+            engine.sync()
+            engine.checkpoint(os.path.join(self.folder, "copy"))
+            engine.record_plays([("u1", "v2")])
+            engine.drain()
+            self.assertEqual(engine.stats()["plays_accepted"], 2)
+        for path, unseen in ((self.path, ["v3"]), (os.path.join(self.folder, "copy"), ["v2", "v3"])):
+            with seendb.Engine(path) as engine:
+                self.assertEqual(engine.filter("u1", ["v1", "v2", "v3"]).unseen, unseen)
+
+    def test_errors_of_opening(self):
+        for options, code, field in (({"shards": "many"}, "invalid_argument", "/shards"),
+                                     ({"chards": 1}, "invalid_argument", "/chards"),
+                                     ({"create_if_missing": False}, "not_found", "")):
+            with self.assertRaises(seendb.Error) as raised:
+                seendb.Engine(self.path, **options)
+            self.assertEqual((raised.exception.code, raised.exception.field), (code, field))
+        with self.assertRaises(seendb.Error) as raised:
+            seendb.Engine(self.path + "\0x")
+        self.assertEqual(raised.exception.field, "/path")
+        with seendb.Engine(self.path):
+            with self.assertRaises(seendb.Error) as raised:
+                seendb.Engine(self.path)
+            self.assertEqual(raised.exception.code, "busy")
+
+    def test_a_closed_engine_says_so(self):
+        engine = seendb.Engine(self.path)
+        engine.close()
+        engine.close()
+        for call in (lambda: engine.filter("u", ["v"]), engine.drain, lambda: engine.record_plays([("u", "v")])):
+            with self.assertRaises(seendb.Error) as raised:
+                call()
+            self.assertEqual(raised.exception.code, "closed")
+
+    def test_from_a_pool_of_threads_until_it_is_closed(self):
+        engine = seendb.Engine(self.path)
+
+        def work(thread):
+            for item in range(200):
+                engine.record_plays([(thread, item), (thread, "t%d" % item)])
+                asked = engine.filter(thread, [item, item + 1])
+                self.assertEqual(asked.unseen, [item + 1])
+                self.assertEqual(engine.filter(thread, ["t%d" % item, "no"]).unseen, ["no"])
+            return True
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertEqual(list(pool.map(work, range(8))), [True] * 8)
+
+            def until_closed(thread):
+                try:
+                    while True:
+                        engine.filter(thread, list(range(1_000)))
+                except seendb.Error as error:
+                    return error.code
+            told = [pool.submit(until_closed, thread) for thread in range(8)]
+            time.sleep(0.05)
+            engine.close()
+            self.assertEqual([one.result(60) for one in told], ["closed"] * 8)
+
+    def test_what_it_needs_is_named(self):
+        for name, message in (("/nowhere/libseendb.so", "SEENDB_LIBRARY"), ("libc.so.6", "seendb_abi_version")):
+            done = subprocess.run([sys.executable, "-c", "import seendb; seendb.Engine('x')"], capture_output=True,
+                                  text=True, timeout=60, check=False,
+                                  env=dict(os.environ, SEENDB_LIBRARY=name, PYTHONPATH=os.pathsep.join(sys.path)))
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(message, done.stderr)
+
+    def test_an_older_library_is_refused(self):
+        before, seendb.engine._loaded = _engine_abi.VERSION, None
+        try:
+            for version in (before + 1, before + 0x10000):
+                _engine_abi.VERSION = version
+                with self.assertRaisesRegex(OSError, "version 0x"):
+                    seendb.Engine(self.path)
+        finally:
+            _engine_abi.VERSION = before
+
+
+del ServerTest  # it runs in test_server
+
+if __name__ == "__main__":
+    unittest.main()
