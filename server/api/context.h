@@ -115,6 +115,12 @@ struct Context {
   std::function<std::vector<std::string>()> ingest_problems;
 };
 
+/// Whether what administrators use is answered at another listener than that of the request.
+inline bool AdminIsElsewhere(const Context& context, const http::RequestHead& head) {
+  return context.admin_apart &&
+         (head.connection == nullptr || head.connection->door == http::Door::kMain);
+}
+
 /// What to say while the engine is not open.
 std::string WhyNotReady(const Context& context, ops::Phase phase);
 

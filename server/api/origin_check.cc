@@ -104,7 +104,7 @@ bool OriginCheck::IsForeign(const http::RequestHead& head, std::string_view auth
   return head.fetch_site == "cross-site" || head.fetch_site == "same-site";
 }
 
-std::optional<http::Error> OriginCheck::Refuse(const http::RequestHead& head) const {
+std::optional<http::Error> OriginCheck::Refuse(const http::RequestHead& head, bool page) const {
   const std::string authority = AuthorityAskedFor(head);
   if (!IsOurs(authority)) {
     return http::Error{403, "unknown_host",
@@ -112,7 +112,8 @@ std::optional<http::Error> OriginCheck::Refuse(const http::RequestHead& head) co
                            "\" may be anybody's public name; if it is this server's, add it to "
                            "the setting `hosts`"};
   }
-  if (!IsForeign(head, authority)) return {};
+  const bool linked = page && head.origin.empty();  // a browser that follows a link sends none
+  if (linked || !IsForeign(head, authority)) return {};
   return http::Error{
       403, "foreign_origin",
       head.origin.empty()

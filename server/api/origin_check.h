@@ -36,7 +36,8 @@ class OriginCheck {
   void SetCertificateNames(const std::vector<std::string>& names);
 
   /// The refusal (403 foreign_origin or unknown_host); nothing where the request may go on.
-  std::optional<http::Error> Refuse(const http::RequestHead& head) const;
+  /// `page`: of a page without data, to which links of other sites may lead.
+  std::optional<http::Error> Refuse(const http::RequestHead& head, bool page = false) const;
 
  private:
   bool IsOurs(std::string_view host) const;

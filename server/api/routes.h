@@ -75,6 +75,7 @@ struct Route {
   bool may_sync = false;  ///< goes to the workers while recording may wait for the disk
   Spread spread = Spread::kNode;
   bool nodes_ask = false;  ///< nodes of a cluster ask for themselves too, as they do at kPeer
+  bool page = false;       ///< a page without data: links of other sites may lead to it
 };
 
 /// Whether the route takes the binary form.
@@ -155,7 +156,9 @@ void HandleOpenApi(Call& call);
 void HandleOpenApi30(Call& call);
 void HandleOpenApiAdmin(Call& call);
 void HandleOpenApiAdmin30(Call& call);
-void HandleRoot(Call& call);  // root.cc
+void HandleRoot(Call& call);     // root.cc
+void HandleConsole(Call& call);  // console.cc
+void HandleConsoleFile(Call& call);
 
 std::unique_ptr<http::BodyStream> StreamFilter(Context& context, const http::Plan& plan,
                                                Status* refusal);  // filter_stream.cc

@@ -58,9 +58,9 @@ bool FindPlan(const http::RequestHead& head, http::Plan* plan) {
 
 /// Whether the route is another door's: then it is none here.
 bool IsElsewhere(const Context& context, const http::RequestHead& head, const Route& route) {
-  const bool main = head.connection == nullptr || head.connection->door == http::Door::kMain;
-  return context.admin_apart && main &&
-         (route.path.starts_with("/admin/") || route.path == "/metrics");
+  return AdminIsElsewhere(context, head) &&
+         (route.path.starts_with("/admin/") || route.path.starts_with("/console") ||
+          route.path == "/metrics");
 }
 
 /// A wrong token came: an address that has shown too many of them has to wait.
@@ -227,11 +227,11 @@ void WatchToken(const Context& context, const http::RequestHead& head, http::Pla
 http::Plan ApiService::Begin(const http::RequestHead& head) {
   http::Plan plan;
   if (!FindPlan(head, &plan)) return plan;
-  if (auto foreign = context_.origins->Refuse(head)) {
+  const Route& route = Routes()[static_cast<size_t>(plan.route)];
+  if (auto foreign = context_.origins->Refuse(head, route.page)) {
     Refuse(*std::move(foreign), &plan);
     return plan;
   }
-  const Route& route = Routes()[static_cast<size_t>(plan.route)];
   if (IsElsewhere(context_, head, route)) {
     Refuse({404, "not_found",
             "answered at the address of the setting admin_listen alone: ask there (seendb: --url, "

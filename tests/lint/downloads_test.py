@@ -36,6 +36,7 @@ CHECKED = {
     ("tests/clients/integration/java_test.py", "maven"): ("jars.check(", "clients/java/jars.sha256"),
     ("tests/clients/integration/typescript_test.py", "npm"): ("npm ci --ignore-scripts",
                                                               "clients/typescript/package-lock.json"),
+    ("tests/console/axe/fetch", "npm"): ("npm ci --ignore-scripts", "tests/console/axe/package-lock.json"),
     ("tests/clients/integration/python_install_test.py", "pip"): (
         "--require-hashes -r PINS", "tests/support/python_client_requirements.txt"),
 }
@@ -102,11 +103,12 @@ class DownloadsTest(unittest.TestCase):
                 self.assertRegex(line, r"^[\w.-]+==\S+( ;.*?)?(\s+--hash=sha256:[0-9a-f]{64})+$", pins)
 
     def test_pins_of_npm_have_hashes(self):
-        packages = json.loads(text_of("clients/typescript/package-lock.json"))["packages"]
-        self.assertGreater(len(packages), 1)
-        for name, package in packages.items():
-            if name:
-                self.assertRegex(package["integrity"], r"^sha512-", name)
+        for lock in ("clients/typescript/package-lock.json", "tests/console/axe/package-lock.json"):
+            packages = json.loads(text_of(lock))["packages"]
+            self.assertGreater(len(packages), 1)
+            for name, package in packages.items():
+                if name:
+                    self.assertRegex(package["integrity"], r"^sha512-", name)
 
     def test_pins_of_maven_have_what_the_projects_name(self):
         for pom, pins in (("tools/demo/kafka/pom.xml", "tools/demo/kafka/jars.sha256"),

@@ -16,13 +16,13 @@ using Names = std::vector<std::string>;
 // The code of the refusal; empty: taken.
 std::string Refused(const OriginCheck& check, const std::string& host,
                     const std::string& origin = "", const std::string& site = "",
-                    const std::string& target = "/filter") {
+                    const std::string& target = "/filter", bool page = false) {
   http::RequestHead head;
   head.host = host;
   head.origin = origin;
   head.fetch_site = site;
   head.target = target;
-  const auto refused = check.Refuse(head);
+  const auto refused = check.Refuse(head, page);
   if (!refused) return "";
   EXPECT_EQ(refused->status, 403U);
   return std::string(refused->code);
@@ -55,6 +55,16 @@ TEST(OriginCheckTest, TheSettingNamesMore) {
   EXPECT_EQ(Refused(named, "other.example.com"), "unknown_host");
   const OriginCheck any({"*"}, {}, "");
   EXPECT_EQ(Refused(any, "evil.example"), "");
+}
+
+TEST(OriginCheckTest, LinksOfOtherSitesLeadToPagesAlone) {
+  const OriginCheck check({}, {}, "");
+  const std::string host = "localhost", path = "/console";
+  EXPECT_EQ(Refused(check, host, "", "cross-site", path, true), "");
+  EXPECT_EQ(Refused(check, host, "", "cross-site", path, false), "foreign_origin");
+  EXPECT_EQ(Refused(check, host, "https://evil.example", "cross-site", path, true),
+            "foreign_origin");
+  EXPECT_EQ(Refused(check, "evil.example", "", "cross-site", path, true), "unknown_host");
 }
 
 TEST(OriginCheckTest, AnAbsoluteTargetCountsBeforeTheHost) {

@@ -64,6 +64,8 @@ TEST(RoutesTest, FindsByPathAndMethod) {
   EXPECT_EQ(label(Method::kPut, "/users/u"), "");
   EXPECT_EQ(allow, "GET, HEAD, DELETE");
   EXPECT_EQ(label(Method::kGet, "/"), "GET /");
+  EXPECT_EQ(label(Method::kGet, "/console"), "GET /console");
+  EXPECT_EQ(label(Method::kGet, "/console/app.js"), "GET /console/{file}");
   for (const char* path : {"//", "", "/filter/", "/filterx", "/users/", "/users/a/b", "/users",
                            "/users//history", "/users/u/history/", "/users/u/history/a/b"}) {
     EXPECT_EQ(label(Method::kGet, path), "") << path;
@@ -157,7 +159,8 @@ TEST(RoutesTest, CallersAndOperatorsHaveADocumentEach) {
     for (const std::string_view text : {OpenApiText(part), OpenApi30Text(part)}) {
       const Json document = Json::parse(text);
       for (const auto& [path, operations] : document.at("paths").items()) {
-        const bool of_admin = path.starts_with("/admin/") || path.starts_with("/internal/");
+        const bool of_admin = path.starts_with("/admin/") || path.starts_with("/internal/") ||
+                              path.starts_with("/console");
         EXPECT_EQ(of_admin, part == OpenApiPart::kAdmin) << path;
       }
     }

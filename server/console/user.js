@@ -1,0 +1,129 @@
+// User: what is held about one person, in words.
+
+import * as api from "./api.js";
+import {failure, field, h, id, note, quiet} from "./dom.js";
+import {actions} from "./user_actions.js";
+import {watched} from "./user_history.js";
+import {pagedTable} from "./table.js";
+import {bytes, chance, form, many, number, time} from "./words.js";
+
+export async function userPage(page, query) {
+  const name = h("input", {value: query.get("user") || "", required: true, autocomplete: "off",
+    spellcheck: "false"});
+  let names = [];
+  try {
+    names = (await api.collections()).map((one) => one.name);
+  } catch (error) {
+    if (error.status !== 403) throw error;
+  }
+  const wanted = query.get("collection") || "";
+  const collection = h("select", {}, h("option", {value: ""}, "all"), names.map((one) =>
+    h("option", {value: one, selected: one === wanted}, one)));
+  const said = h("div", {id: "said", "aria-live": "polite"});
+  const found = h("div", {});
+  const look = async (event) => {
+    if (event) event.preventDefault();
+    const parts = new URLSearchParams({user: name.value});
+    if (collection.value) parts.set("collection", collection.value);
+    history.replaceState(null, "", "#/user?" + parts);
+    said.replaceChildren(event ? quiet("Asking ...") : "");
+    try {
+      const shown = await show(name.value, collection.value, look);
+      said.replaceChildren();
+      found.replaceChildren(...shown);
+    } catch (error) {
+      said.replaceChildren();
+      found.replaceChildren(failure(error));
+    }
+  };
+  page.append(h("h1", {}, "What is known of a user?"),
+    h("form", {class: "panel row", onsubmit: look}, field("User", name, "grow"), field("Collection", collection),
+      h("button", {class: "main", type: "submit"}, "Look")),
+    said, found);
+  if (name.value) await look();
+}
+
+/** `held` in sentences. */
+function sentences(held) {
+  const inMemory = held.ring.filter((one) => !one.drained);
+  const sum = (list) => list.reduce((all, one) => all + one.items, 0);
+  const served = held.impressions.reduce((all, list) => all + list.entries.length, 0);
+  const items = sum(held.buckets) + sum(inMemory), kept = sum(held.history);
+  const out = [];
+  if (held.buckets.length + held.ring.length + held.history.length + served === 0) {
+    out.push("Nothing is held about this user.");
+  } else {
+    const months = new Set([...held.buckets, ...inMemory].map((one) => one.collection + "/" + one.bucket));
+    out.push("Watched: " + many(items, "item") + " in " + many(months.size, "bucket") +
+      (sum(inMemory) ? ", " + number(sum(inMemory)) + " of them in memory still" : "") + ".",
+    "Served lately: " + many(served, "item") + ".",
+    "On disk: " + many(held.buckets.length, "filter") + " of " + bytes(held.buckets.reduce((all, one) => all + one.bytes, 0)) +
+      " on shard " + held.shard + ".");
+    if (kept) out.push("The watch history has " + many(kept, "entry", "entries") + " on disk.");
+  }
+  if (held.paused) out.push("The watch history is paused: plays do not enter it.");
+  for (const [name, day] of Object.entries(held.last_active_day || {})) {
+    out.push("Last active in " + name + " on " + day + ".");
+  }
+  for (const [name, at] of Object.entries(held.forgotten_at_ms || {})) {
+    out.push("The filters of " + name + " were cleared at " + time(at) + ".");
+  }
+  if (held.erased_at_ms) out.push("Erased: plays of before " + time(held.erased_at_ms) + " are refused.");
+  return out;
+}
+
+async function show(user, collection, again) {
+  const only = collection ? "?collection=" + encodeURIComponent(collection) : "";
+  const held = await api.call("GET", api.user(user) + only);
+  held.history = held.history || [];
+  const out = [h("h2", {class: "who"}, id(user)),
+    h("ul", {class: "facts"}, sentences(held).map((one) => h("li", {}, one)))];
+  const unreadable = [...held.buckets, ...held.impressions, ...held.history].filter((one) =>
+    !one.readable || one.damaged);
+  if (unreadable.length > 0) {
+    out.push(note("bad", "Not all could be read: ", [...new Set(unreadable.map((one) =>
+      one.collection + (one.bucket ? "/" + one.bucket : "")))].join(", "), "."));
+  }
+  out.push(watched(user, collection), ...servedPart(held), ...filtersPart(held), ...actions(user, again));
+  return out;
+}
+
+function servedPart(held) {
+  const served = held.impressions.flatMap((list) => list.entries.map((one) => [list.collection, one]))
+    .sort(([, a], [, b]) => b.at_ms - a.at_ms);
+  if (served.length === 0) return [];
+  return [h("h2", {}, "Served lately"),
+    pagedTable("Served lately", ["When", "Collection", "Item"], served, ([collection, one]) =>
+      [time(one.at_ms), collection, one.item ? id(one.item)
+        : h("span", {class: "quiet"}, "fingerprint " + one.fingerprint)], 20),
+    served.every(([, one]) => one.item) ? ""
+      : quiet("Ids of served items are kept where the collection's policy says impression_ids.")];
+}
+
+function filtersPart(held) {
+  const out = [];
+  if (held.buckets.length > 0) {
+    out.push(h("h2", {}, "Filters by bucket"),
+      pagedTable("Filters by bucket", ["Collection", "Bucket", "Kept as", ["Items", "number"], ["Bytes", "number"],
+        "False positives", "Layers, with their fill"], held.buckets, (one) =>
+        [one.collection, one.bucket, form(one.form), number(one.items), bytes(one.bytes), chance(one),
+          layersOf(one)]));
+  }
+  if (held.ring.length > 0) {
+    out.push(h("h2", {}, "In memory"),
+      pagedTable("In memory", ["Collection", "Bucket", ["Slot", "number"], ["Items", "number"], "State"], held.ring, (one) =>
+        [one.collection, one.bucket, String(one.slot), number(one.items),
+          one.drained ? "in the filter as well" : "waits for its merge into the filter"]));
+  }
+  return out;
+}
+
+function layersOf(bucket) {
+  const layers = bucket.layers || [];
+  const lost = bucket.dropped_layers ? [h("span", {class: "warn"}, " " + many(bucket.dropped_layers, "older layer") +
+    " given up at the ceiling of bytes")] : [];
+  return [layers.map((one) => h("span", {class: "layer"}, layerText(one))), lost];
+}
+
+const layerText = (layer) => bytes(layer.blocks * 64) + ", " + number(layer.items) + " of " +
+  number(layer.capacity) + " items, " + Math.round(100 * layer.fill) + "% of its bits set";
