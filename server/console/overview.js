@@ -72,10 +72,10 @@ function reportsPart() {
   let most = 1;
   const pages = pager("Shards", SHARDS, (shards) => map.set(shards.flat(), most));
   const slots = liveTable("Slots", [["Shard", "number"], ["Slot", "number"], "State", ["Plays", "number"],
-    ["Bytes", "number"], "Opened"], (slot) => [String(slot.shard), String(slot.slot), slot.state, number(slot.plays),
+    ["Bytes", "number"], "Opened (UTC)"], (slot) => [String(slot.shard), String(slot.slot), slot.state, number(slot.plays),
     bytes(slot.bytes), time(slot.opened_ms)]);
   const months = bars("Bytes by bucket", bytes);
-  const buckets = liveTable("Buckets", ["Collection", "Bucket", "State", ["Bytes", "number"], "Ends"], (one) =>
+  const buckets = liveTable("Buckets", ["Collection", "Bucket", "State", ["Bytes", "number"], "Ends (UTC)"], (one) =>
     [id(one.collection), one.bucket, one.state + (one.in_window ? "" : ", beyond the window"), bytes(one.bytes), time(one.end_ms)]);
   const box = h("div", {}, h("h2", {}, "Plays in memory, by shard and slot"), slotLegend(), map, pages,
     h("details", {}, h("summary", {}, "The slots as a table"), slots),

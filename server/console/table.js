@@ -8,17 +8,23 @@ const kind = (head) => (Array.isArray(head) ? head[1] : null);
 const name = (head) => (Array.isArray(head) ? head[0] : head);
 
 // The roles are said since a narrow window shows rows as blocks, which would end them.
-const cells = (heads, rows) => rows.map((row) => h("tr", {role: "row"}, row.map((cell, at) =>
-  h("td", {role: "cell", class: kind(heads[at]), "data-head": name(heads[at])}, cell))));
+const cells = (heads, rows, empty) => rows.map((row) => h("tr", {role: "row"}, row.map((cell, at) =>
+  h("td", {role: "cell", class: kind(heads[at]), "data-head": name(heads[at]), hidden: empty[at]}, cell))));
 
-/** A table of rows (lists of cells). A head is a text, or [text, class of its column]. */
+/** A table of rows (lists of cells). A head is a text, or [text, class of its column]. A column in
+ * which no row says anything is not shown. */
 export function table(caption, heads, rows) {
-  const body = h("tbody", {role: "rowgroup"}, cells(heads, rows));
+  const titles = heads.map((head) =>
+    h("th", {scope: "col", role: "columnheader", class: kind(head)}, name(head)));
+  const body = h("tbody", {role: "rowgroup"});
   const box = h("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
-    h("table", {role: "table"},
-      h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, heads.map((head) =>
-        h("th", {scope: "col", role: "columnheader", class: kind(head)}, name(head))))), body));
-  box.fill = (some) => body.replaceChildren(...cells(heads, some));
+    h("table", {role: "table"}, h("thead", {role: "rowgroup"}, h("tr", {role: "row"}, titles)), body));
+  box.fill = (some) => {
+    const empty = heads.map((_, at) => some.length > 0 && some.every((row) => row[at] === ""));
+    titles.forEach((title, at) => { title.hidden = empty[at]; });
+    body.replaceChildren(...cells(heads, some, empty));
+  };
+  box.fill(rows);
   return box;
 }
 

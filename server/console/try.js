@@ -162,6 +162,6 @@ function windows(answer, policy) {
       const more = unseenToo(answer, policy, window, Date.now());
       const shown = more.slice(0, 10).flatMap((item) => [id(item), " "]);
       return [many(window, ...unit), number(answer.unseen.length + more.length),
-        [shown, more.length > 10 ? "and " + number(more.length - 10) + " more" : ""]];
+        more.length === 0 ? "" : [shown, more.length > 10 ? "and " + number(more.length - 10) + " more" : null]];
     }))];
 }

@@ -66,9 +66,9 @@ function sentences(held) {
     out.push("Last active in " + name + " on " + day + ".");
   }
   for (const [name, at] of Object.entries(held.forgotten_at_ms || {})) {
-    out.push("The filters of " + name + " were cleared at " + time(at) + ".");
+    out.push("The filters of " + name + " were cleared at " + time(at) + " UTC.");
   }
-  if (held.erased_at_ms) out.push("Erased: plays of before " + time(held.erased_at_ms) + " are refused.");
+  if (held.erased_at_ms) out.push("Erased: plays of before " + time(held.erased_at_ms) + " UTC are refused.");
   return out;
 }
 
@@ -93,7 +93,7 @@ function servedPart(held) {
     .sort(([, a], [, b]) => b.at_ms - a.at_ms);
   if (served.length === 0) return [];
   return [h("h2", {}, "Served lately"),
-    pagedTable("Served lately", ["When", "Collection", "Item"], served, ([collection, one]) =>
+    pagedTable("Served lately", ["When (UTC)", "Collection", "Item"], served, ([collection, one]) =>
       [time(one.at_ms), collection, one.item ? id(one.item)
         : h("span", {class: "quiet"}, "fingerprint " + one.fingerprint)], 20),
     served.every(([, one]) => one.item) ? ""
@@ -120,6 +120,7 @@ function filtersPart(held) {
 
 function layersOf(bucket) {
   const layers = bucket.layers || [];
+  if (layers.length === 0 && !bucket.dropped_layers) return "";
   const lost = bucket.dropped_layers ? [h("span", {class: "warn"}, " " + many(bucket.dropped_layers, "older layer") +
     " given up at the ceiling of bytes")] : [];
   return [layers.map((one) => h("span", {class: "layer"}, layerText(one))), lost];

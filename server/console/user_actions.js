@@ -35,9 +35,9 @@ export function actions(user, again) {
     try {
       const answer = await api.call("DELETE", api.user(user));
       await again();
-      document.getElementById("said").replaceChildren(note("", answer.known
-        ? "Erased. Plays of before " + time(answer.until_ms) + " are refused from now on. Checkpoints and other copies are not reached."
-        : "Nothing was held about this user."));
+      document.getElementById("said").replaceChildren(note("", !answer.known ? "Nothing was held about this user."
+        : "Erased. Plays of before " + time(answer.until_ms) + " UTC are refused from now on. " +
+          "Checkpoints and other copies are not reached."));
     } catch (error) {
       said.replaceChildren(failure(error));
       erase.disabled = false;
@@ -46,5 +46,6 @@ export function actions(user, again) {
   return [h("h2", {}, "Take out, or forget"),
     h("div", {class: "row"}, h("button", {type: "button", onclick: doExport}, "Export everything"),
       h("span", {class: "quiet"}, "All collections, as NDJSON.")),
-    h("form", {class: "row", id: "erase", onsubmit: doErase}, field("To erase all about this user, type the id", typed, "grow"), erase), said];
+    h("form", {class: "row", id: "erase", onsubmit: doErase},
+      field("To erase all about this user, type the id", typed, "grow"), erase), said];
 }

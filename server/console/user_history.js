@@ -10,7 +10,7 @@ const PAGE = 100;
 const LARGE = 1_000;  // entries of a page while all are read for a search
 const MOST = 10_000;  // entries held here
 
-const HEADS = ["Watched", "Collection", "Title", "Item", "Player", "Device", "Also said"];
+const HEADS = ["Watched (UTC)", "Collection", "Title", "Item", "Player", "Device", "Also said"];
 
 const clock = (s) => Math.floor(s / 60) + ":" + String(s % 60).padStart(2, "0");
 

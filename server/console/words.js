@@ -17,10 +17,10 @@ export function number(count) {
 export const many = (count, one, more = one + "s") =>
   number(count) + " " + (Number(count) === 1 ? one : more);
 
+/** In UTC, which the head of a column says. */
 export function time(ms) {
   const at = new Date(Number(ms));
-  if (Number.isNaN(at.getTime())) return ms + " ms";
-  return at.toISOString().replace("T", " ").slice(0, 19) + " UTC";
+  return Number.isNaN(at.getTime()) ? ms + " ms" : at.toISOString().replace("T", " ").slice(0, 19);
 }
 
 export function seconds(s) {
