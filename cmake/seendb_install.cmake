@@ -1,6 +1,10 @@
-# What `cmake --install` puts where: the libraries of the engine, of recovery and for C, public
-# headers, CMake package, pkg-config files, licence and documents (component seendb_engine); OpenAPI
-# and samples of files, man pages and completions. The programs' own folders install them.
+# What `cmake --install` puts where, by component:
+#   seendb_engine     the libraries of the engine and of recovery, public headers, CMake package,
+#                     pkg-config files
+#   seendb_documents  licence and documents
+#   seendb_programs   the programs (their own folders install them), man pages, completions, OpenAPI,
+#                     alerts, the bill of materials
+#   seendb_samples    settings and a unit of systemd to be copied; cmake/seendb_packages.cmake has its own
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -47,26 +51,33 @@ function(seendb_installed_to folder variable)  # as seen by a script of install(
 endfunction()
 seendb_installed_to(${CMAKE_INSTALL_DOCDIR} documents)
 seendb_installed_to(${CMAKE_INSTALL_DATADIR} share)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT seendb_engine)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT seendb_documents)
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/documents.py\"
-    \"${PROJECT_SOURCE_DIR}\" \"${documents}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT seendb_engine)
+    \"${PROJECT_SOURCE_DIR}\" \"${documents}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT seendb_documents)
 else()
   message(STATUS "no documents are installed but the licence: python3 is not there")
 endif()
 if(SEENDB_SERVER)
   configure_file(cmake/seendb.service.in ${PROJECT_BINARY_DIR}/seendb.service @ONLY)
-  install(FILES cmake/seendb.json ${PROJECT_BINARY_DIR}/seendb.service docker/config/alerts.yml
-    server/api/openapi.json server/api/openapi_admin.json DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+  install(FILES cmake/seendb.json ${PROJECT_BINARY_DIR}/seendb.service
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT seendb_samples)
+  install(FILES docker/config/alerts.yml server/api/openapi.json server/api/openapi_admin.json
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT seendb_programs)
 endif()
 if(SEENDB_SERVER AND SEENDB_TOOLS AND Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
   install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/manual.py\"
-    \"$<TARGET_FILE_DIR:seendb>\" \"${share}\" COMMAND_ERROR_IS_FATAL ANY)")
+    \"$<TARGET_FILE_DIR:seendb>\" \"${share}\" COMMAND_ERROR_IS_FATAL ANY)"
+    COMPONENT seendb_programs)
   find_program(SEENDB_DPKG_QUERY dpkg-query)
   if(SEENDB_DPKG_QUERY)  # the bill of materials of the programs as they are installed
     seendb_installed_to(${CMAKE_INSTALL_BINDIR} programs)
     install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" -B \"${PROJECT_SOURCE_DIR}/tools/sbom\"
-      --bin \"${programs}\" --out \"${documents}/sbom.cdx.json\" COMMAND_ERROR_IS_FATAL ANY)")
+      --bin \"${programs}\" --out \"${documents}/sbom.cdx.json\" COMMAND_ERROR_IS_FATAL ANY)"
+      COMPONENT seendb_programs)
   endif()
+endif()
+if(SEENDB_SERVER AND SEENDB_TOOLS AND Python3_FOUND)
+  include(cmake/seendb_packages.cmake)
 endif()

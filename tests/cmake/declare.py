@@ -38,7 +38,7 @@ LONG = "long"
 # What takes more than some seconds in a dev build, by the beginning of its name. ctest starts these
 # first, so that none is left to run alone at the end.
 SECONDS = {
-    "console.console.py": 90,
+    "packages.packages.py": 120, "console.console.py": 90,
     "transfer.moves.py": 26, "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
     "server.retail.py": 43, "lint.sbom.py": 12, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
     "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.tls.py": 25, "router.faults.py": 40, "router.campaign.py": 90, "router.cuts.py": 130, "router.kills.py": 200, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
@@ -57,7 +57,7 @@ SECONDS = {
 
 # Tests in which the processors mostly wait: for a broker, a deadline, a disk, slow peers. ctest gives
 # them one place, those that compute two (`-j` is three times the processors).
-WAITING = ("lies.http.py", "lies.old_store.py", "lies.topics.py", "ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
+WAITING = ("packages.packages.py", "lies.http.py", "lies.old_store.py", "lies.topics.py", "ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
            "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
            "tool.load.py", "tool.redis.py", "migration.", "tool.produce.py", "http.HTTP", "http.Listener")
 
@@ -66,7 +66,7 @@ WAITING = ("lies.http.py", "lies.old_store.py", "lies.topics.py", "ingest.", "tr
 CLUSTERS = ("router.any_node.py", "router.campaign.py", "router.cuts.py", "router.faults.py", "router.kills.py")
 
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("console.console.py", "lies.topics.py", "router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
+ONLY_ALL = ("packages.packages.py", "console.console.py", "lies.topics.py", "router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
             "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py", "migration.logs.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day
