@@ -61,5 +61,7 @@ def check(engine):
         listed = {one["name"]: one["version"] for one in json.load(bill)["components"]
                   if {"name": "seendb:use", "value": "linked"} in one.get("properties", [])}
     expect(listed and listed.items() <= versions(files).items(), "the bill of materials is of these libraries")
+    expect("seendb" in held, "the programs are of the package seendb")
+    programs = sum(os.path.getsize(os.path.join(files, "usr/bin", name)) for name in ("seendb", "seendb-server"))
     note("%d packages, %.0f MB unpacked, of which the programs %.0f MB" % (
-        len(held), size_bytes(files) / 1e6, size_bytes(files + "/usr/local/bin") / 1e6))
+        len(held), size_bytes(files) / 1e6, programs / 1e6))

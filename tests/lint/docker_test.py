@@ -2,6 +2,7 @@
 """What of docker/ can be told without building the image; docker/check does the rest."""
 
 import fnmatch
+import glob
 import json
 import os
 import re
@@ -74,11 +75,19 @@ class DockerTest(unittest.TestCase):
                 continue
             for source in rest.split()[:-1]:
                 self.assertTrue(os.path.exists(os.path.join(ROOT, source)), source)
-                self.assertTrue(any(source == path or source.startswith(path + "/")
+                self.assertTrue(any(fnmatch.fnmatch(source, path) or source.startswith(path + "/")
                                     for path in let_in), source)
         for path in let_in:
-            self.assertTrue(os.path.exists(os.path.join(ROOT, path)), path)
+            self.assertTrue(glob.glob(os.path.join(ROOT, path)), path)
         self.assertFalse([path for path in let_in if fnmatch.fnmatch(path, "build*")])
+
+    def test_every_document_of_the_package_gets_to_the_builder(self):
+        sys.path.insert(0, os.path.join(ROOT, "cmake"))
+        from documents import DOCUMENTS  # pylint: disable=import-outside-toplevel
+        copied = [os.path.normpath(source) for instruction, rest in instructions()
+                  if instruction == "COPY" and not rest.startswith("--from") for source in rest.split()[:-1]]
+        for document in DOCUMENTS:
+            self.assertTrue(any(document == path or document.startswith(path + "/") for path in copied), document)
 
     def test_the_alerts_name_metrics_of_the_server(self):
         rooms = os.path.join(ROOT, "server", "ops")

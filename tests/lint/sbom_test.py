@@ -88,8 +88,8 @@ class SbomTest(unittest.TestCase):
             needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", text))
             self.assertGreater(len(needed), 10)
             self.assertLessEqual(needed, names)
-        # docker/runtime_packages finds them in another way.
-        text = subprocess.run([os.path.join(ROOT, "docker", "runtime_packages"), SERVER, TOOL], capture_output=True,
+        # tests/support/runtime_packages finds them in another way.
+        text = subprocess.run([os.path.join(ROOT, "tests", "support", "runtime_packages"), SERVER, TOOL], capture_output=True,
                               text=True, check=True).stdout
         self.assertEqual({one["name"] for one in with_use(self.bill, "linked")}, set(text.split()))
 
