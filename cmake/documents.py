@@ -12,7 +12,7 @@ import sys
 DOCUMENTS = ("LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md",
              "SECURITY.md", "clients/go/README.md", "clients/java/README.md", "clients/python/README.md",
              "clients/typescript/README.md", "docker/README.md", "engine/doc", "perf/README.md", "perf/results",
-             "server/README.md", "server/doc", "tests/consumer", "tools/doc")
+             "server/README.md", "server/doc", "tests/consumer", "tools/doc/from-redis.md", "tools/doc/moving-in.md")
 LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s]+)\)")
 
 
