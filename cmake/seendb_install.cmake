@@ -1,6 +1,7 @@
 # What `cmake --install` puts where, by component:
 #   seendb_engine     the libraries of the engine and of recovery, public headers, CMake package,
 #                     pkg-config files
+#   seendb_c          the shared library for C; its header and the link for linkers are in seendb_engine
 #   seendb_documents  licence and documents
 #   seendb_programs   the programs (their own folders install them), man pages, completions, OpenAPI,
 #                     alerts, the bill of materials
@@ -14,7 +15,7 @@ install(TARGETS seendb_engine seendb_recovery EXPORT seendbTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_engine
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS seendb_c EXPORT seendbCTargets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_engine
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_c NAMELINK_COMPONENT seendb_engine
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT seendbCTargets NAMESPACE seendb:: DESTINATION ${package_dir}
   COMPONENT seendb_engine)

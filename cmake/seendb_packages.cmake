@@ -1,6 +1,6 @@
 # Debian's packages, made of a build folder by `cpack -G DEB -B INTO`: `seendb` (programs, unit of
-# systemd, settings, documents), `libseendb-dev` (to embed the engine), and `libseendb1` (the C library)
-# once its target seendb_c is there. A package fits the release of Debian that built it.
+# systemd, settings, documents), `libseendb-dev` (to embed the engine), and `libseendb1` (the C
+# library). A package fits the release of Debian that built it.
 
 find_program(SEENDB_DPKG_SHLIBDEPS dpkg-shlibdeps)
 mark_as_advanced(SEENDB_DPKG_SHLIBDEPS)
