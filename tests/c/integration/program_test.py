@@ -59,7 +59,7 @@ class InstalledTest(unittest.TestCase):
         self.run_there(["cc", *STRICT, os.path.join(HERE, "program.c"), "-o", program, *flags])
         self.play(program, "pkg_config")
         needed = self.run_there(["readelf", "-d", program])
-        self.assertIn("[libseendb.so.0]", needed)
+        self.assertIn("[libseendb.so.1]", needed)
         self.assertNotIn("rocksdb", needed)
         self.assertNotIn("stdc++", needed)
 
@@ -115,7 +115,7 @@ class InstalledTest(unittest.TestCase):
 
     def test_its_name_has_a_version(self):
         told = self.run_there(["readelf", "-d", LIBRARY])
-        self.assertIn("Library soname: [libseendb.so.0]", told)
+        self.assertIn("Library soname: [libseendb.so.1]", told)
         self.assertIn("[librocksdb.so", told)
 
 

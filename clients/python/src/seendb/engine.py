@@ -11,7 +11,7 @@ from .client import event_of, packed_items
 from .errors import Error, Refused
 from .pages import Pages
 
-LIBRARY = "libseendb.so.0"
+LIBRARY = "libseendb.so.1"
 _loaded = None  # (ffi, library)
 _loading = threading.Lock()
 
