@@ -1,4 +1,4 @@
-// What a call costs by the number of shards that a database has: bookkeeping, not the engine.
+// The bookkeeping of a call, by the number of shards that a database has.
 
 #include <optional>
 #include <string>

@@ -25,7 +25,7 @@ inline void ForgetItemsInOldStore(const Migrations* migrations, const Policy& po
   if (migration != nullptr) migration->ForgetItems(user, deleted.items, place);
 }
 
-/// Of a filter that was cleared nothing is to come back out of the old store. No collections: all.
+/// Nothing of a filter that was cleared is to come back out of the old store. No collections: all.
 inline Status ForgetInOldStore(Migrations* migrations, IdRef user,
                                std::span<const std::string_view> collections,
                                const std::optional<LogPlace>& place = {}) {

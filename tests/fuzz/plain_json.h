@@ -17,7 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/json_read.h"
+#include "wire/json_read.h"
 #include "base/outside_json.h"
 #include "seendb/history.h"
 #include "seendb/id.h"
@@ -184,7 +184,7 @@ inline std::optional<PlainWatch> PlainWatchOf(const Json& object) {
   watch.device = device.value_or("");
   if (!IsAbsent(object, "fields")) {
     if (!object.at("fields").is_object()) return {};
-    if (JsonDepth(object.at("fields").dump()) > api::kMaxOpaqueDepth) return {};
+    if (JsonDepth(object.at("fields").dump()) > wire::kMaxOpaqueDepth) return {};
     watch.fields = object.at("fields");
   }
   return watch;

@@ -39,7 +39,7 @@ class PartsTest : public ::testing::Test {
         .metrics = [name](ops::MetricsSnapshot* to) { to->db += name; },
     };
   }
-  /// What was done since the last call.
+  /// All that was done since the last call.
   std::vector<std::string> Done() { return std::exchange(log_, {}); }
 
   std::vector<std::string> log_;
@@ -78,7 +78,7 @@ TEST_F(PartsTest, TheFirstFailureEndsAStep) {
   }
 }
 
-// What runs on may use what comes before it.
+// A part that runs on may use those before it.
 TEST_F(PartsTest, APartThatRunsOnIsNamedAndThoseBeforeItStay) {
   Parts parts({Row("a"), Row("b", "stop"), Row("c")});
   EXPECT_EQ(parts.Stop(5), "b");

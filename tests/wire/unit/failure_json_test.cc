@@ -1,4 +1,4 @@
-// What another process's failure means here, and which status stands for which.
+// Failures of other processes, and which status stands for which.
 
 #include "wire/failure_json.h"
 
