@@ -41,7 +41,6 @@ Kept& KeptByThread() {
 /// Checks all but the items, and makes the bits 0.
 Status TakeAsked(const Asked& asked, FilterRequest* request) {
   const size_t bytes = asked.count / 8 + (asked.count % 8 != 0 ? 1 : 0);
-  seendb_filtered known{};
   seendb_filter_options options{};
   Status taken = NotNull(asked.db, "db");
   if (taken.ok() && bytes > 0) taken = NotNull(asked.unseen, "unseen");
@@ -52,7 +51,7 @@ Status TakeAsked(const Asked& asked, FilterRequest* request) {
   }
   if (!taken.ok()) return taken;
   if (bytes > 0) std::memset(asked.unseen, 0, bytes);
-  taken = TakeSized(asked.filtered, sizeof(known), "filtered", &known);
+  taken = CheckSize(asked.filtered, sizeof(seendb_filtered), sizeof(seendb_filtered), "filtered");
   if (taken.ok()) taken = TakeSized(asked.options, sizeof(options), "options", &options);
   if (taken.ok()) taken = TakeId(asked.user, "/user", &request->user);
   if (!taken.ok()) return taken;

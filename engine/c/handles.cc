@@ -51,6 +51,17 @@ Status CheckArray(const void* elements, size_t count, size_t most, const char* n
   return count == 0 ? Status() : NotNull(elements, name);
 }
 
+Status CheckSize(const void* given, size_t first_version, size_t known, const char* name) {
+  constexpr size_t kMost = 4096;
+  if (given == nullptr) return {};
+  size_t size = 0;
+  std::memcpy(&size, given, sizeof(size));
+  if (size >= first_version && size <= kMost) return {};
+  return Status::InvalidArgument(
+      "is " + std::to_string(size) + ", not " + std::to_string(known) + " (SEENDB_INIT)",
+      std::string("/").append(name).append("/size"));
+}
+
 Status TakeJson(const seendb_db* db, char** json) {
   if (json != nullptr) *json = nullptr;
   const Status checked = NotNull(db, "db");

@@ -72,33 +72,31 @@ Status TakeId(const seendb_id& id, const std::string& field, IdRef* to);
 Status TakeIds(const seendb_id* ids, size_t count, size_t most, const char* name,
                std::vector<IdRef>* to);
 
-/// A structure that begins with its size, as of a caller whose header may be an older or a newer
-/// one: what the caller does not know stays as it is in `*to`. kInvalidArgument ("/<name>/size"):
-/// smaller than the first version, or members that this library does not know are not 0. Null: a
-/// success.
+/// A structure of the caller that begins with its size, which is `known` here and may be another in
+/// the caller's header: kInvalidArgument ("/<name>/size") for less than the first version had, or
+/// more than any will. Null: a success.
+Status CheckSize(const void* given, size_t first_version, size_t known, const char* name);
+
+/// The same of a structure that says something to the engine, into `*to`. Members that the caller
+/// does not know stay as they are there; kInvalidArgument: some that are not known here are not 0.
 template <typename T>
 Status TakeSized(const T* given, size_t first_version, const char* name, T* to) {
-  constexpr size_t kMost = 4096;
-  if (given == nullptr) return {};
+  const Status checked = CheckSize(given, first_version, sizeof(T), name);
+  if (!checked.ok() || given == nullptr) return checked;
   size_t size = 0;
   std::memcpy(&size, given, sizeof(size));
-  const std::string field = std::string("/").append(name).append("/size");
-  if (size < first_version || size > kMost) {
-    return Status::InvalidArgument(
-        "is " + std::to_string(size) + ", not " + std::to_string(sizeof(T)) + " (SEENDB_INIT)",
-        field);
-  }
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (size_t i = sizeof(T); i < size; ++i) {
     if (bytes[i] != 0) {
-      return Status::InvalidArgument("asks for something that this library does not know", field);
+      return Status::InvalidArgument("asks for something that this library does not know",
+                                     std::string("/").append(name).append("/size"));
     }
   }
   std::memcpy(to, given, size < sizeof(T) ? size : sizeof(T));
   return {};
 }
 
-/// Writes `value` over a structure whose size was taken by TakeSized: as much as the caller knows.
+/// Writes `value` over a structure that CheckSize took: as much as the caller knows.
 template <typename T>
 void GiveSized(T value, T* to) {
   if (to == nullptr) return;

@@ -75,8 +75,7 @@ std::string RefusalsText(const std::vector<Refusal>& refusals) {
 /// Checks where the caller wants the outcome of a batch, before anything is recorded.
 Status TakeOutcome(const seendb_recorded* recorded, char** refusals) {
   if (refusals != nullptr) *refusals = nullptr;
-  seendb_recorded known{};
-  return TakeSized(recorded, sizeof(seendb_recorded), "recorded", &known);
+  return CheckSize(recorded, sizeof(seendb_recorded), sizeof(seendb_recorded), "recorded");
 }
 
 Status TellOutcome(const char* list, const Result<RecordResult>& result, seendb_recorded* recorded,
