@@ -26,14 +26,29 @@ TITLES = ["The Long Walk Home", "Night Train", "A House by the Sea", "Winter Lig
 CANDIDATES = ["film-000", "film-005", "film-040", "film-062", "film-200", "trailer-1", "tonight", "film-201"]
 
 
-def state():
-    """A checksum over all that the pages are made of."""
+def sources():
+    """What the pages are made of: bytes by name."""
     folder = os.path.join(ROOT, "server", "console")
-    digest = hashlib.sha256()
+    found = {}
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), "rb") as file:
-            digest.update(name.encode() + b"\0" + file.read() + b"\0")
+            found[name] = file.read()
+    return found
+
+
+def state():
+    """A checksum over the sources."""
+    digest = hashlib.sha256()
+    for name, text in sources().items():
+        digest.update(name.encode() + b"\0" + text + b"\0")
     return digest.hexdigest()
+
+
+def check(server):
+    """Ends the script where the program was built from other sources."""
+    for name, text in sources().items():
+        if server.get("/console/" + name).body != text:
+            sys.exit("%s of the server is not that of server/console: build it" % name)
 
 
 def fill(server, dice, now):
@@ -72,6 +87,7 @@ def main():
     os.makedirs(FOLDER, exist_ok=True)
     dice, now = random.Random(1), int(time.time() * 1000)
     with Server() as server, browser.Browser() as window:
+        check(server)
         fill(server, dice, now)
         window.view(*SIZE)
         candidates = urllib.parse.quote("\n".join(CANDIDATES))

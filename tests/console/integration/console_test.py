@@ -281,6 +281,22 @@ class BrowserTest(unittest.TestCase):
         self.window.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         eventually(lambda: self.window.js(asked) > had)
 
+    def test_a_problem_comes_with_what_to_do(self):
+        self.show("#/overview")
+        for problem, advice in (("shard 0 is read-only: disk full (needs 35 MB free, 12 MB are)", "Free space"),
+                                ("the machine's clock jumped <b>ahead</b>", "confirm it"), ("something new", "")):
+            told = self.window.later("const [one, done] = arguments; import('/console/problems.js').then(m => "
+                                     "done(m.problemNotes({problems: [one]}).map(n => n.textContent)))", problem)
+            self.assertEqual(len(told), 1)
+            self.assertIn("Problem: " + problem, told[0])
+            self.assertIn(advice, told[0])
+
+    def test_the_root_leads_here(self):
+        self.window.open(self.server.url + "/")
+        self.window.wait("remembers what every user was served and watched")
+        self.window.click("main a")
+        self.window.wait("What has a user not seen?")
+
     def test_another_page_ends_the_overview(self):
         self.show("#/overview")
         self.window.wait("No problems.")
