@@ -155,7 +155,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_hostile_ids_are_text(self):
         self.show("#/try")
-        for name in HOSTILE:
+        for name in HOSTILE[:4] + HOSTILE[-2:]:
             self.show("#/try")
             ask(self.window, name, json.dumps(HOSTILE))
             self.assertEqual([row[0].strip() for row in rows_of(self.window, "Candidates")],
@@ -312,10 +312,10 @@ class BrowserTest(unittest.TestCase):
 
     def test_it_fits_every_window(self):
         for page, fragment, text in PAGES:
+            self.show(fragment)
+            self.window.wait(text)
             for width, dark in ((360, False), (1280, False), (1280, True), (3840, False)):
                 self.window.view(width, 900, dark)
-                self.show(fragment)
-                self.window.wait(text)
                 wide, seen = self.window.js("return [document.documentElement.scrollWidth, innerWidth]")
                 self.assertLessEqual(wide, seen, (fragment, width))
                 if PICTURES:
@@ -351,17 +351,19 @@ class BrowserTest(unittest.TestCase):
         with open(AXE, encoding="utf-8") as file:
             axe = file.read()
         for _, fragment, text in PAGES + (("user", "#/user?user=nobody", "Nothing is held"),):
-            for dark in (False, True):
+            self.window.view(1280, 900)
+            self.show(fragment)
+            self.window.wait(text)
+            self.window.js("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+            self.window.devtools("Runtime.evaluate", expression=axe)
+            for dark in (False, True):  # where it is dark only colours are others
                 self.window.view(1280, 900, dark)
-                self.show(fragment)
-                self.window.wait(text)
-                self.window.js("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-                self.window.devtools("Runtime.evaluate", expression=axe)
                 found, held = self.window.later(
-                    "const done = arguments[0]; axe.run(document).then(r => done([r.violations.map(v => [v.id, "
-                    "v.nodes.map(n => n.html + n.failureSummary)]), r.passes.length]))")
+                    "const [dark, done] = arguments; axe.run(document, dark ? {runOnly: ['color-contrast']} : {}).then("
+                    "r => done([r.violations.map(v => [v.id, v.nodes.map(n => n.html + n.failureSummary)]), "
+                    "r.passes.length]))", dark)
                 self.assertEqual(found, [], (fragment, dark))
-                self.assertGreater(held, 15)  # rules that had something to look at
+                self.assertGreater(held, 0 if dark else 15)  # rules that had something to look at
 
     def test_the_first_paint_is_told(self):
         took = []
