@@ -79,7 +79,7 @@ if(TARGET seendb_c)
   set(CPACK_DEBIAN_LIB_PACKAGE_NAME libseendb1)
   set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
   set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
-  set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${deb}/lib/triggers ${deb}/lib/shlibs)
+  set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${deb}/lib/shlibs)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libseendb1 (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
   set(CPACK_DEBIAN_LIB_DESCRIPTION
 "The shared library through which programs in C, and in languages that call C,
