@@ -33,7 +33,8 @@ class InstalledTest(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix="seendb-c-")
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.prefix = os.path.join(cls.folder, "prefix")
-        cls.run_there(["cmake", "--install", BUILD, "--component", "seendb_engine", "--prefix", cls.prefix])
+        for component in ("seendb_c", "seendb_engine"):
+            cls.run_there(["cmake", "--install", BUILD, "--component", component, "--prefix", cls.prefix])
         # Debian's layout is lib/<triplet>, others' lib or lib64.
         cls.libraries = next(folder for folder, _, names in os.walk(cls.prefix) if "libseendb.so" in names)
         cls.environment = dict(os.environ, PKG_CONFIG_PATH=os.path.join(cls.libraries, "pkgconfig"),
