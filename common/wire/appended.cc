@@ -1,7 +1,7 @@
 #include "wire/appended.h"
 
+#include <string>
 #include <utility>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -35,34 +35,68 @@ Json ToJson(const RecordResult& recorded) {
           {"first_today", recorded.first_today}};
 }
 
-/// The member where it is there. Throws where it has another type than its default.
-template <typename T>
-T Member(const Json& of, const char* name, T missing) {
-  return of.value(name, std::move(missing));
+constexpr size_t kDayBytesMost = 10;
+
+/// An answer that no node gives.
+struct Malformed {};
+
+/// The member, or its default where it is missing. Throws where it has another type.
+const Json& Member(const Json& of, const char* name, const Json& missing) {
+  if (!of.is_object()) throw Malformed{};
+  const auto found = of.find(name);
+  if (found == of.end()) return missing;
+  if (found->type() != missing.type()) throw Malformed{};
+  return *found;
 }
 
-/// A reason that is not known here is a newer node's: the event counts as refused, under no reason.
+const Json kNone = 0u, kNothing = Json::array(), kEmpty = Json::object(), kText = "", kNo = false;
+
+/// nlohmann_json makes a number of any other, also of one that has no room.
+uint64_t Whole(const Json& value, uint64_t most = UINT64_MAX) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) throw Malformed{};
+  return value.get<uint64_t>();
+}
+
+/// A number that must be there.
+uint64_t Needed(const Json& of, const char* name, uint64_t most) {
+  if (!of.is_object() || !of.contains(name)) throw Malformed{};
+  return Whole(of.at(name), most);
+}
+
+uint64_t Count(const Json& of, const char* name) { return Whole(Member(of, name, kNone)); }
+
+/// A refusal whose reason is not known here is a newer node's: the event counts as refused, under
+/// no reason.
 RecordResult ToRecorded(const Json& json) {
   RecordResult recorded;
-  recorded.accepted = Member(json, "accepted", uint64_t{0});
-  recorded.refused = Member(json, "refused", uint64_t{0});
-  const Json refusals = Member(json, "refusals", Json::array());
-  for (const Json& one : refusals) {
+  recorded.accepted = Count(json, "accepted");
+  recorded.refused = Count(json, "refused");
+  for (const Json& one : Member(json, "refusals", kNothing)) {
+    const auto& reason = Member(one, "reason", kText).get_ref<const std::string&>();
     recorded.refusals.push_back(
-        {one.at("index").get<uint32_t>(),
-         FailureOfObject(Member(one, "error", Json::object()), StatusCode::kInvalidArgument),
-         RefusalReasonOf(Member(one, "reason", std::string())).value_or(RefusalReason::kTooOld)});
+        {static_cast<uint32_t>(Needed(one, "index", UINT32_MAX)),
+         FailureOfObject(Member(one, "error", kEmpty), StatusCode::kInvalidArgument),
+         RefusalReasonOf(reason).value_or(RefusalReason::kTooOld)});
   }
-  const Json refused_by = Member(json, "refused_by", Json::object());
-  for (const auto& [name, count] : refused_by.items()) {
+  for (const auto& [name, count] : Member(json, "refused_by", kEmpty).items()) {
     const auto reason = RefusalReasonOf(name);
-    if (reason) recorded.refused_by[static_cast<size_t>(*reason)] = count.get<uint64_t>();
+    if (reason) recorded.refused_by[static_cast<size_t>(*reason)] = Whole(count);
   }
-  recorded.outside_window = Member(json, "outside_window", uint64_t{0});
-  recorded.beyond_cap = Member(json, "beyond_cap", uint64_t{0});
-  recorded.day = Member(json, "day", std::string());
-  recorded.first_today = Member(json, "first_today", std::vector<uint32_t>());
+  recorded.outside_window = Count(json, "outside_window");
+  recorded.beyond_cap = Count(json, "beyond_cap");
+  recorded.day = Member(json, "day", kText).get<std::string>();
+  if (recorded.day.size() > kDayBytesMost) throw Malformed{};
+  for (const Json& index : Member(json, "first_today", kNothing)) {
+    recorded.first_today.push_back(static_cast<uint32_t>(Whole(index, UINT32_MAX)));
+  }
   return recorded;
+}
+
+Erasure ToErasure(const Json& json) {
+  const auto until = json.find("until_ms");
+  if (until != json.end() && !until->is_number_integer()) throw Malformed{};
+  return {Member(json, "known", kNo).get<bool>(), Member(json, "written", kNo).get<bool>(),
+          until == json.end() ? 0 : until->get<int64_t>()};
 }
 
 }  // namespace
@@ -82,17 +116,15 @@ Result<Appended> AppendedFromJson(std::string_view text) {
   const Json json = ParseOutside<Json>(text);
   try {
     Appended appended;
-    appended.offset = json.at("offset").get<int64_t>();
-    appended.applied = Member(json, "applied", false);
+    appended.offset = static_cast<int64_t>(Needed(json, "offset", INT64_MAX - 1));
+    appended.applied = Member(json, "applied", kNo).get<bool>();
     if (json.contains("verdict")) {
       appended.verdict = FailureOfObject(json.at("verdict"), StatusCode::kUnavailable);
     }
-    appended.recorded = ToRecorded(Member(json, "recorded", Json::object()));
-    const Json erasure = Member(json, "erasure", Json::object());
-    appended.erasure = {Member(erasure, "known", false), Member(erasure, "written", false),
-                        Member(erasure, "until_ms", int64_t{0})};
+    appended.recorded = ToRecorded(Member(json, "recorded", kEmpty));
+    appended.erasure = ToErasure(Member(json, "erasure", kEmpty));
     return appended;
-  } catch (const Json::exception&) {
+  } catch (const Malformed&) {
     return Status::Unavailable("another node's answer is none; the outcome is open");
   }
 }

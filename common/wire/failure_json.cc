@@ -22,7 +22,9 @@ Status FailureOfObject(const nlohmann::json& error, StatusCode unnamed) {
   const auto text = [&error](const char* name) {
     if (!error.is_object()) return std::string();
     const auto found = error.find(name);
-    return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
+    if (found == error.end() || !found->is_string()) return std::string();
+    const auto& value = found->get_ref<const std::string&>();
+    return value.size() <= kFailureTextMost ? value : std::string();
   };
   return {StatusCodeOfName(text("code")).value_or(unnamed), text("message"), text("field")};
 }

@@ -17,6 +17,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kReadAtOnce = 64u << 10;
 constexpr unsigned kUnauthorized = 401;
+/// An answer is passed on to a client, to whom any other status would be no answer.
+constexpr unsigned kStatusLeast = 200, kStatusMost = 599;
 /// Beast takes no longer value of a header: it throws.
 constexpr size_t kHeaderMost = 65'000;
 
@@ -207,6 +209,10 @@ void PeerConnection::Answered() {
   PeerAnswer answer;
   answer.kind = PeerAnswer::Kind::kAnswered;
   answer.status = message.result_int();
+  if (answer.status < kStatusLeast || answer.status > kStatusMost) {
+    return Fail(PeerAnswer::Kind::kBroken,
+                "the node answers HTTP " + std::to_string(answer.status) + ", which is no answer");
+  }
   for (const auto& field : message) {
     const auto name = field.name_string(), value = field.value();
     answer.headers.emplace_back(Lower({name.data(), name.size()}),

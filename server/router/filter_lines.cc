@@ -19,6 +19,11 @@ void AppendError(const http::Error& error, std::string* out) {
   out->append("}");
 }
 
+/// Whether it can stand for one answer among others.
+bool IsOneLine(std::string_view answer) {
+  return !answer.empty() && answer.find_first_of("\r\n") == std::string_view::npos;
+}
+
 bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
@@ -132,6 +137,10 @@ bool FilterLines::Settle(std::string* out) {
       }
       if (end->kind == ReadEnd::Kind::kAnswer) {
         line->answer = std::move(end->answer.body);
+        if (!IsOneLine(line->answer)) {  // it would shift the answers to the lines behind it
+          line->answer.clear();
+          AppendError({503, "unavailable", "another node's answer can't be read"}, &line->answer);
+        }
         line->answered = true;
       } else {
         const bool here = end->kind == ReadEnd::Kind::kHere;

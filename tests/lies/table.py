@@ -2,7 +2,8 @@
 
 LIES are the kinds of lie. READERS are the parts that read from outside the process: a peer, a topic,
 an old store, a file that somebody names, an answer of a server. Each reader is told every lie (a script
-in integration/ or kafka/ plays it, see player.py), or its row says why nobody can tell it that one.
+in integration/ or kafka/ plays it, see player.py, or a test in C++ that the row names), or its row says
+why nobody can tell it that one.
 tests/lint/readers_test.py finds the sources that read from outside, and asks for a row.
 """
 
@@ -26,10 +27,12 @@ LIES = {
 
 @dataclasses.dataclass(frozen=True)
 class Reader:
-    """`files`: the sources that read it. `cannot`: lies that it can't be told, and why."""
+    """`files`: the sources that read it. `cannot`: lies that it can't be told, and why. `by`: the test in C++
+    that plays it, over nodes in one process; without it a script here does."""
     name: str
     files: tuple
     cannot: dict = dataclasses.field(default_factory=dict)
+    by: str = ""
 
 
 PLAIN = "it is not compressed"
@@ -113,4 +116,7 @@ READERS = (
     Reader("answers of a node, to another", (
         "server/peers/peer_connection.cc", "server/peers/peer_connection.h",
         "server/cluster/node_report.cc")),
+    Reader("answers of a node to what was passed on", (
+        "server/router/read.cc", "common/wire/appended.cc", "common/wire/failure_json.cc"),
+        {"swollen": PLAIN}, by="tests/router/unit/lies_test.cc"),
 )
