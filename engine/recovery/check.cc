@@ -85,7 +85,12 @@ class ShardChecker {
     CheckNotes();
     CheckOptions();
     CheckIdentityFile();
-    if (!found_.manifest.empty()) OpenLeniently();
+    ShardLogs logs_before;
+    const Status read = ReadLogs(env_, path_, &logs_before);
+    if (!read.ok()) return read;
+    // RocksDB would end the process.
+    const bool repeats = !RepeatsText(logs_before).empty();
+    if (!found_.manifest.empty() && !repeats) OpenLeniently();
     CheckTables();
     const Status logs = CheckLogs();
     if (!logs.ok()) return logs;
@@ -297,6 +302,9 @@ class ShardChecker {
     for (const LogState& log : logs_.all) {
       if (log.read.ok()) {
         found_.logs.push_back(log);
+        if (!log.repeats_at) continue;
+        named.push_back(log.number);
+        Add(Damage(LogName(log.number), "damaged", kRecordsAgain, log.repeats_at));
       } else {
         Add(Damage(LogName(log.number), "unreadable", std::string(log.read.message())));
       }
@@ -360,6 +368,11 @@ std::optional<FileDamage> CheckTable(rocksdb::Env* env, const std::string& path,
   }
   if (FooterIsClean(env, path, found)) return {};
   return Damage({}, "damaged", "its footer is not as RocksDB writes it", found - kFooterBytes);
+}
+
+bool HasRecordsAgain(const ShardFindings& findings) {
+  return std::any_of(findings.damages.begin(), findings.damages.end(),
+                     [](const FileDamage& damage) { return damage.detail == kRecordsAgain; });
 }
 
 Result<ShardFindings> CheckShard(rocksdb::Env* env, const std::string& path) {

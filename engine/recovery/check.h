@@ -16,6 +16,9 @@
 
 namespace seendb {
 
+/// FileDamage::detail of a log that RocksDB can't be given (LogRepeats): the shard was not opened.
+inline constexpr char kRecordsAgain[] = "records are there again";
+
 /// What CheckShard found. Files are named without the shard's folder.
 struct ShardFindings {
   uint64_t files = 0, bytes = 0;
@@ -26,6 +29,9 @@ struct ShardFindings {
   std::vector<LogState> logs;                     ///< those that read, by number
   std::optional<ShardIdentity> identity;          ///< where it could be read
 };
+
+/// Whether a damage is that one.
+bool HasRecordsAgain(const ShardFindings& findings);
 
 /// Reads every file of the shard in `path`. kIOError: the folder can't be listed.
 Result<ShardFindings> CheckShard(rocksdb::Env* env, const std::string& path);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "store/log_file.h"
+#include "store/shard_logs.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -40,7 +41,7 @@ void AppendLogRecord(std::string_view record, std::string* out) {
   }
 }
 
-Status RewriteLog(rocksdb::Env* env, const std::string& from, const std::string& to) {
+Status RewriteLog(rocksdb::Env* env, const std::string& from, const std::string& to, bool once) {
   std::unique_ptr<rocksdb::WritableFile> file;
   rocksdb::Status written = env->NewWritableFile(to, &file, {});
   std::string bytes;
@@ -50,9 +51,11 @@ Status RewriteLog(rocksdb::Env* env, const std::string& from, const std::string&
     bytes.erase(0, whole);
   };
   LogExtent extent;
+  LogRepeats repeats;
   const Status read = ReadLogFile(
       env, from,
       [&](std::string_view record) {
+        if (once && repeats.Has(record)) return;
         AppendLogRecord(record, &bytes);
         if (bytes.size() > 64 * kBlockBytes) flush();
       },

@@ -12,8 +12,10 @@
 
 namespace seendb {
 
-/// Writes the sound records of the log `from` as the log `to`, synced.
-Status RewriteLog(rocksdb::Env* env, const std::string& from, const std::string& to);
+/// Writes the sound records of the log `from` as the log `to`, synced. `once`: without those that
+/// are there again (LogRepeats).
+Status RewriteLog(rocksdb::Env* env, const std::string& from, const std::string& to,
+                  bool once = false);
 
 /// Appends `record` to `out`, the bytes of a log so far.
 void AppendLogRecord(std::string_view record, std::string* out);

@@ -262,10 +262,26 @@ class Repairer {
   Status RepairShard(const DatabaseFindings& found, uint32_t shard, const ShardFindings& findings) {
     const Status renewed = RenewIdentity(*found.identity);
     if (!renewed.ok()) return renewed;
+    if (HasRecordsAgain(findings)) return EndRepeats(shard, findings);
     const bool in_place =
         findings.opens && std::none_of(findings.damages.begin(), findings.damages.end(), IsTable);
     return in_place ? RepairInPlace(*found.identity, shard, findings)
                     : Rebuild(found, shard, findings);
+  }
+
+  // RocksDB can look at the shard in the next pass, which marks the loss that is noted here.
+  Status EndRepeats(uint32_t shard, const ShardFindings& findings) {
+    const std::string note = In(ShardFile(shard, kRepairName));
+    for (FileDamage damage : findings.damages) {
+      if (damage.detail != kRecordsAgain) continue;
+      std::string loss = damage.file + " was damaged (" + damage.detail + ")", before;
+      if (rocksdb::ReadFileToString(env_, note, &before).ok()) loss = before + "; " + loss;
+      Status status = options_.dry_run ? Status() : ReplaceFile(env_, note, loss, true);
+      damage.file = ShardFile(shard, damage.file);
+      if (status.ok()) status = RepairLog(damage, findings);
+      if (!status.ok()) return status;
+    }
+    return {};
   }
 
   // What a repair writes is of the present format.
@@ -335,7 +351,7 @@ class Repairer {
     done.action = "written anew of the records that can be read; the loss is marked";
     if (options_.dry_run) return {};
     const std::string fresh = In(damage.file) + ".tmp";
-    const Status written = RewriteLog(env_, In(damage.file), fresh);
+    const Status written = RewriteLog(env_, In(damage.file), fresh, damage.detail == kRecordsAgain);
     if (!written.ok()) return written;
     return FromRocks(env_->RenameFile(fresh, In(damage.file)), "replace " + In(damage.file));
   }

@@ -70,6 +70,8 @@ Status ShardOpening::CheckFiles() {
   if (!manifest.ok()) return Status(manifest.code(), std::string(manifest.message()) + kRestore);
   const Status read = ReadLogs(env, options_.path, &logs_);
   if (!read.ok()) return read;
+  const std::string repeats = RepeatsText(logs_);
+  if (!repeats.empty()) return Status::Corruption(repeats + kRestore);
   const std::vector<LogShortage> shortages = ShortagesOf(logs_);
   log_loss_ = shortages.empty() ? LackSyncedText(logs_) : TextOf(shortages);
   if (log_loss_.empty()) return {};

@@ -19,6 +19,7 @@ LogState ReadLog(rocksdb::Env* env, const std::string& path, uint64_t number) {
   LogState log;
   log.number = number;
   LogExtent extent;
+  LogRepeats repeats;
   log.read = ReadLogFile(
       env, path + "/" + LogName(number),
       [&](std::string_view record) {  // a write batch: its first sequence, how many, entries
@@ -27,6 +28,7 @@ LogState ReadLog(rocksdb::Env* env, const std::string& path, uint64_t number) {
         uint64_t count = 0;
         for (int byte = 0; byte < 4; ++byte) count |= uint64_t{in.U8()} << (8 * byte);
         if (!in.ok()) return;
+        if (repeats.Has(record) && !log.repeats_at) log.repeats_at = extent.sound_bytes;
         if (log.first_sequence == 0) log.first_sequence = sequence;
         if (extent.damaged_bytes > 0 && log.resumed_sequence == 0) log.resumed_sequence = sequence;
         if (count > 0) log.last_sequence = std::max(log.last_sequence, sequence + count - 1);
@@ -63,6 +65,17 @@ Status Cut(rocksdb::Env* env, const std::string& path, uint64_t bytes) {
 
 }  // namespace
 
+// A write batch without rows uses up no sequence: the next may have the same.
+bool LogRepeats::Has(std::string_view record) {
+  constexpr size_t kCountAt = 8, kRowsAt = 12;
+  if (record.size() < kRowsAt) return false;
+  if (record.substr(kCountAt, kRowsAt - kCountAt) == std::string_view("\0\0\0\0", 4)) return false;
+  if (!newest_.empty() && Reader(record).U64() < Reader(newest_).U64()) return true;
+  if (record == newest_) return true;
+  newest_ = record;
+  return false;
+}
+
 ShardLogs ReadLogNotes(rocksdb::Env* env, const std::string& path) {
   ShardLogs logs;
   logs.synced = ReadSyncedSequence(env, path);
@@ -77,6 +90,15 @@ Status ReadLogs(rocksdb::Env* env, const std::string& path, ShardLogs* logs) {
   logs->current = logs->noted && IsCurrent(env, path, *logs->noted);
   logs->all.clear();
   for (const uint64_t number : *numbers) logs->all.push_back(ReadLog(env, path, number));
+  return {};
+}
+
+std::string RepeatsText(const ShardLogs& logs) {
+  for (const LogState& log : logs.all) {
+    if (!log.repeats_at) continue;
+    return LogName(log.number) + " has records again behind byte " +
+           std::to_string(*log.repeats_at);
+  }
   return {};
 }
 

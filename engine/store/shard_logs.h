@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <rocksdb/env.h>
@@ -34,6 +35,20 @@ struct LogState {
   uint64_t records = 0;
   uint64_t first_sequence = 0, last_sequence = 0;  ///< RocksDB's; 0: no record
   uint64_t resumed_sequence = 0;                   ///< of the first record behind damage; 0: none
+  /// The place from which on records are there again, which no writer leaves. RocksDB ends the
+  /// process over such a log.
+  std::optional<uint64_t> repeats_at = {};
+};
+
+/// Tells which records of one log are there again, as it is read from its beginning.
+class LogRepeats {
+ public:
+  /// Whether the next record is one that was there before, or has a sequence from before one.
+  /// Memory: a record.
+  bool Has(std::string_view record);
+
+ private:
+  std::string newest_;
 };
 
 /// What is known of a shard's logs.
@@ -49,6 +64,9 @@ struct ShardLogs {
 ShardLogs ReadLogNotes(rocksdb::Env* env, const std::string& path);
 /// Reads every log there is into `*logs`. kIOError: the folder can't be listed.
 Status ReadLogs(rocksdb::Env* env, const std::string& path, ShardLogs* logs);
+
+/// "000004.log has records again behind byte 400" of the first such log; empty without one.
+std::string RepeatsText(const ShardLogs& logs);
 
 /// A log that is gone, or shorter than it was.
 struct LogShortage {

@@ -18,9 +18,6 @@ SEED = seed_of("lies")
 FILES = ("SEENDB", "COLLECTIONS", "shard-0000/CURRENT", "shard-0000/FILES", "shard-0000/SYNCED",
          "shard-0000/IDENTITY", "shard-0000/MANIFEST", "shard-0000/OPTIONS", "shard-0000/log")
 AS_JSON = ("SEENDB", "COLLECTIONS")
-# RocksDB ends the process by an assertion where a log goes back in its numbers (7.8.3, Debian's build). No
-# damage by chance does that: it takes somebody who writes to the folder, who is trusted.
-TRUSTED = (("twice", "shard-0000/log"),)
 
 
 class Folder(ProgramPlayer):
@@ -65,9 +62,10 @@ class Folder(ProgramPlayer):
         """Each lie in some of the files: the tree's seed chooses."""
         lies = {}
         for row in self.all_rows():
-            if (row.lie, row.name.partition(":")[0]) not in TRUSTED:
-                lies.setdefault(row.lie, []).append(row)
+            lies.setdefault(row.lie, []).append(row)
         pick = random.Random(SEED)
+        yield Row("twice", "a log, named", lambda: self.lied_to("shard-0000/log", lambda data: data * 2),
+                  r"exit [1-9].*\.log has records again behind byte", 60 * MB)
         for rows in lies.values():
             yield from pick.sample(rows, min(len(rows), 3))
 

@@ -112,6 +112,33 @@ TEST_P(RepairTest, IsTheWayBack) {
 
 INSTANTIATE_TEST_SUITE_P(Every, RepairTest, EveryDamage(), DamageName);
 
+// RocksDB ends the process over such a log.
+TEST_F(RepairTest, ALogThatIsThereTwice) {
+  Make();
+  for (const fs::path& file : Files()) {
+    if (file.extension() != ".log") continue;
+    SCOPED_TRACE(file.string());
+    CopySound();
+    const fs::path path = fs::path(Path()) / file;
+    const std::string bytes = Bytes(path);
+    if (bytes.empty()) continue;
+    std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
+    Status refused;
+    options_.open_damaged = true;
+    EXPECT_FALSE(TryOpen(&refused));
+    EXPECT_NE(refused.message().find("has records again behind byte"), std::string_view::npos)
+        << refused.ToString();
+    const std::string damaged = Bytes(path);
+    const RepairReport report = Repaired();
+    ASSERT_FALSE(report.files.empty());
+    EXPECT_EQ(report.files[0].damage.file, file);
+    EXPECT_TRUE(report.notes.empty()) << report.notes.front() << ": no shard is made anew";
+    ExpectKept(report, file, damaged);
+    EXPECT_TRUE(Repaired().files.empty());
+    ASSERT_NO_FATAL_FAILURE(ExpectWorks(file));
+  }
+}
+
 TEST_F(RepairTest, RefusesWhatIsInUseOrNoDatabase) {
   EXPECT_EQ(Run().status().code(), StatusCode::kNotFound);
   Open();

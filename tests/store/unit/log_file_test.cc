@@ -8,6 +8,7 @@
 #include <rocksdb/write_batch.h>
 
 #include "store/inventory.h"
+#include "store/shard_logs.h"
 
 namespace seendb {
 namespace {
@@ -94,6 +95,46 @@ TEST(Crc32cTest, KnownSums) {
   EXPECT_EQ(Crc32c("123456789"), 0xE3069283U);
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8A9136AAU);
   EXPECT_EQ(Crc32c(std::string(32, '\xff')), 0x62A8AB43U);
+}
+
+/// A write batch as a log has it: sequence, count of rows, rows.
+std::string Batch(uint64_t sequence, char rows, const std::string& text) {
+  std::string batch;
+  for (int byte = 0; byte < 8; ++byte) batch += static_cast<char>(sequence >> (8 * byte));
+  return batch + rows + std::string(3, '\0') + text;
+}
+
+TEST(LogRepeatsTest, RecordsThatAreThereAgain) {
+  LogRepeats repeats;
+  for (const uint64_t sequence : {5u, 7u, 8u, 300u}) {
+    EXPECT_FALSE(repeats.Has(Batch(sequence, 1, "a"))) << sequence;
+  }
+  for (const uint64_t sequence : {5u, 7u, 8u, 300u}) {
+    EXPECT_TRUE(repeats.Has(Batch(sequence, 1, "a"))) << sequence;
+  }
+  EXPECT_FALSE(repeats.Has(Batch(301, 1, "a")));
+}
+
+TEST(LogRepeatsTest, NoneWhereAWriterMayLeaveTheSame) {
+  LogRepeats repeats;
+  EXPECT_FALSE(repeats.Has(Batch(5, 2, "a")));
+  EXPECT_FALSE(repeats.Has(Batch(5, 2, "b"))) << "a write that failed used the sequence up";
+  EXPECT_FALSE(repeats.Has(Batch(7, 0, "")));
+  EXPECT_FALSE(repeats.Has(Batch(7, 0, ""))) << "nothing was written";
+  EXPECT_FALSE(repeats.Has("short"));
+}
+
+TEST_F(LogFileTest, ALogThatIsThereTwiceIsNamed) {
+  const auto text_of = [this](const std::string& bytes) {
+    EXPECT_TRUE(rocksdb::WriteStringToFile(env_.get(), bytes, path_).ok());
+    ShardLogs logs;
+    EXPECT_TRUE(ReadLogs(env_.get(), "/db", &logs).ok());
+    return RepeatsText(logs);
+  };
+  EXPECT_EQ(text_of(bytes_), "");
+  // A block that is not full is filled up with nothing, as a writer does.
+  const std::string whole = bytes_.substr(0, kBlock * (bytes_.size() / kBlock));
+  EXPECT_NE(text_of(whole + whole).find(".log has records again behind byte"), std::string::npos);
 }
 
 }  // namespace
