@@ -21,6 +21,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr uint64_t kPieceBytes = 1u << 20;
 constexpr std::chrono::milliseconds kLook{100};
+/// Copies that are begun in one fetch: a source that gives up one after the other is left to
+/// another fetch.
+constexpr int kCopiesMost = 1'000;
 
 std::string FolderOf(const std::string& db, uint32_t shard) {
   char name[24];
@@ -94,6 +97,10 @@ class FetchRun {
   Status FetchFrom(const CopyKind& kind) {
     const Result<Manifest> manifest = Asked(peer_.Make(shard_, {settings_.node, kind}));
     if (!manifest.ok()) return manifest.status();
+    if (++copies_ > kCopiesMost) {
+      return Status::Corruption("the node has begun " + std::to_string(kCopiesMost) +
+                                " copies and ended none");
+    }
     Status status = CheckManifest(kind, *manifest);
     if (status.ok()) status = MakeRoom(*manifest);
     for (const CopyEntry& entry : manifest->files) {
@@ -203,6 +210,10 @@ class FetchRun {
         return Status::Corruption(entry.name + " has " + std::to_string(piece->file_size) +
                                   " bytes, and should have " + std::to_string(entry.size));
       }
+      if (piece->bytes.size() != wanted) {  // a byte at a time would last for ever
+        return Status::Corruption(entry.name + ": asked for " + std::to_string(wanted) +
+                                  " bytes, the node gives " + std::to_string(piece->bytes.size()));
+      }
       if (Status written = file.Append(piece->bytes); !written.ok()) return written;
       sum->Add(piece->bytes);
       offset += piece->bytes.size();
@@ -234,6 +245,7 @@ class FetchRun {
   Peer peer_;
   const std::string folder_, part_;
   Fetched fetched_;
+  int copies_ = 0;
   Clock::time_point answered_at_ = Clock::now(), moved_at_ = answered_at_;
 };
 

@@ -14,6 +14,8 @@ namespace {
 namespace beast = boost::beast;
 namespace beast_http = boost::beast::http;
 
+constexpr size_t kRangeBytesMost = 128;
+
 Status NotAnswered(const beast::error_code& error) {
   return Status::Unavailable("the node does not answer: " + error.message());
 }
@@ -127,7 +129,7 @@ Result<FetchedPiece> Peer::Read(uint32_t shard, const std::string& id, const std
                     answer->body.size() == last - first + 1;
   if (!fits) {
     return Status::Corruption(name + ": asked for " + range + ", the node answers \"" +
-                              answer->content_range + "\" with " +
+                              answer->content_range.substr(0, kRangeBytesMost) + "\" with " +
                               std::to_string(answer->body.size()) + " bytes");
   }
   piece.bytes = std::move(answer->body);

@@ -119,4 +119,7 @@ READERS = (
     Reader("answers of a node to what was passed on", (
         "server/router/read.cc", "common/wire/appended.cc", "common/wire/failure_json.cc"),
         {"swollen": PLAIN}, by="tests/router/unit/lies_test.cc"),
+    Reader("copies of a shard, from another node", (
+        "server/transfer/copy.cc", "server/transfer/peer.cc"),
+        {"swollen": PLAIN}, by="tests/transfer/integration/lies_test.cc"),
 )

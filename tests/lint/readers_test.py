@@ -37,7 +37,7 @@ HOUSES = ("engine", "common", "server", "tools/seendb")
 VALUE = "a value of the database, under RocksDB's checksum: tests/engine/rot and the poison tests damage it"
 OWN_FILE = "a file that the program wrote into the database's folder, which is trusted"
 REPORT = "a report that the program has just made"
-SHARD = "tests/transfer lies to it: a node without its cluster can't be asked for a shard"
+OWN_COPY = "a file of a copy that this node made for another, or fetches: `copies of a shard` lies about those"
 BROKERS = "librdkafka's answers about topics: no bytes are read here"
 EXCEPTIONS = {
     "engine/c/open_options.cc": "the caller's own settings: tests/c/unit/open_options_test.cc",
@@ -56,10 +56,9 @@ EXCEPTIONS = {
     "server/migration/affected_users.cc": OWN_FILE,
     "server/ops/last_checkpoint.cc": OWN_FILE,
     "server/ops/process_metrics.cc": "the system's figures of the process",
-    "server/transfer/copy.cc": SHARD,
-    "server/transfer/files.cc": SHARD,
-    "server/transfer/files.h": SHARD,
-    "server/transfer/snapshots.cc": SHARD,
+    "server/transfer/files.cc": OWN_COPY,
+    "server/transfer/files.h": OWN_COPY,
+    "server/transfer/snapshots.cc": OWN_COPY,
     "tools/seendb/cluster.cc": REPORT,
     "tools/seendb/produce.cc": BROKERS,
     "tools/seendb/report_json.h": REPORT,
