@@ -38,8 +38,8 @@ bool SameName(std::string_view name, std::string_view usual) {
 constexpr std::array<std::string_view, kWatchNames.size()> kWatchFlags = {"progress", "duration",
                                                                           "device", "fields"};
 
-/// What is said of a text that is no time: with the order of a date's numbers that would read it,
-/// which nobody but the user knows.
+/// The reason for a text that is no time. It names the orders of a date's numbers that would read
+/// it: nobody but the user knows which is meant.
 std::string NoTime(std::string_view text, times::TimeForm form) {
   constexpr std::array<std::pair<times::DateOrder, const char*>, 3> kOrders = {
       {{times::DateOrder::kDayMonthYear, "dmy"},

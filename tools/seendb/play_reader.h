@@ -62,7 +62,7 @@ struct ColumnNames {
 struct PlayColumns : ColumnNames {
   std::string one_user;  ///< whose log it is: there is no column of users; empty: there is one
   /// Other names for the same: those are taken of which the header, or the line of NDJSON, has item
-  /// and time. Where it has none, the names above.
+  /// and time. Without any such, the names above are.
   std::vector<ColumnNames> others = {};
   /// A row's item is a list, with this between its ids; empty: it is one id.
   std::string item_separator = {};
@@ -125,7 +125,7 @@ class PlayReader {
   bool GoOnAt(uint64_t rows, uint64_t position);
   /// What is read from where, for people: "user from column 1 (user_id), ...".
   virtual std::string ColumnsText() const = 0;
-  /// Of times that are dates without a zone.
+  /// The zone of dates that name none.
   const times::TimeZone& zone() const { return columns_.time_form.zone; }
   /// Times that were dates without a zone.
   uint64_t local_times() const { return local_times_; }

@@ -25,8 +25,8 @@ struct ResumeState {
   uint64_t position = 0;        ///< bytes up to the end of those rows, decompressed
   std::string hash = {};     ///< of these bytes (PrefixHash); empty: an older tool wrote the state
   std::string columns = {};  ///< what was read from where
-  /// Of accepted plays, and of refused and bad ones, those of runs that came to the log's end: they
-  /// were held against --max-refused there.
+  /// Accepted plays, and refused and bad ones, of runs that came to the log's end: these runs held
+  /// them against --max-refused.
   uint64_t judged_accepted = 0;
   uint64_t judged_wrong = 0;
 };

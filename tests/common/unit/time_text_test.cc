@@ -138,7 +138,7 @@ TEST(ParseTimeMs, AnOrderSaysWhichNumberIsTheDay) {
   EXPECT_EQ(ParseTimeMs("1/2/24 9:05", mdy), ParseTimeMs("2024-01-02 09:05"));
   EXPECT_EQ(ParseTimeMs("1/2/24 12:05 AM", mdy), ParseTimeMs("2024-01-02 00:05"));
   EXPECT_EQ(ParseTimeMs("1/2/24 12:05 pm", mdy), ParseTimeMs("2024-01-02 12:05"));
-  // What an order is not about stays as it is.
+  // Other forms are read as without an order.
   EXPECT_EQ(ParseTimeMs("2023-11-14T22:13:20Z", dmy), kAt);
   EXPECT_EQ(ParseTimeMs("1700000000.5", dmy), kAt + 500);
   EXPECT_EQ(ParseTimeMs("20231114", mdy), ParseTimeMs("2023-11-14"));
