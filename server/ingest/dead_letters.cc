@@ -52,7 +52,12 @@ class ToFile final : public DeadLetters {
       nlohmann::ordered_json line = Facts(topic, letter);
       Put("key", letter.key, &line);
       Put("payload", letter.payload, &line);
-      for (const auto& [name, value] : letter.headers) Put(name, value, &line["headers"]);
+      for (const auto& [name, value] : letter.headers) {
+        nlohmann::ordered_json header;
+        Put("name", name, &header);
+        Put("value", value, &header);
+        line["headers"].push_back(std::move(header));
+      }
       lines += line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
     }
     for (size_t at = 0; at < lines.size();) {
@@ -81,15 +86,17 @@ class ToTopic final : public DeadLetters {
     std::vector<OutMessage> messages;
     messages.reserve(letters.size());
     for (const DeadLetter& letter : letters) {
-      messages.push_back({letter.key,
-                          letter.payload.substr(0, kPayloadBytes),
-                          {{"seendb.topic", topic},
-                           {"seendb.partition", std::to_string(letter.partition)},
-                           {"seendb.offset", std::to_string(letter.offset)},
-                           {"seendb.reason", letter.reason}}});
+      OutMessage message{letter.key, letter.payload.substr(0, kPayloadBytes), {}};
       for (const auto& [name, value] : letter.headers) {
-        messages.back().headers.emplace_back(name.c_str(), value);
+        message.headers.emplace_back(name.c_str(), value);
       }
+      // The last of a name counts, where a dead letter is one again.
+      message.headers.insert(message.headers.end(),
+                             {{"seendb.topic", topic},
+                              {"seendb.partition", std::to_string(letter.partition)},
+                              {"seendb.offset", std::to_string(letter.offset)},
+                              {"seendb.reason", letter.reason}});
+      messages.push_back(std::move(message));
     }
     return writer_->Write(name_, messages);
   }

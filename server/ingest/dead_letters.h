@@ -23,10 +23,11 @@ class DeadLetters {
 
   /// What the settings ask for.
   ///
-  /// To a topic: key and payload as they were (of a payload beyond 900,000 bytes its beginning),
-  /// with the headers seendb.topic, seendb.partition, seendb.offset and seendb.reason. To a file:
-  /// a line of JSON each; what is not UTF-8 is in `key_base64` or `payload_base64` as it was,
-  /// beside its text with such bytes replaced. Otherwise only the log tells of them.
+  /// To a topic: key, payload and headers as they were (of a payload beyond 900,000 bytes its
+  /// beginning, of headers 64 KB), and behind them the headers seendb.topic, seendb.partition,
+  /// seendb.offset and seendb.reason. To a file: a line of JSON each; what is not UTF-8 is in
+  /// `key_base64` or `payload_base64` as it was, beside its text with such bytes replaced.
+  /// Otherwise only the log tells of them.
   static Result<std::unique_ptr<DeadLetters>> New(const ops::KafkaConfig& config);
 };
 

@@ -1,6 +1,7 @@
 #include "ingest/session.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "ops/log.h"
@@ -167,6 +168,25 @@ std::optional<std::string_view> HeaderOf(const rd_kafka_message_t& message,
   return std::string_view(static_cast<const char*>(value), size);
 }
 
+/// All headers, kRefusedBytes of them at most.
+Headers HeadersOf(const rd_kafka_message_t& message) {
+  Headers all;
+  rd_kafka_headers_t* headers = nullptr;
+  if (rd_kafka_message_headers(&message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR) return all;
+  const char* name = nullptr;
+  const void* value = nullptr;
+  size_t size = 0, bytes = 0;
+  for (size_t i = 0;
+       rd_kafka_header_get_all(headers, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR;
+       ++i) {
+    bytes += std::strlen(name) + size + 1;
+    if (bytes > kRefusedBytes) break;
+    all.emplace_back(name,
+                     std::string(static_cast<const char*>(value), value == nullptr ? 0 : size));
+  }
+  return all;
+}
+
 }  // namespace
 
 // The brokers' time of it is the same for all replicas, whenever they read it.
@@ -206,7 +226,8 @@ void Session::Take(const rd_kafka_message_t& message) {
                       {static_cast<const char*>(message.payload), message.len},
                       ArrivalOf(*reader, message),
                       HeaderOf(message, reader->topic.user_place.header),
-                      HeaderOf(message, reader->topic.item_place.header)};
+                      HeaderOf(message, reader->topic.item_place.header),
+                      [&message] { return HeadersOf(message); }};
   if (!reader->batch.Fits(taken) && !Apply(reader)) return;
   Add(reader, taken);
   next->second = message.offset + 1;

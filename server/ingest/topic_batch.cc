@@ -49,12 +49,7 @@ void TopicBatch::Bury(const Message& message, std::string reason, size_t bytes_m
   dead_letters_.push_back({message.partition, message.offset, std::move(reason),
                            std::string(message.key.substr(0, bytes_most)),
                            std::string(message.payload.substr(0, bytes_most)), misrouted});
-  const auto keep = [&](const std::string& name, std::optional<std::string_view> value) {
-    if (!value) return;
-    dead_letters_.back().headers.emplace_back(name, value->substr(0, kRefusedBytes));
-  };
-  keep(topic_.user_place.header, message.user_header);
-  keep(topic_.item_place.header, message.item_header);
+  if (message.headers) dead_letters_.back().headers = message.headers();
 }
 
 void TopicBatch::Refuse(const Message& message, std::string reason) {

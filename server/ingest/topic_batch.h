@@ -25,6 +25,9 @@ struct Arrival {
   bool operator==(const Arrival&) const = default;
 };
 
+/// Headers of a record: names and values, in its order.
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
 /// A message as it was polled; borrowed.
 struct Message {
   int32_t partition = 0;
@@ -33,6 +36,9 @@ struct Message {
   std::string_view key = {}, payload = {};  ///< without data: the record has none
   std::optional<Arrival> arrival = {};
   std::optional<std::string_view> user_header = {}, item_header = {};  ///< as in Record
+  /// Copies all headers, kRefusedBytes of them at most: of a dead letter alone. Null: there are
+  /// none.
+  std::function<Headers()> headers = {};
 };
 
 /// A message that held no event, and why.
@@ -42,8 +48,7 @@ struct DeadLetter {
   std::string reason;
   std::string key, payload;
   bool misrouted = false;  ///< it has an event of another partition's user
-  /// Those that the topic's settings name.
-  std::vector<std::pair<std::string, std::string>> headers = {};
+  Headers headers = {};
 };
 
 /// Of a message that is refused for itself, say for its size.

@@ -167,6 +167,17 @@ class BrokerTest(unittest.TestCase):
             self.assertIn("at /item", letters[1])
             self.assertIn("at /0/item", letters[2])
 
+    def test_dead_letters_keep_the_headers(self):
+        self.broker.topic("headed", 1)
+        self.broker.topic("headed.dead", 1)
+        subprocess.run(["kcat", "-P", "-b", self.broker.address, "-t", "headed", "-H", "uid=u",
+                        "-H", "trace=1", "-H", "uid=w"], input=b"not json", check=True)
+        with Server(config=settings(self.broker, "headed", dead_letter_topic="headed.dead")) as server:
+            wait_read(server, "headed", 1)
+            letter, = read_all(self.broker, "headed.dead", "%s|%h")
+            self.assertTrue(letter.startswith("not json|uid=u,trace=1,uid=w,seendb.topic=headed,"),
+                            letter)
+
     def test_ids_and_times_as_producers_write_them(self):
         at = now_ms() - 60_000
         text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at / 1000))

@@ -21,8 +21,9 @@ TEST(DeadLettersTest, AFileHasALineEach) {
     auto letters = DeadLetters::New(config);
     ASSERT_TRUE(letters.ok()) << letters.status().ToString();
     ASSERT_TRUE((*letters)
-                    ->Write("plays", {{3, 41 + opening, "because", "k", "{\"a\""},
-                                      {0, 1, "bytes", "", "\xFF\n"}})
+                    ->Write("plays",
+                            {{3, 41 + opening, "because", "k", "{\"a\""},
+                             {0, 1, "bytes", "", "\xFF\n", false, {{"uid", "u"}, {"uid", "\xFE"}}}})
                     .ok());
   }
   std::ifstream file(config.dead_letter_file);
@@ -38,6 +39,11 @@ TEST(DeadLettersTest, AFileHasALineEach) {
   EXPECT_EQ(lines[1].at("payload"), "\xEF\xBF\xBD\n");
   EXPECT_EQ(lines[1].at("payload_base64"), "/wo=");
   EXPECT_FALSE(lines[1].contains("key_base64"));
+  EXPECT_FALSE(lines[0].contains("headers"));
+  EXPECT_EQ(lines[1].at("headers"),
+            nlohmann::json::parse(
+                R"([{"name":"uid","value":"u"},)"
+                "{\"name\":\"uid\",\"value\":\"\xEF\xBF\xBD\",\"value_base64\":\"/g==\"}]"));
   EXPECT_EQ(lines[2].at("offset"), 42);
   std::filesystem::remove_all(folder);
 }

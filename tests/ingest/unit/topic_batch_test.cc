@@ -57,6 +57,23 @@ TEST(TopicBatchTest, EventsStepsAndDeadLetters) {
   EXPECT_EQ(batch.View().plays.size(), 1u);
 }
 
+TEST(TopicBatchTest, ADeadLetterHasTheHeadersOfItsRecord) {
+  ops::KafkaTopic topic;
+  TopicBatch batch(topic);
+  int asked = 0;
+  const auto headers = [&] {
+    ++asked;
+    return Headers{{"uid", "u"}, {"trace", "\xFF"}, {"uid", "w"}};
+  };
+  batch.Add({.offset = 1, .payload = R"({"user":"u","item":"a"})", .headers = headers});
+  EXPECT_EQ(asked, 0);
+  batch.Add({.offset = 2, .payload = "bad", .headers = headers});
+  batch.Refuse({.offset = 3, .payload = "large", .headers = headers}, "too large");
+  ASSERT_EQ(batch.dead_letters().size(), 2u);
+  EXPECT_EQ(batch.dead_letters()[0].headers, headers());
+  EXPECT_EQ(batch.dead_letters()[1].headers, headers());
+}
+
 TEST(TopicBatchTest, ARefusedMessageIsPassedOverAndCut) {
   ops::KafkaTopic topic;
   topic.topic = "plays";
