@@ -38,6 +38,11 @@ std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
   const ResumeState& now = loader.state();
   if (now.refused <= now.accepted || !loader.newest_ms()) return {};
   const int64_t now_ms = SystemClock()->NowMs();
+  constexpr int64_t kYear2000Ms = 946'684'800'000;
+  if (const int64_t newest_ms = *loader.newest_ms() - shift_ms; newest_ms < kYear2000Ms) {
+    return "the newest play would be of " + FormatTimeMs(newest_ms) +
+           " UTC, before there were such logs: is the column of times, or --time-unit, another?\n";
+  }
   const int64_t days = (now_ms - *loader.newest_ms()) / kOneDayMs;
   if (days < 1) return {};
   return "the newest play is " + FormatCount(static_cast<uint64_t>(days)) + " days old; --shift " +

@@ -51,6 +51,14 @@ size_t LineEnd(std::string_view bytes) {
   return end == bytes.npos ? end : end + 1;
 }
 
+/// Whether a first line is not all of its object: no object of NDJSON ends in an opening bracket.
+bool OpensAnObject(std::string_view line) {
+  const size_t first = line.find_first_not_of(" \t\r\n");
+  const size_t last = line.find_last_not_of(" \t\r\n");
+  if (first == line.npos || line[first] != '{' || !line.ends_with('\n')) return false;
+  return line[last] == '{' || line[last] == '[';
+}
+
 /// Gives `head`, then what `read` gives.
 RecordReader::ReadFn Behind(std::string head, RecordReader::ReadFn read) {
   return [head = std::move(head), read = std::move(read)](char* to,
@@ -128,6 +136,11 @@ Result<RecordReader::ReadFn> TextOf(RecordReader::ReadFn read, LogFormat format)
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   const size_t first = text.find_first_not_of(" \t\r\n");
+  if (format == LogFormat::kNdjson && OpensAnObject(text)) {
+    return Status::InvalidArgument(
+        "the log is JSON whose objects go over several lines: jq -c . makes a line of each, and jq "
+        "-c '.NAME[]' of each member of the list NAME in it");
+  }
   const bool is_array =
       format == LogFormat::kNdjson && first != std::string_view::npos && text[first] == '[';
   RecordReader::ReadFn whole = Behind(std::move(head), std::move(read));

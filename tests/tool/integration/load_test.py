@@ -339,6 +339,16 @@ class LoadTest(ToolCase):
         self.load(path, "--date-order", "mdy", "--resume", state, code=USAGE)
         self.load(path, "--date-order", "d", code=USAGE)
 
+    def test_a_unit_that_is_wrong_is_no_reason_to_shift(self):
+        for at, flags in (("20231314", []), ("46000.5", []), ("1700000000", ["--time-unit", "ms"])):
+            path = self.write("a.csv", "user,item,at\nu1,v1,%s\n" % at)
+            done = run("load", path, "--db", self.db, *flags)
+            self.assertEqual(done.code, ROWS)
+            self.assertIn("is the column of times, or --time-unit, another?", done.out)
+            self.assertNotIn("--shift", done.out)
+        path = self.write("a.csv", "user,item,at\nu1,v1,2020-01-01\n")
+        self.assertIn("--shift", run("load", path, "--db", self.db).out)
+
     def test_exports_in_their_short_forms(self):
         report = self.load_text("a.csv", 'Title,Date\n"Dark: ""Secrets""","11/13/23"\n', "--like",
                                 "netflix", "--user", "ann", "--date-order", "mdy")

@@ -86,7 +86,19 @@ TEST(LogHead, MembersOfAnArrayBecomeLines) {
         std::string::npos)
         << cut;
   }
-  EXPECT_EQ(Read("{\"a\":[\n1]}\n", LogFormat::kNdjson), "{\"a\":[\n1]}\n");
+  EXPECT_EQ(Read("{\"a\":[1]}\n", LogFormat::kNdjson), "{\"a\":[1]}\n");
+}
+
+TEST(LogHead, AnObjectOverSeveralLinesIsNamed) {
+  for (const char* const text : {"{\n \"user\":\"u\"\n}\n", "{\"plays\": [\n{\"user\":1}\n]}\n",
+                                 "\xEF\xBB\xBF\r\n{ \"a\": {\r\n}}\r\n"}) {
+    EXPECT_TRUE(Read(text, LogFormat::kNdjson).starts_with("! the log is JSON whose objects go"))
+        << text;
+    EXPECT_EQ(Read(text, LogFormat::kCsv), text);
+  }
+  for (const char* const text : {"{\"a\":\"{\"}\n", "{", "{}\n", "{\"a\":1,\n\"b\":2}\n"}) {
+    EXPECT_EQ(Read(text, LogFormat::kNdjson), text);
+  }
 }
 
 }  // namespace
