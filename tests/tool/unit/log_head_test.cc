@@ -91,7 +91,7 @@ TEST(LogHead, MembersOfAnArrayBecomeLines) {
 
 TEST(LogHead, AnObjectOverSeveralLinesIsNamed) {
   for (const char* const text : {"{\n \"user\":\"u\"\n}\n", "{\"plays\": [\n{\"user\":1}\n]}\n",
-                                 "\xEF\xBB\xBF\r\n{ \"a\": {\r\n}}\r\n"}) {
+                                 "\xEF\xBB\xBF{ \"a\": {\r\n}}\r\n"}) {
     EXPECT_TRUE(Read(text, LogFormat::kNdjson).starts_with("! the log is JSON whose objects go"))
         << text;
     EXPECT_EQ(Read(text, LogFormat::kCsv), text);
