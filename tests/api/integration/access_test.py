@@ -75,7 +75,7 @@ class AccessTest(unittest.TestCase):
             for method, operation in operations.items():
                 needs = operation.get("security")
                 role = needs[-1]["token"][0] if needs else None
-                target = path.replace("{user}", "u1").replace("{item}", "i1").replace("{file}", "app.js")
+                target = path.replace("{user}", "u1").replace("{item}", "i1").replace("{file}", "style.css")
                 yield method.upper(), target.replace("{name}", "default"), role, path
 
     def test_a_stream_ends_with_its_token(self):

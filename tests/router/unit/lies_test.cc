@@ -26,10 +26,10 @@ struct Row {
 
 /// An honest answer to an append, with a change.
 std::string AppendedWith(const std::function<void(Json*)>& change) {
-  replica::Appended appended;
+  wire::Appended appended;
   appended.applied = true;
   appended.recorded.accepted = 1;
-  Json json = Json::parse(router::AppendedToJson(appended));
+  Json json = Json::parse(wire::AppendedToJson(appended));
   change(&json);
   return json.dump();
 }
@@ -166,17 +166,17 @@ TEST_F(RouterLiesTest, LinesOfOthersKeepTheirAnswers) {
 }
 
 TEST(AppendedJsonLiesTest, ANumberThatIsNoneIsNoAnswer) {
-  EXPECT_TRUE(router::AppendedFromJson(AppendedWith([](Json*) {})).ok());
+  EXPECT_TRUE(wire::AppendedFromJson(AppendedWith([](Json*) {})).ok());
   const std::vector<Json> none = {-1, 1.5, 1e300, "7", nullptr, Json::array()};
   for (const Json& value : none) {
     EXPECT_FALSE(
-        router::AppendedFromJson(AppendedWith([&](Json* json) { (*json)["offset"] = value; })).ok())
+        wire::AppendedFromJson(AppendedWith([&](Json* json) { (*json)["offset"] = value; })).ok())
         << value;
-    EXPECT_FALSE(router::AppendedFromJson(AppendedWith([&](Json* json) {
+    EXPECT_FALSE(wire::AppendedFromJson(AppendedWith([&](Json* json) {
                    (*json)["recorded"]["accepted"] = value;
                  })).ok())
         << value;
-    EXPECT_FALSE(router::AppendedFromJson(AppendedWith([&](Json* json) {
+    EXPECT_FALSE(wire::AppendedFromJson(AppendedWith([&](Json* json) {
                    (*json)["recorded"]["first_today"] = {value};
                  })).ok())
         << value;
