@@ -38,14 +38,14 @@ Json ToJson(const RecordResult& recorded) {
 constexpr size_t kDayBytesMost = 10;
 
 /// An answer that no node gives.
-struct Malformed {};
+struct NoAnswer {};
 
 /// The member, or its default where it is missing. Throws where it has another type.
 const Json& Member(const Json& of, const char* name, const Json& missing) {
-  if (!of.is_object()) throw Malformed{};
+  if (!of.is_object()) throw NoAnswer{};
   const auto found = of.find(name);
   if (found == of.end()) return missing;
-  if (found->type() != missing.type()) throw Malformed{};
+  if (found->type() != missing.type()) throw NoAnswer{};
   return *found;
 }
 
@@ -53,13 +53,13 @@ const Json kNone = 0u, kNothing = Json::array(), kEmpty = Json::object(), kText 
 
 /// nlohmann_json makes a number of any other, also of one that has no room.
 uint64_t Whole(const Json& value, uint64_t most = UINT64_MAX) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) throw Malformed{};
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) throw NoAnswer{};
   return value.get<uint64_t>();
 }
 
 /// A number that must be there.
 uint64_t Needed(const Json& of, const char* name, uint64_t most) {
-  if (!of.is_object() || !of.contains(name)) throw Malformed{};
+  if (!of.is_object() || !of.contains(name)) throw NoAnswer{};
   return Whole(of.at(name), most);
 }
 
@@ -85,7 +85,7 @@ RecordResult ToRecorded(const Json& json) {
   recorded.outside_window = Count(json, "outside_window");
   recorded.beyond_cap = Count(json, "beyond_cap");
   recorded.day = Member(json, "day", kText).get<std::string>();
-  if (recorded.day.size() > kDayBytesMost) throw Malformed{};
+  if (recorded.day.size() > kDayBytesMost) throw NoAnswer{};
   for (const Json& index : Member(json, "first_today", kNothing)) {
     recorded.first_today.push_back(static_cast<uint32_t>(Whole(index, UINT32_MAX)));
   }
@@ -94,7 +94,7 @@ RecordResult ToRecorded(const Json& json) {
 
 Erasure ToErasure(const Json& json) {
   const auto until = json.find("until_ms");
-  if (until != json.end() && !until->is_number_integer()) throw Malformed{};
+  if (until != json.end() && !until->is_number_integer()) throw NoAnswer{};
   return {Member(json, "known", kNo).get<bool>(), Member(json, "written", kNo).get<bool>(),
           until == json.end() ? 0 : until->get<int64_t>()};
 }
@@ -124,7 +124,7 @@ Result<Appended> AppendedFromJson(std::string_view text) {
     appended.recorded = ToRecorded(Member(json, "recorded", kEmpty));
     appended.erasure = ToErasure(Member(json, "erasure", kEmpty));
     return appended;
-  } catch (const Malformed&) {
+  } catch (const NoAnswer&) {
     return Status::Unavailable("another node's answer is none; the outcome is open");
   }
 }

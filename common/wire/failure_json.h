@@ -18,8 +18,8 @@ namespace seendb::wire {
 inline constexpr size_t kFailureTextMost = 4'096;
 
 /// The failure in `body`; `unnamed` is its code where the body has none that is known here. The
-/// message is empty where the body is no such answer, or has one of more than kFailureTextMost bytes:
-/// it is passed on to clients. Precondition: `unnamed` is not kOk.
+/// message is empty where the body is no such answer, or has one of more than kFailureTextMost
+/// bytes: it is passed on to clients. Precondition: `unnamed` is not kOk.
 Status FailureOf(std::string_view body, StatusCode unnamed);
 
 /// The same of the object below "error"; and that object.

@@ -19,6 +19,12 @@ using Clock = std::chrono::steady_clock;
 /// wait for Kafka. It has the second time to say so.
 constexpr std::chrono::milliseconds kSilent{900}, kSaysSo{400};
 
+Status RefusalOf(const PeerAnswer& answer) {
+  Status told = wire::FailureOf(answer.body, StatusCode::kUnavailable);
+  if (!told.message().empty()) return told;
+  return {told.code(), "another node refused it"};
+}
+
 /// Of a path's query.
 std::string PercentEncoded(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -168,7 +174,7 @@ void LogWriter::Take(const std::shared_ptr<Way>& way, const std::string& node,
       node_.note(node, Met::kServed);
       if (answer.status == kOk) return way->done(wire::AppendedFromJson(answer.body));
       if (answer.status == kMisdirected) return TryNext(way);
-      return way->done(wire::FailureOf(answer.body, StatusCode::kUnavailable));
+      return way->done(RefusalOf(answer));
     case PeerAnswer::Kind::kRefused:
       node_.note(node, Met::kRefused);
       return TryNext(way);

@@ -5,9 +5,10 @@
 #include <chrono>
 #include <limits>
 
-#include "wire/appended.h"
 #include "router/unit/small_cluster.h"
 #include "support/liar.h"
+#include "wire/appended.h"
+#include "wire/failure_json.h"
 
 namespace seendb::test {
 namespace {
@@ -181,10 +182,11 @@ TEST(AppendedJsonLiesTest, ANumberThatIsNoneIsNoAnswer) {
                  })).ok())
         << value;
   }
-  EXPECT_EQ(router::StatusOfError(R"({"error":{"code":"busy","message":")" +
-                                  std::string(5'000, 'x') + "\"}}")
-                .message(),
-            "another node refused it");
+  const Status told =
+      wire::FailureOf(R"({"error":{"code":"busy","message":")" + std::string(5'000, 'x') + "\"}}",
+                      StatusCode::kUnavailable);
+  EXPECT_EQ(told.code(), StatusCode::kBusy);
+  EXPECT_EQ(told.message(), "");
 }
 
 }  // namespace
