@@ -43,7 +43,7 @@ TEST(NodeReportTest, IsWrittenAndReadBack) {
 }
 
 TEST(NodeReportTest, IsAsThePageHasIt) {
-  const std::vector<std::string> page = test::DocumentBlocks("body status");
+  const std::vector<std::string> page = test::DocumentBlocks("json status");
   ASSERT_EQ(page.size(), 1u);
   NodeReport report = Report();
   ReplicaReport& replica = report.replicas[0];

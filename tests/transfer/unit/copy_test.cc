@@ -45,7 +45,7 @@ TEST(CopyManifestTest, IsReadAsItWasWritten) {
 }
 
 TEST(CopyManifestTest, BothBodiesAreAsThePageHasThem) {
-  const std::vector<std::string> page = cluster::test::DocumentBlocks("body copy");
+  const std::vector<std::string> page = cluster::test::DocumentBlocks("json copy");
   ASSERT_EQ(page.size(), 2u);
   EXPECT_EQ(CopyRequestToJson({.node = "n2", .kind = Kind()}), page[0]);
   EXPECT_EQ(ManifestToJson(Sample()), page[1]);

@@ -41,7 +41,7 @@ Result<Appended> Changed(const std::function<void(Json*)>& change) {
 }
 
 TEST(AppendedTest, IsAsThePageHasIt) {
-  const std::vector<std::string> page = cluster::test::DocumentBlocks("body append");
+  const std::vector<std::string> page = cluster::test::DocumentBlocks("json append");
   ASSERT_EQ(page.size(), 1u);
   EXPECT_EQ(AppendedToJson(Sample()), page[0]);
   const Result<Appended> read = AppendedFromJson(page[0]);
