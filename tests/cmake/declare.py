@@ -30,6 +30,7 @@ KINDS = {
     "clients": (["integration"], 900),  # made from the OpenAPI document, compiled and run
     "lint": ([], 120),
     "simulation": ([], 600),
+    "packages": (["integration"], 1800),  # the first one on a machine makes a Debian by debootstrap
 }
 
 # The label of what only `tools/test --all` runs.

@@ -53,7 +53,7 @@ def main():
             shutil.copy(package, into)
         environment = dict(os.environ, SEENDB_RELEASE=suite, SEENDB_PACKAGES=os.path.join(scratch, "0"),
                            SEENDB_PACKAGES_AGAIN=os.path.join(scratch, "1"))
-        test = os.path.join(ROOT, "tests", "packages", "integration", "packages_test.py")
+        test = os.path.join(ROOT, "tests", "packages", "packages_test.py")
         return subprocess.run([sys.executable, "-B", test], env=environment, check=False).returncode
     except debian.Unavailable as why:
         print("NO PACKAGES OF %s: %s" % (suite, why))

@@ -17,7 +17,7 @@ from seendb_client import Client, server_binary, without_settings
 
 with open(os.path.join(ROOT, "cmake", "seendb.service.in"), encoding="utf-8") as file:
     UNIT = file.read().replace("@CMAKE_INSTALL_FULL_BINDIR@/seendb-server", "/bin/true")
-EXPOSURE_MOST = 2.0  # 1.5 with systemd 252
+EXPOSURE_MOST = 2.0  # 1.5 with systemd 252, 1.4 with 257
 WANTED = {"Type": "notify", "LimitCORE": "0", "NoNewPrivileges": "yes", "CapabilityBoundingSet": "", "ProtectSystem": "strict",
           "ProtectHome": "yes", "PrivateTmp": "yes", "PrivateDevices": "yes", "ProtectKernelTunables": "yes",
           "ProtectKernelModules": "yes", "ProtectKernelLogs": "yes", "MemoryDenyWriteExecute": "yes",

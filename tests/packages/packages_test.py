@@ -19,8 +19,8 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(ROOT, "tools", "debian"), os.path.join(ROOT, "tests", "support")]
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [HERE, os.path.join(ROOT, "tools", "debian"), os.path.join(ROOT, "tests", "support")]
 import tree as debian
 from installed import UNIT, Service
 from seendb_client import server_binary
