@@ -17,10 +17,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "wire/json_read.h"
 #include "base/outside_json.h"
 #include "seendb/history.h"
 #include "seendb/id.h"
+#include "wire/json_read.h"
 
 namespace seendb::fuzz {
 
