@@ -88,17 +88,13 @@ Status CheckReadable(const std::string& path, const std::string& field) {
   return Status::InvalidArgument("can't read " + path + ": " + std::strerror(errno), field);
 }
 
-/// A file or socket that the server makes where it is not there; in the folder of the database
-/// `db`, too, which it makes before.
-Status CheckMade(const std::string& path, bool is_socket, const std::string& db,
-                 const std::string& field) {
+/// A file or socket that the server makes where it is not there.
+Status CheckMade(const std::string& path, bool is_socket, const std::string& field) {
   struct stat there {};
   if (lstat(path.c_str(), &there) != 0) {
     std::error_code error;
     const std::string folder = std::filesystem::absolute(path, error).parent_path();
     if (access(folder.c_str(), W_OK | X_OK) == 0) return {};
-    const std::string database = std::filesystem::absolute(db, error);
-    if (database.starts_with(folder + "/")) return CheckFolder(folder, field.c_str());
     return Status::InvalidArgument("can't make a file in " + folder + ": " + std::strerror(errno),
                                    field);
   }
@@ -118,12 +114,11 @@ Status CheckFiles(const ops::Config& config) {
   for (const auto& [field, path] : ops::NamedFiles(config)) {
     if (path.empty()) continue;
     const bool is_made = field == "/kafka/dead_letter_file";
-    const Status status =
-        is_made ? CheckMade(path, false, config.db, field) : CheckReadable(path, field);
+    const Status status = is_made ? CheckMade(path, false, field) : CheckReadable(path, field);
     if (!status.ok()) return status;
   }
   if (config.unix_listen.empty()) return {};
-  return CheckMade(config.unix_listen, true, config.db, "/unix_listen");
+  return CheckMade(config.unix_listen, true, "/unix_listen");
 }
 
 Status FirstFault(const ops::Config& config) {

@@ -107,7 +107,7 @@ class Control {
       return io_.stop();
     }
     process_.Start();
-    watch_.Start([this] { return process_.Problems(); });
+    watch_.Start([this] { return process_.Problems(); }, process_.told());
   }
 
   void AwaitSignal() {

@@ -257,6 +257,7 @@ void Process::TellReady() {
        {"replayed_plays", stats.replayed_plays},
        {"degraded", stats.degraded},
        {"problems", stats.problems}});
+  told_ = stats.problems;
   ops::TellReadableFiles(config_.db);
   TellDoors(config_, listener_);
   manager_.Ready(listener_.address());

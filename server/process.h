@@ -55,6 +55,8 @@ class Process {
   Engine* engine() { return opening_ ? engine_.get() : nullptr; }
   /// All that is wrong, for people. Once Open has succeeded.
   std::vector<std::string> Problems() const;
+  /// Those that the line `ready` of the log has.
+  const std::vector<std::string>& told() const { return told_; }
   bool is_node() const { return cluster_.has_value(); }
   /// True where closing failed.
   bool close_failed() const { return close_failed_; }
@@ -87,6 +89,7 @@ class Process {
   api::ApiService service_;
   std::unique_ptr<Engine> engine_;
   Status open_failure_;
+  std::vector<std::string> told_;
   Secrets secrets_;
   std::optional<ingest::Consumer> consumer_;
   std::optional<migration::Migrations> migrations_;

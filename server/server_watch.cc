@@ -12,9 +12,9 @@ constexpr std::chrono::seconds kEvery{5};
 
 }  // namespace
 
-void ServerWatch::Start(Problems problems) {
+void ServerWatch::Start(Problems problems, const std::vector<std::string>& told) {
   problems_ = std::move(problems);
-  static_cast<void>(known_.Look(problems_()));
+  static_cast<void>(known_.Look(told));
   Tick();
 }
 

@@ -24,8 +24,8 @@ class ServerWatch {
   /// Both are borrowed.
   ServerWatch(boost::asio::io_context* io, Secrets* secrets) : timer_(*io), secrets_(*secrets) {}
 
-  /// Looks from now on. The problems of this moment were told already.
-  void Start(Problems problems);
+  /// Looks from now on. Those in `told` are in the log already.
+  void Start(Problems problems, const std::vector<std::string>& told);
 
  private:
   void Tick();

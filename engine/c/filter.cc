@@ -42,6 +42,7 @@ Kept& KeptByThread() {
 Status TakeAsked(const Asked& asked, FilterRequest* request) {
   const size_t bytes = asked.count / 8 + (asked.count % 8 != 0 ? 1 : 0);
   seendb_filter_options options{};
+  if (asked.unseen != nullptr) std::memset(asked.unseen, 0, std::min(bytes, asked.unseen_bytes));
   Status taken = NotNull(asked.db, "db");
   if (taken.ok() && bytes > 0) taken = NotNull(asked.unseen, "unseen");
   if (taken.ok() && asked.unseen_bytes < bytes) {
@@ -50,7 +51,6 @@ Status TakeAsked(const Asked& asked, FilterRequest* request) {
         "/unseen");
   }
   if (!taken.ok()) return taken;
-  if (bytes > 0) std::memset(asked.unseen, 0, bytes);
   taken = CheckSize(asked.filtered, sizeof(seendb_filtered), sizeof(seendb_filtered), "filtered");
   if (taken.ok()) taken = TakeSized(asked.options, sizeof(options), "options", &options);
   if (taken.ok()) taken = TakeId(asked.user, "/user", &request->user);

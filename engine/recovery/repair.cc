@@ -276,6 +276,7 @@ class Repairer {
       if (damage.detail != kRecordsAgain) continue;
       std::string loss = damage.file + " was damaged (" + damage.detail + ")", before;
       if (rocksdb::ReadFileToString(env_, note, &before).ok()) loss = before + "; " + loss;
+      if (options_.dry_run) report_.losses.push_back(ShardFile(shard) + ": " + loss + ", or more");
       Status status = options_.dry_run ? Status() : ReplaceFile(env_, note, loss, true);
       damage.file = ShardFile(shard, damage.file);
       if (status.ok()) status = RepairLog(damage, findings);

@@ -12,31 +12,49 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One replica; false: it is none. A state that is not known here is a newer node's: the replica is
-/// passed over, so nobody reads there, and the rest of the report counts.
-bool ReadReplica(const Json& json, NodeReport* report) {
-  const auto partition = json.at("partition").get<uint32_t>();
+/// A report that no node makes.
+struct NoReport {};
+
+/// The number at `name`, 0 where it is missing; nlohmann_json makes one of any other, also of one
+/// that has no room.
+uint64_t Whole(const Json& of, const char* name, uint64_t most = INT64_MAX) {
+  const auto found = of.find(name);
+  if (found == of.end()) return 0;
+  if (!found->is_number_unsigned() || found->get<uint64_t>() > most) throw NoReport{};
+  return found->get<uint64_t>();
+}
+
+int64_t WholeSigned(const Json& of, const char* name) {
+  return static_cast<int64_t>(Whole(of, name));
+}
+
+uint32_t PartitionOf(const Json& value) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() >= kPartitionsMost) throw NoReport{};
+  return value.get<uint32_t>();
+}
+
+/// A replica whose state is not known here is a newer node's: it is passed over, so nobody reads
+/// there, and the rest of the report counts.
+void ReadReplica(const Json& json, NodeReport* report) {
+  const uint32_t partition = PartitionOf(json.at("partition"));
   const auto state = ReplicaStateOf(json.at("state").get<std::string>());
   ReplicaReport replica;
-  replica.next_offset = json.value("next_offset", int64_t{0});
-  replica.behind_ms = json.value("behind_ms", int64_t{0});
-  if (json.contains("old_store")) {
-    const auto offsets = json.at("old_store").get<std::array<int64_t, 2>>();
-    replica.old_from = offsets[0];
-    replica.old_to = offsets[1];
+  replica.next_offset = WholeSigned(json, "next_offset");
+  replica.behind_ms = WholeSigned(json, "behind_ms");
+  if (const auto old = json.find("old_store"); old != json.end()) {
+    if (!old->is_array() || old->size() != 2) throw NoReport{};
+    const Json ends{{"from", old->at(0)}, {"to", old->at(1)}};
+    replica.old_from = WholeSigned(ends, "from");
+    replica.old_to = WholeSigned(ends, "to");
   }
-  if (partition >= kPartitionsMost || replica.next_offset < 0 || replica.behind_ms < 0 ||
-      replica.old_from < 0 || replica.old_to < 0) {
-    return false;
-  }
-  if (!state) return true;
+  if (!state) return;
   replica.state = *state;
   replica.cut_off = json.value("cut_off", false);
   if (const auto copy = json.find("copy"); copy != json.end()) {
-    replica.copy = {copy->at("bytes").get<uint64_t>(), copy->at("total").get<uint64_t>(),
-                    copy->at("bytes_per_s").get<uint64_t>()};
+    replica.copy = {Whole(*copy, "bytes", UINT64_MAX), Whole(*copy, "total", UINT64_MAX),
+                    Whole(*copy, "bytes_per_s", UINT64_MAX)};
   }
-  return report->replicas.emplace(partition, replica).second;
+  if (!report->replicas.emplace(partition, replica).second) throw NoReport{};
 }
 
 }  // namespace
@@ -78,18 +96,15 @@ Result<NodeReport> NodeReportFromJson(std::string_view text, std::string_view no
     }
     report.incarnation = json.value("incarnation", report.incarnation);
     report.build = json.value("build", report.build);
-    report.now_ms = json.value("now_ms", report.now_ms);
-    report.meta_offset = json.value("meta_offset", report.meta_offset);
+    report.now_ms = WholeSigned(json, "now_ms");
+    report.meta_offset = WholeSigned(json, "meta_offset");
     report.stopping = json.value("stopping", report.stopping);
     const Json replicas = json.value("replicas", Json::array());
-    for (const Json& replica : replicas) {
-      if (!ReadReplica(replica, &report)) return bad;
-    }
+    for (const Json& replica : replicas) ReadReplica(replica, &report);
     const Json none = json.value("none", Json::array());
-    for (const Json& partition : none) {
-      if (!partition.is_number_unsigned() || partition >= kPartitionsMost) return bad;
-      report.none.insert(partition.get<uint32_t>());
-    }
+    for (const Json& partition : none) report.none.insert(PartitionOf(partition));
+  } catch (const NoReport&) {
+    return bad;
   } catch (const std::exception&) {
     return bad;
   }

@@ -119,6 +119,11 @@ std::variant<Tls, TlsFailure> LoadTls(const TlsFiles& files) {
     if (SSL_CTX_load_verify_locations(context, files.client_ca.c_str(), nullptr) != 1) {
       return FailedAt("client_ca", files.client_ca);
     }
+    // A resumed session brings the client's certificate without those between it and its authority:
+    // it could not be judged again when the authorities are replaced (Stream::IsTrusted).
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
+    SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(files.client_ca.c_str()));
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }

@@ -28,8 +28,8 @@ std::map<std::string, std::string> TopicOutcomes::NothingTaken(Clock::time_point
     const uint64_t least = outcome.ever_taken ? kInARow : 1;
     if (outcome.not_taken < least || now - outcome.since < kPatience) continue;
     sentences[topic] =
-        "nothing of topic " + topic + " is taken: the last " + std::to_string(outcome.not_taken) +
-        " of its events and messages were refused, dead letters or deletions, the newest: " +
+        "nothing of topic " + topic +
+        " is taken: its events and messages are refused, dead letters or deletions, the newest: " +
         outcome.why;
   }
   return sentences;

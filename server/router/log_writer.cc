@@ -168,9 +168,13 @@ void LogWriter::GiveUp(const std::shared_ptr<Way>& way, const std::string& node)
 
 void LogWriter::Take(const std::shared_ptr<Way>& way, const std::string& node,
                      const PeerAnswer& answer) const {
-  constexpr unsigned kOk = 200, kMisdirected = 421;
+  constexpr unsigned kOk = 200, kUnauthorized = 401, kMisdirected = 421;
   switch (answer.kind) {
     case PeerAnswer::Kind::kAnswered:
+      if (answer.status == kUnauthorized) {  // this node, not its caller: by an old authority, say
+        node_.note(node, Met::kRefused);
+        return TryNext(way);
+      }
       node_.note(node, Met::kServed);
       if (answer.status == kOk) return way->done(wire::AppendedFromJson(answer.body));
       if (answer.status == kMisdirected) return TryNext(way);

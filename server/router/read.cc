@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kTryMost{1'500};
 constexpr std::chrono::milliseconds kPatience{500};
 /// For the tick of a takeover.
 constexpr std::chrono::milliseconds kBarrierMost{1'000};
-constexpr unsigned kMisdirected = 421, kUnavailable = 503;
+constexpr unsigned kUnauthorized = 401, kMisdirected = 421, kUnavailable = 503;
 
 std::chrono::milliseconds Until(Clock::time_point then) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(then - Clock::now());
@@ -92,6 +92,10 @@ void Read::AskPeer(const Holder& route) {
 void Read::Take(const Holder& route, bool patient, PeerAnswer answer) {
   switch (answer.kind) {
     case PeerAnswer::Kind::kAnswered:
+      if (answer.status == kUnauthorized) {  // this node, not its caller: by an old authority, say
+        parts_.node.note(route.node, Met::kRefused);
+        return Failed();
+      }
       parts_.node.note(route.node, Met::kServed);
       if (answer.status == kUnavailable || answer.status == kMisdirected) {
         return TakeRefusal(std::move(answer));

@@ -27,7 +27,9 @@ std::string ShardPath(uint32_t shard) {
 /// What an answer that is no success says. Names are trusted as far as damage goes: whatever else
 /// keeps the node from giving its copy may pass by itself.
 Status FailureOf(unsigned status, const std::string& body) {
-  const StatusCode by_status = wire::CodeOfHttpStatus(status);
+  StatusCode by_status = wire::CodeOfHttpStatus(status);
+  if (by_status == StatusCode::kIOError)
+    by_status = StatusCode::kUnavailable;  // its disk, not ours
   const Status told = wire::FailureOf(body, by_status);
   const bool damaged = told.code() == StatusCode::kCorruption;
   return {damaged ? told.code() : by_status,

@@ -89,7 +89,7 @@ TURNS = ("tool.load.py", "api.history.py", "tool.folder.py", "http.load.py", "to
          "engine.PoliciesTest", "engine.FirstOfDayConcurrencyTest", "tool.install.py",
          "engine.HistoryCapTest", "engine.DeletionFaultTest", "engine.FullDiskTest",
          "api.access_log.py", "engine.OwnWayTest", "http.protocol.py",
-         "api.checkpoint.py", "engine.WindowFprTest", "engine.Every/RotTest", "lies.", "console.console.py")
+         "api.checkpoint.py", "engine.WindowFprTest", "engine.Every/RotTest", "lies.")
 
 
 # What takes most of the time in the dev build, nearly all of it on a real Kafka, on real logs or with

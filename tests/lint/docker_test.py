@@ -42,9 +42,13 @@ def argument_of(name):
 class DockerTest(unittest.TestCase):
 
     def check_config(self, name):
-        done = subprocess.run([SERVER, "--config", os.path.join(DOCKER, "config", name),
-                               "--check-config"], capture_output=True, text=True, check=False,
-                              env=without_settings(os.environ))
+        """The settings, checked with a folder in place of the volume."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text_of("docker", "config", name).replace(argument_of("VOLUME"), folder))
+            done = subprocess.run([SERVER, "--config", path, "--check-config"], capture_output=True,
+                                  text=True, check=False, env=without_settings(os.environ))
         self.assertEqual((done.returncode, done.stderr), (0, ""), name)
         return json.loads(text_of("docker", "config", name))
 

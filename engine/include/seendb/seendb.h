@@ -11,8 +11,9 @@
 //   seendb_record_plays(db, NULL, &play, 1, NULL, NULL, NULL);
 //   uint64_t items[] = {7, 8};
 //   uint8_t unseen[1];
-//   seendb_filter_u64(db, seendb_text("u1"), items, 2, NULL, unseen, 1, NULL, NULL);  // 0x02: the
-//   8 seendb_close(db, NULL);
+//   seendb_filter_u64(db, seendb_text("u1"), items, 2, NULL, unseen, 1, NULL, NULL);
+//   // unseen[0] is 0x02: item 8 alone
+//   seendb_close(db, NULL);
 //
 // A call does, costs and promises the same as the function of seendb/engine.h with that name. This
 // header says the rest; engine/doc/embedding.md has it at length.
@@ -216,7 +217,7 @@ typedef struct seendb_filtered {
 
 /// Answers which of `count` items `user` has not seen: bit i % 8 of `unseen[i / 8]` is 1 for an
 /// unseen item i. `unseen` has `unseen_bytes` bytes, at least (count + 7) / 8; the others are not
-/// touched; on failure these are 0. `options` and `filtered` may be NULL.
+/// touched; on failure these are 0, as far as there are any. `options` and `filtered` may be NULL.
 SEENDB_API seendb_code seendb_filter(seendb_db* db, seendb_id user, const seendb_id* items,
                                      size_t count, const seendb_filter_options* options,
                                      uint8_t* unseen, size_t unseen_bytes,

@@ -186,7 +186,7 @@ class TlsTest(unittest.TestCase):
                 client = Client(server.host, server.port, tls=self.trust(own))
                 with self.assertRaises((ssl.SSLError, ConnectionError, OSError)):
                     client.request("GET", "/healthz")
-            # Resumed sessions stay who they are.
+            # Who comes again is judged again.
             for _ in range(3):
                 self.assertEqual(server.client().request("GET", "/healthz").status, 200)
 
@@ -304,6 +304,23 @@ class TlsTest(unittest.TestCase):
                         session = peer.session
                         resumed.append(peer.session_reused)
                 self.assertEqual(resumed, [False, True], version)
+
+    def test_who_shows_a_certificate_never_resumes(self):
+        """A resumed session lacks the certificates between the client's and its authority, so that it could not
+        be judged again when the authorities are replaced."""
+        friend = self.authority.make("friend", None)
+        with self.start(tls=self.trust(friend), client_ca=self.authority.path) as server:
+            for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                context = self.trust(friend)
+                context.minimum_version = context.maximum_version = version
+                session = None
+                for _ in range(2):
+                    plain = socket.create_connection((server.host, server.port), timeout=30)
+                    with context.wrap_socket(plain, server_hostname=server.host, session=session) as peer:
+                        peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n")
+                        self.assertIn(b" 200 ", peer.recv(4096))
+                        session = peer.session if peer.session and peer.session.id else None
+                        self.assertFalse(peer.session_reused, version)
 
     def test_a_body_that_is_refused_is_dropped_and_the_connection_stays(self):
         path = os.path.join(self.folder, "slow.json")
