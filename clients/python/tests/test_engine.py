@@ -2,6 +2,7 @@
 with a folder in place of a server."""
 
 import concurrent.futures
+import datetime
 import os
 import shutil
 import subprocess
@@ -53,10 +54,33 @@ class EngineAsClientTest(ServerTest):
         self.assertEqual(self.c.filter(self.user, ["v9", 1, 3]).unseen, [3])
         for options, field in (({"explain": True}, "/explain"), ({"invalid": "skip"}, "/invalid"),
                                ({"facts": ["likes"]}, "/facts"), ({"limit": -1}, "/limit"),
+                               ({"limit": 0}, "/limit"), ({"limit": False}, "/limit"),
+                               ({"deadline_ms": -1}, "/deadline_ms"),
                                ({"on_error": "panic"}, "/on_error")):
             with self.assertRaises(seendb.Error) as raised:
                 self.c.filter(self.user, ["v1"], **options)
             self.assertEqual((raised.exception.code, raised.exception.field), ("invalid_argument", field))
+
+    def test_a_deadline_of_nothing_has_passed(self):
+        self.c.record_plays([(self.user, "v1")])
+        for deadline_ms in (0, 0.0001):
+            self.assertTrue(self.c.filter(self.user, ["v1"], deadline_ms=deadline_ms).degraded)
+        for deadline_ms in (1_000, 10**30, float("inf")):
+            self.assertFalse(self.c.filter(self.user, ["v1"], deadline_ms=deadline_ms).degraded)
+
+    def test_the_time_0_is_no_present(self):
+        epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+        for at in (0, epoch):
+            for call in (lambda: self.c.record_plays([(self.user, "v1", at)]),
+                         lambda: self.c.record_impressions(self.user, ["v1"], at=at)):
+                with self.assertRaises(seendb.Refused) as raised:
+                    call()
+                self.assertEqual((raised.exception.code, raised.exception.field),
+                                 ("invalid_argument", "/events/0/at"))
+                self.assertIn("older than retention", raised.exception.message)
+        told = self.c.record_plays([(self.user, "v2", 0), (self.user, "v3")])
+        self.assertEqual((told.accepted, told.refused, told.refusals[0].index), (1, 1, 0))
+        self.assertEqual(self.c.filter(self.user, ["v1", "v2", "v3"]).unseen, ["v1", "v2"])
 
     def test_the_history_in_pages(self):
         self.with_history()
@@ -94,6 +118,8 @@ class EngineAsClientTest(ServerTest):
              "invalid_argument", "/events/0/fields"),
             (lambda: self.c.record_plays([{"user": self.user, "item": "v", "progress_s": 2**31}]),
              "invalid_argument", "/events/0/progress_s"),
+            (lambda: self.c.record_plays([(self.user, "v", 2**63)]), "invalid_argument", "/events/0/at"),
+            (lambda: self.c.record_impressions(self.user, ["v"], at=-2**64), "invalid_argument", "/at"),
             (lambda: self.c.put_collection(self.collection, {"fpr": 2}), "invalid_argument", "/fpr"),
             (lambda: self.c.history_page(self.user, limit=0), "invalid_argument", "/limit"),
             (lambda: self.c.clear_history(self.user, collections=[]), "invalid_argument", "/collections"),

@@ -12,6 +12,7 @@ from .errors import Error, Refused
 from .pages import Pages
 
 LIBRARY = "libseendb.so.1"
+DAY_MS = 24 * 3_600_000
 _loaded = None  # (ffi, library)
 _loading = threading.Lock()
 
@@ -95,7 +96,7 @@ class Engine(Pages):
             row, at = rows[i], "/events/%d" % i
             self._set_id(row.user, event["user"], kept)
             self._set_id(row.item, event["item"], kept)
-            row.at_ms = event["at"]
+            row.at_ms = _at(event["at"], at + "/at")
             for name, says in (("progress_s", self._lib.SEENDB_SAYS_PROGRESS),
                                ("duration_s", self._lib.SEENDB_SAYS_DURATION)):
                 if event.get(name) is not None:
@@ -113,7 +114,7 @@ class Engine(Pages):
         at_ms, kept = times.now_ms() if at is None else times.to_ms(at, "/at"), []
         rows = self._ids(ids.listed(items, "/items"), "/items", kept)
         return self._record("items", self._lib.seendb_record_impressions, self._text(collection, kept),
-                            self._id(user, kept), rows, len(rows), at_ms)
+                            self._id(user, kept), rows, len(rows), _at(at_ms, "/at"))
 
     def _record(self, name, function, *arguments):
         recorded = self._sized("seendb_recorded")
@@ -145,11 +146,11 @@ class Engine(Pages):
         excluded = self._ids(exclude.tolist() if ids.is_numpy(exclude) else exclude, "/exclude", kept)
         options.collection = self._text(collection, kept)
         options.exclude, options.exclude_count = excluded, len(excluded)
-        options.limit = _within(limit or 0, "/limit")
+        options.limit = 0 if limit is None else _within(limit, "/limit", 1)
         options.flags = self._flags(record, verify, facts, on_error)
         if deadline_ms is None:
             deadline_ms = max(1, 1_000 * (self.timeout if timeout is None else timeout))
-        options.deadline_us = int(1_000 * deadline_ms)
+        options.deadline_us = _deadline_us(deadline_ms)
         packed = packed_items(items)
         count = len(items) if packed is None else len(packed) // 8
         bits, told = bytearray((count + 7) // 8), self._sized("seendb_filtered")
@@ -386,6 +387,18 @@ def _within(value, field, least=0, most=2**32 - 1):
     if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value.__index__() <= most:
         raise ids.refuse("must be an integer within %d..%d" % (least, most), field)
     return value.__index__()
+
+
+def _at(ms, field):
+    """A time for C, where 0 is now: the next millisecond stands for it, which is as much too old."""
+    return _within(ms, field, -2**63, 2**63 - 1) or 1
+
+
+def _deadline_us(ms):
+    """A deadline for C, where 0 is none: over a day is none, as over HTTP, and 0 has passed at once."""
+    if not ms >= 0:
+        raise ids.refuse("must be a number of at least 0", "/deadline_ms")
+    return 0 if ms > DAY_MS else max(1, int(1_000 * ms))
 
 
 def _seconds(value, field):
