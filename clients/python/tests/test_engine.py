@@ -24,6 +24,36 @@ NEEDED = "SEENDB_LIBRARY names no library, or cffi is not there"
 USABLE = bool(cffi and os.path.exists(os.environ.get("SEENDB_LIBRARY", "")))
 
 
+# Forks, once for each argument: that is what the child does before it ends.
+FORKS = """
+import os, signal, sys
+import seendb
+
+def closed(call):
+    try:
+        call()
+    except seendb.Error as error:
+        assert error.code == "closed", error.code
+    else:
+        raise AssertionError("it did not raise")
+
+engine = seendb.Engine(sys.argv[1], shards=2)
+for ending in sys.argv[2:]:
+    engine.record_plays([("u", "v")])
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)
+        exec(ending)
+        sys.exit(7)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFEXITED(status) and os.WEXITSTATUS(status) == 7, (ending, status)
+else:
+    engine.sync()
+    print("unseen:", engine.filter("u", ["v"]).unseen)
+    engine.close()
+"""
+
+
 class Opened:
     """An engine in a folder of its own, which goes with it."""
 
@@ -174,6 +204,14 @@ class EngineTest(unittest.TestCase):
             with self.assertRaises(seendb.Error) as raised:
                 call()
             self.assertEqual(raised.exception.code, "closed")
+
+    def test_a_forked_child_leaves_it_alone(self):
+        endings = ("", "del engine", "with engine: sys.exit(7)", "closed(engine.close)", "closed(engine.drain)",
+                   "closed(lambda: engine.filter('u', ['v'], limit=1))")
+        done = subprocess.run([sys.executable, "-W", "error", "-c", FORKS, self.path, *endings], capture_output=True,
+                              text=True, timeout=120, check=False,
+                              env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "unseen: []\n"))
 
     def test_from_a_pool_of_threads_until_it_is_closed(self):
         engine = seendb.Engine(self.path)

@@ -26,7 +26,8 @@
 // zero byte, and the caller frees it with seendb_free. On failure it is NULL.
 // Threads: every function may be called from any thread at once, except seendb_close, which has to
 // be the last call with its database. A thread must not be cancelled, nor leave by longjmp, within
-// a call. After fork() the child must not use a database that the parent opened.
+// a call. After fork() the child must not use a database that the parent opened, and ends by
+// _exit() or exec(): exit() runs destructors of RocksDB that wait for threads of the parent.
 // Sizes: a structure that may grow begins with its size, which SEENDB_INIT sets (all else is 0).
 
 #ifndef SEENDB_SEENDB_H_

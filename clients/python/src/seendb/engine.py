@@ -39,7 +39,17 @@ def _load():
                 raise OSError("%s has version %#x of the interface, this package needs %#x" %
                               (name, found, needed))
             _loaded = ffi, library
+            os.register_at_fork(after_in_child=_end_without_destructors)
     return _loaded
+
+
+def _end_without_destructors():
+    """In a child of a fork: destructors of RocksDB wait for threads that only the parent has, for ever. So the
+    last that exit() does is _exit() with the same status. Python has done by then what it does at an end."""
+    ffi = _loaded[0].__class__()
+    ffi.cdef("int on_exit(void (*)(int, void*), void*); void _exit(int);")
+    library = ffi.dlopen(None)
+    library.on_exit(ffi.cast("void (*)(int, void*)", ffi.addressof(library, "_exit")), ffi.NULL)
 
 
 class Engine(Pages):
@@ -50,14 +60,15 @@ class Engine(Pages):
     Calls are those of a Client, with the same answers and errors. What a server alone has is missing (call,
     export), and so are `explain` and `facts` that name something else. `timeout` bounds what filter() waits for.
     Every call may be made from any thread; close() is the last. They let other threads run meanwhile. A process
-    opens a database once; after a fork the child must not use the engine.
+    opens a database once. The engine is the process's that opened it: in a child of a fork calls raise
+    Error("closed"), and the end of the child leaves the database alone.
     """
 
     def __init__(self, path, *, timeout=1.0, **options):
         self._ffi, self._lib = _load()
         self.timeout = timeout
         self._begin_pages()
-        self._calls, self._idle = 0, threading.Condition()
+        self._calls, self._idle, self._pid = 0, threading.Condition(), os.getpid()
         self._db = None
         error, db = self._ffi.new("seendb_error**"), self._ffi.new("seendb_db**")
         if self._lib.seendb_open(_path(path), json.dumps(options).encode(), db, error) != 0:
@@ -66,6 +77,7 @@ class Engine(Pages):
 
     def close(self):
         """Waits for calls of other threads, syncs and closes; calls raise Error("closed") from then on."""
+        self._check_process()
         with self._idle:
             db, self._db = self._db, None
             self._idle.wait_for(lambda: self._calls == 0)
@@ -78,11 +90,14 @@ class Engine(Pages):
         return self
 
     def __exit__(self, *_):
-        self.close()
+        if self._pid == os.getpid():
+            self.close()
+        else:
+            self._db = None  # the parent's
 
     def __del__(self):
         if getattr(self, "_db", None) is not None:
-            self.close()
+            self.__exit__()
 
     # ---- What was seen ----
 
@@ -300,8 +315,14 @@ class Engine(Pages):
 
     # ---- The library ----
 
+    def _check_process(self):
+        """Before any lock: a thread that the child does not have may hold it."""
+        if self._pid != os.getpid():
+            raise Error("closed", "this engine is of the process that this one was forked from")
+
     def _do(self, function, *arguments):
         """Calls `function` with the database before the arguments and the error behind them."""
+        self._check_process()
         with self._idle:
             if self._db is None:
                 raise Error("closed", "this engine is closed")
