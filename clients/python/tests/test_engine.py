@@ -238,7 +238,8 @@ class EngineTest(unittest.TestCase):
             self.assertEqual([one.result(60) for one in told], ["closed"] * 8)
 
     def test_what_it_needs_is_named(self):
-        for name, message in (("/nowhere/libseendb.so", "SEENDB_LIBRARY"), ("libc.so.6", "seendb_abi_version")):
+        for name, message in (("/nowhere/libseendb.so", "package libseendb1 or `cmake"),
+                              ("libc.so.6", "seendb_abi_version")):
             done = subprocess.run([sys.executable, "-c", "import seendb; seendb.Engine('x')"], capture_output=True,
                                   text=True, timeout=60, check=False,
                                   env=dict(os.environ, SEENDB_LIBRARY=name, PYTHONPATH=os.pathsep.join(sys.path)))

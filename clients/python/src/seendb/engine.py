@@ -1,6 +1,6 @@
 """The engine within this process: the calls of a Client without a server. It needs cffi
-(the extra `seendb[engine]`) and libseendb.so, which `cmake --install` brings; the variable SEENDB_LIBRARY
-names another than the one that the loader finds."""
+(the extra `seendb[engine]`) and libseendb.so.1, which Debian's package libseendb1 or `cmake --install` brings;
+the variable SEENDB_LIBRARY names another than the one that the loader finds."""
 
 import json
 import os
@@ -32,8 +32,8 @@ def _load():
             try:
                 library = ffi.dlopen(name)
             except OSError as error:
-                raise OSError("seendb.Engine needs %s, which `cmake --install` brings; SEENDB_LIBRARY may "
-                              "name it: %s" % (name, error)) from None
+                raise OSError("seendb.Engine needs %s, which the package libseendb1 or `cmake --install` "
+                              "brings; SEENDB_LIBRARY may name it: %s" % (name, error)) from None
             found, needed = library.seendb_abi_version(), _engine_abi.VERSION
             if found >> 16 != needed >> 16 or found < needed:
                 raise OSError("%s has version %#x of the interface, this package needs %#x" %
