@@ -4,6 +4,7 @@
 import os
 import re
 import subprocess
+import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -51,9 +52,40 @@ class ReleaseTest(unittest.TestCase):
         self.assertRegex(found, r"^\d+\.\d+\.\d+\n$")
 
     def test_it_tests_before_it_publishes(self):
-        order = [WORKFLOW.index(text) for text in ("packages_test.py", "docker/pin --check", "seendb ready",
-                                                   "docker push", "gh release create")]
+        order = [WORKFLOW.index(text) for text in ("docker/pin --check", "packages_test.py", "sha256sum",
+                                                   "seendb ready", "docker push", "gh release create")]
         self.assertEqual(order, sorted(order))
+
+    def test_the_image_is_of_the_digests_that_the_commit_has(self):
+        calls = re.findall(r"docker/pin\b *(\S*)", re.sub(r"(^|\s)#.*", "", "\n".join(scripts())))
+        self.assertEqual(calls, ["--check"])
+
+    def test_checksums_name_the_files_as_they_are_published(self):
+        [script] = [script for script in scripts() if "sha256sum" in script]
+        self.assertRegex(WORKFLOW, r"gh release create [^|]* assets/\*\n")
+        made = ("bookworm/seendb_0.1.0-1~deb12_amd64.deb", "trixie/seendb_0.1.0-1~deb13_amd64.deb",
+                "trixie/seendb_0.1.0_trixie.cdx.json")
+
+        def publish(*paths):
+            with tempfile.TemporaryDirectory() as folder:
+                for path in paths:
+                    os.makedirs(os.path.join(folder, "out", os.path.dirname(path)), exist_ok=True)
+                    with open(os.path.join(folder, "out", path), "w", encoding="utf-8") as file:
+                        file.write(path)
+                done = subprocess.run(["bash", "-eo", "pipefail", "-c", script], cwd=folder, capture_output=True,
+                                      text=True, check=False)
+                assets = os.path.join(folder, "assets")
+                return done, sorted(os.listdir(assets)), subprocess.run(
+                    ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=assets, capture_output=True, text=True,
+                    check=False)
+
+        done, files, checked = publish(*made)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(files, ["SHA256SUMS"] + sorted(os.path.basename(path).replace("~", ".") for path in made))
+        self.assertEqual((checked.returncode, checked.stdout.count(": OK\n")), (0, 3), checked.stderr)
+        for line in done.stdout.splitlines():
+            self.assertRegex(line, r"^[0-9a-f]{64}  [\w.+-]+$")
+        self.assertEqual(publish("bookworm/a~1", "trixie/a.1")[0].returncode, 1)
 
     def test_code_of_others_is_named_by_a_hash(self):
         for action in re.findall(r"uses: *(\S+)", WORKFLOW):
