@@ -56,17 +56,27 @@ def proxies():
     return {key: value.strip('"') for key, value in pairs if value.strip('"')}
 
 
+def cached(suite):
+    """Where base() keeps its tar."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(cache, "seendb", "debian-%s-minbase-%s.tar" % (suite, platform.machine()))
+
+
+def check(suite):
+    """Raises Unavailable where it is plain at once that no tree can be made."""
+    if os.geteuid() != 0:
+        raise Unavailable("a tree wants root")
+    if not os.path.exists(cached(suite)) and shutil.which("debootstrap") is None:
+        raise Unavailable("there is no debootstrap: tools/setup test")
+
+
 def base(suite, mirror=None):
     """A tar of the smallest Debian `suite`, made at the first call; raises Unavailable."""
-    cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "seendb")
-    tar = os.path.join(cache, "debian-%s-minbase-%s.tar" % (suite, platform.machine()))
+    check(suite)
+    tar = cached(suite)
     if os.path.exists(tar):
         return tar
-    if shutil.which("debootstrap") is None:
-        raise Unavailable("there is no debootstrap: tools/setup test")
-    if os.geteuid() != 0:
-        raise Unavailable("debootstrap wants root")
-    os.makedirs(cache, exist_ok=True)
+    os.makedirs(os.path.dirname(tar), exist_ok=True)
     folder = tar + ".tree-%d" % os.getpid()
     environment = dict(os.environ)
     for key, value in proxies().items():
@@ -91,8 +101,6 @@ class Tree:
     """See the head of this file."""
 
     def __init__(self, suite, folder):
-        if os.geteuid() != 0:
-            raise Unavailable("a tree wants root")
         tar = base(suite)
         self.folder = folder
         os.mkdir(folder, 0o755)
