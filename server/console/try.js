@@ -111,9 +111,9 @@ function headline(answer, request, took) {
 
 /** [candidate, verdict, reason, filter] of each, in the order of the request. */
 function verdicts(request, answer, held) {
-  const unseen = new Set(answer.unseen.map(String)), met = new Set();
+  const unseen = new Set(answer.unseen.map(String)), met = new Set(), reasons = answer.reasons || {};
   return request.items.map((item) => {
-    const text = String(item), reason = (answer.reasons || {})[text];
+    const text = String(item), reason = Object.hasOwn(reasons, text) ? reasons[text] : undefined;
     const [, bucket] = explain(reason);
     const verdict = met.has(text) ? "came before" : unseen.has(text) ? "unseen"
       : reason !== undefined ? "seen" : "not examined";
