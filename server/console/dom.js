@@ -49,7 +49,7 @@ export function quiet(...children) {
 /** What the server refused, in its words. */
 export function failure(error) {
   return note("bad", h("strong", {}, error.status ? "HTTP " + error.status + ", " : "",
-    error.code || "failed"), ": ", error.message, error.field ? [" (", id(error.field), ")"] : null);
+    error.code || "failed"), ": ", h("bdi", {}, error.message), error.field ? [" (", id(error.field), ")"] : null);
 }
 
 /** A text to copy, and the button that does. */

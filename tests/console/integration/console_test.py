@@ -220,6 +220,14 @@ class BrowserTest(unittest.TestCase):
         self.window.wait("Nothing is held about this user.")
         self.assertEqual(self.server.post("/filter", {"user": "gone", "items": ["v"]}).json["unseen"], ["v"])
 
+    def test_a_failure_keeps_its_direction_to_itself(self):
+        self.show("#/try")
+        told = self.window.later("const [text, done] = arguments; import('/console/dom.js').then(m => { const one = "
+                                 "m.failure({status: 400, code: 'bad', message: text, field: '/items/0'});"
+                                 "document.body.append(one); done([one.querySelector('bdi').textContent,"
+                                 "getComputedStyle(one.querySelector('bdi')).unicodeBidi]) })", HOSTILE[1])
+        self.assertEqual(told, [HOSTILE[1], "isolate"])
+
     def test_the_overview_counts(self):
         self.show("#/overview")
         self.window.wait("No problems.")
