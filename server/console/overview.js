@@ -121,7 +121,7 @@ function shardsPart() {
 export async function overview(page) {
   const health = h("div", {}), trouble = h("div", {}), below = h("div", {});
   const metrics = metricsPart();
-  let before = null, timer = 0, left = false, looks = 0, admin = null, told = "", reports = null, shards = null;
+  let before = null, timer = 0, left = false, busy = false, looks = 0, admin = null, told = "", reports = null, shards = null;
   page.append(h("h1", {}, "How is the server?"), trouble, health, metrics, below);
 
   const askReports = async () => {
@@ -154,8 +154,9 @@ export async function overview(page) {
   };
   const turn = async () => {
     clearTimeout(timer);
-    if (document.hidden || left) return;
+    if (document.hidden || left || busy) return;
     let took = 0;
+    busy = true;
     try {
       took = await look();
     } catch (error) {
@@ -167,6 +168,8 @@ export async function overview(page) {
       before = null;
       looks = 0;
       if (error.status === 401 || error.status === 403) return;
+    } finally {
+      busy = false;
     }
     if (!left) timer = setTimeout(turn, Math.min(LONGEST_MS, Math.max(EVERY_MS, SHARE * took)));
   };

@@ -47,6 +47,24 @@ def ask(window, user, candidates):
     window.wait("unseen, ", ".said")
 
 
+def hold(window, pattern):
+    """Requests of the page that match wait until `release`; `asked` has all."""
+    window.js("const fits = new RegExp(arguments[0]), real = window.fetch; window.held = []; window.asked = [];"
+              "window.fetch = (path, options) => { const line = options.method + ' ' + path; asked.push(line);"
+              "  return fits.test(line) ? new Promise((done) => held.push((fake) => {"
+              "    const answer = fake ? Promise.resolve(new Response(JSON.stringify(fake[1]), {status: fake[0]}))"
+              "      : real(path, options); done(answer); return answer; })) : real(path, options); }", pattern)
+
+
+def held(window, count):
+    eventually(lambda: window.js("return held.length") == count)
+
+
+def release(window, at, fake=None):
+    """Lets a request go on, or answers it with (status, JSON); returns when the page had time to show it."""
+    window.later("const [at, fake, done] = arguments; held[at](fake).then(() => setTimeout(done, 300))", at, fake)
+
+
 class BrowserTest(unittest.TestCase):
 
     @classmethod
@@ -227,6 +245,18 @@ class BrowserTest(unittest.TestCase):
                                  "document.body.append(one); done([one.querySelector('bdi').textContent,"
                                  "getComputedStyle(one.querySelector('bdi')).unicodeBidi]) })", HOSTILE[1])
         self.assertEqual(told, [HOSTILE[1], "isolate"])
+
+    def test_a_look_that_waits_is_not_begun_again(self):
+        self.show("#/collections")
+        self.window.wait("Collections and their rules")
+        hold(self.window, "^GET /metrics")
+        self.window.js("location.hash = '#/overview'")
+        held(self.window, 1)
+        self.window.js("for (const _ of [1, 2]) document.dispatchEvent(new Event('visibilitychange'))")
+        self.assertEqual(self.window.js("return held.length"), 1)
+        release(self.window, 0)
+        self.window.wait("No problems.")
+        held(self.window, 2)  # and the next comes in its time
 
     def test_the_overview_counts(self):
         self.show("#/overview")
