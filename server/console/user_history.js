@@ -34,11 +34,11 @@ const textOf = (entry) =>
 
 export function watched(user, collection) {
   const entries = [];
-  let cursor = null, sought = "";
+  let cursor = null, sought = "", busy = false;
   const search = h("input", {type: "search", autocomplete: "off", spellcheck: "false"});
   const more = h("button", {type: "button", class: "small"}, "Read more");
   const said = h("p", {class: "quiet", role: "status"});
-  const notes = h("div", {});
+  const notes = h("div", {}), failed = h("div", {});
   const rows = liveTable("Watch history", HEADS, rowOf, SHOWN);
   const draw = () => {
     const shown = sought === "" ? entries : entries.filter((one) => textOf(one).includes(sought));
@@ -53,9 +53,9 @@ export function watched(user, collection) {
     if (collection) query.set("collection", collection);
     if (cursor) query.set("cursor", cursor);
     const page = await api.call("GET", api.user(user, "/history?" + query));
+    cursor = page.kept === false ? null : page.cursor || null;
     if (page.kept === false) return part.replaceChildren(title(), quiet("No watch history is kept here."));
     entries.push(...page.entries);
-    cursor = page.cursor || null;
     if (page.degraded) {
       notes.replaceChildren(note("warn", "Entries may be missing: the server could not read ",
         (page.missing || []).join(", ")));
@@ -63,16 +63,18 @@ export function watched(user, collection) {
     draw();
   };
   const guarded = async (work) => {
-    more.disabled = true;
+    if (busy) return;  // two at once would read with one cursor
+    busy = more.disabled = true;
+    failed.replaceChildren();
     try {
       await work();
     } catch (error) {
-      notes.replaceChildren(failure(error));
+      failed.replaceChildren(failure(error));
     }
-    more.disabled = false;
+    busy = more.disabled = false;
   };
   const readAll = () => guarded(async () => {
-    while (cursor && entries.length < MOST) await read(LARGE);
+    while (part.isConnected && cursor && entries.length < MOST) await read(LARGE);
   });
   search.addEventListener("input", () => {
     sought = search.value.trim().toLowerCase();
@@ -84,7 +86,7 @@ export function watched(user, collection) {
     readAll();
   }}, field("Search titles, ids, devices", search, "grow"));
   const title = () => h("h2", {}, "Watched, newest first");
-  const part = h("section", {}, title(), form, said, notes, rows, more);
+  const part = h("section", {}, title(), form, said, notes, failed, rows, more);
   guarded(() => read(PAGE));
   return part;
 }

@@ -238,6 +238,52 @@ class BrowserTest(unittest.TestCase):
         self.window.wait("Nothing is held about this user.")
         self.assertEqual(self.server.post("/filter", {"user": "gone", "items": ["v"]}).json["unseen"], ["v"])
 
+    def look_at(self, user):
+        self.window.type("form.panel input", user)
+        self.window.click("button.main")
+
+    def leave(self):
+        self.window.js("location.hash = '#/overview'")
+        self.window.wait("No problems.")
+
+    def test_a_history_is_read_once(self):
+        def begin():
+            self.show("#/user?user=u1")
+            self.window.wait("100 newest entries read")
+            hold(self.window, "/history")
+
+        def enter():
+            self.window.type("input[type=search]", browser.ENTER, clear=False)
+
+        begin()
+        enter()
+        enter()
+        held(self.window, 1)
+        release(self.window, 0)
+        self.window.wait("130 entries, which is all")
+        begin()
+        self.window.click("section > button")
+        held(self.window, 1)
+        release(self.window, 0, (503, {"error": {"code": "late", "message": "a failure"}}))
+        self.window.wait("a failure")
+        self.window.click("section > button")
+        held(self.window, 2)
+        self.assertNotIn("a failure", self.window.text())
+        release(self.window, 1)
+        self.window.wait("130 entries, which is all")
+        begin()
+        enter()
+        held(self.window, 1)
+        release(self.window, 0, (200, {"kept": False, "entries": []}))
+        self.window.wait("No watch history is kept here.")
+        self.assertEqual(self.window.js("return held.length"), 1)
+        begin()
+        enter()
+        held(self.window, 1)
+        self.leave()
+        release(self.window, 0, (200, {"kept": True, "entries": [], "cursor": "more"}))
+        self.assertEqual(self.window.js("return held.length"), 1)
+
     def test_a_failure_keeps_its_direction_to_itself(self):
         self.show("#/try")
         told = self.window.later("const [text, done] = arguments; import('/console/dom.js').then(m => { const one = "
