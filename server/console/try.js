@@ -39,6 +39,7 @@ const linkOf = (request, items) => {
 
 export async function tryPage(page, query) {
   const known = await api.collections();
+  if (!page.isConnected) return;  // it was left meanwhile
   const wanted = query.get("collection") || "default";
   const names = known.map((one) => one.name);
   if (!names.includes(wanted) && query.has("collection")) names.unshift(wanted);
@@ -53,9 +54,11 @@ export async function tryPage(page, query) {
   items.value = query.get("items") || "";
   const said = h("p", {class: "said", role: "status"});
   const found = h("div", {});
+  let turn = 0;
 
   const run = async (event) => {
     if (event) event.preventDefault();
+    const mine = ++turn, over = () => mine !== turn || !page.isConnected;
     said.textContent = "Asking ...";
     try {
       const candidates = candidatesOf(items.value);
@@ -67,11 +70,14 @@ export async function tryPage(page, query) {
       const began = performance.now();
       const answer = await api.call("POST", "/filter", request);
       const took = performance.now() - began;
+      if (over()) return;
       const held = await heldOf(request.user, request.collection);
+      if (over()) return;
       said.replaceChildren(...headline(answer, request, took));
       found.replaceChildren(...result(request, answer, held, link,
         known.find((one) => one.name === request.collection)));
     } catch (error) {
+      if (over()) return;
       said.textContent = "";
       found.replaceChildren(failure(error));
     }
@@ -105,8 +111,9 @@ function headline(answer, request, took) {
   const parts = [number(answer.examined) + " of " + many(request.items.length, "candidate") + " examined"];
   if (answer.duplicates) parts.push(number(answer.duplicates) + " came again");
   if (request.verify) parts.push(number(answer.refuted) + " false positives found");
-  return [h("strong", {}, number(answer.unseen.length) + " unseen, " + number(answer.seen) + " seen"),
-    h("span", {class: "quiet"}, " " + parts.join(", ") + "; answered in " + took.toFixed(1) + " ms")];
+  return [h("strong", {}, number(answer.unseen.length) + " unseen, " + number(answer.seen) + " seen"), " by ",
+    id(request.user), " in ", id(request.collection),
+    h("span", {class: "quiet"}, ": " + parts.join(", ") + "; answered in " + took.toFixed(1) + " ms")];
 }
 
 /** [candidate, verdict, reason, filter] of each, in the order of the request. */

@@ -16,31 +16,43 @@ export async function userPage(page, query) {
   } catch (error) {
     if (error.status !== 403) throw error;
   }
+  if (!page.isConnected) return;  // it was left meanwhile
   const wanted = query.get("collection") || "";
   const collection = h("select", {}, h("option", {value: ""}, "all"), names.map((one) =>
     h("option", {value: one, selected: one === wanted}, one)));
-  const said = h("div", {id: "said", "aria-live": "polite"});
+  const told = h("div", {"aria-live": "polite"}), said = h("div", {"aria-live": "polite"});
   const found = h("div", {});
-  const look = async (event) => {
-    if (event) event.preventDefault();
-    const parts = new URLSearchParams({user: name.value});
-    if (collection.value) parts.set("collection", collection.value);
+  let turn = 0;
+  const lookAt = async (user, only) => {
+    const mine = ++turn, over = () => mine !== turn || !page.isConnected;
+    const parts = new URLSearchParams({user});
+    if (only) parts.set("collection", only);
     history.replaceState(null, "", "#/user?" + parts);
-    said.replaceChildren(event ? quiet("Asking ...") : "");
+    // An erasure is told wherever the person is by then; another user's page stays as it is.
+    const tell = (one) => (page.isConnected ? told.replaceChildren(one) : document.getElementById("main").prepend(one));
+    const again = () => { if (!over()) lookAt(user, only); };
     try {
-      const shown = await show(name.value, collection.value, look);
+      const held = await api.call("GET", api.user(user, only ? "?" + new URLSearchParams({collection: only}) : ""));
+      if (over()) return;
       said.replaceChildren();
-      found.replaceChildren(...shown);
+      found.replaceChildren(...partsOf(user, only, held, actions(user, tell, again)));
     } catch (error) {
+      if (over()) return;
       said.replaceChildren();
       found.replaceChildren(failure(error));
     }
   };
+  const look = (event) => {
+    event.preventDefault();
+    told.replaceChildren();
+    said.replaceChildren(quiet("Asking ..."));
+    lookAt(name.value, collection.value);
+  };
   page.append(h("h1", {}, "What is known of a user?"),
     h("form", {class: "panel row", onsubmit: look}, field("User", name, "grow"), field("Collection", collection),
       h("button", {class: "main", type: "submit"}, "Look")),
-    said, found);
-  if (name.value) await look();
+    told, said, found);
+  if (name.value) await lookAt(name.value, collection.value);
 }
 
 /** `held` in sentences. */
@@ -72,9 +84,7 @@ function sentences(held) {
   return out;
 }
 
-async function show(user, collection, again) {
-  const only = collection ? "?collection=" + encodeURIComponent(collection) : "";
-  const held = await api.call("GET", api.user(user) + only);
+function partsOf(user, collection, held, below) {
   held.history = held.history || [];
   const out = [h("h2", {class: "who"}, id(user)),
     h("ul", {class: "facts"}, sentences(held).map((one) => h("li", {}, one)))];
@@ -84,7 +94,7 @@ async function show(user, collection, again) {
     out.push(note("bad", "Not all could be read: ", [...new Set(unreadable.map((one) =>
       one.collection + (one.bucket ? "/" + one.bucket : "")))].join(", "), "."));
   }
-  out.push(watched(user, collection), ...servedPart(held), ...filtersPart(held), ...actions(user, again));
+  out.push(watched(user, collection), ...servedPart(held), ...filtersPart(held), ...below);
   return out;
 }
 

@@ -1,7 +1,7 @@
 // What may be done about a user: take everything out, erase.
 
 import * as api from "./api.js";
-import {failure, field, h, note, quiet} from "./dom.js";
+import {failure, field, h, id, note, quiet} from "./dom.js";
 import {time} from "./words.js";
 
 /** Hands the text to the person as a file. */
@@ -11,7 +11,8 @@ function save(text, name) {
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }
 
-export function actions(user, again) {
+/** `tell` shows a note where this part is gone; `again` looks at the user anew. */
+export function actions(user, tell, again) {
   const said = h("div", {"aria-live": "polite"});
   const doExport = async () => {
     said.replaceChildren(quiet("Reading ..."));
@@ -34,13 +35,16 @@ export function actions(user, again) {
     erase.disabled = true;
     try {
       const answer = await api.call("DELETE", api.user(user));
-      await again();
-      document.getElementById("said").replaceChildren(note("", !answer.known ? "Nothing was held about this user."
+      tell(note("", id(user), ": ", !answer.known ? "Nothing was held about this user."
         : "Erased. Plays of before " + time(answer.until_ms) + " UTC are refused from now on. " +
           "Checkpoints and other copies are not reached."));
+      again();
     } catch (error) {
-      said.replaceChildren(failure(error));
-      erase.disabled = false;
+      const refused = failure(error);
+      refused.prepend("Erasing ", id(user), ": ");
+      if (said.isConnected) said.replaceChildren(refused);
+      else tell(refused);
+      erase.disabled = typed.value !== user;
     }
   };
   return [h("h2", {}, "Take out, or forget"),
