@@ -178,7 +178,9 @@ TEST(AppendedJsonLiesTest, ANumberThatIsNoneIsNoAnswer) {
                  })).ok())
         << value;
     EXPECT_FALSE(wire::AppendedFromJson(AppendedWith([&](Json* json) {
-                   (*json)["recorded"]["first_today"] = {value};
+                   (*json)["recorded"]["first_today"] = Json::array();
+                   (*json)["recorded"]["first_today"].push_back(
+                       value);  // {value} is a copy to Clang
                  })).ok())
         << value;
   }
