@@ -113,8 +113,9 @@ std::optional<int> ClusterPart::Prepare() {
 Status ClusterPart::Shape(Options* options) {
   if (Status opened = node_.Open(); !opened.ok()) return opened;
   Result<Options> wanted = replica::Replicas::EngineOptions(*node_.meta()->init(), *options);
-  if (wanted.ok()) *options = std::move(wanted).value();
-  return wanted.status();
+  if (!wanted.ok()) return wanted.status();
+  *options = std::move(wanted).value();
+  return Status::Ok();
 }
 
 Status ClusterPart::Finish(Engine* engine) {
