@@ -62,22 +62,6 @@ function(seendb_include_root out house name)
   set(${out} ${root} PARENT_SCOPE)
 endfunction()
 
-# Rooms whose sources are compiled one by one and without precompiled headers, so that a name or a
-# header that came from a neighbour is missed: of three parts the one of this number (0, 1 or 2;
-# tools/test gives each day's). Empty: no room.
-set(SEENDB_LONE_TURN "" CACHE STRING "Which third of the rooms is compiled source by source")
-function(seendb_is_lone out name)
-  set(${out} OFF PARENT_SCOPE)
-  if(NOT SEENDB_LONE_TURN STREQUAL "")
-    string(MD5 digest ${name})
-    string(SUBSTRING ${digest} 0 4 digits)
-    math(EXPR turn "0x${digits} % 3")
-    if(turn EQUAL SEENDB_LONE_TURN)
-      set(${out} ON PARENT_SCOPE)
-    endif()
-  endif()
-endfunction()
-
 # seendb_room(NAME ROOT folder SOURCES ... LINKS ...): one folder of a house, compiled once as an
 # object library, with an include root of its own.
 function(seendb_room name)
@@ -88,10 +72,6 @@ function(seendb_room name)
   endif()
   add_library(${name} OBJECT ${room_SOURCES})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-  seendb_is_lone(lone ${name})
-  if(lone)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
   target_include_directories(${name} PRIVATE ${room_ROOT})
   target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:seendb_settings> ${room_LINKS})
 endfunction()
