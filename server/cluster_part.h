@@ -52,8 +52,8 @@ class ClusterPart {
   Secrets& secrets_;
   membership::Node node_;
   std::optional<replica::Replicas> replicas_;
-  std::optional<Moves> moves_;                   // once the node is prepared
-  std::optional<router::ClusterRouter> router_;  // likewise
+  std::optional<Moves> moves_;                   // set once the node is prepared
+  std::optional<router::ClusterRouter> router_;  // set once the node is prepared
   migration::ClusterNode migration_node_;
 };
 

@@ -37,7 +37,7 @@ Json ToJson(const RecordResult& recorded) {
 
 constexpr size_t kDayBytesMost = 10;
 
-/// An answer that no node gives.
+/// Thrown for an answer that no node gives.
 struct NoAnswer {};
 
 /// The member, or its default where it is missing. Throws where it has another type.

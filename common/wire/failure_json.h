@@ -22,8 +22,9 @@ inline constexpr size_t kFailureTextMost = 4'096;
 /// bytes: it is passed on to clients. Precondition: `unnamed` is not kOk.
 Status FailureOf(std::string_view body, StatusCode unnamed);
 
-/// The same of the object below "error"; and that object.
+/// Reads the failure out of the object that stands at "error".
 Status FailureOfObject(const nlohmann::json& error, StatusCode unnamed);
+/// Makes that object.
 nlohmann::json ObjectOf(const Status& failure);
 
 }  // namespace seendb::wire

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A report that no node makes.
+/// Thrown for a report that no node makes.
 struct NoReport {};
 
 /// The number at `name`, 0 where it is missing; nlohmann_json makes one of any other, also of one

@@ -171,7 +171,8 @@ void LogWriter::Take(const std::shared_ptr<Way>& way, const std::string& node,
   constexpr unsigned kOk = 200, kUnauthorized = 401, kMisdirected = 421;
   switch (answer.kind) {
     case PeerAnswer::Kind::kAnswered:
-      if (answer.status == kUnauthorized) {  // this node, not its caller: by an old authority, say
+      // The other node refuses this one, not its caller: an authority was replaced, say.
+      if (answer.status == kUnauthorized) {
         node_.note(node, Met::kRefused);
         return TryNext(way);
       }

@@ -92,7 +92,8 @@ void Read::AskPeer(const Holder& route) {
 void Read::Take(const Holder& route, bool patient, PeerAnswer answer) {
   switch (answer.kind) {
     case PeerAnswer::Kind::kAnswered:
-      if (answer.status == kUnauthorized) {  // this node, not its caller: by an old authority, say
+      // The other node refuses this one, not its caller: an authority was replaced, say.
+      if (answer.status == kUnauthorized) {
         parts_.node.note(route.node, Met::kRefused);
         return Failed();
       }

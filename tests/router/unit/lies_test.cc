@@ -180,7 +180,7 @@ TEST(AppendedJsonLiesTest, ANumberThatIsNoneIsNoAnswer) {
     EXPECT_FALSE(wire::AppendedFromJson(AppendedWith([&](Json* json) {
                    (*json)["recorded"]["first_today"] = Json::array();
                    (*json)["recorded"]["first_today"].push_back(
-                       value);  // {value} is a copy to Clang
+                       value);  // Clang copies a list for {value}
                  })).ok())
         << value;
   }
