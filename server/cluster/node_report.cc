@@ -15,13 +15,16 @@ using Json = nlohmann::ordered_json;
 /// Thrown for a report that no node makes.
 struct NoReport {};
 
-/// The number at `name`, 0 where it is missing; nlohmann_json makes one of any other, also of one
-/// that has no room.
+/// nlohmann_json makes a number of any other, also of one that has no room.
+uint64_t Whole(const Json& value, uint64_t most = INT64_MAX) {
+  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) throw NoReport{};
+  return value.get<uint64_t>();
+}
+
+/// The number at `name`; 0 where it is missing.
 uint64_t Whole(const Json& of, const char* name, uint64_t most = INT64_MAX) {
   const auto found = of.find(name);
-  if (found == of.end()) return 0;
-  if (!found->is_number_unsigned() || found->get<uint64_t>() > most) throw NoReport{};
-  return found->get<uint64_t>();
+  return found == of.end() ? 0 : Whole(*found, most);
 }
 
 int64_t WholeSigned(const Json& of, const char* name) {
@@ -29,8 +32,7 @@ int64_t WholeSigned(const Json& of, const char* name) {
 }
 
 uint32_t PartitionOf(const Json& value) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() >= kPartitionsMost) throw NoReport{};
-  return value.get<uint32_t>();
+  return static_cast<uint32_t>(Whole(value, kPartitionsMost - 1));
 }
 
 /// A replica whose state is not known here is a newer node's: it is passed over, so nobody reads
@@ -43,9 +45,8 @@ void ReadReplica(const Json& json, NodeReport* report) {
   replica.behind_ms = WholeSigned(json, "behind_ms");
   if (const auto old = json.find("old_store"); old != json.end()) {
     if (!old->is_array() || old->size() != 2) throw NoReport{};
-    const Json ends{{"from", old->at(0)}, {"to", old->at(1)}};
-    replica.old_from = WholeSigned(ends, "from");
-    replica.old_to = WholeSigned(ends, "to");
+    replica.old_from = static_cast<int64_t>(Whole(old->at(0)));
+    replica.old_to = static_cast<int64_t>(Whole(old->at(1)));
   }
   if (!state) return;
   replica.state = *state;
