@@ -28,11 +28,11 @@ LIES = {
 @dataclasses.dataclass(frozen=True)
 class Reader:
     """`files`: the sources that read it. `cannot`: lies that it can't be told, and why. `by`: the test in C++
-    that plays it, over nodes in one process; without it a script here does."""
+    that plays it, over nodes in one process, and the header of its lies; without it a script here does."""
     name: str
     files: tuple
     cannot: dict = dataclasses.field(default_factory=dict)
-    by: str = ""
+    by: tuple = ()
 
 
 PLAIN = "it is not compressed"
@@ -42,6 +42,7 @@ NO_NESTING = "nothing in it can be nested"
 NO_LENGTHS = "it has no lengths or numbers"
 FLAT = "its parts may come in any order"
 LIBRDKAFKA = "librdkafka asks the brokers, with limits of its own"
+ANSWERS = "tests/support/answer_lies.h"
 
 READERS = (
     Reader("HTTP heads", (
@@ -118,8 +119,8 @@ READERS = (
         "server/cluster/node_report.cc")),
     Reader("answers of a node to what was passed on", (
         "server/router/read.cc", "common/wire/appended.cc", "common/wire/failure_json.cc"),
-        {"swollen": PLAIN}, by="tests/router/unit/lies_test.cc"),
+        {"swollen": PLAIN}, by=("tests/router/unit/lies_test.cc", ANSWERS)),
     Reader("copies of a shard, from another node", (
         "server/transfer/copy.cc", "server/transfer/peer.cc"),
-        {"swollen": PLAIN}, by="tests/transfer/integration/lies_test.cc"),
+        {"swollen": PLAIN}, by=("tests/transfer/integration/lies_test.cc", ANSWERS)),
 )

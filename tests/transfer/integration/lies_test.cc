@@ -1,7 +1,7 @@
 // A node that lies while a shard is fetched from it: in the manifest of the copy, and in its
 // pieces. Each of the lies of tests/lies/table.py; the lint asks for them by name.
 
-#include "support/liar.h"
+#include "support/answer_lies.h"
 #include "transfer/copy.h"
 #include "transfer/files.h"
 #include "transfer/integration/node_fixture.h"
@@ -10,18 +10,13 @@ namespace seendb::transfer {
 namespace {
 
 using test::Answered;
+using test::kMegabyte;
 using test::Liar;
 using test::Lie;
+using test::LieRow;
 using test::Nested;
 
-constexpr size_t kMegabyte = 1u << 20;
 constexpr char kIdentity[] = R"({"format":2,"id":"u","shards":3,"hash":1})";
-
-struct Row {
-  const char* lie;
-  std::string name;
-  Lie told;
-};
 
 class TransferLiesTest : public TransferTest {
  protected:
@@ -57,41 +52,22 @@ class TransferLiesTest : public TransferTest {
   }
 
   /// Lies that any answer may be.
-  static std::vector<Row> Answers() {
-    std::vector<Row> rows;
+  static std::vector<LieRow> Answers() {
+    std::vector<LieRow> rows = test::AnswerLies(33 * kMegabyte, milliseconds(200));
     const auto add = [&rows](const char* lie, const std::string& name, const std::string& text) {
       rows.push_back({lie, name, {{text}}});
     };
-    add("too_deep", "a body", Answered(Nested(kMegabyte)));
     add("too_deep", "an error", Answered(R"({"error":)" + Nested(kMegabyte) + "}", "409 X"));
-    add("too_long", "a body", Answered(std::string(33 * kMegabyte, ' ')));
-    add("too_long", "a head", "HTTP/1.1 200 OK\r\nX: " + std::string(kMegabyte, 'x'));
     add("too_long", "an error",
         Answered(R"({"error":{"code":"x","message":")" + std::string(kMegabyte, 'x') + R"("}})",
                  "409 X"));
-    std::string lists = "[";
-    for (size_t i = 0; i < 3 * kMegabyte; ++i) lists += "[],";
-    add("dense", "a body", Answered(lists + "0]"));
     for (const char* status : {"200 OK", "206 X", "100 X", "204 X", "404 X", "503 X", "999 X"}) {
       for (const char* body : {"", "7", "null", "[]", "{}", "<html>"}) {
         add("wrong_type", std::string(status) + " " + body, Answered(body, status));
       }
     }
-    add("negative_length", "a body", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}");
     add("huge_length", "a body",
         "HTTP/1.1 206 OK\r\nContent-Length: 9223372036854775807\r\n\r\n{}");
-    rows.push_back({"slow",
-                    "a body",
-                    {{"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n", " ", " ", " ", " ", " "},
-                     milliseconds(200)}});
-    add("cut", "a body", "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{");
-    add("cut", "before a byte", "");
-    add("twice", "an answer", Answered("{}") + Answered("{}"));
-    add("out_of_order", "a body first", "{}" + Answered("{}"));
-    std::string noise;
-    for (size_t i = 0; i < kMegabyte; ++i) noise += static_cast<char>((i * 2'654'435'761u) >> 13);
-    add("noise", "of a megabyte", noise);
-    add("noise", "as a body", Answered(noise));
     return rows;
   }
 
@@ -121,7 +97,7 @@ class TransferLiesTest : public TransferTest {
 
 TEST_F(TransferLiesTest, InTheManifest) {
   using Json = nlohmann::json;
-  std::vector<Row> rows = Answers();
+  std::vector<LieRow> rows = Answers();
   const auto add = [&](const char* lie, const char* name,
                        const std::function<void(Json*)>& change) {
     rows.push_back({lie, name, {{Manifest(change)}}});
@@ -132,7 +108,7 @@ TEST_F(TransferLiesTest, InTheManifest) {
   add("huge_length", "a file", [](Json* json) { (*json)["files"][0]["size"] = INT64_MAX; });
   add("huge_length", "a shard", [](Json* json) { (*json)["partition"] = 4'000'000'000u; });
   add("twice", "a file", [](Json* json) { (*json)["files"][1] = (*json)["files"][0]; });
-  for (const Row& row : rows) {
+  for (const LieRow& row : rows) {
     SCOPED_TRACE(std::string(row.lie) + ": " + row.name);
     const Liar liar([&](const std::string&) { return row.told; });
     EXPECT_FALSE(ExpectRefused(liar).ok());
@@ -140,7 +116,7 @@ TEST_F(TransferLiesTest, InTheManifest) {
 }
 
 TEST_F(TransferLiesTest, InThePieces) {
-  std::vector<Row> rows = Answers();
+  std::vector<LieRow> rows = Answers();
   rows.push_back({"wrong_type", "other bytes", {{Piece("ABCDE", "bytes 0-4/5")}}});
   rows.push_back({"wrong_type", "no range", {{Piece("abcde", "x")}}});
   rows.push_back({"cut", "a piece", {{Piece("a", "bytes 0-0/5")}}});
@@ -150,7 +126,7 @@ TEST_F(TransferLiesTest, InThePieces) {
   rows.push_back({"huge_length", "a file", {{Piece("abcde", "bytes 0-4/18446744073709551615")}}});
   rows.push_back({"out_of_order", "a piece", {{Piece("bcdea", "bytes 1-5/5")}}});
   const std::string honest = Answered(ManifestToJson(manifest_));
-  for (const Row& row : rows) {
+  for (const LieRow& row : rows) {
     SCOPED_TRACE(std::string(row.lie) + ": " + row.name);
     const Liar liar([&](const std::string& head) {
       return head.starts_with("GET") ? row.told : Lie{{honest}};
