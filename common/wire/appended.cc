@@ -51,10 +51,10 @@ const Json& Member(const Json& of, const char* name, const Json& missing) {
 
 const Json kNone = 0u, kNothing = Json::array(), kEmpty = Json::object(), kText = "", kNo = false;
 
-/// nlohmann_json makes a number of any other, also of one that has no room.
 uint64_t Whole(const Json& value, uint64_t most = UINT64_MAX) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) throw NoAnswer{};
-  return value.get<uint64_t>();
+  const auto number = WholeNumber(value, most);
+  if (!number) throw NoAnswer{};
+  return *number;
 }
 
 /// A number that must be there.

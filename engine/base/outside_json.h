@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <nlohmann/json.hpp>
@@ -41,6 +43,15 @@ Json ParseOutside(std::string_view json, size_t most = kOutsideDepthMost,
     return Json(nlohmann::detail::value_t::discarded);
   }
   return Json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
+}
+
+/// The whole number from 0 to `most` that a parsed `value` is; nothing: it is none of these.
+/// nlohmann_json's own `get` makes a number of a fraction, and of one that has no room.
+template <typename Json>
+std::optional<uint64_t> WholeNumber(const Json& value, uint64_t most) {
+  if (!value.is_number_unsigned()) return {};
+  const auto number = value.template get<uint64_t>();
+  return number <= most ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace seendb

@@ -28,13 +28,12 @@ Setter Flag(bool* to) {
 template <typename T>
 Setter Number(T* to, uint64_t min, uint64_t max) {
   return [=](const Json& value) {
-    const bool fits =
-        value.is_number_unsigned() && value.get<uint64_t>() >= min && value.get<uint64_t>() <= max;
-    if (!fits) {
+    const auto number = WholeNumber(value, max);
+    if (!number || *number < min) {
       return Status::InvalidArgument("must be an integer within " + std::to_string(min) + ".." +
                                      std::to_string(max));
     }
-    *to = static_cast<T>(value.get<uint64_t>());
+    *to = static_cast<T>(*number);
     return Status::Ok();
   };
 }

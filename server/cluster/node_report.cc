@@ -15,10 +15,10 @@ using Json = nlohmann::ordered_json;
 /// Thrown for a report that no node makes.
 struct NoReport {};
 
-/// nlohmann_json makes a number of any other, also of one that has no room.
 uint64_t Whole(const Json& value, uint64_t most = INT64_MAX) {
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) throw NoReport{};
-  return value.get<uint64_t>();
+  const auto number = WholeNumber(value, most);
+  if (!number) throw NoReport{};
+  return *number;
 }
 
 /// The number at `name`; 0 where it is missing.

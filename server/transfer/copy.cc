@@ -49,11 +49,11 @@ std::string Text(const Json& of, const char* name) {
 }
 
 uint64_t Whole(const Json& of, const char* name, uint64_t most) {
-  const Json& value = Member(of, name);
-  if (!value.is_number_unsigned() || value.get<uint64_t>() > most) {
+  const auto number = WholeNumber(Member(of, name), most);
+  if (!number) {
     throw BadField{"must be a whole number up to " + std::to_string(most), std::string("/") + name};
   }
-  return value.get<uint64_t>();
+  return *number;
 }
 
 const Json& List(const Json& of, const char* name, size_t most) {

@@ -40,5 +40,15 @@ TEST(OutsideJson, IsParsedUpToTheLimit) {
   EXPECT_EQ(ParseOutside<nlohmann::ordered_json>(R"({"b":1,"a":2})").dump(), R"({"b":1,"a":2})");
 }
 
+TEST(OutsideJson, AWholeNumberHasRoomAndNoFraction) {
+  EXPECT_EQ(WholeNumber(ParseOutside("7"), 7), 7u);
+  EXPECT_EQ(WholeNumber(ParseOutside("0"), 0), 0u);
+  EXPECT_EQ(WholeNumber(ParseOutside("18446744073709551615"), UINT64_MAX), UINT64_MAX);
+  for (const char* none :
+       {"8", "-1", "-0", "1.0", "1e300", "18446744073709551616", "\"7\"", "null", "[]", "true"}) {
+    EXPECT_EQ(WholeNumber(ParseOutside(none), 7), std::nullopt) << none;
+  }
+}
+
 }  // namespace
 }  // namespace seendb
