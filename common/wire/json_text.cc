@@ -2,26 +2,10 @@
 
 #include <cstddef>
 
+#include "base/utf8.h"
+
 namespace seendb::wire {
 namespace {
-
-/// Length of the well-formed UTF-8 sequence at text[at], or 0.
-size_t SequenceLength(std::string_view text, size_t at) noexcept {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const unsigned lead = byte(0);
-  const size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  if (length == 0 || lead > 0xF4 || text.size() - at < length) return 0;
-  if (length == 1) return 1;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0u) != 0x80u) return 0;
-  }
-  const unsigned second = byte(1);
-  if (lead == 0xE0 && second < 0xA0) return 0;
-  if (lead == 0xED && second > 0x9F) return 0;
-  if (lead == 0xF0 && second < 0x90) return 0;
-  if (lead == 0xF4 && second > 0x8F) return 0;
-  return length;
-}
 
 void AppendEscape(unsigned char c, std::string* out) {
   switch (c) {
@@ -58,7 +42,9 @@ void AppendJsonString(std::string_view text, std::string* out) {
     if (c < 0x20 || c == '"' || c == '\\') {
       AppendEscape(c, out);
       ++i;
-    } else if (const size_t length = SequenceLength(text, i); length > 0) {
+    } else if (c < 0x80) {
+      out->push_back(text[i++]);
+    } else if (const size_t length = Utf8SequenceLength(text.substr(i)); length > 0) {
       out->append(text.substr(i, length));
       i += length;
     } else {

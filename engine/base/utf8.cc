@@ -9,9 +9,10 @@ namespace {
 
 constexpr uint64_t kHighBits = 0x8080808080808080ULL;
 
-/// The length of the well-formed sequence at `p`, which begins with a byte above 0x7F and has
-/// `left` bytes to its end; 0 where there is none.
-size_t SequenceLength(const unsigned char* p, size_t left) noexcept {
+}  // namespace
+
+size_t Utf8SequenceLength(std::string_view text) noexcept {
+  const auto* const p = reinterpret_cast<const unsigned char*>(text.data());
   const unsigned lead = p[0];
   size_t length = 0;
   unsigned second_min = 0x80;
@@ -27,14 +28,12 @@ size_t SequenceLength(const unsigned char* p, size_t left) noexcept {
     if (lead == 0xF0) second_min = 0x90;
     if (lead == 0xF4) second_max = 0x8F;
   }
-  if (length == 0 || length > left || p[1] < second_min || p[1] > second_max) return 0;
+  if (length == 0 || length > text.size() || p[1] < second_min || p[1] > second_max) return 0;
   for (size_t i = 2; i < length; ++i) {
     if ((p[i] & 0xC0U) != 0x80U) return 0;
   }
   return length;
 }
-
-}  // namespace
 
 bool IsUtf8(std::string_view text) noexcept {
   const auto* p = reinterpret_cast<const unsigned char*>(text.data());
@@ -52,7 +51,7 @@ bool IsUtf8(std::string_view text) noexcept {
       --left;
     }
     if (left == 0) break;
-    const size_t length = SequenceLength(p, left);
+    const size_t length = Utf8SequenceLength({reinterpret_cast<const char*>(p), left});
     if (length == 0) return false;
     p += length;
     left -= length;

@@ -32,6 +32,14 @@ TEST(Utf8, EveryCodePointInItsProperFormOnly) {
   }
 }
 
+TEST(Utf8, LengthOfTheFirstCharacter) {
+  EXPECT_EQ(Utf8SequenceLength("\xC3\xA9x"), 2u);
+  EXPECT_EQ(Utf8SequenceLength("\xE2\x82\xACx"), 3u);
+  EXPECT_EQ(Utf8SequenceLength("\xF0\x9F\x98\x80"), 4u);
+  EXPECT_EQ(Utf8SequenceLength("\xF0\x9F\x98"), 0u);
+  EXPECT_EQ(Utf8SequenceLength("\x80"), 0u);
+}
+
 TEST(Utf8, TruncatedSequencesAreRefused) {
   for (const uint32_t point : {0xE9U, 0x20ACU, 0x1F600U}) {
     const std::string whole = Encode(point, ProperLength(point));
