@@ -9,7 +9,7 @@
 //   leave     no new work; what is under way goes on
 //   stop      nothing of the part runs any more
 //
-// main.cc has the list.
+// Process has the list (process.h).
 
 #pragma once
 

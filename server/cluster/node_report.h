@@ -35,8 +35,7 @@ nlohmann::ordered_json CopyProgressToJson(const CopyProgress& copy);
 std::string NodeReportToJson(const std::string& node, const NodeReport& report);
 /// Reads the report of the node `node`. Nodes of two versions read each other: "node" alone must be
 /// there; another member that is missing is its default, and one that is not known here is passed
-/// over. kInvalidArgument: it is none. kIncompatible: another node
-/// answers at that address.
+/// over. kInvalidArgument: it is no report. kIncompatible: another node answers at that address.
 Result<NodeReport> NodeReportFromJson(std::string_view json, std::string_view node);
 
 }  // namespace seendb::cluster

@@ -17,7 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kReadAtOnce = 64u << 10;
 constexpr unsigned kUnauthorized = 401;
-/// An answer is passed on to a client, to whom any other status would be no answer.
+/// An answer is passed on to a client, which takes no other status.
 constexpr unsigned kStatusLeast = 200, kStatusMost = 599;
 /// Beast takes no longer value of a header: it throws.
 constexpr size_t kHeaderMost = 65'000;

@@ -38,7 +38,7 @@ class PeerConnection : public std::enable_shared_from_this<PeerConnection> {
   void Abort(PeerAnswer::Kind kind, const std::string& why);
 
   const std::string& url() const { return url_; }
-  /// It was made with.
+  /// The TLS context that the connection was made with.
   const net::TlsContext& tls() const { return tls_context_; }
   std::chrono::steady_clock::time_point idle_since() const { return idle_since_; }
 
