@@ -204,7 +204,7 @@ class World {
       }
       const std::string one = leaders.size() == 1 ? *leaders.begin() : "";
       const std::string agreed = !one.empty() && processes_[NumberOf(one)].up ? one : "";
-      if (agreed_[p] != agreed) agreed_[p] = agreed, agreed_since_ms_[p] = now_ms_;
+      if (agreed_[p] != agreed) agreed_[p] = agreed, agreed_from_[p] = acknowledged_[p].size();
     }
   }
 
@@ -254,11 +254,12 @@ class World {
     const size_t applied = process.applied[partition];
     const auto leads = process.leads_since_ms.find(partition);
     const bool agreed = !agreed_[partition].empty();
-    for (const Write& write : acknowledged_[partition]) {
+    for (size_t i = 0; i < acknowledged_[partition].size(); ++i) {
+      const Write& write = acknowledged_[partition][i];
       const bool taken_over = failover && write.acknowledged_ms < now_ms_ && !Leads(routes);
       const bool before_it_led =
           leads != process.leads_since_ms.end() && write.acknowledged_ms < leads->second;
-      const bool while_agreed = agreed && write.acknowledged_ms >= agreed_since_ms_[partition];
+      const bool while_agreed = agreed && i >= agreed_from_[partition];
       if (!taken_over && !before_it_led && !while_agreed) continue;
       ++checked_;
       ASSERT_LT(write.position, applied)
@@ -277,7 +278,7 @@ class World {
   std::map<uint32_t, size_t> log_;  // its length
   std::map<uint32_t, std::vector<Write>> acknowledged_;
   std::map<uint32_t, std::string> agreed_;  // on the leader; empty: they don't
-  std::map<uint32_t, int64_t> agreed_since_ms_;
+  std::map<uint32_t, size_t> agreed_from_;  // the first write acknowledged since then
   size_t writes_ = 0, checked_ = 0, taken_over_ = 0;
 };
 
