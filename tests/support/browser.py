@@ -7,6 +7,7 @@ WebDriver). Python 3 standard library only.
 """
 
 import base64
+import glob
 import http.client
 import json
 import os
@@ -120,6 +121,14 @@ class Browser:
             eventually(lambda: text in self.text(selector))
         except AssertionError:
             raise AssertionError("%r is not shown, but: %s" % (text, self.text(selector)[:2000])) from None
+
+    def downloaded(self, pattern):
+        """The path of the file that was downloaded, whole: until then the browser keeps an empty file under its
+        name and writes beside it."""
+        def found():
+            paths = glob.glob(os.path.join(self.downloads, pattern))
+            return paths[0] if paths and os.path.getsize(paths[0]) > 0 else None
+        return eventually(found)
 
     def screenshot(self, path):
         """Of what is seen."""

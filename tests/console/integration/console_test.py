@@ -1,7 +1,6 @@
 """The console in a real browser: its pages, hostile ids, tokens, a server that goes away, windows of all sizes,
 and that nothing of another host is asked for. SEENDB_CONSOLE_PICTURES names a folder for pictures of the pages."""
 
-import glob
 import hashlib
 import json
 import os
@@ -219,8 +218,7 @@ class BrowserTest(unittest.TestCase):
         self.window.wait("Export everything")
         self.window.js("[...document.querySelectorAll('button')].find(b => b.innerText === 'Export everything').click()")
         self.window.wait("Exported")
-        path = eventually(lambda: glob.glob(self.window.downloads + "/*.ndjson"))[0]
-        with open(path, encoding="utf-8") as file:
+        with open(self.window.downloaded("*.ndjson"), encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         self.assertEqual((lines[0]["user"], lines[-1]["type"]), ("u1", "end"))
 
