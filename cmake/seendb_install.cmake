@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, by component:
-#   seendb_engine     the libraries of the engine and of recovery, public headers, CMake package,
-#                     pkg-config files
+#   seendb_engine     the libraries of the engine, of recovery, of items and of sets, public headers, CMake
+#                     package, pkg-config files
 #   seendb_c          the shared library for C; its header and the link for linkers are in seendb_engine
 #   seendb_documents  licence and documents
 #   seendb_programs   the programs (their own folders install them), man pages, completions, OpenAPI,
@@ -11,7 +11,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/seendb)
-install(TARGETS seendb_engine seendb_recovery EXPORT seendbTargets
+install(TARGETS seendb_engine seendb_recovery seendb_items seendb_sets EXPORT seendbTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_engine
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS seendb_c EXPORT seendbCTargets
@@ -62,10 +62,14 @@ else()
 endif()
 if(SEENDB_SERVER)
   configure_file(cmake/seendb.service.in ${PROJECT_BINARY_DIR}/seendb.service @ONLY)
+  configure_file(cmake/seendb-backup.service.in ${PROJECT_BINARY_DIR}/seendb-backup.service @ONLY)
   install(FILES cmake/seendb.json ${PROJECT_BINARY_DIR}/seendb.service
+    ${PROJECT_BINARY_DIR}/seendb-backup.service cmake/seendb-backup.timer
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT seendb_samples)
   install(FILES docker/config/alerts.yml server/api/openapi.json server/api/openapi_admin.json
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT seendb_programs)
+  install(DIRECTORY docker/config/grafana DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+    COMPONENT seendb_programs FILES_MATCHING PATTERN "*.json")
 endif()
 if(SEENDB_SERVER AND SEENDB_TOOLS AND Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
   install(CODE "execute_process(COMMAND \"${Python3_EXECUTABLE}\" \"${PROJECT_SOURCE_DIR}/cmake/manual.py\"

@@ -37,6 +37,35 @@ HttpConnection::Error HttpConnection::Exchange(const Request& request, uint64_t 
   return error;
 }
 
+HttpConnection::Error HttpConnection::ExchangePieces(
+    const Request& request, uint64_t bytes_most, Parser* parser,
+    const std::function<bool(std::string_view)>& on_piece) {
+  parser->body_limit(bytes_most);
+  Error error =
+      stream_->Run([&](auto& to, auto on_end) { http::async_write(to, request, on_end); });
+  if (!error) {
+    error = stream_->Run(
+        [&](auto& from, auto on_end) { http::async_read_header(from, buffer_, *parser, on_end); });
+  }
+  if (!error) error = ReadPieces(parser, on_piece);
+  if (error || !parser->is_done() || !parser->get().keep_alive()) stream_.reset();
+  return error;
+}
+
+HttpConnection::Error HttpConnection::ReadPieces(
+    Parser* parser, const std::function<bool(std::string_view)>& on_piece) {
+  std::string& body = parser->get().body();
+  while (!parser->is_done()) {
+    const Error error = stream_->Run(
+        [&](auto& from, auto on_end) { http::async_read_some(from, buffer_, *parser, on_end); });
+    if (error) return error;
+    const bool goes_on = body.empty() || on_piece(body);
+    body.clear();
+    if (!goes_on) break;
+  }
+  return {};
+}
+
 // The head is read first: where it comes with the body, the parser's own limit lets a
 // Content-Length beyond it pass (Boost 1.74).
 HttpConnection::Error HttpConnection::ReadAnswer(uint64_t bytes_most, Parser* parser) {

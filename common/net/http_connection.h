@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
@@ -34,8 +36,13 @@ class HttpConnection {
   /// error::body_limit. Closes after a failure, and where the answer says so. Precondition: Open
   /// succeeded.
   Error Exchange(const Request& request, uint64_t bytes_most, Parser* parser);
+  /// The same, but hands each piece of the body on as it comes; each may take the time limit. No
+  /// more is read once `on_piece` returns false, and the connection is closed.
+  Error ExchangePieces(const Request& request, uint64_t bytes_most, Parser* parser,
+                       const std::function<bool(std::string_view)>& on_piece);
 
  private:
+  Error ReadPieces(Parser* parser, const std::function<bool(std::string_view)>& on_piece);
   Error ReadAnswer(uint64_t bytes_most, Parser* parser);
 
   const StreamTarget target_;

@@ -19,17 +19,28 @@ enum EventField : size_t {
   kEventDevice,
   kEventFields,
   kEventDay,
+  kEventOf,
 };
-constexpr std::array<std::string_view, 8> kEventNames = {
-    "user", "item", "at", "progress_s", "duration_s", "device", "fields", "day"};
-constexpr size_t kImpressionNames = kEventProgress;  // the first of them
+constexpr std::array<std::string_view, 9> kPlayNames = {
+    "user", "item", "at", "progress_s", "duration_s", "device", "fields", "day", "of"};
+constexpr std::array<std::string_view, 4> kImpressionNames = {"user", "item", "at", "of"};
 
 enum PlaysField : size_t { kEvents, kPlaysCollection };
 constexpr std::array<std::string_view, 2> kPlaysFields = {"events", "collection"};
 
-enum ImpressionsField : size_t { kUser, kItems, kCollection, kAt };
-constexpr std::array<std::string_view, 4> kImpressionsFields = {"user", "items", "collection",
-                                                                "at"};
+enum ImpressionsField : size_t { kUser, kItems, kCollection, kAt, kSurface };
+constexpr std::array<std::string_view, 5> kImpressionsFields = {"user", "items", "collection", "at",
+                                                                "surface"};
+
+enum ServedField : size_t { kServedId, kServedOf };
+constexpr std::array<std::string_view, 2> kServedFields = {"id", "of"};
+
+// The names without the last, which only an event that may have groups has.
+template <size_t kCount>
+std::span<const std::string_view> NamesOf(const std::array<std::string_view, kCount>& names,
+                                          bool with_last) {
+  return std::span<const std::string_view>(names).first(with_last ? kCount : kCount - 1);
+}
 
 Status ReadCollection(ondemand::value value, std::optional<std::string_view>* collection) {
   std::string_view text;
@@ -45,15 +56,19 @@ Status ReadWatchField(size_t field, ondemand::value value, Watch* watch) {
                                    : ReadOpaque(value, kMaxFieldsBytes, &watch->fields);
 }
 
-Status ReadEventFields(ondemand::object object, Play* event, Watch* watch) {
+// The event at `position`.
+Status ReadEventFields(ondemand::object object, size_t position, Play* event, Watch* watch,
+                       EventGroupsReader* groups) {
   *event = Play();
-  const std::span<const std::string_view> names(kEventNames);
-  FieldSet fields(watch != nullptr ? names : names.first(kImpressionNames));
+  const bool grouped = groups != nullptr;
+  const bool play = watch != nullptr;
+  FieldSet fields(play ? NamesOf(kPlayNames, grouped) : NamesOf(kImpressionNames, grouped));
   std::string_view token;
   Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value value) {
     if (field == kEventUser) return ReadId(value, &event->user, &token);
     if (field == kEventItem) return ReadId(value, &event->item, &token);
     if (field == kEventAt) return ReadTime(value, &event->at_ms);
+    if (!play || field == kEventOf) return groups->Read(value, position);
     if (field == kEventDay) return ReadDay(value, &event->day);
     if (event->watch == nullptr) *watch = Watch();
     event->watch = watch;
@@ -71,11 +86,13 @@ Status ReadEvents(ondemand::value value, PlaysCall* call) {
       return error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
                                                : Malformed(error);
     }
+    const size_t position = call->plays.size();
     Play& play = call->plays.emplace_back();
-    Status read = ReadEventFields(object, &play, &watch);
+    Status read = ReadEventFields(object, position, &play, &watch, call->groups);
     if (play.watch != nullptr) call->watches.push_back(watch);
     return read;
   });
+  if (call->groups != nullptr) call->groups->GiveTo(std::span(call->plays));
   if (call->watches.empty()) return status;
   const Watch* next = call->watches.data();  // only now do they stay where they are
   for (Play& play : call->plays) {
@@ -84,10 +101,26 @@ Status ReadEvents(ondemand::value value, PlaysCall* call) {
   return status;
 }
 
-Status ReadItems(ondemand::value value, size_t max_items, std::vector<Impression>* impressions) {
+Status ReadServed(ondemand::object object, size_t position, IdRef* item,
+                  EventGroupsReader* groups) {
+  FieldSet fields(kServedFields);
   std::string_view token;
-  return ReadElements(value, max_items, "items", [&](size_t, ondemand::value item) {
-    return ReadId(item, &impressions->emplace_back().item, &token);
+  Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value value) {
+    return field == kServedId ? ReadId(value, item, &token) : groups->Read(value, position);
+  });
+  return status.ok() ? fields.Require(kServedId) : status;
+}
+
+Status ReadItems(ondemand::value value, size_t max_items, ImpressionsCall* call) {
+  std::string_view token;
+  return ReadElements(value, max_items, "items", [&](size_t position, ondemand::value item) {
+    IdRef* const id = &call->impressions.emplace_back().item;
+    ondemand::object object;
+    if (call->groups == nullptr || *item.raw_json_token().data() != '{') {
+      return ReadId(item, id, &token);
+    }
+    if (const auto error = item.get_object().get(object)) return Malformed(error);
+    return ReadServed(object, position, id, call->groups);
   });
 }
 
@@ -164,13 +197,14 @@ Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* d
                         ImpressionsCall* call) {
   call->impressions.clear();
   call->collection.reset();
-  FieldSet fields(kImpressionsFields);
+  FieldSet fields(NamesOf(kImpressionsFields, call->groups != nullptr));
   Impression common;
   std::string_view token;
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
     return field == kUser         ? ReadId(value, &common.user, &token)
-           : field == kItems      ? ReadItems(value, max_items, &call->impressions)
+           : field == kItems      ? ReadItems(value, max_items, call)
            : field == kCollection ? ReadCollection(value, &call->collection)
+           : field == kSurface    ? ReadSurface(value, &common.surface)
                                   : ReadTime(value, &common.at_ms);
   });
   if (status.ok()) status = fields.Require(kUser);
@@ -178,14 +212,19 @@ Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* d
   for (Impression& impression : call->impressions) {
     impression.user = common.user;
     impression.at_ms = common.at_ms;
+    impression.surface = common.surface;
   }
+  if (call->groups != nullptr) call->groups->GiveTo(std::span(call->impressions));
   return fields.Require(kItems);
 }
 
-Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch) {
+Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch,
+                  EventGroupsReader* groups) {
+  if (groups != nullptr) groups->Clear();
   ondemand::object root;
   if (Status status = document->Begin(line, &root); !status.ok()) return status;
-  if (Status status = ReadEventFields(root, event, watch); !status.ok()) return status;
+  if (Status status = ReadEventFields(root, 0, event, watch, groups); !status.ok()) return status;
+  if (groups != nullptr) groups->GiveTo(std::span(event, 1));
   return document->End();
 }
 

@@ -9,21 +9,25 @@
 #include <vector>
 
 #include "seendb/events.h"
+#include "wire/groups_json.h"
 #include "wire/json_read.h"
 
 namespace seendb::wire {
 
 /// A batch of plays: `{"events":[{"user","item","at","progress_s","duration_s","device","fields",
-/// "day"}],"collection"}`.
+/// "day","of"}],"collection"}`.
 struct PlaysCall {
   std::vector<Play> plays;
-  std::vector<Watch> watches;  ///< of the plays that say where the player is
+  EventGroupsReader* groups = nullptr;  ///< keeps the plays' groups; null: they may have none
+  std::vector<Watch> watches;           ///< of the plays that say where the player is
   std::optional<std::string_view> collection;
 };
 
-/// Items served to one user: `{"user","items":[...],"collection","at"}`.
+/// Items served to one user: `{"user","items":[...],"collection","at"}`; where they may have
+/// groups, an item is an id or `{"id","of"}`, and the call may have a `surface`.
 struct ImpressionsCall {
   std::vector<Impression> impressions;
+  EventGroupsReader* groups = nullptr;  ///< keeps their groups; null: they may have none
   std::optional<std::string_view> collection;
 };
 
@@ -34,9 +38,11 @@ Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* d
 /// The events of a body of plays that ParsePlays has taken, each as its JSON; views into the body.
 Status SplitPlays(std::string_view body, JsonDocument* document,
                   std::vector<std::string_view>* events);
-/// One event: a play, or, where `watch` is null, an impression, which has "user", "item" and "at"
-/// only. `event->watch` is `watch` where the line says something of it.
-Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch);
+/// One event: a play, or, where `watch` is null, an impression, which has "user", "item", "at" and
+/// "of" only. `event->watch` is `watch` where the line says something of it. `groups` keeps the
+/// event's; null: it may have none.
+Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch,
+                  EventGroupsReader* groups);
 
 /// Appends an id, and an event's user, item and time, as the readers take them.
 void AppendId(const IdRef& id, std::string* out);
@@ -46,7 +52,7 @@ void AppendEvent(const Play& event, std::string* out);
 Status ReadProgress(ondemand::value value, std::optional<int32_t>* progress_s);
 Status ReadDuration(ondemand::value value, std::optional<int32_t>* duration_s);
 Status ReadDevice(ondemand::value value, std::string_view* device);
-/// Reader of the day a client was last told; empty text is none.
+/// Reader of the day a client was last told; an empty text says nothing.
 Status ReadDay(ondemand::value value, std::string_view* day);
 
 /// One event not taken.

@@ -6,7 +6,11 @@
 #include <limits>
 #include <set>
 
+#include "wire/caps_json.h"
+#include "wire/exposures_json.h"
+#include "wire/item_rules_json.h"
 #include "wire/json_text.h"
+#include "wire/repeats_json.h"
 
 namespace seendb::wire {
 namespace {
@@ -24,10 +28,19 @@ enum FilterField : size_t {
   kRecordField,
   kVerifyField,
   kInvalidField,
+  kNotField,
+  kWhenShortField,
+  kWhereField,
+  kAtMostField,
+  kUnknownField,
+  kItemFieldsField,
+  kCapsField,
+  kSetsField,
 };
-constexpr std::array<std::string_view, 12> kFields = {
-    "user",    "items",    "collection",  "facts",  "limit",  "exclude",
-    "explain", "on_error", "deadline_ms", "record", "verify", "invalid"};
+constexpr std::array<std::string_view, 20> kFields = {
+    "user",     "items",       "collection", "facts",  "limit",   "exclude",     "explain",
+    "on_error", "deadline_ms", "record",     "verify", "invalid", "not",         "when_short",
+    "where",    "at_most",     "unknown",    "fields", "caps",    "exclude_sets"};
 
 // What stands for no id is left out. `*refusal` is that of the first, for who does not want that:
 // whether it may be left out can come behind it.
@@ -35,15 +48,20 @@ struct IdsReading {
   std::vector<IdRef>* ids;
   std::vector<std::string_view>* tokens;  // may be null
   std::vector<uint32_t>* no_ids;          // may be null
+  GroupsReader* groups;                   // null: ids alone
   Status* refusal;
 };
+
+bool IsObject(ondemand::value& value) { return *value.raw_json_token().data() == '{'; }
 
 Status ReadIds(ondemand::value value, const char* name, size_t max_ids, const IdsReading& into) {
   std::string_view token;
   return ReadElements(value, max_ids, "ids", [&](size_t position, ondemand::value item) {
     IdRef id;
     bool no_id = false;
-    Status status = ReadId(item, &id, &token, &no_id);
+    Status status = into.groups != nullptr && IsObject(item)
+                        ? into.groups->Read(item, into.ids->size(), &id, &token, &no_id)
+                        : ReadId(item, &id, &token, &no_id);
     if (no_id) {
       if (into.no_ids != nullptr) into.no_ids->push_back(static_cast<uint32_t>(position));
       if (into.refusal->ok()) {
@@ -117,7 +135,7 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
       return ReadId(value, &request.user, &token);
     case kItemsField:
       return ReadIds(value, "items", max_candidates,
-                     {&call->items, &call->tokens, &call->no_ids, refusal});
+                     {&call->items, &call->tokens, &call->no_ids, &call->groups_read, refusal});
     case kCollectionField:
       return ReadText(value, &request.collection);
     case kFactsField:
@@ -126,7 +144,8 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
       return ReadLimit(value, &request.limit);
     case kExcludeField:
       call->has_exclude = true;
-      return ReadIds(value, "exclude", max_candidates, {&call->exclude, nullptr, nullptr, refusal});
+      return ReadIds(value, "exclude", max_candidates,
+                     {&call->exclude, nullptr, nullptr, nullptr, refusal});
     case kExplainField:
       return ReadBool(value, &request.explain);
     case kOnErrorField:
@@ -137,6 +156,23 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
       return ReadBool(value, &request.record);
     case kVerifyField:
       return ReadBool(value, &request.verify);
+    case kNotField:
+      return ReadNot(value, &call->no);
+    case kWhenShortField:
+      return ReadWhenShort(value, &call->when_short.emplace());
+    case kWhereField:
+      return ReadWhere(value, &call->rules.where);
+    case kAtMostField:
+      return ReadAtMost(value, &call->rules.at_most);
+    case kUnknownField:
+      return ReadUnknown(value, &call->rules.drop_unknown);
+    case kItemFieldsField:
+      return ReadItemNames(value, &call->fields);
+    case kCapsField:
+      return ReadCaps(value, &call->caps);
+    case kSetsField:
+      call->has_exclude = true;
+      return ReadSetNames(value, &call->sets);
     default:
       return ReadInvalid(value, &call->skips_invalid);
   }
@@ -148,7 +184,8 @@ void AppendNumber(uint64_t number, std::string* out) {
   out->append(digits, static_cast<size_t>(end - digits));
 }
 
-void AppendReason(const Reason& reason, const Policy& policy, std::string* out) {
+void AppendReason(const FilterCall& call, const Reason& reason, const Policy& policy,
+                  std::string* out) {
   switch (reason.kind) {
     case ReasonKind::kImpression:
       out->append("\"impression\"");
@@ -159,6 +196,24 @@ void AppendReason(const Reason& reason, const Policy& policy, std::string* out) 
     case ReasonKind::kRefutedImpression:
       out->append("\"refuted:impression\"");
       return;
+    case ReasonKind::kExposed:
+      out->append("\"exposed\"");
+      return;
+    case ReasonKind::kMarked:
+      return AppendJsonString(std::string("mark:").append(reason.group), out);
+    case ReasonKind::kJudged:
+      if (reason.rule == kItemUnknownRule) {
+        out->append("\"unknown\"");
+      } else {
+        out->append("\"where:").append(std::to_string(reason.rule - 1)).append("\"");
+      }
+      return;
+    case ReasonKind::kTooMany:
+      return AppendJsonString("at_most:" + call.rules.at_most.field, out);
+    case ReasonKind::kCapped:
+      return AppendJsonString(std::string("cap:").append(reason.group), out);
+    case ReasonKind::kInSet:
+      return AppendJsonString(std::string("set:").append(reason.group), out);
     case ReasonKind::kOldStore:
       out->append("\"old_store\"");
       return;
@@ -171,6 +226,17 @@ void AppendReason(const Reason& reason, const Policy& policy, std::string* out) 
   }
 }
 
+// Ids as they came.
+void AppendTokens(const FilterCall& call, std::span<const uint32_t> positions, std::string* out) {
+  char before = '[';
+  for (const uint32_t position : positions) {
+    out->push_back(before);
+    out->append(call.tokens[position]);
+    before = ',';
+  }
+  out->append(positions.empty() ? "[]" : "]");
+}
+
 // How many that stand for no id lie among the first candidates, of which `examined` are ids.
 size_t InvalidWithin(const FilterCall& call, size_t examined) {
   size_t invalid = 0;
@@ -178,7 +244,8 @@ size_t InvalidWithin(const FilterCall& call, size_t examined) {
   return invalid;
 }
 
-/// One member an item seen or refuted, keyed by its text; an item asked twice is explained once.
+/// One member an item seen, refuted or dropped by a rule, keyed by its text; an item asked twice is
+/// explained once.
 void AppendReasons(const FilterCall& call, const FilterResponse& response, const Policy& policy,
                    std::string* out) {
   std::set<std::string> said;
@@ -188,14 +255,8 @@ void AppendReasons(const FilterCall& call, const FilterResponse& response, const
     if (reason.kind == ReasonKind::kUnseen || reason.kind == ReasonKind::kExcluded) continue;
     if (!said.insert(call.items[i].ToString()).second) continue;
     if (said.size() > 1) out->push_back(',');
-    const std::string_view token = call.tokens[i];
-    if (token.front() == '"') {
-      out->append(token);
-    } else {
-      out->append("\"").append(token).append("\"");
-    }
-    out->push_back(':');
-    AppendReason(reason, policy, out);
+    AppendIdKey(call.tokens[i], out);
+    AppendReason(call, reason, policy, out);
   }
   out->push_back('}');
 }
@@ -214,6 +275,13 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
   call->exclude.clear();
   call->tokens.clear();
   call->no_ids.clear();
+  call->no.clear();
+  call->caps.clear();
+  call->sets.clear();
+  call->groups_read.Clear();
+  call->when_short.reset();
+  call->rules = {};
+  call->fields.clear();
   call->has_exclude = false;
   call->skips_invalid = false;
   Status refusal;
@@ -225,24 +293,52 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
   if (status.ok()) status = fields.Require(kItemsField);
   if (status.ok() && !call->skips_invalid) status = std::move(refusal);
   if (!status.ok()) return status;
+  // Generated clients send an empty list for none.
+  if (!call->no.empty() && fields.Has(kFactsField)) {
+    return Status::InvalidArgument("says what counts; leave facts out", "/not");
+  }
+  call->groups_read.Finish(call->items.size(), &call->groups);
+  call->question = Question{.no = call->no,
+                            .groups = call->groups,
+                            .when_short = call->when_short,
+                            .caps = call->caps,
+                            .exclude_sets = call->sets};
+  const bool asked = !call->no.empty() || !call->groups.empty() || call->when_short ||
+                     !call->caps.empty() || !call->sets.empty();
+  if (asked) call->request.question = &call->question;
   call->request.items = call->items;
   call->request.exclude = call->exclude;
   return Status::Ok();
 }
 
+bool AsksItems(const FilterCall& call) {
+  const ItemRules& rules = call.rules;
+  return !rules.where.empty() || !rules.at_most.field.empty() || rules.drop_unknown ||
+         !call.fields.empty();
+}
+
+void AppendIdKey(std::string_view token, std::string* out) {
+  const bool text = token.front() == '"';
+  if (!text) out->push_back('"');
+  out->append(token).append(text ? ":" : "\":");
+}
+
 void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
-                        const Policy& policy, std::string* out) {
+                        const Policy& policy, std::string_view more, std::string* out) {
   size_t bytes = 128;
-  for (const uint32_t index : response.unseen) bytes += call.tokens[index].size() + 1;
-  out->reserve(out->size() + bytes);
-  out->append("{\"unseen\":[");
-  for (size_t i = 0; i < response.unseen.size(); ++i) {
-    if (i > 0) out->push_back(',');
-    out->append(call.tokens[response.unseen[i]]);
+  for (const std::vector<uint32_t>* returned : {&response.unseen, &response.repeats}) {
+    for (const uint32_t index : *returned) bytes += call.tokens[index].size() + 1;
   }
-  out->append("],\"seen\":");
+  out->reserve(out->size() + bytes);
+  out->append("{\"unseen\":");
+  AppendTokens(call, response.unseen, out);
+  if (call.when_short) {
+    out->append(",\"repeats\":");
+    AppendTokens(call, response.repeats, out);
+  }
+  out->append(",\"seen\":");
   AppendNumber(response.seen, out);
-  if (call.has_exclude) {
+  if (call.has_exclude || call.request.judge != nullptr || !call.caps.empty()) {
     out->append(",\"excluded\":");
     AppendNumber(response.excluded, out);
   }
@@ -257,9 +353,14 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
   }
   out->append(",\"examined\":");
   AppendNumber(response.examined + invalid, out);
+  AppendUnseenShare(response.unseen.size(), response.examined + invalid, out);
   if (call.request.verify) {
     out->append(",\"refuted\":");
     AppendNumber(response.refuted, out);
+  }
+  if (!call.groups.empty()) {
+    out->append(",\"undated\":");
+    AppendNumber(response.undated, out);
   }
   out->append(response.degraded ? ",\"degraded\":true" : ",\"degraded\":false");
   if (response.degraded) {
@@ -270,12 +371,14 @@ void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
     }
     out->push_back(']');
   }
+  AppendFactsTold(response.coarse, response.beyond, out);
   if (call.request.record && !response.recorded) out->append(",\"recorded\":false");
   if (response.beyond_cap > 0) {
     out->append(",\"beyond_cap\":");
     AppendNumber(response.beyond_cap, out);
   }
   if (call.request.explain) AppendReasons(call, response, policy, out);
+  out->append(more);
   out->push_back('}');
 }
 

@@ -5,13 +5,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "seendb/events.h"
+#include "seendb/item_judge.h"
 #include "seendb/policy.h"
 #include "wire/json_read.h"
+#include "wire/marks_json.h"
+#include "wire/sets_json.h"
 
 namespace seendb::wire {
 
@@ -21,8 +25,17 @@ struct FilterCall {
   std::vector<IdRef> items, exclude;
   std::vector<std::string_view> tokens;  ///< items as they came
   std::vector<uint32_t> no_ids;          ///< places among the items of what stands for no id
-  bool has_exclude = false;
-  bool skips_invalid = false;  ///< what stands for no id is passed over
+  std::vector<NotEntry> no;
+  std::vector<Cap> caps;
+  GroupsReader groups_read;
+  std::vector<CandidateGroups> groups;  ///< one an item, or none
+  std::vector<ExcludedSet> sets;        ///< by name; the caller finds what they are
+  std::optional<WhenShort> when_short;
+  Question question;                ///< of the request, where it has any of the five
+  ItemRules rules;                  ///< of the store of items
+  std::vector<std::string> fields;  ///< of that store, told of the unseen
+  bool has_exclude = false;         ///< or sets
+  bool skips_invalid = false;       ///< what stands for no id is passed over
 };
 
 /// FilterRequest::deadline_us of so many ms. 0 ms has always passed: it asks for what needs no
@@ -34,8 +47,14 @@ int64_t DeadlineUs(uint64_t ms);
 Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* document,
                    FilterCall* call);
 
-/// Appends the answer.
+/// Whether the store of items is asked.
+bool AsksItems(const FilterCall& call);
+
+/// Appends `"v1":`, the key of a candidate that came as `token`.
+void AppendIdKey(std::string_view token, std::string* out);
+
+/// Appends the answer. `more`: further members, each behind a comma.
 void AppendFilterAnswer(const FilterCall& call, const FilterResponse& response,
-                        const Policy& policy, std::string* out);
+                        const Policy& policy, std::string_view more, std::string* out);
 
 }  // namespace seendb::wire

@@ -176,4 +176,17 @@ Status ReadElements(ondemand::value value, size_t most, const char* noun, const 
   return Status::Ok();
 }
 
+/// The same of an array of objects: calls `read(object)` for each.
+template <typename Read>
+Status ReadObjects(ondemand::value value, size_t most, const char* noun, const Read& read) {
+  return ReadElements(value, most, noun, [&](size_t, ondemand::value item) {
+    ondemand::object object;
+    if (const auto error = item.get_object().get(object)) {
+      return error == simdjson::INCORRECT_TYPE ? Status::InvalidArgument("must be an object")
+                                               : Malformed(error);
+    }
+    return read(object);
+  });
+}
+
 }  // namespace seendb::wire

@@ -1,0 +1,48 @@
+// common/wire/groups_json.h: groups of items from JSON, `["author:3","topic:7"]`.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "seendb/facts.h"
+#include "wire/json_read.h"
+
+namespace seendb::wire {
+
+/// Reads one group.
+Status ReadGroup(ondemand::value value, std::string_view* group);
+/// Reads at most kMaxCandidateGroups of them, behind those that `*groups` has.
+Status ReadGroups(ondemand::value value, std::vector<std::string_view>* groups);
+
+/// Reads the surface where something is shown.
+Status ReadSurface(ondemand::value value, std::string_view* surface);
+
+/// Keeps the groups of events of one document.
+class EventGroupsReader {
+ public:
+  /// Reads those of the event at `position`.
+  Status Read(ondemand::value value, size_t position);
+  /// Gives the events what was read of them, views that are good until the next change.
+  template <typename Event>
+  void GiveTo(std::span<Event> events) const {
+    for (const One& one : read_) {
+      events[one.position].of = std::span(names_).subspan(one.first, one.count);
+    }
+  }
+  void Clear() {
+    names_.clear();
+    read_.clear();
+  }
+
+ private:
+  struct One {
+    size_t position = 0, first = 0, count = 0;  // of names_
+  };
+  std::vector<std::string_view> names_;
+  std::vector<One> read_;
+};
+
+}  // namespace seendb::wire
