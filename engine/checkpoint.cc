@@ -98,7 +98,7 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
   const Status made =
       catalog_.WithoutChanges([&](const CollectionRecords& collections, bool changing) {
         const std::shared_ptr<const ShardSet> all = shards_.All();
-        const Status whole = CheckWhole(*all);
+        const Status whole = options_.as_found ? Status() : CheckNoneAbsent(*all);
         if (!whole.ok()) return whole;
         return MakeCopy(shared_->env, path_, dir, "",
                         [&](const Identity& identity, const std::string& fresh) -> Status {

@@ -405,6 +405,13 @@ Result<RecordResult> EngineImpl::RecordImpressions(std::span<const Impression> i
   return recorder_.RecordImpressions(impressions, options);
 }
 
+Result<RecordResult> EngineImpl::RecordExposures(std::span<const Exposure> exposures,
+                                                 const RecordOptions& options) {
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  return recorder_.RecordExposures(exposures, options);
+}
+
 Result<IngestResult> EngineImpl::Ingest(const IngestBatch& batch) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;

@@ -53,6 +53,8 @@ class EngineImpl final : public Engine {
                                    const RecordOptions& options) override;
   Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
                                          const RecordOptions& options) override;
+  Result<RecordResult> RecordExposures(std::span<const Exposure> exposures,
+                                       const RecordOptions& options) override;
   Result<IngestResult> Ingest(const IngestBatch& batch) override;
   std::vector<SourceInfo> Sources() override;
   Status ForgetTopic(std::string_view topic) override;
@@ -71,6 +73,11 @@ class EngineImpl final : public Engine {
   Status ClearHistory(IdRef user, const HistoryClear& clear) override;
   Status SetRecording(IdRef user, bool paused, CallTime at_ms) override;
   Result<Recording> GetRecording(IdRef user) override;
+  Result<RecordResult> PutMarks(IdRef user, std::span<const Mark> marks) override;
+  Result<bool> DeleteMark(IdRef user, std::string_view group, CallTime at_ms) override;
+  Status ReadMarks(const MarksRequest& request, MarksPage* page) override;
+  Status ReadCounts(const CountsRequest& request, CountsPage* page) override;
+  Status Reserve(const ReserveRequest& request, Reserved* reserved) override;
   Status PutCollection(std::string_view name, const PolicyPatch& patch,
                        std::optional<uint64_t> making) override;
   Status DeleteCollection(std::string_view name) override;
@@ -101,6 +108,10 @@ class EngineImpl final : public Engine {
   uint32_t ShardOf(IdRef user) const override;
   Status Close() override;
 
+  // For tests that do one step of the background's work at a time.
+  const Shards& shards() const { return shards_; }
+  const Catalog& catalog() const { return catalog_; }
+
  private:
   /// Between OpenAll and FinishOpening.
   struct Opening {
@@ -129,10 +140,6 @@ class EngineImpl final : public Engine {
   Result<std::string> MakeEmptyShard(const Identity& identity, uint32_t shard,
                                      const std::string& former_lost) const;
   Result<Identity> IdentityToAttach() const;
-  /// Of what concerns the whole database: kUnavailable where a shard is absent that is to be here.
-  Status CheckWhole(const ShardSet& shards) const {
-    return options_.as_found ? Status() : CheckNoneAbsent(shards);
-  }
   Status OpenApart(const Identity& identity, uint32_t shard, const std::string& folder, bool create,
                    const std::string& former_lost = {}) const;
   Status CheckNewcomer(const Identity& identity, uint32_t shard, const std::string& folder,
@@ -151,9 +158,6 @@ class EngineImpl final : public Engine {
   void DeleteLeftovers() REQUIRES(attach_mutex_);
   Status Tidy() REQUIRES(attach_mutex_);
   Status TidyIfDue();
-
-  // filter.cc
-  Status RecordReturned(const FilterRequest& request, FilterResponse* response) const;
 
   /// Notes the time in every shard that is not being opened anew, once a minute.
   Status NoteClockIfDue();

@@ -6,6 +6,12 @@
 
 #include "base/pause_point.h"
 #include "engine_impl.h"
+#include "query/capped.h"
+#include "query/excluded.h"
+#include "query/marked.h"
+#include "query/question.h"
+#include "query/repeats.h"
+#include "seendb/judge.h"
 
 namespace seendb {
 namespace {
@@ -44,39 +50,109 @@ Status CheckRequest(const FilterRequest& request, const Options& options) {
   return items.ok() ? CheckLengths(request.exclude, "exclude") : items;
 }
 
+Status CheckAsked(const FilterRequest& request, const Policy& policy, const Options& options) {
+  if (request.question == nullptr) return {};
+  const Status question = CheckQuestion(*request.question, policy);
+  if (!question.ok()) return question;
+  const auto& when_short = request.question->when_short;
+  const Status repeats =
+      when_short ? CheckWhenShort(*when_short, options.max_candidates) : Status();
+  if (!repeats.ok()) return repeats;
+  const Status groups = CheckCandidateGroups(request);
+  if (!groups.ok()) return groups;
+  const Status caps = CheckCaps(request.question->caps);
+  return caps.ok() ? CheckExcludedSets(request) : caps;
+}
+
+// Whether history may be read for the answer.
+bool MayReadHistory(const FilterRequest& request, const Policy& policy) {
+  if (request.verify || request.question == nullptr) return request.verify;
+  const std::span<const NotEntry> no = request.question->no;
+  const bool spans = std::any_of(no.begin(), no.end(), [](const NotEntry& entry) {
+    return entry.fact == Fact::kPlayed && entry.within_ms;
+  });
+  return policy.history.enabled && (spans || request.question->when_short);
+}
+
+// Whether what it returns is counted by its groups.
+bool CountsReturned(const FilterRequest& request) {
+  return request.record && request.count_groups && AsksForMarks(request);
+}
+
 SteadyTime DeadlineOf(const FilterRequest& request) {
   if (request.deadline_us <= 0) return SteadyTime::max();
   return std::chrono::steady_clock::now() + std::chrono::microseconds(request.deadline_us);
+}
+
+// The impressions' time is not before what the shard says: where the clock went back they would be
+// the oldest of the user's, or not after the user's erasure, and forgotten at once. A failing disk
+// or a full ring does not take the finished answer away. An id that can't be recorded is the
+// caller's error.
+Status RecordReturned(const FilterRequest& request, const Status& writable,
+                      const Recorder& recorder, int64_t now_ms, Counters* counters,
+                      FilterResponse* response) {
+  const int64_t at_ms = std::max(response->recorded_at_ms, now_ms);
+  response->recorded_at_ms = at_ms;
+  std::vector<Impression> served;
+  served.reserve(response->unseen.size() + response->repeats.size());
+  const bool counted = CountsReturned(request);
+  for (const std::vector<uint32_t>* returned : {&response->unseen, &response->repeats}) {
+    for (const uint32_t position : *returned) {
+      served.push_back({request.user, request.items[position], at_ms});
+      if (counted) served.back().of = request.question->groups[position].of;
+    }
+  }
+  const Result<RecordResult> recorded =
+      writable.ok() ? recorder.RecordServed(served, {.collection = request.collection}, at_ms)
+                    : writable;
+  response->recorded = recorded.ok();
+  if (recorded.ok()) {
+    response->beyond_cap = recorded->beyond_cap;
+    return {};
+  }
+  if (recorded.status().code() == StatusCode::kInvalidArgument) return recorded.status();
+  counters->record_failures.fetch_add(1, std::memory_order_relaxed);
+  return {};
 }
 
 }  // namespace
 
 Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response) {
   response->unseen.clear();
+  response->repeats.clear();
   response->missing.clear();
   response->reasons.clear();
   response->seen = response->excluded = response->duplicates = 0;
-  response->examined = response->refuted = 0;
+  response->examined = response->refuted = response->undated = 0;
   response->beyond_cap = 0;
   response->recorded_at_ms = 0;
   response->degraded = response->recorded = response->needs_disk = false;
+  response->coarse = response->beyond = 0;
   const Status open = CheckOpen();
   if (!open.ok()) return open;
   const Status checked = CheckRequest(request, options_);
   if (!checked.ok()) return checked;
   const Result<CollectionPtr> collection = catalog_.Find(request.collection);
   if (!collection.ok()) return collection.status();
+  const Status asked = CheckAsked(request, (*collection)->policy, options_);
+  if (!asked.ok()) return asked;
   const auto defer = [&] {
     counters_->filters_deferred.fetch_add(1, std::memory_order_relaxed);
     response->needs_disk = true;
     return Status(StatusCode::kIncomplete, "memory alone can't tell");
   };
-  if (request.memory_only && request.verify) return defer();
+  if (request.memory_only && MayReadHistory(request, (*collection)->policy)) return defer();
   const SteadyTime deadline = DeadlineOf(request);
   const std::string user = request.user.ToString();
   const Result<std::shared_ptr<Shard>> found = shards_.Of(request.user);
   if (!found.ok()) return found.status();
   Shard& shard = **found;
+  if (CountsReturned(request)) {
+    const GivenEvents counted{
+        .fact = Fact::kServed, .counted = true, .memory_only = request.memory_only};
+    const Status prepared = shard.Prepare(request.collection, counted);
+    if (prepared.code() == StatusCode::kIncomplete) return defer();
+  }
   FilterTurn turn = request.turn == nullptr ? nullptr : *request.turn;
   if (request.record && turn == nullptr) {
     const Status taken = shard.TakeTurn(user, deadline, request.on_turn, &turn);
@@ -85,10 +161,15 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   const bool too_late = request.record && turn == nullptr;
   SEENDB_PAUSE_POINT("filter: turn taken");
   if (!shard.Filter({request, **collection, user, deadline, too_late}, response)) return defer();
+  if (request.judge != nullptr) {
+    const Status judged = request.judge->status();
+    if (!judged.ok()) return judged;
+  }
 
   counters_->filters.fetch_add(1, std::memory_order_relaxed);
   counters_->candidates.fetch_add(response->examined, std::memory_order_relaxed);
   counters_->candidates_seen.fetch_add(response->seen, std::memory_order_relaxed);
+  counters_->candidates_repeated.fetch_add(response->repeats.size(), std::memory_order_relaxed);
   if (response->degraded) {
     counters_->filters_degraded.fetch_add(1, std::memory_order_relaxed);
     if (request.on_error == OnError::kFail) {
@@ -99,32 +180,8 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   }
   SEENDB_PAUSE_POINT("filter: answered");
   if (!request.record || too_late) return {};
-  return RecordReturned(request, response);
-}
-
-// The impressions' time is not before what the shard says: where the clock went back they would be
-// the oldest of the user's, or not after the user's erasure, and forgotten at once. A failing disk
-// or a full ring does not take the finished answer away. An id that can't be recorded is the
-// caller's error.
-Status EngineImpl::RecordReturned(const FilterRequest& request, FilterResponse* response) const {
-  const int64_t at_ms = std::max(response->recorded_at_ms, clock_->NowMs());
-  response->recorded_at_ms = at_ms;
-  std::vector<Impression> served(response->unseen.size());
-  for (size_t i = 0; i < served.size(); ++i) {
-    served[i] = {request.user, request.items[response->unseen[i]], at_ms};
-  }
-  const Status writable = CheckWritable();
-  const Result<RecordResult> recorded =
-      writable.ok() ? recorder_.RecordServed(served, {.collection = request.collection}, at_ms)
-                    : writable;
-  response->recorded = recorded.ok();
-  if (recorded.ok()) {
-    response->beyond_cap = recorded->beyond_cap;
-    return {};
-  }
-  if (recorded.status().code() == StatusCode::kInvalidArgument) return recorded.status();
-  counters_->record_failures.fetch_add(1, std::memory_order_relaxed);
-  return {};
+  return RecordReturned(request, CheckWritable(), recorder_, clock_->NowMs(), counters_.get(),
+                        response);
 }
 
 }  // namespace seendb

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/time_text.h"
+#include "call_time.h"
 #include "engine_impl.h"
 
 namespace seendb {
@@ -27,21 +27,6 @@ Status CheckHistoryItems(std::span<const IdRef> items) {
     }
   }
   return {};
-}
-
-// The time that a call brings, or the clock's: either may be no time of the calendar.
-Status CheckTime(const CallTime& at, int64_t now_ms) {
-  const int64_t at_ms = at.ms.value_or(now_ms);
-  const bool of_calendar = at_ms >= kFirstTimeMs && at_ms <= kLastTimeMs;
-  if (!at.ms) return of_calendar ? Status() : CheckCalendar(now_ms);
-  if (!of_calendar) {
-    return Status::InvalidArgument(
-        std::to_string(at_ms) + " is no time of the years 1 to 9998, in ms since 1970", "/at_ms");
-  }
-  if (at.of_log || at_ms - kMostAheadMs <= now_ms) return {};
-  return Status::InvalidArgument(TimeText(at_ms) + " lies more than an hour ahead of the " +
-                                     "clock, which shows " + TimeText(now_ms),
-                                 "/at_ms");
 }
 
 Result<CollectionPtr> FindHistory(const Catalog& catalog, std::string_view name) {

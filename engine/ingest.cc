@@ -129,7 +129,8 @@ std::set<uint32_t> ShardsOf(const IngestBatch& batch, uint32_t shards) {
 
 Result<std::optional<Today>> Recorder::TodayOf(const Collection& collection,
                                                const IngestBatch& batch) const {
-  std::optional<Today> today = TodayOf(collection, batch.impressions);
+  std::optional<Today> today =
+      TodayOf(collection, batch.impressions ? Fact::kServed : Fact::kPlayed);
   if (!today || batch.origins.empty()) return today;
   std::optional<int64_t> last_ms;
   for (size_t i = 0; i < batch.origins.size(); ++i) {
@@ -153,6 +154,8 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   Status status = CheckSteps(batch.sources);
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
+  bool counted = false;
+  if (status.ok()) status = CheckEventGroups(batch.plays, &counted);
   if (status.ok()) status = CheckPartitions(batch, context_.shards->count());
   if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
   if (!status.ok()) return status;
@@ -175,6 +178,7 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
       });
   ServedCount served;
   sorted.times = &times;
+  sorted.counted = counted;
   if (batch.impressions && !collection.policy.served_is_seen) sorted.served = &served;
   IngestResult result;
   if (sorted.today) result.day = sorted.today->text;
@@ -217,17 +221,22 @@ Status Recorder::WriteSteps(const IngestBatch& batch, const Collection& collecti
   }
   status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
-  const GivenEvents given{.impressions = batch.impressions,
+  const GivenEvents given{.fact = batch.impressions ? Fact::kServed : Fact::kPlayed,
                           .plays = batch.plays,
                           .today = sorted.today ? &*sorted.today : nullptr,
                           .times = sorted.times,
-                          .served = sorted.served};
+                          .served = sorted.served,
+                          .counted = sorted.counted};
+  const std::span<const ShardGroup> groups = sorted.accepted.groups();
+  for (size_t i = 0; given.NeedsFamilies() && i < groups.size(); ++i) {
+    status = (*shards)[groups[i].shard]->Prepare(collection.name, given);
+    if (!status.ok()) return status;
+  }
   std::vector<std::optional<SlotPin>> pins;
   status = PinAll(*shards, sorted.accepted, collection, given, &pins);
   if (!status.ok()) return status;
   bool any_written = false;
   uint64_t events_written = 0;
-  const std::span<const ShardGroup> groups = sorted.accepted.groups();
   const std::vector<Refusal> none;
   size_t next = 0;  // of the groups, which are ascending too
   for (const uint32_t i : concerned) {

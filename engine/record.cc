@@ -1,5 +1,5 @@
-// Recording plays and impressions: check everything, decide what is accepted, then for each shard
-// journal, stage, acknowledge. The callers' own threads do all of it.
+// Recording plays, impressions and exposures: check everything, decide what is accepted, then for
+// each shard journal, stage, acknowledge. The callers' own threads do all of it.
 
 #include <algorithm>
 #include <optional>
@@ -16,13 +16,34 @@ constexpr size_t kPiece = 65'536;
 
 std::span<const Play> PlaysOf(std::span<const Play> plays) { return plays; }
 std::span<const Play> PlaysOf(std::span<const Impression>) { return {}; }
-std::span<const Impression> ImpressionsOf(std::span<const Play>) { return {}; }
-std::span<const Impression> ImpressionsOf(std::span<const Impression> given) { return given; }
+std::span<const Play> PlaysOf(std::span<const Exposure>) { return {}; }
+
+// What the members of a call are.
+template <typename Given>
+constexpr Fact kFactOf = Fact::kPlayed;
+template <>
+constexpr Fact kFactOf<Impression> = Fact::kServed;
+template <>
+constexpr Fact kFactOf<Exposure> = Fact::kExposed;
+
+void Give(std::span<const Play> plays, GivenEvents* events) { events->plays = plays; }
+void Give(std::span<const Impression> served, GivenEvents* events) {
+  events->served_items = served;
+}
+void Give(std::span<const Exposure> exposed, GivenEvents* events) {
+  events->exposed_items = exposed;
+}
+
+Status CheckSurfacesOf(std::span<const Play>) { return {}; }
+template <typename Given>
+Status CheckSurfacesOf(std::span<const Given> given) {
+  return CheckSurfaces(given);
+}
 
 }  // namespace
 
-std::optional<Today> Recorder::TodayOf(const Collection& collection, bool impressions) const {
-  if (!collection.policy.first_of_day || impressions) return {};
+std::optional<Today> Recorder::TodayOf(const Collection& collection, Fact fact) const {
+  if (!collection.policy.first_of_day || fact != Fact::kPlayed) return {};
   return TodayAt(collection, context_.clock->NowMs());
 }
 
@@ -33,7 +54,7 @@ Today Recorder::TodayAt(const Collection& collection, int64_t at_ms) {
 
 Result<RecordResult> Recorder::RecordPlays(std::span<const Play> plays,
                                            const RecordOptions& options) const {
-  Result<RecordResult> result = RecordAll(plays, options, false);
+  Result<RecordResult> result = RecordAll(plays, options);
   if (result.ok()) {
     context_.counters->plays_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
     context_.counters->plays_refused.fetch_add(result->refused, std::memory_order_relaxed);
@@ -54,10 +75,20 @@ Result<RecordResult> Recorder::RecordServed(std::span<const Impression> impressi
 Result<RecordResult> Recorder::RecordShown(std::span<const Impression> impressions,
                                            const RecordOptions& options,
                                            std::optional<int64_t> present_ms) const {
-  Result<RecordResult> result = RecordAll(impressions, options, true, present_ms);
+  Result<RecordResult> result = RecordAll(impressions, options, present_ms);
   if (result.ok()) {
     context_.counters->impressions_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
     context_.counters->impressions_refused.fetch_add(result->refused, std::memory_order_relaxed);
+  }
+  return result;
+}
+
+Result<RecordResult> Recorder::RecordExposures(std::span<const Exposure> exposures,
+                                               const RecordOptions& options) const {
+  Result<RecordResult> result = RecordAll(exposures, options);
+  if (result.ok()) {
+    context_.counters->exposures_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
+    context_.counters->exposures_refused.fetch_add(result->refused, std::memory_order_relaxed);
   }
   return result;
 }
@@ -80,14 +111,17 @@ uint64_t Recorder::CountEvicted(ServedCount* served, const Collection& collectio
 
 template <typename Given>
 Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const RecordOptions& options,
-                                         bool impressions,
                                          std::optional<int64_t> present_ms) const {
+  constexpr Fact kFact = kFactOf<Given>;
   const Result<CollectionPtr> found = context_.catalog->Find(options.collection);
   if (!found.ok()) return found.status();
   const Collection& collection = **found;
   Status valid = CheckIds(given);
+  if (valid.ok()) valid = CheckSurfacesOf(given);
+  bool counted = false;
+  if (valid.ok()) valid = CheckEventGroups(given, &counted);
   if (valid.ok() && collection.policy.history.enabled) valid = CheckWatches(PlaysOf(given));
-  const std::optional<Today> today = TodayOf(collection, impressions);
+  const std::optional<Today> today = TodayOf(collection, kFact);
   if (valid.ok() && today) valid = CheckDays(PlaysOf(given));
   const Present now = context_.clock->Look();
   if (valid.ok() && now.in_doubt) {
@@ -101,15 +135,15 @@ Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const Rec
   if (today) result.day = today->text;
   const TimeCheck times(collection.policy, present_ms.value_or(now.ms));
   ServedCount served;
-  const bool may_exceed = impressions && !collection.policy.served_is_seen &&
+  const bool may_exceed = kFact == Fact::kServed && !collection.policy.served_is_seen &&
                           given.size() > collection.policy.impressions;
-  const GivenEvents all{.impressions = impressions,
-                        .plays = PlaysOf(given),
-                        .served_items = ImpressionsOf(given),
-                        .today = today ? &*today : nullptr,
-                        .times = &times,
-                        .served = may_exceed ? &served : nullptr,
-                        .memory_only = options.memory_only};
+  GivenEvents all{.fact = kFact,
+                  .today = today ? &*today : nullptr,
+                  .times = &times,
+                  .served = may_exceed ? &served : nullptr,
+                  .counted = counted,
+                  .memory_only = options.memory_only};
+  Give(given, &all);
   if (given.size() > kPiece) valid = CheckAttached(given);
   if (!valid.ok()) return valid;
   for (size_t begin = 0; begin < given.size(); begin += kPiece) {
@@ -157,7 +191,7 @@ Status Recorder::PinAll(const ShardSet& shards, const EventsByShard& by_shard,
                         const Collection& collection, const GivenEvents& given,
                         std::vector<std::optional<SlotPin>>* pins) {
   pins->resize(by_shard.groups().size());
-  if (given.impressions && !collection.policy.served_is_seen) return {};
+  if (!given.MayStage(collection.policy)) return {};
   for (size_t i = 0; i < pins->size(); ++i) {
     Result<SlotPin> pin = shards[by_shard.groups()[i].shard]->Pin();
     if (!pin.ok()) return pin.status();
@@ -185,6 +219,10 @@ Status Recorder::WriteEvents(const EventsByShard& by_shard, const Collection& co
   for (size_t i = 0; given.memory_only && i < groups.size(); ++i) {
     const Status known = (*shards)[groups[i].shard]->LoadUsersFromMemory(groups[i].events);
     if (!known.ok()) return known;
+  }
+  for (size_t i = 0; given.NeedsFamilies() && i < groups.size(); ++i) {
+    const Status prepared = (*shards)[groups[i].shard]->Prepare(collection.name, given);
+    if (!prepared.ok()) return prepared;
   }
   for (size_t i = 0; groups.size() > 1 && i < groups.size(); ++i) {  // one looks by itself
     const Status writable = (*shards)[groups[i].shard]->CheckWritable();

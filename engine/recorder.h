@@ -38,6 +38,8 @@ class Recorder {
   Result<RecordResult> RecordPlays(std::span<const Play> plays, const RecordOptions& options) const;
   Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
                                          const RecordOptions& options) const;
+  Result<RecordResult> RecordExposures(std::span<const Exposure> exposures,
+                                       const RecordOptions& options) const;
   Result<IngestResult> Ingest(const IngestBatch& batch) const;
   /// Impressions of this moment, or of a later one where the clock went back: their time is not
   /// held against the clock.
@@ -48,7 +50,7 @@ class Recorder {
   // record.cc
   template <typename Given>
   Result<RecordResult> RecordAll(std::span<const Given> given, const RecordOptions& options,
-                                 bool impressions, std::optional<int64_t> present_ms = {}) const;
+                                 std::optional<int64_t> present_ms = {}) const;
   Result<RecordResult> RecordShown(std::span<const Impression> impressions,
                                    const RecordOptions& options,
                                    std::optional<int64_t> present_ms) const;
@@ -73,7 +75,7 @@ class Recorder {
   Status WriteEvents(const EventsByShard& by_shard, const Collection& collection,
                      const GivenEvents& given, RecordResult* result) const;
   /// Today, where first plays of the day are to be told.
-  std::optional<Today> TodayOf(const Collection& collection, bool impressions) const;
+  std::optional<Today> TodayOf(const Collection& collection, Fact fact) const;
   static Today TodayAt(const Collection& collection, int64_t at_ms);
 
   // ingest.cc
@@ -87,6 +89,7 @@ class Recorder {
     std::optional<Today> today;
     const TimeCheck* times = nullptr;
     ServedCount* served = nullptr;
+    bool counted = false;
   };
   /// kBusy where the outbox takes no more rows.
   Status CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const;

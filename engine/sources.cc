@@ -30,7 +30,7 @@ Status EngineImpl::ForgetTopic(std::string_view topic) {
   if (!writable.ok()) return writable;
   const auto named = [&](const SourceInfo& info) { return info.topic == topic; };
   const std::shared_ptr<const ShardSet> all = shards_.All();
-  const Status whole = CheckWhole(*all);
+  const Status whole = options_.as_found ? Status() : CheckNoneAbsent(*all);
   if (!whole.ok()) return whole;
   const std::vector<SourceInfo> known = Sources();
   if (std::none_of(known.begin(), known.end(), named)) {

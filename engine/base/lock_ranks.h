@@ -33,6 +33,7 @@ enum class LockRank : uint8_t {
   kDrain,          ///< of a shard: a drain
   kApply,          ///< of a shard: writes together; alone: erasure, rotation, dropped buckets
   kUserRecords,    ///< of a shard: a change of a user's record
+  kMarks,          ///< of a shard: a change of a user's marks
   kOffsets,        ///< of a shard: positions in logs
   kOutbox,         ///< of a shard: changes of rows of the outbox
   kSeal,           ///< of a shard: a seal

@@ -1,5 +1,5 @@
 // base/pause_point.h: named places in the engine where a test can hold a thread, to try the orders
-// of steps that consistency.md promises. Compiled in only where SEENDB_TEST_HOOKS is defined (a
+// of steps that writes.md promises. Compiled in only where SEENDB_TEST_HOOKS is defined (a
 // build with tests that is not a release build); elsewhere SEENDB_PAUSE_POINT is nothing.
 
 #pragma once

@@ -54,7 +54,7 @@ Status CheckFixedFields(const Policy& current, const PolicyPatch& patch) {
   }
   if (names.empty()) return Status::Ok();
   return Status::Incompatible(
-      "fixed while the collection holds a play, an impression or history: " + names,
+      "fixed while the collection holds a play, an impression, an exposure or history: " + names,
       std::move(first));
 }
 

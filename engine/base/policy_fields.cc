@@ -249,6 +249,10 @@ template <auto kMember>
 struct OfLoad {
   static auto& In(auto& policy) { return policy.on_load.*kMember; }
 };
+template <auto kMember>
+struct OfExposures {
+  static auto& In(auto& policy) { return policy.exposures.*kMember; }
+};
 
 /// How a field behaves besides its value.
 struct Nature {
@@ -303,6 +307,10 @@ template <typename Codec, auto kMember, auto kPatch>
 constexpr PolicyField LoadField(std::string_view name) {
   return Row<Codec, OfLoad<kMember>, OfLoad<kPatch>>(name, kOmittedDefault);
 }
+template <typename Codec, auto kMember, auto kPatch>
+constexpr PolicyField ExposuresField(std::string_view name) {
+  return Row<Codec, OfExposures<kMember>, OfExposures<kPatch>>(name, kOmittedDefault);
+}
 
 using P = Policy;
 using Q = PolicyPatch;
@@ -333,6 +341,10 @@ constexpr PolicyField kFields[] = {
     Field<Flag, &P::impression_ids, &Q::impression_ids>("impression_ids", kOmittedDefault),
     LoadField<LeastShare, &LoadPolicy::min_share, &LoadPatch::min_share>("on_load/min_share"),
     LoadField<Named<kVerifyOnLoad>, &LoadPolicy::verify, &LoadPatch::verify>("on_load/verify"),
+    ExposuresField<Count<1, 10'000>, &ExposurePolicy::recent, &ExposurePatch::recent>(
+        "exposures/recent"),
+    ExposuresField<Count<1, 3'660>, &ExposurePolicy::days, &ExposurePatch::days>("exposures/days"),
+    Field<Flag, &P::exposed_is_seen, &Q::exposed_is_seen>("exposed_is_seen", kOmittedDefault),
 };
 
 // -- A member without a row does not compile.
@@ -356,9 +368,9 @@ consteval size_t MembersOf() {
   }
 }
 
-static_assert(std::size(kFields) ==
-                  MembersOf<Policy>() - 2 + MembersOf<HistoryPolicy>() + MembersOf<LoadPolicy>(),
-              "a field of Policy (or of its members `history` and `on_load`) has no row");
+static_assert(std::size(kFields) == MembersOf<Policy>() - 3 + MembersOf<HistoryPolicy>() +
+                                        MembersOf<LoadPolicy>() + MembersOf<ExposurePolicy>(),
+              "a field of Policy (or of an object in it) has no row");
 
 }  // namespace
 

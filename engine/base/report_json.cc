@@ -83,6 +83,7 @@ Json ToJson(const ImpressionsReport& impressions) {
     Json& one = json["entries"].emplace_back(
         Json{{"fingerprint", entry.fingerprint}, {"at_ms", entry.at_ms}});
     if (!entry.item.empty()) one["item"] = entry.item;
+    if (!entry.surface.empty()) one["surface"] = entry.surface;
   }
   return json;
 }
@@ -116,8 +117,12 @@ Json ToJson(const UserReport& report) {
   for (const auto& impressions : report.impressions) {
     json["impressions"].push_back(ToJson(impressions));
   }
+  for (const auto& exposures : report.exposures) {
+    json["exposures"].push_back(ToJson(exposures));
+  }
   for (const HistoryReport& history : report.history) json["history"].push_back(ToJson(history));
   if (report.paused) json["paused"] = true;
+  if (report.marked_groups > 0) json["marked_groups"] = report.marked_groups;
   for (const auto& [collection, day] : report.last_active_days) {
     json["last_active_day"][collection] = day;
   }

@@ -23,10 +23,15 @@ struct Kind {
   Tag newest;
   const char* name;
 };
-constexpr Kind kKinds[] = {
-    {Tag::kFilter, "seen filter"},         {Tag::kImpressionsWithIds, "impressions"},
-    {Tag::kJournal, "journal record"},     {Tag::kUser, "user record"},
-    {Tag::kHistoryWords, "history entry"}, {Tag::kHistoryJournalWords, "history journal record"}};
+constexpr Kind kKinds[] = {{Tag::kFilter, "seen filter"},
+                           {Tag::kImpressionsWithSurfaces, "impressions"},
+                           {Tag::kJournal, "journal record"},
+                           {Tag::kUser, "user record"},
+                           {Tag::kHistoryWords, "history entry"},
+                           {Tag::kHistoryJournalWords, "history journal record"},
+                           {Tag::kMarks, "marks"},
+                           {Tag::kCounts, "counts"},
+                           {Tag::kSetPiece, "piece of a set"}};
 constexpr int kKindBits = 4;  // of a tag: the upper ones
 constexpr int kVersionMask = 15;
 

@@ -112,12 +112,16 @@ enum class Tag : uint8_t {
   kFilter = 0x11,
   kImpressions = 0x21,
   kImpressionsWithIds = 0x22,
+  kImpressionsWithSurfaces = 0x23,
   kJournal = 0x31,
   kUser = 0x41,
   kHistory = 0x51,
   kHistoryWords = 0x52,
   kHistoryJournal = 0x61,
   kHistoryJournalWords = 0x62,
+  kMarks = 0x71,
+  kCounts = 0x91,
+  kSetPiece = 0xa1,
 };
 
 /// XXH3-64 of arbitrary bytes: the hash behind checksums and damage deduplication.

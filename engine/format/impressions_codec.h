@@ -1,10 +1,11 @@
-// format/impressions_codec.h: the last served items of a user (format.md, "Impressions"), as
-// stored value and as merge operand.
+// format/impressions_codec.h: the last served, or exposed, items of a user (format.md,
+// "Impressions"), as stored value and as merge operand.
 //
 // Entries of one call share its time and arrival stamp; among them a higher position is newer.
-// A union keeps each item's newest entry, then the newest `limit`: associative, commutative,
-// idempotent. Where the policy asks for it (Policy::impression_ids), an entry has the item's id as
-// well; a value with ids is of version 2, one without is of version 1.
+// A union keeps the newest entry of each item and surface, then the newest `limit`: associative,
+// commutative, idempotent. Where the policy asks for it (Policy::impression_ids), an entry has the
+// item's id as well. A value with surfaces is of version 3, one with ids alone of version 2, any
+// other of version 1.
 
 #pragma once
 
@@ -25,7 +26,8 @@ struct ImpressionEntry {
   uint64_t stamp = 0;     ///< arrival: the shard's sequence of the call
   uint32_t position = 0;  ///< in the call
   Fingerprint item = 0;
-  std::string_view id = {};  ///< canonical text, borrowed; empty: not kept
+  std::string_view id = {};       ///< canonical text, borrowed; empty: not kept
+  std::string_view surface = {};  ///< where it was served, borrowed; empty: nowhere in particular
 
   /// Older to newer; ties by item, so that the order is total. Of two alike but for the id, the one
   /// that has it is the newer.
@@ -37,15 +39,17 @@ struct ImpressionList {
   std::vector<ImpressionEntry> entries;
   DamageSet damage;
 
-  /// Reads a value, to whose bytes the ids point; false where it is damaged (the list is then
-  /// unspecified).
+  /// Reads a value, to whose bytes ids and surfaces point; false where it is damaged (the list is
+  /// then unspecified).
   bool Parse(std::string_view value);
   /// Writes the value into `*out` (cleared first).
   void Encode(std::string* out) const;
-  /// Sorts newest first, keeps each item's newest entry and the newest `limit`.
+  /// Sorts newest first, keeps the newest entry of each item and surface and the newest `limit`.
   void Normalize(size_t limit);
   /// Takes the ids from all entries.
   void DropIds();
+  /// Leaves out what was served before a time.
+  void DropBefore(int64_t at_ms);
   /// Leaves out what had arrived up to the stamp `seq`; how many entries that were.
   size_t ForgetUpTo(uint64_t seq);
 };

@@ -4,13 +4,17 @@
 #include <string>
 #include <utility>
 
+#include "format/counts_codec.h"
 #include "format/history_codec.h"
 #include "format/impressions_codec.h"
+#include "format/marks_codec.h"
 #include "format/user_codec.h"
 #include "merge/slice_view.h"
 
 namespace seendb {
 namespace {
+
+constexpr char kExpiryFilterName[] = "seendb.expiry.v1";
 
 // An operator whose full and partial merge are the same fold.
 class FoldOperator : public rocksdb::MergeOperator {
@@ -43,6 +47,23 @@ class FoldOperator : public rocksdb::MergeOperator {
   virtual void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const = 0;
 };
 
+// The entries of all values, and the damage of those that can't be read. List: of impressions, or
+// of counts; its entries borrow the bytes of the values.
+template <typename List>
+List EntriesOf(const std::deque<rocksdb::Slice>& values, Counters* counters) {
+  List all, one;
+  for (const rocksdb::Slice& value : values) {
+    if (one.Parse(View(value))) {
+      all.entries.insert(all.entries.end(), one.entries.begin(), one.entries.end());
+      all.damage.Join(one.damage);
+    } else {
+      all.damage.Add(View(value));
+      counters->damaged.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  return all;
+}
+
 class ImpressionsOperator final : public FoldOperator {
  public:
   explicit ImpressionsOperator(std::shared_ptr<const ImpressionRules> rules)
@@ -52,23 +73,77 @@ class ImpressionsOperator final : public FoldOperator {
 
  protected:
   void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
-    ImpressionList all, one;
-    for (const rocksdb::Slice& value : values) {
-      if (one.Parse(View(value))) {
-        all.entries.insert(all.entries.end(), one.entries.begin(), one.entries.end());
-        all.damage.Join(one.damage);
-      } else {
-        all.damage.Add(View(value));
-        rules_->counters->damaged.fetch_add(1, std::memory_order_relaxed);
-      }
-    }
+    ImpressionList all = EntriesOf<ImpressionList>(values, rules_->counters.get());
     if (!rules_->ids.load(std::memory_order_relaxed)) all.DropIds();
+    all.DropBefore(rules_->forget_before_ms.load(std::memory_order_relaxed));
     all.Normalize(rules_->limit.load(std::memory_order_relaxed));
     all.Encode(out);
   }
 
  private:
   const std::shared_ptr<const ImpressionRules> rules_;
+};
+
+// List: of impressions, or of counts.
+template <typename List>
+class ExpiryFilter final : public rocksdb::CompactionFilter {
+ public:
+  explicit ExpiryFilter(int64_t forget_before_ms) : forget_before_ms_(forget_before_ms) {}
+
+  const char* Name() const override { return kExpiryFilterName; }
+
+  Decision FilterV2(int, const rocksdb::Slice&, ValueType type, const rocksdb::Slice& existing,
+                    std::string* new_value, std::string*) const override {
+    List list;
+    if (type != ValueType::kValue || !list.Parse(View(existing)) || !list.damage.empty()) {
+      return Decision::kKeep;  // damaged values stay as they are; reads and Verify report them
+    }
+    const size_t before = list.entries.size();
+    list.DropBefore(forget_before_ms_);
+    if (list.entries.empty()) return Decision::kRemove;
+    if (list.entries.size() == before) return Decision::kKeep;
+    list.Encode(new_value);
+    return Decision::kChangeValue;
+  }
+
+ private:
+  const int64_t forget_before_ms_;
+};
+
+template <typename List, typename Rules>
+class ExpiryFilterFactory final : public rocksdb::CompactionFilterFactory {
+ public:
+  explicit ExpiryFilterFactory(std::shared_ptr<const Rules> rules) : rules_(std::move(rules)) {}
+
+  const char* Name() const override { return kExpiryFilterName; }
+
+  std::unique_ptr<rocksdb::CompactionFilter> CreateCompactionFilter(
+      const rocksdb::CompactionFilter::Context&) override {
+    const int64_t before_ms = rules_->forget_before_ms.load(std::memory_order_relaxed);
+    if (before_ms == std::numeric_limits<int64_t>::min()) return nullptr;
+    return std::make_unique<ExpiryFilter<List>>(before_ms);
+  }
+
+ private:
+  const std::shared_ptr<const Rules> rules_;
+};
+
+class CountsOperator final : public FoldOperator {
+ public:
+  explicit CountsOperator(std::shared_ptr<const CountRules> rules) : rules_(std::move(rules)) {}
+
+  const char* Name() const override { return kCountsOperatorName; }
+
+ protected:
+  void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
+    CountList all = EntriesOf<CountList>(values, rules_->counters.get());
+    all.DropBefore(rules_->forget_before_ms.load(std::memory_order_relaxed));
+    all.Normalize();
+    all.Encode(out);
+  }
+
+ private:
+  const std::shared_ptr<const CountRules> rules_;
 };
 
 class HistoryOperator final : public FoldOperator {
@@ -125,11 +200,56 @@ class UsersOperator final : public FoldOperator {
   const std::shared_ptr<Counters> counters_;
 };
 
+class OwnOperator final : public FoldOperator {
+ public:
+  explicit OwnOperator(std::shared_ptr<Counters> counters) : counters_(std::move(counters)) {}
+
+  const char* Name() const override { return kOwnOperatorName; }
+
+ protected:
+  void Fold(const std::deque<rocksdb::Slice>& values, std::string* out) const override {
+    MarkList all, one;
+    for (const rocksdb::Slice& value : values) {
+      if (one.Parse(View(value))) {
+        all.Add(one);
+      } else {
+        all.damage.Add(View(value));
+        counters_->damaged.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    all.Normalize();
+    all.Encode(out);
+  }
+
+ private:
+  const std::shared_ptr<Counters> counters_;
+};
+
 }  // namespace
 
 void SetImpressionRules(const Policy& policy, ImpressionRules* rules) {
   rules->limit = policy.impressions;
   rules->ids = policy.impression_ids;
+}
+
+void SetExposureRules(const Policy& policy, ImpressionRules* rules) {
+  rules->limit = policy.exposures.recent;
+  rules->ids = false;
+  rules->forget_before_ms = std::numeric_limits<int64_t>::min();
+}
+
+std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
+    std::shared_ptr<const ImpressionRules> rules) {
+  return std::make_shared<ExpiryFilterFactory<ImpressionList, ImpressionRules>>(std::move(rules));
+}
+
+std::shared_ptr<rocksdb::CompactionFilterFactory> NewExpiryFilterFactory(
+    std::shared_ptr<const CountRules> rules) {
+  return std::make_shared<ExpiryFilterFactory<CountList, CountRules>>(std::move(rules));
+}
+
+std::shared_ptr<rocksdb::MergeOperator> NewCountsOperator(std::shared_ptr<const CountRules> rules) {
+  return std::make_shared<CountsOperator>(std::move(rules));
 }
 
 std::shared_ptr<rocksdb::MergeOperator> NewImpressionsOperator(
@@ -143,6 +263,10 @@ std::shared_ptr<rocksdb::MergeOperator> NewHistoryOperator(std::shared_ptr<Count
 
 std::shared_ptr<rocksdb::MergeOperator> NewUsersOperator(std::shared_ptr<Counters> counters) {
   return std::make_shared<UsersOperator>(std::move(counters));
+}
+
+std::shared_ptr<rocksdb::MergeOperator> NewOwnOperator(std::shared_ptr<Counters> counters) {
+  return std::make_shared<OwnOperator>(std::move(counters));
 }
 
 }  // namespace seendb

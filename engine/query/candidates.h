@@ -3,14 +3,23 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "filter/probe_set.h"
 #include "format/filter_codec.h"
 #include "query/distinct.h"
 #include "seendb/events.h"
+#include "seendb/judge.h"
 
 namespace seendb {
+
+/// When an item was served or exposed last.
+struct ItemTime {
+  Fingerprint item = 0;
+  int64_t at_ms = 0;
+};
 
 /// A filter, or a sorted list of fingerprints, that candidates are probed against. It borrows the
 /// bytes that `view` points into.
@@ -19,6 +28,17 @@ struct SourceView {
   int64_t bucket = 0;         ///< of the ring: the oldest that it may be of
   int64_t newest_bucket = 0;  ///< of the ring: the newest
   FilterView view;
+  bool touched = false;        ///< a span only touches its bucket, which counts whole
+  std::string_view name = {};  ///< of a set; borrowed from the request
+  /// For repeats, the times of a list's items, by item and then the newest first.
+  std::span<const ItemTime> times = {};
+
+  /// Whether its candidates are excluded, in place of seen.
+  bool excludes() const {
+    return kind == ReasonKind::kExcluded || kind == ReasonKind::kInSet ||
+           kind == ReasonKind::kJudged || kind == ReasonKind::kTooMany ||
+           kind == ReasonKind::kCapped;
+  }
 };
 
 /// The candidates of one request and the verdict on each. A thread keeps the object for its
@@ -30,6 +50,17 @@ struct Candidates {
   std::vector<uint32_t> refuted;
   std::vector<uint8_t> repeats;  ///< 1: the same item came before in the request
   Distinct distinct;             ///< finds them
+  /// By position, filled by CheckSpan (shard/span_check.h); empty where it was not called. 1: its
+  /// play is in the span that only touches the bucket.
+  std::vector<uint8_t> in_span;
+  // By position, filled by FindMarked (marked.h) and PageCaps (capped.h); empty where neither was
+  // called.
+  std::vector<std::string_view> groups;  ///< the marked, or full, one; empty: none
+  std::vector<uint8_t> undated;          ///< 1: a time is missed; by FindMarked alone
+
+  // Filled where the request has a judge (judged.h).
+  std::vector<Judgement> judgements;       ///< by position
+  std::vector<uint32_t> returned_of_kind;  ///< how many, by the kind's number
 
   // What ProbeRange works in.
   std::vector<Fingerprint> pending;  ///< not decided yet

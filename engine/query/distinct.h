@@ -44,6 +44,17 @@ class Distinct {
     }
   }
 
+  /// The position of the first item that is the same, where IsRepeat was asked of `position`.
+  size_t FirstOf(std::span<const IdRef> items, std::span<const Fingerprint> fingerprints,
+                 size_t position) const {
+    const Fingerprint own = fingerprints[position];
+    for (size_t at = own & mask_;; at = (at + 1) & mask_) {
+      const uint32_t other = slots_[at];
+      if (other == 0) return position;
+      if (fingerprints[other - 1] == own && items[other - 1] == items[position]) return other - 1;
+    }
+  }
+
  private:
   std::vector<uint32_t> slots_;  ///< 1 + a position, 0: free
   size_t mask_ = 0;

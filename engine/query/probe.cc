@@ -1,9 +1,12 @@
 #include "query/probe.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
 #include "filter/block_bloom.h"
+#include "query/excluded.h"
+#include "query/question.h"
 
 namespace seendb {
 namespace {
@@ -135,7 +138,11 @@ void MarkRepeats(std::span<const IdRef> items, size_t begin, size_t end, Candida
 
 bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
              const FilterRequest& request, size_t begin, size_t end, FilterResponse* response) {
-  if (request.limit == 0 && !request.explain && !request.verify && request.exclude.empty()) {
+  const bool may_be_coarse = std::any_of(sources.begin(), sources.end(),
+                                         [](const SourceView& one) { return one.touched; });
+  if (request.limit == 0 && !request.explain && !request.verify && request.exclude.empty() &&
+      request.judge == nullptr && ExcludedSetsOf(request).empty() && !may_be_coarse &&
+      candidates.undated.empty() && !AsksForCaps(request)) {
     CollectAll(candidates, begin, end, response);
     return false;
   }
@@ -144,20 +151,27 @@ bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
     const bool repeated = candidates.repeats[i] != 0;
     ++response->examined;
     if (repeated) ++response->duplicates;
+    if (!candidates.undated.empty()) response->undated += candidates.undated[i];
     Reason reason;
     if (verdict == 0) {
       if (!repeated) response->unseen.push_back(static_cast<uint32_t>(i));
       if (const uint32_t refuted = request.verify ? candidates.refuted[i] : 0; refuted != 0) {
         if (!repeated) ++response->refuted;
         const SourceView& source = sources[refuted - 1];
-        reason = {source.kind == ReasonKind::kImpression ? ReasonKind::kRefutedImpression
-                                                         : ReasonKind::kRefuted,
-                  source.bucket};
+        reason.kind = source.kind == ReasonKind::kImpression ? ReasonKind::kRefutedImpression
+                                                             : ReasonKind::kRefuted;
+        reason.bucket_index = source.bucket;
       }
     } else {
       const SourceView& source = sources[verdict - 1];
-      reason = {source.kind, source.bucket};
-      if (!repeated) source.kind == ReasonKind::kExcluded ? ++response->excluded : ++response->seen;
+      reason.kind = source.kind;
+      reason.bucket_index = source.bucket;
+      if (!candidates.groups.empty()) reason.group = candidates.groups[i];
+      if (source.kind == ReasonKind::kInSet) reason.group = source.name;
+      if (source.kind == ReasonKind::kJudged) reason.rule = candidates.judgements[i].dropped_by;
+      if (!repeated) source.excludes() ? ++response->excluded : ++response->seen;
+      const bool exact = !candidates.in_span.empty() && candidates.in_span[i] != 0;
+      if (source.touched && !exact) response->coarse |= FactBit(Fact::kPlayed);
     }
     if (request.explain) response->reasons.push_back(reason);
     if (request.limit != 0 && response->unseen.size() >= request.limit) return true;

@@ -50,23 +50,26 @@ class Eraser {
       const Forgotten gone = GoneOf(record, of);
       if (gone.seq == 0) continue;
       if (replayed != nullptr && gone.seq <= GoneOf(*replayed, of).seq) continue;
-      const Status status =
-          of.kind->written_after != nullptr         ? EraseEarlier(user, gone, *of.kind, family)
-          : of.kind->erase == Table::Erase::kRecord ? EraseDays(user, gone, family)
-                                                    : EraseBucket(user, gone, of, family);
+      const Status status = of.kind->written_after != nullptr || of.kind->said_after != nullptr
+                                ? EraseEarlier(user, gone, *of.kind, family)
+                            : of.kind->erase == Table::Erase::kRecord
+                                ? EraseDays(user, gone, family)
+                                : EraseBucket(user, gone, of, family);
       if (!status.ok()) return status;
     }
     return {};
   }
 
  private:
-  // The value itself tells what came later, as impressions do by their stamps.
+  // The value itself tells what came later, as impressions do by their stamps, marks by their
+  // times.
   Status EraseEarlier(const std::string& user, const Forgotten& gone, const Table& kind,
                       rocksdb::ColumnFamilyHandle* family) {
     std::string value;
     if (!shard_->db()->Get({}, family, user, &value).ok()) return {};
     rocksdb::Status status = shard_->batch()->Delete(family, user);
-    const std::string later = kind.written_after(value, gone.seq);
+    const std::string later = kind.said_after != nullptr ? kind.said_after(value, gone.at_ms)
+                                                         : kind.written_after(value, gone.seq);
     if (status.ok() && !later.empty()) status = shard_->batch()->Merge(family, user, later);
     return FromRocks(status, "repair");
   }

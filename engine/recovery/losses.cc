@@ -18,6 +18,7 @@ void RepairLosses::LoseRows(const std::string& family, const std::string& table,
   if (name.kind == nullptr) return;
   switch (name.kind->loss) {
     case Table::Loss::kUsersOfBucket:
+    case Table::Loss::kUsersOfShard:
       by_key_[LossKeyOf(name)].Join({now_ms_, reason, ranges});
       break;
     case Table::Loss::kAllOfBucket:

@@ -225,6 +225,7 @@ void Staging::Collect(uint16_t collection, std::string_view user, int64_t oldest
     if (entry->bucket >= oldest_bucket && entry->count > 0) {
       buckets->Meet(entry->bucket);
       items->insert(items->end(), entry->items, entry->items + entry->count);
+      if (buckets->runs != nullptr) buckets->runs->push_back({entry->bucket, items->size()});
     }
     entry = entry->next == 0 ? nullptr : &stripe.entries[entry->next - 1];
   }

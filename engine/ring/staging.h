@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -26,9 +27,16 @@
 
 namespace seendb {
 
+/// Collected items of one bucket: those before `end`, from the end of the run before.
+struct BucketRun {
+  int64_t bucket = 0;
+  size_t end = 0;
+};
+
 /// The oldest and the newest of some buckets.
 struct BucketSpan {
   int64_t oldest = INT64_MAX, newest = INT64_MIN;  ///< of no bucket
+  std::vector<BucketRun>* runs = nullptr;  ///< where set: gets the runs of what is collected
 
   void Meet(int64_t bucket) {
     oldest = std::min(oldest, bucket);

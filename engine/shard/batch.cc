@@ -73,11 +73,18 @@ ShardBatch::ShardBatch(ShardParts* shard, const LoadedRecords* known,
       policy_(policy),
       given_(given),
       firsts_(firsts),
-      listed_(given.impressions && policy.impressions > 0),
-      staged_(!given.impressions || policy.served_is_seen),
-      history_(!given.impressions && policy.history.enabled),
+      staged_(given.MayStage(policy)),
+      history_(given.fact == Fact::kPlayed && policy.history.enabled),
       plays_(PlaysOfThread()),
-      watched_(WatchedOfThread()) {}
+      watched_(WatchedOfThread()) {
+  if (given.fact == Fact::kServed && policy.impressions > 0) {
+    list_family_ = family->impressions.get();
+    list_limit_ = policy.impressions;
+  } else if (given.fact == Fact::kExposed) {
+    list_family_ = family->exposures.get();
+    list_limit_ = policy.exposures.recent;
+  }
+}
 
 void AddFirstPlays(const UserLookup& users, std::span<const ShardEvent> events,
                    std::string_view collection, const Policy& policy, const GivenEvents& given,
@@ -108,8 +115,9 @@ ShardEvent ShardBatch::BehindDeletion(const ShardEvent& event) const {
 }
 
 void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
-  if (listed_) {
-    list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item, IdToKeep(event)});
+  if (list_family_ != nullptr) {
+    list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item, IdToKeep(event),
+                             given_.SurfaceOf(event)});
   }
   if (given_.served != nullptr) given_.served->Add(event.play.user, event.play.item);
   if (history_ && verdict != Verdict::kBoth) ++paused_;
@@ -133,25 +141,41 @@ void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
 
 // The item's id as text, where the policy keeps it; good until the list is written.
 std::string_view ShardBatch::IdToKeep(const ShardEvent& event) {
-  if (!policy_.impression_ids) return {};
+  if (!policy_.impression_ids || given_.fact == Fact::kExposed) return {};
   const IdRef& item = given_.ItemOf(event);
   return item.is_number() ? decimal_ids_.emplace_back(item.ToString()) : item.text();
 }
 
 void ShardBatch::FlushList() {
   if (list_.entries.empty()) return;
-  list_.Normalize(policy_.impressions);
+  list_.Normalize(list_limit_);
   list_.Encode(&lists_.emplace_back(user_, std::string()).second);
   list_.entries.clear();
   decimal_ids_.clear();
 }
 
+// By the time that the caller gave, so that a repeat is the same event.
+void ShardBatch::CountGroups(const ShardEvent& event) {
+  for (const std::string_view group : given_.GroupsOf(event)) {
+    counts_.entries.push_back({group, event.at_ms, static_cast<CountedFact>(given_.fact),
+                               event.play.item, given_.SurfaceOf(event)});
+  }
+}
+
+void ShardBatch::FlushCounts() {
+  if (counts_.entries.empty()) return;
+  counts_.Normalize();
+  counts_.Encode(&counted_.emplace_back(user_, std::string()).second);
+  counts_.entries.clear();
+}
+
 Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change,
                         RecordResult* result) {
-  if (listed_) stamp_ = shard_->NextSequence();
+  if (list_family_ != nullptr) stamp_ = shard_->NextSequence();
   for (const ShardEvent& event : events) {
     if (event.play.user != user_) {
       FlushList();
+      FlushCounts();
       user_ = event.play.user;
       settings_ = known_->Find(user_);
     }
@@ -165,10 +189,12 @@ Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change
     }
     ++accepted_;
     if (given_.times->IsOutsideWindow(event.play.bucket)) ++outside_window_;
+    if (given_.counted && verdict != Verdict::kNothing) CountGroups(event);
     const bool may_be_hidden = verdict == Verdict::kBoth && settings_ != nullptr;
     Accept(may_be_hidden ? BehindDeletion(event) : event, verdict);
   }
   FlushList();
+  FlushCounts();
   return {};
 }
 
@@ -176,7 +202,12 @@ Status ShardBatch::AddTo(rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
   for (const auto& [user, list] : lists_) {
     if (status.ok()) {
-      status = batch->Merge(family_->impressions->get(), {user.data(), user.size()}, list);
+      status = batch->Merge(list_family_->get(), {user.data(), user.size()}, list);
+    }
+  }
+  for (const auto& [user, counts] : counted_) {
+    if (status.ok()) {
+      status = batch->Merge(family_->counts->get(), {user.data(), user.size()}, counts);
     }
   }
   std::string encoded;

@@ -1,6 +1,6 @@
 // shard/batch.h: one shard's part of a call: the verdict on each of its events, and what is
-// written of those accepted: plays for the filters, entries of history, impressions, overrides
-// that a play ends.
+// written of those accepted: plays for the filters, entries of history, impressions, exposures,
+// counted events, overrides that a play ends.
 
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "format/counts_codec.h"
 #include "format/impressions_codec.h"
 #include "shard/events.h"
 #include "shard/first_plays.h"
@@ -24,17 +25,39 @@ namespace seendb {
 
 /// Events as the caller gave them.
 struct GivenEvents {
-  bool impressions = false;
-  std::span<const Play> plays = {};  ///< empty where `served_items` has the impressions
+  Fact fact = Fact::kPlayed;
+  std::span<const Play> plays = {};  ///< of a log whatever the fact; else one of the next has them
   std::span<const Impression> served_items = {};
+  std::span<const Exposure> exposed_items = {};
   const Today* today = nullptr;      ///< where first plays of the day are to be told
   const TimeCheck* times = nullptr;  ///< never null
   ServedCount* served = nullptr;     ///< takes accepted impressions, where they may be too many
+  bool counted = false;              ///< some have groups
   bool memory_only = false;          ///< see RecordOptions
 
   const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
   const IdRef& ItemOf(const ShardEvent& event) const {
-    return plays.empty() ? served_items[event.index].item : plays[event.index].item;
+    if (!plays.empty()) return plays[event.index].item;
+    return served_items.empty() ? exposed_items[event.index].item : served_items[event.index].item;
+  }
+  std::string_view SurfaceOf(const ShardEvent& event) const {
+    if (!plays.empty()) return {};
+    return served_items.empty() ? exposed_items[event.index].surface
+                                : served_items[event.index].surface;
+  }
+  EventGroups GroupsOf(const ShardEvent& event) const {
+    if (!plays.empty()) return plays[event.index].of;
+    return served_items.empty() ? exposed_items[event.index].of : served_items[event.index].of;
+  }
+  /// Whether they go into families that a collection may not have yet.
+  bool NeedsFamilies() const { return counted || fact == Fact::kExposed; }
+  bool HasFamilies(const CollectionFamilies& of) const {
+    return (!counted || of.counts != nullptr) &&
+           (fact != Fact::kExposed || of.exposures != nullptr);
+  }
+  /// Whether the ring takes some of them.
+  bool MayStage(const Policy& policy) const {
+    return fact == Fact::kPlayed || (fact == Fact::kServed && policy.served_is_seen);
   }
 };
 
@@ -87,7 +110,9 @@ class ShardBatch {
  private:
   ShardEvent BehindDeletion(const ShardEvent& event) const;
   void Accept(const ShardEvent& event, Verdict verdict);
+  void CountGroups(const ShardEvent& event);
   void FlushList();
+  void FlushCounts();
   std::string_view IdToKeep(const ShardEvent& event);
 
   ShardParts* const shard_;
@@ -96,7 +121,9 @@ class ShardBatch {
   const Policy& policy_;
   const GivenEvents& given_;
   FirstPlays* const firsts_;
-  const bool listed_;   // impressions are kept
+  // The family that keeps impressions, or exposures, and how many of a user; null: it keeps none.
+  const Family* list_family_ = nullptr;
+  uint32_t list_limit_ = 0;
   const bool staged_;   // the filters learn
   const bool history_;  // history may
   std::vector<StagedPlay>& plays_;
@@ -108,6 +135,8 @@ class ShardBatch {
   ImpressionList list_;                  // of that user
   std::deque<std::string> decimal_ids_;  // that the list points to
   std::vector<std::pair<std::string_view, std::string>> lists_;
+  CountList counts_;  // of that user
+  std::vector<std::pair<std::string_view, std::string>> counted_;
   std::map<std::string, UserRecord, std::less<>> ended_;  // overrides, by user
   uint64_t accepted_ = 0, outside_window_ = 0, paused_ = 0;
 };

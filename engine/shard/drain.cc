@@ -135,6 +135,7 @@ Status DrainSlot(ShardParts& shard, const SlotContents& slot) REQUIRES(shard.dra
     EXCLUDES(shard.apply_lock) {
   Status status = WriteMerges(shard, *slot.staging, slot.closed_ms);
   if (status.ok()) status = DrainHistory(shard, *slot.history);
+  SEENDB_PAUSE_POINT("drain: merged");
   if (status.ok()) status = shard.store->SyncWal();
   if (status.ok()) status = shard.store->ResetRingFamily(slot.position);
   return status;
@@ -152,9 +153,9 @@ void WaitForWrites(const ShardStore& store) {
   }
 }
 
-Status DrainClosed(ShardParts& shard) {
+Status DrainClosed(ShardParts& shard, size_t most) {
   const MutexLock one(shard.drain_mutex);
-  while (true) {
+  for (size_t drained_slots = 0; drained_slots < most; ++drained_slots) {
     if (shard.ring.ClosedSlots() == 0) return {};
     const Status writable = shard.store->CheckWritable();
     if (!writable.ok()) return writable;
@@ -173,6 +174,7 @@ Status DrainClosed(ShardParts& shard) {
         .fetch_add(1, std::memory_order_relaxed);
     if (!drained.ok()) return drained;
   }
+  return {};
 }
 
 }  // namespace seendb

@@ -4,10 +4,12 @@
 #include <memory>
 #include <utility>
 
+#include "format/counts_codec.h"
 #include "format/impressions_codec.h"
 #include "shard/erasure.h"
 #include "shard/history_clear.h"
 #include "shard/history_reader.h"
+#include "shard/marks.h"
 #include "store/status.h"
 #include "tables/meta_keys.h"
 
@@ -32,8 +34,8 @@ Status ListErasures(const ShardStore& store, std::map<std::string, int64_t>* use
 }
 
 // The newest time of what a collection has, or had, of a user, where it is known: history, what
-// cleared it or was deleted ahead of the clock, and impressions keep times; where there is no
-// history, a bucket that has not begun has plays up to its end.
+// cleared it or was deleted ahead of the clock, impressions, exposures and counts keep times; where
+// there is no history, a bucket that has not begun has plays up to its end.
 int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::string& user,
                       int64_t now_ms) {
   const int64_t reach_ms = now_ms + of.policy.max_future_ms;
@@ -55,10 +57,15 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
     return family != nullptr && shard.store->db()->Get({}, family->get(), user, &value).ok();
   };
   ImpressionList list;
-  if (has(reader.family()->impressions) && list.Parse(value)) {
+  for (const auto& family : {reader.family()->impressions, reader.family()->exposures}) {
+    if (!has(family) || !list.Parse(value)) continue;
     for (const ImpressionEntry& entry : list.entries) {
       newest_ms = std::max(newest_ms, entry.at_ms);
     }
+  }
+  CountList counts;
+  if (has(reader.family()->counts) && counts.Parse(value)) {
+    for (const CountEntry& entry : counts.entries) newest_ms = std::max(newest_ms, entry.at_ms);
   }
   if (of.policy.history.enabled) return std::min(newest_ms, reach_ms);
   const int64_t next = BucketIndexOf(of.policy, now_ms) + 1;
@@ -71,6 +78,17 @@ int64_t NewestKnownMs(const ShardParts& shard, const Collection& of, const std::
     if (has(bucket->family)) newest_ms = std::max(newest_ms, bucket->end_ms - 1);
   }
   return std::min(newest_ms, reach_ms);
+}
+
+// The newest time that the user's marks were said, or deleted, at.
+int64_t NewestSaidMs(const ShardParts& shard, const std::string& user, int64_t now_ms) {
+  rocksdb::PinnableSlice value;
+  MarkList list;
+  if (!LoadMarks(shard, user, &value, &list).ok()) return kNeverMs;
+  int64_t newest_ms = kNeverMs;
+  for (const StoredMark& mark : list.marks) newest_ms = std::max(newest_ms, mark.said_ms);
+  for (const MarkDeletion& gone : list.deletions) newest_ms = std::max(newest_ms, gone.at_ms);
+  return std::min(newest_ms, now_ms + kMostAheadMs);
 }
 
 // Whether plays may come out of a log.
@@ -126,6 +144,7 @@ Status EraseUser(ShardParts& shard, const std::string& user, const CollectionMap
   for (const auto& [name, collection] : collections) {
     at_ms = std::max(at_ms, NewestKnownMs(shard, *collection, user, asked_ms));
   }
+  at_ms = std::max(at_ms, NewestSaidMs(shard, user, asked_ms));
   Erasure done;
   Status erased = CommitErase(shard, user, at_ms, options.always || ReadsLog(shard), &done);
   if (erased.ok() && done.written) erased = EraseRows(shard, user, at_ms);

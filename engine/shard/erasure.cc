@@ -103,6 +103,7 @@ Status WriteErasure(ShardParts& shard, std::string_view user, int64_t at_ms,
       with_rows = with_rows || family->kind().erase == Table::Erase::kRows;
     });
   }
+  if (status.ok() && families->own != nullptr) status = batch.Delete(families->own->get(), key);
   for (const LaterRow& row : later) {
     const int64_t index = row.bucket->index;
     if (families->FindBucket(&CollectionFamilies::history, row.collection, index) != row.bucket) {

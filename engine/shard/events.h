@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/facts.h"
 #include "filter/item_hash.h"
 #include "ring/staging.h"
 #include "seendb/events.h"
@@ -53,6 +54,31 @@ Status CheckWatches(std::span<const Play> plays);
 
 /// kInvalidArgument with "/<index>/day" for the first play whose day is none.
 Status CheckDays(std::span<const Play> plays);
+
+/// kInvalidArgument with "/<index>/surface" for the first surface that is no name of one.
+template <typename Given>
+Status CheckSurfaces(std::span<const Given> given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Status good = CheckSurface(given[i].surface);
+    if (!good.ok()) {
+      return Status(good.code(), std::string(good.message()), "/" + std::to_string(i) + "/surface");
+    }
+  }
+  return {};
+}
+
+/// kInvalidArgument with "/<index>/of" or "/<index>/of/<place>" for the first event with too many
+/// groups, or an ill-formed one. `*any`: whether some event has groups.
+template <typename Given>
+Status CheckEventGroups(std::span<const Given> given, bool* any) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].of.empty()) continue;
+    *any = true;
+    const Status good = CheckGroups(given[i].of);
+    if (!good.ok()) return good.WithFieldPrefix("/" + std::to_string(i));
+  }
+  return {};
+}
 
 /// One well-formed event, its user as text.
 struct ShardEvent {

@@ -23,6 +23,7 @@ struct SourceBytes {
   std::string packed;
   /// Of impressions, for `verify`: the ids that `value` keeps, by their fingerprints, sorted.
   std::vector<std::pair<Fingerprint, std::string_view>> ids;
+  std::vector<ItemTime> times;  ///< what SourceView::times is of
 
   /// A view of `items`, sorted and each once.
   FilterView Pack() {
@@ -52,6 +53,7 @@ struct FilterScratch {
     last.value.Reset();
     last.items.clear();
     last.ids.clear();
+    last.times.clear();
     return last;
   }
   /// Its value may pin a block, which must not outlive the database.

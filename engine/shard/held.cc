@@ -47,6 +47,10 @@ class TableLook {
     if (collection.impressions != nullptr && MayHaveKey(collection.impressions->get(), user)) {
       return true;
     }
+    if (collection.exposures != nullptr && MayHaveKey(collection.exposures->get(), user)) {
+      return true;
+    }
+    if (collection.counts != nullptr && MayHaveKey(collection.counts->get(), user)) return true;
     for (const auto& [index, bucket] : collection.buckets) {
       if (MayHaveKey(bucket->family->get(), user)) return true;
     }
@@ -87,6 +91,8 @@ Result<bool> MayHold(const ShardParts& shard, std::string_view user, RecordTier 
     if (look.MayHaveKey(store.users(), DayKey(user, name))) return true;
   }
   if (look.MayHaveKey(store.users(), user)) return true;
+  if (!families->own_losses.empty()) return true;
+  if (families->own != nullptr && look.MayHaveKey(families->own->get(), user)) return true;
   if (look.MayHaveKey(store.meta(), ErasingKey(user))) return true;
   if (look.unknown()) return Status(StatusCode::kIncomplete, "memory alone can't tell");
   if (tier != RecordTier::kDisk) return false;  // only openings set journal records aside

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/durations.h"
+#include "seendb/counts.h"
 #include "shard/buckets.h"
 #include "shard/erase.h"
 #include "shard/history_trim.h"
@@ -106,6 +107,17 @@ class DueWork {
   const int64_t now_ms_, since_ms_;
 };
 
+// Merges and compactions take what is too old from now on. Answers don't wait for them.
+void ForgetOldEvents(const ShardParts& shard, int64_t now_ms) {
+  const std::shared_ptr<const FamilySet> families = shard.store->families();
+  for (const auto& [name, of] : families->collections) {
+    if (of.exposure_rules != nullptr) {
+      of.exposure_rules->forget_before_ms = now_ms - int64_t{of.policy.exposures.days} * kMsPerDay;
+    }
+    if (of.count_rules != nullptr) of.count_rules->forget_before_ms = now_ms - kCountedForMs;
+  }
+}
+
 }  // namespace
 
 Status EnsureBuckets(const ShardParts& shard, const CollectionMap& collections, bool at_once) {
@@ -138,6 +150,7 @@ Status MaintainIfDue(ShardParts& shard, const CollectionMap& collections) {
   const DueWork due(shard, now.ms, shard.upkeep.done_to_ms + 1);
   Status first = EnsureBuckets(shard, collections, false);
   KeepFirst(&first, ResumeErasures(shard));
+  ForgetOldEvents(shard, now.ms);
   for (const auto& [name, of] : collections) KeepFirst(&first, due.Seal(*of));
   for (const auto& [name, of] : collections) KeepFirst(&first, due.DropFilters(*of));
   for (const auto& [name, of] : collections) KeepFirst(&first, due.DropHistory(*of));

@@ -102,6 +102,7 @@ struct ShardParts {
   SharedLock apply_lock;
   Ring ring;
   UserRecords users;
+  Mutex marks_mutex{LockRank::kMarks, store->shard()};  // one change of a user's marks at a time
   ActiveDays days{store.get()};
   WrittenUsers written_users;
   Sources sources;

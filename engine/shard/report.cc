@@ -5,11 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/durations.h"
 #include "filter/block_bloom.h"
 #include "filter/sizing.h"
 #include "format/day_key.h"
 #include "format/filter_codec.h"
 #include "format/impressions_codec.h"
+#include "shard/marks.h"
 #include "store/status.h"
 
 namespace seendb {
@@ -100,6 +102,36 @@ void ReportStaged(const ShardParts& shard, std::string_view only, UserReport* re
   }
 }
 
+// Which entries of a list the policy keeps: it may say less by now than when they were written.
+struct Kept {
+  size_t newest = 0;
+  int64_t from_ms = 0;
+};
+
+void ReportList(const ShardParts& shard, const std::string& collection,
+                const std::shared_ptr<Family>& family, const Kept& kept, const std::string& user,
+                std::vector<ImpressionsReport>* rows) {
+  if (!family) return;
+  std::string value;
+  const rocksdb::Status status = shard.store->db()->Get({}, family->get(), user, &value);
+  if (status.IsNotFound()) return;
+  ImpressionsReport& row = rows->emplace_back();
+  row.collection = collection;
+  ImpressionList list;
+  row.readable = status.ok() && list.Parse(value);
+  if (!row.readable) {
+    row.error = status.ok() ? family->kind().check(user, value).reason : status.ToString();
+    return;
+  }
+  row.damaged = list.damage.entries.size() + list.damage.newer.size();
+  list.DropBefore(kept.from_ms);
+  list.entries.resize(std::min(list.entries.size(), kept.newest));
+  for (const ImpressionEntry& entry : list.entries) {
+    row.entries.push_back(
+        {entry.item, entry.at_ms, std::string(entry.id), std::string(entry.surface)});
+  }
+}
+
 }  // namespace
 
 Status Unreadable(const ShardParts& shard) {
@@ -120,6 +152,14 @@ Status InspectUser(const ShardParts& shard, std::string_view only, UserReport* r
   if (settings != nullptr) ReportForgotten(*settings, only, report);
   report->paused =
       settings != nullptr && !settings->toggles.empty() && settings->toggles.back().paused;
+  if (only.empty()) {  // marks are of no collection
+    rocksdb::PinnableSlice value;
+    MarkList marks;
+    looked_up = LoadMarks(shard, report->user, &value, &marks);
+    if (!looked_up.ok() && looked_up.code() != StatusCode::kCorruption) return looked_up;
+    report->marked_groups = marks.groups();
+  }
+  const int64_t now_ms = shard.clock->NowMs();
   const std::shared_ptr<const FamilySet> families = shard.store->families();
   for (const auto& [name, collection] : families->collections) {
     if (!only.empty() && name != only) continue;
@@ -132,27 +172,12 @@ Status InspectUser(const ShardParts& shard, std::string_view only, UserReport* r
     if (const auto day = shard.days.LastDay(DayKey(report->user, name))) {
       report->last_active_days.emplace_back(name, DayText(*day));
     }
-    if (!collection.impressions) continue;
-    std::string value;
-    const rocksdb::Status status =
-        shard.store->db()->Get({}, collection.impressions->get(), report->user, &value);
-    if (status.IsNotFound()) continue;
-    ImpressionsReport row;
-    row.collection = name;
-    ImpressionList list;
-    row.readable = status.ok() && list.Parse(value);
-    if (!row.readable) {
-      row.error = status.ok() ? collection.impressions->kind().check(report->user, value).reason
-                              : status.ToString();
-    } else {
-      row.damaged = list.damage.entries.size() + list.damage.newer.size();
-      const size_t kept = std::min<size_t>(list.entries.size(), collection.policy.impressions);
-      list.entries.resize(kept);  // the policy may keep fewer by now
-      for (const ImpressionEntry& entry : list.entries) {
-        row.entries.push_back({entry.item, entry.at_ms, std::string(entry.id)});
-      }
-    }
-    report->impressions.push_back(std::move(row));
+    const Policy& policy = collection.policy;
+    ReportList(shard, name, collection.impressions, {policy.impressions, kFirstTimeMs},
+               report->user, &report->impressions);
+    const int64_t kept_from_ms = now_ms - int64_t{policy.exposures.days} * kMsPerDay;
+    ReportList(shard, name, collection.exposures, {policy.exposures.recent, kept_from_ms},
+               report->user, &report->exposures);
   }
   return {};
 }

@@ -1,12 +1,15 @@
 #include "shard/shard.h"
 
 #include "format/day_key.h"
+#include "shard/counts.h"
 #include "shard/entry.h"
 #include "shard/erase.h"
 #include "shard/history_clear.h"
 #include "shard/history_edit.h"
 #include "shard/history_read.h"
+#include "shard/marks.h"
 #include "shard/replay.h"
+#include "shard/reserve.h"
 
 namespace seendb {
 
@@ -76,6 +79,27 @@ Status Shard::LoadUsersFromMemory(std::span<const ShardEvent> events) {
   if (!inside) return Status(StatusCode::kIncomplete, "the shard is being opened anew");
   parts_.use.AssertHeldShared();
   return LoadUsers(parts_, events, RecordTier::kMemory);
+}
+
+Status Shard::Prepare(std::string_view collection, const GivenEvents& given) {
+  const auto has_families = [&] {
+    const std::shared_ptr<const FamilySet> families = parts_.store->families();
+    const CollectionFamilies* const of = families->Find(collection);
+    return of != nullptr && given.HasFamilies(*of);
+  };
+  if (given.memory_only) {
+    const std::optional<SharedLock::Shared> inside = SharedLock::Shared::Try(parts_.use);
+    if (inside && has_families()) return {};
+    return Status(StatusCode::kIncomplete, "a family is to be made");
+  }
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  if (has_families()) return {};
+  Status made;
+  if (given.fact == Fact::kExposed) made = parts_.store->EnsureExposures(collection);
+  if (made.ok() && given.counted) made = parts_.store->EnsureCounts(collection);
+  return made;
 }
 
 Status Shard::Erase(const std::string& user, const CollectionMap& collections,
@@ -148,6 +172,45 @@ Result<Recording> Shard::GetRecording(const std::string& user) {
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
   return seendb::GetRecording(parts_, user);
+}
+
+Status Shard::PutMarks(const std::string& user, std::span<const Mark> marks, int64_t now_ms,
+                       bool sync, RecordResult* result) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::PutMarks(parts_, user, marks, now_ms, sync, result);
+}
+
+Status Shard::DeleteMark(const std::string& user, std::string_view group, int64_t at_ms,
+                         bool* deleted) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::DeleteMark(parts_, user, group, at_ms, deleted);
+}
+
+Status Shard::ReadMarks(const MarksRequest& request, MarksPage* page) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::ReadMarks(parts_, request.user.ToString(), request, page);
+}
+
+Status Shard::Reserve(const Collection& collection, const std::string& user,
+                      const ReserveRequest& request, int64_t at_ms, Reserved* reserved) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::Reserve(parts_, collection, user, request, at_ms, reserved);
+}
+
+Status Shard::ReadCounts(const Collection& collection, const CountsRequest& request,
+                         CountsPage* page) {
+  const RequestEntry inside(parts_);
+  if (!inside.ok()) return inside.status();
+  parts_.use.AssertHeldShared();
+  return seendb::ReadCounts(parts_, collection, request.user.ToString(), request, page);
 }
 
 Status Shard::Checkpoint(const std::string& folder, CheckpointReport* report) {

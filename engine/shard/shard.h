@@ -25,7 +25,9 @@
 #include <string_view>
 #include <utility>
 
+#include "seendb/counts.h"
 #include "seendb/history.h"
+#include "seendb/marks.h"
 #include "seendb/report.h"
 #include "shard/apply.h"
 #include "shard/filter.h"
@@ -69,6 +71,9 @@ class Shard {
   /// Looks the records of the events' users up, in memory alone; kIncomplete: that does not tell.
   /// An Apply right after it mostly finds them. Does not wait.
   Status LoadUsersFromMemory(std::span<const ShardEvent> events);
+  /// Before events are applied: makes the families that take them, where the collection has had
+  /// none. With `memory_only`: kIncomplete where that is so, or can't be told without waiting.
+  Status Prepare(std::string_view collection, const GivenEvents& given);
   /// See erase.h, history_clear.h and history_edit.h.
   Status Erase(const std::string& user, const CollectionMap& collections,
                const EraseOptions& options, Erasure* erasure);
@@ -78,6 +83,13 @@ class Shard {
                      std::optional<int64_t> at_ms, int64_t oldest_ms);
   Status SetRecording(const std::string& user, bool paused, std::optional<int64_t> at_ms,
                       const CollectionMap& collections, int64_t oldest_ms);
+  /// See marks.h.
+  Status PutMarks(const std::string& user, std::span<const Mark> marks, int64_t now_ms, bool sync,
+                  RecordResult* result);
+  Status DeleteMark(const std::string& user, std::string_view group, int64_t at_ms, bool* deleted);
+  /// See reserve.h.
+  Status Reserve(const Collection& collection, const std::string& user,
+                 const ReserveRequest& request, int64_t at_ms, Reserved* reserved);
 
   // ---- Reads ----
 
@@ -93,6 +105,8 @@ class Shard {
   Status LookupHistory(const Collection& of, const std::string& user, std::span<const IdRef> items,
                        HistoryLookup* found);
   Result<Recording> GetRecording(const std::string& user);
+  Status ReadMarks(const MarksRequest& request, MarksPage* page);
+  Status ReadCounts(const Collection& collection, const CountsRequest& request, CountsPage* page);
 
   // ---- Other roles; the shard outlives what they return ----
 
@@ -108,6 +122,8 @@ class Shard {
   void GiveUp();
   /// The last sync, once nobody else is inside. `now_ms`: a time to be noted, if any.
   Status Close(std::optional<int64_t> now_ms);
+  /// For tests that do one step of the background's work at a time.
+  ShardParts& parts() { return parts_; }
 
  private:
   ShardParts parts_;

@@ -1,5 +1,5 @@
 // shard/traces.h: removes from disk what erasures left there: rows in logs, and in tables below
-// their deletions (consistency.md, "Erasure").
+// their deletions (engine/doc/writes.md, "The bytes of an erasure").
 
 #pragma once
 

@@ -45,7 +45,10 @@ bool HasBucket(const Buckets& buckets, std::string_view label) {
 
 // Whether the collection still has what that part of a DataLossSet is about.
 bool HasPart(const CollectionFamilies& of, std::string_view part) {
-  if (part == DataLossSet::kLog || part == kImpressionsLabel) return true;
+  if (part == DataLossSet::kLog || part == kImpressionsLabel || part == kExposuresLabel ||
+      part == kCountsLabel) {
+    return true;
+  }
   constexpr std::string_view kHistory = kHistoryLabelPrefix;
   return part.starts_with(kHistory) ? HasBucket(of.history, part.substr(kHistory.size()))
                                     : HasBucket(of.buckets, part);
@@ -164,7 +167,16 @@ Status ShardOpening::LoadLosses(FamilySet* set) {
     store_.problems().Add("lost: " + name + ": " + read->reason);
     at->second.losses.Add(part, *read);
   }
-  return FromRocks(it->status(), "read what was lost");
+  if (!it->status().ok()) return FromRocks(it->status(), "read what was lost");
+  std::string text;
+  const rocksdb::Status got = store_.db_->Get({}, store_.meta(), kLostOwnKey, &text);
+  if (got.IsNotFound() || set->own == nullptr) return {};
+  if (!got.ok()) return FromRocks(got, "read what was lost");
+  std::optional<DataLoss> read = DataLoss::FromJson(text);
+  if (!read) read = DataLoss{options_.now_ms, "the marker is damaged", {}};
+  store_.problems().Add("lost: own: " + read->reason);
+  set->own_losses.Add(kOwnLabel, *read);
+  return {};
 }
 
 // Nobody can tell whose plays were in a log, nor of which buckets: every user's, of all buckets

@@ -94,6 +94,7 @@ std::vector<std::shared_ptr<Family>> ShardDatabase::OpenTables() const {
     if (family) all.push_back(family);
   }
   const auto add = [&all](const std::shared_ptr<Family>& family) { all.push_back(family); };
+  if (families_->own) add(families_->own);
   for (const auto& [name, families] : families_->collections) families.ForEachFamily(add);
   return all;
 }

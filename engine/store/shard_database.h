@@ -63,7 +63,7 @@ class ShardDatabase {
   /// Families that ring slots beyond the configured number left behind: their journals are
   /// replayed and drained too.
   uint32_t ring_families() const;
-  /// Every family of the shard: default, users, the ring's, then those of each collection.
+  /// Every family of the shard: default, users, the ring's, own, then those of each collection.
   std::vector<std::shared_ptr<Family>> OpenTables() const;
   /// Families now, for the limit.
   uint32_t family_count() const { return family_count_; }

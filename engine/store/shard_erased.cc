@@ -8,10 +8,12 @@
 
 #include <rocksdb/utilities/debug.h>
 
+#include "format/counts_codec.h"
 #include "format/day_key.h"
 #include "format/filter_codec.h"
 #include "format/history_codec.h"
 #include "format/impressions_codec.h"
+#include "format/marks_codec.h"
 #include "format/user_codec.h"
 #include "store/shard_store.h"
 #include "store/status.h"
@@ -37,7 +39,13 @@ class Repeater {
     for (const auto& [name, collection] : families_.collections) {
       const Forgotten gone = record.ForgottenIn(name);
       if (gone.seq == 0) continue;
-      if (collection.impressions) status = ForgetServed(user, gone, *collection.impressions);
+      if (collection.impressions) status = ForgetListed(user, gone, *collection.impressions);
+      if (status.ok() && collection.exposures) {
+        status = ForgetListed(user, gone, *collection.exposures);
+      }
+      if (status.ok() && collection.counts) {
+        status = ForgetCounted(user, gone.at_ms, *collection.counts);
+      }
       for (const auto& [index, bucket] : collection.buckets) {
         if (status.ok()) status = ForgetSeen(user, gone, collection, *bucket);
       }
@@ -45,12 +53,13 @@ class Repeater {
     }
     if (record.erased_seq == 0) return status;
     status = ForgetDays(user, record.erased_at_ms);
+    if (status.ok() && families_.own) status = ForgetOwn(user, record.erased_at_ms);
     return status.ok() ? ForgetHistory(user, record.erased_at_ms) : status;
   }
 
  private:
-  // Impressions have stamps, by which those that came later are told.
-  rocksdb::Status ForgetServed(const std::string& user, const Forgotten& gone,
+  // Impressions and exposures have stamps, by which those that came later are told.
+  rocksdb::Status ForgetListed(const std::string& user, const Forgotten& gone,
                                const Family& family) {
     std::string value;
     ImpressionList list;
@@ -59,8 +68,34 @@ class Repeater {
     if (list.ForgetUpTo(gone.seq) == 0) return {};
     return Replace(family, user, list);
   }
-  rocksdb::Status Replace(const Family& family, const std::string& user,
-                          const ImpressionList& list) {
+  // Counted events have times.
+  rocksdb::Status ForgetCounted(const std::string& user, int64_t at_ms, const Family& family) {
+    std::string value;
+    CountList list;
+    const rocksdb::Status got = store_.db()->Get({}, family.get(), user, &value);
+    if (!got.ok() || !list.Parse(value)) return {};  // answers say so
+    const size_t before = list.entries.size();
+    list.DropBefore(at_ms + 1);
+    return list.entries.size() == before ? rocksdb::Status() : Replace(family, user, list);
+  }
+  // Marks have times, by which those that came later are told.
+  rocksdb::Status ForgetOwn(const std::string& user, int64_t at_ms) {
+    rocksdb::ColumnFamilyHandle* const family = families_.own->get();
+    std::string value;
+    MarkList list;
+    const rocksdb::Status got = store_.db()->Get({}, family, user, &value);
+    if (!got.ok() || !list.Parse(value)) return {};  // answers say so
+    const size_t before = list.marks.size() + list.deletions.size();
+    list.ForgetUpTo(at_ms);
+    if (list.marks.size() + list.deletions.size() == before) return {};
+    const rocksdb::Status status = batch_->Delete(family, user);
+    if (!status.ok() || list.empty()) return status;
+    std::string later;
+    list.Encode(&later);
+    return batch_->Merge(family, user, later);
+  }
+  template <typename List>
+  rocksdb::Status Replace(const Family& family, const std::string& user, const List& list) {
     std::string value;
     rocksdb::Status status = batch_->Delete(family.get(), user);
     if (!status.ok() || list.entries.empty()) return status;

@@ -20,11 +20,64 @@ void ShardFamilies::Close() {
 Status ShardFamilies::EnsureImpressions(CollectionFamilies* families) {
   if (families->impressions) return {};
   const TableRules rules = NewRules();
-  families->impression_rules = rules.impressions;
-  SetImpressionRules(families->policy, families->impression_rules.get());
   auto made = CreateFamily(ImpressionsFamilyName(families->name), rules);
   if (!made.ok()) return made.status();
-  families->impressions = *made;
+  families->AdoptList(kImpressionsTables, *made, rules);
+  return {};
+}
+
+Status ShardFamilies::EnsureOwn() {
+  AssertMayBlock();
+  const MutexLock change(change_mutex_);
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  auto set = std::make_shared<FamilySet>(*families());
+  if (set->own) return {};
+  if (family_count() >= shared_->max_column_families) {
+    return Status::Incompatible(
+        "the first mark of a shard needs a column family; the "
+        "setting engine.max_column_families allows " +
+        std::to_string(shared_->max_column_families));
+  }
+  auto made = CreateFamily(std::string(kOwnTable), NewRules());
+  if (!made.ok()) return made.status();
+  set->own = *made;
+  Publish(std::move(set));
+  return {};
+}
+
+Status ShardFamilies::EnsureExposures(std::string_view collection) {
+  return EnsureFirst(collection, &CollectionFamilies::exposures, kExposuresTables, "exposure");
+}
+
+Status ShardFamilies::EnsureCounts(std::string_view collection) {
+  return EnsureFirst(collection, &CollectionFamilies::counts, kCountsTables, "counted event");
+}
+
+Status ShardFamilies::EnsureFirst(std::string_view collection,
+                                  std::shared_ptr<Family> CollectionFamilies::*family,
+                                  std::string_view table, const char* first) {
+  AssertMayBlock();
+  const MutexLock change(change_mutex_);
+  const Status writable = CheckWritable();
+  if (!writable.ok()) return writable;
+  auto set = std::make_shared<FamilySet>(*families());
+  const auto at = set->collections.find(collection);
+  if (at == set->collections.end()) {
+    return Status::NotFound("no collection " + std::string(collection));
+  }
+  if (at->second.*family != nullptr) return {};
+  if (family_count() >= shared_->max_column_families) {
+    return Status::Incompatible("the first " + std::string(first) +
+                                " of a collection needs a column family; the "
+                                "setting engine.max_column_families allows " +
+                                std::to_string(shared_->max_column_families));
+  }
+  const TableRules rules = NewRules();
+  auto made = CreateFamily(std::string(table).append(collection), rules);
+  if (!made.ok()) return made.status();
+  at->second.AdoptList(table, *made, rules);
+  Publish(std::move(set));
   return {};
 }
 

@@ -27,6 +27,13 @@ class ShardFamilies : public ShardDatabase {
   /// The same for a bucket's history.
   Result<std::shared_ptr<HistoryBucket>> EnsureHistoryBucket(std::string_view collection,
                                                              int64_t index);
+  /// Makes the family of a collection's exposures, or counts, if it is not there yet: its first
+  /// exposure, or counted event, comes. kNotFound; kIncompatible: there are as many families as
+  /// there may be.
+  Status EnsureExposures(std::string_view collection);
+  Status EnsureCounts(std::string_view collection);
+  /// The same of what takes what users say themselves: a user says something for the first time.
+  Status EnsureOwn();
   /// Remembers, synced, that filters of a collection are about to go: those of this bucket and of
   /// older ones. Before they are dropped, or a drain leaves plays of theirs out. Answers whose
   /// window reaches the bucket say `degraded` from now on. Costs nothing where it is known.
@@ -78,6 +85,11 @@ class ShardFamilies : public ShardDatabase {
   Result<std::shared_ptr<OneBucket>> EnsureIn(BucketsOf<OneBucket> CollectionFamilies::*buckets,
                                               std::string_view collection, int64_t index,
                                               const Make& make);
+  /// Makes a collection's `family`, whose name begins with `table`; nothing where it is there.
+  /// `first`: what needs it, for people.
+  Status EnsureFirst(std::string_view collection,
+                     std::shared_ptr<Family> CollectionFamilies::*family, std::string_view table,
+                     const char* first);
   void BindRules(const Policy& policy, Bucket* bucket) const;
   Status AddHistoryFamilies(std::string_view collection, HistoryBucket* bucket);
   Status ForgetMarkers(const std::vector<std::string>& keys) REQUIRES(change_mutex_);

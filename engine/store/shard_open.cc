@@ -290,18 +290,14 @@ Status ShardOpening::PublishOpened() {
       store_.ring_[opened.name.slot] = opened.family;
       continue;
     }
+    if (opened.name.Is(kOwnTable)) set->own = opened.family;
     if (opened.name.collection.empty()) continue;
     const auto at = set->collections.find(opened.name.collection);
     if (at == set->collections.end()) {
       return Status::Corruption("no policy for the families of " + opened.name.collection);
     }
     CollectionFamilies& families = at->second;
-    if (opened.name.Is(kImpressionsTables)) {
-      families.impressions = opened.family;
-      families.impression_rules = opened.rules.impressions;
-      SetImpressionRules(families.policy, families.impression_rules.get());
-      continue;
-    }
+    if (families.AdoptList(opened.name.kind->prefix, opened.family, opened.rules)) continue;
     if (!opened.name.Is(kSeenTables)) {
       const Status adopted = AdoptHistory(opened, &families);
       if (!adopted.ok()) return adopted;

@@ -54,6 +54,7 @@ Status ShardStore::PutCollection(const StoredPolicy& wanted, int64_t history_inc
   const Status made = EnsureImpressions(&families);
   if (!made.ok()) return made;
   SetImpressionRules(wanted.policy, families.impression_rules.get());
+  if (families.exposures) SetExposureRules(wanted.policy, families.exposure_rules.get());
   for (const auto& [index, bucket] : families.buckets) {
     bucket->rules->bytes_max = EffectiveMaxFilterBytes(wanted.policy);
   }

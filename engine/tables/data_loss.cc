@@ -123,6 +123,21 @@ bool DataLossSet::CoversImpressions(std::string_view user, const Policy& policy,
   return Reaches(Find(user, kImpressionsLabel), policy, oldest_bucket);
 }
 
+bool DataLossSet::CoversExposures(std::string_view user, const Policy& policy,
+                                  int64_t oldest_bucket) const {
+  return Reaches(Find(user, kExposuresLabel), policy, oldest_bucket);
+}
+
+bool DataLossSet::CoversCounts(std::string_view user, const Policy& policy,
+                               int64_t oldest_bucket) const {
+  return Reaches(Find(user, kCountsLabel), policy, oldest_bucket);
+}
+
+bool DataLossSet::CoversOwn(std::string_view user, const Policy& policy,
+                            int64_t oldest_bucket) const {
+  return Reaches(Find(user, kOwnLabel), policy, oldest_bucket);
+}
+
 bool DataLossSet::CoversFilters(std::string_view user, std::string_view bucket) const {
   return Find(user, bucket) != nullptr;
 }

@@ -56,10 +56,14 @@ class DataLossSet {
   void Forget(std::string_view part);
   bool empty() const { return losses_.empty(); }
 
-  /// Whether the log, or the impressions, may have lost something of `user` in `oldest_bucket` or a
-  /// newer one.
+  /// Whether the log, the impressions, the exposures or the counts may have lost something of
+  /// `user` in `oldest_bucket` or a newer one.
   bool CoversLog(std::string_view user, const Policy& policy, int64_t oldest_bucket) const;
   bool CoversImpressions(std::string_view user, const Policy& policy, int64_t oldest_bucket) const;
+  bool CoversExposures(std::string_view user, const Policy& policy, int64_t oldest_bucket) const;
+  bool CoversCounts(std::string_view user, const Policy& policy, int64_t oldest_bucket) const;
+  /// The same of what the user said, in the set of a shard.
+  bool CoversOwn(std::string_view user, const Policy& policy, int64_t oldest_bucket) const;
   /// Whether the seen filters, or the history, of the bucket of that label may have lost something
   /// of `user`.
   bool CoversFilters(std::string_view user, std::string_view bucket) const;

@@ -3,9 +3,11 @@
 
 #include <rocksdb/filter_policy.h>
 
+#include "format/counts_codec.h"
 #include "format/day_key.h"
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
+#include "format/marks_codec.h"
 #include "format/user_codec.h"
 #include "tables/meta_keys.h"
 #include "tables/rows.h"
@@ -31,6 +33,10 @@ void TuneUsers(const TableRules& rules, ColumnFamilyOptions* options, BlockBased
   options->merge_operator = NewUsersOperator(rules.counters);
 }
 
+void TuneOwn(const TableRules& rules, ColumnFamilyOptions* options, BlockBasedTableOptions*) {
+  options->merge_operator = NewOwnOperator(rules.counters);
+}
+
 // Written once, read only by a replay, dropped whole.
 void TuneRing(const TableRules&, ColumnFamilyOptions* options, BlockBasedTableOptions* blocks) {
   options->disable_auto_compactions = true;
@@ -52,6 +58,16 @@ void TuneSeen(const TableRules& rules, ColumnFamilyOptions* options, BlockBasedT
 void TuneImpressions(const TableRules& rules, ColumnFamilyOptions* options,
                      BlockBasedTableOptions*) {
   options->merge_operator = NewImpressionsOperator(rules.impressions);
+}
+
+void TuneExposures(const TableRules& rules, ColumnFamilyOptions* options, BlockBasedTableOptions*) {
+  options->merge_operator = NewImpressionsOperator(rules.impressions);
+  options->compaction_filter_factory = NewExpiryFilterFactory(rules.impressions);
+}
+
+void TuneCounts(const TableRules& rules, ColumnFamilyOptions* options, BlockBasedTableOptions*) {
+  options->merge_operator = NewCountsOperator(rules.counts);
+  options->compaction_filter_factory = NewExpiryFilterFactory(rules.counts);
 }
 
 void TuneHistory(const TableRules& rules, ColumnFamilyOptions* options, BlockBasedTableOptions*) {
@@ -111,6 +127,24 @@ std::string ImpressionsAfter(std::string_view value, uint64_t seq) {
   return after;
 }
 
+std::string MarksAfter(std::string_view value, int64_t at_ms) {
+  MarkList list;
+  if (!list.Parse(value)) return {};
+  list.ForgetUpTo(at_ms);
+  std::string after;
+  if (!list.empty()) list.Encode(&after);
+  return after;
+}
+
+std::string CountsAfter(std::string_view value, int64_t at_ms) {
+  CountList list;
+  if (!list.Parse(value)) return {};
+  list.DropBefore(at_ms + 1);
+  std::string after;
+  if (!list.entries.empty()) list.Encode(&after);
+  return after;
+}
+
 // Names are looked up from the front.
 constexpr Table kTables[] = {
     {
@@ -152,6 +186,27 @@ constexpr Table kTables[] = {
         .newer_end = kDayKeysBegin,  // a day that can't be read is none, which harms nobody
         .sequence_of = UserSequence,
         .written_after = nullptr,
+    },
+    {
+        .prefix = kOwnTable,
+        .scope = Table::Scope::kShard,
+        .tune = TuneOwn,
+        .compacted = true,
+        .may_be_missing = true,
+        .take = Table::Take::kMerge,
+        .erase = Table::Erase::kDeleteUser,
+        .clear = Table::Clear::kNone,
+        .loss = Table::Loss::kUsersOfShard,
+        .lost_label = kOwnLabel,
+        .markers = {},
+        .key_text = PlainKeyText,
+        .value_text = NewerOr<MarksText>,
+        .check = NewerOr<FaultOfMarks>,
+        .newer_reason = nullptr,
+        .newer_end = {},
+        .sequence_of = nullptr,
+        .written_after = nullptr,
+        .said_after = MarksAfter,
     },
     {
         .prefix = kRingTables,
@@ -214,6 +269,47 @@ constexpr Table kTables[] = {
         .written_after = ImpressionsAfter,
     },
     {
+        .prefix = kExposuresTables,
+        .scope = Table::Scope::kCollection,
+        .tune = TuneExposures,
+        .compacted = true,
+        .may_be_missing = true,
+        .take = Table::Take::kMerge,
+        .erase = Table::Erase::kDeleteUser,
+        .clear = Table::Clear::kFilter,
+        .loss = Table::Loss::kUsersOfBucket,
+        .lost_label = kExposuresLabel,
+        .markers = {},
+        .key_text = PlainKeyText,
+        .value_text = NewerOr<ImpressionsText>,
+        .check = NewerOr<FaultOfImpressions>,
+        .newer_reason = nullptr,
+        .newer_end = {},
+        .sequence_of = ImpressionsSequence,
+        .written_after = ImpressionsAfter,
+    },
+    {
+        .prefix = kCountsTables,
+        .scope = Table::Scope::kCollection,
+        .tune = TuneCounts,
+        .compacted = true,
+        .may_be_missing = true,
+        .take = Table::Take::kMerge,
+        .erase = Table::Erase::kDeleteUser,
+        .clear = Table::Clear::kFilter,
+        .loss = Table::Loss::kUsersOfBucket,
+        .lost_label = kCountsLabel,
+        .markers = {},
+        .key_text = PlainKeyText,
+        .value_text = NewerOr<CountsText>,
+        .check = NewerOr<FaultOfCounts>,
+        .newer_reason = nullptr,
+        .newer_end = {},
+        .sequence_of = nullptr,
+        .written_after = nullptr,
+        .said_after = CountsAfter,
+    },
+    {
         .prefix = kHistoryTables,
         .scope = Table::Scope::kBucket,
         .tune = TuneHistory,
@@ -272,11 +368,13 @@ BlockBasedTableOptions BlockOptions(const std::shared_ptr<rocksdb::Cache>& block
 std::span<const Table> Tables() { return kTables; }
 
 TableRules UnboundRules(const std::shared_ptr<Counters>& counters) {
-  TableRules rules{std::make_shared<SeenRules>(), std::make_shared<ImpressionRules>(), counters};
+  TableRules rules{std::make_shared<SeenRules>(), std::make_shared<ImpressionRules>(),
+                   std::make_shared<CountRules>(), counters};
   rules.seen->counters = counters;
   rules.impressions->counters = counters;
   rules.impressions->limit = UINT32_MAX;
   rules.impressions->ids = true;
+  rules.counts->counters = counters;
   return rules;
 }
 

@@ -20,6 +20,7 @@ inline constexpr char kClockKey[] = "clock";
 inline constexpr char kSealedPrefix[] = "sealed/";
 inline constexpr char kDamagedPrefix[] = "damaged/";
 inline constexpr char kLostPrefix[] = "lost/";
+inline constexpr char kLostOwnKey[] = "lost_own";
 inline constexpr char kFormerLostKey[] = "former_lost";
 inline constexpr char kSourcePrefix[] = "source/";
 inline constexpr char kTopicPrefix[] = "topic/";
@@ -56,6 +57,7 @@ inline constexpr MetaKey kMetaKeys[] = {
     {kLatePrefix, MetaRebuild::kDropped, false},
     {kDamagedPrefix, MetaRebuild::kDropped, false},
     {kLostPrefix, MetaRebuild::kJoined, false},
+    {kLostOwnKey, MetaRebuild::kJoined, false},
     {kFormerLostKey, MetaRebuild::kNewest, false},
     {kSourcePrefix, MetaRebuild::kDropped, true},
     {kTopicPrefix, MetaRebuild::kDropped, true},
@@ -175,6 +177,12 @@ inline std::string LostKey(std::string_view collection) {
 
 /// In place of a bucket's label: the impressions.
 inline constexpr char kImpressionsLabel[] = "impressions";
+/// The same: the exposures.
+inline constexpr char kExposuresLabel[] = "exposures";
+/// The same: the counts.
+inline constexpr char kCountsLabel[] = "counts";
+/// The same, in the DataLossSet of a shard: the family `own`.
+inline constexpr char kOwnLabel[] = "own";
 
 /// What a bucket, or the impressions, have lost.
 inline std::string LostKey(std::string_view collection, std::string_view bucket) {

@@ -2,15 +2,18 @@
 
 #include <cctype>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "format/counts_codec.h"
 #include "format/day_key.h"
 #include "format/filter_codec.h"
 #include "format/history_journal.h"
 #include "format/impressions_codec.h"
 #include "format/journal_codec.h"
+#include "format/marks_codec.h"
 #include "format/user_codec.h"
 #include "seendb/policy.h"
 #include "tables/meta_keys.h"
@@ -197,6 +200,33 @@ std::string UserText(std::string_view value) {
   return text;
 }
 
+std::string MarksText(std::string_view value) {
+  MarkList list;
+  if (!list.Parse(value)) return "damaged marks, " + std::to_string(value.size()) + " bytes";
+  std::string text = "groups=" + std::to_string(list.groups()) +
+                     " deletions=" + std::to_string(list.deletions.size());
+  for (const StoredMark& mark : list.marks) {
+    text += " " + Printable(mark.group) + "=" +
+            (mark.until_ms == kMarkedAlways ? "always" : std::to_string(mark.until_ms)) + "@" +
+            std::to_string(mark.said_ms);
+  }
+  if (!list.damage.empty()) text += " damaged";
+  return text;
+}
+
+std::string CountsText(std::string_view value) {
+  CountList list;
+  if (!list.Parse(value)) return "damaged counts, " + std::to_string(value.size()) + " bytes";
+  std::string text = "entries=" + std::to_string(list.entries.size());
+  std::map<std::string_view, size_t> by_key;
+  for (const CountEntry& entry : list.entries) ++by_key[entry.key];
+  for (const auto& [key, entries] : by_key) {
+    text += " " + Printable(key) + "=" + std::to_string(entries);
+  }
+  if (!list.damage.empty()) text += " damaged";
+  return text;
+}
+
 Fault FaultOfMeta(std::string_view key, std::string_view value) {
   if (key.starts_with(kDamagedPrefix)) return {"a damaged journal record was set aside"};
   if (nlohmann::json::accept(value)) return {};
@@ -248,6 +278,18 @@ Fault FaultOfTimeline(std::string_view key, std::string_view value) {
   int64_t at_ms = 0;
   if (!ParseTimelineKey(key, &user, &at_ms, &item)) return {"the key is no user, time and item"};
   return {value.empty() ? "" : "the timeline row is not empty"};
+}
+
+Fault FaultOfMarks(std::string_view, std::string_view value) {
+  MarkList list;
+  if (!list.Parse(value)) return {"the marks are damaged"};
+  return FaultOf(list.damage);
+}
+
+Fault FaultOfCounts(std::string_view, std::string_view value) {
+  CountList list;
+  if (!list.Parse(value)) return {"the counts are damaged"};
+  return FaultOf(list.damage);
 }
 
 Fault FaultOfUser(std::string_view key, std::string_view value) {

@@ -25,6 +25,8 @@ std::string JournalText(std::string_view value);
 std::string ImpressionsText(std::string_view value);
 std::string HistoryText(std::string_view value);
 std::string UserText(std::string_view value);
+std::string MarksText(std::string_view value);
+std::string CountsText(std::string_view value);
 
 /// What is wrong with a row.
 Fault FaultOfMeta(std::string_view key, std::string_view value);
@@ -34,5 +36,7 @@ Fault FaultOfImpressions(std::string_view key, std::string_view value);
 Fault FaultOfHistory(std::string_view key, std::string_view value);
 Fault FaultOfTimeline(std::string_view key, std::string_view value);
 Fault FaultOfUser(std::string_view key, std::string_view value);
+Fault FaultOfMarks(std::string_view key, std::string_view value);
+Fault FaultOfCounts(std::string_view key, std::string_view value);
 
 }  // namespace seendb

@@ -27,9 +27,12 @@ namespace seendb {
 /// has one.
 inline constexpr std::string_view kMetaTable = "default";
 inline constexpr std::string_view kUsersTable = "users";
+inline constexpr std::string_view kOwnTable = "own";
 inline constexpr std::string_view kRingTables = "ring/";
 inline constexpr std::string_view kSeenTables = "seen/";
 inline constexpr std::string_view kImpressionsTables = "impressions/";
+inline constexpr std::string_view kExposuresTables = "exposures/";
+inline constexpr std::string_view kCountsTables = "counts/";
 inline constexpr std::string_view kHistoryTables = "history/";
 inline constexpr std::string_view kTimelineTables = "timeline/";
 
@@ -42,7 +45,8 @@ struct Fault {
 /// What the operator of one family goes by. Made with the family, bound to its policy later.
 struct TableRules {
   std::shared_ptr<SeenRules> seen;
-  std::shared_ptr<ImpressionRules> impressions;
+  std::shared_ptr<ImpressionRules> impressions;  ///< of exposures, too
+  std::shared_ptr<CountRules> counts;
   std::shared_ptr<Counters> counters;
 };
 /// Rules of no policy: nothing is left out of a value.
@@ -78,6 +82,7 @@ struct Table {
     kUsersOfBucket,  ///< what the bucket held of the users of the lost keys
     kAllOfBucket,    ///< what the bucket held of anybody
     kUserRecords,    ///< erasures, clears, pauses, active days
+    kUsersOfShard,   ///< what the users of the lost keys said themselves
     kNames,          ///< what the family `default` says
   };
 
@@ -111,6 +116,8 @@ struct Table {
   /// What of a value was written after the shard's sequence `seq`, as an operand; empty: nothing.
   /// Null: values don't tell.
   std::string (*written_after)(std::string_view value, uint64_t seq);
+  /// The same of what was said after a time.
+  std::string (*said_after)(std::string_view value, int64_t at_ms) = nullptr;
 };
 
 /// All kinds.

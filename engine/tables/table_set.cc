@@ -55,6 +55,14 @@ std::string ImpressionsFamilyName(std::string_view collection) {
   return std::string(kImpressionsTables).append(collection);
 }
 
+std::string ExposuresFamilyName(std::string_view collection) {
+  return std::string(kExposuresTables).append(collection);
+}
+
+std::string CountsFamilyName(std::string_view collection) {
+  return std::string(kCountsTables).append(collection);
+}
+
 std::string HistoryFamilyName(std::string_view collection, std::string_view bucket) {
   return Joined(kHistoryTables, collection, bucket);
 }
@@ -63,12 +71,34 @@ std::string TimelineFamilyName(std::string_view collection, std::string_view buc
   return Joined(kTimelineTables, collection, bucket);
 }
 
+bool CollectionFamilies::AdoptList(std::string_view table, const std::shared_ptr<Family>& family,
+                                   const TableRules& rules) {
+  if (table == kImpressionsTables) {
+    impressions = family;
+    impression_rules = rules.impressions;
+    SetImpressionRules(policy, impression_rules.get());
+  } else if (table == kExposuresTables) {
+    exposures = family;
+    exposure_rules = rules.impressions;
+    SetExposureRules(policy, exposure_rules.get());
+  } else if (table == kCountsTables) {
+    counts = family;
+    count_rules = rules.counts;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 std::string LossPartOf(const FamilyName& name) {
-  assert(name.kind != nullptr && !name.collection.empty());
+  assert(name.kind != nullptr && (!name.collection.empty() || name.Is(kOwnTable)));
   return std::string(name.kind->lost_label).append(name.bucket);
 }
 
-std::string LossKeyOf(const FamilyName& name) { return LostKey(name.collection, LossPartOf(name)); }
+std::string LossKeyOf(const FamilyName& name) {
+  if (name.Is(kOwnTable)) return kLostOwnKey;
+  return LostKey(name.collection, LossPartOf(name));
+}
 
 std::vector<std::string> MarkersOf(const FamilyName& name) {
   std::vector<std::string> keys{LossKeyOf(name)};

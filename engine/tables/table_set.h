@@ -41,12 +41,14 @@ FamilyName ParseFamilyName(std::string_view name);
 std::string RingFamilyName(uint32_t slot);
 std::string SeenFamilyName(std::string_view collection, std::string_view bucket);
 std::string ImpressionsFamilyName(std::string_view collection);
+std::string ExposuresFamilyName(std::string_view collection);
+std::string CountsFamilyName(std::string_view collection);
 std::string HistoryFamilyName(std::string_view collection, std::string_view bucket);
 std::string TimelineFamilyName(std::string_view collection, std::string_view bucket);
 inline constexpr char kUsersFamilyName[] = "users";
 
 /// The part of a DataLossSet, and the key of the marker, that say which rows of that family were
-/// lost. Precondition: it is of a collection.
+/// lost. Precondition: it is of a collection, or kOwnTable.
 std::string LossPartOf(const FamilyName& name);
 std::string LossKeyOf(const FamilyName& name);
 /// Keys of the family `default` that go with a bucket whose family has that name.
@@ -120,14 +122,25 @@ struct CollectionFamilies {
   std::optional<int64_t> dropped;
   std::shared_ptr<Family> impressions;
   std::shared_ptr<ImpressionRules> impression_rules;
-  DataLossSet losses;  ///< of the log, of the impressions, of the buckets
+  std::shared_ptr<Family> exposures;  ///< null until there is one
+  std::shared_ptr<ImpressionRules> exposure_rules;
+  std::shared_ptr<Family> counts;  ///< null until there is one
+  std::shared_ptr<CountRules> count_rules;
+  DataLossSet losses;  ///< of the log, the impressions, exposures and counts, of the buckets
   BucketsOf<Bucket> buckets;
   BucketsOf<HistoryBucket> history;
+
+  /// Takes a family of kImpressionsTables, kExposuresTables or kCountsTables, and binds its rules
+  /// to the policy; false where `table` is another one.
+  bool AdoptList(std::string_view table, const std::shared_ptr<Family>& family,
+                 const TableRules& rules);
 
   /// Calls `visit(family)` with a std::shared_ptr<Family> for each one, buckets newest first.
   template <typename Visit>
   void ForEachFamily(const Visit& visit) const {
     if (impressions) visit(impressions);
+    if (exposures) visit(exposures);
+    if (counts) visit(counts);
     for (const auto& [index, bucket] : buckets) visit(bucket->family);
     for (const auto& [index, bucket] : history) {
       visit(bucket->states);
@@ -142,6 +155,8 @@ struct FamilySet {
   /// By name. Has the names whose collection was deleted, got other fixed fields, or got its number
   /// from a caller; also those that no collection has now.
   std::map<std::string, Making, std::less<>> makings;
+  std::shared_ptr<Family> own;  ///< null until a user has said something
+  DataLossSet own_losses;       ///< of it
   const CollectionFamilies* Find(std::string_view name) const {
     const auto at = collections.find(name);
     return at == collections.end() ? nullptr : &at->second;

@@ -1,5 +1,10 @@
 // seendb/attach.h: how a shard comes into a database that is open, and how it goes.
 //
+// Engine::ReplaceShard opens the new shard in its folder before it closes the former one, and
+// whenever the process ends, one of the two is in the place. What the former one alone has is
+// lost. On failure the former one serves again; Engine::RunDue, or the background, tries until it
+// does.
+//
 // Threads: plain values.
 
 #pragma once

@@ -1,8 +1,7 @@
 // seendb/engine.h: the embeddable SeenDB engine.
 //
-// An Engine remembers, for every user, which items were served and which were watched, and
-// answers which of a few thousand candidates a user has not seen. It owns a directory: one
-// RocksDB a shard, one time ring of staged plays a shard.
+// An Engine remembers, for every user, which items were served and which were watched, and answers
+// which of a few thousand candidates a user has not seen. It owns a directory: a RocksDB a shard.
 //
 //   auto engine = seendb::Engine::Open("/var/lib/seendb", {}).value();
 //   seendb::Play play{seendb::IdRef("u1"), seendb::IdRef("v1")};
@@ -37,10 +36,12 @@
 #include <vector>
 
 #include "seendb/attach.h"
+#include "seendb/counts.h"
 #include "seendb/cxx20.h"
 #include "seendb/events.h"
 #include "seendb/history.h"
 #include "seendb/ingest.h"
+#include "seendb/marks.h"
 #include "seendb/options.h"
 #include "seendb/policy.h"
 #include "seendb/report.h"
@@ -51,7 +52,7 @@ namespace seendb {
 struct Seams;  // engine/seams.h, not installed: injected clock and file system
 
 /// The database: see the head of this file.
-class Engine {
+class Engine : public UserMarks, public UserCounts {
  public:
   /// Opens or makes the database in `path` and replays its journal. Blocks until every shard is
   /// replayed (but see Options::open_later). kNotFound: none there and !create_if_missing. kBusy:
@@ -85,12 +86,15 @@ class Engine {
   /// and who is not known to be active.
   virtual Result<RecordResult> RecordPlays(std::span<const Play> plays,
                                            const RecordOptions& options = {}) = 0;
-
   /// Records served items, visible at once; the newest Policy::impressions are kept, newest by
   /// time, then by call, then by position. With served_is_seen they are recorded as plays too.
-  /// Errors and durability as RecordPlays.
+  /// Errors and durability as RecordPlays; a malformed surface too ("/<index>/surface").
   virtual Result<RecordResult> RecordImpressions(std::span<const Impression> impressions,
                                                  const RecordOptions& options = {}) = 0;
+  /// The same of items that were on screen; Policy::exposures says which are kept. kIncompatible:
+  /// the first of a collection would need more than Options::max_column_families.
+  virtual Result<RecordResult> RecordExposures(std::span<const Exposure> exposures,
+                                               const RecordOptions& options = {}) = 0;
 
   /// Records events out of a log and how far it was read: each shard in one write, leaving out
   /// what it has (see ingest.h). kInvalidArgument: an ill-formed id or step, too many events,
@@ -104,14 +108,13 @@ class Engine {
   /// changed. With partition_is_shard it goes to the shards of its partitions alone; an event of
   /// another shard's user is kInvalidArgument ("/<index>/user"). Cost: one log write a shard.
   virtual Result<IngestResult> Ingest(const IngestBatch& batch) = 0;
-  /// Every source known, by topic and partition. Waits for no shard.
+  /// Every source, by topic and partition. Waits for no shard.
   virtual std::vector<SourceInfo> Sources() = 0;
   /// Forgets all sources of a topic, what they counted and its rows of the outbox, synced: for a
   /// topic that was made anew. kNotFound: none known. kUnavailable: a shard is absent (not with
   /// Options::as_found), or is being opened anew; nothing changed, unless that began meanwhile:
   /// then the same call forgets the rest. Not while the topic is being ingested.
   virtual Status ForgetTopic(std::string_view topic) = 0;
-
   /// Sources with rows in the outbox (seendb/ingest.h), by shard, topic and partition. Reads no
   /// disk; a shard that is being opened anew is left out.
   virtual std::vector<OutboxSource> OutboxSources() = 0;
@@ -124,24 +127,22 @@ class Engine {
   /// loss they may be there again. Failures as those of RecordPlays: some may be deleted. Cost: a
   /// look-up per row, and one log write per shard.
   virtual Status DeleteOutbox(std::span<const OutboxRow> told) = 0;
-
-  /// Answers which of request.items are unseen, into `*response` (cleared first).
-  /// kInvalidArgument: an empty or over-long id (field "/items/3"), too many items, no facts.
-  /// kUnavailable: on_error is kFail and something could not be read in time. With `record`: waits
-  /// for other recording requests of the same user, up to the deadline; where that ends before the
-  /// turn came the answer is that of a deadline, and nothing is recorded. Where recording fails
-  /// (the ring is full, or the disk fails) the answer stands and `recorded` is false: part of it
-  /// may be recorded. kBusy: 64 of the user (or 4,096 of the shard) wait. Candidates are checked
-  /// for length only: bytes that are not UTF-8 can't have been recorded. Cost: one point read a
-  /// bucket of the window, one for impressions; then 2-10 ns a candidate and bucket. With `verify`,
-  /// items that the ring, a list or a Bloom filter has as played are looked up in the collection's
-  /// history. Such a hit is overruled only if history is complete for its bucket, and has the item
-  /// neither there nor in a newer one (consistency.md, "Verified answers"): `verify` never turns a
-  /// played item into an unseen one. Impressions that keep ids are compared with them.
-  /// Cost: one batched read of those items a bucket of history, about as many point reads as items
-  /// are seen; none once the deadline has passed.
+  /// Answers which of request.items are unseen, into `*response` (cleared first). kInvalidArgument:
+  /// an empty or over-long id (field "/items/3"), too many items, no facts, or a question for what
+  /// there is not ("/not/0/window"). kUnavailable: on_error is kFail and something could not be
+  /// read in time. With `record`: waits for other recording requests of the same user, up to the
+  /// deadline; where that ends before the turn came the answer is that of a deadline, and nothing
+  /// is recorded. Where recording fails (the ring is full, or the disk fails) the answer stands and
+  /// `recorded` is false: part of it may be recorded. kBusy: 64 of the user (or 4,096 of the shard)
+  /// wait. Candidates are checked for length only: bytes that are not UTF-8 can't have been
+  /// recorded. Cost: one point read a bucket of the window, one for impressions; then 2-10 ns a
+  /// candidate and bucket. With `verify`, items that the ring, a list or a Bloom filter has as
+  /// played are looked up in the collection's history. Such a hit is overruled only if history is
+  /// complete for its bucket, and has the item neither there nor in a newer one (consistency.md,
+  /// "Verified answers"): `verify` never turns a played item into an unseen one. Impressions that
+  /// keep ids are compared with them. Cost: one batched read of those items a bucket of history,
+  /// about as many point reads as items are seen; none once the deadline has passed.
   virtual Status Filter(const FilterRequest& request, FilterResponse* response) = 0;
-
   /// Everything held about a user, in one collection or (empty name) in all.
   virtual Result<UserReport> Inspect(IdRef user, std::string_view collection = {}) = 0;
 
@@ -179,8 +180,7 @@ class Engine {
   /// Pauses or resumes the user's history from now on, synced. A play whose time lies in a pause
   /// never enters history, however late it comes; the filter goes by the policy's when_paused.
   virtual Status SetRecording(IdRef user, bool paused, CallTime at_ms = {}) = 0;
-  /// Whether the user's history is paused. kCorruption: the setting can't be read; nothing is
-  /// recorded in history then.
+  /// Whether it is paused. kCorruption: that can't be read; nothing is recorded in history then.
   virtual Result<Recording> GetRecording(IdRef user) = 0;
 
   /// Creates a collection or changes its policy, synced. Fields fixed at creation may change while
@@ -254,20 +254,16 @@ class Engine {
   /// shard comes or goes at a time.
   virtual Status AttachShard(uint32_t shard, const std::string& folder,
                              const AttachOptions& options = {}) = 0;
-  /// Replaces an attached shard, which is deleted, by the one in `folder`. Works like DetachShard
-  /// and AttachShard, but opens the new one in `folder` before it closes the former one, and
-  /// whenever the process ends, one of the two is in the place. What the former one alone has is
-  /// lost. On failure the former one serves again; RunDue, or the background, tries
-  /// until it does. Failures as those of both; kIOError or kUnavailable, nothing changed: the
-  /// former one's disk failed, and memory alone has some of what it acknowledged (AttachOptions).
+  /// Replaces an attached shard, which is deleted, by the one in `folder` (attach.h). Failures as
+  /// those of DetachShard and AttachShard; kIOError or kUnavailable, nothing changed: the former
+  /// one's disk failed, and memory alone has some of what it acknowledged (AttachOptions).
   virtual Status ReplaceShard(uint32_t shard, const std::string& folder,
                               const AttachOptions& options = {}) = 0;
   /// Lets a shard go: calls for its users are kUnavailable from then on; those that are in it are
   /// waited for, then it is synced and closed. Options::owned has to leave it out at the next
   /// opening. kUnavailable: it is absent. kIncompatible: a folder that was kept is there already.
   /// kBusy: calls were still in it after 30 s; it takes no more, and is synced; call again. On
-  /// another failure it serves as before, or comes back. Where it is to be kept it must take
-  /// writes: what a shard whose disk failed has in memory would be lost (its status).
+  /// another failure it serves as before, or comes back. One to be kept must take writes (status).
   virtual Status DetachShard(uint32_t shard, Detached folder) = 0;
   /// Runs everything that fell due up to the clock's present: rotation, drain, bucket creation,
   /// seal, drop. Answers when it has run.

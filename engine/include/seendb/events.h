@@ -17,11 +17,14 @@
 #include <vector>
 
 #include "seendb/cxx20.h"
+#include "seendb/facts.h"
 #include "seendb/history.h"
 #include "seendb/id.h"
 #include "seendb/status.h"
 
 namespace seendb {
+
+class CandidateJudge;  // seendb/judge.h
 
 /// A user really watched or read an item.
 struct Play {
@@ -32,6 +35,7 @@ struct Play {
   /// The RecordResult::day the client was last told, "2026-11-20"; empty: none. Looked at where the
   /// policy says first_of_day.
   std::string_view day = {};
+  EventGroups of = {};  ///< what it is counted by
 };
 
 /// An item was served to a user, maybe not looked at.
@@ -39,6 +43,8 @@ struct Impression {
   IdRef user = {};                    ///< to whom
   IdRef item = {};                    ///< what
   std::optional<int64_t> at_ms = {};  ///< when, ms since 1970 UTC; absent: now
+  std::string_view surface = {};      ///< where, see Exposure
+  EventGroups of = {};                ///< what it is counted by
 };
 
 /// How a batch is recorded.
@@ -138,18 +144,22 @@ struct FilterRequest {
   std::span<const IdRef> items = {};  ///< candidates, in order of preference; a repeat counts once
   std::span<const IdRef> exclude = {};  ///< never returned, whatever was seen
   uint8_t facts = kFactsAll;            ///< bit set of Facts, not empty
+  const Question* question = nullptr;   ///< asks in place of `facts` where it has entries
   uint32_t limit = 0;                   ///< stop after that many unseen, distinct; 0: no limit
   bool explain = false;                 ///< fill FilterResponse::reasons
   bool verify = false;                  ///< see Engine::Filter
-  /// The returned items become impressions, now: check and record are one step against other such
-  /// requests of the user, so that none of them is answered the same items.
+  /// The returned items, `repeats` too, become impressions, now: check and record are one step
+  /// against other such requests of the user, so that none of them is answered the same items.
   bool record = false;
+  /// With `record`: they are counted by their groups too (seendb/counts.h).
+  bool count_groups = true;
   OnError on_error = OnError::kDegrade;  ///< unreadable bucket or deadline
   int64_t deadline_us = 0;               ///< from the call on; 0: none
   /// Asks memory alone: where the answer would wait for a disk or for a shard that is being opened
-  /// anew, Filter records nothing, answers kIncomplete and sets FilterResponse::needs_disk; with
-  /// `verify`, which reads history, always. For threads that must not wait: another one asks again
-  /// without it. What is answered is recorded as ever: where durability is `sync`, that waits.
+  /// anew, Filter records nothing, answers kIncomplete and sets FilterResponse::needs_disk; always
+  /// where history may be read: with `verify`, and as Question says. For threads that must not
+  /// wait: another one asks again without it. What is answered is recorded as ever: where
+  /// durability is `sync`, that waits.
   bool memory_only = false;
   /// Reads neither the user's buckets nor the impressions: what was played lately and is in memory
   /// counts alone. The answer is degraded, `missing` says "load". For servers that have too much to
@@ -161,6 +171,9 @@ struct FilterRequest {
   /// answers kIncomplete, and this is called once with the turn (after the deadline maybe
   /// never); copied. Null: Filter waits for the turn on the caller's thread.
   const FilterOnTurn* on_turn = nullptr;
+  /// Tells the caller's mind about candidates, asked while the request is answered; borrowed. Null:
+  /// nothing.
+  CandidateJudge* judge = nullptr;
 };
 
 /// Why an item of a filter request was not returned.
@@ -173,12 +186,22 @@ enum class ReasonKind : uint8_t {
   kRefuted,     ///< it was returned: the filter of `bucket_index` says played, history that not
   kRefutedImpression,  ///< it was returned: another item with its fingerprint was served
   kOldStore,           ///< the store that a server moves in from has it; the engine never says so
+  kExposed,            ///< on screen within the window; comes behind kImpression
+  kMarked,             ///< of a group that the user marked; comes behind kInSet
+  kInSet,              ///< in a set that the question excludes; comes behind kExcluded
+  kJudged,             ///< the request's judge dropped it; comes behind kExcluded
+  kTooMany,            ///< unseen, but the judge wants no more of its kind
+  kCapped,             ///< of a group of which there are enough; comes last
 };
 
-/// One item's reason: the first that holds in the order of ReasonKind, newest bucket first.
+/// One item's reason: the first that holds in the order of ReasonKind, newest bucket first; a
+/// bucket that a span only touches comes last.
 struct Reason {
   ReasonKind kind = ReasonKind::kUnseen;  ///< which fact
   int64_t bucket_index = 0;               ///< for kPlay and kRefuted; see BucketLabel
+  /// For kMarked, kCapped and kInSet: the request's own text.
+  std::string_view group = {};
+  uint16_t rule = 0;  ///< for kJudged: Judgement::dropped_by
 };
 
 /// The answer. Reuse one object across calls to save its allocations.
@@ -186,17 +209,26 @@ struct Reason {
 /// decided.
 struct FilterResponse {
   std::vector<uint32_t> unseen;  ///< positions in `items`, ascending
-  uint32_t seen = 0;             ///< of the examined
-  uint32_t excluded = 0;         ///< of the examined
-  uint32_t duplicates = 0;       ///< of the examined: came before in `items`, where it was counted
-  uint32_t examined = 0;         ///< items.size() unless `limit` stopped earlier
-  uint32_t refuted = 0;          ///< of the unseen: what `verify` found falsely called seen
-  int64_t recorded_at_ms = 0;    ///< where `recorded`: the time of the impressions
-  bool recorded = false;         ///< with `record`: false where the turn came too late
-  uint64_t beyond_cap = 0;       ///< with `record`: RecordResult::beyond_cap
-  bool needs_disk = false;       ///< with kIncomplete: memory alone could not tell
-  bool degraded = false;         ///< something could not be read; unseen may hold seen items
-  /// Unread buckets' labels, "impressions", "deadline", "load", "log", "clock", "shard", "user".
+  /// With Question::when_short: positions of seen ones that come back, the one longest ago first;
+  /// of one time in the order of `items`. They count as seen.
+  std::vector<uint32_t> repeats;
+  uint32_t seen = 0;        ///< of the examined
+  uint32_t excluded = 0;    ///< of the examined: listed, dropped by the judge or by a cap
+  uint32_t duplicates = 0;  ///< of the examined: came before in `items`, where it was counted
+  uint32_t examined = 0;    ///< items.size() unless `limit` stopped earlier
+  /// Examined items without a time that a mark up to a time might have made seen.
+  uint32_t undated = 0;
+  uint32_t refuted = 0;        ///< of the unseen: what `verify` found falsely called seen
+  int64_t recorded_at_ms = 0;  ///< where `recorded`: the time of the impressions
+  bool recorded = false;       ///< with `record`: false where the turn came too late
+  uint64_t beyond_cap = 0;     ///< with `record`: RecordResult::beyond_cap
+  bool needs_disk = false;     ///< with kIncomplete: memory alone could not tell
+  bool degraded = false;       ///< something could not be read; unseen may hold seen items
+  /// With a question, sets of facts (FactBit). Of `coarse` a bucket that a span only touches, and
+  /// nothing exact, made an item seen; of `beyond` less is kept than a span asks for.
+  uint8_t coarse = 0, beyond = 0;
+  /// Unread buckets' labels, "impressions", "exposed", "own" (marks), "counts", "set:NAME",
+  /// "deadline", "load", "log", "clock", "shard", "user".
   std::vector<std::string> missing;
   /// One an examined item, if asked for; a duplicate's is that of its first.
   std::vector<Reason> reasons;

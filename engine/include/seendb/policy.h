@@ -74,6 +74,14 @@ struct HistoryPolicy {
   friend bool operator==(const HistoryPolicy&, const HistoryPolicy&) = default;
 };
 
+/// Which exposures a collection keeps of a user. Every field may change.
+struct ExposurePolicy {
+  uint32_t recent = 1'000;  ///< the newest so many, 1-10,000
+  uint32_t days = 30;       ///< those that are not older, 1-3,660
+  /// Equal in every field.
+  friend bool operator==(const ExposurePolicy&, const ExposurePolicy&) = default;
+};
+
 /// Whether a loaded server still verifies where a filter request asks for it.
 enum class VerifyOnLoad : uint8_t {
   kKeep,  ///< it does
@@ -114,6 +122,8 @@ struct Policy {
   bool impression_ids = false;     ///< impressions keep their items' ids, for people to read
   /// What load may cost its answers: nothing by default.
   LoadPolicy on_load{};
+  ExposurePolicy exposures{};    ///< what is kept of items that were on screen
+  bool exposed_is_seen = false;  ///< they count where a question does not say what counts
   /// Equal in every field.
   friend bool operator==(const Policy&, const Policy&) = default;
 };
@@ -134,6 +144,12 @@ struct LoadPatch {
   std::optional<VerifyOnLoad> verify;  ///< see LoadPolicy
 };
 
+/// Changes to an ExposurePolicy; unset fields stay as they are.
+struct ExposurePatch {
+  std::optional<uint32_t> recent;  ///< see ExposurePolicy
+  std::optional<uint32_t> days;    ///< see ExposurePolicy
+};
+
 /// A change to a policy: an absent field takes the default when the collection is created and
 /// stays as it is afterwards.
 struct PolicyPatch {
@@ -152,6 +168,8 @@ struct PolicyPatch {
   std::optional<bool> first_of_day;              ///< see Policy
   std::optional<bool> impression_ids;            ///< see Policy
   LoadPatch on_load{};                           ///< see Policy
+  ExposurePatch exposures{};                     ///< see Policy
+  std::optional<bool> exposed_is_seen;           ///< see Policy
 };
 
 /// Checks a collection's name: `[a-z0-9][a-z0-9_-]{0,63}`.
@@ -176,8 +194,9 @@ uint64_t EffectiveMaxFilterBytes(const Policy& policy);
 /// "durability":"interval","max_future":"24h","utc_offset":"+08:00","history":{"enabled":true,
 /// "ids_only":false,"days":90,"max_entries":10000,"deleted_items":"stay_filtered",
 /// "when_paused":"filter_learns"},"first_of_day":true,"on_load":{"min_share":0.5,
-/// "verify":"drop"}}`; `history` and `on_load` are left out where they are all defaults,
-/// `first_of_day` and `impression_ids` where they are off.
+/// "verify":"drop"},"exposures":{"recent":1000,"days":7},"exposed_is_seen":true}`; `history`,
+/// `on_load` and `exposures` are left out where they are all defaults, `first_of_day`,
+/// `impression_ids` and `exposed_is_seen` where they are off.
 std::string PolicyToJson(const Policy& policy);
 
 /// Reads the same object, each field optional; null is as if absent. Unknown and repeated fields,

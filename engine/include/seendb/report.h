@@ -63,14 +63,15 @@ struct StagedReport {
   uint64_t items = 0;    ///< staged plays, repeats maybe counted
 };
 
-/// One served item, newest first.
+/// One served, or exposed, item, newest first.
 struct ImpressionReport {
   uint64_t fingerprint = 0;  ///< 48 bits
   int64_t at_ms = 0;
-  std::string item;  ///< canonical text; empty: the policy did not say impression_ids
+  std::string item;     ///< canonical text; empty: the policy did not say impression_ids
+  std::string surface;  ///< where; empty: nowhere in particular
 };
 
-/// Impressions of a user in one collection.
+/// Impressions, or exposures, of a user in one collection.
 struct ImpressionsReport {
   std::string collection;
   uint64_t damaged = 0;
@@ -102,8 +103,10 @@ struct UserReport {
   std::vector<BucketReport> buckets;  ///< newest first within a collection
   std::vector<StagedReport> ring;
   std::vector<ImpressionsReport> impressions;
+  std::vector<ImpressionsReport> exposures;
   std::vector<HistoryReport> history;  ///< newest first within a collection; what is staged apart
   bool paused = false;                 ///< history is
+  uint64_t marked_groups = 0;          ///< that have a mark (seendb/marks.h)
   /// Collection and the last day a play was the first of, where the policy says first_of_day.
   std::vector<std::pair<std::string, std::string>> last_active_days;
 };

@@ -1,0 +1,65 @@
+#include "base/facts.h"
+
+#include <string>
+
+#include "base/utf8.h"
+#include "seendb/facts.h"
+
+namespace seendb {
+
+std::string_view FactName(Fact fact) noexcept {
+  switch (fact) {
+    case Fact::kPlayed:
+      return "played";
+    case Fact::kServed:
+      return "served";
+    case Fact::kExposed:
+      return "exposed";
+  }
+  return "";
+}
+
+Status CheckSurface(std::string_view surface) {
+  if (surface.size() > kMaxSurfaceBytes) {
+    return Status::InvalidArgument("a surface is at most " + std::to_string(kMaxSurfaceBytes) +
+                                   " bytes");
+  }
+  if (!IsUtf8(surface)) return Status::InvalidArgument("a surface is valid UTF-8");
+  return {};
+}
+
+Status CheckGroup(std::string_view group) {
+  if (group.empty()) return Status::InvalidArgument("a group must not be empty");
+  if (group.size() > kMaxGroupBytes) {
+    return Status::InvalidArgument("a group is at most " + std::to_string(kMaxGroupBytes) +
+                                   " bytes");
+  }
+  if (!IsUtf8(group)) return Status::InvalidArgument("a group is valid UTF-8");
+  return {};
+}
+
+Status CheckGroups(std::span<const std::string_view> groups) {
+  if (groups.size() > kMaxCandidateGroups) {
+    return Status::InvalidArgument("at most " + std::to_string(kMaxCandidateGroups) + " groups",
+                                   "/of");
+  }
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Status good = CheckGroup(groups[i]);
+    if (!good.ok()) {
+      return Status(good.code(), std::string(good.message()), "/of/" + std::to_string(i));
+    }
+  }
+  return {};
+}
+
+Status CheckSetName(std::string_view name) {
+  if (name.empty()) return Status::InvalidArgument("a set's name must not be empty");
+  if (name.size() > kMaxSetNameBytes) {
+    return Status::InvalidArgument("a set's name is at most " + std::to_string(kMaxSetNameBytes) +
+                                   " bytes");
+  }
+  if (!IsUtf8(name)) return Status::InvalidArgument("a set's name is valid UTF-8");
+  return {};
+}
+
+}  // namespace seendb

@@ -1,0 +1,22 @@
+// base/facts.h: what is a name of a surface, of a group and of a set.
+
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "seendb/status.h"
+
+namespace seendb {
+
+/// kInvalidArgument for a name that is longer than kMaxSurfaceBytes, or no UTF-8. None is fine.
+Status CheckSurface(std::string_view surface);
+/// The same of a group of items, which has 1-kMaxGroupBytes bytes.
+Status CheckGroup(std::string_view group);
+/// The same of the groups of an event or a candidate, at most kMaxCandidateGroups, with "/of" or
+/// "/of/<place>".
+Status CheckGroups(std::span<const std::string_view> groups);
+/// The same of a set of items, of 1-kMaxSetNameBytes bytes.
+Status CheckSetName(std::string_view name);
+
+}  // namespace seendb

@@ -1,0 +1,119 @@
+#include "query/counted.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace seendb {
+namespace {
+
+// Events of one key that are not before a time.
+uint32_t CountSince(std::span<const CountEntry> of_key, Fact fact, int64_t since_ms) {
+  return static_cast<uint32_t>(std::count_if(of_key.begin(), of_key.end(), [&](const auto& event) {
+    return event.fact == static_cast<CountedFact>(fact) && event.at_ms >= since_ms;
+  }));
+}
+
+// Reservations of one key, that have not ended, and that no impression has taken. Each impression,
+// the oldest first, takes one reservation of its item that it lies within, of several the one that
+// ends first.
+uint32_t OpenReservations(std::span<const CountEntry> of_key, int64_t now_ms) {
+  struct Reservation {
+    int64_t end_ms, at_ms;
+    Fingerprint item;
+    bool taken = false;
+  };
+  std::vector<Reservation> all;
+  for (const CountEntry& event : of_key) {
+    if (event.fact != CountedFact::kReserved) continue;
+    all.push_back({event.at_ms + event.for_ms, event.at_ms, event.item});
+  }
+  if (all.empty()) return 0;
+  std::sort(all.begin(), all.end(),
+            [](const auto& a, const auto& b) { return a.end_ms < b.end_ms; });
+  for (size_t i = of_key.size(); i-- > 0;) {
+    const CountEntry& served = of_key[i];
+    if (served.fact != CountedFact::kServed) continue;
+    const auto takes = [&](const Reservation& one) {
+      return !one.taken && one.item == served.item && one.at_ms <= served.at_ms &&
+             served.at_ms < one.end_ms;
+    };
+    const auto found = std::find_if(all.begin(), all.end(), takes);
+    if (found != all.end()) found->taken = true;
+  }
+  return static_cast<uint32_t>(std::count_if(
+      all.begin(), all.end(), [&](const auto& one) { return !one.taken && now_ms < one.end_ms; }));
+}
+
+}  // namespace
+
+Counted::Counted(const CountList& list)
+    : entries_(list.entries), complete_from_ms_(std::numeric_limits<int64_t>::min()) {
+  if (entries_.size() < kMaxCountsOfUser) return;
+  const auto oldest =
+      std::min_element(entries_.begin(), entries_.end(),
+                       [](const auto& a, const auto& b) { return a.at_ms < b.at_ms; });
+  complete_from_ms_ = oldest->at_ms + 1;
+}
+
+FactCounts Counted::Count(OfKey of_key, Fact fact, int64_t now_ms) const {
+  FactCounts counts;
+  const auto of_fact = [fact](const CountEntry& event) {
+    return event.fact == static_cast<CountedFact>(fact);
+  };
+  const auto kept = static_cast<size_t>(std::count_if(of_key.begin(), of_key.end(), of_fact));
+  const auto oldest = std::find_if(of_key.rbegin(), of_key.rend(), of_fact);
+  const uint32_t reserved = fact == Fact::kServed ? OpenReservations(of_key, now_ms) : 0;
+  for (size_t i = 0; i < kCountedSpansMs.size(); ++i) {
+    const int64_t since_ms = now_ms - kCountedSpansMs[i];
+    counts.events[i] = reserved + CountSince(of_key, fact, since_ms);
+    counts.at_least[i] =
+        (kept >= kMaxCountsOfKey && oldest->at_ms >= since_ms) || complete_from_ms_ > since_ms;
+  }
+  return counts;
+}
+
+uint32_t Counted::Events(std::string_view group, Fact fact, int64_t since_ms,
+                         int64_t now_ms) const {
+  const auto [first, last] =
+      std::equal_range(entries_.begin(), entries_.end(), CountEntry{.key = group},
+                       [](const CountEntry& a, const CountEntry& b) { return a.key < b.key; });
+  const OfKey of_key(first, last);
+  const uint32_t reserved = fact == Fact::kServed ? OpenReservations(of_key, now_ms) : 0;
+  return reserved + CountSince(of_key, fact, since_ms);
+}
+
+std::vector<GroupCounts> Counted::Groups(const CountsRequest& request, int64_t now_ms,
+                                         bool* more) const {
+  const auto is_asked = [&](std::string_view key) {
+    return (request.kind.empty() || IsOfKind(key, request.kind)) &&
+           (!request.by_name || key > request.after);
+  };
+  std::vector<OfKey> keys;  // by name
+  for (size_t begin = 0, end = 0; begin < entries_.size(); begin = end) {
+    while (end < entries_.size() && entries_[end].key == entries_[begin].key) ++end;
+    const OfKey of_key = entries_.subspan(begin, end - begin);
+    const bool counts = of_key.front().at_ms >= now_ms - kCountedForMs;
+    if (counts && is_asked(of_key.front().key)) keys.push_back(of_key);
+  }
+  if (!request.by_name) {
+    std::stable_sort(keys.begin(), keys.end(), [](const OfKey& a, const OfKey& b) {
+      return a.front().at_ms > b.front().at_ms;
+    });
+  }
+  *more = keys.size() > request.limit;
+  if (*more) keys.resize(request.limit);
+  std::vector<GroupCounts> groups;
+  groups.reserve(keys.size());
+  for (const OfKey& of_key : keys) {
+    GroupCounts& group = groups.emplace_back();
+    group.group = of_key.front().key;
+    for (size_t fact = 0; fact < kFactCount; ++fact) {
+      group.by_fact[fact] = Count(of_key, static_cast<Fact>(fact), now_ms);
+    }
+  }
+  return groups;
+}
+
+}  // namespace seendb
