@@ -103,7 +103,7 @@ std::optional<int> ClusterPart::Prepare() {
     return ops::kExitUsage;
   }
   moves_.emplace(&node_, config_.db);
-  context_.cluster->snapshots = [this](api::Call& call) { moves_->Answer(call); };
+  context_.cluster->snapshots = [this](api::Call& call) { return moves_->Answer(call); };
   router_.emplace(&context_, RouterNodeOf(&node_, &*replicas_), &node_.peers());
   context_.router = &*router_;
   secrets_.AlsoOf(&node_);

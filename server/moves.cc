@@ -49,7 +49,9 @@ Status Moves::Start(Engine* engine) {
   return snapshots_.Start(engine);
 }
 
-void Moves::Answer(api::Call& call) { transfer::AnswerSnapshotCall(&snapshots_, call); }
+http::Task<> Moves::Answer(api::Call& call) {
+  return transfer::AnswerSnapshotCall(&snapshots_, call);
+}
 
 Result<std::string> Moves::Fetch(uint32_t partition, int64_t least,
                                  const std::function<bool()>& stopping) {

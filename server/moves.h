@@ -31,7 +31,7 @@ class Moves {
   void Stop() { snapshots_.Stop(); }
 
   /// Answers a call below /internal/shards/.
-  void Answer(api::Call& call);
+  http::Task<> Answer(api::Call& call);
   /// See replica::FetchShard.
   Result<std::string> Fetch(uint32_t partition, int64_t least,
                             const std::function<bool()>& stopping);

@@ -33,6 +33,9 @@ Process::Process(const ops::Config& config, boost::asio::io_context* control)
                config_.access_log),
       service_(&context_),
       secrets_(config_, &listener_, &context_),
+      backups_(config_, &context_),
+      items_(config_, &context_),
+      sets_(config_, &context_),
       listener_(&service_, {.limits = config_.limits,
                             .threads = ThreadsOf(config_),
                             .admission = &context_.admission}),
@@ -72,11 +75,14 @@ void Process::FillContext() {
 std::vector<Part> Process::List() {
   std::vector<Part> list = {Checkpoints(), OpenedEngine()};
   if (migrations_) list.push_back(Migrations());
+  list.push_back(items_.Row());
+  list.push_back(sets_.Row());
   list.push_back(Doors());
   list.push_back(Workers());
   if (cluster_) list.push_back(cluster_->Replicas());
   list.push_back(Requests());
   if (cluster_) list.push_back(cluster_->Member());
+  list.push_back(backups_.Row());
   list.push_back(Files());
   if (consumer_) list.push_back(Topics());
   return list;
@@ -150,8 +156,9 @@ Part Process::Workers() {
           .start =
               [this](Engine* engine) {
                 if (clock_) return SyncLater();
-                sampling_.Start(kSampleEvery, [=, this] { context_.sampler.Sample(engine); });
-                looking_.Start(kSampleEvery, [=, this] {
+                sampling_.Start("sampler", kSampleEvery,
+                                [=, this] { context_.sampler.Sample(engine); });
+                looking_.Start("watch", kSampleEvery, [=, this] {
                   context_.readiness.Look(engine, context_.ingest_problems);
                 });
               },

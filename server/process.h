@@ -15,9 +15,11 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "api/service.h"
+#include "backups.h"
 #include "cluster_part.h"
 #include "http/listener.h"
 #include "ingest/consumer.h"
+#include "items_part.h"
 #include "migration/migration.h"
 #include "ops/config.h"
 #include "ops/health.h"
@@ -28,6 +30,7 @@
 #include "parts.h"
 #include "secrets.h"
 #include "seendb/engine.h"
+#include "sets_part.h"
 
 namespace seendb {
 
@@ -94,6 +97,9 @@ class Process {
   std::optional<ingest::Consumer> consumer_;
   std::optional<migration::Migrations> migrations_;
   std::optional<ClusterPart> cluster_;
+  Backups backups_;
+  ItemsPart items_;
+  SetsPart sets_;
   http::Listener listener_;
   Parts parts_;  // of the members above
 

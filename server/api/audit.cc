@@ -27,8 +27,6 @@ constexpr std::chrono::milliseconds kWait{10'000}, kWaitMost{60'000};
 /// Either, where a call does not wait for a disk that fails: nor does it for one that hangs, which
 /// would hold the workers.
 constexpr std::chrono::milliseconds kRefuseAfter{1'000};
-/// Between two tries of a call that waits.
-constexpr int64_t kAgainUs = 200'000;
 /// Names of collections beyond so many bytes are cut: no call may use so many.
 constexpr size_t kNamesMost = 16u << 10;
 
@@ -177,22 +175,14 @@ void Audit::Begin(const http::RequestHead& head, const Route& route, http::Plan*
                                           std::move(plan->stream));
 }
 
-bool Audit::Admit(const http::Plan& plan, const http::Request& request, http::Response* response) {
+Audit::Verdict Audit::Admit(const http::Plan& plan, const http::Request& request,
+                            http::Response* response) {
   auto* const call = static_cast<AuditedCall*>(plan.audit.get());
-  if (call == nullptr || call->written) return true;
+  if (call == nullptr || call->written) return Verdict::kGo;
   http::Error refusal;
-  switch (WriteFirst(call, FieldsOf(request.head, plan, request.body), &refusal)) {
-    case Verdict::kGo:
-      return true;
-    case Verdict::kComeAgain:
-      response->later = true;
-      response->later_us = kAgainUs;
-      return false;
-    case Verdict::kRefuse:
-      break;
-  }
-  http::WriteError(refusal, response);
-  return false;
+  const Verdict verdict = WriteFirst(call, FieldsOf(request.head, plan, request.body), &refusal);
+  if (verdict == Verdict::kRefuse) http::WriteError(refusal, response);
+  return verdict;
 }
 
 void Audit::Done(const http::Outcome& outcome) {

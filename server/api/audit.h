@@ -41,9 +41,16 @@ class Audit {
   /// Notes in the plan that the call is audited, if `route` says so, and sends it to the workers,
   /// which may wait for a disk. A stream writes its line when it is first asked.
   void Begin(const http::RequestHead& head, const Route& route, http::Plan* plan);
-  /// Whether the call may be carried out: its line is written, or it is not audited. Otherwise
-  /// `*response` refuses it, or has it come again.
-  bool Admit(const http::Plan& plan, const http::Request& request, http::Response* response);
+  /// What is to be done with a call.
+  enum class Verdict : uint8_t {
+    kGo,         ///< its line is written, or it is not audited
+    kComeAgain,  ///< after kAgainUs
+    kRefuse,     ///< the response says why
+  };
+  /// Between two tries of a call that waits.
+  static constexpr int64_t kAgainUs = 200'000;
+  /// Writes the line of the call.
+  Verdict Admit(const http::Plan& plan, const http::Request& request, http::Response* response);
   /// A call was answered. Does not wait.
   void Done(const http::Outcome& outcome);
   /// Soon opens the file anew. Does not wait.
@@ -56,8 +63,6 @@ class Audit {
  private:
   class Stream;
   struct AuditedCall;
-  /// What is to be done with a call.
-  enum class Verdict : uint8_t { kGo, kComeAgain, kRefuse };
 
   Verdict WriteFirst(AuditedCall* call, const nlohmann::ordered_json& fields, http::Error* refusal);
   void WriteLast(AuditedCall* call, unsigned status, std::string_view error);

@@ -40,15 +40,17 @@ void HandleBeginEmpty(Call& call) {
 
 void HandleInternalStatus(Call& call) { call.response.body = call.context.cluster->status(); }
 
-void HandleInternalAppend(Call& call) {
+http::Task<> HandleInternalAppend(Call call) {
   if (call.context.router != nullptr) return call.context.router->Append(call);
   call.Refuse(Status::NotFound("the server is not a node of a cluster"));
+  return {};
 }
 
-void HandleSnapshot(Call& call) {
+http::Task<> HandleSnapshot(Call call) {
   const ClusterView& cluster = *call.context.cluster;
-  if (!cluster.snapshots) return call.Refuse(Status::Unavailable(cluster.why_not_ready));
-  cluster.snapshots(call);
+  if (cluster.snapshots) return cluster.snapshots(call);
+  call.Refuse(Status::Unavailable(cluster.why_not_ready));
+  return {};
 }
 
 }  // namespace seendb::api

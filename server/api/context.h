@@ -12,15 +12,19 @@
 
 #include "admission/admission.h"
 #include "api/access.h"
+#include "api/backup.h"
 #include "api/catalog.h"
 #include "api/failed_tokens.h"
 #include "api/fill_sampler.h"
+#include "api/item_door.h"
 #include "api/one_at_a_time.h"
 #include "api/origin_check.h"
 #include "api/readiness.h"
 #include "api/refusals.h"
 #include "api/request_log.h"
 #include "api/scrape.h"
+#include "api/set_door.h"
+#include "api/tail.h"
 #include "api/unsafe_integers.h"
 #include "base/sync.h"
 #include "http/limits.h"
@@ -51,7 +55,7 @@ struct ClusterView {
   proof::Proofs* proofs = nullptr;              ///< judges what other nodes ask; borrowed
   std::string why_not_ready;                    ///< what routes answer until it is ready
   /// Copies of shards for other nodes: the routes below /internal/shards/. Unset: none are given.
-  std::function<void(Call&)> snapshots = {};
+  std::function<http::Task<>(Call&)> snapshots = {};
   /// Has a shard that no node has begin empty here. Blocks for seconds.
   std::function<Status(uint32_t partition)> begin_empty = {};
 };
@@ -91,8 +95,12 @@ struct Context {
   Mutex clock_mutex{LockRank::kServerCall};  ///< one move of the clock at a time
   std::string checkpoints;                   ///< their folder; empty: none. Set before serving
   ops::LastCheckpoint last_checkpoint;
+  BackupView backup;
+  ItemDoor items;
+  SetDoor sets;
   RefusalLog refusals;
   RequestLog requests;
+  Tail tail;  ///< who watches requests
   UnsafeIntegers unsafe_integers;
   std::optional<OriginCheck> origins{
       std::in_place, std::vector<std::string>(), std::vector<std::string>(),
@@ -133,6 +141,12 @@ struct Call {
   /// What this node can't tell of the user, and is missing from the answer: "behind", "partition".
   /// Empty: nothing.
   std::string_view lacks = {};
+  /// At a node of a cluster: whether it is still this node that answers, which a handler asks after
+  /// a wait; where it is not, it ends without an answer. Null: it is.
+  const std::function<bool()>* still_here = nullptr;
+  /// It runs on a worker of kEngine, as the rest of a request that was taken; else where the plan
+  /// says.
+  bool at_worker = false;
 
   /// Precondition: the route needs the engine (then it is open).
   Engine& engine() const {
@@ -146,12 +160,6 @@ struct Call {
   std::optional<std::string_view> Query(std::string_view name) const;
   /// Answers with a failure.
   void Refuse(const Status& status) const;
-  /// The Reply answers the call, maybe after the handler has returned. Precondition: a connection
-  /// made the call.
-  http::Reply Defer() const {
-    assert(request.reply_to != nullptr);
-    return request.reply_to->Defer();
-  }
 };
 
 }  // namespace seendb::api

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "ops/metrics.h"
@@ -9,14 +10,18 @@
 namespace seendb::api {
 
 /// What a batch holds.
-enum class EventKind : uint8_t { kPlays, kImpressions };
+enum class EventKind : uint8_t { kPlays, kImpressions, kExposures };
+inline constexpr size_t kEventKinds = 3;  ///< how many there are
 
 /// Adds a batch to the collection's counters.
 inline void CountEvents(ops::CollectionCounters* counters, EventKind kind, uint64_t accepted,
                         uint64_t refused) {
-  const bool plays = kind == EventKind::kPlays;
-  auto& taken = plays ? counters->plays_accepted : counters->impressions_accepted;
-  auto& not_taken = plays ? counters->plays_refused : counters->impressions_refused;
+  auto& taken = kind == EventKind::kPlays         ? counters->plays_accepted
+                : kind == EventKind::kImpressions ? counters->impressions_accepted
+                                                  : counters->exposures_accepted;
+  auto& not_taken = kind == EventKind::kPlays         ? counters->plays_refused
+                    : kind == EventKind::kImpressions ? counters->impressions_refused
+                                                      : counters->exposures_refused;
   taken.fetch_add(accepted, std::memory_order_relaxed);
   not_taken.fetch_add(refused, std::memory_order_relaxed);
 }

@@ -1,5 +1,5 @@
-// POST /plays and POST /impressions as NDJSON: one event a line, any number of lines, recorded in
-// batches as they come. A bad line is refused and counted; the others are taken.
+// POST /plays, /impressions and /exposures as NDJSON: one event a line, any number of lines,
+// recorded in batches as they come. A bad line is refused and counted; the others are taken.
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +14,7 @@
 #include "api/status_http.h"
 #include "wire/arena.h"
 #include "wire/events_json.h"
+#include "wire/exposures_json.h"
 #include "wire/json_syntax.h"
 #include "wire/lines.h"
 #include "wire/refusal_names.h"
@@ -42,19 +43,10 @@ class EventStream final : public http::BodyStream {
         lines_(context.limits.line_bytes) {}
 
   size_t Take(std::string_view bytes, bool last, std::string*) override {
-    size_t taken = 0;
-    std::string_view line;
-    while (!Failed()) {
-      const wire::LineCutter::Found found = lines_.Next(bytes, last, &taken, &line);
-      if (found == wire::LineCutter::Found::kNeedsMore) break;
-      const uint64_t index = next_line_++;
-      if (found == wire::LineCutter::Found::kTooLong) {
-        Refuse(index, Status::InvalidArgument(
-                          "line over " + std::to_string(context_.limits.line_bytes) + " bytes"));
-      } else if (line.find_first_not_of(" \t\r") != std::string_view::npos) {
-        TakeLine(index, line);
-      }
-    }
+    const size_t taken = lines_.Read(
+        bytes, last, [this] { return Failed(); },
+        [this](uint64_t index, std::string_view line) { TakeLine(index, line); },
+        [this](uint64_t index, Status status) { Refuse(index, std::move(status)); });
     const bool old = std::chrono::steady_clock::now() - flushed_ > kBatchAge;
     if (last || old) Flush();
     if (last && !Failed()) AskForTheDay();
@@ -65,7 +57,8 @@ class EventStream final : public http::BodyStream {
   bool Failed() const override { return !failure_.ok(); }
   size_t HeldBytes() const override {
     return lines_held_.capacity() * sizeof(uint64_t) + plays_.capacity() * sizeof(Play) +
-           watches_.size() * sizeof(Watch) + texts_.HeldBytes();
+           surfaces_.capacity() * sizeof(std::string_view) + watches_.size() * sizeof(Watch) +
+           group_bytes_ + texts_.HeldBytes();
   }
 
   void Finish(http::Response* response) override {
@@ -78,8 +71,8 @@ class EventStream final : public http::BodyStream {
     wire::JsonDocument document(&context_.unsafe_integers);
     Play event;
     Watch watch;
-    Status status =
-        wire::ParseEvent(line, &document, &event, kind_ == EventKind::kPlays ? &watch : nullptr);
+    std::string_view surface;
+    Status status = Parse(line, &document, &event, &watch, &surface, &groups_read_);
     if (!status.ok()) {
       if (recorded_.refusals.size() < kMaxRefusals) {
         status = wire::ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);
@@ -95,9 +88,28 @@ class EventStream final : public http::BodyStream {
       Hold(&watch.fields);
       event.watch = &watches_.emplace_back(watch);
     }
+    Hold(&event.of);
     plays_.push_back(event);
+    if (kind_ == EventKind::kExposures) {
+      Hold(&surface);
+      surfaces_.push_back(surface);
+    }
     lines_held_.push_back(index);
     if (plays_.size() >= kBatch || text_bytes_ >= kBatchBytes) Flush();
+  }
+
+  Status Parse(std::string_view line, wire::JsonDocument* document, Play* event, Watch* watch,
+               std::string_view* surface, wire::EventGroupsReader* groups) const {
+    if (kind_ != EventKind::kExposures) {
+      return wire::ParseEvent(line, document, event, kind_ == EventKind::kPlays ? watch : nullptr,
+                              groups);
+    }
+    Exposure exposure;
+    Status status = wire::ParseExposure(line, document, &exposure, groups);
+    *event = {
+        .user = exposure.user, .item = exposure.item, .at_ms = exposure.at_ms, .of = exposure.of};
+    *surface = exposure.surface;
+    return status;
   }
 
   void Hold(std::string_view* text) {
@@ -110,6 +122,14 @@ class EventStream final : public http::BodyStream {
     std::string_view text = id->text();
     Hold(&text);
     *id = IdRef(text);
+  }
+
+  void Hold(EventGroups* groups) {
+    if (groups->empty()) return;
+    std::vector<std::string_view>& held = groups_.emplace_back(groups->begin(), groups->end());
+    for (std::string_view& group : held) Hold(&group);
+    group_bytes_ += held.capacity() * sizeof(std::string_view);
+    *groups = held;
   }
 
   void Refuse(uint64_t line, Status status) {
@@ -130,12 +150,16 @@ class EventStream final : public http::BodyStream {
   const std::string collection_;
   const std::shared_ptr<const CatalogEntry> entry_;
   const EventKind kind_;
-  wire::LineCutter lines_;
-  uint64_t next_line_ = 0;
-  // The events of the batch, and their lines; impressions are plays of which nothing more is known.
+  wire::NumberedLines lines_;
+  // The events of the batch, and their lines; impressions are plays of which nothing more is known,
+  // and so are exposures, but for their surfaces.
   std::vector<Play> plays_;
+  std::vector<std::string_view> surfaces_;
   std::vector<uint64_t> lines_held_;
   std::deque<Watch> watches_;  // they stay where they are
+  std::deque<std::vector<std::string_view>> groups_;
+  size_t group_bytes_ = 0;
+  wire::EventGroupsReader groups_read_;  // of the line
   wire::Arena texts_{kBlockBytes};
   size_t text_bytes_ = 0;
   std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
@@ -151,9 +175,21 @@ Result<RecordResult> EventStream::Record() const {
     if (result.ok()) TellOldStore(context_, options, plays_, *result);
     return result;
   }
+  if (kind_ == EventKind::kExposures) {
+    std::vector<Exposure> exposures;
+    exposures.reserve(plays_.size());
+    for (size_t i = 0; i < plays_.size(); ++i) {
+      const Play& one = plays_[i];
+      exposures.push_back({one.user, one.item, one.at_ms, surfaces_[i], one.of});
+    }
+    return engine.RecordExposures(exposures, {collection_});
+  }
   std::vector<Impression> impressions;
   impressions.reserve(plays_.size());
-  for (const Play& play : plays_) impressions.push_back({play.user, play.item, play.at_ms});
+  for (const Play& play : plays_) {
+    impressions.push_back(
+        {.user = play.user, .item = play.item, .at_ms = play.at_ms, .of = play.of});
+  }
   return engine.RecordImpressions(impressions, {collection_});
 }
 
@@ -182,8 +218,11 @@ void EventStream::Flush() {
   told.resize(std::min(told.size(), kMaxRefusals));
   NoteFirsts(*result);
   plays_.clear();
+  surfaces_.clear();
   lines_held_.clear();
   watches_.clear();
+  groups_.clear();
+  group_bytes_ = 0;
   texts_.Clear();
   text_bytes_ = 0;
 }
@@ -231,6 +270,11 @@ std::unique_ptr<http::BodyStream> StreamPlays(Context& context, const http::Plan
 std::unique_ptr<http::BodyStream> StreamImpressions(Context& context, const http::Plan& plan,
                                                     Status* refusal) {
   return MakeStream(context, plan, EventKind::kImpressions, refusal);
+}
+
+std::unique_ptr<http::BodyStream> StreamExposures(Context& context, const http::Plan& plan,
+                                                  Status* refusal) {
+  return MakeStream(context, plan, EventKind::kExposures, refusal);
 }
 
 }  // namespace seendb::api

@@ -8,6 +8,7 @@
 #include "api/old_writes.h"
 #include "api/refusals.h"
 #include "api/routes.h"
+#include "http/wait.h"
 #include "wire/events_json.h"
 #include "wire/media_type.h"
 
@@ -23,7 +24,8 @@ uint64_t TagOfUser(const RequestLog& log, const std::vector<Event>& events) {
   return std::all_of(events.begin(), events.end(), same) ? log.TagOf(first) : 0;
 }
 
-/// Records a parsed batch and answers what became of it.
+/// Records a parsed batch and answers what became of it. kIncomplete: nothing was done, it would
+/// wait for a disk.
 template <typename Event, typename Record>
 Status RecordAll(Call& call, const std::vector<Event>& events,
                  std::optional<std::string_view> in_body, EventKind kind, Record record) {
@@ -33,26 +35,23 @@ Status RecordAll(Call& call, const std::vector<Event>& events,
   if (!status.ok()) return status;
   const auto entry = call.context.catalog.Find(collection);
   if (!entry) return call.context.catalog.Unknown(collection, "/collection");
-  const bool memory_only = call.plan.executor == http::Executor::kInline &&
-                           call.request.body.size() <= call.plan.large_bytes;
   const Result<RecordResult> result =
-      record(call.engine(), events, RecordOptions{collection, memory_only});
-  if (memory_only && result.status().code() == StatusCode::kIncomplete) {
-    call.response.move_to_worker = true;
-    return Status::Ok();
-  }
+      record(call.engine(), events, RecordOptions{collection, WaitsForNoDisk(call)});
   if (!result.ok()) return result.status();
   AnswerRecorded(CountRecorded(&call.context, *entry, kind, collection, *result), &call.response);
   return Status::Ok();
 }
 
-/// The engine's "/3/item" as a pointer into the body of an impressions request.
+/// The engine's "/3/item" or "/3/of/0" as a pointer into the body of an impressions request.
 Status OfImpressions(Status status) {
   const std::string_view field = status.field();
-  const size_t slash = field.rfind('/');
+  const size_t slash = field.find('/', 1);
   if (status.ok() || slash == std::string_view::npos) return status;
-  const bool item = field.substr(slash) == "/item";
-  std::string pointer = item ? "/items" + std::string(field.substr(0, slash)) : "/user";
+  const std::string_view position = field.substr(0, slash), member = field.substr(slash);
+  std::string pointer = member == "/item"           ? "/items" + std::string(position)
+                        : member.starts_with("/of") ? "/items" + std::string(field)
+                        : member == "/surface"      ? "/surface"
+                                                    : "/user";
   return Status(status.code(), std::string(status.message()), std::move(pointer));
 }
 
@@ -93,9 +92,13 @@ wire::Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventK
   return recorded;
 }
 
-void HandlePlays(Call& call) {
+namespace {
+
+Status TryPlays(Call& call) {
   wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::EventGroupsReader groups;
   wire::PlaysCall plays;
+  plays.groups = &groups;
   Status status = wire::IsBinary(call.request.head.content_type)
                       ? ParseBinaryPlays(call, &plays)
                       : wire::ParsePlays(call.request.body, &document, &plays);
@@ -109,13 +112,15 @@ void HandlePlays(Call& call) {
                          return Result<RecordResult>(result.status().WithFieldPrefix("/events"));
                        });
   }
-  if (!status.ok()) call.Refuse(status);
-  if (call.response.move_to_worker) document.Discard();
+  if (status.code() == StatusCode::kIncomplete) document.Discard();
+  return status;
 }
 
-void HandleImpressions(Call& call) {
+Status TryImpressions(Call& call) {
   wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::EventGroupsReader groups;
   wire::ImpressionsCall served;
+  served.groups = &groups;
   Status status = wire::IsBinary(call.request.head.content_type)
                       ? ParseBinaryImpressions(call, &served)
                       : wire::ParseImpressions(call.request.body, call.context.max_candidates,
@@ -130,8 +135,34 @@ void HandleImpressions(Call& call) {
                          return Result<RecordResult>(OfImpressions(result.status()));
                        });
   }
-  if (!status.ok()) call.Refuse(status);
-  if (call.response.move_to_worker) document.Discard();
+  if (status.code() == StatusCode::kIncomplete) document.Discard();
+  return status;
 }
+
+http::Task<> TryAtWorker(Call call, Status (*attempt)(Call&)) {
+  co_await http::Turn(http::Executor::kEngine);
+  call.at_worker = true;
+  if (const Status status = attempt(call); !status.ok()) call.Refuse(status);
+}
+
+}  // namespace
+
+bool WaitsForNoDisk(const Call& call) {
+  return !call.at_worker && call.plan.executor == http::Executor::kInline &&
+         call.request.body.size() <= call.plan.large_bytes;
+}
+
+http::Task<> RecordWhereItMay(Call& call, Status (*attempt)(Call&)) {
+  const Status status = attempt(call);
+  if (status.code() == StatusCode::kIncomplete && WaitsForNoDisk(call)) {
+    return TryAtWorker(call, attempt);
+  }
+  if (!status.ok()) call.Refuse(status);
+  return {};
+}
+
+http::Task<> HandlePlays(Call call) { return RecordWhereItMay(call, TryPlays); }
+
+http::Task<> HandleImpressions(Call call) { return RecordWhereItMay(call, TryImpressions); }
 
 }  // namespace seendb::api

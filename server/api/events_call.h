@@ -21,6 +21,12 @@ Status ChooseCollection(const Call& call, std::optional<std::string_view> in_bod
 wire::Recorded CountRecorded(Context* context, const CatalogEntry& entry, EventKind kind,
                              std::string_view collection, const RecordResult& result);
 
+/// Whether the call runs on an I/O thread, which is not to wait for a disk.
+bool WaitsForNoDisk(const Call& call);
+/// Answers by `attempt`, on this thread or, where that would wait for a disk, again on a worker:
+/// kIncomplete, and nothing was done. A failure refuses the call.
+http::Task<> RecordWhereItMay(Call& call, Status (*attempt)(Call&));
+
 /// Answers with it: 422 where there were events and every one is refused, else 200.
 void AnswerRecorded(const wire::Recorded& recorded, http::Response* response);
 

@@ -1,12 +1,15 @@
 // GET /users/{user}/export: all that is held about a user as NDJSON, made piece by piece as it is
-// read: the user, each collection as the inspection shows it, each entry of the history, the end.
+// read: the user, each mark, each collection as the inspection shows it with what is counted there,
+// each entry of the history, the end.
 
 #include <algorithm>
 
 #include "api/routes.h"
 #include "api/status_http.h"
+#include "wire/counts_json.h"
 #include "wire/history_json.h"
 #include "wire/json_text.h"
+#include "wire/marks_json.h"
 
 namespace seendb::api {
 namespace {
@@ -30,14 +33,18 @@ class ExportStream final : public http::BodyStream {
   }
 
  private:
-  enum class Part : uint8_t { kUser, kCollections, kHistory, kEnd, kDone };
+  enum class Part : uint8_t { kUser, kMarks, kCollections, kCounts, kHistory, kEnd, kDone };
 
   Status Step(std::string* out) {
     switch (part_) {
       case Part::kUser:
         return User(out);
+      case Part::kMarks:
+        return Marks(out);
       case Part::kCollections:
         return Collection(out);
+      case Part::kCounts:
+        return Counts(out);
       case Part::kHistory:
         return Page(out);
       case Part::kEnd:
@@ -61,7 +68,24 @@ class ExportStream final : public http::BodyStream {
       return recording.status();
     }
     out->append("}\n");
-    part_ = Part::kCollections;
+    part_ = Part::kMarks;
+    return Status::Ok();
+  }
+
+  Status Marks(std::string* out) {
+    MarksPage page;
+    const MarksRequest request{.user = IdRef(user_), .limit = kPageEntries, .after = cursor_};
+    const Status status = engine_.ReadMarks(request, &page);
+    // Marks that can't be read keep nothing else from being read.
+    if (!status.ok() && status.code() != StatusCode::kCorruption) return status;
+    for (const MarkEntry& mark : page.marks) {
+      out->append("{\"type\":\"mark\",");
+      wire::AppendMarkMembers(mark, out);
+      out->append("}\n");
+    }
+    if (page.degraded || !status.ok()) NoteMissing("own");
+    cursor_ = std::move(page.after);
+    if (cursor_.empty()) part_ = Part::kCollections;
     return Status::Ok();
   }
 
@@ -76,7 +100,40 @@ class ExportStream final : public http::BodyStream {
     out->append("{\"type\":\"collection\",\"collection\":");
     wire::AppendJsonString(name, out);
     out->append(",").append(ReportToJson(*report), 1).push_back('\n');
+    part_ = Part::kCounts;
     return Status::Ok();
+  }
+
+  // Tells the counts of the collection before.
+  Status Counts(std::string* out) {
+    const std::string& name = collections_[next_ - 1].name;
+    CountsPage page;
+    const Status status = engine_.ReadCounts({.user = IdRef(user_),
+                                              .collection = name,
+                                              .limit = kPageEntries,
+                                              .by_name = true,
+                                              .after = cursor_},
+                                             &page);
+    // Like marks.
+    if (!status.ok() && status.code() != StatusCode::kCorruption) return status;
+    for (const GroupCounts& group : page.groups) {
+      out->append("{\"type\":\"count\",\"collection\":");
+      wire::AppendJsonString(name, out);
+      out->push_back(',');
+      wire::AppendCountMembers(group, out);
+      out->append("}\n");
+    }
+    if (page.degraded || !status.ok()) NoteMissing("counts");
+    cursor_ = page.more ? page.groups.back().group : "";
+    if (!page.more) part_ = Part::kCollections;
+    return Status::Ok();
+  }
+
+  void NoteMissing(std::string part) {
+    degraded_ = true;
+    if (std::find(missing_.begin(), missing_.end(), part) == missing_.end()) {
+      missing_.push_back(std::move(part));
+    }
   }
 
   Status Page(std::string* out) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -11,10 +10,12 @@
 #include <utility>
 
 #include "api/filter_binary.h"
+#include "api/filter_items.h"
 #include "api/load_cut.h"
 #include "api/old_cut.h"
 #include "api/router.h"
 #include "api/routes.h"
+#include "http/wait.h"
 #include "wire/filter_json.h"
 #include "wire/media_type.h"
 
@@ -85,11 +86,33 @@ Status AskEngine(Engine& engine, const FilterRequest& request, std::string_view 
   return Status::Ok();
 }
 
+/// Takes from a request whose answer will be degraded, as it was not asked of all, that seen
+/// candidates come back: what is not known may be younger than their gap.
+class RepeatsCut {
+ public:
+  RepeatsCut(bool cuts, FilterRequest* request) : request_(*request), asked_(request->question) {
+    if (!cuts || asked_ == nullptr) return;
+    question_ = {.no = asked_->no, .groups = asked_->groups};
+    request_.question = &question_;
+  }
+  RepeatsCut(const RepeatsCut&) = delete;
+  RepeatsCut& operator=(const RepeatsCut&) = delete;
+  /// The request is as it was.
+  ~RepeatsCut() { request_.question = asked_; }
+
+ private:
+  FilterRequest& request_;
+  const seendb::Question* const asked_;
+  seendb::Question question_;
+};
+
 /// Asks for as much as the load allows.
 Status AskByLoad(Context& context, FilterRequest* request, const FilterWait& wait,
                  const EntryPtr& entry, FilterResponse* response) {
   Engine& engine = *context.engine.load(std::memory_order_acquire);
   const LoadCut cut(context.admission.degrade(), wait.priority, entry->policy.on_load, request);
+  const bool old_is_silent = wait.old != nullptr && !wait.old->got;
+  const RepeatsCut repeats(cut.cuts() || old_is_silent || !wait.lacks.empty(), request);
   if (Status status = AskEngine(engine, *request, wait.lacks, response); !status.ok()) {
     return status;
   }
@@ -114,7 +137,10 @@ Status Ask(Context& context, FilterRequest* request, const FilterWait& wait, con
   const Status status = AskByLoad(context, request, wait, entry, response);
   if (!status.ok()) return status;
   old.Tell(response);
-  if (context.migrations != nullptr) CompareWithOldStore(context, *request, *response);
+  // The old store knows nothing of what a judge drops.
+  if (context.migrations != nullptr && request->judge == nullptr) {
+    CompareWithOldStore(context, *request, *response);
+  }
   context.sampler.Mention(request->collection, request->user);
   const auto add = [](std::atomic<uint64_t>& to, uint64_t n) {
     to.fetch_add(n, std::memory_order_relaxed);
@@ -161,22 +187,24 @@ bool AsksOldStore(const Context& context, const FilterRequest& request, FilterWa
 /// thread. The deadline goes on meanwhile.
 Status AskInTurn(Context& context, FilterRequest* request, const EntryPtr& entry, FilterWait* wait,
                  FilterResponse* response) {
-  http::Waiting::Came came = wait->waiting->Take();
+  http::Waiting::Came came = std::exchange(wait->came, {});
   if (wait->age_us == 0) Spend(came.waited_us, request);  // else it has the wait in it
   const FilterOnTurn on_turn = wait->waiting->Resume();
   request->turn = came.given == nullptr ? nullptr : &came.given;
   request->on_turn = &on_turn;
   wait->later_us = request->deadline_us;
   Status asked = Ask(context, request, *wait, entry, response);
-  if (response->needs_disk) wait->waiting->GiveBack(std::move(came));  // its turn stays its own
+  if (response->needs_disk) wait->came = std::move(came);  // its turn stays its own
   return asked;
 }
 
 /// What was recorded goes into the log of a cluster, too.
 void TellServed(Router* router, const FilterRequest& request, const FilterResponse& response) {
   std::vector<IdRef> items;
-  items.reserve(response.unseen.size());
-  for (const uint32_t index : response.unseen) items.push_back(request.items[index]);
+  items.reserve(response.unseen.size() + response.repeats.size());
+  for (const std::vector<uint32_t>* returned : {&response.unseen, &response.repeats}) {
+    for (const uint32_t index : *returned) items.push_back(request.items[index]);
+  }
   router->Served(request.user, request.collection, items, response.recorded_at_ms);
 }
 
@@ -186,20 +214,20 @@ Status AskInTurnAndTell(Context& context, FilterRequest* request, FilterWait* wa
                         FilterResponse* response) {
   if (Status found = FindEntry(context, *request, wait->caller, entry); !found.ok()) return found;
   if (AsksOldStore(context, *request, wait)) return Status(StatusCode::kIncomplete, "");
-  if (wait->for_disk != nullptr && request->record &&
-      (*entry)->policy.durability == Durability::kSync) {
-    *wait->for_disk = true;
+  if (wait->memory_alone && request->record && (*entry)->policy.durability == Durability::kSync) {
+    wait->needs_disk = true;
     return Status(StatusCode::kIncomplete, "");
   }
   Spend(wait->age_us, request);
-  request->memory_only = wait->for_disk != nullptr;
+  request->memory_only = wait->memory_alone;
+  request->count_groups = context.router == nullptr;  // the other replicas would not know of it
   const bool in_turn = request->record && wait->waiting != nullptr;
   Status status = in_turn ? AskInTurn(context, request, *entry, wait, response)
                           : Ask(context, request, *wait, *entry, response);
   if (status.ok() && context.router != nullptr && request->record && response->recorded) {
     TellServed(context.router, *request, *response);
   }
-  if (status.code() == StatusCode::kIncomplete && response->needs_disk) *wait->for_disk = true;
+  if (status.code() == StatusCode::kIncomplete && response->needs_disk) wait->needs_disk = true;
   return status;
 }
 
@@ -210,104 +238,70 @@ Status AnswerBinary(Call& call, UnseenForm form, FilterWait* wait) {
   Status status = ParseBinaryFilter(call, &request, &ids);
   if (!status.ok()) return status;
   wait->log_tag = call.context.requests.TagOf(request.user);
+  Question question;
+  std::vector<ExcludedSet> sets;
+  SetDoor::Held held;
+  status = ReadExcludedSets(call, &sets);
+  if (status.ok()) status = call.context.sets.Find(sets, &held);
+  if (!status.ok()) return status;
+  question.exclude_sets = sets;
+  request.question = sets.empty() ? nullptr : &question;
   EntryPtr entry;
   status = AskInTurnAndTell(call.context, &request, wait, &entry, &response);
   if (status.ok()) WriteBinaryAnswer(request, response, form, &call.response);
   return status;
 }
 
-void HandleOnce(Call& call, FilterWait* wait) {
-  wait->waiting = call.request.waiting;
-  wait->caller = call.caller();
-  wait->age_us = call.request.age_us;
-  wait->priority = call.plan.ticket.priority;
-  wait->lacks = call.lacks;
-  if (call.plan.executor == http::Executor::kInline) wait->for_disk = &call.response.move_to_worker;
-  Status status;
-  if (wire::IsBinary(call.request.head.content_type)) {
-    const std::optional<UnseenForm> form = ParseAccept(call.request.head.accept);
-    if (!form) {
-      return http::WriteError(
-          {406, "not_acceptable",
-           "Accept must allow " + std::string(kBitmapType) + " or " + std::string(kIndexesType)},
-          &call.response);
-    }
-    status = AnswerBinary(call, *form, wait);
-  } else {
-    status = AnswerFilter(call.context, call.request.body, wait, &call.response.body);
-  }
-  call.response.log_tag = wait->log_tag;
-  if (call.response.move_to_worker || wait->question) return;
-  if (status.code() == StatusCode::kIncomplete) {
-    call.response.later = true;
-    call.response.later_us = wait->later_us;
-  } else if (!status.ok()) {
-    call.Refuse(status);
-  }
-}
-
-/// A request that waits for the old store: what is needed of it to begin anew.
-struct HeldFilter {
-  explicit HeldFilter(const Call& call)
-      : context(call.context), head(call.request.head), body(call.request.body) {
-    body_size = body.size();
-    body.append(http::kBodyPadding, '\0');
-    head.connection = nullptr;  // it may be gone by then
-    plan.route = call.plan.route;
-    plan.executor = http::Executor::kEngine;
-    plan.query = call.plan.query;
-    plan.caller = call.plan.caller;
-    plan.ticket = call.plan.ticket;
-    age_us = call.request.age_us;
-  }
-
-  Context& context;
-  http::Plan plan;
-  http::RequestHead head;
-  std::string body;
-  size_t body_size = 0;
-  int64_t age_us = 0;
-  std::chrono::steady_clock::time_point held_at = std::chrono::steady_clock::now();
-};
-
-void HandleHeld(const HeldFilter& held, std::shared_ptr<const migration::OldAnswer> old,
-                http::Response* response) {
-  const auto waited = std::chrono::steady_clock::now() - held.held_at;
-  const http::Request request{
-      .head = held.head,
-      .body = std::string_view(held.body).substr(0, held.body_size),
-      .age_us =
-          held.age_us + std::chrono::duration_cast<std::chrono::microseconds>(waited).count()};
-  Call call{held.context, held.plan, request, *response};
-  FilterWait wait;
-  wait.old = std::move(old);
-  HandleOnce(call, &wait);
-}
-
-/// Asks the old store, and answers afterwards. No thread is held meanwhile.
-void AskOldStore(Call& call, FilterWait* wait) {
-  const auto held = std::make_shared<const HeldFilter>(call);
-  const auto reply = std::make_shared<http::Reply>(call.Defer());
-  wait->migration->Ask(*std::move(wait->question), [held, reply](auto old) {
-    const bool posted = reply->Post(http::Executor::kEngine, [held, old](http::Reply to) {
-      http::Response response;
-      HandleHeld(*held, old, &response);
-      to.Send(std::move(response));
-    });
-    if (posted) return;
-    http::Response refused;
-    http::WriteError({503, "busy", "too much work in flight"}, &refused);
-    reply->Send(std::move(refused));
+/// Asks the old store.
+auto OldStoreSays(FilterWait* wait) {
+  using Old = std::shared_ptr<const migration::OldAnswer>;
+  return http::Given<Old>([wait](http::Give<Old> give) {
+    wait->migration->Ask(*std::exchange(wait->question, {}), std::move(give));
   });
 }
 
-/// The same where the caller is to have the answer on this thread, which then waits for as long.
-void AwaitOldStore(Call& call, FilterWait* wait) {
-  std::promise<std::shared_ptr<const migration::OldAnswer>> told;
-  wait->migration->Ask(*std::move(wait->question), [&told](auto old) { told.set_value(old); });
-  wait->question.reset();
-  wait->old = told.get_future().get();
-  HandleOnce(call, wait);
+/// One request through its tries.
+struct Tries {
+  FilterWait wait;
+  std::optional<UnseenForm> form;  // of a binary one
+  http::Executor executor = http::Executor::kInline;
+};
+
+/// False: it waits for what `tries->wait` says.
+bool TryFilter(Call& call, Tries* tries) {
+  FilterWait& wait = tries->wait;
+  wait.age_us = call.request.age_us;
+  wait.memory_alone = tries->executor == http::Executor::kInline;
+  wait.needs_disk = false;
+  const Status status =
+      tries->form ? AnswerBinary(call, *tries->form, &wait)
+                  : AnswerFilter(call.context, call.request.body, &wait, &call.response.body);
+  call.response.log_tag = wait.log_tag;
+  if (status.code() == StatusCode::kIncomplete) return false;
+  if (!status.ok()) call.Refuse(status);
+  return true;
+}
+
+/// Waits, and tries again.
+http::Task<> FilterLater(Call call, Tries tries) {
+  FilterWait& wait = tries.wait;
+  bool at_worker = call.at_worker;
+  do {
+    if (wait.question) {
+      wait.old = co_await OldStoreSays(&wait);
+      at_worker = true;
+    } else if (!wait.needs_disk) {
+      wait.came = co_await http::Resumed(wait.later_us);
+    }
+    if (wait.needs_disk || at_worker) tries.executor = http::Executor::kEngine;
+    if (!at_worker) {
+      co_await http::Turn(tries.executor);
+      if (call.still_here != nullptr && !(*call.still_here)()) co_return;
+    } else if (!co_await http::OnWorker(tries.executor)) {
+      http::WriteError({503, "busy", "too much work in flight"}, &call.response);
+      co_return;
+    }
+  } while (!TryFilter(call, &tries));
 }
 
 }  // namespace
@@ -319,19 +313,43 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   Status status = wire::ParseFilter(json, context.max_candidates, &document, &call);
   if (!status.ok()) return status;
   wait->log_tag = context.requests.TagOf(call.request.user);
+  FilterItems items;
+  if (Status begun = items.Begin(context, &call); !begun.ok()) return begun;
+  SetDoor::Held held;
+  if (Status found = context.sets.Find(call.sets, &held); !found.ok()) return found;
   EntryPtr entry;
-  status = AskInTurnAndTell(context, &call.request, wait, &entry, &response);
-  if (status.ok()) wire::AppendFilterAnswer(call, response, entry->policy, out);
+  if (wait->memory_alone && FilterItems::TellsMuch(call)) {
+    wait->needs_disk = true;
+    status = Status(StatusCode::kIncomplete, "");
+  } else {
+    status = AskInTurnAndTell(context, &call.request, wait, &entry, &response);
+  }
+  std::string members;
+  if (status.ok()) items.AppendFields(call, response, &members);
+  if (status.ok()) wire::AppendFilterAnswer(call, response, entry->policy, members, out);
   if (status.code() == StatusCode::kIncomplete) document.Discard();
   return status;
 }
 
-void HandleFilter(Call& call) {
-  FilterWait wait;
-  HandleOnce(call, &wait);
-  if (!wait.question) return;
-  if (call.request.reply_to == nullptr) return AwaitOldStore(call, &wait);
-  AskOldStore(call, &wait);
+http::Task<> HandleFilter(Call call) {
+  Tries tries;
+  tries.wait.waiting = call.request.waiting;
+  tries.wait.caller = call.caller();
+  tries.wait.priority = call.plan.ticket.priority;
+  tries.wait.lacks = call.lacks;
+  tries.executor = call.at_worker ? http::Executor::kEngine : call.plan.executor;
+  if (wire::IsBinary(call.request.head.content_type)) {
+    tries.form = ParseAccept(call.request.head.accept);
+    if (!tries.form) {
+      http::WriteError(
+          {406, "not_acceptable",
+           "Accept must allow " + std::string(kBitmapType) + " or " + std::string(kIndexesType)},
+          &call.response);
+      return {};
+    }
+  }
+  if (TryFilter(call, &tries)) return {};  // no coroutine for what need not wait
+  return FilterLater(call, std::move(tries));
 }
 
 }  // namespace seendb::api

@@ -15,8 +15,10 @@ namespace seendb::api {
 
 /// How a filter request waits, where it has to.
 struct FilterWait {
-  bool* for_disk = nullptr;              ///< null: waits on this thread; else set instead
+  bool memory_alone = false;             ///< waits for no disk on this thread
+  bool needs_disk = false;               ///< of kIncomplete: it would have to
   http::Waiting* waiting = nullptr;      ///< for its user's turn; null: waits on this thread
+  http::Waiting::Came came = {};         ///< the turn, or that there is none in time
   int64_t age_us = 0;                    ///< that the deadline has been running for
   int64_t later_us = 0;                  ///< of kIncomplete: its deadline; 0: none
   uint64_t log_tag = 0;                  ///< of the request's user, for Response::log_tag
@@ -31,11 +33,11 @@ struct FilterWait {
 };
 
 /// Answers the request in `json` (followed by http::kBodyPadding readable bytes), appending to
-/// `*out`; on failure nothing is appended. Where the request would sync to disk, or memory
-/// alone can't tell the answer, and `wait->for_disk` is not null, that is set, nothing is done, and
-/// the answer is kIncomplete. kIncomplete with `wait->question`: nothing was done. kIncomplete
-/// without both: another recording request of its user is under way; nothing was done,
-/// `wait->waiting` is resumed with the turn.
+/// `*out`; on failure nothing is appended. kIncomplete: nothing was done. With
+/// `wait->needs_disk` (where `wait->memory_alone` is set) the request would sync to disk, or memory
+/// alone can't tell the answer, or there is much to tell of items. With `wait->question` the old
+/// store comes first. With neither another recording request of its user is under way:
+/// `wait->waiting` is resumed with the turn, which goes into `wait->came`.
 Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, std::string* out);
 
 }  // namespace seendb::api

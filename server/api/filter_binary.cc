@@ -6,6 +6,7 @@
 #include <span>
 
 #include "api/binary_body.h"
+#include "base/facts.h"
 #include "http/header_list.h"
 #include "wire/filter_json.h"
 
@@ -99,6 +100,22 @@ Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<I
   return status.ok() ? Divide(call, *ids, request) : status;
 }
 
+Status ReadExcludedSets(const Call& call, std::vector<ExcludedSet>* sets) {
+  std::string_view names = call.Query("exclude_sets").value_or("");
+  while (!names.empty()) {
+    const std::string field = "/exclude_sets/" + std::to_string(sets->size());
+    if (sets->size() == kMaxExcludedSets) {
+      return Status::InvalidArgument("more than " + std::to_string(kMaxExcludedSets) + " sets",
+                                     "/exclude_sets");
+    }
+    const std::string_view name = names.substr(0, names.find(','));
+    if (Status status = CheckSetName(name); !status.ok()) return status.WithFieldPrefix(field);
+    sets->push_back({name});
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+  return {};
+}
+
 void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answer, UnseenForm form,
                        http::Response* response) {
   std::string& body = response->body;
@@ -119,7 +136,7 @@ void WriteBinaryAnswer(const FilterRequest& request, const FilterResponse& answe
   headers = "\r\nSeenDB-Seen: " + std::to_string(answer.seen) +
             "\r\nSeenDB-Examined: " + std::to_string(answer.examined) +
             "\r\nSeenDB-Degraded: " + std::to_string(answer.missing.size());
-  if (!request.exclude.empty()) {
+  if (!request.exclude.empty() || request.question != nullptr) {
     headers += "\r\nSeenDB-Excluded: " + std::to_string(answer.excluded);
   }
   if (request.record) {

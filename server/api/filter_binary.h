@@ -3,6 +3,7 @@
 //
 //   user=U       whose the items of the body are
 //   exclude=N    the last N of these are no items, but never returned
+//   exclude_sets=A,B  neither are the members of these sets
 //
 // The answer is a bitmap, one bit an item, least significant bit first, 1 = unseen; or the unseen
 // items' positions as u32.
@@ -33,6 +34,9 @@ std::optional<UnseenForm> ParseAccept(std::string_view header);
 /// Reads query and body of `call` into `*request` and `*ids`, both views into the call. At most
 /// Context::max_candidates items, and as many excluded.
 Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* ids);
+
+/// Reads the names of sets in the query of `call`, `exclude_sets=a,b`: views into the call.
+Status ReadExcludedSets(const Call& call, std::vector<ExcludedSet>* sets);
 
 /// Puts the answer to `request` into `*response`: the body, its type and the headers SeenDB-Seen
 /// (items seen), SeenDB-Examined, SeenDB-Degraded (parts that could not be read; 0: whole), where

@@ -59,9 +59,14 @@ class FilterStream final : public http::BodyStream {
 
  private:
   void Answer(std::string_view line, std::string* out) {
-    if (asked_) wait_.old = std::static_pointer_cast<migration::OldAnswer>(TakeGiven());
+    if (came_again_) {
+      http::Waiting::Came came = wait_.waiting->Take();
+      if (asked_) wait_.old = std::static_pointer_cast<migration::OldAnswer>(came.given);
+      if (!asked_) wait_.came = std::move(came);
+      asked_ = false;
+    }
     const Status status = AnswerFilter(context_, line, &wait_, out);
-    waits_ = status.code() == StatusCode::kIncomplete;
+    waits_ = came_again_ = status.code() == StatusCode::kIncomplete;
     if (wait_.question) return AskOldStore();
     if (waits_) return;
     wait_.old = nullptr;  // it was of this line
@@ -70,12 +75,6 @@ class FilterStream final : public http::BodyStream {
                          out);
     }
     out->push_back('\n');
-  }
-
-  /// What the old store said; the line comes again with it.
-  std::shared_ptr<void> TakeGiven() {
-    asked_ = false;
-    return wait_.waiting->Take().given;
   }
 
   void AskOldStore() {
@@ -97,8 +96,9 @@ class FilterStream final : public http::BodyStream {
   const Caller caller_;
   wire::LineCutter lines_;
   FilterWait wait_;
-  bool waits_ = false;  // for the turn of the user of the next line, or for the old store
-  bool asked_ = false;  // the old store, about the next line
+  bool waits_ = false;       // for the turn of the user of the next line, or for the old store
+  bool asked_ = false;       // the old store, about the next line
+  bool came_again_ = false;  // the next line, after a wait
 };
 
 }  // namespace

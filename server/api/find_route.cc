@@ -64,10 +64,11 @@ std::string NoSuchRoute(std::string_view path) {
     paths.push_back(route.path);
     beginnings.push_back(route.path.substr(0, route.path.find('/', 1)));
   }
-  std::string_view meant = Nearest(whole, paths);
+  std::string_view meant;
   for (size_t i = 0; i < paths.size() && meant.empty(); ++i) {  // "/stats" of "/admin/stats"
     if (whole.size() > 1 && paths[i].ends_with(whole)) meant = paths[i];
   }
+  if (meant.empty()) meant = Nearest(whole, paths);
   if (meant.empty() && first != whole) {  // "/user/u1": the parts that vary fit nothing
     const std::string_view beginning = Nearest(first, beginnings);
     for (size_t i = 0; i < paths.size() && !beginning.empty() && meant.empty(); ++i) {

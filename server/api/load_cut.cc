@@ -31,6 +31,11 @@ LoadCut::~LoadCut() {
   request_.short_term_alone = false;
 }
 
+bool LoadCut::cuts() const {
+  return request_.items.size() < items_.size() || request_.verify != verify_ ||
+         request_.short_term_alone;
+}
+
 bool LoadCut::Tell(FilterResponse* response) const {
   const bool full = request_.limit != 0 && response->unseen.size() >= request_.limit;
   const bool cut = request_.items.size() < items_.size() && !full;

@@ -25,6 +25,8 @@ class LoadCut {
   /// The request is as it was.
   ~LoadCut();
 
+  /// Whether less is asked than was.
+  bool cuts() const;
   /// Says in the answer that something was left out: `degraded`, missing "load". False: nothing
   /// was.
   bool Tell(FilterResponse* response) const;

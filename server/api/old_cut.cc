@@ -12,7 +12,10 @@ constexpr const char* kOldStoreMissing = "old_store";
 }  // namespace
 
 OldCut::OldCut(std::shared_ptr<const migration::OldAnswer> answer, FilterRequest* request)
-    : request_(*request), items_(request->items), answer_(std::move(answer)) {
+    : request_(*request),
+      items_(request->items),
+      asked_(request->question),
+      answer_(std::move(answer)) {
   if (!answer_ || !answer_->got) return;
   for (uint32_t i = 0; i < items_.size(); ++i) {
     if (answer_->Has(i)) continue;
@@ -20,9 +23,18 @@ OldCut::OldCut(std::shared_ptr<const migration::OldAnswer> answer, FilterRequest
     positions_.push_back(i);
   }
   request_.items = left_;
+  if (asked_ == nullptr || asked_->groups.empty()) return;
+  for (const uint32_t position : positions_) groups_.push_back(asked_->groups[position]);
+  question_ = *asked_;
+  question_.groups = groups_;
+  // An empty list would stand for no groups, which is the same where nothing is left.
+  request_.question = &question_;
 }
 
-OldCut::~OldCut() { request_.items = items_; }
+OldCut::~OldCut() {
+  request_.items = items_;
+  request_.question = asked_;
+}
 
 Status OldCut::Check() const {
   if (!answer_ || answer_->got || request_.on_error != OnError::kFail) return {};
@@ -31,6 +43,7 @@ Status OldCut::Check() const {
 
 void OldCut::Tell(FilterResponse* response) {
   request_.items = items_;
+  request_.question = asked_;
   if (!answer_) return;
   if (!answer_->got) {
     response->degraded = true;
@@ -38,6 +51,7 @@ void OldCut::Tell(FilterResponse* response) {
     return;
   }
   for (uint32_t& position : response->unseen) position = positions_[position];
+  for (uint32_t& position : response->repeats) position = positions_[position];
   const uint32_t of_left = response->examined;
   // A limit, a level of load or a deadline ended it earlier: behind the last that was examined.
   const bool all = of_left == left_.size();

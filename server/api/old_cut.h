@@ -36,9 +36,12 @@ class OldCut {
 
   FilterRequest& request_;
   const std::span<const IdRef> items_;
+  const seendb::Question* const asked_;  // null: nothing but facts
   const std::shared_ptr<const migration::OldAnswer> answer_;
   std::vector<IdRef> left_;
-  std::vector<uint32_t> positions_;  // of each of left_, in items_
+  std::vector<uint32_t> positions_;      // of each of left_, in items_
+  std::vector<CandidateGroups> groups_;  // of each of left_, where candidates have some
+  seendb::Question question_;            // with these
 };
 
 }  // namespace seendb::api

@@ -3,55 +3,46 @@
 #include <exception>
 #include <utility>
 
-#include "api/context.h"
-#include "http/error.h"
-
 namespace seendb::api {
 
-void OneAtATime::Run(Call& call, Job job) {
+http::Task<OneAtATime::Turn> OneAtATime::Enter() {
+  if (Begin()) co_return Turn(this);
+  Turn turn = co_await http::Given<Turn>([this](http::Give<Turn> give) { Queue(std::move(give)); });
+  if (turn && !co_await http::OnWorker(http::Executor::kSlow)) co_return Turn(nullptr);
+  co_return std::move(turn);
+}
+
+/// Whether nobody had the turn. Then the caller has it.
+bool OneAtATime::Begin() {
+  const MutexLock lock(mutex_);
+  return !std::exchange(running_, true);
+}
+
+void OneAtATime::Queue(http::Give<Turn> give) {
+  bool full = false;
   {
     const MutexLock lock(mutex_);
-    if (running_ && waiting_.size() >= limit_) {
-      return http::WriteError({503, "busy", "too much work in flight"}, &call.response);
-    }
-    if (running_) {
-      waiting_.push_back({call.Defer(), std::move(job)});
-      return;
-    }
-    running_ = true;
+    full = running_ && waiting_.size() >= limit_;
+    if (running_ && !full) return waiting_.push_back(std::move(give));
+    if (!full) running_ = true;
   }
-  const Turn turn(this);
-  job(&call.response);
+  give(Turn(full ? nullptr : this));
 }
 
-/// The first of those that wait; where none does, the next request may run at once.
-bool OneAtATime::TakeNext(Waiter* next) {
-  const MutexLock lock(mutex_);
-  running_ = !waiting_.empty();
-  if (!running_) return false;
-  *next = std::move(waiting_.front());
-  waiting_.pop_front();
-  return true;
-}
-
-void OneAtATime::RunNext() noexcept {
-  Waiter next;
-  while (TakeNext(&next)) {
-    try {
-      const bool posted =
-          next.reply.Post(http::Executor::kSlow, [this, job = next.job](http::Reply reply) {
-            const Turn turn(this);
-            http::Response response;
-            job(&response);
-            reply.Send(std::move(response));
-          });
-      if (posted) return;
-      http::Response refused;
-      http::WriteError({503, "busy", "too much work in flight"}, &refused);
-      next.reply.Send(std::move(refused));
-    } catch (const std::exception&) {
-      // Out of memory: the Reply answers 500.
+/// The first of those that wait has the turn; where its connection is gone, its turn ends at once.
+void OneAtATime::GiveNext() noexcept {
+  try {
+    std::optional<http::Give<Turn>> next;
+    {
+      const MutexLock lock(mutex_);
+      running_ = !waiting_.empty();
+      if (!running_) return;
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
     }
+    (*next)(Turn(this));
+  } catch (const std::exception&) {
+    // Out of memory: that request is answered 500, and its turn has ended.
   }
 }
 

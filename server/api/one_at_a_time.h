@@ -5,52 +5,48 @@
 
 #include <cstddef>
 #include <deque>
-#include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/sync.h"
-#include "http/message.h"
-#include "http/reply.h"
+#include "http/wait.h"
 
 namespace seendb::api {
 
-struct Call;
-
-/// Runs jobs in the order in which they came. Threads: any. Must outlive the Listener.
+/// Gives turns in the order in which they are asked for. Threads: any. Must outlive the Listener.
 class OneAtATime {
  public:
-  /// Makes the answer of a request; copies what it needs of it.
-  using Job = std::function<void(http::Response*)>;
+  /// A turn, which ends with it.
+  class Turn {
+   public:
+    /// None, where `of` is null.
+    explicit Turn(OneAtATime* of) noexcept : of_(of) {}
+    Turn(Turn&& other) noexcept : of_(std::exchange(other.of_, nullptr)) {}
+    Turn& operator=(Turn&&) = delete;
+    ~Turn() {
+      if (of_ != nullptr) of_->GiveNext();
+    }
+    explicit operator bool() const noexcept { return of_ != nullptr; }
+
+   private:
+    OneAtATime* of_;
+  };
 
   /// At most `limit` requests wait.
   explicit OneAtATime(size_t limit) : limit_(limit) {}
-  /// Where no job runs, runs `job` on this thread. Otherwise returns at once, and `job` runs on a
-  /// worker of kSlow when its turn has come; 503 where too many wait.
-  void Run(Call& call, Job job);
+  /// A turn: at once, on this thread, where nobody has one, or once those before have had theirs,
+  /// on a worker of kSlow. None where too many wait.
+  http::Task<Turn> Enter();
 
  private:
-  struct Waiter {
-    http::Reply reply;
-    Job job;
-  };
-  /// Ends a turn when it is destroyed.
-  class Turn {
-   public:
-    explicit Turn(OneAtATime* of) : of_(*of) {}
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
-    ~Turn() { of_.RunNext(); }
-
-   private:
-    OneAtATime& of_;
-  };
-
-  void RunNext() noexcept;
-  bool TakeNext(Waiter* next);
+  bool Begin();
+  void Queue(http::Give<Turn> give);
+  void GiveNext() noexcept;
 
   const size_t limit_;
   Mutex mutex_{LockRank::kLeaf};
   bool running_ GUARDED_BY(mutex_) = false;
-  std::deque<Waiter> waiting_ GUARDED_BY(mutex_);
+  std::deque<http::Give<Turn>> waiting_ GUARDED_BY(mutex_);
 };
 
 }  // namespace seendb::api

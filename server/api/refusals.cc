@@ -7,17 +7,21 @@
 namespace seendb::api {
 namespace {
 
+// By EventKind.
+constexpr std::array<std::string_view, kEventKinds> kEvents = {
+    "plays_refused", "impressions_refused", "exposures_refused"};
+
 // `example`: the message of one of them.
 void Note(RefusalLog* log, ops::CollectionCounters* counters, EventKind kind,
           std::string_view collection, size_t reason, uint64_t refused, std::string_view example) {
   if (refused == 0) return;
-  auto& by_reason =
-      kind == EventKind::kPlays ? counters->plays_refused_by : counters->impressions_refused_by;
+  auto& by_reason = kind == EventKind::kPlays         ? counters->plays_refused_by
+                    : kind == EventKind::kImpressions ? counters->impressions_refused_by
+                                                      : counters->exposures_refused_by;
   by_reason[reason].fetch_add(refused, std::memory_order_relaxed);
   RefusalLog::Line line;
   if (!log->Note(kind, reason, refused, std::chrono::steady_clock::now(), &line)) return;
-  ops::Log(ops::LogLevel::kWarn,
-           kind == EventKind::kPlays ? "plays_refused" : "impressions_refused",
+  ops::Log(ops::LogLevel::kWarn, kEvents[static_cast<size_t>(kind)],
            {{"collection", collection},
             {"reason", line.reason},
             {"refused", line.refused},

@@ -38,7 +38,7 @@ class RefusalLog {
     Time next{};
   };
   Mutex mutex_{LockRank::kLeaf};
-  std::array<std::array<Row, wire::kRefusedBy>, 2> rows_ GUARDED_BY(mutex_);
+  std::array<std::array<Row, wire::kRefusedBy>, kEventKinds> rows_ GUARDED_BY(mutex_);
 };
 
 /// Counts the events of a batch that were refused, and logs them.

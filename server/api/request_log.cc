@@ -27,6 +27,9 @@ bool IsAdministrative(const Route& route) {
   return route.route_class == RouteClass::kWrite && NamesUserInPath(route);
 }
 
+/// Whether an answer takes as long as the caller asked it to: such a call is never slow.
+bool TakesItsTime(const Route& route) { return route.path == "/admin/tail"; }
+
 const Route* RouteOf(const http::Outcome& outcome) {
   return outcome.plan.route < 0 ? nullptr : &Routes()[static_cast<size_t>(outcome.plan.route)];
 }
@@ -59,8 +62,9 @@ bool RequestLog::Wants(bool slow) const {
 void RequestLog::Note(const http::Outcome& outcome) {
   using ops::LogLevel;
   uint64_t left_out = 0;
-  const bool slow = mode_ != ops::AccessLogMode::kOff && outcome.waited + outcome.worked >= slow_;
   const Route* const route = RouteOf(outcome);
+  const bool slow = mode_ != ops::AccessLogMode::kOff && outcome.waited + outcome.worked >= slow_ &&
+                    (route == nullptr || !TakesItsTime(*route));
   const bool administrative = route != nullptr && IsAdministrative(*route);
   const std::string_view event = administrative ? "admin_request"
                                  : slow         ? "slow_request"
@@ -89,6 +93,13 @@ void RequestLog::NoteDenied(bool administrative, const http::Outcome& outcome) {
         administrative ? "admin_request" : "access_refused", outcome);
 }
 
+uint64_t RequestLog::UserOf(const http::Outcome& outcome) const {
+  if (outcome.log_tag != 0) return outcome.log_tag;
+  const Route* const route = RouteOf(outcome);
+  const bool named = route != nullptr && NamesUserInPath(*route) && !outcome.plan.arguments.empty();
+  return named ? TagOf(IdRef(outcome.plan.arguments.front())) : 0;
+}
+
 void RequestLog::Write(ops::LogLevel level, std::string_view event,
                        const http::Outcome& outcome) const {
   const Route* const route = RouteOf(outcome);
@@ -104,11 +115,12 @@ void RequestLog::Write(ops::LogLevel level, std::string_view event,
   if (!outcome.peer.empty()) fields["peer"] = outcome.peer;
   if (const Caller caller = CallerOf(outcome.plan)) fields["token"] = caller->name;
   if (!outcome.head.request_id.empty()) fields["request_id"] = outcome.head.request_id;
-  uint64_t user = outcome.log_tag;
-  if (user == 0 && route != nullptr && NamesUserInPath(*route)) {
-    if (!outcome.plan.arguments.empty()) user = TagOf(IdRef(outcome.plan.arguments.front()));
+  if (const http::TraceContext& trace = outcome.head.trace; !trace.trace_id.empty()) {
+    fields["trace_id"] = trace.trace_id;
+    fields["parent_id"] = trace.parent_id;
+    fields["span_id"] = trace.span_id;
   }
-  if (user != 0) fields["user"] = ops::HashText(user);
+  if (const uint64_t user = UserOf(outcome); user != 0) fields["user"] = ops::HashText(user);
   ops::Log(level, event, fields);
 }
 

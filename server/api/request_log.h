@@ -8,8 +8,9 @@
 // `{"ts":...,"level":"warn","event":"slow_request","method":"POST","route":"POST /filter",
 // "status":200,"took_us":1200300,"waited_us":1100000,"worked_us":100100,"bytes_in":812,
 // "bytes_out":377,"peer":"10.0.0.7","request_id":"a1","user":"726fdb47dd0e0e31"}`: the route, not
-// the path, which names a user; `user` is a keyed hash (ops/user_hash.h). Nothing else of a request
-// gets there.
+// the path, which names a user; `user` is a keyed hash (ops/user_hash.h). A request that belongs to
+// a trace (http/trace_context.h) has `trace_id`, `parent_id` and `span_id` too. Nothing else of a
+// request gets there.
 
 #pragma once
 
@@ -36,6 +37,9 @@ class RequestLog {
   void Note(const http::Outcome& outcome);
   /// For Response::log_tag: the user that a request's body names, hashed. Allocates nothing.
   uint64_t TagOf(const IdRef& user) const noexcept { return ops::HashUser(key_, user); }
+
+  /// The user of a request that was answered, hashed; 0: it names none, or several.
+  uint64_t UserOf(const http::Outcome& outcome) const;
 
   /// Lines that the setting asked for: written, and left out.
   uint64_t written() const noexcept { return lines_.written(); }

@@ -20,13 +20,13 @@ class Router {
  public:
   virtual ~Router() = default;
   /// Answers a call of a route that is not of this node alone (Route::spread): by its handler, by
-  /// another node, through the log; at once or by a Reply.
-  virtual void Handle(Call& call) = 0;
+  /// another node, through the log.
+  virtual http::Task<> Handle(Call& call) = 0;
   /// Takes a body of NDJSON of such a route. Null, and `*refusal` is ok: as at a server by itself.
   virtual std::unique_ptr<http::BodyStream> Stream(const http::RequestHead& head,
                                                    const http::Plan& plan, Status* refusal) = 0;
   /// POST /internal/append: another node has a record for the log.
-  virtual void Append(Call& call) = 0;
+  virtual http::Task<> Append(Call call) = 0;
   /// The engine has recorded that these items were served, at that time: the log is to have it too.
   virtual void Served(const IdRef& user, std::string_view collection, std::span<const IdRef> items,
                       int64_t at_ms) = 0;

@@ -39,6 +39,7 @@ enum class Spread : uint8_t {
   kEvents,   ///< the log has it, each event in the partition of its user
   kCommand,  ///< the log has it, in the partition of the path's user
   kPolicy,   ///< the records of what the cluster is have it
+  kNowhere,  ///< nobody: nodes can't do it yet
 };
 
 /// Which lines a call of a route has in the audit (api/audit.h).
@@ -55,8 +56,10 @@ struct Route {
   std::string_view path;  ///< "/users/{user}/history/{item}": parts in braces vary
   RouteClass route_class;
   Audited audited = Audited::kUnsaid;
-  /// Answers a whole request.
-  void (*handle)(Call& call);
+  /// Answers a whole request before it returns; null: `task` does, or none.
+  void (*handle)(Call& call) = nullptr;
+  /// In place of `handle`: answers by a coroutine, which may wait (http/wait.h).
+  http::Task<> (*task)(Call call) = nullptr;
   /// Takes a body of NDJSON; null where there is none. Answers errors by `*refusal`.
   std::unique_ptr<http::BodyStream> (*stream)(Context& context, const http::Plan& plan,
                                               Status* refusal) = nullptr;
@@ -76,6 +79,15 @@ struct Route {
   Spread spread = Spread::kNode;
   bool nodes_ask = false;  ///< nodes of a cluster ask for themselves too, as they do at kPeer
   bool page = false;       ///< a page without data: links of other sites may lead to it
+
+  /// Whether it answers whole requests.
+  bool AnswersWhole() const { return handle != nullptr || task != nullptr; }
+  /// Answers `call` by the one of both that there is.
+  http::Task<> Answer(Call& call) const {
+    if (task != nullptr) return task(call);
+    handle(call);
+    return {};
+  }
 };
 
 /// Whether the route takes the binary form.
@@ -111,12 +123,27 @@ std::string NoSuchRoute(std::string_view path);
 Status PathId(const http::Plan& plan, size_t index, std::string_view field, IdRef* id);
 
 // The handlers, by file.
-void HandleFilter(Call& call);       // filter.cc
-void HandlePlays(Call& call);        // events.cc
-void HandleImpressions(Call& call);  // events.cc
-void HandleInspect(Call& call);      // users.cc
-void HandleErase(Call& call);        // users.cc
-void HandleHistory(Call& call);      // history.cc
+http::Task<> HandleFilter(Call call);       // filter.cc
+http::Task<> HandlePlays(Call call);        // events.cc
+http::Task<> HandleImpressions(Call call);  // events.cc
+http::Task<> HandleExposures(Call call);    // exposures.cc
+http::Task<> HandleReserve(Call call);      // reserve.cc
+void HandleItems(Call& call);               // items.cc
+void HandleItemsGet(Call& call);
+void HandleItemSchema(Call& call);
+void HandlePutItemSchema(Call& call);
+void HandleItemsState(Call& call);
+void HandleSets(Call& call);  // sets.cc
+void HandleSet(Call& call);
+void HandlePutSet(Call& call);
+void HandleDeleteSet(Call& call);
+void HandleInspect(Call& call);  // users.cc
+void HandleErase(Call& call);    // users.cc
+void HandleMarks(Call& call);    // marks.cc
+void HandlePutMarks(Call& call);
+void HandleDeleteMark(Call& call);
+void HandleCounts(Call& call);   // counts.cc
+void HandleHistory(Call& call);  // history.cc
 void HandleHistoryLookup(Call& call);
 void HandleHistoryItem(Call& call);
 void HandleHistoryDelete(Call& call);
@@ -131,7 +158,10 @@ void HandleDrain(Call& call);  // admin.cc
 void HandleSeal(Call& call);
 void HandleCompact(Call& call);
 void HandleDropExpired(Call& call);
-void HandleCheckpoint(Call& call);
+http::Task<> HandleCheckpoint(Call call);
+void HandleBackup(Call& call);  // backup.cc
+void HandleBackedUp(Call& call);
+http::Task<> HandleBackupShard(Call call);
 void HandleClock(Call& call);
 void HandleConfirmClock(Call& call);
 void HandleDegrade(Call& call);    // degrade.cc
@@ -149,8 +179,8 @@ void HandleHealth(Call& call);
 void HandleCluster(Call& call);  // cluster.cc
 void HandleBeginEmpty(Call& call);
 void HandleInternalStatus(Call& call);
-void HandleInternalAppend(Call& call);
-void HandleSnapshot(Call& call);
+http::Task<> HandleInternalAppend(Call call);
+http::Task<> HandleSnapshot(Call call);
 void HandleReady(Call& call);
 void HandleOpenApi(Call& call);
 void HandleOpenApi30(Call& call);
@@ -166,7 +196,17 @@ std::unique_ptr<http::BodyStream> StreamPlays(Context& context, const http::Plan
                                               Status* refusal);  // event_stream.cc
 std::unique_ptr<http::BodyStream> StreamImpressions(Context& context, const http::Plan& plan,
                                                     Status* refusal);
+std::unique_ptr<http::BodyStream> StreamExposures(Context& context, const http::Plan& plan,
+                                                  Status* refusal);
+std::unique_ptr<http::BodyStream> StreamItems(Context& context, const http::Plan& plan,
+                                              Status* refusal);  // item_stream.cc
+std::unique_ptr<http::BodyStream> StreamSet(Context& context, const http::Plan& plan,
+                                            Status* refusal);  // sets.cc
+std::unique_ptr<http::BodyStream> StreamMarks(Context& context, const http::Plan& plan,
+                                              Status* refusal);  // marks.cc
 std::unique_ptr<http::BodyStream> StreamExport(Context& context, const http::Plan& plan,
                                                Status* refusal);  // export_stream.cc
+std::unique_ptr<http::BodyStream> StreamTail(Context& context, const http::Plan& plan,
+                                             Status* refusal);  // tail_stream.cc
 
 }  // namespace seendb::api

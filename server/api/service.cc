@@ -15,6 +15,8 @@
 #include "base/json_pointer.h"
 #include "base/suggest.h"
 #include "base/utf8.h"
+#include "http/wait.h"
+#include "ops/log.h"
 #include "wire/json_read.h"
 #include "wire/media_type.h"
 
@@ -198,6 +200,7 @@ Status CheckQuery(const http::RequestHead& head, const Route& route, http::Plan*
 /// Whether the route is about users, each of whom one shard has.
 bool IsOfUsers(const Route& route) {
   return route.path == "/filter" || route.path == "/plays" || route.path == "/impressions" ||
+         route.path == "/exposures" || route.path == "/reserve" ||
          route.path.starts_with("/users/");
 }
 
@@ -220,6 +223,25 @@ void WatchToken(const Context& context, const http::RequestHead& head, http::Pla
                        head.connection->certificate_name == caller->name;
   plan->stream = std::make_unique<TokenWatch>(&context.access, std::move(caller), by_name,
                                               std::move(plan->stream));
+}
+
+int64_t MicrosecondsOf(std::chrono::nanoseconds span) {
+  return std::chrono::duration_cast<std::chrono::microseconds>(span).count();
+}
+
+void ShowToWatchers(Context& context, const http::Outcome& outcome) {
+  const Caller caller = CallerOf(outcome.plan);
+  context.tail.Note({.at_ms = ops::MachineTimeMs(),
+                     .route = outcome.plan.route,
+                     .status = outcome.status,
+                     .error = outcome.error_code,
+                     .took_us = MicrosecondsOf(outcome.took),
+                     .waited_us = MicrosecondsOf(outcome.waited),
+                     .worked_us = MicrosecondsOf(outcome.worked),
+                     .bytes_in = outcome.bytes_in,
+                     .bytes_out = outcome.bytes_out,
+                     .user = context.requests.UserOf(outcome),
+                     .token = caller == nullptr ? std::string() : caller->name});
 }
 
 }  // namespace
@@ -276,26 +298,47 @@ http::Plan ApiService::Begin(const http::RequestHead& head) {
   return plan;
 }
 
-void ApiService::Handle(const http::Plan& plan, const http::Request& request,
-                        http::Response* response) {
+http::Task<> ApiService::Handle(const http::Plan& plan, const http::Request& request,
+                                http::Response* response) {
   Call call{context_, plan, request, *response};
   const Route& route = Routes()[static_cast<size_t>(plan.route)];
   if (IsOfNodes(context_, request.head, route)) {
     if (const auto foreign = CheckNodeBody(request.head, request.body)) {
-      return http::WriteError(*foreign, response);
+      http::WriteError(*foreign, response);
+      return {};
     }
   }
-  if (context_.audit && !context_.audit->Admit(plan, request, response)) return;
+  const auto verdict =
+      context_.audit ? context_.audit->Admit(plan, request, response) : Audit::Verdict::kGo;
+  if (verdict == Audit::Verdict::kGo) return Answer(call);
+  if (verdict == Audit::Verdict::kComeAgain) return AnswerOnceAudited(call);
+  return {};
+}
+
+http::Task<> ApiService::Answer(Call& call) {
+  const Route& route = Routes()[static_cast<size_t>(call.plan.route)];
   if (context_.router != nullptr && route.spread != Spread::kNode) {
     return context_.router->Handle(call);
   }
-  route.handle(call);
+  return route.Answer(call);
+}
+
+/// The line of the call could not be written yet.
+http::Task<> ApiService::AnswerOnceAudited(Call call) {
+  auto verdict = Audit::Verdict::kComeAgain;
+  while (verdict == Audit::Verdict::kComeAgain) {
+    co_await http::Resumed(Audit::kAgainUs);
+    co_await http::Turn(call.plan.executor);
+    verdict = context_.audit->Admit(call.plan, call.request, &call.response);
+  }
+  if (verdict == Audit::Verdict::kGo) co_await Answer(call);
 }
 
 void ApiService::Done(const http::Outcome& outcome) {
   context_.metrics->CountRequest(outcome.plan.route, outcome.status, outcome.took);
   if (!outcome.error_code.empty()) context_.metrics->CountRefused(outcome.error_code);
   context_.requests.Note(outcome);
+  if (context_.tail.watched()) ShowToWatchers(context_, outcome);
   if (context_.audit) context_.audit->Done(outcome);
 }
 

@@ -15,8 +15,8 @@ class ApiService final : public http::Service {
   explicit ApiService(Context* context) : context_(*context) {}
 
   http::Plan Begin(const http::RequestHead& head) override;
-  void Handle(const http::Plan& plan, const http::Request& request,
-              http::Response* response) override;
+  http::Task<> Handle(const http::Plan& plan, const http::Request& request,
+                      http::Response* response) override;
   void Done(const http::Outcome& outcome) override;
 
   /// The engine begins to open its shards (Engine::FinishOpening): requests about users are tried
@@ -26,6 +26,9 @@ class ApiService final : public http::Service {
   void EngineOpened(Engine* engine);
 
  private:
+  http::Task<> Answer(Call& call);
+  http::Task<> AnswerOnceAudited(Call call);
+
   Context& context_;
 };
 

@@ -44,17 +44,8 @@ Result<std::unique_ptr<Follower>> Follower::Start(FollowerOptions options) {
     const MutexLock lock(follower->mutex_);
     follower->meta_ = std::make_shared<const Meta>(std::move(*copy));
   }
-  follower->thread_ = std::thread([self = follower.get()] { self->Run(); });
+  follower->worker_.Start("meta", [self = follower.get()] { self->Run(); });
   return follower;
-}
-
-Follower::~Follower() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.NotifyAll();
-  if (thread_.joinable()) thread_.join();
 }
 
 void Follower::RegisterAs(MemberRecord self) {
@@ -110,7 +101,7 @@ void Follower::Run() {
   for (;;) {
     const Status status = Step();
     SetProblem(status);
-    if (IsFinal(status) || !Pause(status.ok() ? kNoPause : kRetryPause)) return;
+    if (IsFinal(status) || !worker_.Pause(status.ok() ? kNoPause : kRetryPause)) return;
   }
 }
 
@@ -203,13 +194,6 @@ void Follower::SetProblem(const Status& status) {
     problem_ = text;
   }
   if (!status.ok()) Say(IsFinal(status) ? "cluster_stopped" : "cluster_problem", text);
-}
-
-bool Follower::Pause(std::chrono::milliseconds pause) {
-  const auto end = std::chrono::steady_clock::now() + pause;
-  const MutexLock lock(mutex_);
-  while (!stopping_ && pause.count() > 0 && changed_.WaitUntil(mutex_, end)) continue;
-  return !stopping_;
 }
 
 }  // namespace seendb::cluster

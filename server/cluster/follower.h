@@ -12,10 +12,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "base/sync.h"
 #include "cluster/meta_log.h"
+#include "threads/worker.h"
 
 namespace seendb::cluster {
 
@@ -35,7 +35,7 @@ class Follower {
   /// Starts following. kInvalidArgument: settings that can't be; brokers are not asked.
   static Result<std::unique_ptr<Follower>> Start(FollowerOptions options);
   /// Stops; waits for the thread, some seconds at most.
-  ~Follower();
+  ~Follower() = default;
   Follower(const Follower&) = delete;
   Follower& operator=(const Follower&) = delete;
 
@@ -85,8 +85,7 @@ class Follower {
   uint64_t asked_ GUARDED_BY(mutex_) = 0, answered_ GUARDED_BY(mutex_) = 0;  // of ReadToEnd
   std::optional<MemberRecord> self_ GUARDED_BY(mutex_);
   bool registered_ GUARDED_BY(mutex_) = false;
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::cluster

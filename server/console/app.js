@@ -2,12 +2,16 @@
 
 import {setToken} from "./api.js";
 import {collectionsPage} from "./collections.js";
+import {clusterPage} from "./cluster.js";
 import {failure, h} from "./dom.js";
+import {ingestPage} from "./ingest.js";
+import {migrationPage} from "./migration.js";
 import {overview} from "./overview.js";
 import {tryPage} from "./try.js";
 import {userPage} from "./user.js";
 
-const pages = {try: tryPage, user: userPage, overview, collections: collectionsPage};
+const pages = {try: tryPage, user: userPage, overview, collections: collectionsPage, ingest: ingestPage,
+  cluster: clusterPage, migration: migrationPage};
 const main = document.getElementById("main");
 const token = document.getElementById("token");
 const state = document.getElementById("token-state");

@@ -46,6 +46,16 @@ export function quiet(...children) {
   return h("p", {class: "quiet"}, ...children);
 }
 
+/** `set(key, make)`: the box's children are made anew where the key is another one. So a screen reader says them once, and
+ * not at each look at the server. */
+export function saidOnce(box) {
+  let told = null;
+  return (key, make) => {
+    if (key !== told) box.replaceChildren(...make());
+    told = key;
+  };
+}
+
 /** What the server refused, in its words. */
 export function failure(error) {
   return note("bad", h("strong", {}, error.status ? "HTTP " + error.status + ", " : "",

@@ -8,7 +8,7 @@ export function samplesOf(text) {
     if (!match) continue;
     const labels = {};
     for (const [, name, value] of (match[2] || "").matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)) {
-      labels[name] = value;
+      labels[name] = value.replace(/\\(.)/g, (_, letter) => (letter === "n" ? "\n" : letter));
     }
     samples.push([match[1], labels, match[3] === "+Inf" ? Infinity : Number(match[3])]);
   }

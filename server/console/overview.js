@@ -4,20 +4,16 @@
 
 import * as api from "./api.js";
 import {bars, lineCard, slotLegend, slotMap, valueCard} from "./charts.js";
-import {failure, h, id, note, quiet} from "./dom.js";
+import {h, id, quiet, saidOnce} from "./dom.js";
 import {Scrape, Span} from "./metrics.js";
 import {problemNotes} from "./problems.js";
 import {liveTable, pager} from "./table.js";
-import {bytes, many, number, percent, seconds, time} from "./words.js";
+import {EVERY_MS, REPORTS_EVERY, asAdmin, watch} from "./watch.js";
+import {age, bytes, many, number, perSecond, percent, seconds, time} from "./words.js";
 
-const EVERY_MS = 2_000;
 const KEPT = 150;  // points: five minutes
-const REPORTS_EVERY = 5;  // looks
-const SHARE = 10;  // a slow server is left alone for so many times what it took to answer,
-const LONGEST_MS = 30_000;  // and no longer than this
 const SHARDS = 64;  // of a page of the map
 
-const perSecond = (rate) => number(rate) + "/s";
 const ofFilter = (labels) => labels.route === "POST /filter";
 const share = (span, part, whole) => {
   const all = span.grown(whole);
@@ -60,8 +56,7 @@ function metricsPart() {
       many(Math.round(oldest / 60), "minute"));
     const s = Date.now() / 1_000 - scrape.sum("process_start_time_seconds");
     const [, labels] = scrape.of("seendb_build_info")[0] || [null, {}];
-    up.set(s < 7_200 ? Math.max(0, Math.round(s / 60)) + " min" : s < 172_800 ? Math.round(s / 3_600) + " h"
-      : Math.round(s / 86_400) + " days", "version " + (labels.version || "?"));
+    up.set(age(Math.max(0, s)), "version " + (labels.version || "?"));
   };
   return box;
 }
@@ -121,64 +116,27 @@ function shardsPart() {
 export async function overview(page) {
   const health = h("div", {}), trouble = h("div", {}), below = h("div", {});
   const metrics = metricsPart();
-  let before = null, timer = 0, left = false, busy = false, looks = 0, admin = null, told = "", reports = null, shards = null;
+  const say = saidOnce(health);
+  let before = null, admin = null, reports = null, shards = null;
   page.append(h("h1", {}, "How is the server?"), trouble, health, metrics, below);
 
   const askReports = async () => {
-    try {
-      const [ring, buckets] = await Promise.all([api.call("GET", "/admin/ring"), api.call("GET", "/admin/buckets")]);
-      admin = true;
-      if (reports === null) below.replaceChildren(reports = reportsPart());
-      reports.set(ring, buckets);
-    } catch (error) {
-      if (error.status !== 403) throw error;
-      admin = false;
-      below.replaceChildren(shards = shardsPart());
-    }
+    const both = await asAdmin(() => Promise.all([api.call("GET", "/admin/ring"), api.call("GET", "/admin/buckets")]));
+    admin = both !== null;
+    if (!admin) return below.replaceChildren(shards = shardsPart());
+    if (reports === null) below.replaceChildren(reports = reportsPart());
+    reports.set(...both);
   };
-  const look = async () => {
-    const began = performance.now();
+  return watch(trouble, async (looks) => {
+    if (looks === 0) before = null;
     const [text, ready] = await Promise.all([api.text("/metrics", EVERY_MS * 5),
       api.call("GET", "/readyz").catch((error) => ({problems: [error.message]}))]);
     const scrape = new Scrape(text, performance.now());
-    if (admin !== false && looks++ % REPORTS_EVERY === 0) await askReports();
-    if (left) return 0;
-    trouble.replaceChildren();
+    if (admin !== false && looks % REPORTS_EVERY === 0) await askReports();
+    if (!page.isConnected) return;
     metrics.set(scrape, Span.between(before, scrape));
     if (shards) shards.set(scrape);
     before = scrape;
-    const key = JSON.stringify(ready);
-    if (key !== told) health.replaceChildren(...problemNotes(ready));  // said once, not every 2 s
-    told = key;
-    return performance.now() - began;
-  };
-  const turn = async () => {
-    clearTimeout(timer);
-    if (document.hidden || left || busy) return;
-    let took = 0;
-    busy = true;
-    try {
-      took = await look();
-    } catch (error) {
-      if (left) return;
-      if (trouble.textContent === "") {
-        trouble.replaceChildren(failure(error), quiet(error.status === 401 || error.status === 403
-          ? "" : "It is asked again every two seconds."));
-      }
-      before = null;
-      looks = 0;
-      if (error.status === 401 || error.status === 403) return;
-    } finally {
-      busy = false;
-    }
-    if (!left) timer = setTimeout(turn, Math.min(LONGEST_MS, Math.max(EVERY_MS, SHARE * took)));
-  };
-  document.addEventListener("visibilitychange", turn);
-  const leave = () => {
-    left = true;
-    clearTimeout(timer);
-    document.removeEventListener("visibilitychange", turn);
-  };
-  await turn();
-  return leave;
+    say(JSON.stringify(ready), () => problemNotes(ready));
+  });
 }

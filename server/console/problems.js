@@ -9,8 +9,8 @@ const ADVICE = [
   [/damaged|lost|could not be recovered/i, "seendb verify names what is damaged; with a checkpoint or a replica it can be brought back."],
   [/audit/i, "Calls about persons are refused or wait until the audit's file can be written: look at its folder and disk."],
   [/beyond loopback|without (TLS|tokens)|tokens_file|exposed/i, "Set tls and tokens_file (or client_ca), or listen on 127.0.0.1."],
-  [/does not answer|no node leads/i, "Look whether that node runs and is reached: seendb cluster status."],
-  [/kafka|broker|topic|partition|consum|log keeps/i, "Look at the brokers and at GET /admin/ingest."],
+  [/does not answer|no node leads/i, "Look whether that node runs and is reached: the page Cluster."],
+  [/kafka|broker|topic|partition|consum|log keeps/i, "Look at the brokers, and at the page Ingest."],
   [/being opened/i, "It ends by itself."],
 ];
 

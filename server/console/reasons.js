@@ -1,8 +1,10 @@
-// Why a candidate is seen, and how many would be unseen if fewer buckets counted.
+// Why a candidate is seen or excluded, and how many would be unseen if fewer buckets counted.
 
 const WORDS = {
   impression: "served before",
   ring: "watched; still in memory",
+  exposed: "on screen before",
+  unknown: "not in the store of items",
   old_store: "in the store that the collection moves in from",
 };
 
@@ -11,6 +13,11 @@ export function explain(reason) {
   if (reason === undefined) return ["", null];
   const [kind, rest] = reason.split(/:(.*)/s);
   if (kind === "play") return ["watched in " + rest, rest];
+  if (kind === "mark") return ["of " + rest + ", which the user marked as seen", null];
+  if (kind === "set") return ["in the set " + rest + ", which the question excludes", null];
+  if (kind === "cap") return ["of " + rest + ", of which a cap allows no more", null];
+  if (kind === "where") return ["fails condition " + rest + " of the question", null];
+  if (kind === "at_most") return ["one too many of its " + rest + " on this page", null];
   if (kind === "refuted") {
     return [rest === "impression" ? "a served item has the same fingerprint; it is not this one"
       : "the filter of " + rest + " says seen, the history says it was not watched", null];

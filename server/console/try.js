@@ -5,10 +5,13 @@ import {curlOf, pythonOf} from "./commands.js";
 import {copyable, failure, field, h, id, note, quiet} from "./dom.js";
 import {explain, unseenToo} from "./reasons.js";
 import {pagedTable, table} from "./table.js";
-import {chance, form, many, number} from "./words.js";
+import {chance, form, many, nothing, number} from "./words.js";
 
 const MOST = 10_000;  // candidates of one request
 const LONGEST_LINK = 32_000;  // characters: longer ones get lost on their way
+
+/** The id of a candidate, which is an id or {"id","of","at"}. */
+const idOf = (candidate) => (typeof candidate === "object" && candidate !== null ? candidate.id : candidate);
 
 /** One a line, or JSON's array. */
 function candidatesOf(text) {
@@ -50,7 +53,7 @@ export async function tryPage(page, query) {
   const limit = h("input", {type: "number", min: "1", value: query.get("limit") || "", placeholder: "all"});
   const verify = h("input", {type: "checkbox", checked: query.get("verify") === "true"});
   const items = h("textarea", {spellcheck: "false", required: true, rows: "8",
-    placeholder: "One id a line, or a JSON array"});
+    placeholder: 'One id a line, or a JSON array: ["v1", {"id": "v2", "of": ["channel:9"], "at": 1763812800000}]'});
   items.value = query.get("items") || "";
   const said = h("p", {class: "said", role: "status"});
   const found = h("div", {});
@@ -101,7 +104,7 @@ export async function tryPage(page, query) {
 async function heldOf(user, collection) {
   try {
     const held = await api.call("GET", api.user(user) + "?collection=" + encodeURIComponent(collection));
-    return {known: true, buckets: new Map(held.buckets.map((one) => [one.bucket, one]))};
+    return {known: true, nothing: nothing(held), buckets: new Map(held.buckets.map((one) => [one.bucket, one]))};
   } catch {
     return {known: false, buckets: new Map()};
   }
@@ -110,6 +113,7 @@ async function heldOf(user, collection) {
 function headline(answer, request, took) {
   const parts = [number(answer.examined) + " of " + many(request.items.length, "candidate") + " examined"];
   if (answer.duplicates) parts.push(number(answer.duplicates) + " came again");
+  if (answer.undated) parts.push(many(answer.undated, "candidate") + " without the time that a mark asks for");
   if (request.verify) parts.push(number(answer.refuted) + " false positives found");
   return [h("strong", {}, number(answer.unseen.length) + " unseen, " + number(answer.seen) + " seen"), " by ",
     id(request.user), " in ", id(request.collection),
@@ -120,7 +124,7 @@ function headline(answer, request, took) {
 function verdicts(request, answer, held) {
   const unseen = new Set(answer.unseen.map(String)), met = new Set(), reasons = answer.reasons || {};
   return request.items.map((item) => {
-    const text = String(item), reason = Object.hasOwn(reasons, text) ? reasons[text] : undefined;
+    const text = String(idOf(item)), reason = Object.hasOwn(reasons, text) ? reasons[text] : undefined;
     const [, bucket] = explain(reason);
     const verdict = met.has(text) ? "came before" : unseen.has(text) ? "unseen"
       : reason !== undefined ? "seen" : "not examined";
@@ -132,13 +136,19 @@ function verdicts(request, answer, held) {
 
 function rowOf([text, verdict, reason, filter]) {
   const wrong = filter ? chance(filter)
-    : reason === "ring" || reason === "impression" ? "next to none" : "";
+    : reason === "ring" || reason === "impression" || reason === "exposed" ? "next to none"
+      : reason && reason.startsWith("mark:") ? "none" : "";
   return [id(text), h("span", {class: "verdict " + verdict.split(" ")[0]}, verdict), explain(reason)[0],
-    filter ? form(filter.form) + ", " + many(filter.items, "item") : "", wrong];
+    filter ? form(filter) + ", " + many(filter.items, "item") : "", wrong];
 }
 
 function result(request, answer, held, link, policy) {
-  const out = [];
+  const who = new URLSearchParams({user: request.user, ...(held.nothing ? {} : {collection: request.collection})});
+  const out = [h("div", {}, h("a", {href: "#/user?" + who}, "What is known of this user"))];
+  if (held.nothing && answer.seen === 0) {
+    out.push(note("warn", "Nothing is held about ", id(request.user), " in ", id(request.collection),
+      ", so every candidate is unseen. Is the id right? Upper and lower case count, and so do blanks. Another collection may have something."));
+  }
   if (answer.degraded) {
     out.push(note("warn", "Degraded: the server could not read ", (answer.missing || []).join(", "),
       ". Items may be called unseen that were seen."));

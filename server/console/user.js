@@ -5,7 +5,19 @@ import {failure, field, h, id, note, quiet} from "./dom.js";
 import {actions} from "./user_actions.js";
 import {watched} from "./user_history.js";
 import {pagedTable} from "./table.js";
-import {bytes, chance, form, many, number, time} from "./words.js";
+import {bytes, chance, form, many, nothing, number, time} from "./words.js";
+
+const MARKS_SHOWN = 1_000;
+
+/** None where they may not be seen: they are of all collections. */
+async function marksOf(user) {
+  try {
+    return await api.call("GET", api.user(user, "/marks?limit=" + MARKS_SHOWN));
+  } catch (error) {
+    if (error.status !== 403) throw error;
+    return {marks: []};
+  }
+}
 
 export async function userPage(page, query) {
   const name = h("input", {value: query.get("user") || "", required: true, autocomplete: "off",
@@ -34,8 +46,10 @@ export async function userPage(page, query) {
     try {
       const held = await api.call("GET", api.user(user, only ? "?" + new URLSearchParams({collection: only}) : ""));
       if (over()) return;
+      const marks = held.marked_groups ? await marksOf(user) : {marks: []};
+      if (over()) return;
       said.replaceChildren();
-      found.replaceChildren(...partsOf(user, only, held, actions(user, tell, again)));
+      found.replaceChildren(...partsOf(user, only, held, marks.marks, actions(user, tell, again)));
     } catch (error) {
       if (over()) return;
       said.replaceChildren();
@@ -55,24 +69,29 @@ export async function userPage(page, query) {
   if (name.value) await lookAt(name.value, collection.value);
 }
 
-/** `held` in sentences. */
-function sentences(held) {
+/** `held` in sentences; `only`: the collection that was chosen, if one was. */
+function sentences(held, only) {
   const inMemory = held.ring.filter((one) => !one.drained);
   const sum = (list) => list.reduce((all, one) => all + one.items, 0);
   const served = held.impressions.reduce((all, list) => all + list.entries.length, 0);
   const items = sum(held.buckets) + sum(inMemory), kept = sum(held.history);
   const out = [];
-  if (held.buckets.length + held.ring.length + held.history.length + served === 0) {
-    out.push("Nothing is held about this user.");
+  if (nothing(held)) {
+    out.push("Nothing is held about this user.",
+      "Is the id right? Upper and lower case count, and so do blanks." +
+        (only ? " Other collections may have something: choose all." : ""));
   } else {
     const months = new Set([...held.buckets, ...inMemory].map((one) => one.collection + "/" + one.bucket));
     out.push("Watched: " + many(items, "item") + " in " + many(months.size, "bucket") +
       (sum(inMemory) ? ", " + number(sum(inMemory)) + " of them in memory still" : "") + ".",
     "Served lately: " + many(served, "item") + ".",
+    ...(held.exposures || []).filter((list) => list.entries.length > 0).map((list) =>
+      "On screen in " + list.collection + ": " + many(list.entries.length, "item") + "."),
     "On disk: " + many(held.buckets.length, "filter") + " of " + bytes(held.buckets.reduce((all, one) => all + one.bytes, 0)) +
       " on shard " + held.shard + ".");
     if (kept) out.push("The watch history has " + many(kept, "entry", "entries") + " on disk.");
   }
+  if (held.marked_groups) out.push("Marked as seen: " + many(held.marked_groups, "group") + ", in all collections.");
   if (held.paused) out.push("The watch history is paused: plays do not enter it.");
   for (const [name, day] of Object.entries(held.last_active_day || {})) {
     out.push("Last active in " + name + " on " + day + ".");
@@ -84,17 +103,19 @@ function sentences(held) {
   return out;
 }
 
-function partsOf(user, collection, held, below) {
+function partsOf(user, collection, held, marks, below) {
   held.history = held.history || [];
   const out = [h("h2", {class: "who"}, id(user)),
-    h("ul", {class: "facts"}, sentences(held).map((one) => h("li", {}, one)))];
+    h("ul", {class: "facts"}, sentences(held, collection).map((one) => h("li", {}, one)))];
   const unreadable = [...held.buckets, ...held.impressions, ...held.history].filter((one) =>
     !one.readable || one.damaged);
   if (unreadable.length > 0) {
     out.push(note("bad", "Not all could be read: ", [...new Set(unreadable.map((one) =>
       one.collection + (one.bucket ? "/" + one.bucket : "")))].join(", "), "."));
   }
-  out.push(watched(user, collection), ...servedPart(held), ...filtersPart(held), ...below);
+  const isKnown = held.buckets.length + held.ring.length > 0;
+  out.push(h("div", {}, h("a", {href: "#/try?" + new URLSearchParams({user, collection: collection || "default"})},
+    "Try candidates for this user")), watched(user, collection, isKnown), ...servedPart(held), ...shownPart(held), ...marksPart(held, marks), ...filtersPart(held), ...below);
   return out;
 }
 
@@ -110,13 +131,31 @@ function servedPart(held) {
       : quiet("Ids of served items are kept where the collection's policy says impression_ids.")];
 }
 
+function shownPart(held) {
+  const shown = (held.exposures || []).flatMap((list) => list.entries.map((one) => [list.collection, one]))
+    .sort(([, a], [, b]) => b.at_ms - a.at_ms);
+  if (shown.length === 0) return [];
+  return [h("h2", {}, "On screen lately"),
+    pagedTable("On screen lately", ["When (UTC)", "Collection", "Where", "Item"], shown, ([collection, one]) =>
+      [time(one.at_ms), collection, one.surface ? id(one.surface) : "", one.item ? id(one.item)
+        : h("span", {class: "quiet"}, "fingerprint " + one.fingerprint)], 20)];
+}
+
+function marksPart(held, marks) {
+  if (marks.length === 0) return [];
+  return [h("h2", {}, "Marked as seen"),
+    pagedTable("Marked as seen", ["Group", "Seen up to (UTC)", "Said (UTC)"], marks, (one) =>
+      [id(one.group), one.until === "always" ? "always" : time(one.until), time(one.at)], 20),
+    held.marked_groups > marks.length ? quiet("The first " + number(marks.length) + " of " + number(held.marked_groups) + ".") : ""];
+}
+
 function filtersPart(held) {
   const out = [];
   if (held.buckets.length > 0) {
     out.push(h("h2", {}, "Filters by bucket"),
       pagedTable("Filters by bucket", ["Collection", "Bucket", "Kept as", ["Items", "number"], ["Bytes", "number"],
         "False positives", "Layers, with their fill"], held.buckets, (one) =>
-        [one.collection, one.bucket, form(one.form), number(one.items), bytes(one.bytes), chance(one),
+        [one.collection, one.bucket, form(one), number(one.items), bytes(one.bytes), chance(one),
           layersOf(one)]));
   }
   if (held.ring.length > 0) {

@@ -32,7 +32,8 @@ function rowOf(entry) {
 const textOf = (entry) =>
   [entry.item, entry.collection, entry.device, JSON.stringify(entry.fields || {})].join(" ").toLowerCase();
 
-export function watched(user, collection) {
+/** `isKnown`: the filters have plays of the user, which the history may lack. */
+export function watched(user, collection, isKnown) {
   const entries = [];
   let cursor = null, sought = "", busy = false;
   const search = h("input", {type: "search", autocomplete: "off", spellcheck: "false"});
@@ -54,14 +55,20 @@ export function watched(user, collection) {
     if (cursor) query.set("cursor", cursor);
     const page = await api.call("GET", api.user(user, "/history?" + query));
     cursor = page.kept === false ? null : page.cursor || null;
-    if (page.kept === false) return part.replaceChildren(title(), quiet("No watch history is kept here."));
+    if (page.kept === false) return part.replaceChildren(title(), quiet("No watch history is kept here.", unlisted()));
     entries.push(...page.entries);
+    if (entries.length === 0 && cursor === null && !page.degraded) {
+      return part.replaceChildren(title(), quiet("The watch history has no entry.", unlisted()));
+    }
     if (page.degraded) {
       notes.replaceChildren(note("warn", "Entries may be missing: the server could not read ",
         (page.missing || []).join(", ")));
     }
     draw();
   };
+  const unlisted = () => (isKnown ? [" What was watched is in filters alone, which answer for an item and list none: ",
+    h("a", {href: "#/try?" + new URLSearchParams({user, collection: collection || "default"})}, "try one"),
+    ". A collection keeps a list if its policy says history.enabled."] : null);
   const guarded = async (work) => {
     if (busy) return;  // two at once would read with one cursor
     busy = more.disabled = true;

@@ -28,6 +28,14 @@ export function seconds(s) {
   return s < 1 ? +(s * 1e3).toPrecision(3) + " ms" : +s.toPrecision(3) + " s";
 }
 
+/** How long: whole seconds, minutes, hours or days. */
+export function age(s) {
+  if (s < 120) return Math.round(s) + " s";
+  return s < 7_200 ? Math.round(s / 60) + " min" : s < 172_800 ? Math.round(s / 3_600) + " h" : Math.round(s / 86_400) + " days";
+}
+
+export const perSecond = (rate) => number(rate) + "/s";
+
 export const percent = (share) => +(100 * share).toPrecision(2) + "%";
 
 /** The chance that a filter calls an item seen that it was never told. */
@@ -36,4 +44,10 @@ export function chance(filter) {
 }
 
 const FORMS = {list: "exact list", layers: "Bloom filter", sealed: "Bloom filter, sealed"};
-export const form = (name) => FORMS[name] || name;
+/** How a filter is kept: a sealed one may be a list, which never errs. */
+export const form = (filter) => (filter.form === "sealed" && filter.fpr === 0 ? "exact list, sealed"
+  : FORMS[filter.form] || filter.form);
+
+/** Whether GET /users/{user} tells of no play and no served item. */
+export const nothing = (held) => held.buckets.length + held.ring.length + (held.history || []).length === 0 &&
+  !held.marked_groups && [...held.impressions, ...(held.exposures || [])].every((list) => list.entries.length === 0);

@@ -1,7 +1,7 @@
 // server/http/limits.h: everything the listener refuses to hold more of.
 //
 // Every limit is set in the config file under "limits", by the names given here; see
-// server/README.md.
+// server/doc/settings.md.
 
 #pragma once
 

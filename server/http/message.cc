@@ -55,6 +55,7 @@ void RequestHead::Clear() {
   fetch_site.clear();
   authorization.clear();
   request_id.clear();
+  trace.Clear();
   range.clear();
   priority.clear();
   timeout_ms = 0;
@@ -78,9 +79,6 @@ void Response::Clear() {
   close = false;
   error_code = {};
   log_tag = 0;
-  move_to_worker = false;
-  later = false;
-  later_us = 0;
 }
 
 }  // namespace seendb::http

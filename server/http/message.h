@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "http/connection.h"
+#include "http/trace_context.h"
 
 namespace seendb::http {
 
@@ -50,6 +51,7 @@ struct RequestHead {
   std::string range;             ///< as sent, several joined by ", "; empty: none
   std::string priority;          ///< SeenDB-Priority, as sent, several joined by ", "
   std::string request_id;        ///< X-Request-Id; empty: none, or none that can be echoed
+  TraceContext trace;            ///< traceparent and tracestate, where they are valid
   int64_t timeout_ms = 0;        ///< that the client waits, from its first byte on; 0: not known
   int attempt = 0;               ///< how often it was tried before
   RoutingHead routing;
@@ -88,26 +90,19 @@ class Waiting {
   /// Returns a function that ends the wait and passes a value to Take. Only the first call of the
   /// newest such function counts, and only before the wait has ended; any other call does nothing.
   virtual std::function<void(std::shared_ptr<void>)> Resume() = 0;
-  /// What the last wait of this request brought. A second call returns nothing, unless GiveBack
-  /// was called.
+  /// What the last wait of this request brought. A second call returns nothing.
   virtual Came Take() = 0;
-  /// Puts back what Take returned, for a handler that leaves the request to a worker
-  /// (Response::move_to_worker): its run there takes it again.
-  virtual void GiveBack(Came came) = 0;
 
  protected:
   ~Waiting() = default;
 };
 
-class ReplyTo;
-
-/// A request whose body has arrived. Views are borrowed for the call.
+/// A request whose body has arrived. Views are borrowed until it is answered.
 struct Request {
   const RequestHead& head;
-  std::string_view body;        ///< followed by kBodyPadding readable bytes
-  Waiting* waiting = nullptr;   ///< null: the handler waits on its thread
-  ReplyTo* reply_to = nullptr;  ///< for a handler that answers after it has returned (reply.h)
-  int64_t age_us = 0;           ///< since its first byte came, to whichever node
+  std::string_view body;       ///< followed by kBodyPadding readable bytes
+  Waiting* waiting = nullptr;  ///< null: the handler waits on its thread
+  int64_t age_us = 0;  ///< since its first byte came, to whichever node; told anew by a Turn
 };
 
 /// An answer. Reuse one object across requests to save its allocations.
@@ -124,13 +119,6 @@ struct Response {
   std::string_view error_code = {};
   /// The application's own, for Service::Done; 0: none.
   uint64_t log_tag = 0;
-  /// Nothing was done: it turned out that this request may wait for a disk. Run it again, with
-  /// the plan's executor set to Executor::kEngine.
-  bool move_to_worker = false;
-  /// Nothing was done: run it again, on its executor, once the function of Waiting::Resume was
-  /// called, and after later_us at the latest (0: no limit).
-  bool later = false;
-  int64_t later_us = 0;
 
   /// Back to an empty 200; the body keeps its memory.
   void Clear();

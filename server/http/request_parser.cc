@@ -202,6 +202,8 @@ void RequestParser::TakeOther(View name_text, std::string_view value) {
     head_->routing.all.append(":").append(value).append("\n");
   }
   if (is("x-request-id")) return TakeRequestId(value);
+  if (is("traceparent")) return TakeTraceParent(value);
+  if (is("tracestate")) return head_->trace.AddState(value);
   if (is("sec-fetch-site")) return Join({value.data(), value.size()}, &head_->fetch_site);
   if (is("seendb-priority")) {
     Join({value.data(), value.size()}, &head_->priority);
@@ -248,6 +250,12 @@ void RequestParser::TakeRequestId(std::string_view value) {
   head_->request_id.assign(value);
 }
 
+/// Two of them count as none.
+void RequestParser::TakeTraceParent(std::string_view value) {
+  TraceContext& trace = head_->trace;
+  if (++trace_parents_ > 1 || !trace.Parse(value)) trace.trace_id.clear();
+}
+
 void RequestParser::TakeContentLength(std::string_view value, ErrorCode* ec) {
   if (head_->content_length) {
     return Refuse({400, "invalid_argument", "more than one Content-Length header"}, ec);
@@ -280,6 +288,7 @@ void RequestParser::on_header_impl(ErrorCode& ec) {
   if (head_->http11 && hosts_ == 0) {
     return Refuse({400, "invalid_argument", "no Host header"}, &ec);
   }
+  if (head_->trace.trace_id.empty()) head_->trace.Clear();
   head_->keep_alive = keep_alive();
   head_done_ = true;
 }

@@ -65,6 +65,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   void Refuse(Error error, ErrorCode* ec);
   /// Several of them, or one that can't be echoed, count as none.
   void TakeRequestId(std::string_view value);
+  void TakeTraceParent(std::string_view value);
   /// Names that the parser's table does not have.
   void TakeOther(View name, std::string_view value);
   void TakeRouting(std::string_view name, std::string_view value);
@@ -79,7 +80,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   ChunkDecoder chunks_;
   bool head_done_ = false;
   int hosts_ = 0;
-  int request_ids_ = 0;
+  int request_ids_ = 0, trace_parents_ = 0;
   int empty_lines_ = 0;  // before the request line
   bool touched_ = false;
   std::optional<Error> error_;

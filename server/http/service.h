@@ -16,7 +16,7 @@
 #include "http/error.h"
 #include "http/executor.h"
 #include "http/message.h"
-#include "http/reply.h"
+#include "http/task.h"
 
 namespace seendb::http {
 
@@ -102,9 +102,11 @@ class Service {
   virtual ~Service() = default;
   /// A head has arrived. Quick: runs on the I/O thread.
   virtual Plan Begin(const RequestHead& head) = 0;
-  /// The body has arrived; answer it in `*response`, which is clear, or by a Reply
-  /// (`request.reply_to->Defer()`), maybe after the return.
-  virtual void Handle(const Plan& plan, const Request& request, Response* response) = 0;
+  /// The body has arrived: makes the answer in `*response`, which is clear. It is whole when the
+  /// task that is returned has ended, which may wait as wait.h says; at once where that is empty.
+  /// All three parameters last until then. The task is destroyed where it waits if the connection
+  /// closes.
+  virtual Task<> Handle(const Plan& plan, const Request& request, Response* response) = 0;
   /// An answer was made. Quick: runs on the I/O thread.
   virtual void Done(const Outcome& outcome) = 0;
 };

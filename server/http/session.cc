@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "http/wait.h"
+
 namespace seendb::http {
 namespace {
 
@@ -54,7 +56,10 @@ Session::Session(Arrival arrival, IoThread* thread)
   if (!in_.Append(arrival.received)) broken_input_ = true;  // never: `unlimited` gives all
 }
 
-Session::~Session() { Close(); }
+Session::~Session() {
+  Close();
+  handling_.Cancel();
+}
 
 void Session::Start() {
   thread_->sessions.insert(this);
@@ -216,7 +221,8 @@ bool Session::BodyMoved() {
   if (plan_.body == BodyMode::kStream) {
     if (body_.size() == fed_ && !body_complete_) return false;
     progressed_ = progressed_ || !IsBlank(body_.view().substr(fed_));
-    FeedStream();
+    stream_out_.clear();
+    FeedOn();
     return true;
   }
   if (!body_complete_) return false;
@@ -226,6 +232,7 @@ bool Session::BodyMoved() {
 }
 
 void Session::BodyDone() {
+  if (handling_) return Schedule(&Session::Handle, &Session::Answered);  // its turn
   response_.Clear();
   if (plan_.refused) {
     WriteError(plan_.refusal, &response_);
@@ -233,22 +240,27 @@ void Session::BodyDone() {
     return Respond();
   }
   if (plan_.stream) return AnswerHead();
-  deferred_ = false;
   Schedule(&Session::Handle, &Session::Answered);
 }
 
 /// On the thread that has the request.
 void Session::Handle() {
-  if (AnswersFull()) return WriteError(TooManyAnswers(), &response_);
+  const Wait* const wait = handling_.wait();
+  if ((wait == nullptr || wait->what == Wait::For::kTurn) && AnswersFull()) {
+    handling_.Cancel();
+    return WriteError(TooManyAnswers(), &response_);
+  }
   const auto age = Clock::now() - first_byte_ + std::chrono::milliseconds(head_.routing.age_ms);
-  const Request request{
-      .head = head_,
-      .body = body_.view(),
-      .waiting = this,
-      .reply_to = this,
-      .age_us = std::chrono::duration_cast<std::chrono::microseconds>(age).count()};
-  shared_->service->Handle(plan_, request, &response_);
-  if (executor_ != Executor::kInline && CanEncode()) EncodeAnswer();
+  const int64_t age_us = std::chrono::duration_cast<std::chrono::microseconds>(age).count();
+  if (handling_) {
+    request_->age_us = age_us;
+  } else {
+    request_.emplace(
+        Request{.head = head_, .body = body_.view(), .waiting = this, .age_us = age_us});
+    handling_.Begin(shared_->service->Handle(plan_, *request_, &response_));
+  }
+  if (handling_) handling_.GoOn();
+  if (at_worker_ && CanEncode()) EncodeAnswer();
 }
 
 void Session::Answered() {
@@ -256,13 +268,26 @@ void Session::Answered() {
     response_.Clear();
     WriteError({500, "internal", "the request could not be handled"}, &response_);
   }
-  if (deferred_ && !job_failed_) return Wait(0, &Session::Replied);
-  if (response_.later) return Wait(response_.later_us, &Session::BodyDone);
-  if (response_.move_to_worker && plan_.executor == Executor::kInline) {
-    plan_.executor = Executor::kEngine;
-    return BodyDone();
-  }
+  if (handling_ && !job_failed_) return AwaitWhat();
   RespondEncoded();
+}
+
+/// The handler waits for something.
+void Session::AwaitWhat() {
+  Wait& wait = *handling_.wait();
+  switch (wait.what) {
+    case Wait::For::kTurn:
+      plan_.executor = wait.executor;
+      return Schedule(&Session::Handle, &Session::Answered);
+    case Wait::For::kWorker:
+      if (PostToWorkers(wait.executor, &Session::Handle, &Session::Answered)) return;
+      wait.refused = true;
+      return RunNow();
+    case Wait::For::kGiven:
+      job_ = &Session::Handle;
+      then_ = &Session::Answered;
+      return AwaitCall(wait.limit_us, &Session::RunNow);
+  }
 }
 
 /// Responds with response_, compressed where it should be and is not yet.
@@ -294,11 +319,6 @@ void Session::AnswerHead() {
   Write();
 }
 
-void Session::FeedStream() {
-  stream_out_.clear();
-  FeedOn();
-}
-
 void Session::FeedOn() { Schedule(&Session::Feed, &Session::StreamFed); }
 
 /// On the thread that has the request.
@@ -315,7 +335,7 @@ void Session::StreamFed() {
   if (stream_taken_ > 0 || body_.empty()) transfer_until_ = After(shared_->limits.transfer_ms);
   Charge();
   if (int64_t limit_us = 0; plan_.stream->Later(&limit_us)) {
-    return Wait(limit_us, &Session::FeedOn);
+    return AwaitCall(limit_us, &Session::FeedOn);
   }
   const bool end = (body_complete_ && !plan_.stream->HasMore()) || plan_.stream->Failed();
   if (!body_complete_ && end) broken_input_ = true;

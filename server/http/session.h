@@ -23,14 +23,12 @@
 #include "http/request_parser.h"
 #include "http/shared.h"
 #include "http/stream.h"
+#include "http/task.h"
 
 namespace seendb::http {
 
 /// See the head of this file.
-class Session final : public std::enable_shared_from_this<Session>,
-                      public Idler,
-                      private Waiting,
-                      private ReplyTo {
+class Session final : public std::enable_shared_from_this<Session>, public Idler, private Waiting {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -70,8 +68,8 @@ class Session final : public std::enable_shared_from_this<Session>,
   void BodyDone();
   void Handle();
   void Answered();
+  void AwaitWhat();
   void RespondEncoded();
-  void FeedStream();
   void FeedOn();
   void Feed();
   void StreamFed();
@@ -116,16 +114,10 @@ class Session final : public std::enable_shared_from_this<Session>,
   // session_wait.cc: waits without a thread.
   std::function<void(std::shared_ptr<void>)> Resume() override;
   Came Take() override;
-  void GiveBack(Came came) override;
-  void Wait(int64_t limit_us, void (Session::*again)());
+  void AwaitCall(int64_t limit_us, void (Session::*again)());
   void Resumed(uint64_t number, std::shared_ptr<void> given);
   void EndWait();
-  Clock::duration ReplyWorked(Clock::time_point now) const;
   void ForgetWaits();
-  Reply Defer() override;
-  void Answer(std::shared_ptr<ReplyTo> self, uint64_t number, Response response) override;
-  bool Post(Executor executor, std::function<void()> job) override;
-  void Replied();
 
   // session_handshake.cc: TLS.
   void Handshake();
@@ -221,8 +213,11 @@ class Session final : public std::enable_shared_from_this<Session>,
   Clock::time_point turn_until_;  // until then pipelined requests are run at once
   bool job_failed_ = false;
 
-  std::atomic<uint64_t> wait_number_{0};  // counts what Resume and Defer made
-  bool deferred_ = false;                 // the handler took a Reply
+  std::optional<Request> request_;  // of the task
+  TaskRun handling_{this};          // the handler, where it did not end at once
+  bool at_worker_ = false;          // a worker has job_, or is to have it
+
+  std::atomic<uint64_t> wait_number_{0};  // counts what Resume made
   bool waits_ = false, resumed_ = false;
   Came came_;
   Clock::time_point waits_since_;
@@ -234,8 +229,6 @@ class Session final : public std::enable_shared_from_this<Session>,
   Clock::duration waited_{}, worked_{};
   Clock::duration charged_work_{};         // of worked_, to the tenant of a stream
   uint64_t bytes_in_ = 0, bytes_out_ = 0;  // a body of known length is added at the end
-  // When the job began that the Reply was posted with; zero: there is none.
-  std::atomic<Clock::time_point> reply_job_began_{};
 
   Response response_;
   std::string out_;        // to be written: heads and small bodies

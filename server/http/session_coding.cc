@@ -112,8 +112,8 @@ void Session::GiveWay() {
 
 /// Whether response_ is a whole answer that should be compressed.
 bool Session::CanEncode() const {
-  return answer_coding_ != Coding::kIdentity && !deferred_ && !response_.later &&
-         !response_.move_to_worker && response_.body.size() >= kLeastEncoded;
+  return answer_coding_ != Coding::kIdentity && !handling_ &&
+         response_.body.size() >= kLeastEncoded;
 }
 
 /// Compresses response_, on any thread; once.

@@ -216,6 +216,7 @@ void Session::EndRequest(unsigned status) {
   in_request_ = false;
   LeaveLane();
   ForgetWaits();
+  handling_.Cancel();
   plan_.stream.reset();
   coded_.reset();
   encoder_.reset();
@@ -398,6 +399,7 @@ void Session::Close() {
   phase_ = Phase::kDone;
   const std::shared_ptr<Session> self = std::move(self_);  // it may be the last owner
   came_ = {};
+  if (!at_worker_) handling_.Cancel();  // otherwise when the worker lets go of this
   wait_limit_.reset();
   LeaveLane();
   LeaveHandshakes();

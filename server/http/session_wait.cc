@@ -1,5 +1,5 @@
 // The part of Session that waits for something without holding a thread: until what Resume made is
-// called or a limit has passed, or until a Reply is sent.
+// called or a limit has passed.
 
 #include <algorithm>
 #include <utility>
@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 
 #include "http/session.h"
+#include "http/wait.h"
 
 namespace seendb::http {
 
@@ -23,10 +24,8 @@ std::function<void(std::shared_ptr<void>)> Session::Resume() {
 
 Waiting::Came Session::Take() { return std::exchange(came_, {}); }
 
-void Session::GiveBack(Came came) { came_ = std::move(came); }
-
 /// Runs `again` once resumed; that may have been before.
-void Session::Wait(int64_t limit_us, void (Session::*again)()) {
+void Session::AwaitCall(int64_t limit_us, void (Session::*again)()) {
   after_wait_ = again;
   waits_since_ = Clock::now();
   phase_ = Phase::kWork;
@@ -61,19 +60,10 @@ void Session::EndWait() {
   const std::shared_ptr<Session> self = std::move(self_);
   const Clock::time_point now = Clock::now();
   const Clock::duration waited = now - waits_since_;
-  const Clock::duration worked =
-      after_wait_ == &Session::Replied ? ReplyWorked(now) : waited.zero();
-  worked_ += worked;
-  waited_ += waited - worked;
+  waited_ += waited;
   came_.waited_us = 1 + std::chrono::duration_cast<std::chrono::microseconds>(waited).count();
+  if (Wait* const wait = handling_.wait()) wait->came = Take();
   (this->*after_wait_)();
-}
-
-/// How long the job took that a Reply was posted to workers with; zero where there was none.
-Session::Clock::duration Session::ReplyWorked(Clock::time_point now) const {
-  const Clock::time_point begun = reply_job_began_.load(std::memory_order_relaxed);
-  if (begun == Clock::time_point()) return {};
-  return now - std::max(begun, waits_since_);
 }
 
 /// The request is answered: what still comes for it is dropped.
@@ -81,38 +71,6 @@ void Session::ForgetWaits() {
   wait_number_.store(wait_number_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   resumed_ = false;
   came_ = {};
-}
-
-Reply Session::Defer() {
-  deferred_ = true;
-  reply_job_began_.store({}, std::memory_order_relaxed);
-  return {std::shared_ptr<ReplyTo>(shared_from_this(), this), ++wait_number_};
-}
-
-void Session::Answer(std::shared_ptr<ReplyTo> self, uint64_t number, Response response) {
-  auto given = std::make_shared<Response>(std::move(response));
-  boost::asio::post(stream_.get_executor(),
-                    [this, self = std::move(self), number, given = std::move(given)]() mutable {
-                      Resumed(number, std::move(given));
-                    });
-}
-
-bool Session::Post(Executor executor, std::function<void()> job) {
-  return shared_->PoolOf(executor).Post([weak = weak_from_this(), shared = shared_, executor,
-                                         posted = Clock::now(), job = std::move(job)] {
-    const Clock::time_point begun = Clock::now();
-    shared->QueueWaitsOf(executor).Add(begun - posted);
-    if (const auto self = weak.lock()) {
-      self->reply_job_began_.store(begun, std::memory_order_relaxed);
-    }
-    job();
-  });
-}
-
-void Session::Replied() {
-  response_ = std::move(*std::static_pointer_cast<Response>(came_.given));
-  deferred_ = false;
-  RespondEncoded();
 }
 
 }  // namespace seendb::http

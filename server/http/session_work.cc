@@ -223,7 +223,7 @@ void Session::TakeTurn(const admission::Verdict& verdict, Clock::time_point now)
     RunJob();
     // What goes on elsewhere, or comes again, may need the entry at once. Otherwise the answer's
     // way into the socket counts as well.
-    const bool ends = !plan_.stream && !deferred_ && !response_.later && !response_.move_to_worker;
+    const bool ends = !plan_.stream && !handling_;
     if (ends) {
       (this->*then_)();
       if (phase_ == Phase::kHead && in_.empty() && !out_.empty()) Write();
@@ -250,12 +250,15 @@ void Session::ScheduleOnWorkers() {
   }
   admitted_by_ = Lane::kNone;
   WorkerPool& pool = shared_->PoolOf(executor_);
+  at_worker_ = true;
   const auto entered =
       pool.Enter(&pooled_, came_at_, scheduled_,
                  [self = shared_from_this(), posted = scheduled_](
                      const admission::Verdict& verdict) { self->OnWorker(verdict, posted); });
+  if (entered && entered->admitted()) return;
+  at_worker_ = false;
   if (!entered) return Fail({503, "busy", "too much work in flight"});
-  if (!entered->admitted()) Refuse(*entered, /*at_head=*/false);
+  Refuse(*entered, /*at_head=*/false);
 }
 
 /// On a worker.
@@ -267,6 +270,7 @@ void Session::OnWorker(const admission::Verdict& verdict, Clock::time_point post
     shared_->PoolOf(executor_).Done(&pooled_, Clock::now() - begun);
   }
   boost::asio::post(stream_.get_executor(), [session = shared_from_this(), verdict] {
+    session->at_worker_ = false;
     if (session->phase_ == Phase::kDone) return;
     if (verdict.admitted()) {
       (session.get()->*(session->then_))();
@@ -282,17 +286,22 @@ bool Session::PostToWorkers(Executor executor, Step job, Step then) {
   job_ = job;
   then_ = then;
   executor_ = executor;
-  return shared_->PoolOf(executor).Post([self = shared_from_this(), posted = Clock::now()] {
-    const Clock::time_point begun = Clock::now();
-    self->CountWait(self->executor_, begun - posted);
-    self->RunJob();
-    const auto io = self->stream_.get_executor();
-    boost::asio::post(io, [self] {
-      if (self->phase_ == Phase::kDone) return;
-      (self.get()->*(self->then_))();
-      self->Pump();
-    });
-  });
+  at_worker_ = true;
+  const bool posted =
+      shared_->PoolOf(executor).Post([self = shared_from_this(), since = Clock::now()] {
+        const Clock::time_point begun = Clock::now();
+        self->CountWait(self->executor_, begun - since);
+        self->RunJob();
+        const auto io = self->stream_.get_executor();
+        boost::asio::post(io, [self] {
+          self->at_worker_ = false;
+          if (self->phase_ == Phase::kDone) return;
+          (self.get()->*(self->then_))();
+          self->Pump();
+        });
+      });
+  if (!posted) at_worker_ = false;
+  return posted;
 }
 
 /// Called by the thread that has the request.

@@ -49,17 +49,16 @@ Status Consumer::CheckShapes(uint32_t partitions) const {
 
 void Consumer::Start(Engine* engine, migration::Migrations* migrations,
                      std::optional<ShardTopics> shards) {
-  assert(dead_letters_ != nullptr && !thread_.joinable());
+  assert(dead_letters_ != nullptr && engine_ == nullptr);
   shards_ = std::move(shards);
   engine_ = engine;
   crash_mark_ = OpenCrashMark(crash_mark_path_);
   publisher_.Start(engine, shards_ ? &*shards_ : nullptr);
-  thread_ = std::thread([this, engine, migrations] { Run(engine, migrations); });
+  worker_.Start("ingest", [this, engine, migrations] { Run(engine, migrations); });
 }
 
 void Consumer::Stop() {
-  stop_.Stop();
-  if (thread_.joinable()) thread_.join();
+  worker_.Stop();
   publisher_.Stop();
   engine_ = nullptr;
 }
@@ -93,18 +92,18 @@ std::vector<std::string> Consumer::Problems() const {
 }
 
 void Consumer::Run(Engine* engine, migration::Migrations* migrations) {
-  while (!stop_.stopped()) {
+  while (!worker_.stopping()) {
     Session session(config_, engine, &table_, dead_letters_.get(), crash_mark_.get(), &late_topics_,
-                    migrations, shards_ ? &*shards_ : nullptr, &stop_);
+                    migrations, shards_ ? &*shards_ : nullptr, &worker_);
     const Status ended = session.Run();
-    if (stop_.stopped()) return;
+    if (worker_.stopping()) return;
     if (ended.ok()) {
-      stop_.Wait(kPause);  // a cluster that says one thing and another makes nobody spin
+      worker_.Pause(kPause);  // a cluster that says one thing and another makes nobody spin
       continue;
     }
     table_.CountError();
     ops::Log(ops::LogLevel::kWarn, "ingest_session_ended", {{"error", ended.ToString()}});
-    stop_.Wait(kPauseAfterFailure);
+    worker_.Pause(kPauseAfterFailure);
   }
 }
 

@@ -16,7 +16,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,10 +24,10 @@
 #include "ingest/partition_table.h"
 #include "ingest/publisher.h"
 #include "ingest/shard_topics.h"
-#include "ingest/stop_signal.h"
 #include "migration/migration.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
+#include "threads/worker.h"
 
 namespace seendb::ingest {
 
@@ -76,14 +75,13 @@ class Consumer {
   const ops::KafkaConfig config_;
   const std::string crash_mark_path_;
   PartitionTable table_;
-  StopSignal stop_;
   std::unique_ptr<DeadLetters> dead_letters_;
   std::unique_ptr<CrashMark> crash_mark_;
   Publisher publisher_;
   std::optional<ShardTopics> shards_;
   std::set<std::string> late_topics_;  // the thread's
   std::atomic<Engine*> engine_{nullptr};
-  std::thread thread_;
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::ingest

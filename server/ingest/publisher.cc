@@ -45,15 +45,11 @@ Status Publisher::Prepare() {
 }
 
 void Publisher::Start(Engine* engine, const ShardTopics* shards) {
-  assert(!thread_.joinable());
   shards_ = shards;
-  if (writer_ != nullptr) thread_ = std::thread([this, engine] { Run(engine); });
+  if (writer_ != nullptr) worker_.Start("first-plays", [this, engine] { Run(engine); });
 }
 
-void Publisher::Stop() {
-  stop_.Stop();
-  if (thread_.joinable()) thread_.join();
-}
+void Publisher::Stop() { worker_.Stop(); }
 
 std::string Publisher::problem() const {
   const MutexLock lock(mutex_);
@@ -67,14 +63,14 @@ std::optional<int64_t> Publisher::oldest_ms() const {
 }
 
 void Publisher::Run(Engine* engine) {
-  while (!stop_.stopped()) {
+  while (!worker_.stopping()) {
     bool any = false;
     const Status passed = Pass(engine, &any);
     Note(passed);
     if (!passed.ok()) {
-      stop_.Wait(kPublisherFailurePause);
+      worker_.Pause(kPublisherFailurePause);
     } else if (!any) {
-      stop_.Wait(kPublisherPause);
+      worker_.Pause(kPublisherPause);
     }
   }
 }
@@ -84,7 +80,7 @@ Status Publisher::Pass(Engine* engine, bool* any) {
   Status first;
   std::set<std::string> failed;
   for (const OutboxSource& source : LookUp(engine)) {
-    if (stop_.stopped()) return Status::Ok();
+    if (worker_.stopping()) return Status::Ok();
     const std::string& topic = topics_.at(source.topic);
     if (failed.contains(topic)) continue;
     bool written = true;

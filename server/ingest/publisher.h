@@ -14,16 +14,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <vector>
 
 #include "base/sync.h"
 #include "ingest/shard_topics.h"
-#include "ingest/stop_signal.h"
 #include "ingest/topic_writer.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
+#include "threads/worker.h"
 
 namespace seendb::ingest {
 
@@ -75,12 +74,11 @@ class Publisher {
   std::unique_ptr<TopicWriter> writer_;        // null where nobody is to be told
   std::map<Key, Progress> progress_;           // the thread's
   const ShardTopics* shards_ = nullptr;
-  StopSignal stop_;
-  std::thread thread_;
   mutable Mutex mutex_{LockRank::kLeaf};
   std::optional<int64_t> oldest_ms_ GUARDED_BY(mutex_);
   std::string failure_ GUARDED_BY(mutex_);  // of the last pass
   Clock::time_point failing_since_ GUARDED_BY(mutex_);
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::ingest

@@ -29,7 +29,7 @@ void CountError(rd_kafka_t*, int error, const char* reason, void* table) {
 Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
                  DeadLetters* dead_letters, CrashMark* crash_mark,
                  std::set<std::string>* late_topics, migration::Migrations* migrations,
-                 const ShardTopics* shards, StopSignal* stop)
+                 const ShardTopics* shards, Worker* worker)
     : config_(config),
       engine_(engine),
       table_(table),
@@ -39,7 +39,7 @@ Session::Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable*
       migrations_(migrations),
       shards_(shards),
       readable_(shards == nullptr ? std::set<uint32_t>() : shards->readable()),
-      stop_(stop),
+      worker_(worker),
       polled_(config.batch_messages) {
   std::function<uint32_t(IdRef)> partition_of;
   if (shards != nullptr) partition_of = [engine](IdRef user) { return engine->ShardOf(user); };
@@ -58,7 +58,7 @@ Status Session::Run() {
   if (status.ok()) status = Assign();
   table_->SetBegun(readable_);
   if (!status.ok()) return status;
-  while (!stop_->stopped() && !changed_) {
+  while (!worker_->stopping() && !changed_) {
     Poll();
     for (const auto& reader : readers_) {
       if (!reader->batch.empty() && !Apply(reader.get())) return Status::Ok();
@@ -92,7 +92,7 @@ Status Session::Assign() {
   for (const auto& reader : readers_) {
     Status status = FindPartitions(reader.get());
     for (size_t i = 0; status.ok() && i < reader->partitions.size(); ++i) {
-      if (stop_->stopped()) return Status::Ok();
+      if (worker_->stopping()) return Status::Ok();
       status = BeginPartition(reader.get(), reader->partitions[i], sources);
     }
     if (!status.ok()) return status;
@@ -127,7 +127,7 @@ void Session::Poll() {
   }
   for (size_t i = 0; i < count; ++i) {
     rd_kafka_message_t* const message = polled_[i];
-    if (!changed_ && !stop_->stopped()) Take(*message);
+    if (!changed_ && !worker_->stopping()) Take(*message);
     rd_kafka_message_destroy(message);
   }
 }
@@ -315,7 +315,7 @@ void Session::SkipTo(Reader* reader, int32_t partition, int64_t offset) {
 bool Session::Insist(const char* what, const std::function<Status()>& work) {
   milliseconds pause = kFirstPause;
   Clock::time_point complain = Clock::now();
-  for (bool first = true; !stop_->stopped(); first = false) {
+  for (bool first = true; !worker_->stopping(); first = false) {
     const Status done = work();
     if (done.ok()) return true;
     if (first) table_->CountPutOff();
@@ -323,7 +323,7 @@ bool Session::Insist(const char* what, const std::function<Status()>& work) {
       ops::Log(ops::LogLevel::kWarn, what, {{"error", done.ToString()}});
       complain = Clock::now() + kComplainEvery;
     }
-    if (!stop_->Wait(pause)) return false;
+    if (!worker_->Pause(pause)) return false;
     pause = std::min(pause * 2, kLongestPause);
   }
   return false;

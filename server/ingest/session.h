@@ -27,11 +27,11 @@
 #include "ingest/partition_table.h"
 #include "ingest/shard_topics.h"
 #include "ingest/start.h"
-#include "ingest/stop_signal.h"
 #include "ingest/topic_batch.h"
 #include "migration/migration.h"
 #include "ops/kafka_config.h"
 #include "seendb/engine.h"
+#include "threads/worker.h"
 
 namespace seendb::ingest {
 
@@ -43,7 +43,7 @@ class Session {
   /// cluster; else null.
   Session(const ops::KafkaConfig& config, Engine* engine, PartitionTable* table,
           DeadLetters* dead_letters, CrashMark* crash_mark, std::set<std::string>* late_topics,
-          migration::Migrations* migrations, const ShardTopics* shards, StopSignal* stop);
+          migration::Migrations* migrations, const ShardTopics* shards, Worker* worker);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -116,7 +116,7 @@ class Session {
   migration::Migrations* const migrations_;
   const ShardTopics* const shards_;
   const std::set<uint32_t> readable_;  // of shards_, as the session began
-  StopSignal* const stop_;
+  Worker* const worker_;
   KafkaHandle handle_;
   KafkaQueue queue_;  // before handle_ goes
   std::vector<std::unique_ptr<Reader>> readers_;

@@ -219,7 +219,7 @@ Status Node::Open() {
                                    .build = build_,
                                    .log_version = cluster::kLogVersion});
   ProbeOthers(kProbeTimeout);  // who is ready knows whom to ask
-  probing_.Start(kProbeEvery, [this] { ProbeOthers(kGatherMost); });
+  probing_.Start("prober", kProbeEvery, [this] { ProbeOthers(kGatherMost); });
   return {};
 }
 

@@ -18,28 +18,25 @@ bool PassesByItself(const Status& status) {
 }  // namespace
 
 Importer::Importer(OldLink* link, Sink sink, Counters* counters)
-    : link_(*link), sink_(std::move(sink)), counters_(*counters), thread_([this] { Work(); }) {}
-
-Importer::~Importer() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    changed_.NotifyAll();
-  }
-  thread_.join();
+    : link_(*link), sink_(std::move(sink)), counters_(*counters) {
+  worker_.Start("importer", [this] { Work(); });
 }
 
 void Importer::Want(const std::string& user) {
-  const MutexLock lock(mutex_);
-  if (queued_.size() >= kUsersMost || !queued_.insert(user).second) return;
-  queue_.push_back(user);
-  changed_.NotifyAll();
+  {
+    const MutexLock lock(mutex_);
+    if (queued_.size() >= kUsersMost || !queued_.insert(user).second) return;
+    queue_.push_back(user);
+  }
+  worker_.Wake();
 }
 
 void Importer::Pause(bool paused) {
-  const MutexLock lock(mutex_);
-  paused_ = paused;
-  changed_.NotifyAll();
+  {
+    const MutexLock lock(mutex_);
+    paused_ = paused;
+  }
+  worker_.Wake();
 }
 
 size_t Importer::waiting() const {
@@ -47,17 +44,11 @@ size_t Importer::waiting() const {
   return queued_.size();
 }
 
-bool Importer::Stopping() const {
-  const MutexLock lock(mutex_);
-  return stopping_;
-}
-
-/// The next users; nobody once it ends.
+/// The next users; nobody where none is to be imported now.
 std::vector<std::string> Importer::TakeSome() {
   std::vector<std::string> some;
   const MutexLock lock(mutex_);
-  while ((queue_.empty() || paused_) && !stopping_) changed_.Wait(mutex_);
-  while (!queue_.empty() && !stopping_ && some.size() < kUsersAtOnce) {
+  while (!queue_.empty() && !paused_ && some.size() < kUsersAtOnce) {
     some.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
@@ -66,19 +57,26 @@ std::vector<std::string> Importer::TakeSome() {
 
 void Importer::Work() {
   OldClient client(link_, kImportTimeout);
-  while (!Stopping()) {
-    std::vector<std::string> some = TakeSome();
-    if (some.empty()) continue;
-    const Status imported = Import(client, some);
-    const MutexLock lock(mutex_);
-    if (PassesByItself(imported)) {
-      counters_.Add(MigrationCount::kImportsFailed);
-      queue_.insert(queue_.begin(), some.begin(), some.end());
-      if (!stopping_) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kImportPause);
+  while (!worker_.stopping()) {
+    const std::vector<std::string> some = TakeSome();
+    if (some.empty()) {
+      worker_.Wait();
       continue;
     }
+    const Status imported = Import(client, some);
     if (!imported.ok()) counters_.Add(MigrationCount::kImportsFailed);
-    for (const std::string& user : some) queued_.erase(user);
+    const bool again = PassesByItself(imported);
+    Done(some, again);
+    if (again) worker_.Pause(kImportPause);
+  }
+}
+
+void Importer::Done(const std::vector<std::string>& users, bool again) {
+  const MutexLock lock(mutex_);
+  if (again) {
+    queue_.insert(queue_.begin(), users.begin(), users.end());
+  } else {
+    for (const std::string& user : users) queued_.erase(user);
   }
 }
 
@@ -157,11 +155,10 @@ Status Importer::Record(const std::vector<Play>& plays) {
   for (;;) {
     const Result<uint64_t> recorded = sink_.record(plays);
     if (recorded.ok()) refused_ += *recorded;
-    if (recorded.ok() || recorded.status().code() != StatusCode::kBusy || Stopping()) {
+    if (recorded.ok() || recorded.status().code() != StatusCode::kBusy || worker_.stopping()) {
       return recorded.status();
     }
-    const MutexLock lock(mutex_);
-    changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kImportPause);
+    worker_.Pause(kImportPause);
   }
 }
 

@@ -7,7 +7,6 @@
 #include <functional>
 #include <span>
 #include <string>
-#include <thread>
 #include <unordered_set>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "migration/old_client.h"
 #include "redis/key_reader.h"
 #include "seendb/engine.h"
+#include "threads/worker.h"
 
 namespace seendb::migration {
 
@@ -32,7 +32,7 @@ class Importer {
   };
   /// All are borrowed.
   Importer(OldLink* link, Sink sink, Counters* counters);
-  ~Importer();
+  ~Importer() = default;
   Importer(const Importer&) = delete;
   Importer& operator=(const Importer&) = delete;
 
@@ -48,7 +48,8 @@ class Importer {
  private:
   void Work() EXCLUDES(mutex_);
   std::vector<std::string> TakeSome() EXCLUDES(mutex_);
-  bool Stopping() const EXCLUDES(mutex_);
+  /// They are imported, or wait for another try.
+  void Done(const std::vector<std::string>& users, bool again) EXCLUDES(mutex_);
   Status Import(OldClient& client, const std::vector<std::string>& users);
   std::vector<std::string> KeysOf(const std::vector<std::string>& users) const;
   Status ImportWith(redis::KeyReader& reader, OldClient& client,
@@ -59,14 +60,12 @@ class Importer {
   OldLink& link_;
   const Sink sink_;
   Counters& counters_;
-  uint64_t refused_ = 0;  // members of the users under way; of thread_ alone
+  uint64_t refused_ = 0;  // members of the users under way; of the worker alone
   mutable Mutex mutex_{LockRank::kLeaf};
-  CondVar changed_;
   std::deque<std::string> queue_ GUARDED_BY(mutex_);
   std::unordered_set<std::string> queued_ GUARDED_BY(mutex_);  // those in queue_, and under way
   bool paused_ GUARDED_BY(mutex_) = false;
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::migration

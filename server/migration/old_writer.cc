@@ -21,38 +21,15 @@ constexpr size_t kMembersMost = 1'000;
 
 }  // namespace
 
-OldWriter::OldWriter(Context context) : context_(std::move(context)), thread_([this] { Work(); }) {}
-
-OldWriter::~OldWriter() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    changed_.NotifyAll();
-  }
-  thread_.join();
-}
-
-void OldWriter::Wake() {
-  const MutexLock lock(mutex_);
-  woken_ = true;
-  changed_.NotifyAll();
+OldWriter::OldWriter(Context context) : context_(std::move(context)) {
+  worker_.Start("old-writer", [this] { Work(); });
 }
 
 /// Waits for more where nothing could be done. False: it is to end.
 bool OldWriter::Rest(Served served) {
-  const MutexLock lock(mutex_);
-  const bool failed = served == Served::kFailed;
-  const auto until = std::chrono::steady_clock::now() + (failed ? kRetryAfter : kLookAgain);
-  const bool looks = failed || context_.node != nullptr;
-  while (served != Served::kSome && !stopping_ && (looks || !woken_)) {
-    if (!looks) {
-      changed_.Wait(mutex_);
-    } else if (!changed_.WaitUntil(mutex_, until)) {
-      break;
-    }
-  }
-  woken_ = false;
-  return !stopping_;
+  if (served == Served::kSome) return !worker_.stopping();
+  if (served == Served::kFailed) return worker_.Pause(kRetryAfter);
+  return context_.node != nullptr ? worker_.Pause(kLookAgain) : worker_.Wait();
 }
 
 void OldWriter::Work() {

@@ -4,17 +4,15 @@
 
 #pragma once
 
-#include <atomic>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "base/sync.h"
 #include "migration/affected_users.h"
 #include "migration/cluster_node.h"
 #include "migration/counters.h"
 #include "migration/old_client.h"
 #include "migration/write_queues.h"
+#include "threads/worker.h"
 
 namespace seendb::migration {
 
@@ -35,12 +33,12 @@ class OldWriter {
   };
   explicit OldWriter(Context context);
   /// What is not written stays in the queues.
-  ~OldWriter();
+  ~OldWriter() = default;
   OldWriter(const OldWriter&) = delete;
   OldWriter& operator=(const OldWriter&) = delete;
 
   /// A queue has more. Of no account in a cluster, where it looks again and again.
-  void Wake() EXCLUDES(mutex_);
+  void Wake() { worker_.Wake(); }
 
  private:
   /// A command, and whose plays it has.
@@ -58,14 +56,10 @@ class OldWriter {
                redis::Pipeline* pipeline, std::vector<Command>* commands) const;
   void AddDeletion(const std::string& key, int64_t at_ms, redis::Pipeline* pipeline) const;
   std::string ScoreOf(int64_t at_ms) const;
-  bool Rest(Served served) EXCLUDES(mutex_);
+  bool Rest(Served served);
 
   const Context context_;
-  Mutex mutex_{LockRank::kLeaf};
-  CondVar changed_;
-  bool woken_ GUARDED_BY(mutex_) = false;
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::migration

@@ -35,16 +35,8 @@ Shadow::Shadow(OldLink* link, Engine* engine, std::string collection, Counters* 
       engine_(*engine),
       collection_(std::move(collection)),
       counters_(*counters),
-      share_(share),
-      thread_([this] { Work(); }) {}
-
-Shadow::~Shadow() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    changed_.NotifyAll();
-  }
-  thread_.join();
+      share_(share) {
+  worker_.Start("shadow", [this] { Work(); });
 }
 
 bool Shadow::IsDue() {
@@ -68,10 +60,12 @@ void Shadow::Offer(const FilterRequest& request, const FilterResponse& response)
     comparison.seen.push_back(!is_unseen);
   }
   if (comparison.items.empty()) return;
-  const MutexLock lock(mutex_);
-  if (queue_.size() >= kWaitingMost) return counters_.Add(MigrationCount::kShadowSkipped);
-  queue_.push_back(std::move(comparison));
-  changed_.NotifyAll();
+  {
+    const MutexLock lock(mutex_);
+    if (queue_.size() >= kWaitingMost) return counters_.Add(MigrationCount::kShadowSkipped);
+    queue_.push_back(std::move(comparison));
+  }
+  worker_.Wake();
 }
 
 void Shadow::Samples(std::vector<ops::MigrationSample>* missing,
@@ -83,17 +77,18 @@ void Shadow::Samples(std::vector<ops::MigrationSample>* missing,
 
 void Shadow::Work() {
   OldClient client(link_, kShadowTimeout);
-  for (;;) {
-    Comparison next;
-    {
-      const MutexLock lock(mutex_);
-      while (queue_.empty() && !stopping_) changed_.Wait(mutex_);
-      if (stopping_) return;
-      next = std::move(queue_.front());
-      queue_.pop_front();
-    }
-    Compare(client, next);
+  while (worker_.Wait()) {
+    while (const std::optional<Comparison> next = Next()) Compare(client, *next);
   }
+}
+
+/// The oldest that waits; nothing once it is to end, too.
+std::optional<Shadow::Comparison> Shadow::Next() {
+  const MutexLock lock(mutex_);
+  if (queue_.empty() || worker_.stopping()) return {};
+  Comparison next = std::move(queue_.front());
+  queue_.pop_front();
+  return next;
 }
 
 Result<std::vector<std::optional<int64_t>>> Shadow::AskOld(

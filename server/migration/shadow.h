@@ -10,13 +10,13 @@
 #include <cstdint>
 #include <deque>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/sync.h"
 #include "migration/counters.h"
 #include "migration/old_client.h"
 #include "seendb/engine.h"
+#include "threads/worker.h"
 
 namespace seendb::migration {
 
@@ -26,7 +26,7 @@ class Shadow {
  public:
   /// All are borrowed. `share`: of the requests offered, from 0 to 1.
   Shadow(OldLink* link, Engine* engine, std::string collection, Counters* counters, double share);
-  ~Shadow();
+  ~Shadow() = default;
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
@@ -56,6 +56,7 @@ class Shadow {
   };
 
   void Work() EXCLUDES(mutex_);
+  std::optional<Comparison> Next() EXCLUDES(mutex_);
   void Compare(OldClient& client, const Comparison& comparison);
   /// The scores of items as times; nothing where the old store lacks the item.
   Result<std::vector<std::optional<int64_t>>> AskOld(OldClient& client, const std::string& user,
@@ -72,11 +73,9 @@ class Shadow {
   std::atomic<uint64_t> offered_{0};
   std::atomic<bool> paused_{false};
   mutable Mutex mutex_{LockRank::kLeaf};
-  CondVar changed_;
   std::deque<Comparison> queue_ GUARDED_BY(mutex_);
   std::vector<ops::MigrationSample> missing_ GUARDED_BY(mutex_), extra_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::migration

@@ -77,15 +77,12 @@ Result<std::unique_ptr<AuditFile>> AuditFile::Open(std::string path) {
 }
 
 AuditFile::AuditFile(std::string path, int fd, bool torn)
-    : path_(std::move(path)), fd_(fd), torn_(torn), thread_([this] { Run(); }) {}
+    : path_(std::move(path)), fd_(fd), torn_(torn) {
+  worker_.Start("audit", [this] { Run(); });
+}
 
 AuditFile::~AuditFile() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-    work_.NotifyOne();
-  }
-  thread_.join();
+  worker_.Stop();
   const MutexLock lock(mutex_);
   for (const auto& line : queue_)
     Log(LogLevel::kError, "audit_line_unwritten", {{"line", line->text}});
@@ -97,10 +94,13 @@ Status AuditFile::Write(std::string text, bool synced, Time until) {
   const auto line = std::make_shared<Line>();
   line->text = std::move(text);
   line->synced = synced;
+  {
+    const MutexLock lock(mutex_);
+    queue_.push_back(line);
+    retries_ = false;
+  }
+  worker_.Wake();
   const MutexLock lock(mutex_);
-  queue_.push_back(line);
-  retries_ = false;
-  work_.NotifyOne();
   bool in_time = true;
   while (line->state < State::kWritten && in_time) in_time = done_.WaitUntil(mutex_, until);
   switch (line->state) {
@@ -133,15 +133,20 @@ void AuditFile::WriteReserved(std::string text) {
   const auto line = std::make_shared<Line>();
   line->text = std::move(text);
   line->reserved = true;
-  const MutexLock lock(mutex_);
-  queue_.push_back(line);
-  if (!retries_) work_.NotifyOne();
+  {
+    const MutexLock lock(mutex_);
+    queue_.push_back(line);
+    if (retries_) return;  // it goes with these
+  }
+  worker_.Wake();
 }
 
 void AuditFile::Reopen() {
-  const MutexLock lock(mutex_);
-  reopen_ = true;
-  work_.NotifyOne();
+  {
+    const MutexLock lock(mutex_);
+    reopen_ = true;
+  }
+  worker_.Wake();
 }
 
 std::string AuditFile::Problem() const {
@@ -164,21 +169,18 @@ void AuditFile::Run() {
 
 /// False: the last work.
 bool AuditFile::AwaitWork(bool* reopen, Lines* batch) {
-  const auto retry_at = std::chrono::steady_clock::now() + kRetryAfter;
-  const MutexLock lock(mutex_);
-  bool due = false;
-  while (!due && !reopen_ && !stopping_ && (queue_.empty() || retries_)) {
-    if (queue_.empty()) {
-      work_.Wait(mutex_);
-    } else {
-      due = !work_.WaitUntil(mutex_, retry_at);
-    }
+  bool retries = false;
+  {
+    const MutexLock lock(mutex_);
+    retries = retries_;
   }
+  const bool goes_on = retries ? worker_.WaitFor(kRetryAfter) : worker_.Wait();
+  const MutexLock lock(mutex_);
   *reopen = std::exchange(reopen_, false);
   batch->swap(queue_);
   for (const auto& line : *batch) line->state = State::kBeingWritten;
   retries_ = false;
-  return !stopping_;
+  return goes_on;
 }
 
 void AuditFile::Finish(const Lines& batch, size_t written, const std::string& error) {

@@ -16,10 +16,10 @@
 #include <deque>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "base/sync.h"
 #include "seendb/status.h"
+#include "threads/worker.h"
 
 namespace seendb::ops {
 
@@ -92,15 +92,14 @@ class AuditFile {
 
   std::atomic<uint64_t> lines_{0}, failures_{0};
   mutable Mutex mutex_{LockRank::kLeaf};
-  CondVar work_, done_;
+  CondVar done_;
   Lines queue_ GUARDED_BY(mutex_);
   size_t reserved_ GUARDED_BY(mutex_) = 0;
   bool retries_ GUARDED_BY(mutex_) =
       false;  // the queue has reserved lines that failed, and no more
   bool reopen_ GUARDED_BY(mutex_) = false;
-  bool stopping_ GUARDED_BY(mutex_) = false;
   std::string problem_ GUARDED_BY(mutex_);
-  std::thread thread_;
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::ops

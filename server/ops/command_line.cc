@@ -128,7 +128,7 @@ CommandLine ReadCommandLine(int argc, const char* const* argv, const std::string
       "  seendb-server --config seendb.json --check-config\n"
       "  seendb-server --db db --listen 127.0.0.1:0             # any port; stdout says which\n"
       "  SEENDB_DB=db SEENDB_ENGINE_SHARDS=8 seendb-server      # any key as a variable\n"
-      "The settings are described in server/README.md, the API by GET /openapi.json and\n"
+      "The settings are described in server/doc/settings.md, the API by GET /openapi.json and\n"
       "GET /openapi-admin.json.");
   try {
     app.parse(argc, argv);

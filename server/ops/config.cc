@@ -253,6 +253,7 @@ Keys ConfigKeys(Config* config) {
           {"clock", Setter(clock, Written::kText)},  // without one there is none to show
           {"limits", Section(LimitKeys(config))},
           {"admission", AdmissionSection(&config->admission)},
+          {"items", Section(ItemsKeys(&config->items))},
           {"kafka", Kafka(&config->kafka)},
           {"cluster", Cluster(&config->cluster)},
           {"migration", Migration(&config->migration)},

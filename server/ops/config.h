@@ -1,7 +1,7 @@
 // server/ops/config.h: everything seendb-server can be told, from a JSON file and from flags.
 //
-// Keys and defaults are listed in server/README.md. Unknown and repeated keys, wrong types and
-// values out of range are refused with kInvalidArgument whose field is the key's JSON pointer.
+// Keys and defaults are listed in server/doc/settings.md. Unknown and repeated keys, wrong types
+// and values out of range are refused with kInvalidArgument whose field is the key's JSON pointer.
 
 #pragma once
 
@@ -20,6 +20,7 @@
 #include "ops/cluster_config.h"
 #include "ops/config_keys.h"
 #include "ops/environment.h"
+#include "ops/items_config.h"
 #include "ops/kafka_config.h"
 #include "ops/migration_config.h"
 #include "seendb/options.h"
@@ -51,6 +52,7 @@ struct Config {
   std::optional<AuditConfig> audit;        ///< "audit"; unset: there is none
   http::Limits limits;                     ///< "limits"
   admission::Settings admission;           ///< "admission"
+  ItemsConfig items;                       ///< "items"
   std::optional<KafkaConfig> kafka;        ///< "kafka"; unset: nothing is consumed
   std::optional<ClusterConfig> cluster;    ///< "cluster"; unset: it is a server by itself
   std::vector<MigrationConfig> migration;  ///< "migration"; empty: nothing moves in

@@ -1,5 +1,5 @@
 // server/ops/exit_codes.h: how seendb-server ends, for supervisors. Documented in
-// server/README.md; numbers never change their meaning.
+// server/doc/operations.md; numbers never change their meaning.
 
 #pragma once
 

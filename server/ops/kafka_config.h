@@ -1,5 +1,5 @@
 // server/ops/kafka_config.h: what is consumed from Kafka, and how: the object "kafka" of the
-// server's settings. Keys and defaults are listed in server/README.md.
+// server's settings. Keys and defaults are listed in server/doc/kafka.md.
 
 #pragma once
 

@@ -120,8 +120,9 @@ Status CheckProperty(const std::string& name) {
   const auto* const found = std::ranges::find(kRefused, name, &RefusedProperty::name);
   if (found != kRefused.end()) return Status::InvalidArgument(std::string(found->why));
   const std::string nearest(Nearest(name, kAllowed));
-  return Status::InvalidArgument("is not among the properties that are taken (server/README.md)" +
-                                 (nearest.empty() ? "" : "; did you mean `" + nearest + "`?"));
+  return Status::InvalidArgument(
+      "is not among the properties that are taken (server/doc/kafka.md)" +
+      (nearest.empty() ? "" : "; did you mean `" + nearest + "`?"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace seendb::ops {
 
-/// The names that are taken. server/README.md lists them.
+/// The names that are taken. server/doc/kafka.md lists them.
 std::span<const std::string_view> AllowedProperties();
 
 /// An object of properties; one that is not taken is refused by its name.

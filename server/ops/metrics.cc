@@ -128,6 +128,10 @@ void Metrics::CollectCollections(std::vector<MetricFamily>* families) const {
        &CollectionCounters::impressions_accepted},
       {"seendb_impressions_refused_total", "Impressions refused.",
        &CollectionCounters::impressions_refused},
+      {"seendb_exposures_accepted_total", "Exposures accepted.",
+       &CollectionCounters::exposures_accepted},
+      {"seendb_exposures_refused_total", "Exposures refused.",
+       &CollectionCounters::exposures_refused},
   };
   const MutexLock lock(mutex_);
   for (const Row& row : kRows) {
@@ -159,6 +163,8 @@ void Metrics::CollectRefused(std::vector<MetricFamily>* families) const {
           &CollectionCounters::plays_refused_by);
   collect("seendb_impressions_refused_by_reason_total", "Impressions refused over HTTP, by reason.",
           &CollectionCounters::impressions_refused_by);
+  collect("seendb_exposures_refused_by_reason_total", "Exposures refused over HTTP, by reason.",
+          &CollectionCounters::exposures_refused_by);
 }
 
 std::string Metrics::Text(const MetricsSnapshot& snapshot) const {
@@ -167,6 +173,9 @@ std::string Metrics::Text(const MetricsSnapshot& snapshot) const {
   CollectCollections(&families);
   CollectProcess(snapshot, &families);
   CollectRefused(&families);
+  CollectBackup(snapshot, &families);
+  CollectItems(snapshot, &families);
+  CollectSets(snapshot, &families);
   CollectSnapshot(snapshot, &families);
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);

@@ -24,7 +24,10 @@
 #include "base/sync.h"
 #include "http/executor.h"
 #include "ops/ingest_state.h"
+#include "ops/items_state.h"
+#include "ops/last_backup.h"
 #include "ops/migration_state.h"
+#include "ops/sets_state.h"
 #include "seendb/events.h"
 #include "seendb/report.h"
 #include "wire/refusal_names.h"
@@ -40,7 +43,9 @@ struct CollectionCounters {
   std::atomic<uint64_t> filters{0}, degraded{0}, candidates{0}, seen{0};
   std::atomic<uint64_t> plays_accepted{0}, plays_refused{0};
   std::atomic<uint64_t> impressions_accepted{0}, impressions_refused{0};
-  std::array<std::atomic<uint64_t>, wire::kRefusedBy> plays_refused_by{}, impressions_refused_by{};
+  std::atomic<uint64_t> exposures_accepted{0}, exposures_refused{0};
+  std::array<std::atomic<uint64_t>, wire::kRefusedBy> plays_refused_by{}, impressions_refused_by{},
+      exposures_refused_by{};
 };
 
 /// The seen filters of a few recently served users, looked at when asked.
@@ -88,6 +93,9 @@ struct MetricsSnapshot {
   std::string version, commit;     ///< of the software that runs
   std::string db;                  ///< the database's folder
   int64_t last_checkpoint_ms = 0;  ///< by the machine's clock; 0: none is known of
+  std::optional<BackupNote> last_backup;
+  std::optional<ItemsState> items;  ///< unset: there is no store of items
+  std::optional<SetsState> sets;    ///< unset: no set was put yet
   bool engine_open = false;
   EngineStats engine;
   std::vector<SlotInfo> ring;
@@ -193,6 +201,16 @@ void CollectSnapshot(const MetricsSnapshot& snapshot,
 /// The part of it about the process and its machine.
 void CollectProcess(const MetricsSnapshot& snapshot,
                     std::vector<prometheus::MetricFamily>* families);
+
+/// The part of it about the last backup; nothing until there was one.
+void CollectBackup(const MetricsSnapshot& snapshot,
+                   std::vector<prometheus::MetricFamily>* families);
+
+/// The part of it about the store of items.
+void CollectItems(const MetricsSnapshot& snapshot, std::vector<prometheus::MetricFamily>* families);
+
+/// The part of it about the store of sets.
+void CollectSets(const MetricsSnapshot& snapshot, std::vector<prometheus::MetricFamily>* families);
 
 /// The part of it about a node's replicas and its cluster; nothing where there is none.
 void CollectCluster(const MetricsSnapshot& snapshot,

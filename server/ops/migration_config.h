@@ -1,5 +1,5 @@
 // server/ops/migration_config.h: old stores that collections move in from: the object "migration"
-// of the server's settings. Keys and defaults are listed in server/doc/migration.md.
+// of the server's settings. Keys and defaults are listed in server/doc/from-redis.md.
 
 #pragma once
 

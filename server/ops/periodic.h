@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <thread>
 
 #include "base/sync.h"
+#include "threads/worker.h"
 
 namespace seendb::ops {
 
@@ -19,24 +19,21 @@ class Periodic {
   Periodic(const Periodic&) = delete;
   Periodic& operator=(const Periodic&) = delete;
   /// Stops; waits for a run that is under way.
-  ~Periodic();
+  ~Periodic() = default;
 
   /// Runs `work` for the first time after `every`, and again each time `every` has passed since a
-  /// run ended. Called once.
-  void Start(std::chrono::milliseconds every, std::function<void()> work);
+  /// run ended. Called once. `name`: of the thread, at most 15 bytes.
+  void Start(const char* name, std::chrono::milliseconds every, std::function<void()> work);
   /// No run begins any more; false where one is still under way after `timeout_ms`.
   bool Stop(int64_t timeout_ms);
 
  private:
   void Run(std::chrono::milliseconds every, const std::function<void()>& work);
-  /// Waits for the next run; false once stopped.
-  bool Wait(std::chrono::milliseconds every);
 
   Mutex mutex_{LockRank::kLeaf};
-  CondVar wake_;
-  bool stopping_ GUARDED_BY(mutex_) = false;
+  CondVar changed_;
   bool ended_ GUARDED_BY(mutex_) = true;
-  std::thread thread_;
+  Worker worker_;
 };
 
 }  // namespace seendb::ops

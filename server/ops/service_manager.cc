@@ -62,7 +62,7 @@ void TellServiceManager(std::string_view state) {
 void ServiceManager::Opening(std::function<Engine*()> engine) {
   told_ = OpeningStatus(nullptr);
   TellServiceManager(told_);
-  opening_.Start(kAskEvery, [this, engine = std::move(engine)] {
+  opening_.Start("opening", kAskEvery, [this, engine = std::move(engine)] {
     std::string status = OpeningStatus(engine());
     if (status == told_) return;
     TellServiceManager(status);

@@ -67,17 +67,16 @@ class Keeper::Coming {
 
 void Keeper::Start() {
   ask_retention_at_ = std::chrono::steady_clock::now() + kFirstRetention;
-  thread_ = std::thread([this] { Run(); });
+  worker_.Start("keeper", [this] { Run(); });
 }
 
 void Keeper::Stop() {
+  worker_.AskToStop();
   {
     const MutexLock lock(mutex_);
-    stopping_ = true;
+    turn_.NotifyAll();
   }
-  wake_.NotifyAll();
-  turn_.NotifyAll();
-  if (thread_.joinable()) thread_.join();
+  worker_.Stop();
   for (auto& [partition, fetcher] : fetchers_) fetcher.join();
   fetchers_.clear();
 }
@@ -139,12 +138,10 @@ void Keeper::Run() {
   for (;;) {
     Look();
     AskRetention();
-    const auto end = std::chrono::steady_clock::now() + kLookEvery;
+    if (!worker_.WaitFor(kLookEvery)) return;
     std::set<uint32_t> fetched;
     {
       const MutexLock lock(mutex_);
-      while (!stopping_ && fetched_.empty() && wake_.WaitUntil(mutex_, end)) continue;
-      if (stopping_) return;
       fetched.swap(fetched_);
     }
     for (const uint32_t partition : fetched) {
@@ -204,7 +201,7 @@ void Keeper::Begin(uint32_t partition, std::function<Status()> bring) {
       const MutexLock lock(mutex_);
       fetched_.insert(partition);
     }
-    if (brought.ok()) wake_.NotifyAll();  // one that failed is tried again at the next look
+    if (brought.ok()) worker_.Wake();  // one that failed is tried again at the next look
   });
 }
 
@@ -231,14 +228,9 @@ void Keeper::Fetch(uint32_t partition) {
   });
 }
 
-bool Keeper::stopping() const {
-  const MutexLock lock(mutex_);
-  return stopping_;
-}
-
 Result<std::string> Keeper::Copy(uint32_t partition, int64_t least) {
   if (!options_.fetch) return Status::NotFound("no node has a copy to give");
-  return options_.fetch(partition, least, [this] { return stopping(); });
+  return options_.fetch(partition, least, [this] { return worker_.stopping(); });
 }
 
 // It serves on, as one that is behind, until the copy is whole.
@@ -252,7 +244,7 @@ Status Keeper::ReplaceNow(uint32_t partition, int64_t copy_from) {
     // The log has what the former shard may lose: the copy begins at an offset of it.
     replaced = engine_->ReplaceShard(partition, *folder,
                                      {.newer_collections = true, .former_may_lose = true});
-  } while (replaced.code() == StatusCode::kBusy && !stopping());
+  } while (replaced.code() == StatusCode::kBusy && !worker_.stopping());
   if (std::ranges::count(engine_->AttachedShards(), partition) > 0) {
     progress_->Hold(partition);
   }
@@ -300,7 +292,7 @@ std::set<uint32_t> Keeper::None() const {
   std::set<uint32_t> none;
   {
     const MutexLock lock(mutex_);
-    if (stopping_ || (!options_.db.empty() && !on_disk_)) return {};
+    if (worker_.stopping() || (!options_.db.empty() && !on_disk_)) return {};
     for (uint32_t p = 0; p < meta->placement().assign.size(); ++p) {
       if (!coming_.contains(p) && !(on_disk_ && on_disk_->contains(p))) none.insert(p);
     }
@@ -420,12 +412,12 @@ Status Keeper::BeginEmpty(uint32_t partition) {
   const auto until = std::chrono::steady_clock::now() + kTurnMost;
   {
     const MutexLock lock(mutex_);
-    while (!stopping_ && bringing_.contains(partition)) {
+    while (!worker_.stopping() && bringing_.contains(partition)) {
       if (!turn_.WaitUntil(mutex_, until)) {
         return Status::Busy("a copy of the partition is on its way");
       }
     }
-    if (stopping_) return Status::Unavailable("the node is stopping");
+    if (worker_.stopping()) return Status::Unavailable("the node is stopping");
     bringing_.insert(partition);
   }
   Status status = CheckMayBeginEmpty(partition);  // it may have come meanwhile

@@ -21,6 +21,7 @@
 #include "kafka/handle.h"
 #include "replica/progress.h"
 #include "replica/replicas.h"
+#include "threads/worker.h"
 
 namespace seendb::replica {
 
@@ -73,7 +74,6 @@ class Keeper {
   /// Of those that are wanted and absent: what others say of them.
   void NoteEmptyStarts(const cluster::Meta& meta,
                        const std::map<std::string, cluster::NodeView>& views);
-  bool stopping() const;
   /// The first offset that the log has.
   Result<int64_t> BeginningOf(uint32_t partition) const;
   /// `why` empty: it is well.
@@ -87,11 +87,9 @@ class Keeper {
   uint32_t fetch_first_ = 0;     // likewise: those that were tried come last
   Time ask_retention_at_ = {};   // likewise
   std::map<uint32_t, std::thread> fetchers_;
-  std::thread thread_;
 
   mutable Mutex mutex_{LockRank::kLeaf};
-  CondVar wake_, turn_;
-  bool stopping_ GUARDED_BY(mutex_) = false;
+  CondVar turn_;
   std::set<uint32_t> fetched_ GUARDED_BY(mutex_);   // their threads have ended
   std::set<uint32_t> bringing_ GUARDED_BY(mutex_);  // a thread brings it
   std::set<uint32_t> coming_ GUARDED_BY(mutex_);    // whole, and not attached yet
@@ -99,6 +97,7 @@ class Keeper {
   std::optional<std::set<uint32_t>> on_disk_ GUARDED_BY(mutex_);  // nothing: not known
   std::map<uint32_t, std::string> problems_ GUARDED_BY(mutex_);
   std::optional<int64_t> retention_ms_ GUARDED_BY(mutex_);  // of the log; nothing: not known
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::replica

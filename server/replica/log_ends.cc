@@ -28,23 +28,21 @@ Status LogEnds::Start() {
   if (!made.ok()) return made.status();
   handle_ = std::move(made).value();
   for (size_t asker = 0; asker < kAskers; ++asker) {
-    threads_[asker] = std::thread([this, asker] {
+    workers_[asker].Start("log-ends", [this, asker] {
       do Ask(asker);
-      while (stop_.Wait(kAskEvery));
+      while (workers_[asker].Pause(kAskEvery));
     });
   }
-  threads_[kAskers] = std::thread([this] {
+  workers_[kAskers].Start("log-leaders", [this] {
     do FollowLeaders();
-    while (stop_.Wait(kAskEvery));
+    while (workers_[kAskers].Pause(kAskEvery));
   });
   return {};
 }
 
 void LogEnds::Stop() {
-  stop_.Stop();
-  for (std::thread& thread : threads_) {
-    if (thread.joinable()) thread.join();
-  }
+  for (Worker& worker : workers_) worker.AskToStop();
+  for (Worker& worker : workers_) worker.Stop();
 }
 
 std::string LogEnds::problem() const {
@@ -82,7 +80,7 @@ void LogEnds::Ask(size_t asker) {
     }
   }
   for (const auto& [broker, partitions] : of_broker) {
-    if (!stop_.stopped()) AskBroker(partitions);
+    if (!workers_[asker].stopping()) AskBroker(partitions);
   }
 }
 

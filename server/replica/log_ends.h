@@ -13,15 +13,14 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/sync.h"
 #include "cluster/topics.h"
-#include "ingest/stop_signal.h"
 #include "kafka/handle.h"
 #include "replica/progress.h"
+#include "threads/worker.h"
 
 namespace seendb::replica {
 
@@ -54,14 +53,14 @@ class LogEnds {
   const std::string topic_;
   Progress& progress_;
   kafka::KafkaHandle handle_;
-  ingest::StopSignal stop_;
   Time look_again_ = {};  // of the thread that follows leaders
   std::atomic<bool> leaders_in_doubt_{true};
-  std::array<std::thread, kAskers + 1> threads_;
+  std::array<Worker, kAskers + 1> workers_;
 
   mutable Mutex mutex_{LockRank::kLeaf};
   Leaders leaders_ GUARDED_BY(mutex_);
   std::string problem_ GUARDED_BY(mutex_);
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::replica

@@ -40,13 +40,8 @@ Result<std::unique_ptr<Producer>> Producer::New(const cluster::KafkaAccess& acce
     const MutexLock lock(producer->mutex_);
     producer->connection_ = std::move(made).value();
   }
-  producer->thread_ = std::thread([self = producer.get()] { self->Run(); });
+  producer->worker_.Start("log-producer", [self = producer.get()] { self->Run(); });
   return producer;
-}
-
-Producer::~Producer() {
-  stopping_ = true;
-  if (thread_.joinable()) thread_.join();
 }
 
 Result<std::shared_ptr<Producer::Connection>> Producer::Connect() {
@@ -89,7 +84,7 @@ void Producer::Failed(rd_kafka_t*, int error, const char* reason, void* self) {
 // A topic whose leaders are not known yet would keep its first message for up to a second.
 void Producer::Run() {
   std::shared_ptr<Connection> connection;
-  while (!stopping_) {
+  while (!worker_.stopping()) {
     std::shared_ptr<Connection> now;
     {
       const MutexLock lock(mutex_);
@@ -114,7 +109,7 @@ void Producer::Replace(const std::shared_ptr<Connection>& former) {
            {{"error", rd_kafka_err2name(fatal)}, {"reason", why}});
   Result<std::shared_ptr<Connection>> made = Connect();
   if (!made.ok()) {
-    std::this_thread::sleep_for(kPause);
+    worker_.Pause(kPause);
     return;
   }
   {

@@ -12,12 +12,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "base/sync.h"
 #include "cluster/log_record.h"
 #include "cluster/topics.h"
 #include "kafka/handle.h"
+#include "threads/worker.h"
 
 namespace seendb::replica {
 
@@ -36,7 +36,7 @@ class Producer {
                                                std::chrono::milliseconds delivery,
                                                Callbacks callbacks);
   /// Messages under way are given up, each with its callback.
-  ~Producer();
+  ~Producer() = default;
   Producer(const Producer&) = delete;
   Producer& operator=(const Producer&) = delete;
 
@@ -60,8 +60,7 @@ class Producer {
   const Callbacks callbacks_;
   Mutex mutex_{LockRank::kLeaf};
   std::shared_ptr<Connection> connection_ GUARDED_BY(mutex_);
-  std::atomic<bool> stopping_{false};
-  std::thread thread_;
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::replica

@@ -55,14 +55,11 @@ Status Reader::Start() {
   const Result<kafka::KafkaHandle> tried = NewConsumer();
   if (!tried.ok()) return tried.status();
   polled_.resize(kPolledMost);
-  thread_ = std::thread([this] { Run(); });
+  worker_.Start("log-reader", [this] { Run(); });
   return {};
 }
 
-void Reader::Stop() {
-  stop_.Stop();
-  if (thread_.joinable()) thread_.join();
-}
+void Reader::Stop() { worker_.Stop(); }
 
 std::string Reader::problem() const {
   const MutexLock lock(mutex_);
@@ -75,11 +72,11 @@ void Reader::SetProblem(const std::string& problem) {
 }
 
 void Reader::Run() {
-  while (!stop_.stopped()) {
+  while (!worker_.stopping()) {
     context_.between();
     const Status ended = Session();
     SetProblem(ended.ok() ? "" : "the log can't be read: " + std::string(ended.message()));
-    if (!ended.ok() && !stop_.Wait(kAfterFailure)) return;
+    if (!ended.ok() && !worker_.Pause(kAfterFailure)) return;
   }
 }
 
@@ -95,7 +92,7 @@ Status Reader::Session() {
   failed_ = Assign();
   if (!failed_.ok()) static_cast<void>(TryBacklog());
   if (failed_.ok()) SetProblem("");
-  while (failed_.ok() && !stop_.stopped() && context_.progress->version() == version) {
+  while (failed_.ok() && !worker_.stopping() && context_.progress->version() == version) {
     context_.between();
     Poll(queue.get());
     if (failed_.ok()) failed_ = TryBacklog();
@@ -155,7 +152,7 @@ Status Reader::Assign() {
   Status first;
   const std::set<uint32_t> held = context_.progress->Held();
   for (const uint32_t partition : held) {
-    if (stop_.stopped()) return {};
+    if (worker_.stopping()) return {};
     if (backlog_.Has(partition)) continue;  // its first record is tried, until it is applied
     const Result<bool> begun = Begin(partition, first.ok() ? kEndsMs : kEndsAgainMs);
     if (begun.ok()) continue;
@@ -220,7 +217,7 @@ void Reader::Poll(rd_kafka_queue_t* queue) {
   const ssize_t more = rd_kafka_consume_batch_queue(queue, 0, polled_.data() + 1, kPolledMost - 1);
   const size_t count = 1 + (more > 0 ? static_cast<size_t>(more) : 0);
   for (size_t i = 0; i < count; ++i) {
-    if (failed_.ok() && !stop_.stopped()) failed_ = Take(*polled_[i]);
+    if (failed_.ok() && !worker_.stopping()) failed_ = Take(*polled_[i]);
     rd_kafka_message_destroy(polled_[i]);
   }
 }
@@ -350,7 +347,7 @@ int Reader::PollMs() const {
 
 Status Reader::TryBacklog() {
   for (const uint32_t partition : backlog_.Due(std::chrono::steady_clock::now())) {
-    if (stop_.stopped()) return {};
+    if (worker_.stopping()) return {};
     if (Status tried = TryBacklogOf(partition); !tried.ok()) return tried;
   }
   return {};
@@ -358,7 +355,7 @@ Status Reader::TryBacklog() {
 
 Status Reader::TryBacklogOf(uint32_t partition) {
   const bool was_full = backlog_.IsFull(partition);
-  for (int i = 0; i < kTriedAtOnce && backlog_.Has(partition) && !stop_.stopped(); ++i) {
+  for (int i = 0; i < kTriedAtOnce && backlog_.Has(partition) && !worker_.stopping(); ++i) {
     if (!context_.progress->IsHeld(partition)) {
       backlog_.Forget(partition);
       next_.erase(partition);

@@ -14,17 +14,16 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/sync.h"
 #include "cluster/topics.h"
-#include "ingest/stop_signal.h"
 #include "kafka/handle.h"
 #include "replica/appender.h"
 #include "replica/applier.h"
 #include "replica/backlog.h"
 #include "replica/progress.h"
+#include "threads/worker.h"
 
 namespace seendb::replica {
 
@@ -85,8 +84,6 @@ class Reader {
   void SetProblem(const std::string& problem);
 
   const Context context_;
-  ingest::StopSignal stop_;
-  std::thread thread_;
   // Of the thread.
   rd_kafka_t* consumer_ = nullptr;
   std::map<uint32_t, int64_t> next_;       // of the partitions that are read: to be read next
@@ -101,6 +98,7 @@ class Reader {
 
   mutable Mutex mutex_{LockRank::kLeaf};
   std::string problem_ GUARDED_BY(mutex_);
+  Worker worker_;  // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::replica

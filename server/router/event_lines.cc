@@ -6,7 +6,7 @@
 #include "api/refusals.h"
 #include "api/status_http.h"
 #include "router/answers.h"
-#include "router/held_request.h"
+#include "router/hop_request.h"
 #include "wire/json_syntax.h"
 #include "wire/refusal_names.h"
 
@@ -76,7 +76,7 @@ EventLines::EventLines(ClusterRouter* router, const http::RequestHead& head, con
                        std::string collection, std::shared_ptr<const api::CatalogEntry> entry)
     : router_(*router),
       head_(head),
-      headers_(HopHeaders(http::RequestHead(), plan, 0)),
+      headers_(AppendHeaders(head, plan, 0)),
       collection_(std::move(collection)),
       entry_(std::move(entry)),
       kind_(api::Routes()[static_cast<size_t>(plan.route)].path == "/plays"
@@ -118,8 +118,8 @@ void EventLines::TakeLine(uint64_t index, std::string_view line) {
   wire::JsonDocument document(&router_.context_.unsafe_integers);
   Play event;
   Watch watch;
-  Status status =
-      wire::ParseEvent(line, &document, &event, kind_ == api::EventKind::kPlays ? &watch : nullptr);
+  Status status = wire::ParseEvent(line, &document, &event,
+                                   kind_ == api::EventKind::kPlays ? &watch : nullptr, nullptr);
   if (!status.ok()) {
     if (recorded_.refusals.size() < kMaxRefusals) {
       status = wire::ExplainSyntax(std::move(status), line, /*takes_ndjson=*/false);

@@ -5,7 +5,7 @@
 #include "api/filter.h"
 #include "api/status_http.h"
 #include "router/answers.h"
-#include "router/held_request.h"
+#include "router/hop_request.h"
 #include "router/user_of.h"
 #include "wire/json_syntax.h"
 #include "wire/json_text.h"
@@ -190,9 +190,13 @@ void FilterLines::Ask(const std::shared_ptr<Line>& line, const Question& questio
   ask.leader_alone = question.record;
   ask.next_offset = next_offset;
   ask.until = UntilOf(*head_, 0);
+  line->read = std::make_shared<Read>(router_.Parts(), std::move(ask));
+  AskNext(line);
+}
+
+void FilterLines::AskNext(const std::shared_ptr<Line>& line) {
   // The line holds its read: the other way round as well, neither would ever go.
-  const auto take = [shared = shared_, held = std::weak_ptr<Line>(line)](
-                        const std::shared_ptr<Read>&, ReadEnd end) {
+  line->read->Next([shared = shared_, held = std::weak_ptr<Line>(line)](ReadEnd end) {
     const std::shared_ptr<Line> asked = held.lock();
     if (!asked) return;  // the stream is gone
     std::function<void(std::shared_ptr<void>)> resume;
@@ -202,9 +206,7 @@ void FilterLines::Ask(const std::shared_ptr<Line>& line, const Question& questio
       resume = std::exchange(shared->resume, nullptr);
     }
     if (resume) resume(nullptr);
-  };
-  line->read = std::make_shared<Read>(router_.Parts(), std::move(ask), take);
-  line->read->Next();
+  });
 }
 
 /// The line is answered once the old store was, with the end that it has.
@@ -237,7 +239,7 @@ void FilterLines::Run(const std::shared_ptr<Line>& line) {
   if (wait.question) return AskOldStore(line, &wait);
   if (status.code() == StatusCode::kUnavailable && line->read != nullptr &&
       line->read->has_more()) {
-    return line->read->Next();
+    return AskNext(line);
   }
   line->answered = true;
   if (!status.ok()) {

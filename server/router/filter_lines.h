@@ -43,6 +43,7 @@ class FilterLines final : public http::BodyStream {
   void Begin(std::string_view text);
   void Ask(const std::shared_ptr<Line>& line, const Question& question, int64_t next_offset);
   void Run(const std::shared_ptr<Line>& line);
+  void AskNext(const std::shared_ptr<Line>& line);
   void AskOldStore(const std::shared_ptr<Line>& line, api::FilterWait* wait);
   bool Settle(std::string* out);
 

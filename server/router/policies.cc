@@ -84,7 +84,7 @@ void ClusterRouter::PutPolicy(Call& call) {
   }
   const auto until = Clock::now() + kKnownMost;
   const std::string told = ReportToJson(CollectionInfo{name, Told(made->second.policy)});
-  std::vector<std::string> pending = AwaitNodes(name, told, until);
+  std::vector<std::string> pending = AwaitNodes(name, told, until, call.request.head.trace);
   if (!AwaitHere(call.engine(), name, &made->second, until)) pending.push_back(node_.name);
   context_.catalog.Renew(&call.engine());
   call.response.body = told;
@@ -99,7 +99,7 @@ void ClusterRouter::DeletePolicy(Call& call) {
   const Result<cluster::Meta> fold = node_.commit(record, kCommitMost);
   if (!fold.ok()) return call.Refuse(fold.status());
   const auto until = Clock::now() + kKnownMost;
-  std::vector<std::string> pending = AwaitNodes(name, {}, until);
+  std::vector<std::string> pending = AwaitNodes(name, {}, until, call.request.head.trace);
   if (!AwaitHere(call.engine(), name, nullptr, until)) pending.push_back(node_.name);
   context_.catalog.Renew(&call.engine());
   call.response.body = "{\"deleted\":true,\"name\":\"" + name + "\"}";
@@ -110,7 +110,10 @@ void ClusterRouter::DeletePolicy(Call& call) {
 /// have no such collection. Those that do not.
 std::vector<std::string> ClusterRouter::AwaitNodes(const std::string& name,
                                                    const std::string& wanted,
-                                                   Clock::time_point until) {
+                                                   Clock::time_point until,
+                                                   const http::TraceContext& trace) {
+  peers::Headers headers = {{"SeenDB-Hop", "1"}};
+  AddTrace(trace, &headers);
   const auto table = node_.table();
   std::map<std::string, std::string> open;
   if (table != nullptr) open = table->up();
@@ -123,7 +126,7 @@ std::vector<std::string> ClusterRouter::AwaitNodes(const std::string& name,
                    .url = url,
                    .method = "GET",
                    .target = "/collections/" + name,
-                   .headers = {{"SeenDB-Hop", "1"}},
+                   .headers = headers,
                    .timeout = kAskMost},
                   [answer](peers::PeerAnswer came) { answer->set_value(std::move(came)); });
     }

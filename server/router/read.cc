@@ -38,8 +38,8 @@ std::string ErrorCodeOf(const PeerAnswer& answer) {
   return json.at(pointer).get<std::string>();
 }
 
-Read::Read(const ReadParts& parts, ReadAsk ask, Done done)
-    : parts_(parts), ask_(std::move(ask)), done_(std::move(done)), table_(parts.node.table()) {
+Read::Read(const ReadParts& parts, ReadAsk ask)
+    : parts_(parts), ask_(std::move(ask)), table_(parts.node.table()) {
   if (table_ == nullptr || ask_.partition >= table_->partitions()) return;
   const PartitionRoutes& routes = table_->of(ask_.partition);
   if (ask_.here_alone) {
@@ -53,17 +53,23 @@ Read::Read(const ReadParts& parts, ReadAsk ask, Done done)
   }
 }
 
-void Read::Next() {
+void Read::Next(Done done) {
+  done_ = std::move(done);
+  Try();
+}
+
+void Read::End(ReadEnd end) { std::exchange(done_, nullptr)(std::move(end)); }
+
+void Read::Try() {
   if (has_more() && (Clock::now() < ask_.until || candidates_[at_].here)) {
     const Holder& route = candidates_[at_++];
     return route.here ? Here(route.behind_ms) : AskPeer(route);
   }
   at_ = candidates_.size();
   if (last_) {
-    return done_(shared_from_this(),
-                 {.kind = ReadEnd::Kind::kAnswer, .answer = *std::exchange(last_, {})});
+    return End({.kind = ReadEnd::Kind::kAnswer, .answer = *std::exchange(last_, {})});
   }
-  done_(shared_from_this(), {.kind = ReadEnd::Kind::kNobody});
+  End({.kind = ReadEnd::Kind::kNobody});
 }
 
 void Read::AskPeer(const Holder& route) {
@@ -102,8 +108,7 @@ void Read::Take(const Holder& route, bool patient, PeerAnswer answer) {
         return TakeRefusal(std::move(answer));
       }
       parts_.budget.Answered();
-      return done_(shared_from_this(),
-                   {.kind = ReadEnd::Kind::kAnswer, .answer = std::move(answer)});
+      return End({.kind = ReadEnd::Kind::kAnswer, .answer = std::move(answer)});
     case PeerAnswer::Kind::kRefused:
       parts_.node.note(route.node, Met::kRefused);
       return Failed();
@@ -116,7 +121,7 @@ void Read::Take(const Holder& route, bool patient, PeerAnswer answer) {
       return Failed();
     case PeerAnswer::Kind::kFull:
       if (!Pays()) at_ = candidates_.size();
-      return Next();
+      return Try();
   }
 }
 
@@ -132,7 +137,7 @@ void Read::TakeRefusal(PeerAnswer answer) {
   } else if (!has_more() || !Pays()) {
     at_ = candidates_.size();
   }
-  Next();
+  Try();
 }
 
 /// A node that is gone costs the others nothing more than it did before: its requests are not
@@ -145,7 +150,7 @@ bool Read::LooksUp(const std::string& node) const {
 void Read::Failed() {
   ask_.failover = true;
   FindNewLeader();
-  Next();
+  Try();
 }
 
 /// Where only the acting primary may answer: who that is by now, unless it was asked already.
@@ -192,12 +197,12 @@ void Read::AwaitPosition(int64_t behind_ms, bool in_doubt) {
     return ReadEnd{
         .kind = ReadEnd::Kind::kHere, .lacks = lacks, .in_doubt = in_doubt, .behind_ms = behind_ms};
   };
-  if (ask_.next_offset <= 0) return done_(shared_from_this(), here({}));
+  if (ask_.next_offset <= 0) return End(here({}));
   const auto until =
       std::min(ask_.until, Clock::now() + std::chrono::milliseconds(ask_.deadline_ms));
   parts_.node.await(ask_.partition, ask_.next_offset, until,
                     [self = shared_from_this(), here](bool came) {
-                      self->done_(self, here(came ? std::string_view() : api::kLacksBehind));
+                      self->End(here(came ? std::string_view() : api::kLacksBehind));
                     });
 }
 

@@ -63,17 +63,19 @@ struct ReadEnd {
 /// come one after the other, on any thread.
 class Read : public std::enable_shared_from_this<Read> {
  public:
-  using Done = std::function<void(const std::shared_ptr<Read>&, ReadEnd)>;
+  using Done = std::function<void(ReadEnd)>;
 
-  /// `done` is called once for each Next, maybe before that has returned.
-  Read(const ReadParts& parts, ReadAsk ask, Done done);
+  Read(const ReadParts& parts, ReadAsk ask);
 
-  /// Asks the first replica, or the next one: where this node could not answer after kHere.
-  void Next();
+  /// Asks the first replica, or the next one: where this node could not answer after kHere. `done`
+  /// is called once, by any thread, maybe before this has returned.
+  void Next(Done done);
   /// Whether there is a next one.
   bool has_more() const { return at_ < candidates_.size(); }
 
  private:
+  void Try();
+  void End(ReadEnd end);
   void AskPeer(const cluster::Holder& route);
   void Take(const cluster::Holder& route, bool patient, peers::PeerAnswer answer);
   void TakeRefusal(peers::PeerAnswer answer);
@@ -86,7 +88,7 @@ class Read : public std::enable_shared_from_this<Read> {
 
   const ReadParts parts_;
   ReadAsk ask_;
-  const Done done_;
+  Done done_;  // of the newest Next
   std::shared_ptr<const cluster::RoutingTable> table_;
   std::vector<cluster::Holder> candidates_;
   size_t at_ = 0;

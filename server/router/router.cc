@@ -1,11 +1,12 @@
 #include "router/router.h"
 
+#include <functional>
 #include <utility>
 
+#include "http/wait.h"
 #include "router/answers.h"
 #include "router/event_lines.h"
 #include "router/filter_lines.h"
-#include "router/held_request.h"
 #include "router/user_of.h"
 
 namespace seendb::router {
@@ -25,6 +26,11 @@ void Misdirect(const RoutingTable& table, http::Response* response) {
   http::WriteError({421, "misdirected", "another node has the user; GET /cluster says which"},
                    response);
   AddMember("placement_offset", std::to_string(table.placement_offset()), &response->body);
+}
+
+Status NotAtNodes(const Route& route) {
+  return Status::Incompatible("nodes of a cluster don't take " + std::string(route.path) +
+                              " yet: its log has no record for it");
 }
 
 void NobodyAnswers(http::Response* response) {
@@ -49,11 +55,11 @@ void ClusterRouter::FillMetrics(ops::MetricsSnapshot* to) const {
                                  read(counters_.unreachable), served_.dropped()};
 }
 
-void ClusterRouter::Handle(Call& call) {
+http::Task<> ClusterRouter::Handle(Call& call) {
   const Route& route = api::Routes()[static_cast<size_t>(call.plan.route)];
   switch (route.spread) {
     case Spread::kNode:
-      return route.handle(call);
+      return route.Answer(call);
     case Spread::kRead:
     case Spread::kFilter:
       return AnswerRead(call, route);
@@ -62,17 +68,22 @@ void ClusterRouter::Handle(Call& call) {
     case Spread::kCommand:
       return AnswerCommand(call, route);
     case Spread::kPolicy:
-      return AnswerPolicy(call, route);
+      AnswerPolicy(call, route);
+      break;
+    case Spread::kNowhere:
+      call.Refuse(NotAtNodes(route));
+      break;
   }
+  return {};
 }
 
 /// Where this node has the user, and nothing is to be waited for, its handler answers as at a
 /// server by itself.
-void ClusterRouter::AnswerRead(Call& call, const Route& route) {
+http::Task<> ClusterRouter::AnswerRead(Call& call, const Route& route) {
   const auto table = node_.table();
   const auto question = QuestionOf(call, call.engine());
   if (table == nullptr || !question || question->partition >= table->partitions()) {
-    return route.handle(call);  // which says what is wrong
+    return route.Answer(call);  // which says what is wrong
   }
   const http::RequestHead& head = call.request.head;
   ReadAsk ask;
@@ -83,86 +94,96 @@ void ClusterRouter::AnswerRead(Call& call, const Route& route) {
   ask.until = UntilOf(head, call.request.age_us);
   if (question->deadline_ms) ask.deadline_ms = *question->deadline_ms;
   const Result<Positions> positions = ParsePosition(head.routing.position);
-  if (!positions.ok()) return call.Refuse(positions.status());
+  if (!positions.ok()) {
+    call.Refuse(positions.status());
+    return {};
+  }
   if (const auto at = positions->find(ask.partition); at != positions->end()) {
     ask.next_offset = at->second;
   }
-  const cluster::PartitionRoutes& routes = table->of(ask.partition);
-  const bool is_here = ask.leader_alone ? routes.leader && routes.leader->here
-                                        : !routes.reads.empty() && routes.reads.front().here;
-  if (head.routing.route == kDirect && !is_here) return Misdirect(*table, &call.response);
-  const bool waits = ask.next_offset > 0 || takeovers_.InDoubt(ask.partition, routes, ask.failover);
-  if ((is_here || ask.here_alone) && !waits && AnswerHere(call, route, ask)) return;
-  Defer(call, route, std::move(ask));
+  const Place place = PlaceOf(*table, ask);
+  if (head.routing.route == kDirect && !place.first) {
+    Misdirect(*table, &call.response);
+    return {};
+  }
+  if (place.answers && route.AnswersWhole()) return AnswerHere(call, route, std::move(ask));
+  return AskReplicas(call, route, std::move(ask));
 }
 
-/// False: this node can't tell, and another replica is to be asked.
-bool ClusterRouter::AnswerHere(Call& call, const Route& route, const ReadAsk& ask) {
-  if (route.handle == nullptr) return false;
-  route.handle(call);
+ClusterRouter::Place ClusterRouter::PlaceOf(const RoutingTable& table, const ReadAsk& ask) const {
+  const cluster::PartitionRoutes& routes = table.of(ask.partition);
+  const bool first = ask.leader_alone ? routes.leader && routes.leader->here
+                                      : !routes.reads.empty() && routes.reads.front().here;
+  const bool waits = ask.next_offset > 0 || takeovers_.InDoubt(ask.partition, routes, ask.failover);
+  return {first, (first || ask.here_alone) && !waits};
+}
+
+/// Asks another replica where this node can't tell, or where it has waited and another one is to
+/// answer by now.
+http::Task<> ClusterRouter::AnswerHere(Call call, const Route& route, ReadAsk ask) {
+  bool left = false;
+  const auto look = [&] {
+    const auto table = node_.table();
+    left =
+        table == nullptr || ask.partition >= table->partitions() || !PlaceOf(*table, ask).answers;
+    return !left;
+  };
+  const std::function<bool()> still_here = std::ref(look);
+  call.still_here = &still_here;
+  co_await route.Answer(call);
+  call.still_here = nullptr;
   http::Response& response = call.response;
-  if (response.move_to_worker || response.later) return true;
-  if (CanNotTell(response) && !ask.here_alone) {
+  if (left || (CanNotTell(response) && !ask.here_alone)) {
     response.Clear();
-    return false;
+    co_return co_await AskReplicas(call, route, std::move(ask));
   }
   const auto table = node_.table();
   for (const cluster::Holder& own : table->of(ask.partition).reads) {
     if (own.here) TellBehind(own.behind_ms, &response);
   }
-  return true;
 }
 
-void ClusterRouter::Defer(Call& call, const Route& route, ReadAsk ask) {
-  const auto held = std::make_shared<HeldRequest>(call);
-  ask.request = held->ToPeer();
-  held->reply = call.Defer();
-  const auto end = [this, held, &route](const std::shared_ptr<Read>& read, ReadEnd ended) {
-    http::Response response;
-    switch (ended.kind) {
-      case ReadEnd::Kind::kAnswer:
-        counters_.proxied.fetch_add(1, std::memory_order_relaxed);
-        return held->reply.Send(ToResponse(std::move(ended.answer)));
-      case ReadEnd::Kind::kNobody: {
-        counters_.unreachable.fetch_add(1, std::memory_order_relaxed);
-        if (route.spread != Spread::kFilter) {
-          NobodyAnswers(&response);
-          return held->reply.Send(std::move(response));
-        }
-        break;
-      }
-      case ReadEnd::Kind::kHere:
-        if (route.handle == nullptr) return read->Next();  // a stream: not after a wait
-        break;
-    }
+/// Asks one replica after the other, this node among them, until one can tell.
+http::Task<> ClusterRouter::AskReplicas(Call call, const Route& route, ReadAsk ask) {
+  ask.request = ToPeer(call);
+  const auto read = std::make_shared<Read>(Parts(), std::move(ask));
+  http::Response& response = call.response;
+  call.at_worker = true;
+  while (true) {
+    ReadEnd ended = co_await http::Given<ReadEnd>(
+        [&read](http::Give<ReadEnd> give) { read->Next(std::move(give)); });
     const bool is_here = ended.kind == ReadEnd::Kind::kHere;
+    if (ended.kind == ReadEnd::Kind::kAnswer) {
+      counters_.proxied.fetch_add(1, std::memory_order_relaxed);
+      response = ToResponse(std::move(ended.answer));
+      co_return;
+    }
+    if (is_here && !route.AnswersWhole()) continue;  // a stream: not after a wait
+    if (!is_here) {
+      counters_.unreachable.fetch_add(1, std::memory_order_relaxed);
+      if (route.spread != Spread::kFilter) co_return NobodyAnswers(&response);
+    }
+    if (!co_await http::OnWorker(http::Executor::kEngine)) {
+      http::WriteError({503, "busy", "too much work in flight"}, &response);
+      co_return;
+    }
     const std::string_view in_answer =
         route.spread == Spread::kFilter ? ended.lacks_of_filter() : ended.lacks;
-    const std::string_view lacks = is_here ? in_answer : api::kLacksPartition;
-    auto job = [this, held, read, &route, lacks, is_here,
-                behind_ms = ended.behind_ms](http::Reply reply) {
-      http::Response here;
-      const bool fails = !lacks.empty() && route.spread != Spread::kFilter;
-      if (fails) {
-        http::WriteError(
-            {503, "unavailable", "the replica did not come as far as SeenDB-Position in time"},
-            &here);
-      } else {
-        held->Run(route, lacks, &here);
-      }
-      held->reply = std::move(reply);
-      if (is_here && CanNotTell(here) && read->has_more()) {
-        counters_.retried.fetch_add(1, std::memory_order_relaxed);
-        return read->Next();
-      }
-      TellBehind(behind_ms, &here);
-      held->reply.Send(std::move(here));
-    };
-    if (held->reply.Post(http::Executor::kEngine, std::move(job))) return;
-    http::WriteError({503, "busy", "too much work in flight"}, &response);
-    held->reply.Send(std::move(response));
-  };
-  std::make_shared<Read>(Parts(), std::move(ask), end)->Next();
+    call.lacks = is_here ? in_answer : api::kLacksPartition;
+    if (!call.lacks.empty() && route.spread != Spread::kFilter) {
+      http::WriteError(
+          {503, "unavailable", "the replica did not come as far as SeenDB-Position in time"},
+          &response);
+    } else {
+      co_await route.Answer(call);
+    }
+    if (is_here && CanNotTell(response) && read->has_more()) {
+      counters_.retried.fetch_add(1, std::memory_order_relaxed);
+      response.Clear();
+      continue;
+    }
+    co_return TellBehind(ended.behind_ms, &response);
+  }
 }
 
 bool ClusterRouter::TakesStream(const http::RequestHead& head, const http::Plan& plan) {
@@ -182,6 +203,7 @@ std::unique_ptr<http::BodyStream> ClusterRouter::Stream(const http::RequestHead&
   const Route& route = api::Routes()[static_cast<size_t>(plan.route)];
   if (route.spread == Spread::kFilter) return FilterLines::Make(this, head, plan);
   if (route.spread == Spread::kEvents) return EventLines::Make(this, head, plan, refusal);
+  if (route.spread == Spread::kNowhere) *refusal = NotAtNodes(route);
   return nullptr;
 }
 

@@ -12,7 +12,7 @@
 
 #include "api/router.h"
 #include "api/routes.h"
-#include "router/held_request.h"
+#include "router/hop_request.h"
 #include "router/log_writer.h"
 #include "router/node.h"
 #include "router/position.h"
@@ -34,11 +34,11 @@ class ClusterRouter final : public api::Router {
   /// Borrows both; `client` is stopped before this goes.
   ClusterRouter(api::Context* context, RouterNode node, peers::PeerClient* client);
 
-  void Handle(api::Call& call) override;
+  http::Task<> Handle(api::Call& call) override;
   std::unique_ptr<http::BodyStream> Stream(const http::RequestHead& head, const http::Plan& plan,
                                            Status* refusal) override;
   bool TakesStream(const http::RequestHead& head, const http::Plan& plan) override;
-  void Append(api::Call& call) override;
+  http::Task<> Append(api::Call call) override;
   void Served(const IdRef& user, std::string_view collection, std::span<const IdRef> items,
               int64_t at_ms) override;
 
@@ -53,23 +53,28 @@ class ClusterRouter final : public api::Router {
   friend class EventLines;
 
   // router.cc: questions.
-  void AnswerRead(api::Call& call, const api::Route& route);
-  bool AnswerHere(api::Call& call, const api::Route& route, const ReadAsk& ask);
-  void Defer(api::Call& call, const api::Route& route, ReadAsk ask);
+  http::Task<> AnswerRead(api::Call& call, const api::Route& route);
+  http::Task<> AnswerHere(api::Call call, const api::Route& route, ReadAsk ask);
+  /// The part of this node in a question.
+  struct Place {
+    bool first;    ///< it is asked before others
+    bool answers;  ///< it answers, and at once
+  };
+  Place PlaceOf(const cluster::RoutingTable& table, const ReadAsk& ask) const;
+  http::Task<> AskReplicas(api::Call call, const api::Route& route, ReadAsk ask);
   ReadParts Parts() { return {node_, client_, budget_, takeovers_}; }
 
   // write_routes.cc: what goes through the log.
-  void AnswerEvents(api::Call& call, const api::Route& route);
-  void AnswerCommand(api::Call& call, const api::Route& route);
+  http::Task<> AnswerEvents(api::Call call, const api::Route& route);
+  http::Task<> AnswerCommand(api::Call call, const api::Route& route);
+  http::Task<> TellRecording(api::Call call, uint32_t partition);
 
   // policies.cc: what goes into the records of what the cluster is.
   void AnswerPolicy(api::Call& call, const api::Route& route);
   void PutPolicy(api::Call& call);
   void DeletePolicy(api::Call& call);
   std::vector<std::string> AwaitNodes(const std::string& name, const std::string& wanted,
-                                      replica::Time until);
-  void TellRecording(const std::shared_ptr<HeldRequest>& held, uint32_t partition,
-                     http::Response response);
+                                      replica::Time until, const http::TraceContext& trace);
 
   api::Context& context_;
   const RouterNode node_;

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kOneTryMost{10};
 
 ServedQueue::ServedQueue(const LogWriter* writer, std::chrono::milliseconds pause)
     : writer_(*writer) {
-  trying_.Start(pause, [this] { TryAgain(); });
+  trying_.Start("served", pause, [this] { TryAgain(); });
 }
 
 void ServedQueue::Add(OwnedRecord record) {

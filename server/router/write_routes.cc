@@ -8,9 +8,10 @@
 #include "api/events_binary.h"
 #include "api/events_call.h"
 #include "api/status_http.h"
+#include "http/wait.h"
 #include "router/answers.h"
 #include "router/event_lines.h"
-#include "router/held_request.h"
+#include "router/hop_request.h"
 #include "router/router.h"
 #include "wire/appended.h"
 #include "wire/media_type.h"
@@ -43,13 +44,6 @@ constexpr Command kCommands[] = {
 
 /// For the read after a change of the recording.
 constexpr std::chrono::seconds kRecordingMost{2};
-
-const Route& RouteOfRecording() {
-  static const Route& found =
-      *std::find_if(api::Routes().begin(), api::Routes().end(),
-                    [](const Route& route) { return route.handle == api::HandleRecording; });
-  return found;
-}
 
 void SayPosition(uint32_t partition, const Appended& appended, http::Response* response) {
   Positions positions;
@@ -120,19 +114,19 @@ Status ReadImpressions(const Call& call, const Engine& engine, std::optional<Eve
 
 }  // namespace
 
-void ClusterRouter::AnswerEvents(Call& call, const Route& route) {
+http::Task<> ClusterRouter::AnswerEvents(Call call, const Route& route) {
   const EventKind kind = route.path == "/plays" ? EventKind::kPlays : EventKind::kImpressions;
   const auto batch = std::make_shared<std::optional<EventBatch>>();
   std::string_view named;
   const Status status = kind == EventKind::kPlays
                             ? ReadPlays(call, call.engine(), batch.get(), &named)
                             : ReadImpressions(call, call.engine(), batch.get(), &named);
-  if (!status.ok()) return call.Refuse(status);
+  if (!status.ok()) co_return call.Refuse(status);
   auto entry = context_.catalog.Find(named);
-  if (!entry) return call.Refuse(context_.catalog.Unknown(named, "/collection"));
+  if (!entry) co_return call.Refuse(context_.catalog.Unknown(named, "/collection"));
   const std::string collection(named);
-  const auto reply = std::make_shared<http::Reply>(call.Defer());
-  const auto done = [this, kind, batch, entry, collection, reply](const Results& results) {
+  // They count where they are in the log, whether the client still waits for that or not.
+  const auto done = [this, kind, batch, entry, collection](const Results& results) {
     http::Response response;
     Positions positions;
     const EventBatch::Outcome outcome = (*batch)->Merge(results, &positions);
@@ -149,89 +143,83 @@ void ClusterRouter::AnswerEvents(Call& call, const Route& route) {
                   &recorded);
       AnswerWritten(recorded, outcome.pending, positions, &response);
     }
-    reply->Send(std::move(response));
+    return response;
   };
-  writer_.AppendAll((*batch)->TakeRecords(),
-                    HopHeaders(http::RequestHead(), call.plan, call.request.age_us),
-                    UntilOf(call.request.head, call.request.age_us), done);
+  call.response = co_await http::Given<http::Response>([&](const http::Give<http::Response>& give) {
+    writer_.AppendAll((*batch)->TakeRecords(),
+                      AppendHeaders(call.request.head, call.plan, call.request.age_us),
+                      UntilOf(call.request.head, call.request.age_us),
+                      [done, give](const Results& results) { give(done(results)); });
+  });
 }
 
-void ClusterRouter::AnswerCommand(Call& call, const Route& route) {
+http::Task<> ClusterRouter::AnswerCommand(Call call, const Route& route) {
   const Command* const command = std::find_if(
       std::begin(kCommands), std::end(kCommands),
       [&](const Command& one) { return one.method == route.method && one.path == route.path; });
   IdRef user;
   Status status = api::PathId(call.plan, 0, "/user", &user);
   if (status.ok() && command->check != nullptr) status = command->check(call);
-  if (!status.ok()) return call.Refuse(status);
+  if (!status.ok()) co_return call.Refuse(status);
   OwnedRecord record;
   record.partition = call.engine().ShardOf(user);
   record.kind = command->kind;
   record.key = user.ToString();
   if (command->check != nullptr) record.value = call.request.body;
-  const auto held = std::make_shared<HeldRequest>(call);
-  held->reply = call.Defer();
   const uint32_t partition = record.partition;
-  const auto done = [this, held, kind = command->kind, partition](Result<Appended> result) {
-    http::Response response;
-    if (!result.ok() || !result->verdict.ok()) {
-      const Status failure = result.ok() ? result->verdict : result.status();
-      http::WriteError(api::ToHttpError(failure), &response);
-      return held->reply.Send(std::move(response));
-    }
-    SayPosition(partition, *result, &response);
-    if (!result->applied) {
-      response.status = 202;
-      response.body = "{\"pending\":true}";
-    } else if (kind == LogKind::kRecording) {
-      return TellRecording(held, partition, std::move(response));
-    } else if (kind == LogKind::kErase) {
-      api::AppendErasure(result->erasure, &response.body);
-    } else {
-      response.body = kind == LogKind::kHistoryDelete ? "{\"deleted\":true}" : "{\"cleared\":true}";
-    }
-    held->reply.Send(std::move(response));
-  };
-  writer_.Append(std::move(record), HopHeaders(http::RequestHead(), call.plan, call.request.age_us),
-                 UntilOf(call.request.head, call.request.age_us), done);
+  const auto result =
+      co_await http::Given<Result<Appended>>([&](http::Give<Result<Appended>> give) {
+        writer_.Append(std::move(record),
+                       AppendHeaders(call.request.head, call.plan, call.request.age_us),
+                       UntilOf(call.request.head, call.request.age_us), std::move(give));
+      });
+  if (!result.ok() || !result->verdict.ok()) {
+    const Status failure = result.ok() ? result->verdict : result.status();
+    co_return http::WriteError(api::ToHttpError(failure), &call.response);
+  }
+  http::Response& response = call.response;
+  SayPosition(partition, *result, &response);
+  if (!result->applied) {
+    response.status = 202;
+    response.body = "{\"pending\":true}";
+  } else if (command->kind == LogKind::kRecording) {
+    co_await TellRecording(call, partition);
+  } else if (command->kind == LogKind::kErase) {
+    api::AppendErasure(result->erasure, &response.body);
+  } else {
+    const bool deleted = command->kind == LogKind::kHistoryDelete;
+    response.body = deleted ? "{\"deleted\":true}" : "{\"cleared\":true}";
+  }
 }
 
-/// Answers a change of the recording with what is recorded now, as whoever has the user says.
-/// `response` has the headers of the answer.
-void ClusterRouter::TellRecording(const std::shared_ptr<HeldRequest>& held, uint32_t partition,
-                                  http::Response response) {
+/// Answers a change of the recording with what is recorded now, as whoever has the user says. The
+/// response has the headers of the answer.
+http::Task<> ClusterRouter::TellRecording(Call call, uint32_t partition) {
   ReadAsk ask;
   ask.partition = partition;
   ask.leader_alone = true;  // it has applied the change
-  ask.request = held->ToPeer();
+  ask.request = ToPeer(call);
   ask.request.method = "GET";
   ask.request.body = {};
   ask.until = std::chrono::steady_clock::now() + kRecordingMost;
-  const auto headers = std::make_shared<std::string>(std::move(response.headers));
-  const auto end = [held, headers](const std::shared_ptr<Read>&, ReadEnd ended) {
-    const auto send = [held, headers](http::Response answer) {
-      answer.headers += *headers;
-      held->reply.Send(std::move(answer));
-    };
-    http::Response answer;
-    if (ended.kind == ReadEnd::Kind::kAnswer) return send(ToResponse(std::move(ended.answer)));
-    if (ended.kind == ReadEnd::Kind::kHere) {
-      const auto job = [held, send](http::Reply reply) {
-        http::Response here;
-        held->Run(RouteOfRecording(), {}, &here);
-        held->reply = std::move(reply);
-        send(std::move(here));
-      };
-      if (held->reply.Post(http::Executor::kEngine, job)) return;
-    }
+  http::Response& answer = call.response;
+  const std::string headers = std::exchange(answer.headers, {});
+  const auto read = std::make_shared<Read>(Parts(), std::move(ask));
+  ReadEnd ended = co_await http::Given<ReadEnd>(
+      [&read](http::Give<ReadEnd> give) { read->Next(std::move(give)); });
+  if (ended.kind == ReadEnd::Kind::kAnswer) {
+    answer = ToResponse(std::move(ended.answer));
+  } else if (ended.kind == ReadEnd::Kind::kHere &&
+             co_await http::OnWorker(http::Executor::kEngine)) {
+    api::HandleRecording(call);
+  } else {
     http::WriteError({503, "unavailable", "changed; what is recorded can't be read just now"},
                      &answer);
-    send(std::move(answer));
-  };
-  std::make_shared<Read>(Parts(), std::move(ask), end)->Next();
+  }
+  answer.headers += headers;
 }
 
-void ClusterRouter::Append(Call& call) {
+http::Task<> ClusterRouter::Append(Call call) {
   const auto number = [&call](std::string_view name) -> std::optional<int64_t> {
     int64_t value = 0;
     const std::string_view text = call.Query(name).value_or("");
@@ -246,31 +234,29 @@ void ClusterRouter::Append(Call& call) {
   }
   const std::optional<int64_t> partition = number("partition");
   if (!partition || *partition < 0 || *partition >= cluster::kPartitionsMost) {
-    return call.Refuse(Status::InvalidArgument("must be a number", "/partition"));
+    co_return call.Refuse(Status::InvalidArgument("must be a number", "/partition"));
   }
   std::optional<int64_t> meta_offset = -1;  // older software does not say it
   if (call.Query("meta")) meta_offset = number("meta");
   if (!meta_offset || *meta_offset < -1) {
-    return call.Refuse(Status::InvalidArgument("must be an offset", "/meta"));
+    co_return call.Refuse(Status::InvalidArgument("must be an offset", "/meta"));
   }
-  if (!known) return call.Refuse(Status::InvalidArgument("no such kind of record", "/kind"));
+  if (!known) co_return call.Refuse(Status::InvalidArgument("no such kind of record", "/kind"));
   OwnedRecord record;
   record.partition = static_cast<uint32_t>(*partition);
   record.kind = *known;
   record.meta_offset = *meta_offset;
   record.key = call.Query("key").value_or("");
   record.value = call.request.body;
-  const auto reply = std::make_shared<http::Reply>(call.Defer());
-  writer_.AppendHere(record, UntilOf(call.request.head, call.request.age_us),
-                     [reply](const Result<Appended>& result) {
-                       http::Response response;
-                       if (result.ok()) {
-                         response.body = wire::AppendedToJson(*result);
-                       } else {
-                         http::WriteError(api::ToHttpError(result.status()), &response);
-                       }
-                       reply->Send(std::move(response));
-                     });
+  const auto result =
+      co_await http::Given<Result<Appended>>([&](http::Give<Result<Appended>> give) {
+        writer_.AppendHere(record, UntilOf(call.request.head, call.request.age_us),
+                           std::move(give));
+      });
+  if (!result.ok()) {
+    co_return http::WriteError(api::ToHttpError(result.status()), &call.response);
+  }
+  call.response.body = wire::AppendedToJson(*result);
 }
 
 void ClusterRouter::Served(const IdRef& user, std::string_view collection,

@@ -56,6 +56,12 @@ uint64_t Whole(const Json& of, const char* name, uint64_t most) {
   return *number;
 }
 
+bool Flag(const Json& of, const char* name) {
+  const Json& value = Member(of, name);
+  if (!value.is_boolean()) throw BadField{"must be true or false", std::string("/") + name};
+  return value.get<bool>();
+}
+
 const Json& List(const Json& of, const char* name, size_t most) {
   const Json& value = Member(of, name);
   if (!value.is_array() || value.size() > most) {
@@ -172,6 +178,7 @@ std::string ManifestToJson(const Manifest& manifest) {
   json["files"] = Json::array();
   for (const CopyEntry& entry : manifest.files) {
     json["files"].push_back({{"name", entry.name}, {"size", entry.size}, {"crc32c", entry.crc32c}});
+    if (!entry.sha256.empty()) json["files"].back()["sha256"] = entry.sha256;
   }
   return json.dump();
 }
@@ -195,7 +202,10 @@ std::string CopyRequestToJson(const CopyRequest& request) {
 Result<CopyRequest> CopyRequestFromJson(std::string_view text) {
   const Json json = ParseOutside<Json>(text);
   try {
-    return CopyRequest{.node = Text(json, "node"), .kind = KindOf(json)};
+    CopyRequest request{.node = Text(json, "node"), .kind = KindOf(json)};
+    if (json.contains("run")) request.run = Text(json, "run");
+    if (json.contains("sha256")) request.sha256 = Flag(json, "sha256");
+    return request;
   } catch (const BadField& bad) {
     return Status::InvalidArgument(bad.why, bad.field);
   }

@@ -38,6 +38,7 @@ struct CopyEntry {
   std::string name;  ///< without a folder; see IsCopyFileName
   uint64_t size = 0;
   uint32_t crc32c = 0;
+  std::string sha256 = {};  ///< in lower-case digits; empty: nobody asked for it
 };
 
 /// Whether a file of a copy may have this name: it stays within its folder, whoever sent it.
@@ -58,7 +59,7 @@ struct Manifest {
   std::vector<CopyOffset> next_offsets;
   std::vector<CopyEntry> files;
 
-  /// Of all files.
+  /// The size of all files together.
   uint64_t Bytes() const;
 };
 
@@ -76,6 +77,8 @@ Result<Manifest> ManifestFromJson(std::string_view text);
 struct CopyRequest {
   std::string node;
   CopyKind kind;
+  std::string run = {};  ///< of a backup: copies that were made for another run of it end
+  bool sha256 = false;   ///< whether the manifest is to have the files' SHA-256
 };
 
 /// The body of the request for a copy.

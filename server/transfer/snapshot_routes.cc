@@ -7,6 +7,7 @@
 
 #include "api/status_http.h"
 #include "http/error.h"
+#include "http/wait.h"
 
 namespace seendb::transfer {
 namespace {
@@ -78,31 +79,35 @@ http::Response PieceResponse(const PieceRange& range, Result<Piece> piece) {
   return response;
 }
 
-void Read(Snapshots& snapshots, uint32_t shard, api::Call& call) {
+http::Task<> Read(Snapshots& snapshots, uint32_t shard, api::Call call) {
   const std::optional<PieceRange> range = RangeOf(call.request.head.range);
   if (!range) {
-    return call.Refuse(Status::InvalidArgument(
+    co_return call.Refuse(Status::InvalidArgument(
         "the header Range must be bytes=FIRST-LAST or bytes=FIRST-", "/Range"));
   }
-  auto reply = std::make_shared<http::Reply>(call.Defer());
-  snapshots.Read(shard, call.plan.arguments[1], call.plan.arguments[2], *range,
-                 [reply, range = *range](Result<Piece> piece) {
-                   reply->Send(PieceResponse(range, std::move(piece)));
-                 });
+  auto piece = co_await http::Given<Result<Piece>>([&](http::Give<Result<Piece>> give) {
+    snapshots.Read(shard, call.plan.arguments[1], call.plan.arguments[2], *range, std::move(give));
+  });
+  call.response = PieceResponse(*range, std::move(piece));
 }
 
 }  // namespace
 
-void AnswerSnapshotCall(Snapshots* snapshots, api::Call& call) {
+http::Task<> AnswerSnapshotCall(Snapshots* snapshots, api::Call& call) {
   const std::optional<uint32_t> shard = PartitionOf(call.plan.arguments.at(0));
+  const http::Method method = call.request.head.method;
   if (!shard) {
-    return call.Refuse(Status::InvalidArgument("must be the number of a partition", "/partition"));
+    call.Refuse(Status::InvalidArgument("must be the number of a partition", "/partition"));
+  } else if (method == http::Method::kPost) {
+    Make(*snapshots, *shard, call);
+  } else if (method != http::Method::kDelete) {
+    return Read(*snapshots, *shard, call);
+  } else if (Status ended = snapshots->End(*shard, call.plan.arguments.at(1)); !ended.ok()) {
+    WriteFailure(ended, &call.response);
+  } else {
+    call.response.body = R"({"ok":true})";
   }
-  if (call.request.head.method == http::Method::kPost) return Make(*snapshots, *shard, call);
-  if (call.request.head.method != http::Method::kDelete) return Read(*snapshots, *shard, call);
-  const Status ended = snapshots->End(*shard, call.plan.arguments.at(1));
-  if (!ended.ok()) return WriteFailure(ended, &call.response);
-  call.response.body = R"({"ok":true})";
+  return {};
 }
 
 }  // namespace seendb::transfer

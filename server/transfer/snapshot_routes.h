@@ -11,8 +11,7 @@
 
 namespace seendb::transfer {
 
-/// Answers a call of one of these routes; a GET after it has returned. `snapshots` must outlive the
-/// answer.
-void AnswerSnapshotCall(Snapshots* snapshots, api::Call& call);
+/// Answers a call of one of these routes. `snapshots` must outlive the answer.
+http::Task<> AnswerSnapshotCall(Snapshots* snapshots, api::Call& call);
 
 }  // namespace seendb::transfer

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <random>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "text/sha256.h"
 #include "transfer/files.h"
 
 namespace seendb::transfer {
@@ -61,19 +63,26 @@ std::string Snapshots::PathOf(const std::string& id) const {
 }
 
 Status Snapshots::Start(Engine* engine) {
+  if (Status removed = RemoveLeftovers(); !removed.ok()) return removed;
+  {
+    const MutexLock lock(mutex_);
+    engine_ = engine;
+  }
+  worker_.Start("copies", [this] { Run(); });
+  return {};
+}
+
+/// A process that was killed has left them.
+Status Snapshots::RemoveLeftovers() const {
   const std::string transit = settings_.db + "/" + kTransitName;
-  if (Status made = MakeOwnFolder(transit); !made.ok()) return made;
+  std::error_code none;
+  if (!fs::exists(transit, none)) return {};
   const Result<std::vector<std::string>> names = NamesIn(transit);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (!name.starts_with(kCopyPrefix)) continue;
     if (Status removed = RemoveAll(transit + "/" + name); !removed.ok()) return removed;
   }
-  {
-    const MutexLock lock(mutex_);
-    engine_ = engine;
-  }
-  thread_ = std::thread([this] { Run(); });
   return {};
 }
 
@@ -85,10 +94,9 @@ void Snapshots::Stop() {
     engine_ = nullptr;
     copies.swap(copies_);
     jobs.swap(jobs_);
-    wake_.NotifyAll();
   }
   for (const Job& job : jobs) job.done(NotTaken());
-  if (thread_.joinable()) thread_.join();
+  worker_.Stop();
   for (const auto& [id, copy] : copies) {
     // One that is being made is removed by its maker; what stays is removed at the next start.
     if (copy.made) static_cast<void>(RemoveAll(PathOf(id)));
@@ -108,7 +116,7 @@ Result<Manifest> Snapshots::Reserve(uint32_t shard, const CopyRequest& request, 
   if (engine_ == nullptr) return NotTaken();
   for (auto& [id, copy] : copies_) {
     if (copy.node != request.node || copy.manifest.shard != shard) continue;
-    if (!copy.made) {
+    if (!copy.made || copy.run != request.run) {
       return Status::Unavailable("the copy of " + ShardText(shard) + " is being made");
     }
     copy.used = Clock::now();
@@ -118,7 +126,11 @@ Result<Manifest> Snapshots::Reserve(uint32_t shard, const CopyRequest& request, 
     return Status::Busy("the node keeps " + std::to_string(kCopiesMost) +
                         " copies of shards already; ask again later");
   }
-  Copy copy{.node = request.node, .manifest = {}, .made = false, .used = Clock::now()};
+  Copy copy{.node = request.node,
+            .run = request.run,
+            .manifest = {},
+            .made = false,
+            .used = Clock::now()};
   copy.manifest.id = RandomId();
   copy.manifest.shard = shard;
   copy.manifest.kind = request.kind;
@@ -130,17 +142,18 @@ Result<Manifest> Snapshots::Make(uint32_t shard, const CopyRequest& request) {
   const Result<CopyKind> kind = ReadKind(settings_.db);
   if (!kind.ok()) return kind.status();
   if (Status same = CheckSameKind(*kind, request.kind); !same.ok()) return same;
+  EndOtherRuns(request);
   Engine* engine = nullptr;
   Result<Manifest> manifest = Reserve(shard, request, &engine);
   if (!manifest.ok() || !manifest->files.empty()) return manifest;
   const std::string id = manifest->id;
   Status status = CheckRoom(shard);
-  if (status.ok()) status = Fill(engine, &*manifest);
+  if (status.ok()) status = Fill(engine, request.sha256, &*manifest);
   {
     const MutexLock lock(mutex_);
     const auto at = copies_.find(id);
     if (status.ok() && at != copies_.end()) {
-      at->second = {request.node, *manifest, true, Clock::now()};
+      at->second = {request.node, request.run, *manifest, true, Clock::now()};
       return manifest;
     }
     if (status.ok()) status = NotTaken();
@@ -165,7 +178,23 @@ Status Snapshots::CheckRoom(uint32_t shard) const {
                         "a copy of " + ShardText(shard));
 }
 
-Status Snapshots::Fill(Engine* engine, Manifest* manifest) {
+void Snapshots::EndOtherRuns(const CopyRequest& request) {
+  std::vector<std::string> others;
+  {
+    const MutexLock lock(mutex_);
+    std::erase_if(copies_, [&](const auto& one) {
+      const Copy& copy = one.second;
+      const bool other = copy.made && copy.node == request.node && copy.run != request.run;
+      if (other) others.push_back(one.first);
+      return other;
+    });
+  }
+  for (const std::string& id : others) {
+    static_cast<void>(RemoveAll(PathOf(id)));  // the next start tries again
+  }
+}
+
+Status Snapshots::Fill(Engine* engine, bool sha256, Manifest* manifest) {
   const uint32_t shard = manifest->shard;
   // Before the copy is made: it has read at least as far.
   for (const SourceInfo& source : engine->Sources()) {
@@ -173,30 +202,40 @@ Status Snapshots::Fill(Engine* engine, Manifest* manifest) {
     manifest->next_offsets.push_back({source.topic, source.partition, *source.next_of_shard});
   }
   const std::string folder = PathOf(manifest->id);
+  const Status home = MakeOwnFolder(settings_.db + "/" + kTransitName);
+  if (!home.ok()) return home;
   const Result<CheckpointReport> copied = engine->CheckpointShard(shard, folder);
   if (!copied.ok()) return copied.status();
   const Result<std::vector<std::string>> names = NamesIn(folder);
   if (!names.ok()) return names.status();
+  Throttle pace(settings_.bytes_per_s);
   for (const std::string& name : *names) {
-    if (Status added = AddFile(folder, name, manifest); !added.ok()) return added;
+    if (Status added = AddFile(folder, name, sha256 ? &pace : nullptr, manifest); !added.ok())
+      return added;
   }
   return {};
 }
 
-Status Snapshots::AddFile(const std::string& folder, const std::string& name, Manifest* manifest) {
+Status Snapshots::AddFile(const std::string& folder, const std::string& name, Throttle* pace,
+                          Manifest* manifest) {
   if (!IsCopyFileName(name)) return Status::Corruption("a copy has the file " + name);
   const Result<File> file = File::OpenToRead(folder + "/" + name);
   if (!file.ok()) return file.status();
   Crc32c sum;
+  std::optional<text::Sha256> sha;
+  if (pace != nullptr) sha.emplace();
   uint64_t size = 0;
   std::string piece;
   do {
+    const int64_t at_us = pace == nullptr ? 0 : pace->Take(piece.size(), NowUs());
+    std::this_thread::sleep_until(Clock::time_point(std::chrono::microseconds(at_us)));
     if (stopping()) return NotTaken();
     if (Status read = file->Read(size, kPieceBytes, &piece); !read.ok()) return read;
     sum.Add(piece);
+    if (sha) sha->Add(piece);
     size += piece.size();
   } while (!piece.empty());
-  manifest->files.push_back({name, size, sum.value()});
+  manifest->files.push_back({name, size, sum.value(), sha ? sha->Digits() : std::string()});
   return {};
 }
 
@@ -238,25 +277,25 @@ Result<Snapshots::Job> Snapshots::JobFor(uint32_t shard, const std::string& id,
 
 void Snapshots::Read(uint32_t shard, const std::string& id, const std::string& name,
                      PieceRange range, std::function<void(Result<Piece>)> done) {
-  Status refused;
+  Status refusal;
+  std::function<void(Result<Piece>)> refused;  // who is told so
   {
     const MutexLock lock(mutex_);
     Result<Job> job = JobFor(shard, id, name, range);
     if (job.ok()) {
       job->done = std::move(done);
       jobs_.push_back(std::move(job).value());
-      wake_.NotifyAll();
-      return;
+    } else {
+      refused = std::move(done);
+      refusal = job.status();
     }
-    refused = job.status();
   }
-  done(refused);
+  if (refused) return refused(refusal);
+  worker_.Wake();
 }
 
 std::optional<Snapshots::Job> Snapshots::NextJob() {
-  const Clock::time_point until = Clock::now() + std::min(settings_.keep, kLookEvery);
   const MutexLock lock(mutex_);
-  while (engine_ != nullptr && jobs_.empty() && wake_.WaitUntil(mutex_, until)) continue;
   if (jobs_.empty()) return {};
   Job job = std::move(jobs_.front());
   jobs_.pop_front();
@@ -264,10 +303,7 @@ std::optional<Snapshots::Job> Snapshots::NextJob() {
 }
 
 bool Snapshots::SleepUntil(int64_t at_us) {
-  const Clock::time_point until{std::chrono::microseconds(at_us)};
-  const MutexLock lock(mutex_);
-  while (engine_ != nullptr && Clock::now() < until) wake_.WaitUntil(mutex_, until);
-  return engine_ != nullptr;
+  return worker_.Pause(Clock::time_point(std::chrono::microseconds(at_us)) - Clock::now());
 }
 
 void Snapshots::RemoveOld() {
@@ -303,7 +339,11 @@ void Snapshots::Give(const Job& job) {
 void Snapshots::Run() {
   while (!stopping()) {
     try {
-      if (const std::optional<Job> job = NextJob()) Give(*job);
+      worker_.WaitFor(std::min<std::chrono::milliseconds>(settings_.keep, kLookEvery));
+      while (const std::optional<Job> job = NextJob()) {
+        Give(*job);
+        RemoveOld();
+      }
       RemoveOld();
     } catch (const std::exception&) {
       // Out of memory: who asked for a piece is answered 500, and asks again.

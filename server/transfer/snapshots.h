@@ -10,10 +10,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "base/sync.h"
 #include "seendb/engine.h"
+#include "threads/worker.h"
 #include "transfer/copy.h"
 #include "transfer/free_space.h"
 #include "transfer/throttle.h"
@@ -63,11 +63,12 @@ class Snapshots {
   /// Ends every copy; calls are kUnavailable from now on, those that wait too.
   void Stop();
 
-  /// Copies a shard for a node; waits for the disk, for minutes where the shard is large, since all
-  /// of it is read for its checksums. Asked again by the same node, it is the copy made before.
-  /// kIncompatible: the node's database is another one; nothing was done. kBusy: kCopiesMost are
-  /// kept or being made. kIOError: too little free disk, nothing was done; or the disk failed.
-  /// kUnavailable: the shard is not here, or the node's copy of it is being made.
+  /// Copies a shard for a node, or for a backup; waits for the disk, for minutes where the shard is
+  /// large, since all of it is read for its checksums. Asked again by the same node, it is the copy
+  /// made before, unless another run of a backup asked for that. kIncompatible: the node's database
+  /// is another one; nothing was done. kBusy: kCopiesMost are kept or being made. kIOError: too
+  /// little free disk, nothing was done; or the disk failed. kUnavailable: the shard is not here,
+  /// or the node's copy of it is being made.
   Result<Manifest> Make(uint32_t shard, const CopyRequest& request);
   /// Calls `done` once, on any thread, when the throttle lets it go. kNotFound: no such copy or
   /// file. kInvalidArgument: the range begins behind the file's end. kBusy: kReadsMost wait.
@@ -80,7 +81,7 @@ class Snapshots {
  private:
   using Clock = std::chrono::steady_clock;
   struct Copy {
-    std::string node;
+    std::string node, run;
     Manifest manifest;
     bool made = false;
     Clock::time_point used;
@@ -93,11 +94,16 @@ class Snapshots {
   };
 
   std::string PathOf(const std::string& id) const;
+  Status RemoveLeftovers() const;
   /// A place among the copies, or the copy that the node was given before.
   Result<Manifest> Reserve(uint32_t shard, const CopyRequest& request, Engine** engine);
-  Status Fill(Engine* engine, Manifest* manifest);
+  Status Fill(Engine* engine, bool sha256, Manifest* manifest);
   Status CheckRoom(uint32_t shard) const;
-  Status AddFile(const std::string& folder, const std::string& name, Manifest* manifest);
+  /// `pace`: of a backup, which has time, and asks for SHA-256; null: of a node, which has not.
+  Status AddFile(const std::string& folder, const std::string& name, Throttle* pace,
+                 Manifest* manifest);
+  /// Ends the copies that an earlier run of a backup left.
+  void EndOtherRuns(const CopyRequest& request);
   Result<Job> JobFor(uint32_t shard, const std::string& id, const std::string& name,
                      PieceRange range) REQUIRES(mutex_);
   bool stopping() const;
@@ -112,12 +118,11 @@ class Snapshots {
 
   const SnapshotSettings settings_;
   mutable Mutex mutex_{LockRank::kLeaf};
-  CondVar wake_;
   Engine* engine_ GUARDED_BY(mutex_) = nullptr;            // null: it takes no calls
   std::map<std::string, Copy> copies_ GUARDED_BY(mutex_);  // by their ids
   std::deque<Job> jobs_ GUARDED_BY(mutex_);
   Throttle throttle_;  // of the thread
-  std::thread thread_;
+  Worker worker_;      // the last member: it ends before what it uses
 };
 
 }  // namespace seendb::transfer

@@ -1,4 +1,4 @@
-#include "router/held_request.h"
+#include "router/hop_request.h"
 
 #include <algorithm>
 
@@ -16,37 +16,13 @@ int64_t MsOf(int64_t us) { return us / 1'000; }
 
 }  // namespace
 
-HeldRequest::HeldRequest(const api::Call& call)
-    : context_(call.context),
-      head_(call.request.head),
-      age_us_(call.request.age_us),
-      since_(Clock::now()) {
-  head_.connection = nullptr;
-  body_.reserve(call.request.body.size() + http::kBodyPadding);
-  body_.append(call.request.body).append(http::kBodyPadding, '\0');
-  plan_.route = call.plan.route;
-  plan_.body = call.plan.body;
-  plan_.executor = http::Executor::kEngine;
-  plan_.arguments = call.plan.arguments;
-  plan_.query = call.plan.query;
-  plan_.caller = call.plan.caller;
-  plan_.ticket = call.plan.ticket;
-}
-
-void HeldRequest::Run(const api::Route& route, std::string_view lacks,
-                      http::Response* response) const {
-  const auto held = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - since_);
-  const http::Request request{.head = head_, .body = body(), .age_us = age_us_ + held.count()};
-  api::Call call{context_, plan_, request, *response, lacks};
-  route.handle(call);
-}
-
-peers::PeerRequest HeldRequest::ToPeer() const {
+peers::PeerRequest ToPeer(const api::Call& call) {
+  const http::RequestHead& head = call.request.head;
   peers::PeerRequest asked;
-  asked.method = head_.method == http::Method::kHead ? "GET" : http::MethodName(head_.method);
-  asked.target = head_.target;
-  asked.headers = HopHeaders(head_, plan_, age_us_);
-  asked.body = {body(), shared_from_this()};
+  asked.method = head.method == http::Method::kHead ? "GET" : http::MethodName(head.method);
+  asked.target = head.target;
+  asked.headers = HopHeaders(head, call.plan, call.request.age_us);
+  asked.body = std::string(call.request.body);
   return asked;
 }
 
@@ -66,7 +42,21 @@ peers::Headers HopHeaders(const http::RequestHead& head, const http::Plan& plan,
   add("SeenDB-Priority", admission::kPriorityNames[static_cast<size_t>(plan.ticket.priority)]);
   if (head.attempt > 0) add("SeenDB-Attempt", std::to_string(head.attempt));
   if (MsOf(age_us) > 0) add("SeenDB-Age-Ms", std::to_string(MsOf(age_us)));
+  AddTrace(head.trace, &headers);
   return headers;
+}
+
+peers::Headers AppendHeaders(const http::RequestHead& head, const http::Plan& plan,
+                             int64_t age_us) {
+  http::RequestHead record;
+  record.trace = head.trace;
+  return HopHeaders(record, plan, age_us);
+}
+
+void AddTrace(const http::TraceContext& trace, peers::Headers* headers) {
+  if (trace.trace_id.empty()) return;
+  headers->emplace_back("traceparent", trace.ToHeader());
+  if (!trace.state.empty()) headers->emplace_back("tracestate", trace.state);
 }
 
 Clock::time_point UntilOf(const http::RequestHead& head, int64_t age_us) {

@@ -1,0 +1,28 @@
+// server/items_part.h: the store of items as a part of the process: in the folder items/ of the
+// database.
+
+#pragma once
+
+#include "api/context.h"
+#include "ops/config.h"
+#include "ops/periodic.h"
+#include "parts.h"
+
+namespace seendb {
+
+/// Threads: as Parts says.
+class ItemsPart {
+ public:
+  /// Borrows both.
+  ItemsPart(const ops::Config& config, api::Context* context);
+
+  /// Before the workers in the list: their calls use the store.
+  Part Row();
+
+ private:
+  api::Context& context_;
+  const bool trims_;
+  ops::Periodic trimming_;
+};
+
+}  // namespace seendb
