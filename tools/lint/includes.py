@@ -44,6 +44,10 @@ def check_engine(room, target_house, target_room, target):
             return f"engine/{room} lies below {rooms.COMPOSITION_HEADER}"
         if target == rooms.RECOVERY_HEADER and room != rooms.RECOVERY_ROOM:
             return f"engine/{room} works without {rooms.RECOVERY_HEADER}"
+        if target in rooms.ITEMS_HEADERS and room != rooms.ITEMS_ROOM:
+            return f"engine/{room} works without {target}"
+        if target == rooms.SETS_HEADER and room != rooms.SETS_ROOM:
+            return f"engine/{room} works without {rooms.SETS_HEADER}"
         if target == rooms.C_HEADER and room != rooms.C_ROOM:
             return f"engine/{room} works without {rooms.C_HEADER}"
         return None
@@ -59,6 +63,18 @@ def check_engine(room, target_house, target_room, target):
         return f"engine/recovery may not include engine/{target_room}"
     if target_room == rooms.RECOVERY_ROOM:
         return f"engine/{room} works without engine/recovery"
+    if room == rooms.ITEMS_ROOM:
+        if target_room in rooms.ITEMS_ROOMS:
+            return None
+        return f"engine/items may not include engine/{target_room}"
+    if target_room == rooms.ITEMS_ROOM:
+        return f"engine/{room} works without engine/items"
+    if room == rooms.SETS_ROOM:
+        if target_room in rooms.SETS_ROOMS:
+            return None
+        return f"engine/sets may not include engine/{target_room}"
+    if target_room == rooms.SETS_ROOM:
+        return f"engine/{room} works without engine/sets"
     if room == "seams":
         return None if target_room == "base" else f"seams.h may include base/ only, not {target}"
     if target_room == "seams":

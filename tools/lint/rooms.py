@@ -17,6 +17,18 @@ RECOVERY_HEADER = "seendb/repair.h"
 RECOVERY_ROOMS = {"recovery", "base", "filter", "format", "query", "merge", "tables", "store",
                   "seams"}
 
+# What the items are: a library beside the engine as well, its public headers, and the rooms that it
+# may include. No room of the engine includes either.
+ITEMS_ROOM = "items"
+ITEMS_HEADERS = {"seendb/item_store.h", "seendb/item_judge.h"}
+ITEMS_ROOMS = {"items", "base", "filter", "format", "store"}
+
+# Named sets of items: a library beside the engine as well, its public header, and the rooms that it
+# may include. No room of the engine includes either.
+SETS_ROOM = "sets"
+SETS_HEADER = "seendb/set_store.h"
+SETS_ROOMS = {"sets", "base", "filter", "format", "store"}
+
 # The engine for C: a library over the engine's API, its public header, and the rooms that it may
 # include. No other room includes either.
 C_ROOM = "c"
@@ -73,26 +85,29 @@ COMMON_ROOMS = {
     "net": {"net"},
     "redis": {"redis", "net"},
     "text": {"text"},
+    "threads": {"threads"},
     "times": {"times"},
     "wire": {"wire"},
 }
-COMMON_ENGINE_ROOMS = {"wire": {"base"}}
+COMMON_ENGINE_ROOMS = {"threads": {"base"}, "wire": {"base"}}
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
-COMMON_USERS = {"tools": {"net", "redis", "text", "times", "wire"},
+COMMON_USERS = {"tools": {"net", "redis", "text", "threads", "times", "wire"},
                 "server:files": {"text", "times"},
-                "server:http": {"wire"}, "server:api": {"wire"},
-                "server:ops": {"net", "redis", "text", "times", "wire"},
-                "server:ingest": {"text", "times", "wire"}, "server:replica": {"times", "wire"},
-                "server:migration": {"net", "redis", "text", "times", "wire"},
-                "server:main": {"net", "redis", "text", "times", "wire"},
-                "server:transfer": {"net", "wire"}, "server:peers": {"net"},
-                "server:membership": {"net"}, "server:router": {"net", "wire"}}
+                "server:http": {"wire"}, "server:api": {"threads", "wire"},
+                "server:cluster": {"threads"},
+                "server:ops": {"net", "redis", "text", "threads", "times", "wire"},
+                "server:ingest": {"text", "threads", "times", "wire"},
+                "server:replica": {"threads", "times", "wire"},
+                "server:migration": {"net", "redis", "text", "threads", "times", "wire"},
+                "server:main": {"net", "redis", "text", "threads", "times", "wire"},
+                "server:transfer": {"net", "text", "threads", "wire"}, "server:peers": {"net"},
+                "server:membership": {"net", "threads"}, "server:router": {"net", "threads", "wire"}}
 
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).
 THIRD_PARTY = {
     "rocksdb": {"engine:merge", "engine:tables", "engine:store", "engine:shard", "engine:recovery",
-                "tools"},
+                "engine:items", "engine:sets", "tools"},
     "xxhash": {"engine", "tools"},
     "nlohmann": {"common:wire", "engine", "server", "tools"},
     "simdjson": {"common:wire", "server", "tools"},

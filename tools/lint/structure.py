@@ -72,7 +72,8 @@ def check_room(path):
     """A source file must lie in a room that the tables know."""
     house, room = rooms.room_of(path)
     if house == "engine" and room not in rooms.ENGINE_ROOMS + [
-            rooms.RECOVERY_ROOM, rooms.C_ROOM, "public", "seams"]:
+            rooms.RECOVERY_ROOM, rooms.ITEMS_ROOM, rooms.SETS_ROOM, rooms.C_ROOM,
+            "public", "seams"]:
         return [f"{path}:1: engine/{room} is no room of the design (tools/lint/rooms.py)"]
     if house == "common" and room not in rooms.COMMON_ROOMS:
         return [f"{path}:1: common/{room} is no room of the design (tools/lint/rooms.py)"]

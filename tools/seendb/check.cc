@@ -54,9 +54,19 @@ std::string ReasonText(const Reason& reason, const Policy& policy) {
     case ReasonKind::kOldStore:  // of a server alone
       return "old_store";
     case ReasonKind::kExcluded:
+    case ReasonKind::kJudged:  // only where a request has a judge
+    case ReasonKind::kTooMany:
       return "excluded";
     case ReasonKind::kImpression:
       return "impression";
+    case ReasonKind::kMarked:
+      return "mark:" + std::string(reason.group);
+    case ReasonKind::kCapped:
+      return "cap:" + std::string(reason.group);
+    case ReasonKind::kInSet:  // of a server alone: it has the sets
+      return "set:" + std::string(reason.group);
+    case ReasonKind::kExposed:
+      return "exposed";
     case ReasonKind::kRing:
       return "ring";
     case ReasonKind::kPlay:

@@ -35,8 +35,14 @@ HttpClient::HttpClient(ServerAddress address, int64_t timeout_ms, std::string hi
                    .named_by = "--ca, SEENDB_CA"},
                   std::chrono::milliseconds(timeout_ms)) {}
 
-Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
-  if (admin_ != nullptr && IsAdmin(request.target)) return admin_->Send(request);
+Result<HttpResponse> HttpClient::Send(const HttpRequest& request) { return Exchange(request, {}); }
+
+Result<HttpResponse> HttpClient::Stream(const HttpRequest& request, const OnPiece& on_piece) {
+  return Exchange(request, on_piece);
+}
+
+Result<HttpResponse> HttpClient::Exchange(const HttpRequest& request, const OnPiece& on_piece) {
+  if (admin_ != nullptr && IsAdmin(request.target)) return admin_->Exchange(request, on_piece);
   net::HttpConnection::Request message;
   message.method_string(request.method);
   message.target(address_.prefix + request.target);
@@ -44,6 +50,7 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
   message.set(http::field::host, address_.Authority());
   message.set(http::field::user_agent, "seendb");
   message.set(http::field::accept, "application/json");
+  if (!request.range.empty()) message.set(http::field::range, request.range);
   if (!token_.empty()) message.set(http::field::authorization, "Bearer " + token_);
   if (!request.body.empty()) {
     message.set(http::field::content_type,
@@ -60,8 +67,16 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
                     "can't reach " + where + ": " + std::string(open.message()) + hint);
     }
     net::HttpConnection::Parser parser;
-    if (const beast::error_code error =
-            connection_.Exchange(message, request.answer_bytes_most, &parser)) {
+    std::string body;  // of a refusal, where pieces were asked for
+    const auto take = [&](std::string_view piece) {
+      if (parser.get().result_int() == 200) return on_piece(piece);
+      body += piece;
+      return body.size() <= kAnswerBytesMost;
+    };
+    const beast::error_code error =
+        on_piece ? connection_.ExchangePieces(message, request.answer_bytes_most, &parser, take)
+                 : connection_.Exchange(message, request.answer_bytes_most, &parser);
+    if (error) {
       // A kept connection may have idled out: every request here may be repeated.
       if (connection_.is_kept() && !parser.got_some() && error != beast::error::timeout) continue;
       const bool tls_maybe = error == http::error::end_of_stream && where.starts_with("http:");
@@ -73,7 +88,7 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
     const auto retry_after = parser.get()[http::field::retry_after];
     std::from_chars(retry_after.data(), retry_after.data() + retry_after.size(),
                     response.retry_after_s);
-    response.body = std::move(parser.get().body());
+    response.body = on_piece ? std::move(body) : std::move(parser.get().body());
     return response;
   }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -41,6 +42,7 @@ struct HttpRequest {
   std::string_view content_type = "application/json";
   uint64_t answer_bytes_most = kAnswerBytesMost;
   size_t answer_values_most = kAnswerValuesMost;
+  std::string range = {};  ///< "bytes=0-99": part of a file; empty: all of it
 };
 
 /// One answer.
@@ -65,10 +67,19 @@ class HttpClient {
   /// Sends a request and reads its answer, whatever its status. kUnavailable: no connection, a
   /// broken one, or no answer in time; the server may have acted.
   Result<HttpResponse> Send(const HttpRequest& request);
+  /// Sends a request, and hands the body of an answer 200 on piece by piece as it comes, each
+  /// within the time limit; `on_piece` returns false to end it. The body of another answer is
+  /// returned.
+  Result<HttpResponse> Stream(const HttpRequest& request,
+                              const std::function<bool(std::string_view)>& on_piece);
   /// Send, and the answer's JSON; an answer other than 2xx becomes a Status by its error code.
   Result<Json> Call(const HttpRequest& request);
 
  private:
+  using OnPiece = std::function<bool(std::string_view)>;
+  /// `on_piece` empty: the body is returned.
+  Result<HttpResponse> Exchange(const HttpRequest& request, const OnPiece& on_piece);
+
   ServerAddress address_;
   std::string hint_;
   std::string token_;

@@ -1,5 +1,5 @@
 // seendb/import_notes.h: notes of which users the past was imported, where a server that moves in
-// from the old store asks for them (server/doc/migration.md).
+// from the old store asks for them (server/doc/from-redis.md).
 
 #pragma once
 

@@ -99,9 +99,10 @@ std::string RingText(const Json& report) {
   return "\nRing\n" + (table.empty() ? "nothing staged\n" : table.ToString());
 }
 
-std::string ImpressionsText(const Json& report) {
+// Impressions, or exposures.
+Table ListTable(const Json& report, const char* member) {
   Table table({{"collection"}, {"entries", Align::kRight}, {"newest"}, {"oldest"}, {"remarks"}});
-  for (const Json& one : ListOf(report, "impressions")) {
+  for (const Json& one : ListOf(report, member)) {
     const Json& entries = ListOf(one, "entries");
     if (entries.empty() && Remarks(one).empty()) continue;
     table.Add({TextOf(one, "collection"), FormatCount(entries.size()),
@@ -109,7 +110,14 @@ std::string ImpressionsText(const Json& report) {
                entries.empty() ? "-" : FormatTimeMs(TimeOf(entries.back(), "at_ms")),
                Remarks(one)});
   }
-  return "\nImpressions\n" + (table.empty() ? "none\n" : table.ToString());
+  return table;
+}
+
+std::string ImpressionsText(const Json& report) {
+  const Table served = ListTable(report, "impressions");
+  const Table exposed = ListTable(report, "exposures");
+  return "\nImpressions\n" + (served.empty() ? "none\n" : served.ToString()) +
+         (exposed.empty() ? "" : "\nExposures\n" + exposed.ToString());
 }
 
 std::string KeptHistoryText(const Json& report) {
@@ -139,6 +147,9 @@ std::string UserText(const Json& report) {
     out += ", filter of " + collection + " cleared " + FormatTimeMs(TimeOf(forgotten, collection));
   }
   if (FlagOf(report, "paused")) out += ", history paused";
+  if (const uint64_t marked = CountOf(report, "marked_groups"); marked > 0) {
+    out += ", " + FormatCount(marked) + " marked groups";
+  }
   const Json days = report.value("last_active_day", Json::object());
   for (const auto& [collection, day] : days.items()) {
     if (day.is_string()) out += ", last active in " + collection + " " + day.get<std::string>();

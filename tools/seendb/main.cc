@@ -34,12 +34,16 @@ void AddCommands(Command root, Session& session) {
   AddBuckets(root, session);
   AddRing(root, session);
   AddStats(root, session);
+  AddTop(root, session);
+  AddTail(root, session);
   AddReady(root, session);
   AddCollections(root, session);
   AddScan(root, session);
   AddVerify(root, session);
   AddRepair(root, session);
   AddIngest(root, session);
+  AddItems(root, session);
+  AddSets(root, session);
   AddLoad(root, session);
   AddProduce(root, session);
   AddRedis(root, session);
@@ -51,6 +55,7 @@ void AddCommands(Command root, Session& session) {
   AddDrain(root, session);
   AddDropExpired(root, session);
   AddCheckpoint(root, session);
+  AddBackup(root, session);
   AddCluster(root, session);
   AddToken(root, session);
   AddErase(root, session);

@@ -1,0 +1,99 @@
+#include "backup/local_source.h"
+
+#include <utility>
+
+#include <rocksdb/env.h>
+
+#include "backup/disk.h"
+#include "base/whole_file.h"
+#include "cluster/meta_cache.h"
+#include "store/collections_file.h"
+#include "store/copy_file.h"
+#include "store/files.h"
+#include "text/sha256.h"
+
+namespace seendb::backup {
+namespace {
+
+constexpr size_t kRootFileBytesMost = 64u << 20;
+
+std::string FileName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+LocalSource::LocalSource(Engine* engine, std::string db, Meter* meter)
+    : engine_(*engine),
+      db_(std::move(db)),
+      copy_(db_ + "/" + kTransitName + "/snapshot-backup"),
+      meter_(*meter) {}
+
+Result<Origin> LocalSource::Describe() {
+  const auto identity = ReadIdentity(rocksdb::Env::Default(), db_);
+  if (!identity.ok()) return identity.status();
+  if (!identity->has_value()) return Status::Corruption(db_ + "/SEENDB is missing");
+  return Origin{(*identity)->id, (*identity)->shards, engine_.AttachedShards()};
+}
+
+Result<std::map<std::string, std::string>> LocalSource::RootFiles() {
+  std::map<std::string, std::string> files;
+  for (const char* const name : {"SEENDB", kCollectionsName, cluster::kMetaCacheName}) {
+    Result<std::string> bytes = ReadWholeFile(db_ + "/" + name, kRootFileBytesMost);
+    if (bytes.ok()) {
+      files.emplace(name, std::move(bytes).value());
+    } else if (bytes.status().code() != StatusCode::kNotFound) {
+      return bytes.status();
+    }
+  }
+  return files;
+}
+
+Result<std::vector<BackedFile>> LocalSource::Take(uint32_t shard) {
+  Drop();
+  Status status = MakeOwnFolder(db_ + "/" + kTransitName);
+  if (!status.ok()) return status;
+  const Result<CheckpointReport> copied = engine_.CheckpointShard(shard, copy_);
+  if (!copied.ok()) return copied.status();
+  const Result<std::vector<std::string>> names = NamesIn(copy_);
+  if (!names.ok()) return names.status();
+  std::vector<BackedFile> files;
+  for (const std::string& name : *names) {
+    Result<BackedFile> file = Sum(name, ShardPath("", shard).substr(1) + "/" + name);
+    if (!file.ok()) return file.status();
+    files.push_back(std::move(file).value());
+  }
+  return files;
+}
+
+Result<BackedFile> LocalSource::Sum(const std::string& name, const std::string& path) const {
+  if (!IsBackedPath(path)) return Status::Corruption("a copy has the file " + path);
+  const Result<File> file = File::ToRead(copy_ + "/" + name);
+  if (!file.ok()) return file.status();
+  text::Sha256 sum;
+  BackedFile backed;
+  backed.path = path;
+  std::string piece;
+  do {
+    if (Status read = file->Read(backed.size, kPieceBytes, &piece); !read.ok()) return read;
+    if (Status taken = meter_.Take(piece.size()); !taken.ok()) return taken;
+    sum.Add(piece);
+    backed.size += piece.size();
+  } while (!piece.empty());
+  backed.sha256 = sum.Digits();
+  return backed;
+}
+
+Status LocalSource::Read(const BackedFile& file, uint64_t offset, uint64_t bytes, std::string* to) {
+  const Result<File> opened = File::ToRead(copy_ + "/" + FileName(file.path));
+  if (!opened.ok()) return opened.status();
+  return opened->Read(offset, bytes, to);
+}
+
+void LocalSource::Drop() {
+  rocksdb::Env* const env = rocksdb::Env::Default();
+  for (const char* const suffix : {"", ".tmp"}) {
+    const Status removed = RemoveFolder(env, copy_ + suffix);
+    static_cast<void>(removed);  // the next one tries again
+  }
+}
+
+}  // namespace seendb::backup
