@@ -1,6 +1,7 @@
 package seendb
 
 import (
+	"errors"
 	"math/rand"
 	"net/http"
 	"strconv"
@@ -45,7 +46,7 @@ func (b *budget) second() bool {
 	return true
 }
 
-const doublingsMost = 10
+const doublingsMost = 7 // 1.3 s
 
 // wait is how long to wait before a second try: as the server asked, else a little more each time; longer
 // by up to a half, so that callers who were refused together don't come back together.
@@ -54,12 +55,18 @@ func (b *budget) wait(attempt int, header http.Header) time.Duration {
 		attempt = doublingsMost
 	}
 	wait := 10 * time.Millisecond << attempt
-	if ms, err := strconv.ParseUint(header.Get("SeenDB-Retry-After-Ms"), 10, 31); err == nil {
+	if ms, told := number(header.Get("SeenDB-Retry-After-Ms")); told {
 		wait = time.Duration(ms) * time.Millisecond
-	} else if seconds, err := strconv.ParseUint(header.Get("Retry-After"), 10, 31); err == nil {
+	} else if seconds, told := number(header.Get("Retry-After")); told {
 		wait = time.Duration(seconds) * time.Second
 	}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return wait + time.Duration(b.jitter.Int63n(int64(wait)/2+1))
+}
+
+// number reads digits; many of them are a great number.
+func number(text string) (uint64, bool) {
+	value, err := strconv.ParseUint(text, 10, 31)
+	return value, err == nil || errors.Is(err, strconv.ErrRange)
 }

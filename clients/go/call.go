@@ -24,6 +24,8 @@ type request struct {
 	contentType        string
 	user               *ID
 	once               bool // it may not be made twice
+	hedge              bool // it may be made at two servers at once
+	patient            bool // it is made again and again, until its time is over
 }
 
 type answer struct {
@@ -72,6 +74,9 @@ func (c *Client) deadlineOf(ctx context.Context) time.Time {
 func (c *Client) once(caller context.Context, base string, r *request, header http.Header, deadline time.Time) (*answer, error) {
 	if errors.Is(caller.Err(), context.Canceled) {
 		return nil, caller.Err()
+	}
+	if c.isClosed() {
+		return nil, &Error{Code: "closed", Message: "the client is closed"}
 	}
 	left := time.Until(deadline)
 	if left < time.Millisecond {
@@ -168,7 +173,22 @@ func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 		}
 		tries++
 		status = 0
-		got, failure := c.once(ctx, urls[at], r, sent, deadline)
+		try := func(ctx context.Context, url string, header http.Header) (*answer, error) {
+			return c.once(ctx, url, r, header, deadline)
+		}
+		var got *answer
+		var failure error
+		if r.hedge && c.options.Hedge > 0 && attempt == 0 && len(urls) > 1 {
+			again := header.Clone()
+			again.Set("SeenDB-Attempt", "1")
+			here, there := urls[at], urls[(at+1)%len(urls)]
+			var more int
+			got, failure, more = c.hedged(ctx, func(ctx context.Context) (*answer, error) { return try(ctx, here, sent) },
+				func(ctx context.Context) (*answer, error) { return try(ctx, there, again) })
+			tries += more
+		} else {
+			got, failure = try(ctx, urls[at], sent)
+		}
 		if got != nil {
 			status = got.status
 			if status < 300 || status == http.StatusUnprocessableEntity {
@@ -187,7 +207,7 @@ func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 			continue
 		}
 		wait, again := c.secondTry(r, got, failure, attempt)
-		if !again || time.Now().Add(wait).After(deadline) || !c.budget.second() {
+		if !again || time.Now().Add(wait).After(deadline) || !r.patient && !c.budget.second() {
 			return nil, failure
 		}
 		if len(urls) > 1 {
@@ -210,7 +230,7 @@ func (c *Client) ask(ctx context.Context, r *request) (*answer, error) {
 // secondTry says how long to wait for it, and whether there is one.
 func (c *Client) secondTry(r *request, got *answer, failure error, attempt int) (time.Duration, bool) {
 	switch {
-	case r.once || attempt >= c.options.Retries:
+	case r.once || attempt >= c.options.Retries && !r.patient:
 		return 0, false
 	case got != nil:
 		return c.budget.wait(attempt, got.header), got.status == http.StatusTooManyRequests || got.status == http.StatusServiceUnavailable
@@ -218,28 +238,44 @@ func (c *Client) secondTry(r *request, got *answer, failure error, attempt int) 
 	return c.budget.wait(attempt, http.Header{}), CodeOf(failure) == "unavailable"
 }
 
+// send is ask with a body as JSON, where it is not nil.
+func (c *Client) send(ctx context.Context, r *request, body any) (*answer, error) {
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, refuse("", "%v", err)
+		}
+		r.body, r.contentType = text, "application/json"
+	}
+	return c.ask(ctx, r)
+}
+
 // Call asks any route, with `body` as JSON where it is not nil, and reads the answer's JSON into
 // `to` where that is not nil. What is neither GET,
 // HEAD, PUT nor DELETE is made once.
 func (c *Client) Call(ctx context.Context, method, path string, body, to any) error {
 	r := &request{method: method, path: path, once: !contains([]string{"GET", "HEAD", "PUT", "DELETE"}, method)}
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return refuse("", "%v", err)
-		}
-		r.body, r.contentType = text, "application/json"
-	}
-	got, err := c.ask(ctx, r)
+	got, err := c.send(ctx, r, body)
 	if err != nil || to == nil {
 		return err
 	}
 	return read(got, to)
 }
 
-func read(got *answer, to any) error {
-	if err := json.Unmarshal(got.body, to); err != nil {
-		return &Error{Code: "protocol", Message: fmt.Sprintf("the answer is no JSON: %.100q", got.body), Status: got.status}
+// read reads the answer's JSON, which has the members that it needs.
+func read(got *answer, to any, needs ...string) error {
+	err := json.Unmarshal(got.body, to)
+	var members map[string]json.RawMessage
+	if len(needs) > 0 && err == nil {
+		err = json.Unmarshal(got.body, &members)
+	}
+	for _, name := range needs {
+		if _, has := members[name]; !has && err == nil {
+			err = errors.New("it has no " + name)
+		}
+	}
+	if err != nil {
+		return &Error{Code: "protocol", Message: fmt.Sprintf("the answer is not the JSON that was asked for: %.100q", got.body), Status: got.status}
 	}
 	return nil
 }

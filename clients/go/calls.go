@@ -3,6 +3,7 @@ package seendb
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -35,45 +36,58 @@ type Recorded struct {
 	Accepted, Refused int
 	Refusals          []Refusal // at most 100
 	Pending           bool      // in a cluster: in the log, and not applied yet
+	Stale             int       // of PutItems: fields that the items had with a higher version
+}
+
+// Event is a Play or an Exposure.
+type Event interface {
+	// told gives the event as the server takes it, and its user.
+	told(now time.Time, index int) (any, ID, error)
 }
 
 // RecordPlays records plays. Where some are refused, Recorded.Refusals says which and why; where all
 // are, the error is *Refused.
 func (c *Client) RecordPlays(ctx context.Context, plays []Play, options ...CallOption) (Recorded, error) {
-	type event struct {
-		Play
-		At int64 `json:"at"`
-	}
+	return recordEvents(ctx, c, "RecordPlays", "/plays", plays, options)
+}
+
+func recordEvents[E Event](ctx context.Context, c *Client, name, path string, list []E, options []CallOption) (Recorded, error) {
 	now := time.Now()
-	events := make([]event, len(plays))
+	events, users := make([]any, len(list)), make([]string, len(list))
 	var only *ID
-	for i, play := range plays {
-		at := "/events/" + strconv.Itoa(i)
-		if err := play.User.check(at + "/user"); err != nil {
+	for i, one := range list {
+		event, user, err := one.told(now, i)
+		if err != nil {
 			return Recorded{}, err
 		}
-		if err := play.Item.check(at + "/item"); err != nil {
-			return Recorded{}, err
-		}
-		if play.At.IsZero() {
-			play.At = now
-		}
-		events[i] = event{play, play.At.UnixMilli()}
+		events[i], users[i] = event, user.String()
 		if i == 0 {
-			only = &plays[0].User
-		} else if only != nil && plays[i].User.String() != only.String() {
+			only = &user
+		} else if users[i] != users[0] {
 			only = nil
 		}
 	}
-	return c.record(ctx, "RecordPlays", "/plays", map[string]any{"events": events}, only, usersOf(plays), options)
+	return c.record(ctx, name, path, map[string]any{"events": events}, only, users, options)
 }
 
-func usersOf(plays []Play) []string {
-	users := make([]string, len(plays))
-	for i, play := range plays {
-		users[i] = play.User.String()
+func (p Play) told(now time.Time, index int) (any, ID, error) {
+	at, err := checkEvent(p.User, p.Item, p.At, now, index)
+	return struct {
+		Play
+		At int64 `json:"at"`
+	}{p, at}, p.User, err
+}
+
+// checkEvent gives an event's time in ms since 1970.
+func checkEvent(user, item ID, at, now time.Time, index int) (int64, error) {
+	where := "/events/" + strconv.Itoa(index)
+	if err := user.check(where + "/user"); err != nil {
+		return 0, err
 	}
-	return users
+	if at.IsZero() {
+		at = now
+	}
+	return at.UnixMilli(), item.check(where + "/item")
 }
 
 // RecordImpressions records that the user was served the items.
@@ -88,38 +102,46 @@ func (c *Client) RecordImpressions(ctx context.Context, user ID, items []ID, opt
 	return c.record(ctx, "RecordImpressions", "/impressions", body, &user, []string{user.String()}, options)
 }
 
+// record writes events, a mark or updates of items.
 func (c *Client) record(ctx context.Context, name, path string, body map[string]any, user *ID, users []string, options []CallOption) (Recorded, error) {
 	if chosen := chosenOf(options); chosen.collection != "" {
 		body["collection"] = chosen.collection
 	}
-	text, err := json.Marshal(body)
-	if err != nil {
-		return Recorded{}, refuse("", "%v", err)
-	}
-	got, err := c.ask(ctx, &request{name: name, method: "POST", path: path, body: text, contentType: "application/json", user: user})
+	got, err := c.send(ctx, &request{name: name, method: "POST", path: path, user: user}, body)
 	if err != nil {
 		return Recorded{}, err
 	}
-	c.note(got, users)
-	var told struct {
-		Accepted, Refused int
-		Refusals          []struct {
-			Index int
-			Error struct{ Code, Message, Field string }
-		}
-	}
-	if err := read(got, &told); err != nil {
+	recorded, err := c.recorded(got, users)
+	if err != nil {
 		return Recorded{}, err
-	}
-	recorded := Recorded{Accepted: told.Accepted, Refused: told.Refused, Pending: got.status == http.StatusAccepted}
-	for _, one := range told.Refusals {
-		recorded.Refusals = append(recorded.Refusals, Refusal{one.Index, Error{Code: one.Error.Code, Message: one.Error.Message, Field: one.Error.Field, Status: got.status}})
 	}
 	if got.status == http.StatusUnprocessableEntity && len(recorded.Refusals) > 0 {
 		first := recorded.Refusals[0]
 		told := first.Error
-		told.Field = "/events/" + strconv.Itoa(first.Index) + told.Field
+		if users != nil && name != "Mark" { // else the server says the whole place
+			told.Field = "/events/" + strconv.Itoa(first.Index) + told.Field
+		}
 		return recorded, &Refused{&told, recorded}
+	}
+	return recorded, nil
+}
+
+// recorded reads what became of events.
+func (c *Client) recorded(got *answer, users []string) (Recorded, error) {
+	c.note(got, users)
+	var told struct {
+		Accepted, Refused, Stale int
+		Refusals                 []struct {
+			Index int
+			Error struct{ Code, Message, Field string }
+		}
+	}
+	if err := read(got, &told, "accepted"); err != nil {
+		return Recorded{}, err
+	}
+	recorded := Recorded{Accepted: told.Accepted, Refused: told.Refused, Pending: got.status == http.StatusAccepted, Stale: told.Stale}
+	for _, one := range told.Refusals {
+		recorded.Refusals = append(recorded.Refusals, Refusal{one.Index, Error{Code: one.Error.Code, Message: one.Error.Message, Field: one.Error.Field, Status: got.status}})
 	}
 	return recorded, nil
 }
@@ -149,14 +171,21 @@ type Filtered struct {
 	Duplicates int               //
 	Recorded   bool              // with Record: whether the unseen were recorded as served
 	Reasons    map[string]string // with Explain
+	Undated    int               // with GroupedBy: those without a time, of a group that is marked up to a time
+	Coarse     []string          // with Not: facts of which more counted than was asked for ("played" by the bucket)
+	Beyond     []string          // with Not: facts of which less is kept than was asked for
 }
 
 type chosen struct {
 	collection, onError     string
+	facts                   []string
+	not                     []NotEntry
+	groups                  func(ID) Groups
 	limit                   int
 	exclude                 []ID
 	record, verify, explain bool
 	deadline                time.Duration
+	within                  bool
 }
 
 // CallOption changes one call.
@@ -188,11 +217,14 @@ func Verify() CallOption { return func(c *chosen) { c.verify = true } }
 // Explain says why an item is seen.
 func Explain() CallOption { return func(c *chosen) { c.explain = true } }
 
+// Facts names what counts: "plays", "impressions"; without: both.
+func Facts(names ...string) CallOption { return func(c *chosen) { c.facts = names } }
+
 // OrFail makes a filter fail where its answer would be degraded.
 func OrFail() CallOption { return func(c *chosen) { c.onError = "fail" } }
 
 // Within has the server answer within so long, degraded at worst; without: four fifths of the call's time.
-func Within(d time.Duration) CallOption { return func(c *chosen) { c.deadline = d } }
+func Within(d time.Duration) CallOption { return func(c *chosen) { c.deadline, c.within = d, true } }
 
 // Filter tells which of the items the user has not seen. Integers alone go in binary.
 func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...CallOption) (*Filtered, error) {
@@ -200,29 +232,27 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 	if err := user.check("/user"); err != nil {
 		return nil, err
 	}
-	if asked.deadline <= 0 {
+	if !asked.within {
 		asked.deadline = time.Until(c.deadlineOf(ctx)) * 4 / 5
+		if asked.deadline < time.Millisecond {
+			asked.deadline = time.Millisecond
+		}
 	}
-	if asked.deadline < time.Millisecond {
-		asked.deadline = time.Millisecond
-	}
-	if !asked.explain && len(items) > 0 {
+	if !asked.explain && asked.facts == nil && len(asked.not) == 0 && asked.groups == nil && len(items) > 0 {
 		if body, ok := packed(make([]byte, 0, 8*(len(items)+len(asked.exclude))), items); ok {
 			if body, ok = packed(body, asked.exclude); ok {
 				return c.filterBinary(ctx, user, items, body, asked)
 			}
 		}
 	}
-	if err := checkAll(items, "/items"); err != nil {
+	candidates, err := candidatesOf(items, asked.groups)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkAll(asked.exclude, "/exclude"); err != nil {
 		return nil, err
 	}
-	if items == nil {
-		items = []ID{}
-	}
-	body := map[string]any{"user": user, "items": items}
+	body := map[string]any{"user": user, "items": candidates}
 	put := func(name string, value any, set bool) {
 		if set {
 			body[name] = value
@@ -234,40 +264,46 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 	put("record", true, asked.record)
 	put("verify", true, asked.verify)
 	put("explain", true, asked.explain)
+	put("facts", asked.facts, asked.facts != nil)
+	put("not", asked.not, len(asked.not) > 0)
 	put("on_error", asked.onError, asked.onError != "")
 	put("deadline_ms", asked.deadline.Milliseconds(), true)
-	text, err := json.Marshal(body)
-	if err != nil {
-		return nil, refuse("", "%v", err)
-	}
-	got, err := c.ask(ctx, &request{name: "Filter", method: "POST", path: "/filter", body: text, contentType: "application/json", user: &user})
+	got, err := c.send(ctx, &request{name: "Filter", method: "POST", path: "/filter", user: &user, hedge: !asked.record}, body)
 	if err != nil {
 		return nil, err
 	}
 	var told struct {
-		Unseen                               []ID
-		Seen, Examined, Excluded, Duplicates int
-		Degraded                             bool
-		Missing                              []string
-		Recorded                             *bool
-		Reasons                              map[string]string
+		Filtered
+		Recorded *bool
 	}
-	if err := read(got, &told); err != nil {
+	if err := read(got, &told, "unseen"); err != nil {
 		return nil, err
 	}
-	given := make(map[string]ID, len(items))
-	for _, item := range items {
-		if _, known := given[item.String()]; !known {
-			given[item.String()] = item
-		}
-	}
+	given := givenBy(items)
 	for i, item := range told.Unseen { // as it was given
-		if own, known := given[item.String()]; known {
-			told.Unseen[i] = own
+		own, known := given[item.String()]
+		if !known {
+			return nil, strange(item, got.status)
+		}
+		told.Unseen[i] = own
+	}
+	told.Filtered.Recorded = asked.record && (told.Recorded == nil || *told.Recorded)
+	return &told.Filtered, nil
+}
+
+// givenBy gives ids as they were given, by their texts.
+func givenBy(ids []ID) map[string]ID {
+	given := make(map[string]ID, len(ids))
+	for _, id := range ids {
+		if _, known := given[id.String()]; !known {
+			given[id.String()] = id
 		}
 	}
-	return &Filtered{told.Unseen, told.Seen, told.Examined, told.Degraded, told.Missing, told.Excluded, told.Duplicates,
-		asked.record && (told.Recorded == nil || *told.Recorded), told.Reasons}, nil
+	return given
+}
+
+func strange(id ID, status int) *Error {
+	return &Error{Code: "protocol", Message: fmt.Sprintf("the answer names what was not asked about: %q", id), Status: status}
 }
 
 func (c *Client) filterBinary(ctx context.Context, user ID, items []ID, body []byte, asked chosen) (*Filtered, error) {
@@ -285,12 +321,12 @@ func (c *Client) filterBinary(ctx context.Context, user ID, items []ID, body []b
 	put("on_error", asked.onError, asked.onError != "")
 	put("deadline_ms", strconv.FormatInt(asked.deadline.Milliseconds(), 10), true)
 	got, err := c.ask(ctx, &request{name: "Filter", method: "POST", path: "/filter", query: query, body: body,
-		contentType: "application/octet-stream", user: &user})
+		contentType: "application/octet-stream", user: &user, hedge: !asked.record})
 	if err != nil {
 		return nil, err
 	}
-	if len(got.body) != (len(items)+7)/8 {
-		return nil, &Error{Code: "protocol", Message: "the bitmap has another length than the items need", Status: got.status}
+	if len(got.body) != (len(items)+7)/8 || got.header.Get("SeenDB-Seen") == "" {
+		return nil, &Error{Code: "protocol", Message: "the answer is no bitmap of the items", Status: got.status}
 	}
 	number := func(name string) int {
 		n, _ := strconv.Atoi(got.header.Get(name))
@@ -330,25 +366,58 @@ type HistoryPage struct {
 	Missing  []string
 }
 
-// History reads a page of what the user watched: at most `limit` entries behind the cursor of the
+// HistoryPage reads a page of what the user watched: at most `limit` entries behind the cursor of the
 // page before (empty: the newest). Collection names one collection; without: all.
-func (c *Client) History(ctx context.Context, user ID, limit int, cursor string, options ...CallOption) (*HistoryPage, error) {
-	if err := user.check("/user"); err != nil {
-		return nil, err
-	}
-	query := url.Values{"limit": {strconv.Itoa(limit)}}
+func (c *Client) HistoryPage(ctx context.Context, user ID, limit int, cursor string, options ...CallOption) (*HistoryPage, error) {
+	query := url.Values{}
 	if asked := chosenOf(options); asked.collection != "" {
 		query.Set("collection", asked.collection)
 	}
-	if cursor != "" {
-		query.Set("cursor", cursor)
+	page := &HistoryPage{}
+	return page, c.page(ctx, "HistoryPage", user, "/history", "entries", limit, cursor, query, page)
+}
+
+const pageMost = 1_000
+
+// History reads all of what the user watched, newest first, page by page.
+func (c *Client) History(ctx context.Context, user ID, options ...CallOption) ([]Entry, error) {
+	all := []Entry{}
+	for cursor := ""; ; {
+		page, err := c.HistoryPage(ctx, user, pageMost, cursor, options...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Entries...)
+		if cursor = page.Cursor; cursor == "" {
+			return all, nil
+		}
 	}
-	got, err := c.ask(ctx, &request{name: "History", method: "GET", path: userPath(user, "/history"), query: query, user: &user})
-	if err != nil {
+}
+
+// LookUpHistory tells where the player is in the items, of those that are in the history.
+func (c *Client) LookUpHistory(ctx context.Context, user ID, items []ID, options ...CallOption) (map[string]Entry, error) {
+	if err := checkAll(items, "/items"); err != nil {
 		return nil, err
 	}
-	page := &HistoryPage{}
-	return page, read(got, page)
+	var told struct{ Entries []*Entry }
+	if err := c.write(ctx, "LookUpHistory", "POST", user, "/history/lookup", itemsOf(items, options), &told); err != nil {
+		return nil, err
+	}
+	found := map[string]Entry{}
+	for _, entry := range told.Entries {
+		if entry != nil {
+			found[entry.Item] = *entry
+		}
+	}
+	return found, nil
+}
+
+func itemsOf(items []ID, options []CallOption) map[string]any {
+	body := map[string]any{"items": items}
+	if asked := chosenOf(options); asked.collection != "" {
+		body["collection"] = asked.collection
+	}
+	return body
 }
 
 // DeleteHistory takes items out of the history.
@@ -356,11 +425,7 @@ func (c *Client) DeleteHistory(ctx context.Context, user ID, items []ID, options
 	if err := checkAll(items, "/items"); err != nil {
 		return err
 	}
-	body := map[string]any{"items": items}
-	if asked := chosenOf(options); asked.collection != "" {
-		body["collection"] = asked.collection
-	}
-	return c.write(ctx, "DeleteHistory", "POST", user, "/history/delete", body, nil)
+	return c.write(ctx, "DeleteHistory", "POST", user, "/history/delete", itemsOf(items, options), nil)
 }
 
 // ClearHistory takes all entries out, of one collection or of all.
@@ -384,19 +449,36 @@ func (c *Client) Erase(ctx context.Context, user ID) (bool, error) {
 	return told.Known, err
 }
 
+// Inspect tells what is held about a user, as the server says it.
+func (c *Client) Inspect(ctx context.Context, user ID) (map[string]any, error) {
+	told := map[string]any{}
+	return told, c.write(ctx, "Inspect", "GET", user, "", nil, &told)
+}
+
+// Export reads everything held about a user: lines of JSON, the last of type "end".
+func (c *Client) Export(ctx context.Context, user ID) ([]json.RawMessage, error) {
+	if err := user.check("/user"); err != nil {
+		return nil, err
+	}
+	got, err := c.ask(ctx, &request{name: "Export", method: "GET", path: userPath(user, "/export"), user: &user})
+	if err != nil {
+		return nil, err
+	}
+	lines := []json.RawMessage{}
+	for _, line := range strings.Split(string(got.body), "\n") {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, json.RawMessage(line))
+		}
+	}
+	return lines, nil
+}
+
 func (c *Client) write(ctx context.Context, name, method string, user ID, rest string, body, to any) error {
 	if err := user.check("/user"); err != nil {
 		return err
 	}
-	r := &request{name: name, method: method, path: userPath(user, rest), user: &user}
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return refuse("", "%v", err)
-		}
-		r.body, r.contentType = text, "application/json"
-	}
-	got, err := c.ask(ctx, r)
+	r := &request{name: name, method: method, path: userPath(user, rest), user: &user, hedge: method == "GET"}
+	got, err := c.send(ctx, r, body)
 	if err != nil {
 		return err
 	}
@@ -405,6 +487,12 @@ func (c *Client) write(ctx context.Context, name, method string, user ID, rest s
 		return nil
 	}
 	return read(got, to)
+}
+
+// Collections lists names and policies.
+func (c *Client) Collections(ctx context.Context) ([]map[string]any, error) {
+	var told struct{ Collections []map[string]any }
+	return told.Collections, c.Call(ctx, "GET", "/collections", nil, &told)
 }
 
 // PutCollection makes a collection, or changes its policy: what is not named stays.

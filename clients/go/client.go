@@ -13,15 +13,18 @@ import (
 
 // Options of a client. The zero value is good.
 type Options struct {
-	Token          string        // a bearer token
-	TokenFile      string        // a file whose first line it is, read again when it changes
-	CA             string        // a file of certificates to trust; empty: the system's
-	Certificate    string        // the caller's own, with Key
-	Key            string        //
-	Timeout        time.Duration // of a call whose context has no deadline; 0: one second
-	Retries        int           // second tries; 0: one, negative: none
-	Connections    int           // per server; 0: 16
-	Cluster        bool          // the URLs are nodes of one cluster: a question goes to who has its user
+	Token       string        // a bearer token
+	TokenFile   string        // a file whose first line it is, read again when it changes
+	CA          string        // a file of certificates to trust; empty: the system's
+	Certificate string        // the caller's own, with Key
+	Key         string        //
+	Timeout     time.Duration // of a call whose context has no deadline; 0: one second
+	Retries     int           // second tries; 0: one, negative: none
+	Connections int           // per server; 0: 16
+	Cluster     bool          // the URLs are nodes of one cluster: a question goes to who has its user
+	// Hedge: a read that was not answered for so long is asked at another server too, and the first good answer
+	// counts; of second tries, which have their budget. 0: never.
+	Hedge          time.Duration
 	OnCall         func(name string, took time.Duration, status, tries int)
 	bodyBytesLimit int64
 }
@@ -37,6 +40,7 @@ type Client struct {
 	shares    *lastUsers
 
 	mutex      sync.Mutex
+	closed     bool
 	turn       int
 	away       map[string]time.Time // until when a server comes last
 	placed     *placement
@@ -108,5 +112,16 @@ func NewWith(options Options, urls ...string) (*Client, error) {
 	return c, nil
 }
 
-// Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close closes idle connections; calls fail with "closed" from then on.
+func (c *Client) Close() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.closed = true
+	c.http.CloseIdleConnections()
+}
+
+func (c *Client) isClosed() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.closed
+}

@@ -10,7 +10,7 @@ import (
 // Error is a call that was refused by the server, or not answered.
 type Error struct {
 	// Code is the server's word ("invalid_argument", "not_found", "overloaded", ...), or, where no
-	// server answered, "unavailable", "timeout" or "protocol".
+	// server answered, "unavailable", "timeout", "protocol" or "closed".
 	Code string
 	// Message says what is wrong, in a sentence.
 	Message string

@@ -71,6 +71,9 @@ func (c *Client) FillPage(ctx context.Context, user ID, candidates []ID, need in
 		} else {
 			page = append(page, found.Unseen...)
 		}
+		if len(page) > need {
+			page = page[:need]
+		}
 		at = end
 	}
 	now := time.Now()

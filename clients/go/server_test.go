@@ -165,7 +165,7 @@ func TestHistory(t *testing.T) {
 	must(t, err)
 	items, cursor := []string{}, ""
 	for {
-		page, err := c.History(ctx, user, 10, cursor, Collection(name))
+		page, err := c.HistoryPage(ctx, user, 10, cursor, Collection(name))
 		must(t, err)
 		for _, entry := range page.Entries {
 			equal(t, entry.ProgressS, 5)
@@ -179,11 +179,11 @@ func TestHistory(t *testing.T) {
 	equal(t, items[24], "h24")
 	must(t, c.DeleteHistory(ctx, user, Texts("h03"), Collection(name)))
 	must(t, c.SetRecording(ctx, user, false))
-	page, err := c.History(ctx, user, 100, "")
+	page, err := c.HistoryPage(ctx, user, 100, "")
 	must(t, err)
 	equal(t, len(page.Entries), 24)
 	must(t, c.ClearHistory(ctx, user))
-	page, err = c.History(ctx, user, 100, "", Collection("default"))
+	page, err = c.HistoryPage(ctx, user, 100, "", Collection("default"))
 	must(t, err)
 	equal(t, *page.Kept, false)
 }

@@ -12,14 +12,15 @@ import tokenize
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src", "seendb")
 # What waits, by name: where one of them is called, it is awaited.
 WAIT = {"ask", "_ask", "_learn", "_once", "exchange", "_try", "enter", "connect", "send", "receive",
-        "sleep", "given", "call", "record_plays", "record_impressions", "filter", "fill_page", "search_unseen",
+        "sleep", "given", "hedged", "add", "add_frame", "flush", "call", "record_plays", "record_impressions", "record_exposures", "_record",
+        "mark", "marks", "unmark", "get_items", "put_items", "put_item_schema", "filter", "fill_page", "search_unseen",
         "history_page", "look_up_history", "delete_history", "clear_history", "set_recording", "inspect",
         "export", "erase", "collections", "put_collection", "delete_collection", "_write"}
 GENERATORS = {"history"}
 # Names that are another in the copy; __exit__ does not wait, but `async with` wants it so.
 NAMES = {"Client": "AsyncClient", "client": "async_client", "caller": "async_caller",
-         "pool": "async_pool", "pages": "async_pages", "Pages": "AsyncPages", "_io": "_async_io", "__enter__": "__aenter__", "__exit__": "__aexit__"}
-MODULES = ("pool", "caller", "pages", "client")
+         "pool": "async_pool", "bulk": "async_bulk", "Bulk": "AsyncBulk", "pages": "async_pages", "Pages": "AsyncPages", "_io": "_async_io", "__enter__": "__aenter__", "__exit__": "__aexit__"}
+MODULES = ("pool", "caller", "pages", "bulk", "client")
 HEAD = '"""Made by generate_async.py of %s.py: change that."""\n'
 
 
@@ -42,7 +43,7 @@ def copied(name, text):
             edits.append((*tokens[at].start, "", "await "))
         renamed = NAMES.get(token.string)
         # A local name or an argument may be called as a module is.
-        module = token.string in ("client", "caller", "pool", "pages", "_io")
+        module = token.string in ("client", "caller", "pool", "pages", "bulk", "_io")
         if renamed and not (module and before not in (".", "import") and behind != "import"):
             if not (module and before == "." and tokens[i - 2].string not in ("from",)):
                 edits.append((row, column, token.string, renamed))

@@ -17,12 +17,15 @@ URL = os.environ.get("SEENDB_URL", "http://127.0.0.1:7373")
 class Blocking:
     """An AsyncClient with the calls of a Client: each is run to its end in a loop of its own."""
 
-    def __init__(self, *args, **options):
+    def __init__(self, *args, made=seendb.AsyncClient, **options):
         self._loop = asyncio.new_event_loop()
 
-        async def made():  # within the loop, which the client belongs to
-            return seendb.AsyncClient(*args, **options)
-        self._client = self._loop.run_until_complete(made())
+        async def within():  # the loop, which the client belongs to
+            return made(*args, **options)
+        self._client = self.run(within())
+
+    def run(self, waited):
+        return self._loop.run_until_complete(waited)
 
     def __getattr__(self, name):
         method = getattr(self._client, name)

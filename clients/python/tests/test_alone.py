@@ -1,6 +1,7 @@
 """What needs no server."""
 
 import datetime
+import json
 import os
 import subprocess
 import sys
@@ -70,6 +71,128 @@ class TimesTest(unittest.TestCase):
         for bad in (datetime.datetime(2026, 1, 1), 1.5, "now", True):
             with self.assertRaises(seendb.Error):
                 times.to_ms(bad, "/at")
+
+
+class Column(list):
+    """As pandas has one."""
+
+    def tolist(self):
+        return list(self)
+
+
+class Frame(dict):
+    columns = property(list)
+
+
+class EventTest(unittest.TestCase):
+
+    def refused(self, call, *args, **more):
+        with self.assertRaises(seendb.Error) as raised:
+            call(*args, **more)
+        self.assertEqual(raised.exception.code, "invalid_argument")
+        return raised.exception.field
+
+    def test_what_is_no_exposure_is_refused(self):
+        c = seendb.Double()
+        c.record_exposures([("u", "a"), ("u", "b", datetime.datetime.now(datetime.timezone.utc)), ("u", "c", None, "home"),
+                            {"user": "u", "item": "d", "surface": "home"}])
+        home = [{"fact": "exposed", "surface": "home"}]
+        self.assertEqual(c.filter("u", ["a", "b", "c", "d"], not_=home).unseen, ["a", "b"])
+        for one in (("u",), ("u", "a", 1, "home", 2), "ua", {"user": "u"}, {"user": "u", "item": "a", "device": "tv"}):
+            self.assertEqual(self.refused(c.record_exposures, [("u", "a"), one]), "/events/1")
+        self.assertEqual(self.refused(c.record_exposures, [("u", None)]), "/events/0/item")
+        self.assertEqual(self.refused(c.record_exposures, [("u", "a", "now")]), "/events/0/at")
+
+    def test_exposures_have_the_time_of_the_first_try(self):
+        asked = []
+
+        class Memory(seendb.double.Memory):
+            def ask(self, *args, **more):
+                asked.append((json.loads(more["body"]), times.now_ms()))
+                return super().ask(*args, **more)
+        c = seendb.Double(Memory())
+        before = times.now_ms()
+        c.record_exposures([("u", "a"), ("u", "b", 7)])
+        c.mark("u", "g", 5)
+        (events, end), (mark, last) = asked
+        self.assertEqual(events["events"][1]["at"], 7)
+        self.assertTrue(before <= events["events"][0]["at"] <= end)
+        self.assertEqual((mark["group"], mark["until"], before <= mark["at"] <= last), ("g", 5, True))
+
+    def test_what_is_no_candidate_is_refused(self):
+        c, zone = seendb.Double(), datetime.timezone.utc
+        c.mark("u", "g", datetime.datetime(2026, 1, 1, tzinfo=zone))
+        published = [seendb.Candidate("a", ["g"], datetime.datetime(2026, 1, 1, tzinfo=zone)), seendb.Candidate(7, ("g",), 1_800_000_000_000)]
+        self.assertEqual(c.filter("u", published).unseen, [7])
+        self.assertEqual(c.filter("u", published, invalid="skip").unseen, [7])
+        for one, field in ((seendb.Candidate(""), "/items/1/id"), (seendb.Candidate("a", of="g"), "/items/1/of"),
+                           (seendb.Candidate("a", at=datetime.datetime(2026, 1, 1)), "/items/1/at")):
+            self.assertEqual(self.refused(c.filter, "u", [published[0], one]), field)
+        self.assertEqual(self.refused(c.filter, "u", ["a"], exclude=published), "/exclude/0")
+        for until in (datetime.datetime(2026, 1, 1), "for ever", None):
+            self.assertEqual(self.refused(c.mark, "u", "g", until), "/until")
+
+    def test_what_is_no_update_is_refused(self):
+        c = seendb.Double()
+        later = datetime.datetime(2027, 1, 1, tzinfo=datetime.timezone.utc)
+        self.assertEqual(c.put_items([{"id": 7, "version": 1, "set": {"a": 2**63 - 1}, "expires_at": later}]).stale, 0)
+        self.assertEqual(c.get_items(["8", "7"]), [seendb.Item("7", 1, {"a": 2**63 - 1})])
+        for one, field in (("v", "/items/0"), ({"version": 1}, "/items/0"), ({"id": "", "version": 1}, "/items/0/id"),
+                           ({"id": "v", "version": 1, "expires_at": "now"}, "/items/0/expires_at")):
+            self.assertEqual(self.refused(c.put_items, [one]), field)
+        self.assertEqual(self.refused(c.get_items, "v"), "/ids")
+        self.assertEqual(self.refused(c.get_items, ["v"], fields="author"), "/fields")
+
+    def test_a_frame_of_exposures(self):
+        c = seendb.Double()
+        with c.bulk("exposures") as bulk:
+            bulk.add_frame(Frame(user=Column("uu"), item=Column("ab"), surface=Column(["home", None]), device=Column("xy")))
+        self.assertEqual(bulk.accepted, 2)
+        self.assertEqual(c.filter("u", ["a", "b"], not_=[{"fact": "exposed", "surface": "home"}]).unseen, ["b"])
+
+
+class DoubleTest(unittest.TestCase):
+
+    def test_what_it_was_asked_and_what_goes_wrong(self):
+        c = seendb.Double()
+        c.record_plays([("u", "a")])
+        self.assertEqual(c.fill_page("u", ["a", "b", "c"], need=2), ["b", "c"])
+        c.memory.failures = ["timeout", "busy"]
+        self.assertEqual(c.fill_page("u", ["a", "b", "d"], need=2, when_degraded="last_known"), ["a", "d"])
+        with self.assertRaises(seendb.Error) as raised:
+            c.fill_page("u", ["a"], when_degraded="fail_closed")
+        self.assertEqual(raised.exception.code, "busy")
+        c.memory.degraded = True
+        self.assertEqual(c.filter("u", [1]).missing, ["double"])
+        self.assertEqual(c.memory.calls, ["record_plays", "filter", "filter", "filter", "filter"])
+        c.close()
+        with self.assertRaises(seendb.Error) as raised:
+            c.filter("u", ["a"])
+        self.assertEqual(raised.exception.code, "closed")
+
+    def test_a_frame_is_added_row_by_row(self):
+        c = seendb.Double()
+        frame = Frame(user=Column(["u", "u", "w"]), item=Column([1, 2, 3]), at=Column([5, None, 7]), other=Column("xyz"),
+                      progress_s=Column([float("nan"), 8.0, 9.0]))
+        c.put_collection("default", {"history": {"enabled": True}})
+        with c.bulk(batch=2) as bulk:
+            bulk.add_frame(frame)
+        self.assertEqual((bulk.accepted, c.memory.calls[1:]), (3, ["bulk", "bulk"]))
+        self.assertEqual([(one.item, one.progress_s) for one in c.history("u")], [("2", 8), ("1", 0)])
+        self.assertEqual(c.filter("u", [1, 2, 3]).unseen, [3])
+
+    def test_what_fails_within_a_bulk_is_not_sent(self):
+        c = seendb.Double()
+        with self.assertRaises(KeyError):
+            with c.bulk() as bulk:
+                bulk.add(("u", "a"))
+                raise KeyError
+        self.assertEqual(c.memory.calls, [])
+        c.memory.failures = ["busy"]
+        with self.assertRaises(seendb.Error):
+            bulk.flush()
+        bulk.flush()  # it was kept
+        self.assertEqual(bulk.accepted, 1)
 
 
 class GeneratedTest(unittest.TestCase):

@@ -13,6 +13,7 @@ import unittest
 
 from support import seendb
 from seendb import _engine_abi
+from test_conformance import Playing, scenarios
 from test_server import ServerTest
 
 try:
@@ -97,6 +98,12 @@ class EngineAsClientTest(ServerTest):
             self.assertTrue(self.c.filter(self.user, ["v1"], deadline_ms=deadline_ms).degraded)
         for deadline_ms in (1_000, 10**30, float("inf")):
             self.assertFalse(self.c.filter(self.user, ["v1"], deadline_ms=deadline_ms).degraded)
+
+    def test_scenarios_of_clients(self):
+        played = [Playing(self.c).play(row) for row in scenarios(False, ("ids.json", "pages.json", "history.json"))
+                  if row["name"] != "an export"]
+        self.assertGreater(len(played), 80)
+        self.assertEqual([one for one in played if one], [])
 
     def test_the_time_0_is_no_present(self):
         epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)

@@ -51,6 +51,16 @@ class LiarTest(unittest.TestCase):
             self.assertEqual(liar.requests[1]["headers"]["seendb-attempt"], "1")
             self.assertLessEqual(int(liar.requests[1]["headers"]["seendb-timeout-ms"]), 9_970)
 
+    def test_a_hedged_call_is_two_tries(self):
+        slow = Liar(lambda _: time.sleep(0.5) or UNSEEN)
+        self.addCleanup(slow.close)
+        told = []
+        _, c = self.start(UNSEEN, urls=[slow.url], hedge=0.05, on_call=lambda *call: told.append(call))
+        began = time.monotonic()
+        self.assertEqual(c.filter("u", ["v"]).unseen, ["v"])
+        self.assertLess(time.monotonic() - began, 0.4)
+        self.assertEqual([(status, tries) for _, _, status, tries in told], [(200, 2)])
+
     def test_no_more_tries_than_were_asked_for(self):
         liar, c = self.start(refusal(503), refusal(503), refusal(503))
         self.assertEqual(self.raises("overloaded", lambda: c.filter("u", ["v"])).status, 503)
@@ -229,9 +239,9 @@ class LiarTest(unittest.TestCase):
     def test_a_page_whose_answer_is_degraded(self):
         told = answer(200, b'{"unseen":["a","b"],"seen":0,"examined":2,"degraded":true,"missing":["load"]}')
         _, c = self.start(told, told, told, retries=0)
-        self.assertEqual(c.fill_page("u", ["a", "b", "c"], 1), ["a", "b"][:2])
+        self.assertEqual(c.fill_page("u", ["a", "b", "c"], 2), ["a", "b"])
         self.assertEqual(c.fill_page("u", ["a", "b"], 2, when_degraded="last_known"), [])
-        self.raises("unavailable", lambda: c.fill_page("u", ["a"], 2, when_degraded="fail_closed"))
+        self.raises("unavailable", lambda: c.fill_page("u", ["a", "b"], 2, when_degraded="fail_closed"))
 
     def test_each_call_is_told(self):
         told = []

@@ -22,6 +22,11 @@ export interface Options {
   connections?: number;
   /** The URLs are nodes of one cluster: a question goes to the node that has its user. */
   cluster?: boolean;
+  /**
+   * ms: a read that was not answered for so long is asked at another server too, and the first good answer counts; of second
+   * tries, which have their budget.
+   */
+  hedge?: number;
   /** Called after each call; status 0: no answer. */
   onCall?: (name: string, ms: number, status: number, tries: number) => void;
 }
@@ -38,6 +43,10 @@ export interface Call {
   timeout?: number;
   /** It may not be made twice: no second try, and none on a new connection where a kept one was closed. */
   once?: boolean;
+  /** It may be made at two servers at once. */
+  hedge?: boolean;
+  /** It is made again and again, until its time is over. */
+  patient?: boolean;
 }
 
 export interface Answer {
@@ -50,7 +59,7 @@ const PLACEMENT_MS = 30_000; // a map of a cluster is asked for again after so l
 const SOON_MS = 1_000; // and no sooner; as long a server that could not be reached comes last
 const LATER_MS = 50; // the server ends the wait, and the connection stays usable
 const BODY_MOST = 1 << 30;
-const SHARE = 0.1, MOST = 10;
+const SHARE = 0.1, MOST = 10, DOUBLINGS_MOST = 7;
 const PORT = "7373";
 
 const now = () => performance.now(); // ms that no change of the clock moves
@@ -217,6 +226,18 @@ export class Caller {
     });
   }
 
+  /** What the first of two tries gives that is answered well; the second begins late, if the budget lets it: `began` is told. */
+  private async hedged(first: () => Promise<Answer>, second: () => Promise<Answer>, began: () => void): Promise<Answer> {
+    const one = first();
+    const quick = await Promise.race([one.then(() => true, () => true), new Promise<false>((resolve) => setTimeout(() => resolve(false), this.options.hedge).unref())]);
+    if (quick || this.budget < 1) return one;
+    this.budget -= 1;
+    began();
+    const good = (tried: Promise<Answer>) => tried.then((answer) => (answer.status < 429 ? answer : Promise.reject(answer)));
+    const other = second();
+    return Promise.any([good(one), good(other)]).catch(() => one.catch(() => other));
+  }
+
   /** The answer of 2xx or 422, with second tries where they are allowed. */
   async ask(call: Call): Promise<Answer> {
     const began = now();
@@ -237,7 +258,10 @@ export class Caller {
         status = 0;
         ++tries;
         try {
-          const answer = await this.once(urls[at]!, call, sent, deadline);
+          const first = () => this.once(urls[at]!, call, sent, deadline);
+          const second = () => this.once(urls[(at + 1) % urls.length]!, call, {...headers, "SeenDB-Attempt": "1"}, deadline);
+          const hedge = call.hedge && this.options.hedge !== undefined && attempt === 0 && urls.length > 1;
+          const answer = await (hedge ? this.hedged(first, second, () => ++tries) : first());
           status = answer.status;
           if (status < 300 || status === 422) return answer;
           failure = errorOf(answer);
@@ -258,8 +282,9 @@ export class Caller {
           failure = error;
           wait = error.code === "unavailable" ? waitOf(attempt, {}) : null;
         }
-        if (wait === null || call.once || attempt >= (this.options.retries ?? 1) || now() + wait >= deadline || this.budget < 1) throw failure;
-        this.budget -= 1;
+        const over = !call.patient && (attempt >= (this.options.retries ?? 1) || this.budget < 1);
+        if (wait === null || call.once || over || now() + wait >= deadline) throw failure;
+        if (!call.patient) this.budget -= 1;
         if (urls.length > 1) {
           at = (at + 1) % urls.length;
           direct = false;
@@ -282,7 +307,7 @@ class Stale extends SeenDBError {}
 
 function waitOf(attempt: number, headers: http.IncomingHttpHeaders): number {
   const ms = Number(headers["seendb-retry-after-ms"] ?? NaN), seconds = Number(headers["retry-after"] ?? NaN);
-  const wait = Number.isFinite(ms) ? ms : Number.isFinite(seconds) ? seconds * 1_000 : 10 * 2 ** attempt;
+  const wait = Number.isFinite(ms) ? ms : Number.isFinite(seconds) ? seconds * 1_000 : 10 * 2 ** Math.min(attempt, DOUBLINGS_MOST);
   return wait * (1 + Math.random() / 2);
 }
 

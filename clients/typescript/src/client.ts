@@ -1,20 +1,11 @@
+import {Bulk, BulkOptions, recordedOf} from "./bulk.js";
 import {Answer, Caller, Options} from "./caller.js";
-import {Recorded, Refusal, Refused, SeenDBError} from "./errors.js";
+import {Recorded, Refused, SeenDBError} from "./errors.js";
+import {Candidate, Exposure, IdOf, NotEntry, Play, candidateOf, eventOf, idOf} from "./events.js";
 import {Id, check, checkAll, packed, toJson} from "./ids.js";
+import {Item, ItemField, ItemUpdate, updateOf} from "./items.js";
+import {exactJson, json, parseExact, parsed} from "./json.js";
 import {LastUsers} from "./routing.js";
-
-/** A play; without `at` it gets the present, before the first try, so that a second one counts once. */
-export interface Play {
-  user: Id;
-  item: Id;
-  /** ms since 1970, or a Date. */
-  at?: number | Date;
-  /** Seconds into the item; -1: finished. */
-  progress_s?: number;
-  duration_s?: number;
-  device?: string;
-  fields?: Record<string, unknown>;
-}
 
 export interface CallOptions {
   collection?: string;
@@ -32,6 +23,8 @@ export interface FilterOptions extends CallOptions {
   verify?: boolean;
   explain?: boolean;
   facts?: ("plays" | "impressions")[];
+  /** In place of facts: any of them makes an item seen. */
+  not?: readonly NotEntry[];
   /** "fail": an error where an answer would be degraded. */
   onError?: "degrade" | "fail";
   /** The server answers within it, degraded at worst; four fifths of the timeout without. */
@@ -53,6 +46,12 @@ export interface Filtered<T extends Id = Id> {
   recorded?: boolean;
   /** With `explain`. */
   reasons?: Record<string, string>;
+  /** Of candidates with groups: those without a time, of a group that is marked up to a time. */
+  undated?: number;
+  /** With `not`: facts of which more counted than was asked for ("played" by the bucket). */
+  coarse?: string[];
+  /** With `not`: facts of which less is kept than was asked for. */
+  beyond?: string[];
 }
 
 export interface Entry {
@@ -74,9 +73,29 @@ export interface HistoryPage {
   degraded: boolean;
 }
 
+/** A group that a user marked as seen; times in ms since 1970. */
+export interface Mark {
+  group: string;
+  until: number | "always";
+  /** When it was said. */
+  at: number;
+}
+
+/** A page of marks, by group. */
+export interface MarksPage {
+  marks: Mark[];
+  /** Of the next page; absent: this is the last. */
+  cursor?: string;
+  /** Marks may be missing. */
+  degraded: boolean;
+  missing: string[];
+}
+
 export type WhenDegraded = "failOpen" | "failClosed" | "lastKnown";
 export interface PageOptions extends CallOptions {
   exclude?: readonly Id[];
+  /** As of a filter. */
+  not?: readonly NotEntry[];
   /**
    * Where the answer is degraded, or there is none in time: "failOpen": what it says is unseen, or the first candidates;
    * "failClosed": an error; "lastKnown": the same as failOpen without what this client has recorded within the last hour.
@@ -89,12 +108,12 @@ const AWAY = new Set(["timeout", "unavailable", "overloaded", "busy", "rate_limi
 
 /** A SeenDB server ("http://host:port", "https://host:port", "unix:/path"), or several. */
 export class Client {
-  private readonly caller: Caller;
+  protected readonly caller: Caller;
   private readonly recent = new LastUsers<[number, string][]>();
   private readonly shares = new LastUsers<number>();
 
-  constructor(urls: string | string[] = "http://127.0.0.1:7373", options: Options = {}) {
-    this.caller = new Caller(urls, options);
+  constructor(urls: string | string[] = "http://127.0.0.1:7373", options: Options = {}, caller = new Caller(urls, options)) {
+    this.caller = caller;
   }
 
   /** Closes the connections; calls fail with "closed" from then on. */
@@ -112,31 +131,44 @@ export class Client {
 
   /** Throws Refused where every play was refused; of some: `refusals`. */
   async recordPlays(plays: readonly Play[], options: CallOptions = {}): Promise<Recorded> {
+    return this.recordEvents("recordPlays", "/plays", plays, options);
+  }
+
+  /**
+   * Records what was on screen, as recordPlays does plays. It makes an item seen if a filter asks for it (`not`), or the collection's
+   * policy says `exposed_is_seen`.
+   */
+  async recordExposures(exposures: readonly Exposure[], options: CallOptions = {}): Promise<Recorded> {
+    return this.recordEvents("recordExposures", "/exposures", exposures, options);
+  }
+
+  private async recordEvents(name: string, path: string, list: readonly (Play | Exposure)[], options: CallOptions): Promise<Recorded> {
     const now = Date.now();
-    const events = plays.map((play, i) => {
-      check(play.user, "/events/" + i + "/user");
-      check(play.item, "/events/" + i + "/item");
-      return {...play, at: play.at === undefined ? now : Number(play.at)};
-    });
+    const events = list.map((one, i) => eventOf(one, i, now));
     const users = events.map((one) => String(one.user));
     const only = users.every((one) => one === users[0]) ? users[0] : undefined;
-    return this.record("recordPlays", "/plays", {events, collection: options.collection}, only, users, options);
+    return this.record(name, path, toJson({events, collection: options.collection}), only, users, options);
   }
 
   async recordImpressions(user: Id, items: readonly Id[], options: CallOptions & {at?: number | Date} = {}): Promise<Recorded> {
     const body = {user: check(user, "/user"), items: checkAll(items, "/items"), at: Number(options.at ?? Date.now()), collection: options.collection};
-    return this.record("recordImpressions", "/impressions", body, String(user), [String(user)], options);
+    return this.record("recordImpressions", "/impressions", toJson(body), String(user), [String(user)], options);
   }
 
-  private async record(name: string, path: string, body: unknown, user: string | undefined, users: string[], options: CallOptions): Promise<Recorded> {
-    const answer = await this.caller.ask({name, method: "POST", path, body: toJson(body), contentType: "application/json", user, timeout: options.timeout});
+  /** `events`: false where refusals name the whole place. */
+  private async record(name: string, path: string, body: string, user: string | undefined, users: string[], options: CallOptions, events = true): Promise<Recorded> {
+    const answer = await this.caller.ask({name, method: "POST", path, body, contentType: "application/json", user, timeout: options.timeout});
     this.note(answer, users);
-    const told = json(answer) as {accepted: number; refused: number; refusals: {index: number; error: {code: string; message: string; field: string}}[]};
-    const refusals: Refusal[] = told.refusals.map((one) => ({index: one.index, ...one.error}));
-    const recorded = {accepted: told.accepted, refused: told.refused, refusals, pending: answer.status === 202};
-    const first = refusals[0];
+    const recorded = recordedOf(answer);
+    const first = recorded.refusals[0];
     if (answer.status !== 422 || first === undefined) return recorded;
-    throw new Refused(new SeenDBError(first.code, first.message, "/events/" + first.index + first.field, 422), recorded);
+    const field = (events ? "/events/" + first.index : "") + first.field;
+    throw new Refused(new SeenDBError(first.code, first.message, field, 422), recorded);
+  }
+
+  /** Many events, in batches. */
+  bulk(options: BulkOptions = {}): Bulk {
+    return new Bulk(this.caller, options);
   }
 
   private note(answer: Answer, users: string[]): void {
@@ -145,25 +177,25 @@ export class Client {
   }
 
   /** Which items the user has not seen. Bigints alone go in binary. */
-  async filter<T extends Id>(user: Id, items: readonly T[], options: FilterOptions = {}): Promise<Filtered<T>> {
+  async filter<C extends Id | Candidate>(user: Id, candidates: readonly C[], options: FilterOptions = {}): Promise<Filtered<IdOf<C>>> {
     check(user, "/user");
-    const exclude = options.exclude ?? [];
-    const json_only = options.explain || options.facts !== undefined || items.length === 0;
-    checkAll(items, "/items");
+    const exclude = options.exclude ?? [], not = options.not?.length ? options.not : undefined;
+    const json_only = options.explain || options.facts !== undefined || not !== undefined || candidates.length === 0;
+    const written = candidates.map(candidateOf), items = candidates.map((one) => idOf(one));
     checkAll(exclude, "/exclude");
-    const bytes = json_only ? null : packed(items, exclude);
+    const bytes = json_only ? null : packed(written as Id[], exclude); // one with groups is no bigint
     const wanted = {
       collection: options.collection, limit: options.limit, on_error: options.onError,
       deadline_ms: options.deadlineMs ?? Math.max(1, Math.floor(0.8 * (options.timeout ?? this.caller.timeout))),
       record: options.record || undefined, verify: options.verify || undefined,
     };
-    const common = {name: "filter", method: "POST", path: "/filter", user: String(user), timeout: options.timeout};
+    const common = {name: "filter", method: "POST", path: "/filter", user: String(user), timeout: options.timeout, hedge: !options.record};
     if (bytes === null) {
-      const body = {user, items, ...wanted, exclude: exclude.length > 0 ? exclude : undefined, explain: options.explain || undefined, facts: options.facts};
-      const told = json(await this.caller.ask({...common, body: toJson(body), contentType: "application/json"})) as Filtered<T> & {unseen: (string | number)[]};
-      const given = new Map(items.map((item): [string, T] => [String(item), item]).reverse());
+      const body = {user, items: written, ...wanted, exclude: exclude.length > 0 ? exclude : undefined, explain: options.explain || undefined, facts: options.facts, not};
+      const told = json(await this.caller.ask({...common, body: toJson(body), contentType: "application/json"}), "unseen") as Filtered & {unseen: (string | number)[]};
+      const given = givenBy(items);
       return {
-        ...told, unseen: told.unseen.map((item) => given.get(String(item)) ?? (item as T)), missing: told.missing ?? [],
+        ...told, unseen: told.unseen.map(given), missing: told.missing ?? [],
         excluded: told.excluded ?? 0, duplicates: told.duplicates ?? 0, ...(options.record ? {recorded: told.recorded ?? true} : {}),
       };
     }
@@ -173,7 +205,9 @@ export class Client {
     }
     if (exclude.length > 0) query.exclude = String(exclude.length);
     const answer = await this.caller.ask({...common, query, body: bytes, contentType: "application/octet-stream"});
-    if (answer.body.length !== Math.ceil(items.length / 8)) throw new SeenDBError("protocol", "the bitmap has another length than the items need");
+    if (answer.body.length !== Math.ceil(items.length / 8) || answer.headers["seendb-seen"] === undefined) {
+      throw new SeenDBError("protocol", "the answer is no bitmap of the items", "", answer.status);
+    }
     const count = (name: string) => Number(answer.headers[name] ?? 0);
     const missing = answer.headers["seendb-missing"];
     return {
@@ -188,27 +222,29 @@ export class Client {
    * Up to `need` unseen candidates, best first, recorded as served in the same step; `timeout` is for the whole page. Where an
    * answer was lost, what it had recorded is not on the page, and counts as served.
    */
-  async fillPage<T extends Id>(user: Id, candidates: Iterable<T>, need = 20, options: PageOptions = {}): Promise<T[]> {
+  async fillPage<C extends Id | Candidate>(user: Id, candidates: Iterable<C>, need = 20, options: PageOptions = {}): Promise<IdOf<C>[]> {
     const deadline = performance.now() + (options.timeout ?? this.caller.timeout);
-    const page: T[] = [], taken = candidates[Symbol.iterator]();
+    const page: IdOf<C>[] = [], taken = candidates[Symbol.iterator]();
     const degraded = options.whenDegraded ?? "failOpen";
     while (page.length < need) {
-      const chunk: T[] = [];
+      const chunk: C[] = [];
       for (let next; chunk.length < CHUNK && !(next = taken.next()).done;) chunk.push(next.value);
       if (chunk.length === 0) break;
       try {
         const found = await this.filter(user, chunk, {
-          collection: options.collection, limit: need - page.length, exclude: [...(options.exclude ?? []), ...page], record: true,
+          collection: options.collection, not: options.not, limit: need - page.length, exclude: [...(options.exclude ?? []), ...page], record: true,
           onError: degraded === "failClosed" ? "fail" : undefined, timeout: Math.max(1, deadline - performance.now()),
         });
+        if (found.degraded && degraded === "failClosed") throw new SeenDBError("unavailable", "the answer is degraded: " + found.missing.join(", "));
         const known = found.degraded && degraded === "lastKnown" ? this.recentOf(user) : new Set<string>();
-        page.push(...found.unseen.filter((one) => !known.has(String(one))));
+        page.push(...found.unseen.filter((one) => !known.has(String(one))).slice(0, need - page.length));
       } catch (error) {
         if (degraded === "failClosed" || !(error instanceof SeenDBError) || !AWAY.has(error.code)) throw error;
         const known = new Set([...(options.exclude ?? []), ...page].map(String));
         if (degraded === "lastKnown") this.recentOf(user).forEach((one) => known.add(one));
-        for (const one of both(chunk, taken)) {
+        for (const candidate of both(chunk, taken)) {
           if (page.length === need) break;
+          const one = idOf(candidate);
           if (known.has(String(one))) continue;
           known.add(String(one));
           page.push(one);
@@ -231,7 +267,7 @@ export class Client {
    * Up to `k` unseen ids of a search that knows no users: search(count) gives the best `count` ids, in order. It is asked for
    * k / (1 - s), where s is the share of its candidates that this user has seen, and for more until enough are unseen.
    */
-  async searchUnseen<T extends Id>(search: (count: number) => Promise<readonly T[]> | readonly T[], user: Id, k = 20, options: CallOptions = {}): Promise<T[]> {
+  async searchUnseen<C extends Id | Candidate>(search: (count: number) => Promise<readonly C[]> | readonly C[], user: Id, k = 20, options: CallOptions & {not?: readonly NotEntry[]} = {}): Promise<IdOf<C>[]> {
     const name = String(user);
     const share = () => this.shares.get(name) ?? FIRST_SHARE;
     for (let count = Math.ceil(k / (1 - share())); ; count = Math.max(count * 2, Math.ceil(k / (1 - share())))) {
@@ -247,10 +283,52 @@ export class Client {
   }
 
   async historyPage(user: Id, options: CallOptions & {limit?: number; cursor?: string} = {}): Promise<HistoryPage> {
+    return (await this.page("historyPage", user, "/history", "entries", options)) as HistoryPage;
+  }
+
+  private async page(name: string, user: Id, rest: string, needs: string, options: CallOptions & {limit?: number; cursor?: string}): Promise<unknown> {
     const query: Record<string, string> = {limit: String(options.limit ?? 100)};
     if (options.collection !== undefined) query.collection = options.collection;
     if (options.cursor) query.cursor = options.cursor;
-    return json(await this.caller.ask({name: "historyPage", method: "GET", path: ofUser(user, "/history"), query, user: String(user), timeout: options.timeout})) as HistoryPage;
+    return json(await this.caller.ask({name, method: "GET", path: ofUser(user, rest), query, user: String(user), hedge: true, timeout: options.timeout}), needs);
+  }
+
+  /**
+   * Marks all of a group as seen that was published up to `until`, or "always". The mark that reaches furthest counts, in all
+   * collections, for candidates that name the group. It is said `at` a time, the present without, set before the first try: one
+   * that is said no later than an unmark does not count.
+   */
+  async mark(user: Id, group: string, until: number | Date | "always", options: {timeout?: number; at?: number | Date} = {}): Promise<void> {
+    const body = {group, until: until === "always" ? until : Number(until), at: Number(options.at ?? Date.now())};
+    await this.record("mark", ofUser(user, "/marks"), toJson(body), String(user), [String(user)], options, false);
+  }
+
+  /** Deletes the mark of a group; whether one counted. A repeat of it says false. */
+  async unmark(user: Id, group: string, options: {timeout?: number} = {}): Promise<boolean> {
+    return ((await this.write("DELETE", user, "/marks/" + encodeURIComponent(group), undefined, options)) as {deleted: boolean}).deleted;
+  }
+
+  /** Reads what the user marked, by group; `limit`: 100 without, at most 1,000. */
+  async marks(user: Id, options: {timeout?: number; limit?: number; cursor?: string} = {}): Promise<MarksPage> {
+    return {degraded: false, missing: [], ...((await this.page("marks", user, "/marks", "marks", options)) as {marks: Mark[]})};
+  }
+
+  /** Makes these the fields that items may have. One whose name is missing is removed with its values. */
+  async putItemSchema(fields: readonly ItemField[], options: {timeout?: number} = {}): Promise<void> {
+    await this.call("PUT", "/items/schema", {fields}, options);
+  }
+
+  /** A malformed update is an error, and nothing is taken. Throws Refused where every one was refused. */
+  async putItems(updates: readonly ItemUpdate[], options: {timeout?: number} = {}): Promise<Recorded> {
+    return this.record("putItems", "/items", exactJson({items: updates.map(updateOf)}), undefined, [], options, false);
+  }
+
+  /** Reads items (1,000 at most), in their order, with these fields or all. Unknown ones are left out. */
+  async getItems<T extends Id>(ids: readonly T[], options: {timeout?: number; fields?: readonly string[]} = {}): Promise<Item<T>[]> {
+    const body = toJson({ids: checkAll(ids, "/ids"), fields: options.fields});
+    const answer = await this.caller.ask({name: "getItems", method: "POST", path: "/items/get", body, contentType: "application/json", hedge: true, timeout: options.timeout});
+    const {items} = parsed(answer, parseExact, ["items"]) as {items: Item[]}, given = givenBy(ids);
+    return items.map((one) => ({...one, id: given(one.id)}));
   }
 
   /** All entries, newest first, page by page. */
@@ -261,6 +339,13 @@ export class Client {
       yield* page.entries;
       cursor = page.cursor;
     } while (cursor);
+  }
+
+  /** Where the player is in the items, of those that are in the history, by the item's text. */
+  async lookUpHistory(user: Id, items: readonly Id[], options: CallOptions = {}): Promise<Map<string, Entry>> {
+    const body = {items: checkAll(items, "/items"), collection: options.collection};
+    const told = (await this.write("POST", user, "/history/lookup", body, options)) as {entries: (Entry | null)[]};
+    return new Map(told.entries.flatMap((entry): [string, Entry][] => (entry === null ? [] : [[String(entry.item), entry]])));
   }
 
   async deleteHistory(user: Id, items: readonly Id[], options: CallOptions = {}): Promise<void> {
@@ -286,13 +371,24 @@ export class Client {
     return (await this.write("GET", user, "", undefined, options)) as Record<string, unknown>;
   }
 
+  /** Everything held about a user: the last is of type "end". */
+  async export(user: Id, options: CallOptions = {}): Promise<Record<string, unknown>[]> {
+    const answer = await this.caller.ask({name: "export", method: "GET", path: ofUser(user, "/export"), user: String(user), timeout: options.timeout ?? 60_000});
+    return answer.body.toString().split("\n").filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as Record<string, unknown>);
+  }
+
   private async write(method: string, user: Id, rest: string, body: unknown, options: CallOptions): Promise<unknown> {
     const answer = await this.caller.ask({
-      method, path: ofUser(user, rest), user: String(user), timeout: options.timeout,
+      method, path: ofUser(user, rest), user: String(user), timeout: options.timeout, hedge: method === "GET",
       ...(body === undefined ? {} : {body: toJson(body), contentType: "application/json"}),
     });
     this.note(answer, [String(user)]);
     return json(answer);
+  }
+
+  /** Names and policies. */
+  async collections(options: CallOptions = {}): Promise<Record<string, unknown>[]> {
+    return ((await this.call("GET", "/collections", undefined, options)) as {collections: Record<string, unknown>[]}).collections;
   }
 
   async putCollection(name: string, policy: Record<string, unknown> = {}, options: CallOptions = {}): Promise<Record<string, unknown>> {
@@ -304,12 +400,14 @@ export class Client {
   }
 }
 
-function json(answer: Answer): unknown {
-  try {
-    return JSON.parse(answer.body.toString());
-  } catch {
-    throw new SeenDBError("protocol", "the answer is no JSON: " + answer.body.toString().slice(0, 100), "", answer.status);
-  }
+/** Ids as they were given. */
+function givenBy<T extends Id>(ids: readonly T[]): (told: unknown) => T {
+  const given = new Map(ids.map((id): [string, T] => [String(id), id]).reverse());
+  return (told) => given.get(String(told)) ?? strange(told);
+}
+
+function strange(item: unknown): never {
+  throw new SeenDBError("protocol", "the answer names what was not asked about: " + String(item).slice(0, 100));
 }
 
 function* both<T>(first: Iterable<T>, second: Iterator<T>): Generator<T, void, undefined> {

@@ -17,7 +17,7 @@ export class SeenDBError extends Error {
   }
 }
 
-/** Every event of a call was refused (HTTP 422). */
+/** All that a call told was refused (HTTP 422). */
 export class Refused extends SeenDBError {
   override name = "Refused";
   constructor(error: SeenDBError, readonly recorded: Recorded) {
@@ -41,6 +41,8 @@ export interface Recorded {
   refusals: Refusal[];
   /** In a cluster: in the log, and not applied yet. */
   pending: boolean;
+  /** Of putItems: fields that the items had with a higher version. */
+  stale?: number;
 }
 
 export function refuse(field: string, message: string): SeenDBError {

@@ -1,5 +1,10 @@
+export {Bulk} from "./bulk.js";
+export type {BulkOptions} from "./bulk.js";
 export {Client} from "./client.js";
-export type {CallOptions, Entry, Filtered, FilterOptions, HistoryPage, PageOptions, Play, WhenDegraded} from "./client.js";
+export {Double} from "./double.js";
+export type {Candidate, Exposure, NotEntry, Play} from "./events.js";
+export type {CallOptions, Entry, Filtered, FilterOptions, HistoryPage, Mark, MarksPage, PageOptions, WhenDegraded} from "./client.js";
+export type {Item, ItemField, ItemUpdate, ItemValue} from "./items.js";
 export type {Options} from "./caller.js";
 export {Refused, SeenDBError} from "./errors.js";
 export type {Recorded, Refusal} from "./errors.js";

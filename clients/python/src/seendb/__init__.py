@@ -7,12 +7,14 @@
         c.filter("u1", ["v1", "v2"]).unseen  # ["v2"]
 """
 
-from .answers import Entry, Filtered, HistoryPage, Recorded, Refusal
+from .answers import Entry, Filtered, HistoryPage, Item, Mark, MarksPage, Recorded, Refusal
 from .async_client import AsyncClient
 from .client import Client
+from .double import AsyncDouble, Double
 from .engine import Engine
 from .errors import Error, Refused
+from .events import Candidate
 
-__all__ = ["AsyncClient", "Client", "Engine", "Entry", "Error", "Filtered", "HistoryPage", "Recorded",
-           "Refusal", "Refused"]
+__all__ = ["AsyncClient", "AsyncDouble", "Candidate", "Client", "Double", "Engine", "Entry", "Error", "Filtered", "HistoryPage",
+           "Item", "Mark", "MarksPage", "Recorded", "Refusal", "Refused"]
 __version__ = "0.1.0"

@@ -71,3 +71,23 @@ class Places:
 
     def leave(self):
         self._semaphore.release()
+
+
+async def hedged(first, second, wait_s, may):
+    """What the first of two calls gives that is answered well; the second begins after `wait_s`, if it may."""
+    running = {asyncio.ensure_future(first())}
+    try:
+        done, _ = await asyncio.wait(running, timeout=wait_s)
+        if not done and may():
+            running.add(asyncio.ensure_future(second()))
+        ended = []
+        while running:
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            ended += done
+            for one in done:
+                if one.exception() is None and one.result().status < 429:
+                    return one.result()
+        return min(ended, key=lambda one: one.exception() is not None).result()
+    finally:
+        for one in running:
+            one.cancel()

@@ -1,5 +1,6 @@
 """Input and output that wait in the calling thread. _async_io.py has the same names for asyncio."""
 
+import queue
 import socket
 import threading
 import time
@@ -85,3 +86,31 @@ class Places:
 
     def leave(self):
         self._semaphore.release()
+
+
+def hedged(first, second, wait_s, may):
+    """What the first of two calls gives that is answered well; the second begins after `wait_s`, if it may."""
+    told = queue.SimpleQueue()
+
+    def run(call):
+        try:
+            told.put((call(), None))
+        except BaseException as error:  # is raised below
+            told.put((None, error))
+
+    threading.Thread(target=run, args=(first,), daemon=True).start()
+    running = 1
+    try:
+        answer, error = told.get(timeout=wait_s)
+    except queue.Empty:
+        if may():
+            threading.Thread(target=run, args=(second,), daemon=True).start()
+            running = 2
+        answer, error = told.get()
+    if running == 2 and (answer is None or answer.status >= 429):
+        later, failure = told.get()
+        if answer is None or later is not None and later.status < 429:
+            answer, error = later, failure
+    if answer is None:
+        raise error
+    return answer

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import json
 from typing import Any, Dict, List, Optional, Union
 
 from .errors import Error
@@ -9,6 +10,19 @@ from .errors import Error
 Id = Union[str, int]
 
 _BITS = [tuple(byte >> bit & 1 for bit in range(8)) for byte in range(256)]
+
+
+def load(answer, kind=dict, needs=()):
+    """The answer's JSON: an object with what it `needs`."""
+    try:
+        told = json.loads(answer.body)
+        sound = isinstance(told, kind) and all(name in told for name in needs)
+    except ValueError:
+        sound = False
+    if not sound:
+        raise Error("protocol", "the answer is not the JSON that was asked for: %r" % answer.body[:100],
+                    status=answer.status)
+    return told
 
 
 class Filtered:
@@ -24,16 +38,20 @@ class Filtered:
     duplicates  how many of the examined came before
     recorded    with record: whether the unseen were recorded as served; None without
     reasons     with explain: why an item is seen, by its text
+    undated     candidates without a time of a group that is marked up to a time
+    coarse      with not_: facts of which more counted than was asked for ("played" by the bucket)
+    beyond      with not_: facts of which less is kept than was asked for
     more        all other members of the answer
     """
 
     __slots__ = ("_unseen", "_candidates", "mask", "seen", "examined", "degraded", "missing", "excluded",
-                 "duplicates", "recorded", "reasons", "more")
+                 "duplicates", "recorded", "reasons", "undated", "coarse", "beyond", "more")
 
     def __init__(self, unseen=None, candidates=None, mask=None, **counts):
         self._unseen, self._candidates, self.mask = unseen, candidates, mask
         self.more = counts.pop("more", {})
         self.reasons = counts.pop("reasons", None)
+        self.undated, self.coarse, self.beyond = 0, [], []
         for name, value in counts.items():
             setattr(self, name, value)
 
@@ -53,10 +71,13 @@ def filtered_of_json(answer, items, record):
     given = {}
     for item in items:
         given.setdefault(str(item), item)
-    answer["unseen"] = [given.get(str(one), one) for one in answer.get("unseen", [])]
+    try:
+        answer["unseen"] = [given[str(one)] for one in answer["unseen"]]
+    except (KeyError, TypeError):
+        raise Error("protocol", "the answer names what was not asked about") from None
     known = {name: answer.pop(name, default) for name, default in
              (("unseen", []), ("seen", 0), ("examined", 0), ("degraded", False), ("missing", []),
-              ("excluded", 0), ("duplicates", 0), ("reasons", None))}
+              ("excluded", 0), ("duplicates", 0), ("reasons", None), ("undated", 0), ("coarse", []), ("beyond", []))}
     recorded = answer.pop("recorded", True) if record else None
     return Filtered(recorded=recorded, more=answer, **known)
 
@@ -103,13 +124,14 @@ class Recorded:
     refused: int
     refusals: List[Refusal]          #: at most 100 of them
     pending: bool = False            #: in a cluster: in the log, and not applied yet
+    stale: int = 0                   #: of put_items: fields that the items had with a higher version
     more: Dict[str, Any] = dataclasses.field(default_factory=dict)  #: all other members of the answer
 
 
 def recorded_of_json(answer, pending=False):
     refusals = [Refusal(one["index"], one["error"]["code"], one["error"]["message"],
                         one["error"].get("field", "")) for one in answer.pop("refusals", [])]
-    return Recorded(answer.pop("accepted", 0), answer.pop("refused", 0), refusals, pending, answer)
+    return Recorded(answer.pop("accepted", 0), answer.pop("refused", 0), refusals, pending, answer.pop("stale", 0), answer)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -146,3 +168,44 @@ def page_of_json(answer):
     return HistoryPage([entry_of_json(one) for one in answer.get("entries", []) if one],
                        answer.get("cursor", ""), answer.get("kept", True),
                        answer.get("degraded", False), answer.get("missing", []))
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """A group of items that a user marked as seen."""
+
+    group: str
+    until: Union[int, str]     #: ms since 1970, or "always"
+    at: int                    #: when it was said
+
+
+@dataclasses.dataclass(frozen=True)
+class MarksPage:
+    """A page of marks, by group."""
+
+    marks: List[Mark]
+    cursor: str = ""           #: of the next page; empty: this is the last
+    degraded: bool = False     #: marks may be missing
+    missing: List[str] = dataclasses.field(default_factory=list)
+
+
+def marks_of_json(answer):
+    return MarksPage([Mark(one["group"], one["until"], one.get("at", 0)) for one in answer["marks"]], answer.get("cursor", ""),
+                     answer.get("degraded", False), answer.get("missing", []))
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    """An item as the server knows it."""
+
+    id: Id                     #: as it was asked for
+    version: int               #: the highest that it was updated with
+    fields: Dict[str, Any]
+
+
+def items_of_json(answer, asked):
+    given = {str(one): one for one in reversed(asked)}
+    try:
+        return [Item(given[str(one["id"])], one["version"], one["fields"]) for one in answer["items"]]
+    except (KeyError, TypeError):
+        raise Error("protocol", "the answer names what was not asked about") from None

@@ -1,5 +1,6 @@
 """Made by generate_async.py of caller.py: change that."""
 
+import functools
 import itertools
 import json
 import os
@@ -8,7 +9,7 @@ import time
 import urllib.parse
 
 from . import address as addresses
-from ._async_io import sleep
+from ._async_io import hedged, sleep
 from .budget import Budget, wait_of
 from .errors import Error
 from .http import request_head
@@ -24,7 +25,7 @@ class Caller:
     """What all clients of a process share. Threads: any."""
 
     def __init__(self, urls="http://127.0.0.1:7373", *, token=None, token_file=None, ca=None,
-                 certificate=None, timeout=1.0, retries=1, connections=16, cluster=False, on_call=None):
+                 certificate=None, timeout=1.0, retries=1, connections=16, cluster=False, on_call=None, hedge=None):
         urls = [urls] if isinstance(urls, str) else list(urls)
         self._addresses = [addresses.parse(url) for url in urls]
         if not self._addresses:
@@ -36,7 +37,7 @@ class Caller:
         self.timeout, self.retries = timeout, retries
         self._connections = connections
         self._cluster, self._map, self._map_until = cluster, None, 0.0
-        self._on_call = on_call
+        self._on_call, self._hedge = on_call, hedge
         self._pools, self._lock = {}, threading.Lock()
         self._away = {}  # until when a server comes last
         self._turn = itertools.count()
@@ -116,9 +117,9 @@ class Caller:
     # ---- A call ----
 
     async def ask(self, method, path, *, query=None, headers=None, body=None, content_type=None, user=None,
-            timeout=None, repeat=True, name=None):
-        """The answer of 2xx or 422. `repeat`: the call may be made twice. `user`: whom it is about.
-        Raises Error."""
+            timeout=None, repeat=True, name=None, hedge=False, patient=False):
+        """The answer of 2xx or 422. `repeat`: the call may be made twice; `hedge`: at two servers at once, too;
+        `patient`: again and again, until its time is over. `user`: whom it is about. Raises Error."""
         began = time.monotonic()
         deadline = began + (self.timeout if timeout is None else timeout)
         target = path + ("?" + urllib.parse.urlencode(query, quote_via=urllib.parse.quote)
@@ -144,7 +145,17 @@ class Caller:
                 answer, failure = None, None
                 tries += 1
                 try:
-                    answer = await self._once(places[at], method, target, sent, body, deadline, repeat)
+                    if hedge and self._hedge is not None and not attempt and len(places) > 1:
+                        fired = []
+                        again = dict(given, **{"SeenDB-Attempt": "1"})
+                        calls = [functools.partial(self._once, place, method, target, head, body, deadline, repeat)
+                                 for place, head in ((places[at], sent), (places[(at + 1) % len(places)], again))]
+                        try:
+                            answer = await hedged(*calls, self._hedge, lambda: self._budget.second() and not fired.append(1))
+                        finally:
+                            tries += len(fired)
+                    else:
+                        answer = await self._once(places[at], method, target, sent, body, deadline, repeat)
                 except Error as error:
                     failure = error
                 if answer is not None:
@@ -158,8 +169,8 @@ class Caller:
                 elif failure.unsent and at + 1 < len(places):  # nothing was done: the next one
                     at, direct = at + 1, False
                     continue
-                wait_s = self._wait(answer, failure, attempt, repeat)
-                if wait_s is None or time.monotonic() + wait_s >= deadline or not self._budget.second():
+                wait_s = self._wait(answer, failure, attempt, repeat, patient)
+                if wait_s is None or time.monotonic() + wait_s >= deadline or not (patient or self._budget.second()):
                     raise failure
                 if len(places) > 1:
                     at, direct = (at + 1) % len(places), False
@@ -171,9 +182,9 @@ class Caller:
                 self._on_call(name or method + " " + path, time.monotonic() - began,
                               answer.status if answer is not None else 0, tries)
 
-    def _wait(self, answer, failure, attempt, repeat):
+    def _wait(self, answer, failure, attempt, repeat, patient):
         """Seconds before the second try; None: there is none."""
-        if not repeat or attempt >= self.retries:
+        if not repeat or attempt >= self.retries and not patient:
             return None
         if answer is not None:
             return wait_of(attempt, retry_after_s(answer)) if answer.status in (429, 503) else None

@@ -3,6 +3,8 @@
 import random
 import threading
 
+DOUBLINGS_MOST = 7  # 1.3 s
+
 
 class Budget:
     """One second try for ten first ones, and ten at once. Without a budget a server that answers half
@@ -30,5 +32,5 @@ class Budget:
 def wait_of(attempt, asked_s):
     """Seconds to wait before the second try: as the server asked, else a little more each time; longer
     by up to a half, so that callers who were refused together don't come back together."""
-    seconds = asked_s if asked_s is not None else 0.01 * 2 ** attempt
+    seconds = asked_s if asked_s is not None else 0.01 * 2 ** min(attempt, DOUBLINGS_MOST)
     return seconds * (1 + random.random() / 2)

@@ -7,8 +7,9 @@ import os
 import threading
 
 from . import _engine_abi, answers, ids, times
-from .client import event_of, packed_items
+from .client import packed_items
 from .errors import Error, Refused
+from .events import event_of
 from .pages import Pages
 
 LIBRARY = "libseendb.so.1"

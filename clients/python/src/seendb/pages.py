@@ -8,6 +8,7 @@ import time
 from . import ids
 from ._io import given
 from .errors import Error
+from .events import id_of
 from .recent import Recent, Shares
 
 CHUNK = 1_000       # candidates of a page that are asked about at once
@@ -23,11 +24,12 @@ class Pages:
     def _begin_pages(self):
         self._recent, self._shares = Recent(), Shares(SHARE)
 
-    def fill_page(self, user, candidates, need=20, *, collection=None, exclude=(), record=True,
+    def fill_page(self, user, candidates, need=20, *, collection=None, exclude=(), not_=None, record=True,
                   when_degraded="fail_open", timeout=None):
         """Up to `need` unseen candidates, best first, recorded as served in the same step: a list.
 
         candidates     in order, any iterable; no more of it is taken than the page needs
+        not_           what makes one seen, as of filter
         when_degraded  where the answer is degraded, or there is none in time:
                        "fail_open": what it says is unseen, or, without an answer, the first candidates;
                        "fail_closed": an Error;
@@ -42,6 +44,7 @@ class Pages:
         seconds = self.timeout if timeout is None else timeout
         deadline = time.monotonic() + seconds
         exclude = list(ids.listed(exclude, "/exclude"))
+        asked = {"not_": not_} if not_ else {}
         page, taken = [], iter(ids.many(candidates, "/items"))
         while len(page) < need:
             chunk = list(itertools.islice(taken, CHUNK))
@@ -50,7 +53,7 @@ class Pages:
             try:
                 found = self.filter(user, chunk, collection=collection, limit=need - len(page),
                                     exclude=list(exclude) + page, record=record,
-                                    on_error="fail" if when_degraded == "fail_closed" else None,
+                                    on_error="fail" if when_degraded == "fail_closed" else None, **asked,
                                     timeout=max(0.001, deadline - time.monotonic()))
             except Error as error:
                 if when_degraded == "fail_closed" or error.code not in AWAY:
@@ -58,7 +61,7 @@ class Pages:
                 known = {str(one) for one in itertools.chain(exclude, page)}
                 if when_degraded == "last_known":
                     known |= self._recent.of(user)
-                left = itertools.chain(chunk, taken)
+                left = map(id_of, itertools.chain(chunk, taken))
                 page += itertools.islice((one for one in left if str(one) not in known),
                                          need - len(page))
                 break
@@ -68,21 +71,23 @@ class Pages:
             if found.degraded and when_degraded == "last_known":
                 known = self._recent.of(user)
                 unseen = [one for one in unseen if str(one) not in known]
-            page += unseen
+            page += unseen[:need - len(page)]
         if record:
             self._recent.note(user, page)
         return page
 
-    def search_unseen(self, search, user, k=20, *, collection=None, timeout=None):
+    def search_unseen(self, search, user, k=20, *, collection=None, not_=None, timeout=None):
         """Up to `k` unseen ids of a search that knows no users: search(count) returns the best `count`
         ids, in order. It is asked for k / (1 - s) of them, where s is the share of its candidates that
-        this user has seen, as learned so far, and for more until enough are unseen. A list."""
+        this user has seen, as learned so far, and for more until enough are unseen. A list. `not_`: what makes one seen,
+        as of filter."""
+        asked = {"not_": not_} if not_ else {}
         count = math.ceil(k / (1 - self._shares.of(user)))
         while True:
             count = min(max(count, k), FETCHED_MOST)
             found = given(search, count)
             found = list(found)
-            filtered = self.filter(user, found, collection=collection, timeout=timeout)
+            filtered = self.filter(user, found, collection=collection, timeout=timeout, **asked)
             unseen = filtered.unseen
             if found:
                 self._shares.learn(user, 1 - len(unseen) / len(found))

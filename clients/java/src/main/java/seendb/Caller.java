@@ -27,10 +27,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** What all calls of a client share: connections, second tries, tokens, positions. */
-final class Caller {
+class Caller {
   static final ObjectMapper JSON = new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
   private static final long MS = 1_000_000; // in ns, as what follows
   private static final long PLACEMENT_FOR = 30_000 * MS;
@@ -38,8 +39,23 @@ final class Caller {
   private static final long LATER = 50 * MS; // the server ends the wait, and the connection stays usable
   private static final double SHARE = 0.1;
   private static final double MOST = 10;
+  private static final int DOUBLINGS_MOST = 7; // 1.3 s
 
-  record Call(String name, String method, String path, Map<String, String> query, byte[] body, String contentType, Id user, Duration timeout, boolean once) {}
+  record Call(String name, String method, String path, Map<String, String> query, byte[] body, String contentType, Id user, Duration timeout, boolean once, boolean hedge, boolean patient) {
+    Call(String name, String method, String path, Map<String, String> query, byte[] body, String contentType, Id user, Duration timeout, boolean once) {
+      this(name, method, path, query, body, contentType, user, timeout, once, false, false);
+    }
+
+    /** It may be made at two servers at once. */
+    Call hedged(boolean may) {
+      return new Call(name, method, path, query, body, contentType, user, timeout, once, may, patient);
+    }
+
+    /** It is made again and again, until its time is over. */
+    Call patiently() {
+      return new Call(name, method, path, query, body, contentType, user, timeout, once, hedge, true);
+    }
+  }
 
   /** The servers to try, in order; `direct`: the first is said to have the user. */
   private record Places(List<String> urls, boolean direct) {}
@@ -54,6 +70,7 @@ final class Caller {
   private double budget = MOST;
   private Routing.Placement placement;
   private long placementUntil = System.nanoTime();
+  private volatile boolean closed;
   private String token;
   private long tokenSeen = -1;
 
@@ -74,6 +91,10 @@ final class Caller {
     boolean sound = ("http".equals(at.getScheme()) || "https".equals(at.getScheme())) && at.getHost() != null && at.getPath().replace("/", "").isEmpty();
     if (!sound) throw new IllegalArgumentException(url + " is no http://host:port or https://host:port");
     return at.getScheme() + "://" + at.getHost() + ":" + (at.getPort() < 0 ? 7373 : at.getPort());
+  }
+
+  void close() {
+    closed = true;
   }
 
   /** Of a call that names none. */
@@ -148,6 +169,7 @@ final class Caller {
   // ---- One try ----
 
   private HttpResponse<byte[]> once(String url, Call call, Map<String, String> headers, long deadline) {
+    if (closed) throw SeenDBException.none("closed", "the client is closed");
     String bearer = authorization();
     long left = deadline - System.nanoTime();
     try {
@@ -170,7 +192,7 @@ final class Caller {
     long left = deadline - System.nanoTime();
     if (left < MS) throw SeenDBException.none("timeout", "no answer in time");
     Body body = new Body(call.body);
-    CompletableFuture<HttpResponse<byte[]>> answer = http.sendAsync(request(url, call, headers, bearer, body, left / MS), HttpResponse.BodyHandlers.ofByteArray());
+    CompletableFuture<HttpResponse<byte[]>> answer = http.sendAsync(request(url, call, headers, bearer, body, left / MS), Caller::whole);
     try {
       try {
         return answer.get(left / 3, TimeUnit.NANOSECONDS);
@@ -187,6 +209,13 @@ final class Caller {
     } finally {
       answer.cancel(true); // what is done stays
     }
+  }
+
+  /** java.net.http takes a negative length for none, and waits for the connection's end. */
+  private static HttpResponse.BodySubscriber<byte[]> whole(HttpResponse.ResponseInfo head) {
+    String length = head.headers().firstValue("Content-Length").orElse("0");
+    if (!length.matches("\\d+")) throw new IllegalStateException("a length of " + length);
+    return HttpResponse.BodySubscribers.ofByteArray();
   }
 
   private static HttpRequest request(String url, Call call, Map<String, String> headers, String bearer, Body body, long leftMs) {
@@ -219,6 +248,54 @@ final class Caller {
     return SeenDBException.none("interrupted", "the thread was interrupted");
   }
 
+  // ---- Two tries at once ----
+
+  private static void daemon(Runnable work) {
+    Thread thread = new Thread(work, "seendb-hedge");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** What the first of two tries gives that is answered well; the second begins late, if the budget lets it: `began` is told. */
+  private HttpResponse<byte[]> hedged(Supplier<HttpResponse<byte[]>> first, Supplier<HttpResponse<byte[]>> second, Runnable began) {
+    CompletableFuture<HttpResponse<byte[]>> one = CompletableFuture.supplyAsync(first, Caller::daemon);
+    try {
+      CompletableFuture.anyOf(one.handle((answer, error) -> true)).get(options.hedge.toNanos(), TimeUnit.NANOSECONDS);
+      return one.get();
+    } catch (TimeoutException error) {
+      // it is slow
+    } catch (ExecutionException error) {
+      throw causeOf(error);
+    } catch (InterruptedException error) {
+      throw interrupted();
+    }
+    try {
+      if (!spend()) return one.get();
+      began.run();
+      CompletableFuture<HttpResponse<byte[]>> other = CompletableFuture.supplyAsync(second, Caller::daemon);
+      CompletableFuture<Boolean> enough = new CompletableFuture<>();
+      for (var tried : List.of(one, other)) tried.thenAccept(answer -> { if (isGood(answer)) enough.complete(true); });
+      CompletableFuture.allOf(one, other).whenComplete((none, error) -> enough.complete(true));
+      enough.get();
+      for (var tried : List.of(one, other)) {
+        if (tried.isDone() && !tried.isCompletedExceptionally() && isGood(tried.get())) return tried.get();
+      }
+      return (one.isCompletedExceptionally() ? other : one).get();
+    } catch (ExecutionException error) {
+      throw causeOf(error);
+    } catch (InterruptedException error) {
+      throw interrupted();
+    }
+  }
+
+  private static boolean isGood(HttpResponse<?> answer) {
+    return answer.statusCode() < 429;
+  }
+
+  private static RuntimeException causeOf(ExecutionException error) {
+    return error.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(error.getCause());
+  }
+
   // ---- A call ----
 
   /** The answer of 2xx or 422, with second tries where they are allowed. */
@@ -238,8 +315,8 @@ final class Caller {
       boolean direct = places.direct;
       int at = 0; // in places
       for (;;) {
-        Map<String, String> headers = new HashMap<>();
-        if (position != null) headers.put("SeenDB-Position", position);
+        Map<String, String> common = position == null ? Map.of() : Map.of("SeenDB-Position", position);
+        Map<String, String> headers = new HashMap<>(common);
         if (attempt > 0) headers.put("SeenDB-Attempt", String.valueOf(attempt));
         if (direct) headers.put("SeenDB-Route", "direct");
         SeenDBException failure;
@@ -247,7 +324,21 @@ final class Caller {
         status = 0;
         ++tries;
         try {
-          HttpResponse<byte[]> answer = once(places.urls.get(at), call, headers, deadline);
+          HttpResponse<byte[]> answer;
+          if (call.hedge && options.hedge != null && attempt == 0 && places.urls.size() > 1) {
+            String here = places.urls.get(at);
+            String there = places.urls.get((at + 1) % places.urls.size());
+            Map<String, String> again = new HashMap<>(common);
+            again.put("SeenDB-Attempt", "1");
+            AtomicInteger more = new AtomicInteger();
+            try {
+              answer = hedged(() -> once(here, call, headers, deadline), () -> once(there, call, again, deadline), more::incrementAndGet);
+            } finally {
+              tries += more.get();
+            }
+          } else {
+            answer = once(places.urls.get(at), call, headers, deadline);
+          }
           status = answer.statusCode();
           if (status < 300 || status == 422) return answer;
           failure = errorOf(answer);
@@ -268,7 +359,8 @@ final class Caller {
           }
           wait = error.code.equals("unavailable") ? waitOf(attempt, -1) : -1;
         }
-        if (wait < 0 || call.once || attempt >= options.retries || System.nanoTime() + wait * MS - deadline >= 0 || !spend()) throw failure;
+        boolean over = !call.patient && attempt >= options.retries;
+        if (wait < 0 || call.once || over || System.nanoTime() + wait * MS - deadline >= 0 || !(call.patient || spend())) throw failure;
         if (places.urls.size() > 1) {
           at = (at + 1) % places.urls.size();
           direct = false;
@@ -294,7 +386,7 @@ final class Caller {
 
   /** ms before the second try: as the server asked, else (-1) a little more each time; longer by up to a half. */
   private static long waitOf(int attempt, long askedMs) {
-    long wait = askedMs < 0 ? 10L << attempt : askedMs;
+    long wait = askedMs < 0 ? 10L << Math.min(attempt, DOUBLINGS_MOST) : askedMs;
     return wait + ThreadLocalRandom.current().nextLong(wait / 2 + 1);
   }
 
@@ -305,9 +397,10 @@ final class Caller {
     return ms >= 0 || seconds < 0 ? ms : seconds * 1_000;
   }
 
-  /** A header that is a number; `none`: it is not there, or something else. */
+  /** A header that is a number, the greatest for many digits; `none`: it is not there, or something else. */
   static long number(HttpResponse<?> answer, String name, long none) {
-    return answer.headers().firstValue(name).filter(text -> text.matches("\\d{1,9}")).map(Long::parseLong).orElse(none);
+    return answer.headers().firstValue(name).filter(text -> text.matches("\\d+"))
+        .map(text -> text.length() > 9 ? Integer.MAX_VALUE : Long.parseLong(text)).orElse(none);
   }
 
   private static SeenDBException errorOf(HttpResponse<byte[]> answer) {

@@ -1,12 +1,15 @@
 package seendb;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,14 +17,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 /** A SeenDB server ("http://host:port", "https://host:port"), or several. All threads may share it. */
-public final class Client {
+public class Client implements AutoCloseable {
   private static final int CHUNK = 1_000;
+  private static final int PAGE_MOST = 1_000;
   private static final int FETCHED_MOST = 10_000;
   private static final double FIRST_SHARE = 0.5;
   private static final double SHARE_MOST = 0.95;
+  /** Up to when all of a group is marked, for ever. */
+  public static final Instant ALWAYS = Instant.MAX;
+
   private static final Set<String> REPEATABLE = Set.of("GET", "HEAD", "PUT", "DELETE");
   private static final Set<String> AWAY = Set.of("timeout", "unavailable", "overloaded", "busy", "rate_limited");
 
@@ -35,6 +44,8 @@ public final class Client {
     LAST_KNOWN
   }
 
+  private static final TypeReference<Map<String, Object>> FIELDS = new TypeReference<>() {};
+
   private record Served(long atNs, String item) {}
 
   private final Caller caller;
@@ -46,7 +57,17 @@ public final class Client {
   }
 
   public Client(Options options, String... urls) {
-    caller = new Caller(List.of(urls), options);
+    this(new Caller(List.of(urls), options));
+  }
+
+  Client(Caller caller) {
+    this.caller = caller;
+  }
+
+  /** Calls fail with "closed" from then on. Idle connections close by themselves once nobody holds the client. */
+  @Override
+  public void close() {
+    caller.close();
   }
 
   /** Any route: the answer's JSON. A POST is made once. */
@@ -56,22 +77,36 @@ public final class Client {
 
   /** Throws RefusedException where every play was refused; of some: Recorded.refusals. */
   public Recorded recordPlays(List<Play> plays, String collection) {
-    long now = System.currentTimeMillis();
-    List<Play> events = new ArrayList<>();
-    Set<String> users = new HashSet<>();
-    for (int i = 0; i < plays.size(); ++i) {
-      plays.get(i).user().check("/events/" + i + "/user");
-      plays.get(i).item().check("/events/" + i + "/item");
-      events.add(plays.get(i).at(now));
-      users.add(plays.get(i).user().toString());
-    }
-    Map<String, Object> body = new LinkedHashMap<>(Map.of("events", events));
-    if (collection != null) body.put("collection", collection);
-    return record("recordPlays", "/plays", body, users.size() == 1 ? plays.get(0).user() : null, users);
+    return recordEvents("recordPlays", "/plays", plays, collection);
   }
 
   public Recorded recordPlays(List<Play> plays) {
     return recordPlays(plays, null);
+  }
+
+  /**
+   * Records what was on screen, as recordPlays does plays. It makes an item seen if a question asks for it (`not`), or the
+   * collection's policy says `exposed_is_seen`.
+   */
+  public Recorded recordExposures(List<Exposure> exposures, String collection) {
+    return recordEvents("recordExposures", "/exposures", exposures, collection);
+  }
+
+  public Recorded recordExposures(List<Exposure> exposures) {
+    return recordExposures(exposures, null);
+  }
+
+  private Recorded recordEvents(String name, String path, List<? extends Event> list, String collection) {
+    long now = System.currentTimeMillis();
+    List<Event> events = new ArrayList<>();
+    Set<String> users = new HashSet<>();
+    for (int i = 0; i < list.size(); ++i) {
+      events.add(list.get(i).checked(i, now));
+      users.add(list.get(i).user().toString());
+    }
+    Map<String, Object> body = new LinkedHashMap<>(Map.of("events", events));
+    if (collection != null) body.put("collection", collection);
+    return record(name, path, body, users.size() == 1 ? list.get(0).user() : null, users, "/events/");
   }
 
   public Recorded recordImpressions(Id user, List<Id> items, String collection) {
@@ -80,21 +115,38 @@ public final class Client {
     body.put("items", Id.check(items, "/items"));
     body.put("at", System.currentTimeMillis());
     if (collection != null) body.put("collection", collection);
-    return record("recordImpressions", "/impressions", body, user, Set.of(user.toString()));
+    return record("recordImpressions", "/impressions", body, user, Set.of(user.toString()), "/events/");
   }
 
-  private Recorded record(String name, String path, Object body, Id user, Set<String> users) {
+  /** `events`: where the events are in the body, of which refusals name the inside; null: they name the whole place. */
+  private Recorded record(String name, String path, Object body, Id user, Set<String> users, String events) {
     HttpResponse<byte[]> answer = caller.ask(new Caller.Call(name, "POST", path, Map.of(), bytes(body), "application/json", user, null, false));
     note(answer, users);
-    JsonNode told = json(answer);
+    Recorded recorded = recordedOf(answer);
+    if (answer.statusCode() != 422 || recorded.refusals().isEmpty()) return recorded;
+    Recorded.Refusal first = recorded.refusals().get(0);
+    throw new RefusedException(first, (events == null ? "" : events + first.index()) + first.field(), recorded);
+  }
+
+  /** What became of events. */
+  static Recorded recordedOf(HttpResponse<byte[]> answer) {
+    JsonNode told = json(answer, "accepted");
     List<Recorded.Refusal> refusals = new ArrayList<>();
     for (JsonNode one : told.path("refusals")) {
       JsonNode error = one.path("error");
       refusals.add(new Recorded.Refusal(one.path("index").asInt(), error.path("code").asText(), error.path("message").asText(), error.path("field").asText()));
     }
-    Recorded recorded = new Recorded(told.path("accepted").asLong(), told.path("refused").asLong(), refusals, answer.statusCode() == 202);
-    if (answer.statusCode() == 422 && !refusals.isEmpty()) throw new RefusedException(refusals.get(0), recorded);
-    return recorded;
+    return new Recorded(told.path("accepted").asLong(), told.path("refused").asLong(), refusals, answer.statusCode() == 202, told.path("stale").asLong());
+  }
+
+  /** Plays in batches. `collection` null: the default one. */
+  public Bulk bulk(String collection) {
+    return bulk(Bulk.Kind.PLAYS, collection, Bulk.BATCH, Bulk.PATIENCE);
+  }
+
+  /** `batch`: events; `patience`: how long a batch may take. */
+  public Bulk bulk(Bulk.Kind kind, String collection, int batch, Duration patience) {
+    return new Bulk(caller, kind, collection, batch, patience);
   }
 
   private void note(HttpResponse<byte[]> answer, Set<String> users) {
@@ -108,7 +160,8 @@ public final class Client {
 
   public Filtered filter(Question asked) {
     asked.user().check("/user");
-    List<Id> items = Id.check(asked.items(), "/items");
+    List<Id> items = asked.items();
+    List<?> candidates = candidatesOf(items, asked.groups());
     List<Id> exclude = Id.check(asked.exclude(), "/exclude");
     Map<String, Object> wanted = new LinkedHashMap<>();
     if (asked.collection() != null) wanted.put("collection", asked.collection());
@@ -116,25 +169,55 @@ public final class Client {
     if (asked.record()) wanted.put("record", true);
     if (asked.verify()) wanted.put("verify", true);
     if (asked.orFail()) wanted.put("on_error", "fail");
-    Duration within = asked.within() != null ? asked.within() : (asked.timeout() == null ? caller.timeout() : asked.timeout()).multipliedBy(4).dividedBy(5);
-    wanted.put("deadline_ms", Math.max(1, within.toMillis()));
-    boolean binary = !asked.explain() && !items.isEmpty() && items.stream().allMatch(Id::isNumber) && exclude.stream().allMatch(Id::isNumber);
+    Duration timeout = asked.timeout() == null ? caller.timeout() : asked.timeout();
+    wanted.put("deadline_ms", asked.within() != null ? asked.within().toMillis() : Math.max(1, timeout.multipliedBy(4).dividedBy(5).toMillis()));
+    boolean binary = !asked.explain() && asked.facts() == null && asked.not().isEmpty() && asked.groups() == null && !items.isEmpty() && items.stream().allMatch(Id::isNumber) && exclude.stream().allMatch(Id::isNumber);
     if (binary) return filterBinary(asked, items, exclude, wanted);
     wanted.put("user", asked.user());
-    wanted.put("items", items);
+    wanted.put("items", candidates);
     if (!exclude.isEmpty()) wanted.put("exclude", exclude);
     if (asked.explain()) wanted.put("explain", true);
-    JsonNode told = json(caller.ask(new Caller.Call("filter", "POST", "/filter", Map.of(), bytes(wanted), "application/json", asked.user(), asked.timeout(), false)));
-    Map<String, Id> given = new HashMap<>();
-    items.forEach(item -> given.putIfAbsent(item.toString(), item));
+    if (asked.facts() != null) wanted.put("facts", asked.facts());
+    if (!asked.not().isEmpty()) wanted.put("not", asked.not().stream().map(NotEntry::told).toList());
+    JsonNode told = json(caller.ask(new Caller.Call("filter", "POST", "/filter", Map.of(), bytes(wanted), "application/json", asked.user(), asked.timeout(), false).hedged(!asked.record())), "unseen");
+    Function<JsonNode, Id> given = givenBy(items);
     List<Id> unseen = new ArrayList<>();
-    told.path("unseen").forEach(one -> unseen.add(given.getOrDefault(one.asText(), Id.of(one.asText()))));
-    List<String> missing = new ArrayList<>();
-    told.path("missing").forEach(one -> missing.add(one.asText()));
+    told.path("unseen").forEach(one -> unseen.add(given.apply(one)));
     Map<String, String> reasons = new LinkedHashMap<>();
     told.path("reasons").fields().forEachRemaining(one -> reasons.put(one.getKey(), one.getValue().asText()));
-    return new Filtered(unseen, told.path("seen").asInt(), told.path("examined").asInt(), told.path("degraded").asBoolean(), missing, told.path("excluded").asInt(),
-        told.path("duplicates").asInt(), asked.record() && told.path("recorded").asBoolean(true), reasons);
+    return new Filtered(unseen, told.path("seen").asInt(), told.path("examined").asInt(), told.path("degraded").asBoolean(), textsOf(told, "missing"), told.path("excluded").asInt(),
+        told.path("duplicates").asInt(), asked.record() && told.path("recorded").asBoolean(true), reasons, told.path("undated").asInt(), textsOf(told, "coarse"), textsOf(told, "beyond"));
+  }
+
+  private static List<?> candidatesOf(List<Id> items, Function<Id, Groups> groups) {
+    if (groups == null) return Id.check(items, "/items");
+    List<Object> all = new ArrayList<>();
+    for (Id id : items) {
+      Groups of = groups.apply(id);
+      id.check("/items/" + all.size() + (of == null ? "" : "/id"));
+      Map<String, Object> told = new LinkedHashMap<>(Map.of("id", id));
+      if (of != null) told.put("of", of.of());
+      if (of != null && of.at() != null) told.put("at", of.at());
+      all.add(of == null ? id : told);
+    }
+    return all;
+  }
+
+  /** Ids as they were given. */
+  private static Function<JsonNode, Id> givenBy(List<Id> ids) {
+    Map<String, Id> given = new HashMap<>();
+    ids.forEach(id -> given.putIfAbsent(id.toString(), id));
+    return told -> {
+      Id own = given.get(told.asText());
+      if (own == null) throw SeenDBException.none("protocol", "the answer names what was not asked about: " + told);
+      return own;
+    };
+  }
+
+  private static List<String> textsOf(JsonNode told, String name) {
+    List<String> texts = new ArrayList<>();
+    told.path(name).forEach(one -> texts.add(one.asText()));
+    return texts;
   }
 
   private Filtered filterBinary(Question asked, List<Id> items, List<Id> exclude, Map<String, Object> wanted) {
@@ -145,7 +228,7 @@ public final class Client {
     Map<String, String> query = new LinkedHashMap<>(Map.of("user", asked.user().toString(), "ids", "u64", "count", String.valueOf(count)));
     wanted.forEach((name, value) -> query.put(name, String.valueOf(value)));
     if (!exclude.isEmpty()) query.put("exclude", String.valueOf(exclude.size()));
-    HttpResponse<byte[]> answer = caller.ask(new Caller.Call("filter", "POST", "/filter", query, body.array(), "application/octet-stream", asked.user(), asked.timeout(), false));
+    HttpResponse<byte[]> answer = caller.ask(new Caller.Call("filter", "POST", "/filter", query, body.array(), "application/octet-stream", asked.user(), asked.timeout(), false).hedged(!asked.record()));
     byte[] bits = answer.body();
     if (bits.length != (items.size() + 7) / 8 || answer.headers().firstValue("SeenDB-Seen").isEmpty()) {
       throw new SeenDBException("protocol", "the answer is no bitmap of the items", "", answer.statusCode());
@@ -156,7 +239,7 @@ public final class Client {
     }
     List<String> missing = answer.headers().firstValue("SeenDB-Missing").map(text -> List.of(text.split(", "))).orElse(List.of());
     return new Filtered(unseen, number(answer, "SeenDB-Seen"), number(answer, "SeenDB-Examined"), number(answer, "SeenDB-Degraded") != 0, missing,
-        number(answer, "SeenDB-Excluded"), number(answer, "SeenDB-Duplicates"), answer.headers().firstValue("SeenDB-Recorded").orElse("").equals("true"), Map.of());
+        number(answer, "SeenDB-Excluded"), number(answer, "SeenDB-Duplicates"), answer.headers().firstValue("SeenDB-Recorded").orElse("").equals("true"), Map.of(), 0, List.of(), List.of());
   }
 
   private static int number(HttpResponse<byte[]> answer, String name) {
@@ -168,25 +251,35 @@ public final class Client {
    * lost, what it had recorded is not on the page, and counts as served.
    */
   public List<Id> fillPage(Id user, List<Id> candidates, int need, WhenDegraded degraded) {
-    return fillPage(user, candidates, need, degraded, null, null);
+    return fillPage(user, candidates, need, degraded, null, List.of(), null);
   }
 
-  /** `collection` null: the default one; `timeout`: of the whole page, null: the client's. */
-  public List<Id> fillPage(Id user, List<Id> candidates, int need, WhenDegraded degraded, String collection, Duration timeout) {
-    long deadline = System.nanoTime() + (timeout == null ? caller.timeout() : timeout).toNanos();
+  /** `collection` null: the default one; `exclude`: never on the page; `timeout`: of the whole page, null: the client's. */
+  public List<Id> fillPage(Id user, List<Id> candidates, int need, WhenDegraded degraded, String collection, List<Id> exclude, Duration timeout) {
+    return fillPage(new Question(user, candidates).collection(collection).exclude(exclude).timeout(timeout), need, degraded);
+  }
+
+  /** Takes the candidates, their groups and what makes them seen from a question, whose timeout is that of the whole page. */
+  public List<Id> fillPage(Question asked, int need, WhenDegraded degraded) {
+    long deadline = System.nanoTime() + (asked.timeout() == null ? caller.timeout() : asked.timeout()).toNanos();
+    Id user = asked.user();
+    List<Id> candidates = asked.items();
+    List<Id> exclude = asked.exclude();
     List<Id> page = new ArrayList<>();
     for (int at = 0; at < candidates.size() && page.size() < need; at += CHUNK) {
       List<Id> chunk = candidates.subList(at, Math.min(candidates.size(), at + CHUNK));
       try {
         Duration left = Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
-        Question question = new Question(user, chunk).collection(collection).limit(need - page.size()).exclude(List.copyOf(page)).recording().timeout(left);
+        List<Id> not = Stream.concat(exclude.stream(), page.stream()).toList();
+        Question question = asked.items(chunk).limit(need - page.size()).exclude(not).recording().timeout(left);
         Filtered found = filter(degraded == WhenDegraded.FAIL_CLOSED ? question.failing() : question);
+        if (found.degraded() && degraded == WhenDegraded.FAIL_CLOSED) throw SeenDBException.none("unavailable", "the answer is degraded: " + found.missing());
         Set<String> known = found.degraded() && degraded == WhenDegraded.LAST_KNOWN ? recentOf(user) : Set.of();
-        found.unseen().stream().filter(one -> !known.contains(one.toString())).forEach(page::add);
+        found.unseen().stream().filter(one -> !known.contains(one.toString())).limit(need - page.size()).toList().forEach(page::add);
       } catch (SeenDBException error) {
         if (degraded == WhenDegraded.FAIL_CLOSED || !AWAY.contains(error.code)) throw error;
         Set<String> known = degraded == WhenDegraded.LAST_KNOWN ? recentOf(user) : new HashSet<>();
-        page.forEach(one -> known.add(one.toString()));
+        Stream.concat(exclude.stream(), page.stream()).forEach(one -> known.add(one.toString()));
         for (Id one : candidates.subList(at, candidates.size())) {
           if (page.size() == need) break;
           if (known.add(one.toString())) page.add(one);
@@ -216,10 +309,16 @@ public final class Client {
    * k / (1 - s), where s is the share of its candidates that this user has seen, and for more until enough are unseen.
    */
   public List<Id> searchUnseen(IntFunction<List<Id>> search, Id user, int k) {
+    return searchUnseen(search, new Question(user, List.of()), k);
+  }
+
+  /** Takes the groups of what is found, what makes it seen and the collection from a question. */
+  public List<Id> searchUnseen(IntFunction<List<Id>> search, Question asked, int k) {
+    Id user = asked.user();
     for (int count = first(user, k);; count = Math.max(count * 2, first(user, k))) {
       count = Math.min(Math.max(count, k), FETCHED_MOST);
       List<Id> found = search.apply(count);
-      List<Id> unseen = filter(user, found).unseen();
+      List<Id> unseen = filter(asked.items(found)).unseen();
       if (!found.isEmpty()) {
         double seen = 1 - (double) unseen.size() / found.size();
         shares.change(user.toString(), before -> Math.min(SHARE_MOST, before == null ? seen : before + (seen - before) / 2));
@@ -234,22 +333,97 @@ public final class Client {
   }
 
   /** A page of what the user watched, newest first. `collection` null: all; `cursor` null: the newest. */
-  public HistoryPage history(Id user, String collection, int limit, String cursor) {
-    Map<String, String> query = new LinkedHashMap<>(Map.of("limit", String.valueOf(limit)));
-    if (collection != null) query.put("collection", collection);
-    if (cursor != null) query.put("cursor", cursor);
-    HttpResponse<byte[]> answer = caller.ask(new Caller.Call("history", "GET", ofUser(user, "/history"), query, null, null, user, null, false));
-    try {
-      return Caller.JSON.readValue(answer.body(), HistoryPage.class);
-    } catch (IOException error) {
-      throw noJson(answer);
+  public HistoryPage historyPage(Id user, String collection, int limit, String cursor) {
+    Map<String, String> query = collection == null ? Map.of() : Map.of("collection", collection);
+    return Caller.JSON.convertValue(page("historyPage", user, "/history", "entries", query, limit, cursor), HistoryPage.class);
+  }
+
+  private JsonNode page(String name, Id user, String rest, String needs, Map<String, String> query, int limit, String cursor) {
+    Map<String, String> all = new LinkedHashMap<>(query);
+    all.put("limit", String.valueOf(limit));
+    if (cursor != null) all.put("cursor", cursor);
+    return json(caller.ask(new Caller.Call(name, "GET", ofUser(user, rest), all, null, null, user, null, false).hedged(true)), needs);
+  }
+
+  /**
+   * Marks all of a group as seen that was published up to `until`, or ALWAYS. The mark that reaches furthest counts, in all
+   * collections, for candidates that name the group (Question.groups). It is said at the present, set before the first try: one that
+   * is said no later than an unmark does not count.
+   */
+  public void mark(Id user, String group, Instant until) {
+    Map<String, Object> body = Map.of("group", group, "until", until.equals(ALWAYS) ? "always" : until.toEpochMilli(), "at", System.currentTimeMillis());
+    record("mark", ofUser(user, "/marks"), body, user, Set.of(user.toString()), null);
+  }
+
+  /** Deletes the mark of a group; whether one counted. A repeat of it says false. */
+  public boolean unmark(Id user, String group) {
+    return write("DELETE", user, "/marks/" + Caller.encoded(group), null).path("deleted").asBoolean();
+  }
+
+  /** A page of what the user marked, by group: at most `limit` (1,000) of them. `cursor` null: from the first. */
+  public MarksPage marks(Id user, int limit, String cursor) {
+    JsonNode told = page("marks", user, "/marks", "marks", Map.of(), limit, cursor);
+    List<MarksPage.Mark> marks = new ArrayList<>();
+    for (JsonNode one : told.path("marks")) {
+      Instant until = one.path("until").isNumber() ? Instant.ofEpochMilli(one.path("until").asLong()) : ALWAYS;
+      marks.add(new MarksPage.Mark(one.path("group").asText(), until, Instant.ofEpochMilli(one.path("at").asLong())));
     }
+    return new MarksPage(marks, told.path("cursor").asText(null), told.path("degraded").asBoolean(), textsOf(told, "missing"));
+  }
+
+  /** Makes these the fields that items may have. One whose name is missing is removed with its values. */
+  public void putItemSchema(List<Item.Field> fields) {
+    call("PUT", "/items/schema", Map.of("fields", fields));
+  }
+
+  /** A malformed update is an exception, and nothing is taken. Throws RefusedException where every one was refused. */
+  public Recorded putItems(List<Item.Update> updates) {
+    for (int i = 0; i < updates.size(); ++i) updates.get(i).id().check("/items/" + i + "/id");
+    return record("putItems", "/items", Map.of("items", updates), null, Set.of(), null);
+  }
+
+  /** Reads items (1,000 at most), in their order, with these fields or all. Unknown ones are left out. */
+  public List<Item> getItems(List<Id> ids, String... fields) {
+    byte[] body = bytes(Map.of("ids", Id.check(ids, "/ids"), "fields", fields));
+    JsonNode told = json(caller.ask(new Caller.Call("getItems", "POST", "/items/get", Map.of(), body, "application/json", null, null, false).hedged(true)), "items");
+    Function<JsonNode, Id> given = givenBy(ids);
+    List<Item> items = new ArrayList<>();
+    for (JsonNode one : told.path("items")) {
+      items.add(new Item(given.apply(one.path("id")), one.path("version").asLong(), Caller.JSON.convertValue(one.path("fields"), FIELDS)));
+    }
+    return items;
+  }
+
+  /** All of it, newest first, page by page. */
+  public List<HistoryPage.Entry> history(Id user, String collection) {
+    List<HistoryPage.Entry> all = new ArrayList<>();
+    String cursor = null;
+    do {
+      HistoryPage page = historyPage(user, collection, PAGE_MOST, cursor);
+      all.addAll(page.entries());
+      cursor = page.cursor();
+    } while (cursor != null);
+    return all;
+  }
+
+  /** Where the player is in the items, of those that are in the history, by the item's text. `collection` null: the default one. */
+  public Map<String, HistoryPage.Entry> lookUpHistory(Id user, List<Id> items, String collection) {
+    JsonNode told = write("POST", user, "/history/lookup", itemsOf(items, collection));
+    Map<String, HistoryPage.Entry> found = new LinkedHashMap<>();
+    for (JsonNode one : told.path("entries")) {
+      if (!one.isNull()) found.put(one.path("item").asText(), Caller.JSON.convertValue(one, HistoryPage.Entry.class));
+    }
+    return found;
+  }
+
+  private static Map<String, Object> itemsOf(List<Id> items, String collection) {
+    Map<String, Object> body = new LinkedHashMap<>(Map.of("items", Id.check(items, "/items")));
+    if (collection != null) body.put("collection", collection);
+    return body;
   }
 
   public void deleteHistory(Id user, List<Id> items, String collection) {
-    Map<String, Object> body = new LinkedHashMap<>(Map.of("items", Id.check(items, "/items")));
-    if (collection != null) body.put("collection", collection);
-    write("POST", user, "/history/delete", body);
+    write("POST", user, "/history/delete", itemsOf(items, collection));
   }
 
   /** `collection` null: all. */
@@ -267,10 +441,32 @@ public final class Client {
     return write("DELETE", user, "", null).path("known").asBoolean();
   }
 
+  /** What is held about a user, as the server says it. */
+  public JsonNode inspect(Id user) {
+    return write("GET", user, "", null);
+  }
+
+  /** Everything held about a user: the last is of type "end". */
+  public List<JsonNode> export(Id user) {
+    HttpResponse<byte[]> answer = caller.ask(new Caller.Call("export", "GET", ofUser(user, "/export"), Map.of(), null, null, user, Duration.ofMinutes(1), false));
+    try (MappingIterator<JsonNode> lines = Caller.JSON.readerFor(JsonNode.class).readValues(answer.body())) {
+      return lines.readAll();
+    } catch (IOException error) {
+      throw new SeenDBException("protocol", "the answer is not the JSON that was asked for", "", answer.statusCode());
+    }
+  }
+
   private JsonNode write(String method, Id user, String rest, Object body) {
-    HttpResponse<byte[]> answer = caller.ask(new Caller.Call(null, method, ofUser(user, rest), Map.of(), body == null ? null : bytes(body), body == null ? null : "application/json", user, null, false));
+    HttpResponse<byte[]> answer = caller.ask(new Caller.Call(null, method, ofUser(user, rest), Map.of(), body == null ? null : bytes(body), body == null ? null : "application/json", user, null, false).hedged(method.equals("GET")));
     note(answer, Set.of(user.toString()));
     return json(answer);
+  }
+
+  /** Names and policies. */
+  public List<JsonNode> collections() {
+    List<JsonNode> all = new ArrayList<>();
+    call("GET", "/collections", null).path("collections").forEach(all::add);
+    return all;
   }
 
   /** Makes a collection, or changes its policy: what is not named stays. */
@@ -286,7 +482,7 @@ public final class Client {
     return "/users/" + Caller.encoded(user.check("/user").toString()) + rest;
   }
 
-  private static byte[] bytes(Object body) {
+  static byte[] bytes(Object body) {
     try {
       return Caller.JSON.writeValueAsBytes(body);
     } catch (JsonProcessingException error) {
@@ -294,15 +490,14 @@ public final class Client {
     }
   }
 
-  private static JsonNode json(HttpResponse<byte[]> answer) {
+  /** The answer's JSON, with the members that it needs. */
+  private static JsonNode json(HttpResponse<byte[]> answer, String... needs) {
     try {
-      return Caller.JSON.readTree(answer.body());
+      JsonNode told = Caller.JSON.readTree(answer.body());
+      if (Stream.of(needs).allMatch(told::has)) return told;
     } catch (IOException error) {
-      throw noJson(answer);
+      // no JSON
     }
-  }
-
-  private static SeenDBException noJson(HttpResponse<byte[]> answer) {
-    return new SeenDBException("protocol", "the answer is no JSON", "", answer.statusCode());
+    throw new SeenDBException("protocol", "the answer is not the JSON that was asked for", "", answer.statusCode());
   }
 }

@@ -12,7 +12,10 @@ import java.util.Map;
  * @param missing what
  * @param recorded with record: whether the unseen were recorded as served
  * @param reasons with explain: why an item is seen
+ * @param undated of candidates with groups: those without a time, of a group that is marked up to a time
+ * @param coarse with not: facts of which more counted than was asked for ("played" by the bucket)
+ * @param beyond with not: facts of which less is kept than was asked for
  */
 public record Filtered(
     List<Id> unseen, int seen, int examined, boolean degraded, List<String> missing, int excluded, int duplicates, boolean recorded,
-    Map<String, String> reasons) {}
+    Map<String, String> reasons, int undated, List<String> coarse, List<String> beyond) {}

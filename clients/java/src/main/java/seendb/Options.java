@@ -19,6 +19,11 @@ public final class Options {
   public int connections = 16;
   /** The URLs are nodes of one cluster: a question goes to the node that has its user. */
   public boolean cluster;
+  /**
+   * A read that was not answered for so long is asked at another server too, and the first good answer counts; of second tries, which
+   * have their budget. null: never.
+   */
+  public Duration hedge;
   /** Told after each call. */
   public OnCall onCall = (name, took, status, tries) -> {};
 

@@ -19,7 +19,7 @@ public record Play(
     @JsonProperty("progress_s") Integer progressS,
     @JsonProperty("duration_s") Integer durationS,
     String device,
-    Map<String, Object> fields) {
+    Map<String, Object> fields) implements Event {
 
   public Play(Id user, Id item) {
     this(user, item, null, null, null, null, null);
@@ -29,7 +29,10 @@ public record Play(
     this(user, item, at.toEpochMilli(), null, null, null, null);
   }
 
-  Play at(long now) {
+  @Override
+  public Play checked(int index, long now) {
+    user.check("/events/" + index + "/user");
+    item.check("/events/" + index + "/item");
     return at != null ? this : new Play(user, item, now, progressS, durationS, device, fields);
   }
 }

@@ -5,7 +5,7 @@ public class SeenDBException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   /** The server's word ("invalid_argument", "not_found", "overloaded", ...), or, where no server answered, "unavailable",
-   * "timeout", "protocol" or "interrupted". */
+   * "timeout", "protocol", "closed" or "interrupted". */
   public final String code;
   /** A JSON pointer to the input at fault ("/items/0"); empty: none. */
   public final String field;

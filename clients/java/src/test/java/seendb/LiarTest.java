@@ -326,7 +326,7 @@ class LiarTest {
     List<Id> candidates = IntStream.range(0, 3_000).mapToObj(i -> Id.of("c" + i)).toList();
     Liar liar = new Liar(says(200, "{\"unseen\":[\"c0\"]}"), says(200, "{\"unseen\":[]}"), "STALL");
     liar.delayMs = 300;
-    assertEquals(Id.of("c0", "c2000"), client(new Options(), liar.url).fillPage(Id.of("u"), candidates, 2, Client.WhenDegraded.FAIL_OPEN, null, Duration.ofSeconds(2)));
+    assertEquals(Id.of("c0", "c2000"), client(new Options(), liar.url).fillPage(Id.of("u"), candidates, 2, Client.WhenDegraded.FAIL_OPEN, null, List.of(), Duration.ofSeconds(2)));
     List<Integer> left = liar.headers("SeenDB-Timeout-Ms").stream().map(Integer::valueOf).toList();
     assertTrue(left.get(0) <= 2_000 && left.get(1) <= left.get(0) - 300 && left.get(2) <= left.get(1) - 300, left::toString);
   }
@@ -354,6 +354,24 @@ class LiarTest {
     for (int i = 0; i < 10_000; ++i) positions.note(List.of("x" + i), "0:1");
     assertNull(positions.of("u"));
     assertEquals("0:1", positions.of("x0"));
+  }
+
+  @Test
+  void aPlayForKafkaIsWhatTheServerTakes() throws IOException {
+    KafkaPlay one = KafkaPlay.of(new Play(Id.of(42), Id.of(-1L), 5L, 7, null, "tv", null));
+    assertEquals("42", new String(one.key(), StandardCharsets.UTF_8));
+    assertEquals(Caller.JSON.readTree("{\"user\":\"42\",\"item\":\"18446744073709551615\",\"at\":5,\"progress_s\":7,\"device\":\"tv\"}"), Caller.JSON.readTree(one.value()));
+    assertEquals(Routing.partitionOf(Id.of("42"), 64), one.partition(64));
+    fails("invalid_argument", () -> KafkaPlay.of(new Play(Id.of(""), Id.of("v"))));
+  }
+
+  @Test
+  void aClosedClientSaysSo() {
+    Client client = client(new Options(), new Liar(UNSEEN, UNSEEN).url);
+    try (client) {
+      ask(client);
+    }
+    fails("closed", () -> ask(client));
   }
 
   @Test

@@ -31,7 +31,7 @@ class ServerTest {
   void whatWasPlayedIsSeen() {
     List<Id> ids = List.of(Id.of((1L << 53) + 1), Id.of(-1L), Id.of("007"), Id.of("caf\u00e9"), Id.of("cafe\u0301"), Id.of("a+b"), Id.of("a b"), Id.of("a/b"), Id.of("x".repeat(255)));
     Recorded recorded = client.recordPlays(ids.subList(0, 4).stream().map(item -> new Play(user, item)).toList());
-    assertEquals(new Recorded(4, 0, List.of(), false), recorded);
+    assertEquals(new Recorded(4, 0, List.of(), false, 0), recorded);
     Filtered found = client.filter(user, ids);
     assertEquals(ids.subList(4, 9), found.unseen());
     assertEquals(List.of(4, 9), List.of(found.seen(), found.examined()));
@@ -103,16 +103,16 @@ class ServerTest {
     List<String> items = new ArrayList<>();
     String cursor = null;
     do {
-      HistoryPage page = client.history(user, name, 10, cursor);
+      HistoryPage page = client.historyPage(user, name, 10, cursor);
       page.entries().forEach(entry -> items.add(entry.item() + entry.fields().get("n") + entry.progressS()));
       cursor = page.cursor();
     } while (cursor != null);
     assertEquals(IntStream.range(0, 25).mapToObj(i -> "h" + i + i + "5").toList(), items);
     client.deleteHistory(user, Id.of("h3", "h4"), name);
     client.setRecording(user, false);
-    assertEquals(23, client.history(user, null, 100, null).entries().size());
+    assertEquals(23, client.historyPage(user, null, 100, null).entries().size());
     client.clearHistory(user, null);
-    assertEquals(false, client.history(user, "default", 100, null).kept());
+    assertEquals(false, client.historyPage(user, "default", 100, null).kept());
     client.deleteCollection(name);
   }
 }

@@ -1,0 +1,419 @@
+package seendb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Double is a client for the tests of whoever calls SeenDB: no server, all in memory. It knows plays, impressions,
+// exposures, marks, filters, erasures, collections and items, no histories; it forgets nothing, and no time is too old
+// for it. Of Not it goes by facts and surfaces.
+type Double struct {
+	*Client
+
+	mutex       sync.Mutex
+	calls       []string
+	failures    []string
+	degraded    bool
+	collections map[string]bool
+	exposed     map[string]bool                          // collections whose policy says exposed_is_seen
+	seen        map[[2]string]map[string]map[string]bool // by collection and user: items, facts: "exposed", "exposed home"
+	marks       map[string]map[string]Mark               // by user and group
+	items       map[string]map[string]doubledValue       // by item and field; "": what it had before that version is gone
+}
+
+// doubledValue is null where the field was taken away.
+type doubledValue struct {
+	version int64
+	value   json.RawMessage
+}
+
+// NewDouble makes one.
+func NewDouble() *Double {
+	d := &Double{collections: map[string]bool{"default": true}, exposed: map[string]bool{}, seen: map[[2]string]map[string]map[string]bool{},
+		marks: map[string]map[string]Mark{}, items: map[string]map[string]doubledValue{}}
+	d.Client, _ = NewWith(Options{Retries: -1}, "http://double")
+	d.Client.http = &http.Client{Transport: d}
+	return d
+}
+
+// Fail has the next calls fail with these codes.
+func (d *Double) Fail(codes ...string) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.failures = append(d.failures, codes...)
+}
+
+// Degrade has answers be degraded, or not any more.
+func (d *Double) Degrade(degraded bool) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.degraded = degraded
+}
+
+// Calls is what it was asked: methods and paths.
+func (d *Double) Calls() []string {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return append([]string{}, d.calls...)
+}
+
+// doubled is what requests say.
+type doubled struct {
+	User            ID
+	Items           []doubledItem
+	Exclude, IDs    []ID
+	Collection      string
+	Limit           int
+	Record, Explain bool
+	Facts, Fields   []string
+	Not             []struct{ Fact, Surface string }
+	Events          []struct {
+		User, Item ID
+		Surface    string
+	}
+	ExposedIsSeen bool `json:"exposed_is_seen"`
+}
+
+// doubledItem is an id, a candidate or an update of an item.
+type doubledItem struct {
+	ID              ID
+	Of, Unset       []string
+	At              *int64
+	Version         int64
+	Set             map[string]json.RawMessage
+	Replace, Delete bool
+}
+
+func (i *doubledItem) UnmarshalJSON(text []byte) error {
+	type plain doubledItem
+	if text[0] != '{' {
+		return json.Unmarshal(text, &i.ID)
+	}
+	return json.Unmarshal(text, (*plain)(i))
+}
+
+// RoundTrip answers in place of a server.
+func (d *Double) RoundTrip(asked *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(asked.Body)
+	if err != nil {
+		return nil, err
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.calls = append(d.calls, asked.Method+" "+asked.URL.Path)
+	if len(d.failures) > 0 {
+		code := d.failures[0]
+		d.failures = d.failures[1:]
+		return d.refuse(http.StatusServiceUnavailable, code, "")
+	}
+	query := asked.URL.Query()
+	told := doubled{Collection: query.Get("collection")}
+	packed := query.Get("ids") == "u64"
+	switch kind := asked.Header.Get("Content-Type"); {
+	case packed:
+		told.User, told.Record = Text(query.Get("user")), query.Get("record") == "true"
+		told.Limit, _ = strconv.Atoi(query.Get("limit"))
+		for ; len(body) >= 8; body = body[8:] {
+			told.Items = append(told.Items, doubledItem{ID: Number(binary.LittleEndian.Uint64(body))})
+		}
+		excluded, _ := strconv.Atoi(query.Get("exclude"))
+		for _, one := range told.Items[len(told.Items)-excluded:] {
+			told.Exclude = append(told.Exclude, one.ID)
+		}
+		told.Items = told.Items[:len(told.Items)-excluded]
+	case kind == "application/x-ndjson":
+		lines := bytes.ReplaceAll(bytes.TrimSpace(body), []byte("\n"), []byte(","))
+		err = json.Unmarshal([]byte(`{"events":[`+string(lines)+"]}"), &told)
+	case len(body) > 0 && asked.URL.Path != "/items/schema":
+		err = json.Unmarshal(body, &told)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if told.Collection == "" {
+		told.Collection = "default"
+	}
+	path := strings.Split(strings.TrimPrefix(asked.URL.EscapedPath(), "/"), "/")
+	name, _ := url.PathUnescape(path[len(path)-1])
+	switch {
+	case path[0] == "collections" && len(path) == 2 && asked.Method == "PUT":
+		d.collections[name] = true
+		d.exposed[name] = d.exposed[name] || told.ExposedIsSeen
+		return d.say(map[string]any{"name": name}, nil)
+	case path[0] == "collections" && len(path) == 2 && d.collections[name]:
+		delete(d.collections, name)
+		return d.say(map[string]any{"deleted": true}, nil)
+	case path[0] == "users" && len(path) == 2 && asked.Method == "DELETE":
+		known := false
+		for key := range d.seen {
+			if key[1] == name {
+				known = true
+				delete(d.seen, key)
+			}
+		}
+		_, marked := d.marks[name]
+		known = known || marked
+		delete(d.marks, name)
+		return d.say(map[string]any{"erased": true, "known": known}, nil)
+	case path[0] == "users" && len(path) == 2:
+		return d.say(map[string]any{"user": name}, nil)
+	case path[0] == "users" && path[2] == "marks":
+		user, _ := url.PathUnescape(path[1])
+		return d.mark(asked.Method, user, name, body, query)
+	case path[0] == "items":
+		return d.item(asked.Method, name, told)
+	case !d.collections[told.Collection]:
+		return d.refuse(http.StatusNotFound, "not_found", "/collection")
+	case path[0] == "plays" || path[0] == "impressions" || path[0] == "exposures":
+		return d.record(path[0], told)
+	case path[0] == "filter":
+		return d.filter(told, packed)
+	}
+	return d.refuse(http.StatusNotFound, "not_found", "")
+}
+
+func (d *Double) note(told doubled, user ID, item, fact string) {
+	key := [2]string{told.Collection, user.String()}
+	if d.seen[key] == nil {
+		d.seen[key] = map[string]map[string]bool{}
+	}
+	if d.seen[key][item] == nil {
+		d.seen[key][item] = map[string]bool{}
+	}
+	d.seen[key][item][fact] = true
+}
+
+// factNames is what the facts of requests and routes are here.
+var factNames = map[string]string{"plays": "play", "impressions": "impression", "exposures": "exposed", "played": "play", "served": "impression", "exposed": "exposed"}
+
+func (d *Double) record(kind string, told doubled) (*http.Response, error) {
+	for _, item := range told.Items {
+		d.note(told, told.User, item.ID.String(), factNames[kind])
+	}
+	for _, one := range told.Events {
+		d.note(told, one.User, one.Item.String(), factNames[kind])
+		d.note(told, one.User, one.Item.String(), factNames[kind]+" "+one.Surface)
+	}
+	return d.say(map[string]any{"accepted": len(told.Events) + len(told.Items), "refused": 0, "refusals": []any{}}, nil)
+}
+
+// asked gives the facts that make an item seen.
+func (d *Double) asked(told doubled) (facts []string) {
+	for _, one := range told.Not {
+		fact := factNames[one.Fact]
+		if one.Surface != "" {
+			fact += " " + one.Surface
+		}
+		facts = append(facts, fact)
+	}
+	if facts != nil {
+		return facts
+	}
+	if told.Facts == nil {
+		told.Facts = []string{"plays", "impressions"}
+	}
+	for _, one := range told.Facts {
+		facts = append(facts, factNames[one])
+	}
+	if d.exposed[told.Collection] {
+		facts = append(facts, "exposed")
+	}
+	return facts
+}
+
+// why says why a candidate is seen, empty: it is not; and whether a mark might have held if it had a time.
+func (d *Double) why(told doubled, one doubledItem, asked []string) (why string, undated bool) {
+	facts := d.seen[[2]string{told.Collection, told.User.String()}][one.ID.String()]
+	for _, fact := range asked {
+		if facts[fact] {
+			why, _, _ = strings.Cut(fact, " ")
+		}
+	}
+	always := false
+	for _, group := range one.Of {
+		mark, marked := d.marks[told.User.String()][group]
+		forEver := marked && mark.Until.Equal(Always)
+		always = always || forEver
+		undated = undated || marked && one.At == nil
+		if why == "" && marked && (forEver || one.At != nil && *one.At <= mark.Until.UnixMilli()) {
+			why = "mark:" + group
+		}
+	}
+	return why, undated && !always
+}
+
+func (d *Double) filter(told doubled, packed bool) (*http.Response, error) {
+	asked, met, excluded, reasons := d.asked(told), map[string]bool{}, map[string]bool{}, map[string]string{}
+	for _, one := range told.Exclude {
+		excluded[one.String()] = true
+	}
+	counts := map[string]int{"seen": 0, "examined": 0, "excluded": 0, "duplicates": 0, "undated": 0}
+	unseen, bits := []string{}, make([]byte, (len(told.Items)+7)/8)
+	for i, item := range told.Items {
+		if told.Limit > 0 && len(unseen) == told.Limit {
+			break
+		}
+		text := item.ID.String()
+		why, undated := d.why(told, item, asked)
+		counts["examined"]++
+		if undated {
+			counts["undated"]++
+		}
+		switch {
+		case met[text]:
+			counts["duplicates"]++
+		case excluded[text]:
+			counts["excluded"]++
+		case why != "":
+			counts["seen"]++
+			reasons[text] = why
+		default:
+			unseen = append(unseen, text)
+			bits[i/8] |= 1 << (i % 8)
+		}
+		met[text] = true
+	}
+	if told.Record {
+		for _, one := range unseen {
+			d.note(told, told.User, one, "impression")
+		}
+	}
+	answer := map[string]any{"unseen": unseen, "degraded": d.degraded}
+	header := http.Header{"Seendb-Degraded": {"0"}, "Seendb-Recorded": {strconv.FormatBool(told.Record)}}
+	if d.degraded {
+		answer["missing"] = []string{"double"}
+		header["Seendb-Degraded"], header["Seendb-Missing"] = []string{"1"}, []string{"double"}
+	}
+	if told.Explain {
+		answer["reasons"] = reasons
+	}
+	for name, count := range counts {
+		answer[name] = count
+		header.Set("SeenDB-"+name, strconv.Itoa(count))
+	}
+	if packed {
+		return d.say(bits, header)
+	}
+	return d.say(answer, header)
+}
+
+func (d *Double) mark(method, user, group string, body []byte, query url.Values) (*http.Response, error) {
+	own := d.marks[user]
+	switch method {
+	case "DELETE":
+		_, marked := own[group]
+		delete(own, group)
+		return d.say(map[string]any{"deleted": marked}, nil)
+	case "POST":
+		var mark Mark
+		if err := json.Unmarshal(body, &mark); err != nil {
+			return nil, err
+		}
+		if own == nil {
+			own = map[string]Mark{}
+			d.marks[user] = own
+		}
+		if before, marked := own[mark.Group]; !marked || before.Until.Before(mark.Until) {
+			own[mark.Group] = mark
+		}
+		return d.say(map[string]any{"accepted": 1, "refused": 0, "refusals": []any{}}, nil)
+	}
+	groups := []string{}
+	for name := range own {
+		groups = append(groups, name)
+	}
+	sort.Strings(groups)
+	begin, _ := strconv.Atoi(query.Get("cursor"))
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	page, marks := map[string]any{}, []any{}
+	for i := begin; i < len(groups) && i < begin+limit; i++ {
+		told := map[string]any{"group": groups[i], "until": own[groups[i]].Until.UnixMilli(), "at": own[groups[i]].At.UnixMilli()}
+		if own[groups[i]].Until.Equal(Always) {
+			told["until"] = "always"
+		}
+		marks = append(marks, told)
+	}
+	if page["marks"] = marks; begin+limit < len(groups) {
+		page["cursor"] = strconv.Itoa(begin + limit)
+	}
+	return d.say(page, nil)
+}
+
+func (d *Double) item(method, name string, told doubled) (*http.Response, error) {
+	found := []any{}
+	for _, id := range told.IDs {
+		version, fields := int64(0), map[string]json.RawMessage{}
+		left := false
+		for field, one := range d.items[id.String()] {
+			if one.version > version {
+				version = one.version
+			}
+			if left = left || one.value != nil; one.value != nil && (len(told.Fields) == 0 || contains(told.Fields, field)) {
+				fields[field] = one.value
+			}
+		}
+		if left {
+			found = append(found, map[string]any{"id": id, "version": version, "fields": fields})
+		}
+	}
+	if name == "get" || method == "PUT" {
+		return d.say(map[string]any{"items": found}, nil)
+	}
+	stale := 0
+	for _, one := range told.Items {
+		kept := d.items[one.ID.String()]
+		if kept == nil {
+			kept = map[string]doubledValue{"": {}}
+			d.items[one.ID.String()] = kept
+		}
+		if one.Set == nil {
+			one.Set = map[string]json.RawMessage{}
+		}
+		for _, field := range one.Unset {
+			one.Set[field] = nil
+		}
+		for field, value := range one.Set {
+			before, known := kept[field]
+			if !known {
+				before = kept[""]
+			}
+			if before.version > one.Version {
+				stale++
+			} else {
+				kept[field] = doubledValue{one.Version, value}
+			}
+		}
+		for field, before := range kept {
+			if (one.Replace || one.Delete) && before.version < one.Version {
+				kept[field] = doubledValue{one.Version, nil}
+			}
+		}
+	}
+	return d.say(map[string]any{"accepted": len(told.Items), "stale": stale, "refused": 0, "refusals": []any{}}, nil)
+}
+
+func (d *Double) say(body any, header http.Header) (*http.Response, error) {
+	text, isBits := body.([]byte)
+	if !isBits {
+		text, _ = json.Marshal(body)
+	}
+	if header == nil {
+		header = http.Header{}
+	}
+	return &http.Response{StatusCode: http.StatusOK, Header: header, Body: io.NopCloser(bytes.NewReader(text))}, nil
+}
+
+func (d *Double) refuse(status int, code, field string) (*http.Response, error) {
+	got, err := d.say(map[string]any{"error": map[string]any{"code": code, "message": "of a double", "field": field}}, nil)
+	got.StatusCode = status
+	return got, err
+}

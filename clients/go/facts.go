@@ -1,0 +1,174 @@
+package seendb
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Exposure is one item that really was on a user's screen.
+type Exposure struct {
+	User    ID        `json:"user"`
+	Item    ID        `json:"item"`
+	At      time.Time `json:"-"`                 // the zero time: the present, set before the first try
+	Surface string    `json:"surface,omitempty"` // where, such as "home"; empty: it is not said
+}
+
+func (e Exposure) told(now time.Time, index int) (any, ID, error) {
+	at, err := checkEvent(e.User, e.Item, e.At, now, index)
+	return struct {
+		Exposure
+		At int64 `json:"at"`
+	}{e, at}, e.User, err
+}
+
+// RecordExposures records what was on screen, as RecordPlays does plays. It makes an item seen where a filter asks for
+// it (Not), or the collection's policy says exposed_is_seen.
+func (c *Client) RecordExposures(ctx context.Context, exposures []Exposure, options ...CallOption) (Recorded, error) {
+	return recordEvents(ctx, c, "RecordExposures", "/exposures", exposures, options)
+}
+
+// NotEntry is what makes an item seen: one event has to meet all that it says. The zero value of a member says nothing.
+type NotEntry struct {
+	Fact    string        `json:"fact"` // "played", "served" or "exposed"
+	Window  int           `json:"window,omitempty"`
+	Within  time.Duration `json:"-"` // not longer ago
+	Last    int           `json:"last,omitempty"`
+	Surface string        `json:"surface,omitempty"`
+}
+
+// MarshalJSON writes Within in ms.
+func (n NotEntry) MarshalJSON() ([]byte, error) {
+	type plain NotEntry
+	within := ""
+	if n.Within != 0 {
+		within = strconv.FormatInt(n.Within.Milliseconds(), 10) + "ms"
+	}
+	return json.Marshal(struct {
+		plain
+		Within string `json:"within,omitempty"`
+	}{plain(n), within})
+}
+
+// Not says what makes an item seen, in place of Facts: any of the entries.
+func Not(entries ...NotEntry) CallOption { return func(c *chosen) { c.not = entries } }
+
+// Groups is what a candidate belongs to ("channel:9"), at most 16, for the user's marks.
+type Groups struct {
+	Of []string
+	At time.Time // when it was published; the zero time: only a mark for ever makes it seen
+}
+
+// GroupedBy tells the groups of each candidate of Filter and FillPage.
+func GroupedBy(groups func(ID) Groups) CallOption { return func(c *chosen) { c.groups = groups } }
+
+type candidate struct {
+	ID ID       `json:"id"`
+	Of []string `json:"of,omitempty"`
+	At *int64   `json:"at,omitempty"`
+}
+
+// candidatesOf gives the candidates as the server takes them.
+func candidatesOf(items []ID, groups func(ID) Groups) (any, error) {
+	if groups == nil {
+		return append([]ID{}, items...), checkAll(items, "/items")
+	}
+	all := make([]any, len(items))
+	for i, id := range items {
+		of, where := groups(id), "/items/"+strconv.Itoa(i)
+		if len(of.Of) == 0 {
+			all[i] = id
+		} else {
+			told := candidate{ID: id, Of: of.Of}
+			if !of.At.IsZero() {
+				at := of.At.UnixMilli()
+				told.At = &at
+			}
+			all[i], where = told, where+"/id"
+		}
+		if err := id.check(where); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Always is the time up to which all of a group is seen, for ever.
+var Always = time.UnixMilli(math.MaxInt64)
+
+// Mark marks all of a group as seen that was published up to `until`, or Always. The mark that reaches furthest counts, in
+// all collections, for candidates that name the group (GroupedBy). It is said at the present, set before the first try:
+// one that is said no later than an Unmark does not count.
+func (c *Client) Mark(ctx context.Context, user ID, group string, until time.Time) error {
+	if err := user.check("/user"); err != nil {
+		return err
+	}
+	body := map[string]any{"group": group, "until": until.UnixMilli(), "at": time.Now().UnixMilli()}
+	if until.Equal(Always) {
+		body["until"] = "always"
+	}
+	_, err := c.record(ctx, "Mark", userPath(user, "/marks"), body, &user, []string{user.String()}, nil)
+	return err
+}
+
+// Unmark deletes the mark of a group; whether one counted. A repeat of it says false.
+func (c *Client) Unmark(ctx context.Context, user ID, group string) (bool, error) {
+	var told struct{ Deleted bool }
+	err := c.write(ctx, "Unmark", "DELETE", user, "/marks/"+url.PathEscape(group), nil, &told)
+	return told.Deleted, err
+}
+
+// Mark is a group that a user marked as seen.
+type Mark struct {
+	Group     string
+	Until, At time.Time // up to when; when it was said
+}
+
+// UnmarshalJSON reads times in ms since 1970, and "always".
+func (m *Mark) UnmarshalJSON(text []byte) error {
+	var told struct {
+		Group string
+		Until any
+		At    int64
+	}
+	err := json.Unmarshal(text, &told)
+	*m = Mark{told.Group, Always, time.UnixMilli(told.At)}
+	if until, is := told.Until.(float64); is {
+		m.Until = time.UnixMilli(int64(until))
+	}
+	return err
+}
+
+// MarksPage is a page of marks, by group.
+type MarksPage struct {
+	Marks    []Mark
+	Cursor   string // of the next page; empty: this is the last
+	Degraded bool   // marks may be missing
+	Missing  []string
+}
+
+// Marks reads a page of what the user marked: at most `limit` (1,000) groups behind the cursor of the page before (empty:
+// from the first).
+func (c *Client) Marks(ctx context.Context, user ID, limit int, cursor string) (*MarksPage, error) {
+	page := &MarksPage{}
+	return page, c.page(ctx, "Marks", user, "/marks", "marks", limit, cursor, url.Values{}, page)
+}
+
+// page reads a page of a list of the user's.
+func (c *Client) page(ctx context.Context, name string, user ID, rest, needs string, limit int, cursor string, query url.Values, to any) error {
+	if err := user.check("/user"); err != nil {
+		return err
+	}
+	query.Set("limit", strconv.Itoa(limit))
+	if cursor != "" {
+		query.Set("cursor", cursor)
+	}
+	got, err := c.ask(ctx, &request{name: name, method: "GET", path: userPath(user, rest), query: query, user: &user, hedge: true})
+	if err != nil {
+		return err
+	}
+	return read(got, to, needs)
+}

@@ -1,0 +1,71 @@
+"""Events, candidates and updates of items as the server takes them."""
+
+import dataclasses
+import datetime
+import json
+from typing import Sequence, Union
+
+from . import ids, times
+
+WATCH = ("progress_s", "duration_s", "device", "fields")
+# The kinds of events: name, members in a tuple, members that a dict may have besides.
+PLAY = ("play", ("user", "item", "at"), WATCH)
+EXPOSURE = ("exposure", ("user", "item", "at", "surface"), ())
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A candidate and the groups that it belongs to, for the user's marks. What is unseen comes back as its id."""
+
+    id: Union[str, int]
+    of: Sequence[str] = ()                            #: at most 16, such as "channel:9"
+    at: Union[int, datetime.datetime, None] = None    #: when it was published; None: only a mark for ever counts
+
+
+def dump(body):
+    return json.dumps(body, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def event_of(told, at, now, kind=PLAY):
+    """`at`: where it is in the body."""
+    name, order, more = kind
+    if isinstance(told, dict):
+        event = dict(told)
+        if set(event) - {*order, *more} or not {"user", "item"} <= set(event):
+            raise ids.refuse("%s %s has %s" % ("an" if name[0] == "e" else "a", name, ", ".join(order + more)), at)
+    else:
+        if isinstance(told, (str, bytes)) or not 2 <= len(told) <= len(order):
+            raise ids.refuse("%s %s is (user, item) or (%s)" % ("an" if name[0] == "e" else "a", name, ", ".join(order)), at)
+        event = {member: value for member, value in zip(order, told) if value is not None or member in ("user", "item")}
+    event["user"] = ids.check(event["user"], at + "/user")
+    event["item"] = ids.check(event["item"], at + "/item")
+    time = event.get("at")
+    event["at"] = now if time is None else times.to_ms(time, at + "/at")
+    return event
+
+
+def id_of(candidate):
+    return candidate.id if isinstance(candidate, Candidate) else candidate
+
+
+def candidate_of(one, field, checked=True):
+    """A candidate for JSON. Not `checked`: the server passes over what is no id."""
+    own = id_of(one)
+    if own is one:
+        return ids.to_json(ids.check(one, field) if checked else one)
+    told = {"id": ids.to_json(ids.check(own, field + "/id") if checked else own)}
+    if one.of:
+        told["of"] = list(ids.many(one.of, field + "/of"))
+    if one.at is not None:
+        told["at"] = times.to_ms(one.at, field + "/at")
+    return told
+
+
+def update_of(told, at):
+    """An update of an item."""
+    if not isinstance(told, dict) or "id" not in told:
+        raise ids.refuse("an update is a dict with id and version", at)
+    update = dict(told, id=ids.to_json(ids.check(told["id"], at + "/id")))
+    if update.get("expires_at") is not None:
+        update["expires_at"] = times.to_ms(update["expires_at"], at + "/expires_at")
+    return update
