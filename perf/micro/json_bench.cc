@@ -53,7 +53,7 @@ void WriteFilterAnswer(benchmark::State& state) {
   std::string out;
   for (auto _ : state) {
     out.clear();
-    wire::AppendFilterAnswer(call, response, policy, &out);
+    wire::AppendFilterAnswer(call, response, policy, {}, &out);
     benchmark::DoNotOptimize(out.data());
   }
   TimeAnItem(state, kCandidates);

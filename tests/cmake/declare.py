@@ -39,16 +39,17 @@ LONG = "long"
 # What takes more than some seconds in a dev build, by the beginning of its name. ctest starts these
 # first, so that none is left to run alone at the end.
 SECONDS = {
-    "packages.packages.py": 120, "console.console.py": 90,
+    "packages.packages.py": 120, "console.console.py": 90, "console.running.py": 50, "console.nodes.py": 35,
     "transfer.moves.py": 26, "ingest.kills.py": 85, "server.kuairand.py": 80, "server.kuairand_history.py": 45,
     "server.retail.py": 43, "lint.sbom.py": 12, "ingest.broker.py": 47, "cluster.commands.py": 25, "cluster.nodes.py": 25,
     "replica.nodes_apply.py": 40, "router.any_node.py": 50, "router.tls.py": 25, "router.faults.py": 40, "router.campaign.py": 90, "router.cuts.py": 130, "router.kills.py": 200, "router.local_cluster.py": 20, "router.ReadsTest": 4, "replica.ReplicasTest": 5,
     "cluster.ShardsSimulation": 8, "replica.ApplierSimulation": 8, "server.history_kill.py": 40,
     "lies.http.py": 19, "lies.old_store.py": 18, "lies.tool.py": 20, "lies.files.py": 8, "lies.folder.py": 8, "lies.memory.py": 12, "lies.topics.py": 130,
+    "ops.alerts.py": 6, "ops.dashboards.py": 45,
     "server.kill.py": 33, "http.load.py": 38, "tool.load.py": 31, "tool.redis.py": 30, "migration.kill.py": 25, "migration.dual_write.py": 15, "migration.migration.py": 15, "tool.redis_import.py": 90, "tool.redis_keys.py": 25, "tool.help.py": 19, "tool.produce.py": 17, "tool.repair.py": 15,
     "tool.folder.py": 13, "tool.history.py": 10, "tool.server.py": 8, "http.slow_peers.py": 18,
     "http.protocol.py": 11, "http.tls.py": 9, "api.access.py": 8, "http.compression.py": 15, "api.schemathesis.py": 20,
-    "api.history.py": 15, "api.export_memory.py": 15, "clients.java.py": 18, "clients.typescript.py": 12, "clients.python_install.py": 30, "clients.python_engine.py": 10, "c.program.py": 8, "c.abi.py": 3, "api.java_client.py": 40, "api.go_client.py": 20, "api.pages.py": 30,
+    "api.history.py": 15, "api.export_memory.py": 15, "clients.java.py": 60, "clients.typescript.py": 40, "clients.go.py": 25, "clients.python.py": 50, "clients.conformance.py": 11, "clients.python_install.py": 35, "clients.python_example.py": 60, "clients.python_engine.py": 10, "c.program.py": 8, "c.abi.py": 3, "api.java_client.py": 40, "api.go_client.py": 20, "api.pages.py": 30,
     "engine.PagesConcurrencyTest": 15, "server.process.py": 10, "ingest.IngestMock": 12,
     "engine.Every/HistoryRotTest": 20, "engine.HistoryRotTest": 20, "recovery.VerifyFilesTest": 20,
     "engine.PowerCutTest": 20, "recovery.Every/RepairTest": 16, "engine.PowerOrderTest": 15,
@@ -58,8 +59,8 @@ SECONDS = {
 
 # Tests in which the processors mostly wait: for a broker, a deadline, a disk, slow peers. ctest gives
 # them one place, those that compute two (`-j` is three times the processors).
-WAITING = ("packages.packages.py", "lies.http.py", "lies.old_store.py", "lies.topics.py", "ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
-           "server.history_kill.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
+WAITING = ("packages.packages.py", "backup.", "console.nodes.py", "ops.dashboards.py", "lies.http.py", "lies.old_store.py", "lies.topics.py", "ingest.", "transfer.moves.py", "replica.", "router.", "cluster.commands.py", "cluster.nodes.py", "cluster.Follower", "http.slow_peers.py", "http.protocol.py", "server.process.py", "server.kill.py",
+           "server.history_kill.py", "clients.python.py", "clients.go.py", "tool.ready.py", "api.checkpoint.py", "lint.docker.py",
            "tool.load.py", "tool.redis.py", "migration.", "tool.produce.py", "http.HTTP", "http.Listener")
 
 # Scripts whose clients ask three nodes as fast as they can and hold limits of time against the answers
@@ -67,7 +68,7 @@ WAITING = ("packages.packages.py", "lies.http.py", "lies.old_store.py", "lies.to
 CLUSTERS = ("router.any_node.py", "router.campaign.py", "router.cuts.py", "router.faults.py", "router.kills.py")
 
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("packages.packages.py", "console.console.py", "lies.topics.py", "router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
+ONLY_ALL = ("packages.packages.py", "console.running.py", "console.nodes.py", "ops.dashboards.py", "console.console.py", "lies.topics.py", "router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.python_example.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
             "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py", "migration.logs.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day
@@ -89,7 +90,7 @@ TURNS = ("tool.load.py", "api.history.py", "tool.folder.py", "http.load.py", "to
          "engine.PoliciesTest", "engine.FirstOfDayConcurrencyTest", "tool.install.py",
          "engine.HistoryCapTest", "engine.DeletionFaultTest", "engine.FullDiskTest",
          "api.access_log.py", "engine.OwnWayTest", "http.protocol.py",
-         "api.checkpoint.py", "engine.WindowFprTest", "engine.Every/RotTest", "lies.")
+         "api.checkpoint.py", "engine.WindowFprTest", "engine.Every/RotTest", "lies.", "clients.")
 
 
 # What takes most of the time in the dev build, nearly all of it on a real Kafka, on real logs or with

@@ -39,9 +39,9 @@ class Api final : public http::Service {
     heads.push_back(head.method == http::Method::kHead);
     return service_.Begin(head);
   }
-  void Handle(const http::Plan& plan, const http::Request& request,
-              http::Response* response) override {
-    service_.Handle(plan, request, response);
+  http::Task<> Handle(const http::Plan& plan, const http::Request& request,
+                      http::Response* response) override {
+    return service_.Handle(plan, request, response);
   }
   void Done(const http::Outcome& outcome) override { service_.Done(outcome); }
   void Open(Engine* engine) { service_.EngineOpened(engine); }

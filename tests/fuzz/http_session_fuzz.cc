@@ -73,12 +73,13 @@ class PathService final : public Service {
     }
     return plan;
   }
-  void Handle(const Plan& plan, const Request& request, Response* response) override {
+  Task<> Handle(const Plan& plan, const Request& request, Response* response) override {
     if (plan.route == 't') throw std::runtime_error("thrown");
     Check(plan.body != BodyMode::kDiscard || request.body.empty());
     response->body.append(request.head.target).append(":").append(request.body);
     if (plan.route == 'b') response->body.resize(40'000, 'b');
     response->close = plan.route == 'x';
+    return {};
   }
   void Done(const Outcome&) override {}
 

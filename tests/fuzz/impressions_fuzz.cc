@@ -9,11 +9,13 @@
 #include "fuzz/sealed_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // Bit 1 of the first byte says whether a body is of the version with ids.
-  const bool with_ids = size > 0 && (data[0] & 2) != 0;
-  const std::string value = seendb::fuzz::ValueOf(
-      std::string_view(reinterpret_cast<const char*>(data), size),
-      with_ids ? seendb::Tag::kImpressionsWithIds : seendb::Tag::kImpressions);
+  // Bits 1 and 2 of the first byte say of which version a body is.
+  const int extras = size > 0 ? (data[0] >> 1) & 3 : 0;
+  const std::string value =
+      seendb::fuzz::ValueOf(std::string_view(reinterpret_cast<const char*>(data), size),
+                            extras >= 2   ? seendb::Tag::kImpressionsWithSurfaces
+                            : extras == 1 ? seendb::Tag::kImpressionsWithIds
+                                          : seendb::Tag::kImpressions);
   seendb::ImpressionList list;
   if (!list.Parse(value)) return 0;
   std::string written;

@@ -13,6 +13,7 @@
 #include "admission/admission.h"
 #include "fuzz/input.h"
 #include "http/session.h"
+#include "support/run_here.h"
 
 namespace seendb::fuzz {
 
@@ -32,19 +33,10 @@ class InlineService : public http::Service {
     plan.executor = plan.large_executor = plan.encode_executor = http::Executor::kInline;
     return plan;
   }
-  void Handle(const http::Plan& plan, const http::Request& request,
-              http::Response* response) override {
-    inner_->Handle(plan, request, response);
-    if (!response->move_to_worker) return;
-    http::Plan again;  // as the session would
-    again.route = plan.route;
-    again.body = plan.body;
-    again.executor = http::Executor::kEngine;
-    again.arguments = plan.arguments;
-    again.query = plan.query;
-    response->Clear();
-    inner_->Handle(again, request, response);
-    Check(!response->move_to_worker);
+  http::Task<> Handle(const http::Plan& plan, const http::Request& request,
+                      http::Response* response) override {
+    test::RunHere(inner_->Handle(plan, request, response));
+    return {};
   }
   void Done(const http::Outcome& outcome) override { inner_->Done(outcome); }
 

@@ -96,6 +96,10 @@ void CheckFamilyName(const std::string& text) {
     Check(SeenFamilyName(name.collection, name.bucket) == text);
   } else if (name.Is(kImpressionsTables)) {
     Check(ImpressionsFamilyName(name.collection) == text);
+  } else if (name.Is(kExposuresTables)) {
+    Check(ExposuresFamilyName(name.collection) == text);
+  } else if (name.Is(kCountsTables)) {
+    Check(CountsFamilyName(name.collection) == text);
   } else if (name.Is(kHistoryTables)) {
     Check(HistoryFamilyName(name.collection, name.bucket) == text);
   } else if (name.Is(kTimelineTables)) {

@@ -19,6 +19,7 @@ from seendb_client import without_settings
 DOCKER = os.path.join(ROOT, "docker")
 SERVER, TOOL = os.environ.get("SEENDB_SERVER"), os.environ.get("SEENDB_TOOL")
 UNAVAILABLE = 7
+BOARDS = ("overview", "cluster", "migration")
 
 
 def text_of(*path):
@@ -93,14 +94,37 @@ class DockerTest(unittest.TestCase):
         for document in DOCUMENTS:
             self.assertTrue(any(document == path or document.startswith(path + "/") for path in copied), document)
 
-    def test_the_alerts_name_metrics_of_the_server(self):
+    def test_alerts_and_dashboards_name_metrics_of_the_server(self):
         rooms = os.path.join(ROOT, "server", "ops")
         sources = "".join(text_of("server", "ops", name) for name in sorted(os.listdir(rooms)))
         sources += text_of("engine", "include", "seendb", "counters.def")
-        named = set(re.findall(r"seendb_\w+", text_of("docker", "config", "alerts.yml")))
-        self.assertGreater(len(named), 10)
-        for name in named:
-            self.assertIn('"%s"' % re.sub("_bucket$", "", name), sources)
+        for path in ("alerts.yml", *(os.path.join("grafana", name + ".json") for name in BOARDS)):
+            named = set(re.findall(r"seendb_\w+", text_of("docker", "config", path)))
+            self.assertGreater(len(named), 10)
+            for name in named:
+                counted = re.fullmatch("seendb_migration_(\\w+)_total", name)  # rows of kMigrationCounts
+                self.assertIn('"%s"' % (counted[1] if counted else re.sub("_bucket$", "", name)), sources)
+
+    def test_dashboards_are_as_grafana_wants_them(self):
+        mounted = text_of("docker", "compose.yaml")
+        for name in BOARDS:
+            self.assertIn("/%s.json:ro" % name, mounted)
+            board = json.loads(text_of("docker", "config", "grafana", name + ".json"))
+            self.assertEqual(board["uid"], "seendb-" + name)
+            numbers = [panel["id"] for panel in board["panels"]]
+            self.assertEqual(len(set(numbers)), len(numbers), name)
+            places = set()
+            for panel in board["panels"]:
+                at = panel["gridPos"]
+                taken = {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+                self.assertLessEqual(at["x"] + at["w"], 24, panel["title"])
+                self.assertFalse(taken & places, panel["title"])
+                places |= taken
+                if panel["type"] != "row":
+                    self.assertEqual(panel["datasource"]["uid"], "${datasource}", panel["title"])
+                    self.assertTrue(panel["fieldConfig"]["defaults"]["unit"], panel["title"])
+                    letters = [target["refId"] for target in panel["targets"]]
+                    self.assertEqual(len(set(letters)), len(letters), panel["title"])
 
     def test_compose_mounts_files_that_are_there(self):
         mounted = re.findall(r"^ +- (\./\S+?):", text_of("docker", "compose.yaml"), re.M)
@@ -111,7 +135,7 @@ class DockerTest(unittest.TestCase):
     def test_every_service_is_confined(self):
         text = text_of("docker", "compose.yaml").split("\nservices:\n")[1].split("\nvolumes:\n")[0]
         services = dict(re.findall(r"^  (\w+):\n((?:    .*\n|\n)+)", text, re.M))
-        self.assertEqual(sorted(services), ["kafka", "producer", "prometheus", "seendb", "topic"])
+        self.assertEqual(sorted(services), ["grafana", "kafka", "producer", "prometheus", "seendb", "topic"])
         for name, lines in services.items():
             for wanted in ("cap_drop: [ALL]", 'security_opt: ["no-new-privileges:true"]'):
                 self.assertIn("    %s\n" % wanted, lines, name)

@@ -37,12 +37,15 @@ CHECKED = {
     ("tests/clients/integration/typescript_test.py", "npm"): ("npm ci --ignore-scripts",
                                                               "clients/typescript/package-lock.json"),
     ("tests/console/axe/fetch", "npm"): ("npm ci --ignore-scripts", "tests/console/axe/package-lock.json"),
+    ("tests/model/quint/fetch", "npm"): ("npm ci --ignore-scripts", "tests/model/quint/package-lock.json"),
     ("tests/clients/integration/python_install_test.py", "pip"): (
         "--require-hashes -r PINS", "tests/support/python_client_requirements.txt"),
+    ("tests/clients/integration/python_example_test.py", "pip"): (
+        "--require-hashes -r PINS", "tests/support/python_example_requirements.txt"),
 }
 # These ask a server on this machine, or one that they were given.
-LOCAL = {"docker/compose.yaml", "docker/trial/http_client.py", "tools/demo/cluster/cluster.py", "tools/quickstart",
-         "tests/api/integration/access_test.py", "tests/http/integration/tls_test.py"}
+LOCAL = {"clients/conformance/make.py", "clients/python/tests/test_conformance.py", "docker/compose.yaml", "docker/trial/http_client.py", "tools/demo/cluster/cluster.py", "tools/quickstart",
+         "tests/clients/integration/language_case.py", "tests/api/integration/access_test.py", "tests/http/integration/tls_test.py"}
 SCRIPT = re.compile(r"\.(py|sh|cmake|yaml|yml|in)$|(^|/)(CMakeLists\.txt|Dockerfile|[^./]+)$")
 
 
@@ -103,7 +106,8 @@ class DownloadsTest(unittest.TestCase):
                 self.assertRegex(line, r"^[\w.-]+==\S+( ;.*?)?(\s+--hash=sha256:[0-9a-f]{64})+$", pins)
 
     def test_pins_of_npm_have_hashes(self):
-        for lock in ("clients/typescript/package-lock.json", "tests/console/axe/package-lock.json"):
+        for lock in ("clients/typescript/package-lock.json", "tests/console/axe/package-lock.json",
+                     "tests/model/quint/package-lock.json"):
             packages = json.loads(text_of(lock))["packages"]
             self.assertGreater(len(packages), 1)
             for name, package in packages.items():

@@ -19,7 +19,7 @@ def text_of(path):
 
 def locks():
     """(path, name, rank or None where it is given elsewhere) of every lock in the sources."""
-    for house in ("engine", "server"):
+    for house in ("engine", "common", "server"):
         for folder, _, names in os.walk(os.path.join(ROOT, house)):
             for name in sorted(names):
                 if not name.endswith((".h", ".cc")):
@@ -91,7 +91,7 @@ class LocksTest(unittest.TestCase):
 
     def test_no_other_types_of_locks_are_used(self):
         other = re.compile(r"std::(?:recursive_|shared_|timed_)*mutex\b|std::condition_variable")
-        for house in ("engine", "server"):
+        for house in ("engine", "common", "server"):
             for folder, _, names in os.walk(os.path.join(ROOT, house)):
                 for name in names:
                     path = os.path.relpath(os.path.join(folder, name), ROOT)

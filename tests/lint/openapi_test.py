@@ -64,7 +64,10 @@ class OpenApiTest(unittest.TestCase):
             if where.endswith(("/user", "/item")) and "schema" not in node and "type" in node:
                 self.assertEqual(node["type"], "string", where)  # an id as the answer writes it
             if where.endswith("/properties/items/items") and "/Filter" in where:
-                self.assertEqual(node, {"$ref": "#/components/schemas/Id"}, where)
+                self.assertEqual(node, {"$ref": "#/components/schemas/Candidate"}, where)
+        schemas = self.document["components"]["schemas"]
+        self.assertEqual(schemas["Candidate"]["anyOf"], schemas["Id"]["anyOf"] + [
+            {"$ref": "#/components/schemas/GroupedCandidate"}])
 
     def test_no_answer_is_called_as_a_schema_is(self):
         # Go makes a type of each.
@@ -123,7 +126,7 @@ class OpenApiTest(unittest.TestCase):
                                   (method, path, status))
 
     def test_every_field_of_a_policy_is_described(self):
-        reference = text_of("server", "README.md")
+        reference = text_of("server", "doc", "policies.md")
         fields = {name: self.schemas[name]["properties"] for name in ("PolicyPatch", "HistoryPolicy")}
         for schema, properties in fields.items():
             for name, field in properties.items():

@@ -25,7 +25,8 @@ class SiteTest(unittest.TestCase):
             done = subprocess.run([os.path.join(ROOT, "tools", "doc", "site"), into], capture_output=True, text=True,
                                   check=False)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            for page in ("README", "server/README", "server/doc/compatibility", "engine/doc/format", "search"):
+            for page in ("README", "server/README", "server/doc/requests", "server/doc/compatibility", "engine/doc/format",
+                         "search"):
                 self.assertTrue(os.path.exists(os.path.join(into, page + ".html")), page)
             self.assertIn("Search.setIndex(", text_of(os.path.join(into, "searchindex.js")))
             self.assertNotRegex(text_of(os.path.join(into, "search.html")), r'src="(https?:)?//')

@@ -42,6 +42,7 @@ class StructureTest(unittest.TestCase):
             self.write(f"engine/{room}/a.h", '#include "base/clock.h"\n#include "seendb/id.h"\n')
         self.write("engine/merge/b.cc", "#include <rocksdb/merge_operator.h>\n#include \"format/a.h\"\n")
         self.write("engine/recovery/a.h", '#include "seams.h"\n#include "store/a.h"\n')
+        self.write("engine/items/a.h", '#include "format/a.h"\n#include <rocksdb/db.h>\n')
         self.write("engine/c/a.h", '#include "base/clock.h"\n#include "seendb/engine.h"\n')
         self.write("engine/recovery/b.cc", '#include "recovery/a.h"\n#include <rocksdb/db.h>\n')
         self.write("engine/engine.cc", '#include "seendb/engine.h"\n#include "ring/a.h"\n')
@@ -113,6 +114,22 @@ class StructureTest(unittest.TestCase):
 
     def test_c_includes_store(self):
         self.expect("engine/c/x.cc", '#include "store/a.h"\n', "keeps to the engine's API")
+
+    def test_engine_includes_items(self):
+        self.expect("engine/x.cc", '#include "items/a.h"\n', "works without engine/items")
+
+    def test_engine_includes_set_store(self):
+        self.write("engine/include/seendb/set_store.h", "#pragma once\n")
+        self.expect("engine/x.cc", '#include "seendb/set_store.h"\n',
+                    "works without seendb/set_store.h")
+
+    def test_engine_includes_item_store(self):
+        self.write("engine/include/seendb/item_store.h", "#pragma once\n")
+        self.expect("engine/x.cc", '#include "seendb/item_store.h"\n',
+                    "works without seendb/item_store.h")
+
+    def test_items_includes_ring(self):
+        self.expect("engine/items/x.cc", '#include "ring/a.h"\n', "may not include engine/ring")
 
     def test_engine_includes_recovery(self):
         self.expect("engine/x.cc", '#include "recovery/a.h"\n', "works without engine/recovery")

@@ -132,13 +132,14 @@ class PackagesTest(unittest.TestCase):
                    "usr/share/man/man1/seendb-server.1.gz", "usr/share/man/man1/seendb-redis-import.1.gz",
                    "usr/share/bash-completion/completions/seendb", "usr/share/zsh/vendor-completions/_seendb",
                    "usr/include/seendb/engine.h", "usr/lib/libseendb_engine.a", "usr/lib/libseendb_recovery.a",
+                   "usr/lib/libseendb_items.a",
                    "usr/include/seendb/seendb.h", "usr/lib/libseendb.so", "usr/lib/libseendb.so.1",
                    "usr/lib/pkgconfig/seendb-c.pc",
                    "usr/lib/pkgconfig/seendb.pc", "usr/lib/cmake/seendb/seendbConfig.cmake"}
         for package in ("seendb", "libseendb-dev"):
             wanted |= {"usr/share/doc/%s/%s" % (package, name)
                        for name in ("copyright", "changelog.gz", "changelog.Debian.gz")}
-        for name in ("openapi.json", "openapi_admin.json", "alerts.yml"):
+        for name in ("openapi.json", "openapi_admin.json", "alerts.yml", "grafana/overview.json"):
             wanted.add("usr/share/doc/seendb/examples/" + name)
         self.assertEqual([path for path in sorted(wanted)
                           if not os.path.exists(os.path.join(self.unpacked, path))], [])

@@ -34,6 +34,8 @@ class Examination {
         impressions_((question.filter.facts & kFactImpressions) != 0) {
     if (!plays_) expected_.played_sure.clear(), expected_.played_maybe.clear();
     if (!impressions_) expected_.served_sure.clear(), expected_.served_maybe.clear();
+    if (question.filter.exposed_ms || policy_.exposed_is_seen) ExpectExposed();
+    if (question.filter.marks) ExpectMarked();
     expected_.excluded.insert(question.filter.exclude.begin(), question.filter.exclude.end());
   }
 
@@ -58,10 +60,30 @@ class Examination {
       CheckItem(item, unseen[at], question_.filter.explain ? &answer_.reasons[at] : nullptr);
     }
     if (repeats != answer_.duplicates) Fail("duplicates are not as many as items that repeat");
-    CheckVerified(model_, question_, answer_, expected_, excused_, tally_);
+    Expected listed = expected_;
+    listed.served_maybe.insert(expected_.exposed_maybe.begin(), expected_.exposed_maybe.end());
+    listed.served_maybe.insert(marked_maybe_.begin(), marked_maybe_.end());
+    CheckVerified(model_, question_, answer_, listed, excused_, tally_);
   }
 
  private:
+  void ExpectExposed() {
+    const int64_t within_ms = question_.filter.exposed_ms.value_or(0);
+    const int64_t begin_ms = within_ms > 0
+                                 ? model_.now_ms - within_ms
+                                 : FirstMsOf(policy_, model_.OldestRead(question_.collection));
+    model_.ExpectExposed(question_.collection, question_.user, begin_ms, question_.filter.surface,
+                         &expected_);
+  }
+
+  void ExpectMarked() {
+    for (const std::string& item : question_.filter.items) {
+      const Truth reaches = model_.marks().Reaches(question_.user, GroupOf(item));
+      if (reaches != Truth::kNo) marked_maybe_.insert(item);
+      if (reaches == Truth::kYes) marked_sure_.insert(item);
+    }
+  }
+
   [[noreturn]] void Fail(const std::string& what) const {
     throw Violation("filter " + question_.collection + " " + question_.user + ": " + what);
   }
@@ -106,6 +128,11 @@ class Examination {
     const auto sure = expected_.played_sure.find(item);
     const bool served = expected_.served_sure.contains(item);
     if (served && !Missing("impressions")) Fail(item + " was served and is called unseen");
+    if (marked_sure_.contains(item) && !Missing("own") && !Missing("shard")) {
+      Fail(item + " is of a marked group and is called unseen");
+    }
+    const bool exposed = expected_.exposed_sure.contains(item);
+    if (exposed && !Missing("exposed")) Fail(item + " was on screen and is called unseen");
     if (sure == expected_.played_sure.end()) return;
     for (const int64_t bucket : sure->second) {
       if (Missing(NameOf(policy_, bucket)) && (excused_ || question_.filter.late)) continue;
@@ -133,11 +160,26 @@ class Examination {
         Fail(item + " is not returned, and the reason is that history refutes it");
       case ReasonKind::kOldStore:
         Fail(item + " is said to be in an old store, which there is not");
+      case ReasonKind::kJudged:
+      case ReasonKind::kTooMany:
+        Fail(item + " is said to be dropped by a judge, which there is not");
+      case ReasonKind::kCapped:
+        Fail(item + " is dropped by a cap, and none was asked for");
+      case ReasonKind::kInSet:
+        Fail(item + " is said to be in a set, of which none was named");
       case ReasonKind::kExcluded:
         return;
       case ReasonKind::kImpression:
         if (!expected_.served_maybe.contains(item)) Fail(item + " was not served");
         return;
+      case ReasonKind::kMarked:
+        if (!marked_maybe_.contains(item)) Fail(item + " is of no marked group");
+        ++tally_->marked;
+        return;
+      case ReasonKind::kExposed:
+        if (!expected_.exposed_maybe.contains(item)) Fail(item + " was not on screen");
+        ++tally_->shown;
+        break;
       case ReasonKind::kRing:
         if (!may_be_played) Fail(item + " was not played, and is said to be in the ring");
         break;
@@ -156,12 +198,17 @@ class Examination {
     if (expected_.served_sure.contains(item) && !Missing("impressions")) {
       Fail(item + " was served; another reason is given");
     }
+    if (reason.kind != ReasonKind::kExposed && expected_.exposed_sure.contains(item) &&
+        !Missing("exposed")) {
+      Fail(item + " was on screen; another reason is given");
+    }
   }
 
   void CheckItem(const std::string& item, bool unseen, const Reason* reason) {
     const bool excluded = expected_.excluded.contains(item);
-    const bool possible =
-        excluded || expected_.served_maybe.contains(item) || expected_.played_maybe.contains(item);
+    const bool possible = excluded || expected_.served_maybe.contains(item) ||
+                          expected_.exposed_maybe.contains(item) || marked_maybe_.contains(item) ||
+                          expected_.played_maybe.contains(item);
     if (unseen) {
       if (excluded) Fail(item + " is excluded and was returned");
       if (reason != nullptr && reason->kind != ReasonKind::kUnseen &&
@@ -201,6 +248,7 @@ class Examination {
   Tally* const tally_;
   const Policy& policy_;
   Expected expected_;
+  std::set<std::string> marked_sure_, marked_maybe_;
   const bool plays_, impressions_;
 };
 

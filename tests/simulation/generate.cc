@@ -9,10 +9,13 @@
 #include "simulation/calendar.h"
 #include "simulation/dice.h"
 #include "simulation/generate_clock.h"
+#include "simulation/generate_counts.h"
 #include "simulation/generate_days.h"
+#include "simulation/generate_exposures.h"
 #include "simulation/generate_heal.h"
 #include "simulation/generate_history.h"
 #include "simulation/generate_ingest.h"
+#include "simulation/generate_marks.h"
 #include "simulation/generate_verify.h"
 #include "support/mem_disk.h"
 
@@ -353,6 +356,9 @@ Script Generate(uint64_t seed, const Scale& scale) {
   AddIngest(seed, &script);
   AddClock(seed, &script);
   AddHeal(seed, &script);
+  AddExposures(seed, &script);
+  AddMarks(seed, &script);
+  AddCounts(seed, &script);
   return script;
 }
 

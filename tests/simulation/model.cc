@@ -36,14 +36,17 @@ void Model::BeginAnew(const std::string& collection, const Policy& policy) {
   std::erase_if(forgotten_, [&](const auto& one) { return one.first.first == collection; });
   history_.BeginAnew(collection);
   days_.BeginAnew(collection);
+  for (auto& [user, facts] : facts_[collection]) facts.counted.clear();
   SetPolicy(collection, policy);
 }
 
 bool Model::HoldsAny(const std::string& collection) const {
   const std::vector<std::string> users = UsersOf(collection);
   return std::any_of(users.begin(), users.end(), [&](const std::string& user) {
-    const Expected expected = Expect(collection, user);
-    return !expected.played_sure.empty() || !expected.served_sure.empty();
+    Expected expected = Expect(collection, user);
+    ExpectExposed(collection, user, INT64_MIN, {}, &expected);
+    return !expected.played_sure.empty() || !expected.served_sure.empty() ||
+           !expected.exposed_sure.empty() || CountsAny(collection, user);
   });
 }
 
@@ -194,25 +197,17 @@ void Model::ForgetTopic(uint32_t shard, const std::string& topic) {
   if (stored) Synced(shard);
 }
 
-// For each entry, newest first: how many other items are newer at worst (all that are possible
-// happened) and at best (only the sure and kept ones).
-template <typename Visit>
-void Model::Rank(const std::vector<Served>& served, const Visit& visit) {
-  std::set<std::string_view> any, sure;
-  for (size_t i = 0; i < served.size(); ++i) {
-    const std::string_view item = served[i].item;
-    visit(i, any.size() - any.count(item), sure.size() - sure.count(item));
-    any.insert(item);
-    if (served[i].sure && served[i].kept) sure.insert(item);
-  }
+void Model::PushOut(size_t limit, std::vector<Served>* list) {
+  std::vector<size_t> out;
+  Rank(*list, [&](size_t i, size_t worst, size_t) {
+    if (worst >= limit) out.push_back(i);
+  });
+  for (const size_t i : out) (*list)[i].kept = false;
 }
 
-void Model::PushOut(const Policy& policy, Facts* facts) const {
-  std::vector<size_t> out;
-  Rank(facts->served, [&](size_t i, size_t worst, size_t) {
-    if (worst >= policy.impressions) out.push_back(i);
-  });
-  for (const size_t i : out) facts->served[i].kept = false;
+void Model::PushOut(const Policy& policy, Facts* facts) {
+  PushOut(policy.impressions, &facts->served);
+  PushOut(policy.exposures.recent, &facts->exposed);
 }
 
 void Model::Erase(const std::string& user, int64_t at_ms) {
@@ -221,6 +216,7 @@ void Model::Erase(const std::string& user, int64_t at_ms) {
   at = std::max(at, at_ms);
   history_.Erase(user);
   days_.Erase(user);
+  marks_.Erase(user);
   Synced(shard_of_(user));
 }
 
@@ -361,6 +357,7 @@ void Model::Synced(uint32_t shard) {
   std::erase_if(open_calls_[shard], [](const OpenCall& call) { return call.acknowledged; });
   history_.Synced(shard);
   days_.Synced(shard);
+  marks_.Synced(shard);
   sources_.Synced(shard);
 }
 
@@ -420,8 +417,13 @@ void Model::Settle(uint32_t shard, uint64_t kept, const std::set<uint64_t>& foun
   for (auto& [collection, users] : facts_) {
     for (auto& [user, facts] : users) {
       if (shard_of_(user) != shard) continue;
-      for (Served& one : facts.served) {
-        if (lost.contains(one.call)) one.sure = one.kept = false;
+      for (std::vector<Served>* list : {&facts.served, &facts.exposed}) {
+        for (Served& one : *list) {
+          if (lost.contains(one.call)) one.sure = one.kept = false;
+        }
+      }
+      for (auto& [event, counted] : facts.counted) {
+        if (lost.contains(counted.call)) counted.sure = false;
       }
     }
   }

@@ -1,10 +1,10 @@
 // tests/simulation/model.h: what the engine must remember, in the plainest way there is.
 //
-// A fact is a play (user, item, bucket) or an impression (user, item, time). Of each it is known
-// for sure that it was acknowledged, or it is only possible: its call failed, or a crash or a power
-// cut came in between. A sure item must be seen, a possible one may be, any other is a false
-// positive if it is. Calls are numbered; a power cut takes all those of a shard from some number
-// on.
+// A fact is a play (user, item, bucket), an impression (user, item, time) or an exposure (user,
+// item, surface, time). Of each it is known for sure that it was acknowledged, or it is only
+// possible: its call failed, or a crash or a power cut came in between. A sure item must be seen, a
+// possible one may be, any other is a false positive if it is. Calls are numbered; a power cut
+// takes all those of a shard from some number on.
 //
 // Nothing of the engine is used but its plain values (Policy) and which shard a user lives in.
 
@@ -24,6 +24,7 @@
 #include "simulation/model_clock.h"
 #include "simulation/model_days.h"
 #include "simulation/model_history.h"
+#include "simulation/model_marks.h"
 #include "simulation/model_sources.h"
 
 namespace seendb::simulation {
@@ -39,13 +40,11 @@ struct Sent {
   std::optional<bool> taken = {};
 };
 
-/// Whether something is so; of what the model can't know, it may be.
-enum class Truth { kNo, kMaybe, kYes };
-
 /// What a filter request of one user has to go by.
 struct Expected {
   std::set<std::string> excluded;
-  std::set<std::string> served_sure, served_maybe;  // maybe: the sure ones included
+  std::set<std::string> served_sure, served_maybe;    // maybe: the sure ones included
+  std::set<std::string> exposed_sure, exposed_maybe;  ///< by Model::ExpectExposed
   std::map<std::string, std::set<int64_t>> played_sure, played_maybe;  // item -> buckets counted
   std::set<std::string> lifted;  // deleted, to be recommended again; nothing above counts for them
 };
@@ -63,6 +62,15 @@ struct OpenCall {
   StoredOffsets steps;  ///< offsets stored with it
 };
 
+/// The kind of the groups by which events are counted, and that of an item, worked out of its name.
+inline constexpr char kCountedKind[] = "counted";
+std::string CountedGroupOf(const std::string& item);
+
+/// How many events there are at least, and at most.
+struct CountedRange {
+  uint32_t least = 0, most = 0;
+};
+
 /// See the head of this file.
 class Model {
  public:
@@ -71,19 +79,22 @@ class Model {
         open_calls_(shards),
         history_(this),
         days_(this),
+        marks_(shard_of_),
         sources_(shards) {}
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
   int64_t now_ms = 0;
-  int64_t newest_now_ms = INT64_MIN;  // the clock may have been set back since
-  bool may_be_set_back = false;       ///< what is expired may count again
+  int64_t newest_now_ms = 0;     // the clock may have been set back since
+  bool may_be_set_back = false;  ///< what is expired may count again
   /// Time goes on, or the clock is set.
   void SetTime(int64_t at_ms);
   /// The exact side.
   HistoryModel& history() { return history_; }
   const HistoryModel& history() const { return history_; }
   const DaysModel& days() const { return days_; }
+  MarksModel& marks() { return marks_; }
+  const MarksModel& marks() const { return marks_; }
   const ClockModel& clock() const { return clock_; }
   SourcesModel& sources() { return sources_; }
   const SourcesModel& sources() const { return sources_; }
@@ -110,6 +121,16 @@ class Model {
   void Play(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged);
   void Serve(const std::string& collection, const std::vector<Sent>& sent, bool acknowledged,
              At at = At::kGiven);
+  void Expose(const std::string& collection, const std::vector<Sent>& sent,
+              const std::string& surface, bool acknowledged);
+  /// Counts the events of the call before by the groups of their items.
+  void Count(const std::string& collection, Fact fact, const std::vector<Sent>& sent,
+             const std::string& surface, bool acknowledged);
+  /// How many are counted that are not longer ago than that.
+  CountedRange ExpectCounted(const std::string& collection, const std::string& user,
+                             const std::string& group, Fact fact, int64_t within_ms) const;
+  /// Whether an event of the user is certainly counted.
+  bool CountsAny(const std::string& collection, const std::string& user) const;
   /// Takes a batch out of a log: events that are not repeated, and each shard's moves.
   void Ingest(const std::string& collection, bool served, const std::vector<Sent>& sent,
               const std::vector<std::vector<SourceMove>>& moves, bool acknowledged);
@@ -132,6 +153,9 @@ class Model {
 
   /// What of a user counts now in a collection.
   Expected Expect(const std::string& collection, const std::string& user) const;
+  /// Adds what was on that surface (empty: any) since `begin_ms`.
+  void ExpectExposed(const std::string& collection, const std::string& user, int64_t begin_ms,
+                     const std::string& surface, Expected* expected) const;
   /// The call that made a play sure; 0: none.
   uint64_t SinceOf(const std::string& collection, const std::string& user, const std::string& item,
                    int64_t bucket) const;
@@ -176,26 +200,52 @@ class Model {
     std::string item;
     bool sure;
     bool kept;  // no newer ones can have pushed it out
+    std::string surface = {};
     auto Order() const { return std::tie(at_ms, call, position); }
+  };
+  struct CountedEvent {
+    std::string group;
+    Fact fact;
+    int64_t at_ms;
+    std::string item, surface;
+    friend auto operator<=>(const CountedEvent&, const CountedEvent&) = default;
+  };
+  struct Counted {
+    uint64_t call = 0;
+    bool sure = false;
   };
   struct Facts {
     std::map<std::string, std::map<int64_t, uint64_t>> plays;  // item, bucket -> sure since; 0: not
-    std::vector<Served> served;                                // newest first
+    std::vector<Served> served, exposed;                       // newest first
+    std::map<CountedEvent, Counted> counted;
   };
   Facts* Find(const std::string& collection, const std::string& user);
   const Facts* Find(const std::string& collection, const std::string& user) const;
   uint64_t* SureSince(const OpenPlay& play);
   void AddPlay(const std::string& collection, const Sent& sent, bool acknowledged);
   void AddPossiblePlay(const std::string& collection, const Sent& sent);
-  void PushOut(const Policy& policy, Facts* facts) const;
+  static void PushOut(const Policy& policy, Facts* facts);
+  static void PushOut(size_t limit, std::vector<Served>* list);
+  int64_t ExposuresKeptFrom(const Policy& policy, int64_t at_ms) const;
   void LiftDeleted(const std::string& collection, const std::string& user,
                    Expected* expected) const;
   OpenCall& CallOf(uint32_t shard, bool acknowledged);
   OpenCall& CallOf(const std::string& user, bool acknowledged) {
     return CallOf(shard_of_(user), acknowledged);
   }
+  /// For each entry, newest first: how many other items are newer at worst (all that are possible
+  /// happened) and at best (only the sure and kept ones). An item on two surfaces is two.
   template <typename Visit>
-  static void Rank(const std::vector<Served>& served, const Visit& visit);
+  static void Rank(const std::vector<Served>& served, const Visit& visit) {
+    using Key = std::pair<std::string_view, std::string_view>;
+    std::set<Key> any, sure;
+    for (size_t i = 0; i < served.size(); ++i) {
+      const Key item{served[i].item, served[i].surface};
+      visit(i, any.size() - any.count(item), sure.size() - sure.count(item));
+      any.insert(item);
+      if (served[i].sure && served[i].kept) sure.insert(item);
+    }
+  }
 
   std::function<uint32_t(const std::string&)> shard_of_;
   std::map<std::string, Policy> policies_;
@@ -209,6 +259,7 @@ class Model {
   std::vector<std::vector<OpenCall>> open_calls_;
   HistoryModel history_;
   DaysModel days_;
+  MarksModel marks_;
   SourcesModel sources_;
   ClockModel clock_;
 };

@@ -26,6 +26,25 @@ class Passing : public Engine {
                                          const RecordOptions& options) override {
     return inner_->RecordImpressions(impressions, options);
   }
+  Result<RecordResult> RecordExposures(std::span<const Exposure> exposures,
+                                       const RecordOptions& options) override {
+    return inner_->RecordExposures(exposures, options);
+  }
+  Result<RecordResult> PutMarks(IdRef user, std::span<const Mark> marks) override {
+    return inner_->PutMarks(user, marks);
+  }
+  Result<bool> DeleteMark(IdRef user, std::string_view group, CallTime at_ms) override {
+    return inner_->DeleteMark(user, group, at_ms);
+  }
+  Status ReadMarks(const MarksRequest& request, MarksPage* page) override {
+    return inner_->ReadMarks(request, page);
+  }
+  Status Reserve(const ReserveRequest& request, Reserved* reserved) override {
+    return inner_->Reserve(request, reserved);
+  }
+  Status ReadCounts(const CountsRequest& request, CountsPage* page) override {
+    return inner_->ReadCounts(request, page);
+  }
   Result<IngestResult> Ingest(const IngestBatch& batch) override { return inner_->Ingest(batch); }
   std::vector<SourceInfo> Sources() override { return inner_->Sources(); }
   Status ForgetTopic(std::string_view topic) override { return inner_->ForgetTopic(topic); }

@@ -17,7 +17,7 @@ constexpr std::array<const char*, kVerbs> kNames = {
     "seal",      "seal-closed", "drop",   "due",       "compact",   "sync",    "verify", "stats",
     "read-only", "checkpoint",  "reopen", "kill",      "power-cut", "fail",    "crash",  "cut",
     "middle",    "history",     "more",   "lookup",    "delete",    "clear",   "pause",  "resume",
-    "publish",   "ingest",      "forget", "set-clock", "heal"};
+    "publish",   "ingest",      "forget", "set-clock", "heal",      "expose",  "mark",   "unmark"};
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -82,6 +82,8 @@ std::string PatchText(const PolicyPatch& patch) {
   if (history.when_paused) out << " ignores=" << static_cast<int>(*history.when_paused);
   if (patch.first_of_day) out << " first_of_day=" << *patch.first_of_day;
   if (patch.impression_ids) out << " impression_ids=" << *patch.impression_ids;
+  if (patch.exposures.recent) out << " exposures=" << *patch.exposures.recent;
+  if (patch.exposed_is_seen) out << " exposed_is_seen=" << *patch.exposed_is_seen;
   return out.str();
 }
 
@@ -114,6 +116,8 @@ PolicyPatch ReadPatch(const Fields& fields) {
       if (name == "ignores") history.when_paused = static_cast<WhenPaused>(value);
       if (name == "first_of_day") patch.first_of_day = value != 0;
       if (name == "impression_ids") patch.impression_ids = value != 0;
+      if (name == "exposures") patch.exposures.recent = static_cast<uint32_t>(value);
+      if (name == "exposed_is_seen") patch.exposed_is_seen = value != 0;
     }
   }
   return patch;
@@ -143,6 +147,9 @@ std::string FilterText(const ScriptFilter& filter) {
       << " items=" << Joined(filter.items);
   if (!filter.exclude.empty()) out << " exclude=" << Joined(filter.exclude);
   if (filter.verify) out << " verify=1";
+  if (filter.exposed_ms) out << " exposed=" << *filter.exposed_ms;
+  if (!filter.surface.empty()) out << " on=" << filter.surface;
+  if (filter.marks) out << " marks=1";
   return out.str();
 }
 
@@ -157,6 +164,9 @@ ScriptFilter ReadFilter(const Fields& fields) {
   filter.strict = fields.at("strict") == "1";
   filter.late = fields.at("late") == "1";
   filter.verify = fields.contains("verify");
+  if (fields.contains("exposed")) filter.exposed_ms = ToNumber(fields.at("exposed"));
+  if (fields.contains("on")) filter.surface = fields.at("on");
+  filter.marks = fields.contains("marks");
   return filter;
 }
 
@@ -231,6 +241,9 @@ Operation ReadOperation(const std::vector<std::string>& words) {
       break;
     case Verb::kPlay:
     case Verb::kServe:
+    case Verb::kExpose:
+      if (fields.contains("on")) operation.surface = fields.at("on");
+      operation.grouped = fields.contains("grouped");
       operation.collection = plain.at(0);
       for (size_t i = 1; i < plain.size(); ++i) operation.events.push_back(ReadEvent(plain[i]));
       break;
@@ -239,6 +252,13 @@ Operation ReadOperation(const std::vector<std::string>& words) {
       operation.user = plain.at(1);
       operation.filter = ReadFilter(fields);
       break;
+    case Verb::kMark:
+      operation.number = ToNumber(fields.at("until"));
+      operation.behind = ToNumber(fields.at("behind"));
+      [[fallthrough]];
+    case Verb::kUnmark:
+      operation.surface = plain.at(1);
+      [[fallthrough]];
     case Verb::kInspect:
     case Verb::kErase:
     case Verb::kPause:
@@ -321,10 +341,21 @@ std::string ToText(const Operation& operation) {
       return text + " " + operation.collection + PatchText(operation.patch);
     case Verb::kPlay:
     case Verb::kServe:
-      return text + " " + operation.collection + EventsText(operation.events);
+      return text + " " + operation.collection + (operation.grouped ? " grouped=1" : "") +
+             EventsText(operation.events);
+    case Verb::kExpose:
+      return text + " " + operation.collection + (operation.grouped ? " grouped=1" : "") +
+             (operation.surface.empty() ? "" : " on=" + operation.surface) +
+             EventsText(operation.events);
     case Verb::kFilter:
       return text + " " + operation.collection + " " + operation.user +
              FilterText(operation.filter);
+    case Verb::kMark:
+      return text + " " + operation.user + " " + operation.surface +
+             " until=" + std::to_string(operation.number) +
+             " behind=" + std::to_string(operation.behind);
+    case Verb::kUnmark:
+      return text + " " + operation.user + " " + operation.surface;
     case Verb::kInspect:
     case Verb::kErase:
     case Verb::kPause:

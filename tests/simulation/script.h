@@ -80,8 +80,11 @@ enum class Verb : uint8_t {
   kSetClock,    ///< by `number` ms, ahead or back
   kHeal,        ///< arms: the shard that a failure stops next is healed in place, `number`
                 ///< operations later at most; with a `seed` the power goes right after
+  kExpose,      ///< `collection`, `surface`, `events`, `grouped`
+  kMark,        ///< `user`, the group `surface` up to `number` (-1: always), said `behind` ms ago
+  kUnmark,      ///< `user`, the group `surface`
 };
-inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kHeal) + 1;
+inline constexpr size_t kVerbs = static_cast<size_t>(Verb::kUnmark) + 1;
 /// "clock", "put", ...
 const char* NameOf(Verb verb);
 
@@ -95,6 +98,10 @@ struct ScriptFilter {
   bool strict = false;  ///< on_error = kFail
   bool late = false;    ///< a deadline that may have passed
   bool verify = false;  ///< hits of filters are checked against history
+  /// Exposures count beside `facts`: those of so many ms, 0: of the window.
+  std::optional<int64_t> exposed_ms = {};
+  std::string surface;  ///< where they were; empty: anywhere
+  bool marks = false;   ///< items have groups (GroupOf), which the user may have marked
 };
 
 /// One operation; which fields count depends on the verb.
@@ -107,6 +114,8 @@ struct Operation {
   ScriptFilter filter;
   PolicyPatch patch;
   std::string topic;      ///< "video.p" or, for impressions, "video.s"
+  std::string surface;    ///< of an expose; empty: none; of a mark, its group
+  bool grouped = false;   ///< events of a serve or an expose have groups, by which they are counted
   int64_t behind = 0;     ///< of an ingest: messages that were read before
   bool not_told = false;  ///< of an ingest: what is in the outbox waits
   int64_t number = 0;

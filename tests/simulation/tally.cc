@@ -10,6 +10,11 @@ void Tally::Add(const Tally& other) {
   for (size_t i = 0; i < kVerbs; ++i) done[i] += other.done[i];
   plays += other.plays;
   impressions += other.impressions;
+  exposures += other.exposures;
+  shown += other.shown;
+  marks += other.marks;
+  marked += other.marked;
+  counted += other.counted;
   answers += other.answers;
   candidates += other.candidates;
   degraded += other.degraded;
@@ -53,14 +58,15 @@ std::string Tally::ToText() const {
       << ", power cuts " << power_cuts << " (calls lost as promised " << lost_calls
       << "), failed operations " << failures << ", healed in place " << healed
       << " (operations until then " << beside << ")\n  plays " << plays << ", impressions "
-      << impressions << ", answers " << answers << ", candidates " << candidates
-      << ", degraded answers " << degraded << ", layers made " << layers
-      << ", items beyond a ceiling " << forgotten << "\n  history: pages " << pages << ", entries "
-      << entries << ", look-ups " << lookups << "\n  never sent " << fresh << ", called seen "
-      << wrong << " (the budgets allow " << allowed
-      << "); expired, erased or of another collection " << past << ", called seen " << past_wrong
-      << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket " << misnamed
-      << "\n  verified answers " << verified << ", refuted " << refuted
+      << impressions << ", exposures " << exposures << " (seen by them " << shown << "), marks "
+      << marks << " (seen by them " << marked << "), events counted " << counted << ", answers "
+      << answers << ", candidates " << candidates << ", degraded answers " << degraded
+      << ", layers made " << layers << ", items beyond a ceiling " << forgotten
+      << "\n  history: pages " << pages << ", entries " << entries << ", look-ups " << lookups
+      << "\n  never sent " << fresh << ", called seen " << wrong << " (the budgets allow "
+      << allowed << "); expired, erased or of another collection " << past << ", called seen "
+      << past_wrong << " (" << past_allowed << "); reasons given " << explained << ", wrong bucket "
+      << misnamed << "\n  verified answers " << verified << ", refuted " << refuted
       << ", never seen where history is whole " << vouched << "; first plays of a day "
       << first_plays << "; ingested " << ingested << ", repeated " << repeated << "\n ";
   for (size_t i = 0; i < kVerbs; ++i) {

@@ -21,6 +21,9 @@ class Violation : public std::runtime_error {
 struct Tally {
   double months = 0;
   std::array<uint64_t, kVerbs> done{};
+  uint64_t exposures = 0, shown = 0;  ///< accepted; items that were seen by them
+  uint64_t marks = 0, marked = 0;     ///< the same
+  uint64_t counted = 0;               ///< events, in counts that were compared
   uint64_t plays = 0, impressions = 0, answers = 0, candidates = 0, degraded = 0, forgotten = 0;
   uint64_t opened = 0, crashes = 0, power_cuts = 0, failures = 0, lost_calls = 0, layers = 0;
   uint64_t healed = 0, beside = 0;               ///< in place; operations while a shard was stopped

@@ -135,6 +135,10 @@ void Upkeep::Stats() {
   if (!world_.counts_known()) return;
   check("plays_accepted", stats.plays_accepted, expected.plays_accepted);
   check("plays_refused", stats.plays_refused, expected.plays_refused);
+  check("marks_accepted", stats.marks_accepted, expected.marks_accepted);
+  check("marks_deleted", stats.marks_deleted, expected.marks_deleted);
+  check("exposures_accepted", stats.exposures_accepted, expected.exposures_accepted);
+  check("exposures_refused", stats.exposures_refused, expected.exposures_refused);
   check("impressions_accepted", stats.impressions_accepted, expected.impressions_accepted);
   check("impressions_refused", stats.impressions_refused, expected.impressions_refused);
   check("filters", stats.filters, expected.filters);

@@ -8,8 +8,9 @@
 namespace seendb::simulation {
 
 bool UserCall::Is(Verb verb) {
-  return verb == Verb::kPlay || verb == Verb::kServe || verb == Verb::kFilter ||
-         verb == Verb::kErase || verb == Verb::kPut || HistoryCall::Is(verb) ||
+  return verb == Verb::kPlay || verb == Verb::kServe || verb == Verb::kExpose ||
+         verb == Verb::kFilter || verb == Verb::kErase || verb == Verb::kPut ||
+         verb == Verb::kMark || verb == Verb::kUnmark || HistoryCall::Is(verb) ||
          IngestCall::Is(verb);
 }
 
@@ -23,6 +24,9 @@ void UserCall::Call() {
     case Verb::kErase:
       status_ = world_->engine().EraseUser(IdRef(operation_.user), {}, &erasure_);
       return;
+    case Verb::kMark:
+    case Verb::kUnmark:
+      return CallMark();
     case Verb::kFilter:
       if (Knows()) {
         status_ =
@@ -33,8 +37,9 @@ void UserCall::Call() {
       break;
   }
   if (!Knows()) return;
-  Result<RecordResult> result =
-      operation_.verb == Verb::kPlay ? Record<Play>() : Record<Impression>();
+  Result<RecordResult> result = operation_.verb == Verb::kPlay    ? Record<Play>()
+                                : operation_.verb == Verb::kServe ? Record<Impression>()
+                                                                  : Record<Exposure>();
   status_ = result.status();
   if (result.ok()) recorded_ = std::move(result).value();
 }
@@ -48,6 +53,7 @@ Status UserCall::Account(bool alone) {
     return AccountErase();
   }
   if (operation_.verb == Verb::kPut) return AccountPut();
+  if (operation_.verb == Verb::kMark || operation_.verb == Verb::kUnmark) return AccountMark();
   if (!Knows()) return {};
   if (operation_.verb == Verb::kFilter) {
     world_->Examine({operation_.collection, operation_.user, operation_.filter, !alone}, status_,
@@ -64,8 +70,13 @@ Result<RecordResult> UserCall::Record() {
   std::vector<Given> given;
   std::vector<Watch> watches;
   watches.reserve(operation_.events.size());
+  std::vector<std::string> groups;
+  for (const ScriptEvent& event : operation_.events) groups.push_back(CountedGroupOf(event.item));
+  const std::vector<std::string_view> views(groups.begin(), groups.end());
   for (const ScriptEvent& event : operation_.events) {
     given.push_back({IdRef(event.user), IdRef(event.item), event.at_ms});
+    if (operation_.grouped) given.back().of = {&views[given.size() - 1], 1};
+    if constexpr (std::is_same_v<Given, Exposure>) given.back().surface = operation_.surface;
     if constexpr (std::is_same_v<Given, Play>) {
       given.back().day = event.day;
       if (!event.watch) continue;
@@ -79,6 +90,11 @@ Result<RecordResult> UserCall::Record() {
     Result<RecordResult> result = world_->engine().RecordPlays(given, {operation_.collection});
     if (result.ok()) expected.plays_accepted += result->accepted;
     if (result.ok()) expected.plays_refused += result->refused;
+    return result;
+  } else if constexpr (std::is_same_v<Given, Exposure>) {
+    Result<RecordResult> result = world_->engine().RecordExposures(given, {operation_.collection});
+    if (result.ok()) expected.exposures_accepted += result->accepted;
+    if (result.ok()) expected.exposures_refused += result->refused;
     return result;
   } else {
     Result<RecordResult> result =
@@ -116,10 +132,22 @@ Status UserCall::AccountRecord(bool alone) {
     }
   }
   if (!ok) world_->CheckExcused("record", status_);
-  plays ? model().Play(collection, sent, ok) : model().Serve(collection, sent, ok);
+  const bool served = operation_.verb == Verb::kServe;
+  if (plays) {
+    model().Play(collection, sent, ok);
+  } else if (served) {
+    model().Serve(collection, sent, ok);
+  } else {
+    model().Expose(collection, sent, operation_.surface, ok);
+  }
+  if (operation_.grouped && !plays) {
+    model().Count(collection, served ? Fact::kServed : Fact::kExposed, sent, operation_.surface,
+                  ok);
+  }
   if (ok) {
-    (plays ? world_->tally().plays : world_->tally().impressions) += recorded_.accepted;
-    if (plays || model().KeepsServed(collection)) NoteSynced(sent);
+    Tally& tally = world_->tally();
+    (plays ? tally.plays : served ? tally.impressions : tally.exposures) += recorded_.accepted;
+    if (!served || operation_.grouped || model().KeepsServed(collection)) NoteSynced(sent);
   }
   return status_;
 }
@@ -151,6 +179,55 @@ void UserCall::NoteSynced(const std::vector<Sent>& sent) {
   for (const uint32_t shard : shards) model().Synced(shard);
 }
 
+// ---- Marks ----
+
+void UserCall::CallMark() {
+  const IdRef user(operation_.user);
+  EngineStats& expected = world_->expected;
+  said_ms_ = model().now_ms - operation_.behind;
+  if (operation_.verb == Verb::kUnmark) {
+    const Result<bool> deleted = world_->engine().DeleteMark(user, operation_.surface);
+    status_ = deleted.status();
+    deleted_ = deleted.ok() && *deleted;
+    expected.marks_deleted += deleted_ ? 1 : 0;
+    return;
+  }
+  Mark mark{.group = operation_.surface, .at_ms = said_ms_};
+  if (operation_.number >= 0) mark.until_ms = operation_.number;
+  Result<RecordResult> result = world_->engine().PutMarks(user, {&mark, 1});
+  status_ = result.status();
+  if (!result.ok()) return;
+  expected.marks_accepted += result->accepted;
+  recorded_ = std::move(result).value();
+}
+
+Status UserCall::AccountMark() {
+  MarksModel& marks = model().marks();
+  const std::string& user = operation_.user;
+  const bool ok = status_.ok();
+  if (!ok) world_->CheckExcused("mark", status_);
+  if (operation_.verb == Verb::kUnmark) {
+    const Truth had = marks.Has(user, operation_.surface);
+    if (ok && had != Truth::kMaybe && deleted_ != (had == Truth::kYes)) {
+      throw Violation("unmark " + user + " " + operation_.surface + ": " +
+                      (deleted_ ? "there was none" : "there was one"));
+    }
+    marks.Delete(user, operation_.surface, model().now_ms, ok);
+    if (ok) model().Synced(model().ShardOf(user));
+    return status_;
+  }
+  const std::optional<int64_t> erased_ms = model().ErasedAt(user);
+  const bool erased = erased_ms && said_ms_ <= *erased_ms;
+  if (ok && recorded_.refused != (erased ? 1 : 0) && !model().MayBeWithoutErasure(user)) {
+    throw Violation("mark " + user + ": " + (erased ? "taken" : "refused"));
+  }
+  if (ok ? recorded_.refused > 0 : erased) return status_;
+  const int64_t until_ms = operation_.number < 0 ? kAlwaysUntil : operation_.number;
+  marks.Mark(user, operation_.surface, until_ms, said_ms_, ok);
+  if (ok) ++world_->tally().marks;
+  return status_;
+}
+
 // ---- Erasures and policies ----
 
 Status UserCall::AccountErase() {
@@ -164,6 +241,8 @@ Status UserCall::AccountErase() {
     for (const auto& [name, policy] : model().policies()) {
       latest_ms = std::max(latest_ms, at_ms + policy.max_future_ms);
     }
+    // Marks that were said before the clock was set back lie ahead.
+    if (model().may_be_set_back) latest_ms = std::max(latest_ms, at_ms + kMostAheadMs);
     const int64_t until_ms = std::max(erasure_.until_ms, at_ms);
     if (until_ms > latest_ms) throw Violation("erase " + operation_.user + ": for too long");
     model().Erase(operation_.user, until_ms);
@@ -178,10 +257,14 @@ Status UserCall::AccountErase() {
 void UserCall::CheckUnknown() {
   const std::string& user = operation_.user;
   const std::string denied = "erase " + user + ": called unknown, but ";
+  if (model().marks().Holds(user)) throw Violation(denied + "has marks");
   if (model().ErasedAt(user)) throw Violation(denied + "it was erased");
   for (const auto& [name, policy] : model().policies()) {
-    const Expected expected = model().Expect(name, user);
+    Expected expected = model().Expect(name, user);
+    model().ExpectExposed(name, user, INT64_MIN, {}, &expected);
     if (!expected.served_sure.empty()) throw Violation(denied + "was served in " + name);
+    if (model().CountsAny(name, user)) throw Violation(denied + "is counted in " + name);
+    if (!expected.exposed_sure.empty()) throw Violation(denied + "was exposed to in " + name);
     for (const auto& [item, buckets] : expected.played_sure) {
       if (!buckets.empty()) throw Violation(denied + "played " + item + " in " + name);
     }

@@ -38,6 +38,8 @@ class UserCall {
   Status AccountRecord(bool alone);
   void CheckRefusals(size_t sent, const std::vector<uint32_t>& refused) const;
   void NoteSynced(const std::vector<Sent>& sent);
+  void CallMark();
+  Status AccountMark();
   Status AccountErase();
   void CheckUnknown();
   Status AccountPut();
@@ -47,6 +49,8 @@ class UserCall {
   Status status_;
   Erasure erasure_;
   RecordResult recorded_;
+  int64_t said_ms_ = 0;   // of a mark
+  bool deleted_ = false;  // by an unmark
   FilterResponse answer_;
   HistoryCall history_;
   IngestCall ingest_;

@@ -5,6 +5,7 @@
 
 #include "filter/hash.h"
 #include "simulation/checks_clock.h"
+#include "simulation/checks_counts.h"
 
 namespace seendb::simulation {
 namespace {
@@ -106,7 +107,10 @@ void World::Settle() {
   SettleErasures();
   SettlePauses();
   SettleSources();
-  for (uint32_t shard = 0; shard < model_.shards(); ++shard) SettleCalls(shard);
+  for (uint32_t shard = 0; shard < model_.shards(); ++shard) {
+    if (power_was_cut_) model_.marks().Cut(shard);
+    SettleCalls(shard);
+  }
 }
 
 void World::Reopen(uint32_t ring_slots) {
@@ -318,6 +322,17 @@ void World::SettleCalls(uint32_t shard) {
 
 // ---- Asking ----
 
+// Exposures beside the facts, which count as they do without a question.
+seendb::Question World::AskedOf(const ScriptFilter& filter, std::vector<NotEntry>* no) {
+  if (!filter.exposed_ms) return {};
+  NotEntry& exposed = no->emplace_back(NotEntry{.fact = Fact::kExposed});
+  exposed.surface = filter.surface;
+  if (*filter.exposed_ms > 0) exposed.within_ms = *filter.exposed_ms;
+  if ((filter.facts & kFactPlays) != 0) no->push_back({.fact = Fact::kPlayed});
+  if ((filter.facts & kFactImpressions) != 0) no->push_back({.fact = Fact::kServed});
+  return {.no = *no};
+}
+
 Status World::Answer(Engine* engine, const Question& question, FilterResponse* answer) {
   const ScriptFilter& filter = question.filter;
   std::vector<IdRef> items, exclude;
@@ -335,6 +350,18 @@ Status World::Answer(Engine* engine, const Question& question, FilterResponse* a
   request.record = filter.record;
   request.on_error = filter.strict ? OnError::kFail : OnError::kDegrade;
   request.deadline_us = filter.late ? 1 : 0;
+  std::vector<NotEntry> no;
+  seendb::Question asked = AskedOf(filter, &no);
+  std::vector<ItemGroup> of;
+  std::vector<std::string_view> names;
+  std::vector<CandidateGroups> groups;
+  if (filter.marks) {
+    for (const std::string& item : filter.items) of.push_back(GroupOf(item));
+    for (const ItemGroup& one : of) names.emplace_back(one.group);
+    for (size_t i = 0; i < of.size(); ++i) groups.push_back({{&names[i], 1}, of[i].at_ms});
+    asked.groups = groups;
+  }
+  if (filter.exposed_ms || filter.marks) request.question = &asked;
   const Status status = engine->Filter(request, answer);
   if (engine == engine_.get() && status.code() != StatusCode::kNotFound) {
     ++expected.filters;
@@ -405,7 +432,7 @@ void World::Sweep(Engine* engine, bool excused, const Operation* but) {
     if (doubted_policies_.contains(collection)) continue;
     for (const std::string& user : model_.UsersOf(collection)) {
       if ((but != nullptr && user == but->user) || Doubts(user)) continue;
-      const Expected all = model_.Expect(collection, user);
+      Expected all = model_.Expect(collection, user);
       Question question;
       question.collection = collection;
       question.user = user;
@@ -413,6 +440,9 @@ void World::Sweep(Engine* engine, bool excused, const Operation* but) {
       question.filter.verify = true;
       for (const auto& [item, buckets] : all.played_maybe) question.filter.items.push_back(item);
       for (const std::string& item : all.served_maybe) question.filter.items.push_back(item);
+      model_.ExpectExposed(collection, user, INT64_MIN, {}, &all);
+      for (const std::string& item : all.exposed_maybe) question.filter.items.push_back(item);
+      if (!all.exposed_maybe.empty()) question.filter.exposed_ms = 0;
       FilterResponse answer;
       const Status status = Answer(engine, question, &answer);
       if (!status.ok()) {
@@ -420,6 +450,7 @@ void World::Sweep(Engine* engine, bool excused, const Operation* but) {
       }
       const bool may_miss = excused || stopped_ == model_.ShardOf(user);
       CheckAnswer(model_, question, answer, engine, may_miss, tally_);
+      if (!may_miss) CheckCounts(model_, collection, user, engine, tally_);
     }
   }
   excused = excused || stopped_;

@@ -122,6 +122,7 @@ class World {
  private:
   enum class Observed { kPresent, kAbsent, kUnknown };
   Status Answer(Engine* engine, const Question& question, FilterResponse* answer);
+  static seendb::Question AskedOf(const ScriptFilter& filter, std::vector<NotEntry>* no);
   void TryOpen();
   void Settle();
   bool StopsOne();

@@ -55,6 +55,8 @@ bool World::GoesOn(const Operation& operation) const {
     case Verb::kHeal:
     case Verb::kPlay:
     case Verb::kServe:
+    case Verb::kExpose:
+    case Verb::kMark:
     case Verb::kIngest:
     case Verb::kFilter:
     case Verb::kInspect:
@@ -63,6 +65,7 @@ bool World::GoesOn(const Operation& operation) const {
     case Verb::kMore:
       return true;
     case Verb::kErase:
+    case Verb::kUnmark:
     case Verb::kDelete:
     case Verb::kClear:
     case Verb::kPause:

@@ -57,12 +57,12 @@ class ClusterNodes(unittest.TestCase):
                 **tls,
                 **({"kafka": kafka} if kafka else {})}
 
-    def node(self, name, node, tls=None, db=None, env=None, **more):
+    def node(self, name, node, tls=None, db=None, env=None, binary=None, **more):
         """A server that is a node; it is closed when the test ends. `tls`: an ssl.SSLContext for the
-        clients of one that has a certificate; `db`: a folder that is there; `env`: as of Server."""
+        clients of one that has a certificate; `db`: a folder that is there; the others: as of Server."""
         port = free_port()
         server = CheckedServer(config=self.settings(name, node, port, **more), start=False, tls=tls,
-                               db=db, env=env)
+                               db=db, env=env, binary=binary)
         self.addCleanup(server.close)
         server.start(port=port)
         server.fixed_port = port

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "seendb/engine.h"
+#include "support/fake_marks.h"
 
 namespace seendb::test {
 
@@ -29,10 +30,13 @@ class FakeEngine : public Engine {
   int64_t now_ms = 1'700'000'000'000;
   bool degraded = false;
   uint32_t shards_opening = 0;
+  bool turn_taken = false;  ///< by another recording filter of the user: `on_turn` tells of it
+  FilterOnTurn on_turn;
+  std::shared_ptr<void> turn_used;       ///< that a filter brought
   bool cold = false;                     ///< memory alone can't answer filters, nor record
-  uint32_t refuted = 0;                  // said of each verified filter
-  uint32_t duplicates = 0;               // said of each filter
+  uint32_t refuted = 0, duplicates = 0;  // said of each verified filter, of each filter
   std::vector<std::string> checkpoints;  ///< the folders asked for
+  CountsPage counts;                     ///< of everybody
   uint64_t batches = 0, largest_batch = 0, ticks = 0;
 
   Result<RecordResult> RecordPlays(std::span<const Play> plays,
@@ -53,6 +57,16 @@ class FakeEngine : public Engine {
         [this](const Policy&, const std::string& collection, const Impression& impression,
                int64_t) {
           served_[{collection, impression.user.ToString()}].insert(impression.item.ToString());
+        });
+  }
+
+  Result<RecordResult> RecordExposures(std::span<const Exposure> exposures,
+                                       const RecordOptions& options) override {
+    return Record(
+        exposures, options,
+        [this](const Policy&, const std::string& collection, const Exposure& exposure, int64_t) {
+          exposed_[{collection, exposure.user.ToString()}].emplace(exposure.item.ToString(),
+                                                                   exposure.surface);
         });
   }
 
@@ -93,12 +107,17 @@ class FakeEngine : public Engine {
     const std::lock_guard lock(mutex_);
     *response = FilterResponse();
     if (!fail.ok()) return fail;
+    if (turn_taken && request.record && request.on_turn != nullptr && request.turn == nullptr) {
+      on_turn = *request.on_turn;
+      return Status(StatusCode::kIncomplete, "");
+    }
     if (request.memory_only && cold) {
       response->needs_disk = true;
       return Status(StatusCode::kIncomplete, "");
     }
     const std::string collection(request.collection);
     if (!collections_.contains(collection)) return Status::NotFound("unknown collection");
+    if (request.turn != nullptr) turn_used = *request.turn;
     response->degraded = degraded;
     if (degraded) response->missing = {"2023-11"};
     if (request.short_term_alone) {
@@ -240,6 +259,26 @@ class FakeEngine : public Engine {
     if (!fail.ok()) return fail;
     if (!recording_fail.ok()) return recording_fail;
     return recordings_[user.ToString()];
+  }
+
+  Result<RecordResult> PutMarks(IdRef user, std::span<const Mark> marks) override {
+    RecordResult result;
+    result.accepted = marks.size();
+    const Status done = Locked([&] { marks_.Put(user, marks); });
+    return done.ok() ? Result<RecordResult>(std::move(result)) : Result<RecordResult>(done);
+  }
+  Result<bool> DeleteMark(IdRef user, std::string_view group, CallTime) override {
+    bool known = false;
+    const Status done = Locked([&] { known = marks_.Delete(user, group); });
+    return done.ok() ? Result<bool>(known) : Result<bool>(done);
+  }
+  Status ReadMarks(const MarksRequest& request, MarksPage* page) override {
+    *page = {};
+    return Locked([&] { marks_.Read(request, now_ms, page); });
+  }
+  Status Reserve(const ReserveRequest&, Reserved*) override { return fail; }
+  Status ReadCounts(const CountsRequest&, CountsPage* page) override {
+    return Locked([&] { *page = counts; });
   }
 
   Status PutCollection(std::string_view name, const PolicyPatch& patch,
@@ -390,15 +429,14 @@ class FakeEngine : public Engine {
       if (HasHistory(collections[i])) continue;
       return Status::NotFound("no history", "/collections/" + std::to_string(i));
     }
-    return Status::Ok();
+    return {};
   }
 
   template <typename Work>
   Status Locked(Work work) {
     const std::lock_guard lock(mutex_);
-    if (!fail.ok()) return fail;
-    work();
-    return Status::Ok();
+    if (fail.ok()) work();
+    return fail;
   }
 
   template <typename Event, typename Keep>
@@ -418,10 +456,9 @@ class FakeEngine : public Engine {
       if (at > now_ms + found->second.max_future_ms) {
         ++result.refused;
         ++result.refused_by[static_cast<size_t>(RefusalReason::kInFuture)];
-        if (result.refusals.size() < kMaxRefusals) {
-          result.refusals.push_back(
-              {i, Status::InvalidArgument("in the future", "/at"), RefusalReason::kInFuture});
-        }
+        if (result.refusals.size() == kMaxRefusals) continue;
+        result.refusals.push_back(
+            {i, Status::InvalidArgument("in the future", "/at"), RefusalReason::kInFuture});
         continue;
       }
       ++result.accepted;
@@ -435,22 +472,23 @@ class FakeEngine : public Engine {
       return {ReasonKind::kExcluded, 0};
     }
     const std::string text = item.ToString();
-    if ((request.facts & kFactImpressions) != 0 && served_[key].contains(text)) {
-      return {ReasonKind::kImpression, 0};
-    }
+    const bool asks_served = (request.facts & kFactImpressions) != 0;
+    if (asks_served && served_[key].contains(text)) return {ReasonKind::kImpression, 0};
     if ((request.facts & kFactPlays) == 0) return {};
     if (staged_[key].contains(text)) return {ReasonKind::kRing, 0};
     const auto found = played_[key].find(text);
-    if (found == played_[key].end() || request.short_term_alone) return {};
-    return {ReasonKind::kPlay, found->second};
+    const bool played = found != played_[key].end() && !request.short_term_alone;
+    return played ? Reason{ReasonKind::kPlay, found->second} : Reason{};
   }
 
   std::mutex mutex_;
   std::map<std::string, Policy> collections_;
   std::map<Key, std::map<std::string, int64_t>> staged_, played_;  // item -> bucket
   std::map<Key, std::set<std::string>> served_;
+  std::map<Key, std::set<std::pair<std::string, std::string>>> exposed_;  // item and surface
   std::map<Key, std::map<std::string, Remembered>> history_;
   std::map<std::string, Recording> recordings_;
+  FakeMarks marks_;
   std::map<std::pair<std::string, uint32_t>, SourceInfo> sources_;
   EngineStats stats_;
 };

@@ -24,7 +24,7 @@ class Cut {
   Cut(uint64_t seed, MemTear tear) : random_(seed), tear_(tear) {
     // All of it lost, all of it kept, or each by itself.
     const uint64_t way = random_() % 4;
-    keep_percent_ = way == 0 ? 0 : way == 1 ? 100 : 50;
+    keep_percent_ = way == 0 || tear == MemTear::kNothing ? 0 : way == 1 ? 100 : 50;
   }
 
   void Apply(MemNode* node) {

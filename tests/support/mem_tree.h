@@ -42,6 +42,7 @@ struct MemNode {
 enum class MemTear : uint8_t {
   kShorten,  ///< the file ends at any byte
   kGarbage,  ///< or goes on with a block of zeros or of noise
+  kNothing,  ///< nothing of them is left, nor of names
 };
 
 /// See the head of this file. Paths are absolute; repeated and trailing slashes don't matter.

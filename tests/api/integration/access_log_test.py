@@ -72,6 +72,22 @@ class AccessLogTest(unittest.TestCase):
             worker = lines[1]  # by kEngine
             self.assertGreater(worker["worked_us"], 0)
 
+    def test_the_trace_of_a_request(self):
+        trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+        whole = "00-%s-%s-01" % (trace, parent)
+        with server_with(mode="all", slow_ms=3_600_000) as server:
+            ignored = ["00-%s-%s-01" % (trace.upper(), parent), whole + "-more", "ff" + whole[2:], "x" * 8_000, ""]
+            for given in [whole, "cc" + whole[2:] + "-more"] + ignored:
+                answer = server.get("/collections", {"traceparent": given, "tracestate": "a=1"})
+                self.assertEqual(answer.status, 200, given)
+            lines = lines_of(server)
+            self.assertEqual([(line.get("trace_id"), line.get("parent_id")) for line in lines],
+                             [(trace, parent)] * 2 + [(None, None)] * len(ignored))
+            spans = {line["span_id"] for line in lines if "span_id" in line}
+            self.assertEqual(len(spans), 2)
+            for span in spans:
+                self.assertRegex(span, "^[0-9a-f]{16}$")
+
     def test_a_hash_is_the_same_with_the_same_key_only(self):
         def hash_of(**key):
             with server_with(mode="all", **key) as server:

@@ -71,11 +71,15 @@ class AuditTest(unittest.TestCase):
                 role = needs[-1]["token"][0] if needs else None
                 if role != "admin" and not path.startswith("/users/"):
                     continue
+                if path.endswith("/{file}"):  # pieces of a copy, whose making has its lines
+                    continue
                 label = "%s %s" % (method.upper(), path)
                 looks = method == "get" or path.endswith("/lookup")
                 (read if looks else changed).add(label)
                 target = path.replace("{user}", "anna").replace("{item}", "v1")
                 target = target.replace("{name}", "default").replace("{partition}", "0")
+                if path == "/admin/tail":
+                    target += "?seconds=1"
                 body = {} if method in ("post", "put") else None
                 self.assertNotEqual(server.request(method.upper(), target, body, TOKEN).status, 401)
         for method, path in (("POST", "/plays"), ("POST", "/filter"), ("POST", "/impressions"),

@@ -75,7 +75,8 @@ class FilterTest(unittest.TestCase):
         self.play("v3")
         answer = self.server.post("/filter", {"user": self.me, "items": ["v1", 2, "v3"],
                                               "collection": "default"})
-        self.assertEqual(answer.body, b'{"unseen":["v1",2],"seen":1,"examined":3,"degraded":false}')
+        self.assertEqual(answer.body, b'{"unseen":["v1",2],"seen":1,"examined":3,'
+                                      b'"unseen_share":0.6666666666666666,"degraded":false}')
 
     def test_order_and_spelling_are_kept_and_each_item_comes_once(self):
         self.play(7)
@@ -86,7 +87,8 @@ class FilterTest(unittest.TestCase):
         self.assertEqual(
             answer.body.decode(),
             '{"unseen":["b","a",8,"caf\\u00e9","\xe9",18446744073709551615,"007"],'
-            '"seen":1,"duplicates":3,"examined":11,"degraded":false}')
+            '"seen":1,"duplicates":3,"examined":11,'
+            '"unseen_share":0.6363636363636364,"degraded":false}')
 
     def test_a_limit_counts_distinct_items_and_each_is_recorded_once(self):
         said = self.filter(["d1", "d1", "d2", "d1", "d3", "d4"], limit=3, record=True)
@@ -167,7 +169,7 @@ class FilterTest(unittest.TestCase):
 
     def test_nothing_asked_nothing_answered(self):
         self.assertEqual(self.filter([]), {"unseen": [], "seen": 0, "examined": 0,
-                                           "degraded": False})
+                                           "unseen_share": 1, "degraded": False})
 
     def test_ids_of_every_kind(self):
         ids = ["x" * 255, "\u6f22" * 85, "\U0001f600", "a\"b\\c/d\n\t\u0000", " ", 0, 2**64 - 1]

@@ -50,9 +50,11 @@ def allow_nulls(node):
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
     allow_nulls(raw_schema)
-    for kind in raw_schema["components"]["schemas"]["Id"]["anyOf"]:
-        if kind["type"] == "integer":
-            kind["maximum"] = 2**64 - 1
+    del raw_schema["paths"]["/admin/tail"]  # an answer takes as long as it is asked to: tail_test.py
+    for name in ("Id", "Candidate", "ServedItem"):
+        for kind in raw_schema["components"]["schemas"][name]["anyOf"]:
+            if kind.get("type") == "integer":
+                kind["maximum"] = 2**64 - 1
 '''
 SETTINGS = """
 hooks = "seendb_hooks"

@@ -124,7 +124,10 @@ TEST_F(ClusterRoutesTest, ABodyIsTheOneOfTheProof) {
 
 TEST_F(ClusterRoutesTest, ANodeAsksForItselfWhatAListNames) {
   Join();
-  context_->cluster->snapshots = [](Call& call) { call.response.body = "{}"; };
+  context_->cluster->snapshots = [](Call& call) {
+    call.response.body = "{}";
+    return http::Task<>();
+  };
   const std::string filter = R"({"user":"u","items":["a"]})";
   for (const std::string& target :
        {std::string("/collections/default"), std::string("/v1/internal/status"),
@@ -185,6 +188,7 @@ TEST_F(ClusterRoutesTest, CopiesOfShardsAreForNodesAlone) {
     ++calls;
     EXPECT_EQ(call.plan.arguments.at(0), "3");
     call.response.body = "{}";
+    return http::Task<>();
   };
   ask(false, 403);
   EXPECT_EQ(calls, 0);

@@ -31,11 +31,12 @@ class TeachingTest : public ServiceTest {
 TEST_F(TeachingTest, UnknownFieldsNameTheNearestAndTheKnown) {
   EXPECT_EQ(Message(Method::kPost, "/filter", R"({"usr":"u"})"),
             "unknown field; did you mean `user`? Known: user, items, collection, facts, limit, "
-            "exclude, explain, on_error, deadline_ms, record, verify, invalid");
+            "exclude, explain, on_error, deadline_ms, record, verify, invalid, not, when_short, "
+            "where, at_most, unknown, fields, caps, exclude_sets");
   EXPECT_EQ(field_, "/usr");
   EXPECT_EQ(Message(Method::kPost, "/plays", R"({"events":[{"user":1,"itme":2}]})"),
             "unknown field; did you mean `item`? Known: user, item, at, progress_s, duration_s, "
-            "device, fields, day");
+            "device, fields, day, of");
   EXPECT_EQ(field_, "/events/0/itme");
   EXPECT_EQ(Message(Method::kPut, "/collections/c", R"({"windwo":4})").substr(0, 65),
             "windwo is not a field of a policy; did you mean `window`? Known: ");

@@ -11,6 +11,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 #include "support/fake_engine.h"
+#include "support/run_here.h"
 #include "wire/unit/padded.h"
 
 namespace seendb::api {
@@ -62,7 +63,7 @@ class FilterBinaryTest : public testing::Test {
       return response;
     }
     const test::Padded padded(body);
-    service_.Handle(plan, {head, padded.view()}, &response);
+    test::RunHere(service_.Handle(plan, {head, padded.view()}, &response));
     return response;
   }
   // The request is refused with 400, its message containing `part`.

@@ -41,9 +41,9 @@ constexpr const char* kMay = R"(,"collection":"may")";
 
 TEST_F(LoadTest, TheFirstCandidatesAreExaminedAndTheAnswerSaysSo) {
   SetLevel(3);
-  EXPECT_EQ(
-      Filter(kMay).body,
-      R"({"unseen":[0,1,2,3,4,5,6],"seen":0,"examined":7,"degraded":true,"missing":["load"]})");
+  EXPECT_EQ(Filter(kMay).body,
+            R"({"unseen":[0,1,2,3,4,5,6],"seen":0,"examined":7,"unseen_share":1,"degraded":true,)"
+            R"("missing":["load"]})");
   EXPECT_EQ(Filter(kMay, "high").json().at("examined"), 9);
   EXPECT_EQ(Filter(kMay, "low").json().at("examined"), 5);
   EXPECT_EQ(context_->admission.degraded(), 3u);

@@ -44,7 +44,9 @@ TEST_F(OldCutTest, WhatTheOldStoreHasIsSeenAndNotAskedFor) {
   OldCut cut(Answer({true, false, false, true, false}), &request_);
   EXPECT_EQ(Asked(), "bce");
   EngineSays({0, 2}, 1, 3);  // b and e; c is seen
+  response_.repeats = {1};
   cut.Tell(&response_);
+  EXPECT_EQ(response_.repeats, std::vector<uint32_t>{2});
   EXPECT_EQ(response_.unseen, (std::vector<uint32_t>{1, 4}));
   EXPECT_EQ(response_.seen, 3u);
   EXPECT_EQ(response_.examined, 5u);
@@ -59,6 +61,21 @@ TEST_F(OldCutTest, ALimitEndsBehindTheLastThatWasExamined) {
   EXPECT_EQ(response_.unseen, (std::vector<uint32_t>{1}));
   EXPECT_EQ(response_.examined, 2u);
   EXPECT_EQ(response_.seen, 1u);
+}
+
+TEST_F(OldCutTest, GroupsStayWithTheirCandidates) {
+  const std::string_view of[] = {"g0", "g1", "g2", "g3", "g4"};
+  std::vector<CandidateGroups> groups;
+  for (const std::string_view& group : of) groups.push_back({{&group, 1}});
+  const seendb::Question question{.groups = groups};
+  request_.question = &question;
+  {
+    const OldCut cut(Answer({true, false, false, true, false}), &request_);
+    ASSERT_EQ(request_.question->groups.size(), 3u);
+    EXPECT_EQ(request_.question->groups[0].of[0], "g1");
+    EXPECT_EQ(request_.question->groups[2].of[0], "g4");
+  }
+  EXPECT_EQ(request_.question, &question);
 }
 
 TEST_F(OldCutTest, ReasonsAreOfTheWholeRequest) {

@@ -34,6 +34,15 @@ std::string_view TypeOf(PolicyField::Kind kind) {
   return "";
 }
 
+// By the object in a policy that they describe.
+const std::map<std::string, std::string>& Schemas() {
+  static const std::map<std::string, std::string> schemas = {{"", "PolicyPatch"},
+                                                             {"history", "HistoryPolicy"},
+                                                             {"on_load", "LoadPolicy"},
+                                                             {"exposures", "ExposurePolicy"}};
+  return schemas;
+}
+
 std::set<std::string> NamesOf(const Json& schema) {
   std::set<std::string> names;
   for (const auto& [name, value] : schema.at("properties").items()) names.insert(name);
@@ -42,8 +51,6 @@ std::set<std::string> NamesOf(const Json& schema) {
 
 TEST(OpenApiPolicy, NamesEveryField) {
   const Json document = WholeOpenApi();
-  const std::map<std::string, std::string> schemas = {
-      {"", "PolicyPatch"}, {"history", "HistoryPolicy"}, {"on_load", "LoadPolicy"}};
   std::map<std::string, std::set<std::string>> names;
   for (const PolicyField& field : PolicyFields()) {
     const size_t slash = field.name.find('/');
@@ -51,12 +58,12 @@ TEST(OpenApiPolicy, NamesEveryField) {
     const std::string name(field.name.substr(slash + 1));
     names[object].insert(name);
     if (!object.empty()) names[""].insert(object);
-    ASSERT_TRUE(schemas.contains(object)) << field.name;
-    const Json& schema = Schema(document, schemas.at(object));
+    ASSERT_TRUE(Schemas().contains(object)) << field.name;
+    const Json& schema = Schema(document, Schemas().at(object));
     ASSERT_TRUE(schema.at("properties").contains(name)) << field.name;
     EXPECT_EQ(schema.at("properties").at(name).at("type"), TypeOf(field.kind)) << field.name;
   }
-  for (const auto& [object, schema] : schemas) {
+  for (const auto& [object, schema] : Schemas()) {
     EXPECT_EQ(NamesOf(Schema(document, schema)), names[object]) << schema;
   }
   std::set<std::string> policy = names[""];
@@ -79,10 +86,10 @@ TEST(OpenApiPolicy, HasTheLimitsOfTheRules) {
   for (const PolicyField& field : PolicyFields()) {
     if (field.kind != PolicyField::Kind::kWhole) continue;
     const size_t slash = field.name.find('/');
-    const Json& schema =
-        Schema(document, slash == std::string_view::npos ? "PolicyPatch" : "HistoryPolicy")
-            .at("properties")
-            .at(std::string(field.name.substr(slash + 1)));
+    const std::string object(slash == std::string_view::npos ? "" : field.name.substr(0, slash));
+    const Json& schema = Schema(document, Schemas().at(object))
+                             .at("properties")
+                             .at(std::string(field.name.substr(slash + 1)));
     for (const char* limit : {"minimum", "maximum"}) {
       if (!schema.contains(limit)) continue;
       PolicyPatch patch;

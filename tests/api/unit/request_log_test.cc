@@ -173,6 +173,25 @@ TEST_F(RequestLogTest, ALineSaysAllButWhoAndWhat) {
       "request_id": "id-1"})"));
 }
 
+TEST_F(RequestLogTest, ALookThatTakesItsTimeIsNotSlow) {
+  RequestLog log({.mode = Mode::kSlow, .slow_ms = 1});
+  plan_.route = RouteOf("GET /admin/tail");
+  ASSERT_GE(plan_.route, 0);
+  EXPECT_EQ(CountOf(&log, Of(std::chrono::hours(1))), 0u);
+  plan_.route = RouteOf("GET /admin/stats");
+  EXPECT_EQ(CountOf(&log, Of(std::chrono::hours(1))), 1u);
+}
+
+TEST_F(RequestLogTest, ALineSaysTheTrace) {
+  RequestLog log({.mode = Mode::kAll});
+  EXPECT_FALSE(LinesOf([&] { log.Note(Of(milliseconds(1))); }).at(0).contains("trace_id"));
+  ASSERT_TRUE(head_.trace.Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
+  const Json line = LinesOf([&] { log.Note(Of(milliseconds(1))); }).at(0);
+  EXPECT_EQ(line.at("trace_id"), "4bf92f3577b34da6a3ce929d0e0e4736");
+  EXPECT_EQ(line.at("parent_id"), "00f067aa0ba902b7");
+  EXPECT_EQ(line.at("span_id"), head_.trace.span_id);
+}
+
 TEST_F(RequestLogTest, AUserHasOneHashWhereverItIsNamed) {
   RequestLog log({.mode = Mode::kAll, .user_key = kKey});
   RequestLog other({.mode = Mode::kAll});

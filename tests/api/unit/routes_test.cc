@@ -84,9 +84,21 @@ TEST(RoutesTest, RunWhereTheyHarmNobody) {
     if (path.starts_with("/admin/migration/") && path != "/admin/migration/finish") {
       expected = http::Executor::kEngine;  // an import goes on beside work of minutes
     }
+    if (path == "/admin/backup") expected = http::Executor::kEngine;  // small files
+    if (path.starts_with("/admin/backup/shards/") && route.method == Method::kGet) {
+      expected = http::Executor::kInline;  // answered by a thread of its own
+    }
+    if (path == "/admin/tail") expected = http::Executor::kProbe;      // when the workers are full
     if (path == "/admin/degrade") expected = http::Executor::kInline;  // when the workers are full
     if (path.starts_with("/internal/shards/") && route.method != Method::kGet) {
       expected = http::Executor::kSlow;  // a GET is answered by a thread of its own
+    }
+    if (path.starts_with("/items") || path == "/reserve") expected = http::Executor::kEngine;
+    if (path == "/items/schema") {
+      expected = route.method == Method::kGet ? http::Executor::kInline : http::Executor::kSlow;
+    }
+    if (path.starts_with("/sets")) {
+      expected = route.method == Method::kGet ? http::Executor::kEngine : http::Executor::kSlow;
     }
     if (path.starts_with("/users/")) expected = http::Executor::kEngine;
     EXPECT_EQ(route.executor, expected) << RouteLabel(route);

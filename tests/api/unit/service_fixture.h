@@ -15,6 +15,7 @@
 #include "api/routes.h"
 #include "api/service.h"
 #include "support/fake_engine.h"
+#include "support/run_here.h"
 #include "wire/unit/padded.h"
 
 namespace seendb::test {
@@ -67,7 +68,7 @@ class ServiceTest : public ::testing::Test {
       Stream(plan, body, piece, &response);
     } else {
       const Padded padded(plan.body == http::BodyMode::kWhole ? body : "");
-      service_->Handle(plan, {head, padded.view()}, &response);
+      test::RunHere(service_->Handle(plan, {head, padded.view()}, &response));
     }
     service_->Done({.head = head,
                     .plan = plan,

@@ -25,8 +25,8 @@ TEST_F(ServiceTest, PlaysAreSeenAndExplained) {
   EXPECT_EQ(answer.body, R"({"accepted":1,"refused":0,"refusals":[]})");
   const char* const filter = R"({"user":"u1","items":["v1",2,"v3"],"explain":true})";
   EXPECT_EQ(Ask(Method::kPost, "/filter", filter).body,
-            R"({"unseen":[2,"v3"],"seen":1,"examined":3,"degraded":false,)"
-            R"("reasons":{"v1":"ring"}})");
+            R"({"unseen":[2,"v3"],"seen":1,"examined":3,"unseen_share":0.6666666666666666,)"
+            R"("degraded":false,"reasons":{"v1":"ring"}})");
   EXPECT_EQ(Ask(Method::kPost, "/admin/drain").json().at("drained_plays"), 1);
   EXPECT_EQ(Ask(Method::kPost, "/v1/filter", filter).json().at("reasons").at("v1"), "play:2023-11");
 }
@@ -35,106 +35,10 @@ TEST_F(ServiceTest, ImpressionsAndRecordHideItems) {
   EXPECT_EQ(Ask(Method::kPost, "/impressions", R"({"user":"u","items":["a"]})").status, 200u);
   const char* const record = R"({"user":"u","items":["a","b","c"],"limit":1,"record":true})";
   EXPECT_EQ(Ask(Method::kPost, "/filter", record).body,
-            R"({"unseen":["b"],"seen":1,"examined":2,"degraded":false})");
+            R"({"unseen":["b"],"seen":1,"examined":2,"unseen_share":0.5,"degraded":false})");
   EXPECT_EQ(Ask(Method::kPost, "/filter", record).json().at("unseen"), Json({"c"}));
   const char* const plays = R"({"user":"u","items":["a"],"facts":["plays"]})";
   EXPECT_EQ(Ask(Method::kPost, "/filter", plays).json().at("unseen"), Json({"a"}));
-}
-
-/// A wait that has brought something, as a connection keeps it.
-class BroughtWait final : public http::Waiting {
- public:
-  std::function<void(std::shared_ptr<void>)> Resume() override {
-    return [](const std::shared_ptr<void>&) {};
-  }
-  Came Take() override { return std::exchange(came, {}); }
-  void GiveBack(Came given) override { came = std::move(given); }
-
-  Came came;
-};
-
-class FilterThreadTest : public ServiceTest {
- protected:
-  /// Hands `POST /filter` to the service on a thread of `executor`; whether it wants to be run
-  /// again on a worker.
-  bool Moves(std::string_view body, http::Executor executor, std::string_view content_type = "",
-             http::Waiting* waiting = nullptr) {
-    http::RequestHead head;
-    head.method = Method::kPost;
-    head.target = content_type.empty() ? "/filter" : "/filter?user=u&ids=u64";
-    head.content_type = content_type;
-    head.content_length = body.size();
-    http::Plan plan = service_->Begin(head);
-    EXPECT_EQ(plan.executor, http::Executor::kInline);
-    plan.executor = executor;
-    const test::Padded padded(body);
-    http::Response response;
-    service_->Handle(plan, {head, padded.view(), waiting}, &response);
-    EXPECT_FALSE(response.later);
-    EXPECT_EQ(response.status, 200u) << response.body;
-    EXPECT_EQ(response.move_to_worker, response.body.empty());
-    return response.move_to_worker;
-  }
-};
-
-TEST_F(FilterThreadTest, RecordingToASyncedCollectionLeavesTheIoThread) {
-  ASSERT_EQ(Ask(Method::kPut, "/collections/s", R"({"durability":"sync"})").status, 200u);
-  const char* const record = R"({"user":"u","items":[1],"collection":"s","record":true})";
-  EXPECT_TRUE(Moves(record, http::Executor::kInline));
-  EXPECT_FALSE(Moves(record, http::Executor::kEngine));
-  EXPECT_FALSE(Moves(R"({"user":"u","items":[1],"collection":"s"})", http::Executor::kInline));
-  EXPECT_FALSE(Moves(R"({"user":"u","items":[1],"record":true})", http::Executor::kInline));
-}
-
-TEST_F(FilterThreadTest, WhatMemoryCanNotAnswerLeavesTheIoThread) {
-  engine_.cold = true;
-  const std::string_view json = R"({"user":"u","items":[1]})";
-  const std::string_view recording = R"({"user":"u","items":[1],"record":true})";
-  const std::string_view binary("\1\0\0\0\0\0\0\0", 8);
-  for (const http::Executor executor : {http::Executor::kInline, http::Executor::kEngine}) {
-    const bool on_io_thread = executor == http::Executor::kInline;
-    EXPECT_EQ(Moves(json, executor), on_io_thread);
-    EXPECT_EQ(Moves(recording, executor), on_io_thread);
-    EXPECT_EQ(Moves(binary, executor, "application/octet-stream"), on_io_thread);
-  }
-}
-
-// Where a user's record is not in memory.
-TEST_F(ServiceTest, PlaysAndImpressionsThatNeedTheDiskLeaveTheIoThread) {
-  engine_.cold = true;
-  for (const auto& [target, body] : {std::pair("/plays", R"({"events":[{"user":"u","item":1}]})"),
-                                     std::pair("/impressions", R"({"user":"u","items":[1]})")}) {
-    http::RequestHead head;
-    head.method = Method::kPost;
-    head.target = target;
-    head.content_length = std::string_view(body).size();
-    http::Plan plan = service_->Begin(head);
-    ASSERT_EQ(plan.executor, http::Executor::kInline);
-    const test::Padded padded(body);
-    http::Response response;
-    service_->Handle(plan, {head, padded.view(), nullptr}, &response);
-    EXPECT_TRUE(response.move_to_worker);
-    EXPECT_EQ(engine_.batches, 0u);
-    response.Clear();
-    plan.executor = http::Executor::kEngine;
-    service_->Handle(plan, {head, padded.view(), nullptr}, &response);
-    EXPECT_FALSE(response.move_to_worker);
-    EXPECT_EQ(response.status, 200u) << response.body;
-    EXPECT_EQ(std::exchange(engine_.batches, 0), 1u);
-  }
-}
-
-TEST_F(FilterThreadTest, ARequestThatMovesKeepsItsTurn) {
-  engine_.cold = true;
-  const auto turn = std::make_shared<int>();
-  BroughtWait waiting;
-  waiting.came = {turn, 700};
-  const std::string_view recording = R"({"user":"u","items":[1],"record":true})";
-  EXPECT_TRUE(Moves(recording, http::Executor::kInline, "", &waiting));
-  EXPECT_EQ(waiting.came.given, turn);
-  EXPECT_EQ(waiting.came.waited_us, 700);
-  EXPECT_FALSE(Moves(recording, http::Executor::kEngine, "", &waiting));
-  EXPECT_EQ(waiting.came.given, nullptr) << "the worker has used it";
 }
 
 TEST_F(ServiceTest, EveryStatusHasItsHttpStatus) {
@@ -312,11 +216,12 @@ TEST_F(ServiceTest, NdjsonImpressionsAndFiltersGoLineByLine) {
       "{\"user\":\"u\",\"items\":[\"a\",\"b\"]}\n\n{\"user\":\"u\"}\n{\"user\":\"w\",\"items\":[1]"
       "}";
   for (const size_t piece : {size_t{1}, size_t{10}, body.size()}) {
-    EXPECT_EQ(Ask(Method::kPost, "/filter", body, "application/x-ndjson", piece).body,
-              "{\"unseen\":[\"b\"],\"seen\":1,\"examined\":2,\"degraded\":false}\n"
-              "{\"error\":{\"code\":\"invalid_argument\",\"message\":\"missing field\","
-              "\"field\":\"/items\"}}\n"
-              "{\"unseen\":[1],\"seen\":0,\"examined\":1,\"degraded\":false}\n");
+    EXPECT_EQ(
+        Ask(Method::kPost, "/filter", body, "application/x-ndjson", piece).body,
+        "{\"unseen\":[\"b\"],\"seen\":1,\"examined\":2,\"unseen_share\":0.5,\"degraded\":false}\n"
+        "{\"error\":{\"code\":\"invalid_argument\",\"message\":\"missing field\","
+        "\"field\":\"/items\"}}\n"
+        "{\"unseen\":[1],\"seen\":0,\"examined\":1,\"unseen_share\":1,\"degraded\":false}\n");
   }
   EXPECT_EQ(Ask(Method::kPost, "/filter", "", "application/x-ndjson").body, "");
 }

@@ -253,5 +253,23 @@ TEST(PolicyJson, FaultsOfHistoryNameTheirPlace) {
   }
 }
 
+TEST(PolicyJson, WhatIsKeptOfExposuresIsAnObjectOfItsOwn) {
+  const auto patch =
+      PolicyPatchFromJson(R"({"exposures":{"recent":50,"days":7},"exposed_is_seen":true})");
+  ASSERT_TRUE(patch.ok()) << patch.status().ToString();
+  const Policy policy = ApplyPatch(Policy(), *patch);
+  EXPECT_EQ(policy.exposures, (ExposurePolicy{50, 7}));
+  EXPECT_TRUE(policy.exposed_is_seen);
+  const std::string json = PolicyToJson(policy);
+  EXPECT_NE(json.find(R"("exposures":{"recent":50,"days":7},"exposed_is_seen":true)"),
+            std::string::npos)
+      << json;
+  EXPECT_EQ(PolicyToJson(Policy()).find("expos"), std::string::npos) << "yesterday's bytes";
+  EXPECT_EQ(PolicyPatchFromJson(R"({"exposures":{"recent":0}})").status().field(),
+            "/exposures/recent");
+  EXPECT_EQ(PolicyPatchFromJson(R"({"exposures":{"days":3661}})").status().field(),
+            "/exposures/days");
+}
+
 }  // namespace
 }  // namespace seendb

@@ -11,10 +11,17 @@ class GoClientTest(LanguageCase):
         # It needs nothing but Go's standard library.
         done = self.run_there("go", ["go", "test", "-count=1", "-v", "./..."], {"GOPROXY": "off"})
         self.assertIn("--- PASS: TestWhatWasPlayedIsSeen", done.stdout)
+        self.assertIn("--- PASS: TestScenariosOnALiar", done.stdout)
         self.assertNotIn("SKIP", done.stdout)
 
     def test_it_is_formatted(self):
-        self.assertEqual(self.run_there("go", ["gofmt", "-l", "."]).stdout, "")
+        for language in ("go", "examples/go"):
+            self.assertEqual(self.run_there(language, ["gofmt", "-l", "."]).stdout, "")
+
+    def test_the_example(self):
+        self.sources("go")
+        self.run_there("examples/go", ["go", "build", "-o", "feed", "."], {"GOPROXY": "off"})
+        self.try_example("go", "feed.go", ["./feed"])
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class PythonClientTest(unittest.TestCase):
         with open(os.path.join(FOLDER, "README.md"), encoding="utf-8") as file:
             blocks = [one for one in re.findall(r"```python\n(.*?)```", file.read(), re.S)
                       if "seendb.Engine" not in one]  # python_engine_test.py runs that
-        self.assertEqual(len(blocks), 2)
+        self.assertEqual(len(blocks), 3)
         with Server() as server:
             names, checked = {}, 0
             for block in blocks:
@@ -45,6 +45,7 @@ class PythonClientTest(unittest.TestCase):
                 exec(compile("\n".join(lines), "README.md", "exec"), names)
             self.assertEqual(checked, 3)
             self.assertEqual(names["found"].unseen, ["v2"])
+            self.assertEqual(names["taken"], 5_000)
             names["c"].close()
 
 

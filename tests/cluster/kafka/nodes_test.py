@@ -213,6 +213,15 @@ class NodesTest(ClusterNodes):
         eventually(lambda: 250_000 < self.margin(nodes[0]) <= 3 * 86_400, timeout=60)
         self.assertIn("\nseendb_cluster_fetching 0\n", nodes[0].get("/metrics").body.decode())
 
+        for server in nodes:  # each has two of the four shards
+            kept = self.backups_of(server)
+            done = run("backup", "create", kept, "--url", server.url, "--json")
+            self.assertEqual((done.code, done.code or done.json["shards"]), (OK, 2), done)
+            self.assertEqual(run("backup", "restore", kept, kept + "-restored").code, OK)
+            done = run("verify", "--db", kept + "-restored")
+            self.assertEqual(done.code, OK, done)
+            self.assertIn(" of 4 shards", done.err)
+
         found = 0
         for server in nodes:
             self.assertEqual(server.terminate(), 0)
@@ -226,10 +235,15 @@ class NodesTest(ClusterNodes):
             self.assertEqual(run("repair", "--db", server.db).out, "nothing to repair\n")
             copy = os.path.join(self.folder, "copy-" + os.path.basename(server.folder))
             self.assertEqual(run("checkpoint", copy, "--db", server.db).code, OK)
+            done = run("backup", "create", self.backups_of(server), "--db", server.db, "--json")
+            self.assertEqual((done.code, done.code or done.json["id"]), (OK, 2), done)
             codes = [run("inspect", one["user"], "--db", server.db).code for one in events[:8]]
             found += codes.count(OK)
             self.assertEqual(run("ingest", "--db", server.db, "--forget", "hand.log").code, OK)
         self.assertEqual(found, 8)
+
+    def backups_of(self, server):
+        return os.path.join(self.folder, "backups-" + os.path.basename(server.folder))
 
     @staticmethod
     def margin(server):

@@ -17,23 +17,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
 import browser  # noqa: E402
+from console_checks import HOSTILE, expect_axe_finds_nothing, expect_fits, expect_names, rows_of  # noqa: E402
 from seendb_client import Server, eventually, free_port  # noqa: E402
 
 DAY_MS = 86_400_000
 USERS = 10_000
-HOSTILE = ['<img src=x onerror="window.hacked=1">', "\u202eabc\u2066", "x" * 255, "'; $(touch hacked) `id` \\ \"",
-           "'\"--><script>window.hacked=1</script>", "{{7*7}}${7*7}", "javascript:window.hacked=1", "#&?%00/..", "-true-\U0001f600",
-           "constructor", "__proto__"]
-AXE = os.path.join(ROOT, "build", "axe", "node_modules", "axe-core", "axe.min.js")
-PICTURES = os.environ.get("SEENDB_CONSOLE_PICTURES")
 PAGES = (("try", "#/try?user=u1&items=v1%0Av2%0Aold%0As1", "1 unseen, 3 seen"), ("user", "#/user?user=u1", "Title 3"),
          ("overview", "#/overview", "Buckets, all collections"), ("collections", "#/collections", "at most 1%"),
          ("policy", "#/collections?collection=video", "What the filters cost"))
-ROWS = "return [...document.querySelectorAll(arguments[0] + ' tbody tr')].map(r => [...r.cells].map(c => c.innerText))"
-
-
-def rows_of(window, caption):
-    return window.js(ROWS, '[aria-label="%s"]' % caption)
 
 
 def ask(window, user, candidates):
@@ -113,9 +104,64 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual([row[1] for row in rows], ["seen", "unseen", "seen", "seen", "came before"])
         self.assertEqual([row[2].split(" in ")[0] for row in rows], ["watched", "", "watched", "served before", ""])
         self.assertEqual(rows[0][3:], ["exact list, 1 item", "none: the list is exact"])
+        self.assertRegex(rows[2][3], "^exact list(, sealed)?, 1 item$")
+        self.assertEqual(rows[2][4], "none: the list is exact")
+        self.assertNotIn("Nothing is held", self.window.text())
         windows = rows_of(self.window, "Unseen by window")
         self.assertEqual([row[1] for row in windows], ["1", "1", "2", "2"], windows)  # of 4, 3, 2, 1 months
         self.assertEqual(windows[3][2].strip(), "old")
+
+    def test_an_id_that_nobody_has_is_told(self):
+        """All candidates are unseen of who is not known: no answer to "has the user seen it?"."""
+        self.show("#/try")
+        ask(self.window, "U1", "v1\nv2")
+        self.window.wait("2 unseen, 0 seen")
+        self.window.wait("Nothing is held about U1 in default")
+        self.window.click("main a[href='#/user?user=U1']")
+        self.window.wait("Nothing is held about this user.")
+        self.window.wait("Upper and lower case count")
+        self.assertEqual(rows_of(self.window, "Watch history"), [])
+
+    def test_from_a_user_to_candidates_and_back(self):
+        self.show("#/user?user=u1&collection=video")
+        self.window.wait("Title 3")
+        self.window.click("main a[href='#/try?user=u1&collection=video']")
+        self.window.wait("What has a user not seen?")
+        self.assertEqual(self.window.js("return document.querySelector('form.panel input').value"), "u1")
+        ask(self.window, "u1", "h00\nnew")
+        self.window.wait("1 unseen, 1 seen by u1 in video")
+        self.window.click("main a[href='#/user?user=u1&collection=video']")
+        self.window.wait("Title 3")
+
+    def test_marks_and_what_was_on_screen_are_told(self):
+        """Groups and surfaces are text that people chose, as ids are."""
+        group, surface = "<img onerror=hack()>", "<b>home</b>"
+        self.server.post("/exposures", {"events": [{"user": "m", "item": "x1", "surface": surface}]})
+        self.server.post("/users/m/marks", {"marks": [{"group": group, "until": "always"},
+                                                      {"group": "channel:9", "until": 86_400_000}]})
+        self.show("#/user?user=m")
+        self.window.wait("Marked as seen: 2 groups, in all collections.")
+        self.window.wait("On screen in default: 1 item.")
+        self.assertEqual([row[:2] for row in rows_of(self.window, "Marked as seen")],
+                         [[group, "always"], ["channel:9", "1970-01-02 00:00:00"]])
+        self.assertEqual(rows_of(self.window, "On screen lately")[0][1:3], ["default", surface])
+        self.show("#/try")
+        ask(self.window, "m", json.dumps(["a", {"id": "v1", "of": ["channel:9"], "at": 5},
+                                          {"id": 2, "of": [group]}, {"id": "v3", "of": ["channel:9"]}]))
+        self.window.wait("2 unseen, 2 seen")
+        self.window.wait("1 candidate without the time that a mark asks for")
+        self.assertEqual([row[:3] for row in rows_of(self.window, "Candidates")],
+                         [["a", "unseen", ""], ["v1", "seen", "of channel:9, which the user marked as seen"],
+                          ["2", "seen", "of %s, which the user marked as seen" % group], ["v3", "unseen", ""]])
+
+    def test_plays_without_a_list_are_explained(self):
+        for fragment, said in (("#/user?user=reader%207", "The watch history has no entry."),
+                               ("#/user?user=reader%207&collection=default", "No watch history is kept here.")):
+            self.show(fragment)
+            self.window.wait("Watched: 1 item in 1 bucket")
+            self.window.wait(said)
+            self.window.wait("A collection keeps a list if its policy says history.enabled.")
+            self.assertNotIn("which is all", self.window.text())
 
     def test_a_link_holds_the_request(self):
         self.show("#/try")
@@ -472,12 +518,7 @@ class BrowserTest(unittest.TestCase):
         for page, fragment, text in PAGES:
             self.show(fragment)
             self.window.wait(text)
-            for width, dark in ((360, False), (1280, False), (1280, True), (3840, False)):
-                self.window.view(width, 900, dark)
-                wide, seen = self.window.js("return [document.documentElement.scrollWidth, innerWidth]")
-                self.assertLessEqual(wide, seen, (fragment, width))
-                if PICTURES:
-                    self.window.screenshot("%s/%s-%d%s.png" % (PICTURES, page, width, "-dark" if dark else ""))
+            expect_fits(self, self.window, page)
         self.window.view(360, 900)
         self.show("#/try?" + urllib.parse.urlencode({"user": "x" * 255, "items": "\n".join(HOSTILE)}))
         self.window.wait("unseen, ", ".said")
@@ -487,14 +528,7 @@ class BrowserTest(unittest.TestCase):
         for _, fragment, text in PAGES:
             self.show(fragment)
             self.window.wait(text)
-            nameless = self.window.js(
-                "return [...document.querySelectorAll('input, select, textarea, button')].filter(e => "
-                "!(e.labels && e.labels.length && e.labels[0].innerText) && !e.textContent).map(e => e.outerHTML)")
-            self.assertEqual(nameless, [])
-            self.assertEqual(self.window.js("return document.querySelectorAll('[tabindex]:not([tabindex=\"0\"])"
-                                            ":not([tabindex=\"-1\"])').length"), 0)
-            self.assertEqual(self.window.js("return [document.documentElement.lang, "
-                                            "document.querySelectorAll('h1').length]"), ["en", 1])
+            expect_names(self, self.window)
         self.show("#/try?user=u1")
         self.window.wait("What has a user not seen?")
         self.window.type("textarea", "v2\n\ue009" + browser.ENTER)  # Control and Enter
@@ -504,24 +538,11 @@ class BrowserTest(unittest.TestCase):
         self.assertIn("1 unseen, 0 seen", self.window.text())
 
     def test_axe_finds_nothing(self):
-        if not os.path.isfile(AXE):
-            self.skipTest("NO AXE (tests/console/axe/fetch)")
-        with open(AXE, encoding="utf-8") as file:
-            axe = file.read()
         for _, fragment, text in PAGES + (("user", "#/user?user=nobody", "Nothing is held"),):
             self.window.view(1280, 900)
             self.show(fragment)
             self.window.wait(text)
-            self.window.js("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-            self.window.devtools("Runtime.evaluate", expression=axe)
-            for dark in (False, True):  # where it is dark only colours are others
-                self.window.view(1280, 900, dark)
-                found, held = self.window.later(
-                    "const [dark, done] = arguments; axe.run(document, dark ? {runOnly: ['color-contrast']} : {}).then("
-                    "r => done([r.violations.map(v => [v.id, v.nodes.map(n => n.html + n.failureSummary)]), "
-                    "r.passes.length]))", dark)
-                self.assertEqual(found, [], (fragment, dark))
-                self.assertGreater(held, 0 if dark else 15)  # rules that had something to look at
+            expect_axe_finds_nothing(self, self.window)
 
     def test_the_first_paint_is_told(self):
         took = []

@@ -1,4 +1,4 @@
-// The orders of steps that consistency.md promises: a thread is held between two of them while
+// The orders of steps that writes.md promises: a thread is held between two of them while
 // another one does what the order is there for.
 
 #include <chrono>

@@ -18,7 +18,7 @@ namespace {
 constexpr char kSeen[] = "seen/default/2026-03";
 constexpr char kImpressions[] = "impressions/default";
 constexpr char kNewer[] = " version 2 is newer than this software (1)";
-constexpr char kNewerImpressions[] = "impressions version 3 is newer than this software (2)";
+constexpr char kNewerImpressions[] = "impressions version 4 is newer than this software (3)";
 
 using Contents = std::map<std::string, std::map<std::string, std::string>>;
 
@@ -220,7 +220,9 @@ TEST_F(NewerTest, DamageBesideItIsDamage) {
 
 TEST_F(NewerTest, ImpressionsAreKeptWhole) {
   ImpressionList list;
-  for (uint32_t i = 0; i < 100; ++i) list.entries.push_back({kStartMs, 5, 100 - i, i, "id"});
+  for (uint32_t i = 0; i < 100; ++i) {
+    list.entries.push_back({kStartMs, 5, 100 - i, i, "id", "home"});
+  }
   std::string served;
   list.Encode(&served);
   {

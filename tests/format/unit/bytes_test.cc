@@ -121,15 +121,15 @@ TEST(Bytes, ValuesOfNewerVersionsAreToldByName) {
     return bytes;
   };
   EXPECT_EQ(NewerText(value(0x12)), "seen filter version 2 is newer than this software (1)");
-  EXPECT_EQ(NewerText(value(0x2f)), "impressions version 15 is newer than this software (2)");
+  EXPECT_EQ(NewerText(value(0x2f)), "impressions version 15 is newer than this software (3)");
   EXPECT_EQ(NewerText(value(0x33)), "journal record version 3 is newer than this software (1)");
   EXPECT_EQ(NewerText(value(0x44)), "user record version 4 is newer than this software (1)");
   EXPECT_EQ(NewerText(value(0x53)), "history entry version 3 is newer than this software (2)");
   EXPECT_EQ(NewerText(value(0x63)),
             "history journal record version 3 is newer than this software (2)");
-  for (const int known : {0x11, 0x21, 0x22, 0x31, 0x41, 0x51, 0x52, 0x61, 0x62})
+  for (const int known : {0x11, 0x21, 0x22, 0x23, 0x31, 0x41, 0x51, 0x52, 0x61, 0x62, 0x71, 0x91})
     EXPECT_EQ(NewerText(value(known)), "") << known;
-  for (const int none : {0x00, 0x02, 0x10, 0x72, 0xf2})
+  for (const int none : {0x00, 0x02, 0x10, 0x82, 0xf2})
     EXPECT_EQ(NewerText(value(none)), "") << none;
   const std::string newer = value(0x12);
   EXPECT_EQ(NewerText(""), "");

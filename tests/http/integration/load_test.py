@@ -184,7 +184,8 @@ class LoadTest(unittest.TestCase):
                     self.assertEqual(answer.status, 400, (path, body[:40]))
                 answer = self.server.ndjson("/filter", [body, {"user": "u", "items": [1]}])
                 self.assertEqual([set(line) for line in answer.lines],
-                                 [{"error"}, {"unseen", "seen", "examined", "degraded"}])
+                                 [{"error"},
+                                  {"unseen", "seen", "examined", "unseen_share", "degraded"}])
         self.finish()
 
     # ---- Streams ----

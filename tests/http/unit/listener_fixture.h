@@ -26,6 +26,7 @@
 
 #include "admission/admission.h"
 #include "http/listener.h"
+#include "http/wait.h"
 
 namespace seendb::http {
 
@@ -35,9 +36,10 @@ using std::chrono::milliseconds;
 /// of kEngine, kSlow and kProbe until released; "/probe" is answered by kProbe, and is a probe;
 /// "/large" may answer much; "/throw" throws;
 /// "/lines" streams; "/wait/MS" waits without a thread until it is resumed, MS at the most (0: no
-/// limit), and "/wait-lines" does so before each piece it streams; "/count/N" answers N lines once
-/// its body has come, "/fail/N" a failure behind N lines; "/later" is answered by a Reply, which
-/// is kept ("/later-worker" by a handler of kSlow, "/later-throw" by one that throws then);
+/// limit; "/task?..." does as Wander says), and "/wait-lines" does so before each piece it streams;
+/// "/count/N" answers N lines once its body has come, "/fail/N" a failure behind N lines; "/later"
+/// is answered by what is given to it ("/later-worker" by a handler of kSlow, "/later-throw" by one
+/// that throws once it has asked, "/later-work" by one that works on a worker for 100 ms then);
 /// "/healthz" is a probe; "/hold" waits on its I/O thread until released, "/hold-probe" does so
 /// without a turn in its lane; "/work" keeps its thread busy for a millisecond; of "/limited" one
 /// is taken each second.
@@ -141,14 +143,26 @@ class EchoService : public Service {
     }
     return plan;
   }
-  void Handle(const Plan&, const Request& request, Response* response) override {
-    if (request.head.Path().starts_with("/wait/") && !Waited(request, response)) return;
-    if (request.head.Path().starts_with("/later")) {
-      response->body = "not this";
-      Keep(request.reply_to->Defer());
-      if (request.head.Path() == "/later-throw") throw std::runtime_error("thrown");
-      return;
+  Task<> Handle(const Plan& plan, const Request& request, Response* response) override {
+    if (request.head.Path().starts_with("/task")) return Wander(plan, request, response);
+    if (request.head.Path().starts_with("/later")) return AnswerLater(request, response);
+    if (request.head.Path().starts_with("/wait/")) return Wait(request, response);
+    Answer(request, response);
+    return {};
+  }
+  Task<> AnswerLater(const Request& request, Response* response) {
+    const std::string path(request.head.Path());
+    response->body = "not this";
+    Response told = co_await Given<Response>([this, &path](Give<Response> give) {
+      Keep(std::move(give));
+      if (path == "/later-throw") throw std::runtime_error("thrown");
+    });
+    *response = std::move(told);
+    if (path == "/later-work" && co_await OnWorker(Executor::kEngine)) {
+      std::this_thread::sleep_for(milliseconds(100));
     }
+  }
+  void Answer(const Request& request, Response* response) {
     if (request.head.Path() == "/work") {
       const auto until = std::chrono::steady_clock::now() + milliseconds(1);
       while (std::chrono::steady_clock::now() < until) continue;
@@ -185,31 +199,76 @@ class EchoService : public Service {
     }
   }
 
-  /// False where the request waits now.
-  bool Waited(const Request& request, Response* response) {
-    const Waiting::Came came = request.waiting->Take();
-    if (came.waited_us > 0) {
-      given += came.given != nullptr;
-      return true;
-    }
-    response->later = true;
-    response->later_us = 1'000 * std::stoll(std::string(request.head.Path().substr(6)));
+  Task<> Wait(const Request& request, Response* response) {
     Park(request.waiting->Resume());
-    return false;
+    const int64_t limit_ms = std::stoll(std::string(request.head.Path().substr(6)));
+    const Waiting::Came came = co_await Resumed(1'000 * limit_ms);
+    given += came.given != nullptr;
+    co_await Turn(Executor::kInline);
+    Answer(request, response);
   }
-  void Keep(Reply reply) {
+  void Keep(Give<Response> give) {
     const std::lock_guard lock(mutex);
-    kept.push_back(std::move(reply));
+    kept.push_back(std::move(give));
   }
-  /// Waits until so many Replies have been kept, and takes these, the first.
-  std::vector<Reply> Kept(size_t count) {
+  /// A task of "/task?..." goes by the letters of its query: 'g' waits for what GivenOne gives, 'w'
+  /// goes to a worker, 't' takes a turn of kEngine, 'i' one of its I/O thread, 'x' throws. Tells
+  /// where it was: "io" or "worker".
+  Task<> Wander(const Plan& plan, const Request& request, Response* response) {
+    const Alive here(&alive);
+    const std::thread::id began = std::this_thread::get_id();
+    const std::string steps(request.head.Query());
+    std::string told;
+    for (const char step : steps) {
+      if (step == 'w' && !co_await OnWorker(Executor::kEngine)) told += "refused ";
+      if (step == 't') co_await Turn(Executor::kEngine);
+      if (step == 'i') co_await Turn(Executor::kInline);
+      if (step == 'g')
+        told += co_await Given<std::string>([this](Give<std::string> give) {
+          const std::lock_guard lock(mutex);
+          gives.push_back(std::move(give));
+        });
+      if (step == 'x') throw std::runtime_error("thrown");
+      if (step == 's') {
+        ++waiting;
+        released.wait();
+      }
+      told += std::this_thread::get_id() == began ? " io" : " worker";
+    }
+    ++handled;
+    response->body = told + " " + std::string(request.body) + std::to_string(plan.route);
+  }
+  /// Waits until a task waits for a value, and takes what gives it.
+  Give<std::string> GivenOne() {
+    while (true) {
+      {
+        const std::lock_guard lock(mutex);
+        if (!gives.empty()) {
+          Give<std::string> first = std::move(gives.front());
+          gives.erase(gives.begin());
+          return first;
+        }
+      }
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  }
+  /// Counts tasks that have not ended.
+  struct Alive {
+    explicit Alive(std::atomic<int>* of) : count(*of) { ++count; }
+    Alive(const Alive&) = delete;
+    Alive& operator=(const Alive&) = delete;
+    ~Alive() { --count; }
+    std::atomic<int>& count;
+  };
+  /// Waits until so many have been kept, and takes these, the first.
+  std::vector<Give<Response>> Kept(size_t count) {
     while (true) {
       {
         const std::lock_guard lock(mutex);
         if (kept.size() >= count) {
           const auto end = kept.begin() + static_cast<ptrdiff_t>(count);
-          std::vector<Reply> taken(std::make_move_iterator(kept.begin()),
-                                   std::make_move_iterator(end));
+          std::vector<Give<Response>> taken(std::make_move_iterator(kept.begin()),
+                                            std::make_move_iterator(end));
           kept.erase(kept.begin(), end);
           return taken;
         }
@@ -234,7 +293,9 @@ class EchoService : public Service {
 
   std::mutex mutex;
   std::vector<std::function<void(std::shared_ptr<void>)>> parked;
-  std::vector<Reply> kept;
+  std::vector<Give<Response>> kept;
+  std::vector<Give<std::string>> gives;
+  std::atomic<int> alive{0};  ///< tasks
   std::atomic<int> given{0};  ///< of the waits that were resumed
   std::promise<void> release;
   std::shared_future<void> released = release.get_future().share();

@@ -125,24 +125,20 @@ TEST_F(ListenerOutcomeTest, AWaitWithoutAThreadIsAWait) {
   EXPECT_LT(service_.DoneOf(2).waited, milliseconds(20));
 }
 
-TEST_F(ListenerOutcomeTest, AReplyWaitsUntilItsJobRuns) {
+TEST_F(ListenerOutcomeTest, ATaskWaitsUntilItIsGivenAndWorksOnAWorker) {
   Start();
   Peer peer = Connect();
-  peer.Send(Get("/later"));
-  Reply reply = std::move(service_.Kept(1).front());
+  peer.Send(Get("/later-work"));
+  const auto give = std::move(service_.Kept(1).front());
   std::this_thread::sleep_for(milliseconds(200));  // what it waits
-  ASSERT_TRUE(reply.Post(Executor::kEngine, [](Reply posted) {
-    std::this_thread::sleep_for(milliseconds(100));  // what it works
-    posted.Send(Response());
-  }));
+  give(Response());
   const EchoService::Told told = service_.DoneOf(1);
   EXPECT_GE(told.waited, milliseconds(20));
   EXPECT_GE(told.worked, milliseconds(20));
   EXPECT_GE(told.took, told.waited + told.worked);
   EXPECT_EQ(Waits(Executor::kEngine), 1u);
   peer.Send(Get("/later"));
-  Reply unposted = std::move(service_.Kept(1).front());
-  unposted.Send(Response());
+  service_.Kept(1).front()(Response());
   EXPECT_LT(service_.DoneOf(2).worked, service_.DoneOf(2).took);
   EXPECT_EQ(service_.DoneOf(2).status, 200u);
 }

@@ -230,6 +230,24 @@ TEST(RequestParserTest, RequestIds) {
   EXPECT_EQ(id("X-Request-Id: " + longest + "a\r\n"), "");
 }
 
+TEST(RequestParserTest, TheTraceOfARequest) {
+  const auto trace = [](const std::string& lines) {
+    return Parse("GET / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n", SIZE_MAX).head.trace;
+  };
+  const std::string id = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const std::string parent = "traceparent: 00-" + id + "-00f067aa0ba902b7-01\r\n";
+  EXPECT_EQ(trace("").trace_id, "");
+  EXPECT_EQ(trace(parent).trace_id, id);
+  EXPECT_EQ(trace("TraceParent:   00-" + id + "-00f067aa0ba902b7-01  \r\n").trace_id, id);
+  EXPECT_EQ(trace("tracestate: a=1\r\n" + parent + "TraceState: b=2\r\n").state, "a=1,b=2");
+  for (const std::string& none :
+       {parent + parent, parent + "traceparent: 00\r\n", "traceparent: 00\r\n" + parent,
+        std::string("traceparent: 00\r\n")}) {
+    const TraceContext ignored = trace(none + "tracestate: a=1\r\n");
+    EXPECT_EQ(ignored.trace_id + ignored.parent_id + ignored.span_id + ignored.state, "") << none;
+  }
+}
+
 TEST(RequestParserTest, WhatNodesOfAClusterSay) {
   const auto routing = [](const std::string& lines) {
     return Parse("GET / HTTP/1.1\r\nHost: h\r\n" + lines + "\r\n", SIZE_MAX).head.routing;

@@ -19,6 +19,9 @@ JSON, NDJSON, BINARY = "application/json", "application/x-ndjson", "application/
 BODY_MOST = 8 * MB         # limits.body_bytes
 CANDIDATES_MOST = 100_000  # limits.candidates
 LOOKUP_MOST = 1_000        # items of a look-up or a deletion of history
+ITEM_FIELDS_MOST = 1_024
+ITEM_SCHEMA = {"fields": [{"name": "author", "type": "text"}, {"name": "score", "type": "f32"},
+                          {"name": "tags", "type": "list_text"}]}
 SMALL = 64 << 10           # what the allocator and a page of the stack may add to a body of no size
 
 
@@ -26,10 +29,10 @@ def texts(count, size=70):
     return ["%0*d" % (size, i) for i in range(count)]
 
 
-def whole(rows, most=BODY_MOST):
+def whole(rows, most=BODY_MOST, member="events"):
     """As many rows as a body of JSON may have: {"events":[...]}."""
     one = len(json.dumps(rows(0)).encode()) + 3
-    return json.dumps({"events": [rows(i) for i in range(most // one)]}).encode()
+    return json.dumps({member: [rows(i) for i in range(most // one)]}).encode()
 
 
 def lines(rows, bytes_most):
@@ -39,6 +42,18 @@ def lines(rows, bytes_most):
 
 def play(i):
     return {"user": "u%d" % (i % 50), "item": "item-%07d" % i}
+
+
+def exposure(i):
+    return dict(play(i), surface="home-%d" % (i % 7))
+
+
+def item(i):
+    return {"id": "item-%07d" % i, "version": 7, "set": {"author": "author-%07d" % i, "score": 0.5, "tags": ["a", "b"]}}
+
+
+def mark(i):
+    return {"group": "group-%04d" % (i % 9_000), "until": i + 1}
 
 
 def impressions():
@@ -68,6 +83,22 @@ ROWS = {
     ("post", "/impressions", NDJSON): ("/impressions", lambda: lines(play, 2 * BODY_MOST), (200,), 8),
     ("post", "/impressions", BINARY): ("/impressions?user=u&ids=u64", lambda: struct.pack(
         "<%dQ" % CANDIDATES_MOST, *range(CANDIDATES_MOST)), (200,), 60),
+    ("post", "/exposures", JSON): ("/exposures", lambda: whole(exposure), (200,), 16),
+    ("post", "/exposures", NDJSON): ("/exposures", lambda: lines(exposure, 2 * BODY_MOST), (200,), 8),
+    ("post", "/reserve", JSON): ("/reserve", lambda: json.dumps(
+        {"user": "u", "caps": [{"of": "a", "n": 1, "within": "1d"}], "items": [
+            {"id": "%0250d" % i, "of": ["a:%d" % i]} for i in range(1_000)]}).encode(), (200,), 30),
+    ("put", "/items/schema", JSON): ("/items/schema", lambda: json.dumps({"fields": [
+        {"name": "%0200d" % i, "type": "text"} for i in range(ITEM_FIELDS_MOST)]}).encode(), (200,), 30),  # it makes a database
+    ("post", "/items", JSON): ("/items", lambda: whole(item, member="items"), (200,), 24),
+    ("post", "/items", NDJSON): ("/items", lambda: lines(item, 2 * BODY_MOST), (200,), 8),
+    ("post", "/items/get", JSON): (
+        "/items/get", lambda: json.dumps({"ids": texts(LOOKUP_MOST, 250)}).encode(), (200,), 12),
+    ("put", "/sets/{name}", JSON): ("/sets/a", lambda: whole(lambda i: "%08d" % i, member="items"), (200,), 16),
+    ("put", "/sets/{name}", NDJSON): ("/sets/b", lambda: lines(lambda i: {"items": ["%012d-%03d" % (i, k) for k in range(1_000)]}, 2 * BODY_MOST), (200,), 10),
+    ("post", "/users/{user}/marks", JSON): ("/users/u/marks", lambda: json.dumps(
+        {"marks": [mark(i) for i in range(1_000)]}).encode(), (200,), 40),  # it makes a family
+    ("post", "/users/{user}/marks", NDJSON): ("/users/w/marks", lambda: lines(mark, MB), (200,), 16),
     ("post", "/users/{user}/history/lookup", JSON): (
         "/users/u/history/lookup", lambda: json.dumps({"items": texts(LOOKUP_MOST, 250)}).encode(), (200,), 12),
     ("post", "/users/{user}/history/delete", JSON): (
@@ -82,6 +113,10 @@ ROWS = {
     ("post", "/internal/append", JSON): ("/internal/append", lambda: padded({}), (403,), 4),
     ("post", "/internal/shards/{partition}/snapshot", JSON): (
         "/internal/shards/0/snapshot", lambda: padded({"node": "n"}), (403,), 4),
+    ("post", "/admin/backup/shards/{partition}", JSON): (
+        "/admin/backup/shards/0", lambda: padded({"node": "n"}), (400,), 4),
+    ("post", "/admin/backup", JSON): (
+        "/admin/backup", lambda: padded({"id": 1, "bytes": 2, "new_bytes": 1, "took_ms": 5}), (200,), 4),
 }
 for _path in ("drain", "seal", "compact", "drop-expired", "checkpoint", "migration/pause", "migration/resume",
               "migration/finish", "clock", "clock/confirm"):
@@ -118,6 +153,8 @@ class MemoryTest(unittest.TestCase):
             with self.subTest(method=method, path=path, kind=kind):
                 body = body_of()
                 with self.serve() as server:
+                    if path in ("/items", "/items/get"):
+                        self.assertEqual(server.put("/items/schema", ITEM_SCHEMA).status, 200)
                     memory = Memory(server.process.pid)
                     answer = server.request(method.upper(), target, body, {"Content-Type": kind})
                     self.assertIn(answer.status, statuses, answer)

@@ -22,7 +22,7 @@ ANSWER_MOST = 64 * MB  # tools/seendb/http_client.h
 TRUTH = b'{"entries":[],"degraded":false}'
 HISTORY = ("history", "u")
 # Each asks a server, and makes something of what it says.
-COMMANDS = (HISTORY, ("inspect", "u"), ("check", "u", "a"), ("buckets",), ("ring",), ("stats",), ("ready",),
+COMMANDS = (HISTORY, ("inspect", "u"), ("check", "u", "a"), ("buckets",), ("ring",), ("stats",), ("top", "--once"), ("ready",),
             ("collections",), ("ingest",), ("export", "u"), ("drain",), ("seal",), ("compact",),
             ("degrade", "off"), ("checkpoint", "x"), ("erase", "u", "--yes"), ("cluster", "status"),
             ("redis", "status"), ("load", "-", "--format", "csv", "--no-header", "--now", "--retry", "0"))

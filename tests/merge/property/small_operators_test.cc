@@ -1,16 +1,21 @@
-// Impressions: a union by item keeping the newest time, then the newest 100, whatever the order,
-// the grouping and the repeats. User records: the maximum of every field, all settings of history
-// united. History: the greatest state.
+// Impressions: a union by item and surface keeping the newest time, then the newest 100, whatever
+// the order, the grouping and the repeats. User records: the maximum of every field, all settings
+// of history united. History: the greatest state. Marks: the furthest said after the deletion.
+// Counts: each event once a key, of a key and fact the newest 255.
 
 #include "merge/small_operators.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
+#include "format/counts_codec.h"
 #include "format/history_codec.h"
 #include "format/impressions_codec.h"
+#include "format/marks_codec.h"
 #include "format/user_codec.h"
 #include "support/merge_bench.h"
 #include "support/seed.h"
@@ -57,7 +62,11 @@ std::string MergeRandomly(Random& random, const rocksdb::MergeOperator& merge,
   return base;
 }
 
-TEST(ImpressionsMerge, KeepsTheNewestOfEachItemAndTheNewestOfAll) {
+// By item and surface.
+using NewestOfPlaces = std::map<std::pair<Fingerprint, std::string_view>, ImpressionEntry>;
+
+TEST(ImpressionsMerge, KeepsTheNewestOfEachItemAndSurfaceAndTheNewestOfAll) {
+  constexpr std::string_view kSurfaces[] = {"", "home", "search"};
   Random random(test::Seed());
   for (int round = 0; round < 200; ++round) {
     auto rules = std::make_shared<ImpressionRules>();
@@ -65,6 +74,7 @@ TEST(ImpressionsMerge, KeepsTheNewestOfEachItemAndTheNewestOfAll) {
     rules->limit = static_cast<uint32_t>(1 + Below(random, 30));
     const auto merge = NewImpressionsOperator(rules);
     const size_t catalogue = 1 + Below(random, 60);
+    const size_t surfaces = round % 2 == 0 ? 1 : std::size(kSurfaces);
     std::vector<ImpressionEntry> all;
     std::vector<std::string> operands;
     const size_t calls = 1 + Below(random, 12);
@@ -73,7 +83,12 @@ TEST(ImpressionsMerge, KeepsTheNewestOfEachItemAndTheNewestOfAll) {
       const auto at = static_cast<int64_t>(1000 + Below(random, 5));  // times collide
       const auto items = static_cast<uint32_t>(1 + Below(random, 20));
       for (uint32_t position = 0; position < items; ++position) {
-        list.entries.push_back({at, call + 1, position, Below(random, catalogue)});
+        list.entries.push_back({at,
+                                call + 1,
+                                position,
+                                Below(random, catalogue),
+                                {},
+                                kSurfaces[Below(random, surfaces)]});
       }
       all.insert(all.end(), list.entries.begin(), list.entries.end());
       list.Normalize(rules->limit);
@@ -81,19 +96,20 @@ TEST(ImpressionsMerge, KeepsTheNewestOfEachItemAndTheNewestOfAll) {
       list.Encode(&bytes);
       operands.push_back(bytes);
     }
-    // The model: newest entry of each item, newest items first.
-    std::map<Fingerprint, ImpressionEntry> newest;
+    // The model: newest entry of each item and surface, newest first.
+    NewestOfPlaces newest;
     for (const ImpressionEntry& entry : all) {
-      const auto [at, added] = newest.emplace(entry.item, entry);
+      const auto [at, added] = newest.emplace(std::pair(entry.item, entry.surface), entry);
       if (!added) at->second = std::max(at->second, entry);
     }
     std::vector<ImpressionEntry> expected;
-    for (const auto& [item, entry] : newest) expected.push_back(entry);
+    for (const auto& [place, entry] : newest) expected.push_back(entry);
     std::sort(expected.rbegin(), expected.rend());
     expected.resize(std::min<size_t>(expected.size(), rules->limit));
 
     ImpressionList got;
-    ASSERT_TRUE(got.Parse(MergeRandomly(random, *merge, operands)));
+    const std::string merged = MergeRandomly(random, *merge, operands);
+    ASSERT_TRUE(got.Parse(merged));
     ASSERT_EQ(got.entries.size(), expected.size()) << "round " << round;
     for (size_t i = 0; i < expected.size(); ++i) {
       ASSERT_TRUE(got.entries[i] == expected[i]) << "round " << round << ", entry " << i;
@@ -121,6 +137,120 @@ TEST(ImpressionsMerge, KeepsIdsWhileTheRulesSaySo) {
     EXPECT_EQ(got.entries[0].id, ids ? "v1" : "");
     EXPECT_EQ(merged[0] == static_cast<char>(Tag::kImpressionsWithIds), ids);
   }
+}
+
+TEST(ExpiryFilter, TakesWhatIsTooOldOutOfWholeValues) {
+  using Filter = rocksdb::CompactionFilter;
+  auto rules = std::make_shared<ImpressionRules>();
+  const auto factory = NewExpiryFilterFactory(rules);
+  EXPECT_EQ(factory->CreateCompactionFilter({}), nullptr) << "nobody said what is too old";
+  std::string value, changed, until;
+  ImpressionList{{{2000, 2, 0, 0xA}, {1999, 1, 0, 0xB}}, {}}.Encode(&value);
+  const auto decide = [&](int64_t forget_before_ms, Filter::ValueType type, std::string_view of) {
+    rules->forget_before_ms = forget_before_ms;
+    return factory->CreateCompactionFilter({})->FilterV2(0, "u", type, {of.data(), of.size()},
+                                                         &changed, &until);
+  };
+  const auto whole = Filter::ValueType::kValue;
+  EXPECT_EQ(decide(1999, whole, value), Filter::Decision::kKeep);
+  EXPECT_EQ(decide(2000, whole, value), Filter::Decision::kChangeValue);
+  ImpressionList left;
+  ASSERT_TRUE(left.Parse(changed));
+  ASSERT_EQ(left.entries.size(), 1u);
+  EXPECT_EQ(left.entries[0].item, 0xAu);
+  EXPECT_EQ(decide(2001, whole, value), Filter::Decision::kRemove);
+  EXPECT_EQ(decide(2001, Filter::ValueType::kMergeOperand, value), Filter::Decision::kKeep);
+  EXPECT_EQ(decide(2001, whole, value.substr(1)), Filter::Decision::kKeep) << "it is damaged";
+}
+
+TEST(ImpressionsMerge, LeavesOutWhatIsTooOldToCount) {
+  auto rules = std::make_shared<ImpressionRules>();
+  rules->counters = std::make_shared<Counters>();
+  const auto merge = NewImpressionsOperator(rules);
+  Random random(test::Seed());
+  std::vector<std::string> operands(2);
+  ImpressionList{{{2000, 2, 0, 0xA, {}, "home"}}, {}}.Encode(&operands[0]);
+  ImpressionList{{{1999, 1, 0, 0xB}}, {}}.Encode(&operands[1]);
+  for (const int64_t forget_before_ms : {int64_t{1999}, int64_t{2000}, int64_t{2001}}) {
+    rules->forget_before_ms = forget_before_ms;
+    const std::string merged = MergeRandomly(random, *merge, operands);
+    ImpressionList got;
+    ASSERT_TRUE(got.Parse(merged));
+    EXPECT_EQ(got.entries.size(), static_cast<size_t>(2001 - forget_before_ms));
+  }
+}
+
+// A call about one user: some events, under one or several keys.
+std::vector<CountEntry> SomeCounted(Random& random) {
+  constexpr std::string_view kKeys[] = {"author:1", "author:2", "topic"};
+  constexpr std::string_view kSurfaces[] = {"", "home"};
+  std::vector<CountEntry> entries;
+  const size_t events = 1 + Below(random, 120);
+  for (size_t i = 0; i < events; ++i) {
+    CountEntry event{.key = {},
+                     .at_ms = static_cast<int64_t>(Below(random, 400)),
+                     .fact = static_cast<CountedFact>(Below(random, 2)),
+                     .item = Below(random, 3),
+                     .surface = kSurfaces[Below(random, 2)]};
+    for (const std::string_view key : kKeys) {
+      event.key = key;
+      if (Below(random, 2) == 0) entries.push_back(event);
+    }
+  }
+  return entries;
+}
+
+TEST(CountsMerge, KeepsEachEventOnceAndTheNewestOfAKeyInAnyOrder) {
+  Random random(test::Seed());
+  using Counted = std::tuple<int64_t, CountedFact, Fingerprint, std::string_view>;
+  for (int round = 0; round < 60; ++round) {
+    auto rules = std::make_shared<CountRules>();
+    rules->counters = std::make_shared<Counters>();
+    rules->forget_before_ms = round % 2 == 0 ? 0 : static_cast<int64_t>(Below(random, 100));
+    const auto merge = NewCountsOperator(rules);
+    std::vector<std::string> operands;
+    std::map<std::pair<std::string_view, CountedFact>, std::set<Counted>> events;
+    const size_t calls = 1 + Below(random, 20);
+    for (size_t call = 0; call < calls; ++call) {
+      CountList list;
+      list.entries = SomeCounted(random);
+      for (const CountEntry& one : list.entries) {
+        if (one.at_ms < rules->forget_before_ms) continue;
+        events[{one.key, one.fact}].emplace(one.at_ms, one.fact, one.item, one.surface);
+      }
+      list.Normalize();
+      list.Encode(&operands.emplace_back());
+    }
+    CountList got;
+    const std::string merged = MergeRandomly(random, *merge, operands);
+    ASSERT_TRUE(got.Parse(merged));
+    std::map<std::pair<std::string_view, CountedFact>, std::set<Counted>> kept;
+    for (const CountEntry& one : got.entries) {
+      kept[{one.key, one.fact}].emplace(one.at_ms, one.fact, one.item, one.surface);
+    }
+    for (auto& [key, all] : events) {
+      while (all.size() > CountLimits().of_key) all.erase(all.begin());
+    }
+    std::erase_if(events, [](const auto& one) { return one.second.empty(); });
+    ASSERT_EQ(kept, events) << "round " << round;
+  }
+}
+
+TEST(CountsMerge, SetsAsideWhatIsDamaged) {
+  auto rules = std::make_shared<CountRules>();
+  rules->counters = std::make_shared<Counters>();
+  const auto merge = NewCountsOperator(rules);
+  std::string sound;
+  CountList list;
+  list.entries = {{.key = "author:1", .at_ms = 5, .item = 0xA}};
+  list.Encode(&sound);
+  Random random(test::Seed());
+  CountList got;
+  const std::string merged = MergeRandomly(random, *merge, {sound, "rotten"});
+  ASSERT_TRUE(got.Parse(merged));
+  EXPECT_EQ(got.entries, list.entries);
+  EXPECT_EQ(got.damage.entries.size(), 1u);
+  EXPECT_GE(rules->counters->damaged.load(), 1u);
 }
 
 TEST(UsersMerge, KeepsTheMaximumOfEveryField) {
@@ -220,6 +350,58 @@ TEST(HistoryMerge, JoinsTheStatesAndKeepsWhatIsDamaged) {
     EXPECT_EQ(got.state, joined);
     EXPECT_EQ(got.damaged, damaged) << "round " << round;
   }
+}
+
+TEST(OwnMerge, TheFurthestMarkSaidAfterTheDeletionCountsInAnyOrder) {
+  Random random(test::Seed());
+  const auto merge = NewOwnOperator(std::make_shared<Counters>());
+  const std::string groups[] = {"a", "b", "c"};
+  for (int round = 0; round < 300; ++round) {
+    std::vector<StoredMark> marks;
+    std::map<std::string_view, int64_t> deleted;
+    std::vector<std::string> operands;
+    const size_t calls = 1 + Below(random, 15);
+    for (size_t call = 0; call < calls; ++call) {
+      MarkList list;
+      const std::string_view group = groups[Below(random, std::size(groups))];
+      const auto at_ms = static_cast<int64_t>(Below(random, 20));
+      if (Below(random, 4) == 0) {
+        list.deletions.push_back({group, at_ms});
+        const auto [known, first] = deleted.try_emplace(group, at_ms);
+        if (!first) known->second = std::max(known->second, at_ms);
+      } else {
+        list.marks.push_back({group, at_ms, static_cast<int64_t>(Below(random, 20))});
+        marks.push_back(list.marks.front());
+      }
+      list.Encode(&operands.emplace_back());
+    }
+    const std::string value = MergeRandomly(random, *merge, operands);
+    MarkList merged;
+    ASSERT_TRUE(merged.Parse(value));
+    for (const std::string& group : groups) {
+      int64_t furthest = -1;
+      for (const StoredMark& mark : marks) {
+        const bool counts = !deleted.contains(mark.group) || mark.said_ms > deleted.at(mark.group);
+        if (mark.group == group && counts) furthest = std::max(furthest, mark.until_ms);
+      }
+      const StoredMark* const found = merged.Find(group);
+      EXPECT_EQ(found == nullptr ? -1 : found->until_ms, furthest) << group;
+    }
+  }
+}
+
+TEST(OwnMerge, SetsAsideWhatIsDamaged) {
+  const auto merge = NewOwnOperator(std::make_shared<Counters>());
+  MarkList list;
+  list.marks.push_back({"g", 1, 2});
+  std::string good;
+  list.Encode(&good);
+  Random random(test::Seed());
+  const std::string value = MergeRandomly(random, *merge, {good, "no marks"});
+  MarkList merged;
+  ASSERT_TRUE(merged.Parse(value));
+  EXPECT_EQ(merged.marks, list.marks);
+  EXPECT_EQ(merged.damage.entries.size(), 1u);
 }
 
 }  // namespace

@@ -208,6 +208,13 @@ TEST(MetricsTest, TheProcessAndItsDisk) {
   snapshot.last_checkpoint_ms = 1'700'000'000'000;
   text = Metrics({}).Text(snapshot);
   EXPECT_EQ(ValueOf(text, "seendb_last_checkpoint_seconds"), 1.7e9);
+  EXPECT_TRUE(std::isnan(ValueOf(text, "seendb_last_backup_seconds")));
+  snapshot.last_backup = {1'700'000'000'000, 7, 1'000, 10, 2'500};
+  text = Metrics({}).Text(snapshot);
+  EXPECT_EQ(ValueOf(text, "seendb_last_backup_seconds"), 1.7e9);
+  EXPECT_EQ(ValueOf(text, "seendb_last_backup_bytes"), 1'000);
+  EXPECT_EQ(ValueOf(text, "seendb_last_backup_new_bytes"), 10);
+  EXPECT_EQ(ValueOf(text, "seendb_last_backup_duration_seconds"), 2.5);
 }
 
 TEST(MetricsTest, RingIsSummedByShardWithoutDrainedSlots) {

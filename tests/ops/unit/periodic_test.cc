@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 TEST(PeriodicTest, RunsAgainAndAgainUntilItIsStopped) {
   std::atomic<int> runs{0};
   Periodic periodic;
-  periodic.Start(milliseconds(1), [&] {
+  periodic.Start("test", milliseconds(1), [&] {
     if (++runs == 2) throw std::runtime_error("this run alone fails");
   });
   while (runs < 4) std::this_thread::yield();
@@ -29,7 +29,7 @@ TEST(PeriodicTest, RunsAgainAndAgainUntilItIsStopped) {
 TEST(PeriodicTest, StopDoesNotWaitForTheNextRun) {
   std::atomic<int> runs{0};
   Periodic periodic;
-  periodic.Start(std::chrono::hours(1), [&] { ++runs; });
+  periodic.Start("test", std::chrono::hours(1), [&] { ++runs; });
   EXPECT_TRUE(periodic.Stop(10'000));
   EXPECT_EQ(runs, 0);
 }
@@ -37,7 +37,7 @@ TEST(PeriodicTest, StopDoesNotWaitForTheNextRun) {
 TEST(PeriodicTest, StopSaysWhetherARunHangs) {
   std::promise<void> begun, release;
   Periodic periodic;
-  periodic.Start(milliseconds(1), [&] {
+  periodic.Start("test", milliseconds(1), [&] {
     begun.set_value();
     release.get_future().wait();
   });

@@ -47,6 +47,7 @@ constexpr const char* kSingle = R"({
             "refresh_ms": 53, "commit_ms": 54,
             "properties": {"security.protocol": "sasl_ssl", "sasl.password": "hunter2"}},
   "migration": {"video": {"redis": "redis://u:hunter2@h:1", "key": "w:{user}"}},
+  "items": {"bytes": 91, "floor_days": 92},
   "default_policy": {"window": 2},
   "engine": {"shards": 5, "item_hash_key": "11111111111111111111111111111111", "open_damaged": true,
              "ring_slots": 7, "slot_ms": 61, "slot_bytes": 62, "short_term_bytes": 63,

@@ -21,14 +21,28 @@ class ErasedTest : public RotFixture {
       Play(user, Numbered("jan", 20), kJanuary);
       Play(user, Numbered("mar", 20));
       Serve(user, {"served"});
+      Say(user, "before");
     }
     Drain();
     FlushAll();
     clock_.Advance(1000);
     ASSERT_TRUE(engine_->EraseUser(IdRef(kErased)).ok());
     clock_.Advance(1000);
-    Serve(kErased, {"again"});
-    Serve("kept", {"again"});
+    for (const char* user : {kErased, "kept"}) {
+      Serve(user, {"again"});
+      Say(user, "after");
+    }
+  }
+  void Say(const std::string& user, std::string_view group) {
+    const Mark mark{group, 1};
+    EXPECT_TRUE(engine_->PutMarks(IdRef(user), {&mark, 1}).ok());
+  }
+  Items MarkedOf(const std::string& user) {
+    MarksPage page;
+    EXPECT_TRUE(engine_->ReadMarks({.user = IdRef(user)}, &page).ok());
+    Items groups;
+    for (const MarkEntry& mark : page.marks) groups.push_back(mark.group);
+    return groups;
   }
   void FlushAll() { FlushRawOf(1); }
   void FlushRawOf(uint32_t shards) {
@@ -62,6 +76,8 @@ class ErasedTest : public RotFixture {
     EXPECT_EQ(Unseen(kErased, Numbered("jan", 20)).size(), 20u);
     EXPECT_EQ(Unseen(kErased, Numbered("mar", 20)).size(), 20u);
     EXPECT_EQ(Unseen(kErased, {"served", "again", "new"}), (Items{"served", "new"}));
+    EXPECT_EQ(MarkedOf("kept"), (Items{"after", "before"}));
+    EXPECT_EQ(MarkedOf(kErased), Items{"after"});
     EXPECT_EQ(Play(kErased, {"late"}, kStartMs), 0u) << "not after the erasure";
   }
 };

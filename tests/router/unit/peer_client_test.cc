@@ -68,12 +68,12 @@ TEST_F(PeerClientTest, WhatWaitsForAConnectionIsBoundedToo) {
   PeerClient client({.connections_most = 1, .waiting_most = 2});
   std::vector<std::future<PeerAnswer>> answers;
   answers.push_back(Begin(&client, "/later", milliseconds(20'000)));
-  std::vector<http::Reply> kept = service_.Kept(1);  // it has the connection
+  std::vector<http::Give<http::Response>> kept = service_.Kept(1);  // it has the connection
   for (int i = 0; i < 3; ++i) answers.push_back(Begin(&client, "/x", milliseconds(300)));
   EXPECT_EQ(answers[3].get().kind, Kind::kFull);
   EXPECT_EQ(answers[1].get().kind, Kind::kTimedOut);
   EXPECT_EQ(answers[2].get().kind, Kind::kTimedOut);
-  kept.front().Send({});
+  kept.front()({});
   EXPECT_EQ(answers[0].get().kind, Kind::kAnswered);
 }
 
@@ -81,9 +81,9 @@ TEST_F(PeerClientTest, ASilentNodeIsNotWaitedForLonger) {
   Start();
   PeerClient client({});
   std::future<PeerAnswer> answer = Begin(&client, "/later", milliseconds(100));
-  std::vector<http::Reply> kept = service_.Kept(1);
+  std::vector<http::Give<http::Response>> kept = service_.Kept(1);
   EXPECT_EQ(answer.get().kind, Kind::kTimedOut);
-  kept.front().Send({});
+  kept.front()({});
   EXPECT_EQ(Ask(&client, "/x").kind, Kind::kAnswered);
 }
 
@@ -154,11 +154,11 @@ TEST_F(PeerClientTest, StopEndsWhatIsUnderWay) {
   Start();
   PeerClient client({});
   std::future<PeerAnswer> answer = Begin(&client, "/later", milliseconds(60'000));
-  std::vector<http::Reply> kept = service_.Kept(1);
+  std::vector<http::Give<http::Response>> kept = service_.Kept(1);
   client.Stop();
   EXPECT_EQ(answer.get().kind, Kind::kBroken);
   EXPECT_EQ(Ask(&client, "/x").kind, Kind::kFull);
-  kept.front().Send({});
+  kept.front()({});
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ TEST_F(ReadsTest, EveryNodeAnswersForEveryUser) {
     for (const auto& node : nodes) {
       const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", FilterOf(UserOf(p)));
       EXPECT_EQ(answer.status, 200u) << answer.body;
-      EXPECT_EQ(answer.body, R"({"unseen":["b"],"seen":1,"examined":2,"degraded":false})");
+      EXPECT_EQ(answer.body,
+                R"({"unseen":["b"],"seen":1,"examined":2,"unseen_share":0.5,"degraded":false})");
       EXPECT_EQ(Ask(*node, "GET", "/users/" + UserOf(p)).status, 200u);
     }
   }
@@ -48,6 +49,23 @@ TEST_F(ReadsTest, TheUserIsFoundWhereverTheBodyNamesIt) {
       EXPECT_EQ(answer.status, 200u) << body << answer.body;
       EXPECT_EQ(Replica(1, 0).engine.filters, ++asked) << body;
     }
+  }
+}
+
+// Their database may have a store of items, of the time before the cluster.
+TEST_F(ReadsTest, RulesOnItemsAreRefused) {
+  const std::string head = R"({"user":"u1","items":["a"],)";
+  const peers::Headers lines = {{"Content-Type", "application/x-ndjson"}};
+  for (const char* member :
+       {R"("where":[{"field":"x","eq":1}])", R"("at_most":{"field":"x","n":1})",
+        R"("unknown":"drop")", R"("fields":["x"])"}) {
+    for (const auto& node : nodes) {
+      const peers::PeerAnswer answer = Ask(*node, "POST", "/filter", head + member + "}");
+      EXPECT_EQ(answer.status, 409u) << answer.body;
+      EXPECT_NE(answer.body.find("nodes of a cluster"), std::string::npos) << answer.body;
+    }
+    const peers::PeerAnswer line = Ask(*nodes[0], "POST", "/filter", head + member + "}\n", lines);
+    EXPECT_NE(line.body.find("nodes of a cluster"), std::string::npos) << line.body;
   }
 }
 
@@ -138,8 +156,8 @@ TEST_F(ReadsTest, WithoutReplicasTheAnswerIsDegradedOrNone) {
   const peers::PeerAnswer answer =
       Ask(node, "POST", "/filter", FilterOf(UserOf(1), R"(,"exclude":["b"])"));
   EXPECT_EQ(answer.status, 200u);
-  EXPECT_EQ(answer.body, R"({"unseen":["a"],"seen":0,"excluded":1,"examined":2,"degraded":true,)"
-                         R"("missing":["partition"]})");
+  EXPECT_EQ(answer.body, R"({"unseen":["a"],"seen":0,"excluded":1,"examined":2,"unseen_share":0.5,)"
+                         R"("degraded":true,"missing":["partition"]})");
   EXPECT_EQ(Ask(node, "POST", "/filter", FilterOf(UserOf(1), R"(,"on_error":"fail")")).status,
             503u);
   EXPECT_EQ(Ask(node, "GET", "/users/" + UserOf(1)).status, 503u);

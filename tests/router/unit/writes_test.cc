@@ -40,6 +40,40 @@ TEST_F(WritesTest, EventsAreSplitByPartition) {
   }
 }
 
+// An older node would pass such a record over, and differ for ever.
+TEST_F(WritesTest, WhatTheLogHasNoRecordForIsRefused) {
+  const std::string line = PlayOf(UserOf(0), "v");
+  const peers::Headers lines = {{"Content-Type", "application/x-ndjson"}};
+  for (const peers::PeerAnswer& answer :
+       {Ask(*nodes[0], "POST", "/exposures", R"({"events":[)" + line + "]}"),
+        Ask(*nodes[0], "POST", "/exposures", line + "\n", lines)}) {
+    EXPECT_EQ(answer.status, 409u) << answer.body;
+    EXPECT_NE(answer.body.find("nodes of a cluster"), std::string::npos) << answer.body;
+  }
+  const std::string mark = R"({"group":"g","until":1})", path = "/users/" + UserOf(0) + "/marks";
+  for (const peers::PeerAnswer& answer :
+       {Ask(*nodes[0], "POST", path, mark), Ask(*nodes[0], "POST", path, mark + "\n", lines),
+        Ask(*nodes[0], "DELETE", path + "/g", "")}) {
+    EXPECT_EQ(answer.status, 409u) << answer.body;
+  }
+  const std::string user = UserOf(0);
+  const std::string reserve = R"({"items":["v"],"caps":[],"user":")" + user + "\"}";
+  EXPECT_EQ(Ask(*nodes[0], "POST", "/reserve", reserve).status, 409u);
+  const std::string grouped = R"({"events":[{"item":"v","of":["a"],"user":")" + user + "\"}]}";
+  EXPECT_EQ(Ask(*nodes[0], "POST", "/plays", grouped).status, 400u);
+  EXPECT_EQ(Ask(*nodes[0], "GET", path, "").status, 200u);
+  const std::string set = R"({"items":["a"]})";
+  const std::string names = R"({"user":")" + UserOf(0) + R"(","items":["a"],"exclude_sets":["s"]})";
+  for (const peers::PeerAnswer& answer :
+       {Ask(*nodes[0], "PUT", "/sets/s", set), Ask(*nodes[0], "PUT", "/sets/s", set + "\n", lines),
+        Ask(*nodes[0], "DELETE", "/sets/s", ""), Ask(*nodes[0], "GET", "/sets", ""),
+        Ask(*nodes[0], "POST", "/filter", names)}) {
+    EXPECT_EQ(answer.status, 409u) << answer.body;
+    EXPECT_NE(answer.body.find("nodes of a cluster"), std::string::npos) << answer.body;
+  }
+  for (uint32_t p = 0; p < kPartitions; ++p) EXPECT_EQ(RecordsOf(p), 0u);
+}
+
 TEST_F(WritesTest, BinaryEventsAreJsonInTheLog) {
   const auto bytes = [](auto number) {
     return std::string(reinterpret_cast<const char*>(&number), sizeof(number));

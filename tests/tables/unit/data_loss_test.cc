@@ -25,6 +25,8 @@ TEST(DataLossSetTest, EachPartIsAskedForItself) {
     std::string parts;
     if (losses.CoversLog(user, policy, bucket)) parts += "log ";
     if (losses.CoversImpressions(user, policy, bucket)) parts += "impressions ";
+    if (losses.CoversExposures(user, policy, bucket)) parts += "exposures ";
+    if (losses.CoversCounts(user, policy, bucket)) parts += "counts ";
     if (losses.CoversFilters(user, "2026-03")) parts += "filters ";
     if (losses.CoversHistory(user, "2026-03")) parts += "history ";
     return parts;
@@ -48,6 +50,10 @@ TEST(DataLossSetTest, EachPartIsAskedForItself) {
   losses.Forget(PartOf("seen/video/2026-03"));
   EXPECT_EQ(told("u"), "log impressions ");
   losses.Forget(PartOf("seen/video/2026-03"));
+  losses.Add(PartOf("exposures/video"), of_u);
+  EXPECT_EQ(told("u"), "log impressions exposures ");
+  losses.Add(PartOf("counts/video"), of_u);
+  EXPECT_EQ(told("u"), "log impressions exposures counts ");
 }
 
 TEST(DataLossSetTest, LossesOfAPartAreJoined) {

@@ -51,6 +51,12 @@ std::vector<Sample> Samples() {
       {"default", "ring", R"({"epoch":7})", "ring", R"({"epoch":7})"},
       {"users", "u1", Hex("41 018480808080 20 0280e9d4becd33 cbf295a0"), "u1",
        "erased_seq=1099511627780 erased_at=1773147600000", (uint64_t{1} << 40) + 4},
+      {"own", "u1",
+       Hex("71 00 03 08 617574686f723a33 02 8098f2f99a6701 09 6368616e6e656c3a37 01 80d2a9fd9a67 "
+           "09 "
+           "6368616e6e656c3a39 02 80d2a9fd9a6700 ffb9b703 eefd4a19"),
+       "u1",
+       "groups=2 deletions=1 author:3=always@1773144000000 channel:9=1773144000000@1773147600000"},
       {"ring/5", Hex("0000010000000001"),
        Hex("31 00 0764656661756c74 f4fb02 01 027531 00 60466e385189 3ffce1e2"), "1:1",
        "collection=default plays=1", (uint64_t{1} << 40) + 1, false},
@@ -60,6 +66,14 @@ std::vector<Sample> Samples() {
        Hex("22 00 01 808cf9bccd33 828080808020 02 bc3c2c06bf3e01 027632 60466e38518900 00 "
            "54b5133a"),
        "u1", "items=2 newest=1773144000000", (uint64_t{1} << 40) + 2},
+      {"exposures/video", "u1",
+       Hex("23 00 01 04686f6d65 01 808cf9bccd33 828080808020 02 bc3c2c06bf3e 010000 60466e385189 "
+           "000100 50372b10"),
+       "u1", "items=2 newest=1773144000000", (uint64_t{1} << 40) + 2},
+      {"counts/video", "u1",
+       Hex("91 00 01 04686f6d65 01 08617574686f723a33 23 80d2a9fd9a67 bc3c2c06bf3e03 e0d403 "
+           "80dddb01 60466e385189 02 00 60466e385189 05 aeae4303"),
+       "u1", "entries=3 author:3=3"},
       {"history/video/2026-11", HistoryKey("u1", "v1"), HistoryEntry(), "u1 v1",
        "at=1773144000000 progress=95 duration=120@1773143999000 device=tv fields={}", 0, false},
       {"timeline/video/2026-11", TimelineKey("u1", 1773144000000, "v1"), "", "u1 1773144000000 v1",
@@ -80,11 +94,11 @@ std::vector<std::string> Damaged(const std::string& bytes) {
   return all;
 }
 
-// The same value in the next version of its layout; empty where the kind has no tags.
+// The same value in the last version that its layout can have; empty where the kind has no tags.
 std::string Newer(std::string value) {
   const bool tagged = value.size() > 5 && value.front() != '{';
   if (!tagged) return {};
-  ++value.front();
+  value.front() = static_cast<char>(value.front() | 0x0F);
   value.resize(value.size() - 4);
   Seal32(&value);
   return value;
@@ -159,13 +173,14 @@ TEST(Kinds, EntriesAreSetAndAgree) {
     const bool of_bucket =
         kind.loss == Table::Loss::kUsersOfBucket || kind.loss == Table::Loss::kAllOfBucket;
     EXPECT_EQ(of_bucket, of_collection) << "its losses are noted by collection";
-    EXPECT_EQ(kind.may_be_missing, of_collection) << "a shard can't do without the others";
-    EXPECT_TRUE(kind.lost_label.empty() || of_bucket);
+    const bool own = kind.prefix == kOwnTable;
+    EXPECT_EQ(kind.may_be_missing, of_collection || own) << "a shard can't do without the others";
+    EXPECT_TRUE(kind.lost_label.empty() || of_bucket || own);
     EXPECT_TRUE(kind.markers.empty() || kind.scope == Table::Scope::kBucket);
     EXPECT_TRUE(kind.newer_end.empty() || kind.newer_reason != nullptr);
     EXPECT_EQ(kind.take == Table::Take::kMerge, !OperatorOf(kind).empty());
     EXPECT_EQ(kind.clear != Table::Clear::kNone, of_collection) << "one of the clears takes it";
-    EXPECT_EQ(kind.erase == Table::Erase::kDeleteUser, kind.clear == Table::Clear::kFilter);
+    EXPECT_EQ(kind.erase == Table::Erase::kDeleteUser, kind.clear == Table::Clear::kFilter || own);
     EXPECT_EQ(kind.erase == Table::Erase::kRows, kind.clear == Table::Clear::kHistory);
   }
 }
@@ -174,17 +189,19 @@ TEST(Kinds, EntriesAreSetAndAgree) {
 TEST(Kinds, EachHasItsOperator) {
   std::vector<std::string> operators;
   for (const Table& kind : Tables()) operators.push_back(OperatorOf(kind));
-  EXPECT_EQ(operators,
-            (std::vector<std::string>{"", kUsersOperatorName, "", kSeenOperatorName,
-                                      kImpressionsOperatorName, kHistoryOperatorName, ""}));
+  EXPECT_EQ(operators, (std::vector<std::string>{"", kUsersOperatorName, kOwnOperatorName, "",
+                                                 kSeenOperatorName, kImpressionsOperatorName,
+                                                 kImpressionsOperatorName, kCountsOperatorName,
+                                                 kHistoryOperatorName, ""}));
 }
 
-TEST(Kinds, OnlyFiltersAreSealedByCompactions) {
+TEST(Kinds, OnlyFiltersExposuresAndCountsAreChangedByCompactions) {
   const TableRules rules = UnboundRules(std::make_shared<Counters>());
   for (const Table& kind : Tables()) {
     const auto options = FamilyOptions(kind, rules, nullptr);
-    EXPECT_EQ(options.compaction_filter_factory != nullptr, kind.prefix == kSeenTables)
-        << kind.prefix;
+    const bool changed = kind.prefix == kSeenTables || kind.prefix == kExposuresTables ||
+                         kind.prefix == kCountsTables;
+    EXPECT_EQ(options.compaction_filter_factory != nullptr, changed) << kind.prefix;
     EXPECT_EQ(options.disable_auto_compactions, !kind.compacted) << kind.prefix;
   }
 }
@@ -254,18 +271,38 @@ TEST(Kinds, DayKeysRefuseNoOpening) {
 
 TEST(Kinds, AValueTellsWhatWasWrittenLater) {
   for (const Table& kind : Tables()) {
-    EXPECT_EQ(kind.written_after != nullptr, kind.prefix == kImpressionsTables) << kind.prefix;
+    const bool has_stamps = kind.prefix == kImpressionsTables || kind.prefix == kExposuresTables;
+    EXPECT_EQ(kind.written_after != nullptr, has_stamps) << kind.prefix;
+    const bool has_times = kind.prefix == kOwnTable || kind.prefix == kCountsTables;
+    EXPECT_EQ(kind.said_after != nullptr, has_times) << kind.prefix;
   }
-  const Sample sample = Samples()[4];
+  const Sample sample = Samples()[5];
   const Table& kind = KindOf(sample);
   EXPECT_EQ(kind.written_after(sample.value, sample.sequence), "");
   EXPECT_EQ(kind.written_after(sample.value, sample.sequence - 1), sample.value);
   EXPECT_EQ(kind.written_after(sample.value + "x", 0), "");
+  const Sample marks = Samples()[2];
+  const Table& own = KindOf(marks);
+  EXPECT_EQ(own.said_after(marks.value, 1773147600000), "");
+  EXPECT_EQ(own.value_text(own.said_after(marks.value, 1773144000000)),
+            "groups=1 deletions=1 channel:9=1773144000000@1773147600000");
+  EXPECT_EQ(own.said_after(marks.value, 0), marks.value);
+  EXPECT_EQ(own.said_after(marks.value + "x", 0), "");
+  const Sample counts = Samples()[7];
+  const Table& counted = KindOf(counts);
+  EXPECT_EQ(counted.said_after(counts.value, 1773147600000), "");
+  EXPECT_EQ(counted.value_text(counted.said_after(counts.value, 1773144000000)),
+            "entries=1 author:3=1");
+  EXPECT_EQ(counted.said_after(counts.value, 1773143999999), counts.value);
+  EXPECT_EQ(counted.said_after(counts.value + "x", 0), "");
 }
 
 TEST(Kinds, LossesAndMarkersOfABucketAreItsOwn) {
   EXPECT_EQ(LossKeyOf(ParseFamilyName("seen/video/2026-11")), "lost/video/2026-11");
   EXPECT_EQ(LossKeyOf(ParseFamilyName("impressions/video")), "lost/video/impressions");
+  EXPECT_EQ(LossKeyOf(ParseFamilyName("exposures/video")), "lost/video/exposures");
+  EXPECT_EQ(LossKeyOf(ParseFamilyName("counts/video")), "lost/video/counts");
+  EXPECT_EQ(LossKeyOf(ParseFamilyName("own")), "lost_own");
   EXPECT_EQ(LossKeyOf(ParseFamilyName("history/video/2026-11")), "lost/video/history/2026-11");
   EXPECT_EQ(LossKeyOf(ParseFamilyName("timeline/video/2026-11")), "lost/video/history/2026-11");
   EXPECT_EQ(MarkersOf(ParseFamilyName("seen/video/2026-11")),

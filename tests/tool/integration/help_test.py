@@ -43,6 +43,7 @@ class ExamplesTest(ToolCase):
         self.write("plays.csv.gz", gzip.compress(("user,item,at\n" + rows).encode()))
         self.write("log.txt", "User ID;item;at\nu1;v1;%d\n" % self.now_ms)
         self.write("items.txt", "v1\nv100\n")
+        self.write("items.ndjson", '{"id":"v1","version":1,"set":{"author":"a3"}}\n')
         self.write("keys.txt", "watched:1\nwatched:2\n")
         self.redis = self.start_redis()
         os.symlink(os.path.abspath(tool_binary()), self.path("seendb"))
@@ -77,7 +78,14 @@ class ExamplesTest(ToolCase):
         self.assertEqual(done.returncode, OK, (line, done))
 
     def test_every_example_of_every_help_works(self):
+        items = '{"fields":[{"name":"author","type":"text"}]}'
+        with Server(self.db) as server:  # the folder has items and sets, too
+            self.tool("items", "schema", "--put", items, "--url", server.url)
+            self.tool("sets", "put", "blocked", self.path("items.txt"), "--url", server.url)
         with Server(args=["--checkpoints", self.path("copies")]) as server:
+            self.tool("items", "schema", "--put", items, "--url", server.url)
+            for name in ("blocked", "old"):
+                self.tool("sets", "put", name, self.path("items.txt"), "--url", server.url)
             history = '{"history":{"enabled":true}}'
             for flags in (["--db", self.db], ["--url", server.url]):
                 self.tool("collections", "put", "default", history, *flags)

@@ -166,9 +166,11 @@ class SourceServer {
                          .snapshots =
                              [this](api::Call& call) {
                                const bool piece = call.request.head.method == http::Method::kGet;
-                               if (piece && ++pieces_ > allowed_)
-                                 return call.Refuse(Status::Unavailable("later"));
-                               AnswerSnapshotCall(&snapshots_, call);
+                               if (!piece || ++pieces_ <= allowed_) {
+                                 return AnswerSnapshotCall(&snapshots_, call);
+                               }
+                               call.Refuse(Status::Unavailable("later"));
+                               return http::Task<>();
                              }};
     service_.EngineOpened(engine);
     const Status started = snapshots_.Start(engine);

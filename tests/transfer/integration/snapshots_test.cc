@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "api/routes.h"
+#include "support/run_here.h"
 #include "transfer/files.h"
 #include "transfer/integration/node_fixture.h"
 
@@ -119,6 +120,27 @@ TEST_F(SnapshotsTest, TwoAreKeptAndEachNodeHasItsOwn) {
   EXPECT_TRUE(snapshots->Make(kShard, RequestOf("n3")).ok());
 }
 
+TEST_F(SnapshotsTest, AnotherRunOfABackupEndsTheCopiesOfTheOneBefore) {
+  const auto snapshots = Start();
+  CopyRequest request = RequestOf("backup-1");
+  request.run = "r1";
+  request.sha256 = true;
+  const Result<Manifest> first = snapshots->Make(kShard, request);
+  ASSERT_TRUE(first.ok()) << first.status().ToString();
+  for (const CopyEntry& entry : first->files) EXPECT_EQ(entry.sha256.size(), 64u) << entry.name;
+  EXPECT_EQ(snapshots->Make(kShard, request)->id, first->id);
+  request.run = "r2";
+  request.sha256 = false;
+  const Result<Manifest> second = snapshots->Make(kShard, request);
+  ASSERT_TRUE(second.ok()) << second.status().ToString();
+  EXPECT_NE(second->id, first->id);
+  EXPECT_TRUE(second->files[0].sha256.empty());
+  EXPECT_EQ(CodeOf(*snapshots, first->id, "CURRENT"), StatusCode::kNotFound);
+  EXPECT_FALSE(std::filesystem::exists(source_db_ + "/tmp/snapshot-" + first->id));
+  ASSERT_TRUE(snapshots->Make(kShard, RequestOf("n2")).ok());  // of a node: others' stay
+  EXPECT_EQ(CodeOf(*snapshots, second->id, "CURRENT"), StatusCode::kOk);
+}
+
 TEST_F(SnapshotsTest, AnotherDatabaseAndAnAbsentShardAreRefusedBeforeAnythingIsDone) {
   const auto snapshots = Start();
   CopyRequest request = RequestOf("n2");
@@ -211,7 +233,7 @@ TEST_F(SnapshotsTest, TheRoutesSayWhatIsWrongWithACall) {
     const http::Request request{.head = head, .body = body};
     http::Response response;
     api::Call call{context, plan, request, response};
-    AnswerSnapshotCall(snapshots.get(), call);
+    test::RunHere(AnswerSnapshotCall(snapshots.get(), call));
     return std::to_string(response.status) + " " + response.body;
   };
   for (const char* partition : {"x", "", "-1", "1x", " 1", "99999999999"}) {

@@ -115,6 +115,22 @@ TEST(CopyRequestTest, IsReadAsItWasWrittenAndNamesTheFieldAtFault) {
   EXPECT_EQ(CopyRequestFromJson("{").status().code(), StatusCode::kInvalidArgument);
 }
 
+TEST(CopyRequestTest, ABackupNamesItsRunAndAsksForSha256) {
+  Json json = Json::parse(CopyRequestToJson({.node = "backup-1", .kind = Kind()}));
+  EXPECT_FALSE(CopyRequestFromJson(json.dump())->sha256);
+  json["run"] = "r1";
+  json["sha256"] = true;
+  const Result<CopyRequest> read = CopyRequestFromJson(json.dump());
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->run, "r1");
+  EXPECT_TRUE(read->sha256);
+  json["run"] = 1;
+  EXPECT_EQ(CopyRequestFromJson(json.dump()).status().field(), "/run");
+  json["run"] = "r1";
+  json["sha256"] = "yes";
+  EXPECT_EQ(CopyRequestFromJson(json.dump()).status().field(), "/sha256");
+}
+
 TEST(CopyKindTest, EveryDifferenceIsNamed) {
   EXPECT_TRUE(CheckSameKind(Kind(), Kind()).ok());
   const CopyKind other{.format = 2, .uuid = "u-2", .shards = 4, .hash = "1/00000000"};

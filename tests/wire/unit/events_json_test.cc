@@ -165,11 +165,11 @@ TEST(EventsJsonTest, ReadsOneEventALine) {
   JsonDocument document;
   Play event;
   Watch watch;
-  ASSERT_TRUE(ParseEvent(good.view(), &document, &event, &watch).ok());
+  ASSERT_TRUE(ParseEvent(good.view(), &document, &event, &watch, nullptr).ok());
   EXPECT_EQ(event.at_ms, 9);
   EXPECT_EQ(event.watch, nullptr);
   const Padded two(R"({"user":1,"item":"v"} {"user":1,"item":"w"})");
-  EXPECT_FALSE(ParseEvent(two.view(), &document, &event, &watch).ok());
+  EXPECT_FALSE(ParseEvent(two.view(), &document, &event, &watch, nullptr).ok());
 }
 
 TEST(EventsJsonTest, OnlyPlaysSayWhereThePlayerIs) {
@@ -177,10 +177,10 @@ TEST(EventsJsonTest, OnlyPlaysSayWhereThePlayerIs) {
   JsonDocument document;
   Play event;
   Watch watch;
-  ASSERT_TRUE(ParseEvent(body.view(), &document, &event, &watch).ok());
+  ASSERT_TRUE(ParseEvent(body.view(), &document, &event, &watch, nullptr).ok());
   ASSERT_EQ(event.watch, &watch);
   EXPECT_EQ(watch.progress_s, kFinished);
-  EXPECT_EQ(ParseEvent(body.view(), &document, &event, nullptr).field(), "/progress_s");
+  EXPECT_EQ(ParseEvent(body.view(), &document, &event, nullptr, nullptr).field(), "/progress_s");
 }
 
 TEST(EventsJsonTest, WritesWhatBecameOfABatch) {

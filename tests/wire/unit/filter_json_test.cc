@@ -350,9 +350,9 @@ TEST(FilterJsonTest, EchoesTokensAsTheyCame) {
   response.reasons.resize(5);
   response.reasons[2] = {ReasonKind::kPlay, BucketIndexOf(Policy(), 1'700'000'000'000)};
   std::string out;
-  AppendFilterAnswer(call, response, Policy(), &out);
-  EXPECT_EQ(out, R"({"unseen":["v\u0031",2,"é","a\"b"],"seen":1,"examined":5,"degraded":false,)"
-                 R"("reasons":{"2":"play:2023-11"}})");
+  AppendFilterAnswer(call, response, Policy(), {}, &out);
+  EXPECT_EQ(out, R"({"unseen":["v\u0031",2,"é","a\"b"],"seen":1,"examined":5,)"
+                 R"("unseen_share":0.8,"degraded":false,"reasons":{"2":"play:2023-11"}})");
 }
 
 TEST(FilterJsonTest, TellsWhatWasRefuted) {
@@ -367,9 +367,11 @@ TEST(FilterJsonTest, TellsWhatWasRefuted) {
   const int64_t bucket = BucketIndexOf(Policy(), 1'700'000'000'000);
   response.reasons = {{}, {ReasonKind::kPlay, bucket}, {ReasonKind::kRefuted, bucket - 1}};
   std::string out;
-  AppendFilterAnswer(call, response, Policy(), &out);
-  EXPECT_EQ(out, R"({"unseen":[1,3],"seen":1,"examined":3,"refuted":1,"degraded":false,)"
-                 R"("reasons":{"2":"play:2023-11","3":"refuted:2023-10"}})");
+  AppendFilterAnswer(call, response, Policy(), {}, &out);
+  EXPECT_EQ(
+      out,
+      R"({"unseen":[1,3],"seen":1,"examined":3,)"
+      R"("unseen_share":0.6666666666666666,"refuted":1,"degraded":false,"reasons":{"2":"play:2023-11","3":"refuted:2023-10"}})");
 }
 
 TEST(FilterJsonTest, CountsDuplicatesWhereThereAreAny) {
@@ -382,8 +384,9 @@ TEST(FilterJsonTest, CountsDuplicatesWhereThereAreAny) {
   response.duplicates = 2;
   response.examined = 4;
   std::string out;
-  AppendFilterAnswer(call, response, Policy(), &out);
-  EXPECT_EQ(out, R"({"unseen":[1,2],"seen":0,"duplicates":2,"examined":4,"degraded":false})");
+  AppendFilterAnswer(call, response, Policy(), {}, &out);
+  EXPECT_EQ(out, R"({"unseen":[1,2],"seen":0,"duplicates":2,"examined":4,"unseen_share":0.5,)"
+                 R"("degraded":false})");
 }
 
 // Whether they may be skipped comes behind the items.
@@ -401,15 +404,15 @@ TEST(FilterJsonTest, CountsWhatStandsForNoIdAmongTheExamined) {
   response.unseen = {0};
   response.examined = 1;  // stopped by a limit
   std::string out;
-  AppendFilterAnswer(call, response, Policy(), &out);
-  EXPECT_EQ(out,
-            R"({"unseen":[1],"seen":0,"excluded":0,"invalid":2,"examined":3,"degraded":false})");
+  AppendFilterAnswer(call, response, Policy(), {}, &out);
+  EXPECT_EQ(out, R"({"unseen":[1],"seen":0,"excluded":0,"invalid":2,"examined":3,)"
+                 R"("unseen_share":0.3333333333333333,"degraded":false})");
   response.unseen = {0, 1, 2};
   response.examined = 3;
   out.clear();
-  AppendFilterAnswer(call, response, Policy(), &out);
-  EXPECT_EQ(
-      out, R"({"unseen":[1,2,3],"seen":0,"excluded":0,"invalid":3,"examined":6,"degraded":false})");
+  AppendFilterAnswer(call, response, Policy(), {}, &out);
+  EXPECT_EQ(out, R"({"unseen":[1,2,3],"seen":0,"excluded":0,"invalid":3,"examined":6,)"
+                 R"("unseen_share":0.5,"degraded":false})");
 }
 
 TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
@@ -426,9 +429,39 @@ TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
   response.reasons.assign(4, {ReasonKind::kRing, 0});
   response.reasons[3].kind = ReasonKind::kExcluded;
   std::string out;
-  AppendFilterAnswer(call, response, Policy(), &out);
-  EXPECT_EQ(out, R"({"unseen":[],"seen":3,"excluded":1,"examined":4,"degraded":true,)"
-                 R"("missing":["2023-10","deadline"],"reasons":{"7":"ring"}})");
+  AppendFilterAnswer(call, response, Policy(), {}, &out);
+  EXPECT_EQ(out, R"({"unseen":[],"seen":3,"excluded":1,"examined":4,"unseen_share":0,)"
+                 R"("degraded":true,"missing":["2023-10","deadline"],"reasons":{"7":"ring"}})");
+}
+
+TEST(FilterJson, CandidatesMayHaveGroups) {
+  const Padded padded(std::string_view(
+      R"({"user":"u","items":["a",{"at":7,"of":["g","h"],"id":5},{"id":"c"}],"explain":true})"));
+  JsonDocument document;
+  FilterCall call;
+  ASSERT_TRUE(ParseFilter(padded.view(), kMaxItems, &document, &call).ok());
+  ASSERT_NE(call.request.question, nullptr);
+  const std::span<const CandidateGroups> groups = call.request.question->groups;
+  ASSERT_EQ(groups.size(), 3u);
+  EXPECT_TRUE(groups[0].of.empty());
+  ASSERT_EQ(groups[1].of.size(), 2u);
+  EXPECT_EQ(groups[1].of[1], "h");
+  EXPECT_EQ(groups[1].at_ms, 7);
+  EXPECT_TRUE(groups[2].of.empty());
+  FilterResponse answer;
+  answer.unseen = {1, 2};
+  answer.examined = 3;
+  answer.seen = 1;
+  answer.reasons = {{ReasonKind::kMarked, 0, "\"g"}, {}, {}};
+  std::string out;
+  AppendFilterAnswer(call, answer, Policy(), {}, &out);
+  EXPECT_EQ(
+      out,
+      R"({"unseen":[5,"c"],"seen":1,"examined":3,)"
+      R"("unseen_share":0.6666666666666666,"undated":0,"degraded":false,"reasons":{"a":"mark:\"g"}})");
+  const Padded plain(std::string_view(R"({"user":"u","items":["a"]})"));
+  ASSERT_TRUE(ParseFilter(plain.view(), kMaxItems, &document, &call).ok());
+  EXPECT_EQ(call.request.question, nullptr);
 }
 
 }  // namespace

@@ -29,6 +29,16 @@ func number(value int64) (id seendb.Id) {
 	return id
 }
 
+func named(value string) (candidate seendb.Candidate) {
+	must(candidate.FromCandidate0(value))
+	return candidate
+}
+
+func numbered(value int64) (candidate seendb.Candidate) {
+	must(candidate.FromCandidate1(value))
+	return candidate
+}
+
 func play(user string, item seendb.Id, at int64) seendb.Event {
 	return seendb.Event{User: text(user), Item: item, At: &at}
 }
@@ -57,8 +67,8 @@ func main() {
 
 	filtered, err := client.FilterWithResponse(ctx, &seendb.FilterParams{}, seendb.FilterRequest{
 		User: text(user),
-		Items: []seendb.Id{number(7), text("film"), number(8), text("18446744073709551615"),
-			text("new")}})
+		Items: []seendb.Candidate{numbered(7), named("film"), numbered(8),
+			named("18446744073709551615"), named("new")}})
 	must(err)
 	check(filtered.JSON200 != nil && filtered.JSON200.Seen == 2 && len(filtered.JSON200.Unseen) == 3,
 		string(filtered.Body))

@@ -6,6 +6,7 @@ import seendb.ApiException;
 import seendb.api.AdminApi;
 import seendb.api.ReadApi;
 import seendb.api.WriteApi;
+import seendb.model.Candidate;
 import seendb.model.Event;
 import seendb.model.FilterRequest;
 import seendb.model.FilterResult;
@@ -44,7 +45,8 @@ public class RoundTrip {
     check(recorded.getAccepted() == 2, recorded);
 
     FilterResult filtered = read.filter(new FilterRequest().user(new Id(user)).items(List.of(
-        new Id(7L), new Id("film"), new Id(8L), new Id("18446744073709551615"), new Id("new"))),
+        new Candidate(7L), new Candidate("film"), new Candidate(8L),
+        new Candidate("18446744073709551615"), new Candidate("new"))),
         null, null, null, null, null, null, null, null, null, null);
     check(filtered.getSeen() == 2 && filtered.getUnseen().size() == 3, filtered);
     check(filtered.getUnseen().get(0).getActualInstance().toString().equals("8"), filtered);

@@ -1,4 +1,4 @@
-// Requests that are answered later than their handler returns.
+// Requests that are answered once their handler is given the answer.
 
 #include <memory>
 #include <string>
@@ -14,9 +14,9 @@ Response Text(const std::string& text) {
   return response;
 }
 
-class ListenerReplyTest : public ListenerTest {
+class ListenerGivenTest : public ListenerTest {
  protected:
-  Reply KeptOne() { return std::move(service_.Kept(1).front()); }
+  Give<Response> KeptOne() { return std::move(service_.Kept(1).front()); }
   // A request whose answer is `text` arrives at `peer`.
   static void ExpectText(Peer* peer, const std::string& text) {
     const std::string told = peer->ReadUntil(text);
@@ -32,14 +32,14 @@ class ListenerReplyTest : public ListenerTest {
   }
 };
 
-TEST_F(ListenerReplyTest, ManyAreAnsweredFromOtherThreads) {
+TEST_F(ListenerGivenTest, ManyAreAnsweredFromOtherThreads) {
   Start();
   std::vector<std::unique_ptr<Peer>> peers;
   for (int i = 0; i < 40; ++i) {
     peers.push_back(std::make_unique<Peer>(listener_->address()));
     peers.back()->Send(Get(i % 4 != 0 ? "/later" : "/later-worker"));  // ten: kSlow takes them all
   }
-  std::vector<Reply> replies = service_.Kept(40);
+  std::vector<Give<Response>> replies = service_.Kept(40);
   Peer other = Connect();
   other.Send(Get("/other"));
   EXPECT_NE(other.ReadUntil("/other:").find("200 OK"), std::string::npos);
@@ -47,8 +47,7 @@ TEST_F(ListenerReplyTest, ManyAreAnsweredFromOtherThreads) {
   for (size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&replies, t] {
       for (size_t i = t; i < replies.size(); i += 4) {
-        replies[i].Send(Text("told"));
-        EXPECT_FALSE(replies[i].pending());
+        replies[i](Text("told"));
       }
     });
   }
@@ -58,12 +57,12 @@ TEST_F(ListenerReplyTest, ManyAreAnsweredFromOtherThreads) {
   EXPECT_NE(peers.front()->ReadUntil("/again:").find("200 OK"), std::string::npos);
 }
 
-TEST_F(ListenerReplyTest, WhatIsPipelinedBehindItWaitsForIt) {
+TEST_F(ListenerGivenTest, WhatIsPipelinedBehindItWaitsForIt) {
   Start();
   Peer peer = Connect();
   peer.Send(Get("/first") + Get("/later") + Get("/second") + Get("/later") + Get("/third"));
-  KeptOne().Send(Text("one"));
-  KeptOne().Send(Text("two"));
+  KeptOne()(Text("one"));
+  KeptOne()(Text("two"));
   const std::string all = peer.ReadUntil("/third:");
   size_t at = 0;
   for (const char* body : {"/first:", "one", "/second:", "two", "/third:"}) {
@@ -72,33 +71,33 @@ TEST_F(ListenerReplyTest, WhatIsPipelinedBehindItWaitsForIt) {
   }
 }
 
-TEST_F(ListenerReplyTest, NothingIsTakenFromAConnectionThatWaits) {
+TEST_F(ListenerGivenTest, NothingIsTakenFromAConnectionThatWaits) {
   Start();
   Peer peer = Connect();
   peer.Send(Get("/later") + Get("/later"));
-  Reply first = KeptOne();
+  const auto first = KeptOne();
   std::this_thread::sleep_for(milliseconds(50));
   {
     const std::lock_guard lock(service_.mutex);
     EXPECT_TRUE(service_.kept.empty());
   }
-  first.Send(Text("one"));
-  KeptOne().Send(Text("two"));
+  first(Text("one"));
+  KeptOne()(Text("two"));
   ExpectText(&peer, "two");
 }
 
-TEST_F(ListenerReplyTest, WaitsLongerThanAPeerMayBeIdle) {
+TEST_F(ListenerGivenTest, WaitsLongerThanAPeerMayBeIdle) {
   Start({.header_ms = 100, .idle_ms = 200, .transfer_ms = 200});
   Peer peer = Connect();
   peer.Send(Get("/later"));
-  Reply reply = KeptOne();
+  const auto reply = KeptOne();
   std::this_thread::sleep_for(milliseconds(600));
-  reply.Send(Text("told"));
+  reply(Text("told"));
   ExpectText(&peer, "told");
   EXPECT_EQ(peer.ReadToEnd(), "<closed>") << "the limits hold again";
 }
 
-TEST_F(ListenerReplyTest, AClientThatLeftHarmsNobody) {
+TEST_F(ListenerGivenTest, AClientThatLeftHarmsNobody) {
   Start();
   {
     Peer peer = Connect();
@@ -107,7 +106,7 @@ TEST_F(ListenerReplyTest, AClientThatLeftHarmsNobody) {
     lost.Send(Get("/later"));
     while (listener_->counters().in_flight < 2) std::this_thread::yield();
   }
-  for (Reply& reply : service_.Kept(2)) reply.Send(Text(std::string(1'000'000, 'x')));
+  for (const auto& give : service_.Kept(2)) give(Text(std::string(1'000'000, 'x')));
   // The second request of the first peer is handled, or its connection has gone before.
   for (int i = 0; i < 1'000 && listener_->counters().open > 0; ++i) {
     {
@@ -120,14 +119,12 @@ TEST_F(ListenerReplyTest, AClientThatLeftHarmsNobody) {
   EXPECT_EQ(listener_->InflightBytes(), 0u);
 }
 
-TEST_F(ListenerReplyTest, DroppedItAnswers500) {
+TEST_F(ListenerGivenTest, DroppedItAnswers500) {
   Start();
   Peer peer = Connect();
   peer.Send(Get("/later") + Get("/later") + Get("/next"));
-  { const Reply dropped = KeptOne(); }
-  Reply replaced = KeptOne();
-  replaced = Reply();
-  EXPECT_FALSE(replaced.pending());
+  { const auto dropped = KeptOne(); }
+  { const auto dropped = KeptOne(); }
   const std::string all = peer.ReadUntil("/next:");
   const size_t first = all.find("500 Internal Server Error");
   ASSERT_NE(first, std::string::npos) << all;
@@ -135,71 +132,58 @@ TEST_F(ListenerReplyTest, DroppedItAnswers500) {
   EXPECT_NE(all.find("200 OK"), std::string::npos) << "the connection goes on";
 }
 
-TEST_F(ListenerReplyTest, AHandlerThatThrewHasBeenAnswered) {
+TEST_F(ListenerGivenTest, AHandlerThatThrewHasBeenAnswered) {
   Start();
   Peer peer = Connect();
   peer.Send(Get("/later-throw") + Get("/later"));
-  Reply void_one = KeptOne();
+  const auto void_one = KeptOne();
   // It goes out at once, or with the next answer.
   const std::string first = peer.ReadUntil("\r\n\r\n", milliseconds(100));
-  Reply next = KeptOne();
-  void_one.Send(Text("dropped"));
+  const auto next = KeptOne();
+  void_one(Text("dropped"));
   std::this_thread::sleep_for(milliseconds(20));
-  next.Send(Text("told"));
+  next(Text("told"));
   const std::string all = first + peer.ReadUntil("told");
   EXPECT_NE(all.find("500 Internal Server Error"), std::string::npos) << all;
   EXPECT_EQ(all.find("dropped"), std::string::npos) << all;
 }
 
-TEST_F(ListenerReplyTest, ADrainWaitsForIt) {
+TEST_F(ListenerGivenTest, ADrainWaitsForIt) {
   Start();
   Peer peer = Connect();
   peer.Send(Get("/later"));
-  Reply reply = KeptOne();
+  const auto reply = KeptOne();
   listener_->BeginDrain();
   EXPECT_FALSE(listener_->WaitIdle(50));
-  reply.Send(Text("told"));
+  reply(Text("told"));
   const std::string all = peer.ReadToEnd();
   EXPECT_NE(all.find("Connection: close"), std::string::npos) << all;
   EXPECT_NE(all.find("told"), std::string::npos) << all;
   EXPECT_TRUE(listener_->WaitIdle(10'000));
 }
 
-TEST_F(ListenerReplyTest, TheListenerMayStopBefore) {
+TEST_F(ListenerGivenTest, TheListenerMayStopBefore) {
   Start();
   Peer first = Connect(), second = Connect(), third = Connect();
   for (const Peer* peer : {&first, &second, &third}) peer->Send(Get("/later"));
-  std::vector<Reply> replies = service_.Kept(3);
+  std::vector<Give<Response>> replies = service_.Kept(3);
   listener_->Stop();
   EXPECT_EQ(listener_->counters().in_flight, 0);
-  replies[0].Send(Text("nobody reads it"));
+  replies[0](Text("nobody reads it"));
   listener_.reset();
-  replies[1].Send(Text("nobody reads it"));
+  replies[1](Text("nobody reads it"));
   replies.clear();
 }
 
-TEST_F(ListenerReplyTest, JobsRunOnWorkersWithIt) {
-  Start({.queue = 1});
-  Peer peer = Connect(), failing = Connect(), refused = Connect();
-  peer.Send(Get("/later"));
-  std::promise<std::thread::id> ran_on;
-  EXPECT_TRUE(KeptOne().Post(Executor::kSlow, [&](Reply reply) {
-    ran_on.set_value(std::this_thread::get_id());
-    reply.Send(Text("told"));
-  }));
-  EXPECT_NE(ran_on.get_future().get(), std::this_thread::get_id());
-  ExpectText(&peer, "told");
-  failing.Send(Get("/later"));
-  EXPECT_TRUE(KeptOne().Post(Executor::kSlow, [](Reply) { throw std::runtime_error("thrown"); }));
-  EXPECT_NE(failing.ReadUntil("\r\n\r\n").find("500"), std::string::npos);
-
+TEST_F(ListenerGivenTest, WorkersThatHaveStoppedTakeNothing) {
+  Start();
+  Peer peer = Connect();
+  peer.Send(Get("/task?gw"));
+  const Give<std::string> give = service_.GivenOne();
   ASSERT_TRUE(listener_->StopWorkers(10'000));
-  refused.Send(Get("/later"));
-  Reply reply = KeptOne();
-  EXPECT_FALSE(reply.Post(Executor::kSlow, [](Reply) { FAIL(); }));
-  ASSERT_TRUE(reply.pending());
-  reply.Send(Text("still here"));
-  ExpectText(&refused, "still here");
+  give("told");
+  const std::string all = peer.ReadUntil("refused");
+  EXPECT_NE(all.find("200 OK"), std::string::npos) << all;
 }
 
 }  // namespace
