@@ -11,8 +11,8 @@ from report import Failure, expect, note
 
 DOCKER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OWN_IMAGE = "seendb:local"
-# Metrics that a server has with an audit, in a cluster, after a checkpoint, with TLS or tokens alone.
-NOT_IN_THE_DEMO = re.compile(r"seendb_(audit|cluster|last_checkpoint|log_margin|tls|token)_")
+# Metrics that a server has with an audit, in a cluster, after a checkpoint or a backup, while it moves in, with TLS or tokens alone.
+NOT_IN_THE_DEMO = re.compile(r"seendb_(audit|cluster|last_(backup|checkpoint)|log_margin|migration|tls|token)_")
 POM = os.path.join(os.path.dirname(DOCKER), "tools", "demo", "kafka", "pom.xml")
 
 
@@ -112,6 +112,15 @@ def check_prometheus(services):
     expect(done.returncode == 0, "promtool takes the rules", done.stdout.decode())
 
 
+def check_grafana(services):
+    source = load("config/grafana/datasources.yml")["datasources"][0]
+    expect(source["url"] == "http://prometheus:9090" and source["isDefault"], "Grafana asks Prometheus")
+    folder = load("config/grafana/dashboards.yml")["providers"][0]["options"]["path"]
+    files, _ = mounted(services["grafana"])
+    boards = [inside for outside, inside in files.items() if outside.endswith(".json")]
+    expect(len(boards) == 3 and all(os.path.dirname(inside) == folder for inside in boards), "and finds its dashboards", boards)
+
+
 def check():
     """Everything that can be told without the image; the services."""
     whole = load("compose.yaml")
@@ -119,6 +128,7 @@ def check():
     check_services(whole)
     check_kafka(services)
     check_prometheus(services)
+    check_grafana(services)
     return services
 
 
