@@ -1,6 +1,8 @@
 #include "store/shard_database.h"
 
 #include <cassert>
+#include <map>
+#include <string>
 #include <utility>
 
 #include <rocksdb/convenience.h>
@@ -9,20 +11,6 @@
 #include "store/status.h"
 
 namespace seendb {
-namespace {
-
-void NameFamilies(const ShardDatabase& database, Inventory* files) {
-  for (const std::shared_ptr<Family>& family : database.OpenTables()) {
-    files->families[family->get()->GetID()] = family->name();
-  }
-  const std::shared_ptr<const FamilySet> set = database.families();
-  for (const auto& [name, of] : set->collections) {
-    files->policies[name] = PolicyToJson(of.policy);
-  }
-}
-
-}  // namespace
-
 rocksdb::WriteOptions NotSynced() {
   rocksdb::WriteOptions options;
   options.ignore_missing_column_families = true;
@@ -67,8 +55,19 @@ std::shared_ptr<const FamilySet> ShardDatabase::families() const {
 }
 
 void ShardDatabase::Publish(std::shared_ptr<const FamilySet> families) {
+  std::map<std::string, std::string> policies;
+  for (const auto& [name, of] : families->collections) policies[name] = PolicyToJson(of.policy);
   const WriterLock lock(mutex_);
   families_.swap(families);
+  policies_.swap(policies);
+}
+
+void ShardDatabase::NameFamilies(Inventory* files) const {
+  for (const std::shared_ptr<Family>& family : OpenTables()) {
+    files->families[family->get()->GetID()] = family->name();
+  }
+  const ReaderLock lock(mutex_);
+  for (const auto& [name, policy] : policies_) files->policies[name] = policy;
 }
 
 std::shared_ptr<Family> ShardDatabase::ring_family(uint32_t slot) const {
@@ -120,7 +119,7 @@ Inventory ShardDatabase::NotedFiles() {
     const MutexLock lock(sync_mutex_);
     noted = noted_files_;
   }
-  NameFamilies(*this, &noted);
+  NameFamilies(&noted);
   return noted;
 }
 
@@ -130,7 +129,7 @@ Status ShardDatabase::SyncWal() {
   if (options_.read_only) return {};
   const MutexLock lock(sync_mutex_);
   Inventory files = TakeInventory(db_.get(), noted_files_);
-  NameFamilies(*this, &files);
+  NameFamilies(&files);
   const uint64_t sequence = db_->GetLatestSequenceNumber();
   if (sequence == noted_sequence_ && files == noted_files_) return {};
   const rocksdb::Status status = log_sync_->SyncTo(sequence);

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -114,9 +115,13 @@ class ShardDatabase {
  private:
   friend class ShardOpening;
 
+  /// Writes the families' names and the collections' policies into `files`.
+  void NameFamilies(Inventory* files) const;
+
   std::shared_ptr<Family> meta_, users_;
   mutable ReadWriteMutex mutex_{LockRank::kFamilySet};
   std::shared_ptr<const FamilySet> families_ GUARDED_BY(mutex_);
+  std::map<std::string, std::string> policies_ GUARDED_BY(mutex_);  // their JSON, by collection
   std::vector<std::shared_ptr<Family>> ring_ GUARDED_BY(mutex_);
   std::unique_ptr<LogSync> log_sync_;  // as long as db_ is open for writing
   Mutex sync_mutex_{LockRank::kSyncNote};
