@@ -435,8 +435,8 @@ TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
 }
 
 TEST(FilterJson, CandidatesMayHaveGroups) {
-  const Padded padded(std::string_view(
-      R"({"user":"u","items":["a",{"at":7,"of":["g","h"],"id":5},{"id":"c","same_as":["s","\"t"]}],"explain":true})"));
+  const Padded padded(std::string_view(R"({"user":"u","items":["a",{"at":7,"of":["g","h"],"id":5},)"
+                                       R"({"id":"c","same_as":["s","\"t"]}],"explain":true})"));
   JsonDocument document;
   FilterCall call;
   ASSERT_TRUE(ParseFilter(padded.view(), kMaxItems, &document, &call).ok());
