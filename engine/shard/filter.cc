@@ -148,7 +148,7 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
     for (size_t i = begin; has_same && i < end; ++i) {  // what is hidden must not count
       page.Hide(request, same.on_page, i, &candidates);
       limit_page(i, i + 1);
-      if (candidates.verdicts[i] == 0) page.Add(request, i);
+      if (candidates.verdicts[i] == 0 && candidates.repeats[i] == 0) page.Add(request, i);
     }
     if (Collect(scratch.sources, candidates, request, begin, end, response)) break;
   }

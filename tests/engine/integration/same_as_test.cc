@@ -130,8 +130,8 @@ TEST_F(SameAsTest, OfAPageTheFirstThatWouldBeUnseenIs) {
                                    {"excluded", {kSource}},
                                    {"a", {kSource}},
                                    {"b", {kOther, kSource}},
-                                   {"c", {kOther}},
                                    {"a", {kOther}},
+                                   {"c", {kOther}},
                                    {"b"},
                                    {"d", {kOther}}};
   const IdRef excluded("excluded");
