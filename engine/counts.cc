@@ -20,7 +20,9 @@ Status CheckItems(const ReserveRequest& request, const Options& options) {
   }
   for (size_t i = 0; i < request.items.size(); ++i) {
     Status good = request.items[i].Validate();
-    if (good.ok() && !request.groups.empty()) good = CheckGroups(request.groups[i].of);
+    if (good.ok() && !request.groups.empty()) {
+      good = CheckGroups(request.groups[i].of, request.groups[i].same_as);
+    }
     if (!good.ok()) return good.WithFieldPrefix("/items/" + std::to_string(i));
   }
   return {};
@@ -51,7 +53,7 @@ Status EngineImpl::Reserve(const ReserveRequest& request, Reserved* reserved) {
   const Result<std::shared_ptr<Shard>> found = shards_.Of(request.user);
   if (!found.ok()) return found.status();
   Shard& shard = **found;
-  const GivenEvents counted{.fact = Fact::kServed, .counted = true};
+  const GivenEvents counted{.fact = Fact::kServed, .groups = {.of = true}};
   const Status prepared = shard.Prepare(request.collection, counted);
   if (!prepared.ok()) return prepared;
   const std::string user = request.user.ToString();

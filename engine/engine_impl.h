@@ -69,7 +69,7 @@ class EngineImpl final : public Engine {
   Status LookupHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
                        HistoryLookup* found) override;
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       CallTime at_ms) override;
+                       CallTime at_ms, EventGroups same_as) override;
   Status ClearHistory(IdRef user, const HistoryClear& clear) override;
   Status SetRecording(IdRef user, bool paused, CallTime at_ms) override;
   Result<Recording> GetRecording(IdRef user) override;

@@ -11,6 +11,7 @@
 #include "query/marked.h"
 #include "query/question.h"
 #include "query/repeats.h"
+#include "query/same_as.h"
 #include "seendb/judge.h"
 
 namespace seendb {
@@ -79,6 +80,12 @@ bool CountsReturned(const FilterRequest& request) {
   return request.record && request.count_groups && AsksForMarks(request);
 }
 
+// The same with those that are seen with it.
+bool RecordsGroups(const FilterRequest& request) {
+  return request.record && request.count_groups &&
+         (AsksForMarks(request) || AsksForSameAs(request));
+}
+
 SteadyTime DeadlineOf(const FilterRequest& request) {
   if (request.deadline_us <= 0) return SteadyTime::max();
   return std::chrono::steady_clock::now() + std::chrono::microseconds(request.deadline_us);
@@ -95,11 +102,13 @@ Status RecordReturned(const FilterRequest& request, const Status& writable,
   response->recorded_at_ms = at_ms;
   std::vector<Impression> served;
   served.reserve(response->unseen.size() + response->repeats.size());
-  const bool counted = CountsReturned(request);
+  const bool grouped = RecordsGroups(request);
   for (const std::vector<uint32_t>* returned : {&response->unseen, &response->repeats}) {
     for (const uint32_t position : *returned) {
       served.push_back({request.user, request.items[position], at_ms});
-      if (counted) served.back().of = request.question->groups[position].of;
+      if (!grouped) continue;
+      served.back().of = request.question->groups[position].of;
+      served.back().same_as = request.question->groups[position].same_as;
     }
   }
   const Result<RecordResult> recorded =
@@ -149,7 +158,7 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   Shard& shard = **found;
   if (CountsReturned(request)) {
     const GivenEvents counted{
-        .fact = Fact::kServed, .counted = true, .memory_only = request.memory_only};
+        .fact = Fact::kServed, .groups = {.of = true}, .memory_only = request.memory_only};
     const Status prepared = shard.Prepare(request.collection, counted);
     if (prepared.code() == StatusCode::kIncomplete) return defer();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/facts.h"
 #include "call_time.h"
 #include "engine_impl.h"
 
@@ -129,15 +130,17 @@ Status EngineImpl::LookupHistory(IdRef user, std::string_view collection,
 }
 
 Status EngineImpl::DeleteHistory(IdRef user, std::string_view collection,
-                                 std::span<const IdRef> items, CallTime at_ms) {
+                                 std::span<const IdRef> items, CallTime at_ms,
+                                 EventGroups same_as) {
   Status valid = CheckWritable();
   if (valid.ok()) valid = CheckTime(at_ms, clock_->NowMs());
+  if (valid.ok()) valid = CheckGroups({}, same_as);
   if (!valid.ok()) return valid;
   const Result<CollectionPtr> of = FindHistoryOf(catalog_, user, items, collection);
   if (!of.ok()) return of.status();
   const Result<std::shared_ptr<Shard>> shard = shards_.Of(user);
   if (!shard.ok()) return shard.status();
-  return (*shard)->DeleteItems(**of, user.ToString(), items, at_ms.ms,
+  return (*shard)->DeleteItems(**of, user.ToString(), {items, same_as}, at_ms.ms,
                                OldestAccepted(catalog_, clock_->Look()));
 }
 

@@ -154,8 +154,8 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   Status status = CheckSteps(batch.sources);
   if (status.ok()) status = CheckOrigins(batch);
   if (status.ok()) status = CheckIds(batch.plays);
-  bool counted = false;
-  if (status.ok()) status = CheckEventGroups(batch.plays, &counted);
+  GroupsGiven groups;
+  if (status.ok()) status = CheckEventGroups(batch.plays, &groups);
   if (status.ok()) status = CheckPartitions(batch, context_.shards->count());
   if (status.ok() && collection.policy.history.enabled) status = CheckWatches(batch.plays);
   if (!status.ok()) return status;
@@ -178,7 +178,7 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
       });
   ServedCount served;
   sorted.times = &times;
-  sorted.counted = counted;
+  sorted.groups = groups;
   if (batch.impressions && !collection.policy.served_is_seen) sorted.served = &served;
   IngestResult result;
   if (sorted.today) result.day = sorted.today->text;
@@ -226,7 +226,7 @@ Status Recorder::WriteSteps(const IngestBatch& batch, const Collection& collecti
                           .today = sorted.today ? &*sorted.today : nullptr,
                           .times = sorted.times,
                           .served = sorted.served,
-                          .counted = sorted.counted};
+                          .groups = sorted.groups};
   const std::span<const ShardGroup> groups = sorted.accepted.groups();
   for (size_t i = 0; given.NeedsFamilies() && i < groups.size(); ++i) {
     status = (*shards)[groups[i].shard]->Prepare(collection.name, given);

@@ -118,8 +118,8 @@ Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const Rec
   const Collection& collection = **found;
   Status valid = CheckIds(given);
   if (valid.ok()) valid = CheckSurfacesOf(given);
-  bool counted = false;
-  if (valid.ok()) valid = CheckEventGroups(given, &counted);
+  GroupsGiven groups;
+  if (valid.ok()) valid = CheckEventGroups(given, &groups);
   if (valid.ok() && collection.policy.history.enabled) valid = CheckWatches(PlaysOf(given));
   const std::optional<Today> today = TodayOf(collection, kFact);
   if (valid.ok() && today) valid = CheckDays(PlaysOf(given));
@@ -141,7 +141,7 @@ Result<RecordResult> Recorder::RecordAll(std::span<const Given> given, const Rec
                   .today = today ? &*today : nullptr,
                   .times = &times,
                   .served = may_exceed ? &served : nullptr,
-                  .counted = counted,
+                  .groups = groups,
                   .memory_only = options.memory_only};
   Give(given, &all);
   if (given.size() > kPiece) valid = CheckAttached(given);

@@ -89,7 +89,7 @@ class Recorder {
     std::optional<Today> today;
     const TimeCheck* times = nullptr;
     ServedCount* served = nullptr;
-    bool counted = false;
+    GroupsGiven groups;
   };
   /// kBusy where the outbox takes no more rows.
   Status CheckOutbox(const IngestBatch& batch, const std::optional<Today>& today) const;

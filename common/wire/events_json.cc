@@ -20,10 +20,13 @@ enum EventField : size_t {
   kEventFields,
   kEventDay,
   kEventOf,
+  kEventSame,
 };
-constexpr std::array<std::string_view, 9> kPlayNames = {
-    "user", "item", "at", "progress_s", "duration_s", "device", "fields", "day", "of"};
-constexpr std::array<std::string_view, 4> kImpressionNames = {"user", "item", "at", "of"};
+constexpr std::array<std::string_view, 10> kPlayNames = {
+    "user", "item", "at", "progress_s", "duration_s", "device", "fields", "day", "of", "same_as"};
+constexpr std::array<std::string_view, 5> kImpressionNames = {"user", "item", "at", "of",
+                                                              "same_as"};
+constexpr size_t kImpressionSame = 4;
 
 enum PlaysField : size_t { kEvents, kPlaysCollection };
 constexpr std::array<std::string_view, 2> kPlaysFields = {"events", "collection"};
@@ -32,14 +35,14 @@ enum ImpressionsField : size_t { kUser, kItems, kCollection, kAt, kSurface };
 constexpr std::array<std::string_view, 5> kImpressionsFields = {"user", "items", "collection", "at",
                                                                 "surface"};
 
-enum ServedField : size_t { kServedId, kServedOf };
-constexpr std::array<std::string_view, 2> kServedFields = {"id", "of"};
+enum ServedField : size_t { kServedId, kServedOf, kServedSame };
+constexpr std::array<std::string_view, 3> kServedFields = {"id", "of", "same_as"};
 
-// The names without the last, which only an event that may have groups has.
+// The names without the last ones, which only an event that may have groups has.
 template <size_t kCount>
 std::span<const std::string_view> NamesOf(const std::array<std::string_view, kCount>& names,
-                                          bool with_last) {
-  return std::span<const std::string_view>(names).first(with_last ? kCount : kCount - 1);
+                                          bool with_last, size_t last) {
+  return std::span<const std::string_view>(names).first(with_last ? kCount : kCount - last);
 }
 
 Status ReadCollection(ondemand::value value, std::optional<std::string_view>* collection) {
@@ -62,13 +65,14 @@ Status ReadEventFields(ondemand::object object, size_t position, Play* event, Wa
   *event = Play();
   const bool grouped = groups != nullptr;
   const bool play = watch != nullptr;
-  FieldSet fields(play ? NamesOf(kPlayNames, grouped) : NamesOf(kImpressionNames, grouped));
+  FieldSet fields(play ? NamesOf(kPlayNames, grouped, 2) : NamesOf(kImpressionNames, grouped, 2));
   std::string_view token;
   Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value value) {
     if (field == kEventUser) return ReadId(value, &event->user, &token);
     if (field == kEventItem) return ReadId(value, &event->item, &token);
     if (field == kEventAt) return ReadTime(value, &event->at_ms);
-    if (!play || field == kEventOf) return groups->Read(value, position);
+    if (!play) return groups->Read(value, position, field == kImpressionSame);
+    if (field >= kEventOf) return groups->Read(value, position, field == kEventSame);
     if (field == kEventDay) return ReadDay(value, &event->day);
     if (event->watch == nullptr) *watch = Watch();
     event->watch = watch;
@@ -106,7 +110,8 @@ Status ReadServed(ondemand::object object, size_t position, IdRef* item,
   FieldSet fields(kServedFields);
   std::string_view token;
   Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value value) {
-    return field == kServedId ? ReadId(value, item, &token) : groups->Read(value, position);
+    return field == kServedId ? ReadId(value, item, &token)
+                              : groups->Read(value, position, field == kServedSame);
   });
   return status.ok() ? fields.Require(kServedId) : status;
 }
@@ -197,7 +202,7 @@ Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* d
                         ImpressionsCall* call) {
   call->impressions.clear();
   call->collection.reset();
-  FieldSet fields(NamesOf(kImpressionsFields, call->groups != nullptr));
+  FieldSet fields(NamesOf(kImpressionsFields, call->groups != nullptr, 1));
   Impression common;
   std::string_view token;
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {

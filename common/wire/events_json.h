@@ -15,7 +15,7 @@
 namespace seendb::wire {
 
 /// A batch of plays: `{"events":[{"user","item","at","progress_s","duration_s","device","fields",
-/// "day","of"}],"collection"}`.
+/// "day","of","same_as"}],"collection"}`.
 struct PlaysCall {
   std::vector<Play> plays;
   EventGroupsReader* groups = nullptr;  ///< keeps the plays' groups; null: they may have none
@@ -24,7 +24,7 @@ struct PlaysCall {
 };
 
 /// Items served to one user: `{"user","items":[...],"collection","at"}`; where they may have
-/// groups, an item is an id or `{"id","of"}`, and the call may have a `surface`.
+/// groups, an item is an id or `{"id","of","same_as"}`, and the call may have a `surface`.
 struct ImpressionsCall {
   std::vector<Impression> impressions;
   EventGroupsReader* groups = nullptr;  ///< keeps their groups; null: they may have none
@@ -38,9 +38,9 @@ Status ParseImpressions(std::string_view body, size_t max_items, JsonDocument* d
 /// The events of a body of plays that ParsePlays has taken, each as its JSON; views into the body.
 Status SplitPlays(std::string_view body, JsonDocument* document,
                   std::vector<std::string_view>* events);
-/// One event: a play, or, where `watch` is null, an impression, which has "user", "item", "at" and
-/// "of" only. `event->watch` is `watch` where the line says something of it. `groups` keeps the
-/// event's; null: it may have none.
+/// One event: a play, or, where `watch` is null, an impression, which has "user", "item", "at",
+/// "of" and "same_as" only. `event->watch` is `watch` where the line says something of it. `groups`
+/// keeps the event's; null: it may have none.
 Status ParseEvent(std::string_view line, JsonDocument* document, Play* event, Watch* watch,
                   EventGroupsReader* groups);
 

@@ -16,8 +16,10 @@ enum ExposureField : size_t {
   kExposedAt,
   kExposedSurface,
   kExposedOf,
+  kExposedSame,
 };
-constexpr std::array<std::string_view, 5> kExposureFields = {"user", "item", "at", "surface", "of"};
+constexpr std::array<std::string_view, 6> kExposureFields = {"user",    "item", "at",
+                                                             "surface", "of",   "same_as"};
 
 enum CallField : size_t { kExposures, kInCollection };
 constexpr std::array<std::string_view, 2> kCallFields = {"events", "collection"};
@@ -39,6 +41,7 @@ Status ReadExposure(ondemand::object object, size_t position, Exposure* exposure
            : field == kExposedItem ? ReadId(value, &exposure->item, &token)
            : field == kExposedAt   ? ReadTime(value, &exposure->at_ms)
            : field == kExposedOf   ? groups->Read(value, position)
+           : field == kExposedSame ? groups->Read(value, position, true)
                                    : ReadSurface(value, &exposure->surface);
   });
   if (status.ok()) status = fields.Require(kExposedUser);

@@ -13,7 +13,8 @@
 
 namespace seendb::wire {
 
-/// A body of exposures: `{"events":[{"user","item","at","surface","of"}],"collection"}`.
+/// A body of exposures: `{"events":[{"user","item","at","surface","of","same_as"}],
+/// "collection"}`.
 struct ExposuresCall {
   std::vector<Exposure> exposures;
   EventGroupsReader groups;  ///< of the exposures

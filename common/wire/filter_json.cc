@@ -210,6 +210,8 @@ void AppendReason(const FilterCall& call, const Reason& reason, const Policy& po
       return;
     case ReasonKind::kTooMany:
       return AppendJsonString("at_most:" + call.rules.at_most.field, out);
+    case ReasonKind::kSame:
+      return AppendJsonString(std::string("same:").append(reason.group), out);
     case ReasonKind::kCapped:
       return AppendJsonString(std::string("cap:").append(reason.group), out);
     case ReasonKind::kInSet:

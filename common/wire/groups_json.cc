@@ -24,11 +24,12 @@ Status ReadSurface(ondemand::value value, std::string_view* surface) {
                                  " bytes");
 }
 
-Status EventGroupsReader::Read(ondemand::value value, size_t position) {
+Status EventGroupsReader::Read(ondemand::value value, size_t position, bool same) {
+  any_ = true;
   const size_t first = names_.size();
   Status status = ReadGroups(value, &names_);
   if (status.ok() && names_.size() > first) {
-    read_.push_back({position, first, names_.size() - first});
+    read_.push_back({position, first, names_.size() - first, same});
   }
   return status;
 }

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
+#include "wire/groups_json.h"
 #include "wire/json_text.h"
 
 namespace seendb::wire {
 namespace {
 
-enum ItemsField : size_t { kLookedUpItems, kLookedUpCollection };
-constexpr std::array<std::string_view, 2> kItemsFields = {"items", "collection"};
+enum ItemsField : size_t { kLookedUpItems, kLookedUpCollection, kDeletedSame };
+constexpr std::array<std::string_view, 3> kItemsFields = {"items", "collection", "same_as"};
 enum ClearField : size_t { kClearCollections, kClearFilter };
 constexpr std::array<std::string_view, 2> kClearFields = {"collections", "filter"};
 constexpr std::array<std::string_view, 1> kRecordingFields = {"paused"};
@@ -35,8 +37,10 @@ void AppendEntry(const HistoryEntry& entry, bool first, std::string* out) {
 }  // namespace
 
 Status ParseItems(std::string_view body, JsonDocument* document, ItemsCall* call) {
-  FieldSet fields(kItemsFields);
+  const std::span<const std::string_view> names(kItemsFields);
+  FieldSet fields(call->same_as == nullptr ? names.first(kDeletedSame) : names);
   Status status = ReadObject(body, document, &fields, [&](size_t field, ondemand::value value) {
+    if (field == kDeletedSame) return ReadGroups(value, call->same_as);
     if (field == kLookedUpCollection) return ReadText(value, &call->collection);
     return ReadElements(value, kMaxHistoryItems, "items", [&](size_t, ondemand::value item) {
       std::string_view token;

@@ -11,9 +11,11 @@
 
 namespace seendb::wire {
 
-/// Some items of one collection: `{"items":[...],"collection"}`.
+/// Some items of one collection: `{"items":[...],"collection","same_as":[...]}`.
 struct ItemsCall {
   std::vector<IdRef> items;
+  /// Takes the groups of a deletion; null: the call has none.
+  std::vector<std::string_view>* same_as = nullptr;
   std::string_view collection = "default";
 };
 

@@ -15,8 +15,8 @@ enum MarkField : size_t { kMarkGroup, kMarkUntil, kMarkSaid, kMarkList };
 constexpr std::array<std::string_view, 4> kMarkFields = {"group", "until", "at", "marks"};
 constexpr std::span<const std::string_view> kFieldsOfOne = std::span(kMarkFields).first(kMarkList);
 
-enum CandidateField : size_t { kCandidateId, kCandidateOf, kCandidateAt };
-constexpr std::array<std::string_view, 3> kCandidateFields = {"id", "of", "at"};
+enum CandidateField : size_t { kCandidateId, kCandidateOf, kCandidateAt, kCandidateSame };
+constexpr std::array<std::string_view, 4> kCandidateFields = {"id", "of", "at", "same_as"};
 
 Status ReadUntil(ondemand::value value, std::optional<int64_t>* until_ms) {
   ondemand::json_type type{};
@@ -124,25 +124,31 @@ Status GroupsReader::Read(ondemand::value value, size_t position, IdRef* id,
                           std::string_view* token, bool* no_id) {
   ondemand::object object;
   if (Status status = ReadObjectOf(value, &object); !status.ok()) return status;
-  One one{position, names_.size()};
+  One one{position};
   FieldSet fields(kCandidateFields);
   Status refusal;
+  const auto read_groups = [this](ondemand::value member, size_t* first, size_t* count) {
+    *first = names_.size();
+    Status read = ReadGroups(member, &names_);
+    *count = names_.size() - *first;
+    return read;
+  };
   Status status = ReadFields(object, &fields, [&](size_t field, ondemand::value member) {
     if (field == kCandidateAt) return ReadTime(member, &one.at_ms);
-    if (field == kCandidateOf) return ReadGroups(member, &names_);
+    if (field == kCandidateOf) return read_groups(member, &one.first, &one.count);
+    if (field == kCandidateSame) return read_groups(member, &one.first_same, &one.same);
     Status read = ReadId(member, id, token, no_id);
     if (!*no_id) return read;
     refusal = Within(std::move(read), PointerTo(kCandidateFields[kCandidateId]));
     return Status::Ok();
   });
-  one.count = names_.size() - one.first;
   if (status.ok()) status = fields.Require(kCandidateId);
   if (!status.ok()) {
     *no_id = false;  // it is refused whatever becomes of what stands for no id
     return status;
   }
   if (*no_id) return refusal;
-  if (one.count > 0 || one.at_ms) read_.push_back(one);
+  if (one.count + one.same > 0 || one.at_ms) read_.push_back(one);
   return status;
 }
 
@@ -151,7 +157,10 @@ void GroupsReader::Finish(size_t candidates, std::vector<CandidateGroups>* group
   if (read_.empty()) return;
   groups->resize(candidates);
   for (const One& one : read_) {
-    (*groups)[one.position] = {std::span(names_).subspan(one.first, one.count), one.at_ms};
+    const std::span<const std::string_view> names(names_);
+    (*groups)[one.position] = {.of = names.subspan(one.first, one.count),
+                               .at_ms = one.at_ms,
+                               .same_as = names.subspan(one.first_same, one.same)};
   }
 }
 

@@ -37,8 +37,8 @@ class GroupsReader {
     names_.clear();
     read_.clear();
   }
-  /// Reads `{"id","of":[..],"at":MS}`, the candidate at `position`. An id that stands for none is
-  /// refused as ReadId does.
+  /// Reads `{"id","of":[..],"at":MS,"same_as":[..]}`, the candidate at `position`. An id that
+  /// stands for none is refused as ReadId does.
   Status Read(ondemand::value value, size_t position, IdRef* id, std::string_view* token,
               bool* no_id);
   /// Makes them one a candidate; none where no candidate has groups or a time.
@@ -48,6 +48,7 @@ class GroupsReader {
   static constexpr size_t kKept = 16'384;
   struct One {
     size_t position = 0, first = 0, count = 0;  // of names_
+    size_t first_same = 0, same = 0;
     std::optional<int64_t> at_ms = {};
   };
   std::vector<std::string_view> names_;

@@ -38,18 +38,23 @@ Status CheckGroup(std::string_view group) {
   return {};
 }
 
-Status CheckGroups(std::span<const std::string_view> groups) {
-  if (groups.size() > kMaxCandidateGroups) {
-    return Status::InvalidArgument("at most " + std::to_string(kMaxCandidateGroups) + " groups",
-                                   "/of");
-  }
-  for (size_t i = 0; i < groups.size(); ++i) {
-    const Status good = CheckGroup(groups[i]);
-    if (!good.ok()) {
-      return Status(good.code(), std::string(good.message()), "/of/" + std::to_string(i));
+Status CheckGroups(std::span<const std::string_view> of,
+                   std::span<const std::string_view> same_as) {
+  const auto check = [](std::span<const std::string_view> groups, size_t room,
+                        const std::string& member) -> Status {
+    if (groups.size() > room) {
+      return Status::InvalidArgument("at most " + std::to_string(kMaxCandidateGroups) + " groups",
+                                     member);
     }
-  }
-  return {};
+    for (size_t i = 0; i < groups.size(); ++i) {
+      const Status good = CheckGroup(groups[i]);
+      if (good.ok()) continue;
+      return Status(good.code(), std::string(good.message()), member + "/" + std::to_string(i));
+    }
+    return {};
+  };
+  const Status good = check(of, kMaxCandidateGroups, "/of");
+  return good.ok() ? check(same_as, kMaxCandidateGroups - of.size(), "/same_as") : good;
 }
 
 Status CheckSetName(std::string_view name) {

@@ -13,9 +13,10 @@ namespace seendb {
 Status CheckSurface(std::string_view surface);
 /// The same of a group of items, which has 1-kMaxGroupBytes bytes.
 Status CheckGroup(std::string_view group);
-/// The same of the groups of an event or a candidate, at most kMaxCandidateGroups, with "/of" or
-/// "/of/<place>".
-Status CheckGroups(std::span<const std::string_view> groups);
+/// The same of the groups of an event or a candidate, at most kMaxCandidateGroups of both kinds
+/// together, with "/of" or "/of/<place>", "/same_as" or "/same_as/<place>".
+Status CheckGroups(std::span<const std::string_view> of,
+                   std::span<const std::string_view> same_as = {});
 /// The same of a set of items, of 1-kMaxSetNameBytes bytes.
 Status CheckSetName(std::string_view name);
 

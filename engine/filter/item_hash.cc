@@ -1,8 +1,12 @@
 #include "filter/item_hash.h"
 
+#include <array>
+#include <cassert>
+#include <cstring>
 #include <string_view>
 
 #include "filter/xxh3_number.h"
+#include "seendb/facts.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -35,6 +39,14 @@ Fingerprint ItemHash::Of(const IdRef& id) const noexcept {
 void ItemHash::OfMany(std::span<const IdRef> ids, Fingerprint* out) const noexcept {
   if (!keyed_) return FingerprintsOf(ids, out);
   for (size_t i = 0; i < ids.size(); ++i) out[i] = Keyed(ids[i]);
+}
+
+Fingerprint ItemHash::OfGroup(std::string_view group) const noexcept {
+  std::array<char, 1 + kMaxGroupBytes> bytes;
+  assert(group.size() < bytes.size());
+  bytes[0] = '\xFE';
+  std::memcpy(bytes.data() + 1, group.data(), group.size());
+  return Of(IdRef(std::string_view(bytes.data(), 1 + group.size())));  // no decimal begins with it
 }
 
 }  // namespace seendb

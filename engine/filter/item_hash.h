@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "base/siphash.h"
 #include "filter/hash.h"
@@ -35,6 +36,10 @@ class ItemHash {
   Fingerprint Of(const IdRef& id) const noexcept;
   /// The same for many; `out` holds ids.size().
   void OfMany(std::span<const IdRef> ids, Fingerprint* out) const noexcept;
+  /// The fingerprint of a group of items that are the same (seendb/facts.h): of the byte 0xFE,
+  /// which no UTF-8 holds, so that no item's bytes equal it, and its text. Precondition: it has at
+  /// most kMaxGroupBytes bytes.
+  Fingerprint OfGroup(std::string_view group) const noexcept;
 
  private:
   using Secret = std::array<uint64_t, 24>;  // as large as XXH3's own

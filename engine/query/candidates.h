@@ -29,6 +29,7 @@ struct SourceView {
   int64_t newest_bucket = 0;  ///< of the ring: the newest
   FilterView view;
   bool touched = false;        ///< a span only touches its bucket, which counts whole
+  bool on_page = false;        ///< of kSame: no fact, but a candidate that is unseen
   std::string_view name = {};  ///< of a set; borrowed from the request
   /// For repeats, the times of a list's items, by item and then the newest first.
   std::span<const ItemTime> times = {};
@@ -39,6 +40,13 @@ struct SourceView {
            kind == ReasonKind::kJudged || kind == ReasonKind::kTooMany ||
            kind == ReasonKind::kCapped;
   }
+};
+
+/// One group of a candidate that is the same for the user.
+struct SameGroup {
+  Fingerprint fingerprint = 0;
+  uint32_t position = 0;        ///< of the candidate
+  std::string_view group = {};  ///< the request's own text
 };
 
 /// The candidates of one request and the verdict on each. A thread keeps the object for its
@@ -53,10 +61,12 @@ struct Candidates {
   /// By position, filled by CheckSpan (shard/span_check.h); empty where it was not called. 1: its
   /// play is in the span that only touches the bucket.
   std::vector<uint8_t> in_span;
-  // By position, filled by FindMarked (marked.h) and PageCaps (capped.h); empty where neither was
-  // called.
-  std::vector<std::string_view> groups;  ///< the marked, or full, one; empty: none
+  // By position, filled by FindMarked (marked.h), FindSame (same_as.h) and PageCaps (capped.h);
+  // empty where none was called.
+  std::vector<std::string_view> groups;  ///< the marked, seen, or full one; empty: none
   std::vector<uint8_t> undated;          ///< 1: a time is missed; by FindMarked alone
+
+  std::vector<SameGroup> same;  ///< ascending by position, filled by BeginSame (same_as.h)
 
   // Filled where the request has a judge (judged.h).
   std::vector<Judgement> judgements;       ///< by position

@@ -15,6 +15,15 @@ bool TakeOne(uint32_t kind, uint32_t most, std::vector<uint32_t>* returned) {
   return true;
 }
 
+size_t FirstOf(const FilterRequest& request, size_t position, const Candidates& candidates) {
+  return candidates.distinct.FirstOf(request.items, candidates.fingerprints, position);
+}
+
+void Decide(uint32_t verdict, size_t position, Candidates* candidates) {
+  candidates->verdicts[position] = verdict;
+  if (!candidates->undated.empty()) candidates->undated[position] = 0;
+}
+
 }  // namespace
 
 bool AdmitOfKind(const FilterRequest& request, size_t position, Candidates* candidates) {
@@ -33,22 +42,28 @@ void JudgeRange(std::span<const SourceView> sources, const FilterRequest& reques
   const std::span<Judgement> judgements(candidates->judgements);
   request.judge->Judge(request.items.subspan(begin, end - begin),
                        judgements.subspan(begin, end - begin));
-  const uint32_t most = request.judge->most_of_a_kind();
   for (size_t i = begin; i < end; ++i) {
     uint32_t& own = candidates->verdicts[i];
     if (own != 0 && sources[own - 1].excludes()) continue;
     if (candidates->repeats[i] != 0) {
-      const size_t first = candidates->distinct.FirstOf(request.items, candidates->fingerprints, i);
-      const uint32_t of_first = candidates->verdicts[first];
-      if (of_first == verdicts.dropped || of_first == verdicts.too_many) own = of_first;
-      judgements[i] = judgements[first];
-    } else if (judgements[i].dropped_by != 0) {
-      own = verdicts.dropped;
-    } else if (own == 0 && !TakeOne(judgements[i].kind, most, &candidates->returned_of_kind)) {
-      own = verdicts.too_many;
+      judgements[i] = judgements[FirstOf(request, i, *candidates)];
     }
-    const bool judged = own == verdicts.dropped || own == verdicts.too_many;
-    if (judged && !candidates->undated.empty()) candidates->undated[i] = 0;
+    if (judgements[i].dropped_by != 0) Decide(verdicts.dropped, i, candidates);
+  }
+}
+
+void LimitKinds(const FilterRequest& request, const JudgedVerdicts& verdicts, size_t begin,
+                size_t end, Candidates* candidates) {
+  const uint32_t most = request.judge->most_of_a_kind();
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t own = candidates->verdicts[i];
+    if (candidates->repeats[i] != 0) {
+      const uint32_t of_first = candidates->verdicts[FirstOf(request, i, *candidates)];
+      if (own == 0 && of_first == verdicts.too_many) Decide(of_first, i, candidates);
+    } else if (own == 0 &&
+               !TakeOne(candidates->judgements[i].kind, most, &candidates->returned_of_kind)) {
+      Decide(verdicts.too_many, i, candidates);
+    }
   }
 }
 

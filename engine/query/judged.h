@@ -21,11 +21,15 @@ struct JudgedVerdicts {
 void BeginJudging(size_t count, Candidates* candidates);
 
 /// Asks the request's judge about the candidates of [begin, end), and gives those their verdicts
-/// that it drops: whatever the others say, but for `exclude`. Unseen ones behind the first few of
-/// their kind get theirs. A repeat has what its first has. Precondition: everything else
-/// was asked, ranges come ascending, and MarkRepeats was called for all up to `end`.
+/// that it drops: whatever the others say, but for `exclude`. A repeat has what its first has.
+/// Precondition: ranges come ascending, and MarkRepeats was called for all up to `end`.
 void JudgeRange(std::span<const SourceView> sources, const FilterRequest& request,
                 const JudgedVerdicts& verdicts, size_t begin, size_t end, Candidates* candidates);
+
+/// Gives the unseen ones of [begin, end) that are behind the first few of their kind their verdict.
+/// Precondition: as JudgeRange, which was called, and everything else but caps was asked.
+void LimitKinds(const FilterRequest& request, const JudgedVerdicts& verdicts, size_t begin,
+                size_t end, Candidates* candidates);
 
 /// Whether the judge leaves room for one more of the candidate's kind, which it then is: also where
 /// it comes back although it was seen. True without a judge.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/facts.h"
+
 namespace seendb {
 namespace {
 
@@ -32,6 +34,10 @@ Status CheckCandidateGroups(const FilterRequest& request) {
   }
   for (size_t i = 0; i < request.items.size(); ++i) {
     const std::span<const std::string_view> of = groups[i].of;
+    if (!groups[i].same_as.empty()) {
+      const Status good = CheckGroups(of, groups[i].same_as);
+      if (!good.ok()) return good.WithFieldPrefix("/items/" + std::to_string(i));
+    }
     const std::string field = of.empty() ? "" : "/items/" + std::to_string(i) + "/of";
     if (of.size() > kMaxCandidateGroups) {
       return Status::InvalidArgument(

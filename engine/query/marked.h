@@ -12,9 +12,9 @@
 
 namespace seendb {
 
-/// kInvalidArgument with "/items/<index>/of" or "/items/<index>/of/<place>" for the first candidate
-/// with too many groups, or a group that is empty or too long; with "/groups" where there are fewer
-/// than items.
+/// kInvalidArgument with "/items/<index>/of", "/items/<index>/same_as/<place>" and the like for the
+/// first candidate with too many groups, or a group that is empty or too long; with "/groups" where
+/// there are fewer than items.
 Status CheckCandidateGroups(const FilterRequest& request);
 
 /// Whether any candidate has groups.

@@ -42,6 +42,51 @@ std::vector<SourceView> NewestFirst(std::span<const SourceView> sources) {
   return plays;
 }
 
+// Whether facts made it seen, by the item or by a group of its own.
+bool IsByFacts(const SourceView& source) {
+  return IsList(source.kind) || IsOfPlays(source.kind) ||
+         (source.kind == ReasonKind::kSame && !source.on_page);
+}
+
+// The newest bucket of the plays of each of scratch->fingerprints that no override lifts.
+std::vector<std::optional<int64_t>> NewestBuckets(std::span<const SourceView> plays,
+                                                  const CollectionMarks* overrides,
+                                                  Candidates* scratch) {
+  const std::vector<Fingerprint>& asked = scratch->fingerprints;
+  std::vector<std::optional<int64_t>> newest(asked.size());
+  scratch->verdicts.assign(asked.size(), 0);
+  ProbeRange(plays, 0, asked.size(), scratch);
+  for (size_t i = 0; i < asked.size(); ++i) {
+    if (scratch->verdicts[i] == 0) continue;
+    if (overrides != nullptr && overrides->FindOverride(asked[i]) != nullptr) continue;
+    newest[i] = plays[scratch->verdicts[i] - 1].newest_bucket;
+  }
+  return newest;
+}
+
+// What was seen of a group was seen of the candidate.
+void DateByGroups(std::span<const SourceView> sources, std::span<const SourceView> plays,
+                  const Candidates& candidates, const Policy& policy,
+                  const CollectionMarks* overrides, Candidates* scratch,
+                  std::vector<SeenCandidate>* seen) {
+  scratch->fingerprints.clear();
+  std::vector<SeenCandidate*> of;
+  auto one = seen->begin();
+  for (const SameGroup& same : candidates.same) {  // both are ascending
+    while (one != seen->end() && one->position < same.position) ++one;
+    if (one == seen->end()) break;
+    if (one->position != same.position) continue;
+    one->listed_ms = std::max(one->listed_ms, LatestOf(sources, same.fingerprint));
+    of.push_back(&*one);
+    scratch->fingerprints.push_back(same.fingerprint);
+  }
+  const auto newest = NewestBuckets(plays, overrides, scratch);
+  for (size_t i = 0; i < of.size(); ++i) {
+    if (!newest[i]) continue;
+    of[i]->listed_ms = std::max(of[i]->listed_ms, BucketBeginMs(policy, *newest[i] + 1));
+  }
+}
+
 }  // namespace
 
 Status CheckWhenShort(const WhenShort& asked, uint64_t max_candidates) {
@@ -72,8 +117,7 @@ std::vector<SeenCandidate> SeenByFacts(std::span<const SourceView> sources,
   for (size_t i = 0; i < candidates.verdicts.size(); ++i) {
     const uint32_t verdict = candidates.verdicts[i];
     if (verdict == 0 || candidates.repeats[i] != 0) continue;
-    const ReasonKind kind = sources[verdict - 1].kind;
-    if (!IsList(kind) && !IsOfPlays(kind)) continue;
+    if (!IsByFacts(sources[verdict - 1])) continue;
     const Fingerprint item = candidates.fingerprints[i];
     SeenCandidate& one = seen.emplace_back();
     one.position = static_cast<uint32_t>(i);
@@ -81,17 +125,14 @@ std::vector<SeenCandidate> SeenByFacts(std::span<const SourceView> sources,
     scratch->fingerprints.push_back(item);
   }
   const std::vector<SourceView> plays = NewestFirst(sources);
-  scratch->verdicts.assign(seen.size(), 0);
-  ProbeRange(plays, 0, seen.size(), scratch);
+  const auto newest = NewestBuckets(plays, overrides, scratch);
   for (size_t i = 0; i < seen.size(); ++i) {
-    const uint32_t verdict = scratch->verdicts[i];
-    if (verdict == 0) continue;
-    if (overrides != nullptr && overrides->FindOverride(scratch->fingerprints[i]) != nullptr) {
-      continue;
-    }
-    const int64_t bucket = plays[verdict - 1].newest_bucket;
-    seen[i].played_bucket = bucket;
-    seen[i].played_ms = BucketBeginMs(policy, bucket + 1);
+    if (!newest[i]) continue;
+    seen[i].played_bucket = newest[i];
+    seen[i].played_ms = BucketBeginMs(policy, *newest[i] + 1);
+  }
+  if (!candidates.same.empty()) {
+    DateByGroups(sources, plays, candidates, policy, overrides, scratch, &seen);
   }
   return seen;
 }

@@ -23,7 +23,7 @@ namespace seendb {
 /// A candidate that facts alone made seen.
 struct SeenCandidate {
   uint32_t position = 0;  ///< in the request
-  /// The latest time that is known of it; kNeverMs: none, and it does not come back.
+  /// The latest time that is known of it and of its groups; kNeverMs: none.
   int64_t listed_ms = kNeverMs;
   int64_t played_ms = kNeverMs;
   std::optional<int64_t> played_bucket = {};  ///< the newest, of which `played_ms` is the end
@@ -36,7 +36,9 @@ Status CheckWhenShort(const WhenShort& asked, uint64_t max_candidates);
 bool IsShort(const FilterRequest& request, const FilterResponse& response);
 
 /// The candidates that facts alone made seen, each item once, with their times by lists and by
-/// buckets. `overrides`: plays that they lift don't count; null: none. `scratch` is overwritten.
+/// buckets. `listed_ms` has the times of their groups too: history, which may know a play's time
+/// better, does not know these. `overrides`: plays that they lift don't count; null: none.
+/// `scratch` is overwritten.
 /// Precondition: the verdicts of all are decided. Cost: one probe of them against every source.
 std::vector<SeenCandidate> SeenByFacts(std::span<const SourceView> sources,
                                        const Candidates& candidates, const Policy& policy,

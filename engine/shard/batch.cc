@@ -114,7 +114,33 @@ ShardEvent ShardBatch::BehindDeletion(const ShardEvent& event) const {
   return moved;
 }
 
+// A group goes where the item goes, but for history, which knows items alone: it is one more.
+void ShardBatch::AcceptGroups(const ShardEvent& event, Verdict verdict) {
+  const bool listed = given_.fact == Fact::kExposed;
+  const bool staged = staged_ && verdict != Verdict::kNothing;
+  for (const std::string_view group : given_.SameAs(event)) {
+    const Fingerprint same = shard_->hash.OfGroup(group);
+    if (listed) {
+      list_.entries.push_back(
+          {event.at_ms, stamp_, event.index, same, {}, given_.SurfaceOf(event)});
+    }
+    if (!staged) continue;
+    plays_.push_back({event.play.user, event.play.bucket, same});
+    EndOverride(event, same);
+  }
+}
+
+void ShardBatch::EndOverride(const ShardEvent& event, Fingerprint item) {
+  if (settings_ == nullptr) return;
+  const Override* deleted = settings_->FindOverride(family_->name, item);
+  if (deleted == nullptr || event.at_ms <= deleted->at_ms) return;
+  Override& ended = ended_[std::string(event.play.user)].marks[family_->name].overrides[item];
+  const Override played{event.at_ms, shard_->NextSequence(), true};
+  if (played.Supersedes(ended)) ended = played;
+}
+
 void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
+  if (given_.groups.same_as) AcceptGroups(event, verdict);
   if (list_family_ != nullptr) {
     list_.entries.push_back({event.at_ms, stamp_, event.index, event.play.item, IdToKeep(event),
                              given_.SurfaceOf(event)});
@@ -130,13 +156,7 @@ void ShardBatch::Accept(const ShardEvent& event, Verdict verdict) {
   } else {
     plays_.push_back(event.play);
   }
-  if (settings_ == nullptr) return;
-  const Override* deleted = settings_->FindOverride(family_->name, event.play.item);
-  if (deleted == nullptr || event.at_ms <= deleted->at_ms) return;
-  Override& ended =
-      ended_[std::string(event.play.user)].marks[family_->name].overrides[event.play.item];
-  const Override played{event.at_ms, shard_->NextSequence(), true};
-  if (played.Supersedes(ended)) ended = played;
+  EndOverride(event, event.play.item);
 }
 
 // The item's id as text, where the policy keeps it; good until the list is written.
@@ -189,7 +209,7 @@ Status ShardBatch::Take(std::span<const ShardEvent> events, SourceChange* change
     }
     ++accepted_;
     if (given_.times->IsOutsideWindow(event.play.bucket)) ++outside_window_;
-    if (given_.counted && verdict != Verdict::kNothing) CountGroups(event);
+    if (given_.groups.of && verdict != Verdict::kNothing) CountGroups(event);
     const bool may_be_hidden = verdict == Verdict::kBoth && settings_ != nullptr;
     Accept(may_be_hidden ? BehindDeletion(event) : event, verdict);
   }

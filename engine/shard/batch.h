@@ -32,7 +32,7 @@ struct GivenEvents {
   const Today* today = nullptr;      ///< where first plays of the day are to be told
   const TimeCheck* times = nullptr;  ///< never null
   ServedCount* served = nullptr;     ///< takes accepted impressions, where they may be too many
-  bool counted = false;              ///< some have groups
+  GroupsGiven groups = {};           ///< that some have
   bool memory_only = false;          ///< see RecordOptions
 
   const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
@@ -49,10 +49,15 @@ struct GivenEvents {
     if (!plays.empty()) return plays[event.index].of;
     return served_items.empty() ? exposed_items[event.index].of : served_items[event.index].of;
   }
+  EventGroups SameAs(const ShardEvent& event) const {
+    if (!plays.empty()) return plays[event.index].same_as;
+    return served_items.empty() ? exposed_items[event.index].same_as
+                                : served_items[event.index].same_as;
+  }
   /// Whether they go into families that a collection may not have yet.
-  bool NeedsFamilies() const { return counted || fact == Fact::kExposed; }
+  bool NeedsFamilies() const { return groups.of || fact == Fact::kExposed; }
   bool HasFamilies(const CollectionFamilies& of) const {
-    return (!counted || of.counts != nullptr) &&
+    return (!groups.of || of.counts != nullptr) &&
            (fact != Fact::kExposed || of.exposures != nullptr);
   }
   /// Whether the ring takes some of them.
@@ -110,6 +115,8 @@ class ShardBatch {
  private:
   ShardEvent BehindDeletion(const ShardEvent& event) const;
   void Accept(const ShardEvent& event, Verdict verdict);
+  void AcceptGroups(const ShardEvent& event, Verdict verdict);
+  void EndOverride(const ShardEvent& event, Fingerprint item);
   void CountGroups(const ShardEvent& event);
   void FlushList();
   void FlushCounts();

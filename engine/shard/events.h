@@ -67,14 +67,20 @@ Status CheckSurfaces(std::span<const Given> given) {
   return {};
 }
 
-/// kInvalidArgument with "/<index>/of" or "/<index>/of/<place>" for the first event with too many
-/// groups, or an ill-formed one. `*any`: whether some event has groups.
+/// Which groups some event of a call has.
+struct GroupsGiven {
+  bool of = false, same_as = false;
+};
+
+/// kInvalidArgument with "/<index>/of" or "/<index>/same_as/<place>" and the like for the first
+/// event with too many groups, or an ill-formed one. `*any` gets what there are.
 template <typename Given>
-Status CheckEventGroups(std::span<const Given> given, bool* any) {
+Status CheckEventGroups(std::span<const Given> given, GroupsGiven* any) {
   for (size_t i = 0; i < given.size(); ++i) {
-    if (given[i].of.empty()) continue;
-    *any = true;
-    const Status good = CheckGroups(given[i].of);
+    if (given[i].of.empty() && given[i].same_as.empty()) continue;
+    any->of |= !given[i].of.empty();
+    any->same_as |= !given[i].same_as.empty();
+    const Status good = CheckGroups(given[i].of, given[i].same_as);
     if (!good.ok()) return good.WithFieldPrefix("/" + std::to_string(i));
   }
   return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "query/capped.h"
 #include "query/excluded.h"
@@ -10,6 +11,7 @@
 #include "query/probe.h"
 #include "query/question.h"
 #include "query/repeats.h"
+#include "query/same_as.h"
 #include "shard/filter_sources.h"
 #include "shard/hit_check.h"
 #include "shard/repeats.h"
@@ -20,6 +22,19 @@ namespace seendb {
 namespace {
 
 using Scratch = FilterScratch;
+
+SameVerdicts AddSameSources(Scratch* scratch) {
+  SameVerdicts verdicts;
+  scratch->AddSource(ReasonKind::kSame, 0);
+  verdicts.seen = static_cast<uint32_t>(scratch->sources.size());
+  scratch->AddSource(ReasonKind::kSame, 0);
+  scratch->sources.back().touched = true;
+  verdicts.touched = static_cast<uint32_t>(scratch->sources.size());
+  scratch->AddSource(ReasonKind::kSame, 0);
+  scratch->sources.back().on_page = true;
+  verdicts.on_page = static_cast<uint32_t>(scratch->sources.size());
+  return verdicts;
+}
 
 JudgedVerdicts AddJudgedSources(Scratch* scratch) {
   JudgedVerdicts verdicts;
@@ -66,6 +81,7 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
   candidates.groups.clear();
   candidates.undated.clear();
   candidates.in_span.clear();
+  candidates.same.clear();
   std::optional<HitCheck> check;
   if (request.verify) {
     candidates.refuted.assign(count, 0);
@@ -79,6 +95,19 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
   const Counted counted(reader.counted());
   std::optional<PageCaps> caps;
   if (reader.capped_verdict() != 0) caps.emplace(request, counted, now.ms);
+  const auto limit_page = [&](size_t begin, size_t end) {
+    if (request.judge != nullptr) LimitKinds(request, judged, begin, end, &candidates);
+    if (caps) caps->Drop(reader.capped_verdict(), begin, end, &candidates);
+  };
+  const bool has_same = AsksForSameAs(request);
+  SameVerdicts same;
+  SamePage page;
+  std::vector<SourceView> facts;  // with groups
+  if (has_same) {
+    facts = SourcesOfFacts(scratch.sources);
+    same = AddSameSources(&scratch);
+    BeginSame(request, shard.hash, &candidates);
+  }
   response->unseen.reserve(count);
   // With a limit, a piece at a time: the rest need not be decided.
   const size_t piece =
@@ -109,15 +138,28 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
       CheckServed(request.items, reader.overrides(), begin, end, scratch);
       check->Run(request.items, begin, end, scratch);
     }
+    if (has_same) {
+      FindSame(facts, reader.overrides(), same, request, begin, end, &candidates, &scratch.probed);
+    }
     if (request.judge != nullptr) {
       JudgeRange(scratch.sources, request, judged, begin, end, &candidates);
     }
-    if (caps) caps->Drop(reader.capped_verdict(), begin, end, &candidates);
+    if (!has_same) limit_page(begin, end);
+    for (size_t i = begin; has_same && i < end; ++i) {  // what is hidden must not count
+      page.Hide(request, same.on_page, i, &candidates);
+      limit_page(i, i + 1);
+      if (candidates.verdicts[i] == 0 && candidates.repeats[i] == 0) page.Add(request, i);
+    }
     if (Collect(scratch.sources, candidates, request, begin, end, response)) break;
   }
   if (IsShort(request, *response)) {
     const auto admit = [&](uint32_t position) {
-      return AdmitOfKind(request, position, &candidates) && (!caps || caps->Admit(position));
+      if (page.Has(request, position) || !AdmitOfKind(request, position, &candidates) ||
+          (caps && !caps->Admit(position))) {
+        return false;
+      }
+      page.Add(request, position);
+      return true;
     };
     FindRepeats(shard, read, reader.overrides(), now.ms, scratch, admit, response);
   }

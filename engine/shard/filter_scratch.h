@@ -42,6 +42,7 @@ struct SourceBytes {
 /// What one request needs, kept by the thread for its allocations.
 struct FilterScratch {
   Candidates candidates;
+  Candidates probed;  ///< what their groups are probed in
   std::vector<SourceView> sources;
   std::vector<std::unique_ptr<SourceBytes>> bytes;  ///< of sources[i]; there may be more of them
 

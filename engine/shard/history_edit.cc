@@ -27,13 +27,13 @@ int64_t CoverOf(const HistoryReader& reader, const FoundState& found, int64_t kn
 }
 
 Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string& user,
-                      std::span<const IdRef> items, std::optional<int64_t> given_ms,
-                      int64_t oldest_ms, const LoadedRecords& known)
-    REQUIRES_SHARED(shard.apply_lock) {
+                      const ToDelete& named, std::optional<int64_t> given_ms, int64_t oldest_ms,
+                      const LoadedRecords& known) REQUIRES_SHARED(shard.apply_lock) {
   shard.apply_lock.AssertHeldShared();
   const Status takes = shard.store->CheckWritable();
   if (!takes.ok()) return takes;
   const int64_t asked_ms = given_ms.value_or(shard.clock->NowMs());
+  const std::span<const IdRef> items = named.items;
   std::vector<std::string> texts;
   for (const IdRef& item : items) texts.push_back(item.ToString());
   ReadGaps gaps;
@@ -74,6 +74,9 @@ Status WriteDeletions(ShardParts& shard, const Collection& of, const std::string
     if (known_ms > asked_ms) {
       marks.deletions_ahead[fp] = {shard.NextSequence(), std::min(known_ms, kLastTimeMs), asked_ms};
     }
+  }
+  for (const std::string_view group : named.same_as) {
+    if (again) marks.overrides[shard.hash.OfGroup(group)] = {asked_ms, shard.NextSequence(), false};
   }
   const bool changes_record = !marks.overrides.empty() || !marks.deletions_ahead.empty();
   if (changes_record) {
@@ -142,7 +145,7 @@ Status ChangeRecording(ShardParts& shard, const std::string& user, bool paused,
 // A concurrent play is covered if it is not newer than the deletion, and stays if it is. But it
 // could miss the override that it has to end: overrides are written under the exclusive apply lock.
 Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
-                   std::span<const IdRef> items, std::optional<int64_t> at_ms, int64_t oldest_ms) {
+                   const ToDelete& named, std::optional<int64_t> at_ms, int64_t oldest_ms) {
   // Mostly the bucket that is needed: made here, so that no family is made under the exclusive
   // lock.
   const int64_t current = BucketIndexOf(of.policy, at_ms.value_or(shard.clock->NowMs()));
@@ -150,7 +153,7 @@ Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& u
   if (!deleted.ok()) return deleted;
   const auto write = [&](const LoadedRecords& known) {
     shard.apply_lock.AssertHeldShared();
-    return WriteDeletions(shard, of, user, items, at_ms, oldest_ms, known);
+    return WriteDeletions(shard, of, user, named, at_ms, oldest_ms, known);
   };
   if (of.policy.history.deleted_items == DeletedItems::kRecommendAgain) {
     deleted =
@@ -161,7 +164,7 @@ Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& u
   }
   if (deleted.ok()) deleted = shard.store->SyncWal();
   if (!deleted.ok()) return deleted;
-  shard.counters->history_deleted.fetch_add(items.size(), std::memory_order_relaxed);
+  shard.counters->history_deleted.fetch_add(named.items.size(), std::memory_order_relaxed);
   return {};
 }
 

@@ -9,16 +9,25 @@
 #include <string>
 #include <string_view>
 
+#include "seendb/facts.h"
 #include "seendb/history.h"
+#include "seendb/id.h"
 #include "shard/parts.h"
 
 namespace seendb {
 
+/// What a call takes from a user's history.
+struct ToDelete {
+  std::span<const IdRef> items;
+  EventGroups same_as;  ///< of them; those that may be recommended again with them
+};
+
 /// Deletes items from a user's history, in one synced batch: a deletion of each that covers
 /// `at_ms` (nothing: now) and all that is known of it, and, where the policy lets it be recommended
-/// again, its override. What the user's record says of the time before `oldest_ms` is forgotten.
+/// again, its override and those of the groups. What the user's record says of the time before
+/// `oldest_ms` is forgotten.
 Status DeleteItems(ShardParts& shard, const Collection& of, const std::string& user,
-                   std::span<const IdRef> items, std::optional<int64_t> at_ms, int64_t oldest_ms)
+                   const ToDelete& named, std::optional<int64_t> at_ms, int64_t oldest_ms)
     REQUIRES_SHARED(shard.use) EXCLUDES(shard.apply_lock);
 
 /// Pauses or resumes the recording of a user's history from `at_ms` on, synced; nothing where it is

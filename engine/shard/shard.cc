@@ -98,7 +98,7 @@ Status Shard::Prepare(std::string_view collection, const GivenEvents& given) {
   if (has_families()) return {};
   Status made;
   if (given.fact == Fact::kExposed) made = parts_.store->EnsureExposures(collection);
-  if (made.ok() && given.counted) made = parts_.store->EnsureCounts(collection);
+  if (made.ok() && given.groups.of) made = parts_.store->EnsureCounts(collection);
   return made;
 }
 
@@ -118,13 +118,12 @@ Status Shard::Clear(const std::string& user, std::span<const CollectionPtr> want
   return ClearHistory(parts_, user, wanted, filter, at_ms);
 }
 
-Status Shard::DeleteItems(const Collection& of, const std::string& user,
-                          std::span<const IdRef> items, std::optional<int64_t> at_ms,
-                          int64_t oldest_ms) {
+Status Shard::DeleteItems(const Collection& of, const std::string& user, const ToDelete& named,
+                          std::optional<int64_t> at_ms, int64_t oldest_ms) {
   const RequestEntry inside(parts_);
   if (!inside.ok()) return inside.status();
   parts_.use.AssertHeldShared();
-  return seendb::DeleteItems(parts_, of, user, items, at_ms, oldest_ms);
+  return seendb::DeleteItems(parts_, of, user, named, at_ms, oldest_ms);
 }
 
 Status Shard::SetRecording(const std::string& user, bool paused, std::optional<int64_t> at_ms,

@@ -32,6 +32,7 @@
 #include "shard/apply.h"
 #include "shard/filter.h"
 #include "shard/history_cursor.h"
+#include "shard/history_edit.h"
 #include "shard/parts.h"
 #include "shard/shard_catalog.h"
 #include "shard/shard_log.h"
@@ -79,7 +80,7 @@ class Shard {
                const EraseOptions& options, Erasure* erasure);
   Status Clear(const std::string& user, std::span<const CollectionPtr> wanted, bool filter,
                std::optional<int64_t> at_ms);
-  Status DeleteItems(const Collection& of, const std::string& user, std::span<const IdRef> items,
+  Status DeleteItems(const Collection& of, const std::string& user, const ToDelete& named,
                      std::optional<int64_t> at_ms, int64_t oldest_ms);
   Status SetRecording(const std::string& user, bool paused, std::optional<int64_t> at_ms,
                       const CollectionMap& collections, int64_t oldest_ms);

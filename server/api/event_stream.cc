@@ -89,6 +89,7 @@ class EventStream final : public http::BodyStream {
       event.watch = &watches_.emplace_back(watch);
     }
     Hold(&event.of);
+    Hold(&event.same_as);
     plays_.push_back(event);
     if (kind_ == EventKind::kExposures) {
       Hold(&surface);
@@ -106,8 +107,11 @@ class EventStream final : public http::BodyStream {
     }
     Exposure exposure;
     Status status = wire::ParseExposure(line, document, &exposure, groups);
-    *event = {
-        .user = exposure.user, .item = exposure.item, .at_ms = exposure.at_ms, .of = exposure.of};
+    *event = {.user = exposure.user,
+              .item = exposure.item,
+              .at_ms = exposure.at_ms,
+              .of = exposure.of,
+              .same_as = exposure.same_as};
     *surface = exposure.surface;
     return status;
   }
@@ -180,15 +184,18 @@ Result<RecordResult> EventStream::Record() const {
     exposures.reserve(plays_.size());
     for (size_t i = 0; i < plays_.size(); ++i) {
       const Play& one = plays_[i];
-      exposures.push_back({one.user, one.item, one.at_ms, surfaces_[i], one.of});
+      exposures.push_back({one.user, one.item, one.at_ms, surfaces_[i], one.of, one.same_as});
     }
     return engine.RecordExposures(exposures, {collection_});
   }
   std::vector<Impression> impressions;
   impressions.reserve(plays_.size());
   for (const Play& play : plays_) {
-    impressions.push_back(
-        {.user = play.user, .item = play.item, .at_ms = play.at_ms, .of = play.of});
+    impressions.push_back({.user = play.user,
+                           .item = play.item,
+                           .at_ms = play.at_ms,
+                           .of = play.of,
+                           .same_as = play.same_as});
   }
   return engine.RecordImpressions(impressions, {collection_});
 }

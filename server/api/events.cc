@@ -48,10 +48,11 @@ Status OfImpressions(Status status) {
   const size_t slash = field.find('/', 1);
   if (status.ok() || slash == std::string_view::npos) return status;
   const std::string_view position = field.substr(0, slash), member = field.substr(slash);
-  std::string pointer = member == "/item"           ? "/items" + std::string(position)
-                        : member.starts_with("/of") ? "/items" + std::string(field)
-                        : member == "/surface"      ? "/surface"
-                                                    : "/user";
+  std::string pointer = member == "/item" ? "/items" + std::string(position)
+                        : member.starts_with("/of") || member.starts_with("/same_as")
+                            ? "/items" + std::string(field)
+                        : member == "/surface" ? "/surface"
+                                               : "/user";
   return Status(status.code(), std::string(status.message()), std::move(pointer));
 }
 

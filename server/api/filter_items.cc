@@ -1,6 +1,7 @@
 #include "api/filter_items.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -59,31 +60,46 @@ Status FilterItems::BeginRules(const Context& context, wire::FilterCall* call) {
 }
 
 Status FilterItems::FillGroups(const ItemDoor::Opened& opened, wire::FilterCall* call) {
-  std::vector<std::string> fields = {std::string(ItemDoor::kGroupsField)};
-  const auto time = opened.types->find(ItemDoor::kTimeField);
-  const bool has_time = time != opened.types->end() && time->second == ItemFieldType::kI64;
-  if (has_time) fields.emplace_back(ItemDoor::kTimeField);
+  std::vector<std::string> fields;
+  // Where there is such a field, its place in `fields`.
+  const auto ask = [&](std::string_view name, ItemFieldType type) -> std::optional<size_t> {
+    const auto field = opened.types->find(name);
+    if (field == opened.types->end() || field->second != type) return {};
+    fields.emplace_back(name);
+    return fields.size() - 1;
+  };
+  const std::optional<size_t> of_place = ask(ItemDoor::kGroupsField, ItemFieldType::kTextList);
+  const std::optional<size_t> same_place = ask(ItemDoor::kSameField, ItemFieldType::kTextList);
+  const std::optional<size_t> time_place = ask(ItemDoor::kTimeField, ItemFieldType::kI64);
   struct Own {
-    size_t candidate, first, count;  // of groups_
+    size_t candidate;
+    bool same;
+    size_t first, count;  // of groups_
   };
   std::vector<Own> owns;
   const bool none_sent = call->groups.empty();
   call->groups.resize(call->items.size());
   const Status read = opened.store->Visit(call->items, fields, [&](size_t i, const ItemView& item) {
     CandidateGroups& candidate = call->groups[i];
-    if (has_time && !candidate.at_ms) {
-      if (const auto at = item.Field(1)) candidate.at_ms = at->number;
+    if (time_place && !candidate.at_ms) {
+      if (const auto at = item.Field(*time_place)) candidate.at_ms = at->number;
     }
-    if (!candidate.of.empty()) return;
-    const auto of = item.Field(0);
-    if (!of || of->type != ItemFieldType::kTextList) return;
-    const size_t first = groups_.size();
-    of->ForEachText([&](std::string_view group) {
-      const bool fits = !group.empty() && group.size() <= kMaxGroupBytes;
-      if (!fits || groups_.size() - first == kMaxCandidateGroups) return;
-      groups_.push_back(*texts_.emplace(group).first);
-    });
-    owns.push_back({i, first, groups_.size() - first});
+    const size_t sent = candidate.of.size() + candidate.same_as.size();
+    size_t room = kMaxCandidateGroups - std::min(kMaxCandidateGroups, sent);
+    const auto take = [&](const std::optional<size_t>& place, bool same) {
+      const auto names = place ? item.Field(*place) : std::nullopt;
+      if (!names || names->type != ItemFieldType::kTextList) return;
+      const size_t first = groups_.size();
+      names->ForEachText([&](std::string_view group) {
+        if (group.empty() || group.size() > kMaxGroupBytes || room == 0) return;
+        --room;
+        groups_.push_back(*texts_.emplace(group).first);
+      });
+      owns.push_back({i, same, first, groups_.size() - first});
+    };
+    // What makes an item seen is not to be pushed out by what it is counted by.
+    if (candidate.same_as.empty()) take(same_place, true);
+    if (candidate.of.empty()) take(of_place, false);
   });
   if (!read.ok()) return LostFields(read);
   if (none_sent && groups_.empty()) {
@@ -91,7 +107,9 @@ Status FilterItems::FillGroups(const ItemDoor::Opened& opened, wire::FilterCall*
     return {};
   }
   for (const Own& own : owns) {
-    call->groups[own.candidate].of = std::span(groups_).subspan(own.first, own.count);
+    CandidateGroups& candidate = call->groups[own.candidate];
+    (own.same ? candidate.same_as : candidate.of) =
+        std::span(groups_).subspan(own.first, own.count);
   }
   call->question.groups = call->groups;
   call->request.question = &call->question;

@@ -139,8 +139,12 @@ Status AnswerDelete(Call& call) {
   IdRef user;
   wire::JsonDocument document(&call.context.unsafe_integers);
   wire::ItemsCall asked;
+  std::vector<std::string_view> same_as;
+  asked.same_as = &same_as;
   Status status = ReadDelete(call, &document, &user, &asked);
-  if (status.ok()) status = call.engine().DeleteHistory(user, asked.collection, asked.items);
+  if (status.ok()) {
+    status = call.engine().DeleteHistory(user, asked.collection, asked.items, {}, same_as);
+  }
   const auto entry = call.context.catalog.Find(asked.collection);
   if (status.ok() && entry) {
     migration::ForgetItemsInOldStore(call.context.migrations, entry->policy, user, asked);
@@ -219,7 +223,12 @@ Status CheckHistoryDelete(const Call& call) {
   IdRef user;
   wire::JsonDocument document(&call.context.unsafe_integers);
   wire::ItemsCall asked;
-  return ReadDelete(call, &document, &user, &asked);
+  std::vector<std::string_view> same_as;
+  asked.same_as = &same_as;
+  Status status = ReadDelete(call, &document, &user, &asked);
+  if (!status.ok() || same_as.empty()) return status;
+  return Status::Incompatible(
+      "nodes of a cluster don't lift groups yet: its log has no record for them", "/same_as");
 }
 
 Status CheckHistoryClear(const Call& call) {

@@ -51,8 +51,11 @@ Status ItemDoor::Close() { return owned_ == nullptr ? Status() : owned_->Close()
 void ItemDoor::ReadTypes(const ItemStore& store) {
   auto types = std::make_shared<wire::ItemTypes>();
   for (ItemField& field : store.Fields()) types->emplace(std::move(field.name), field.type);
-  const auto groups = types->find(kGroupsField);
-  const bool has_groups = groups != types->end() && groups->second == ItemFieldType::kTextList;
+  const auto is_list = [&types](std::string_view name) {
+    const auto field = types->find(name);
+    return field != types->end() && field->second == ItemFieldType::kTextList;
+  };
+  const bool has_groups = is_list(kGroupsField) || is_list(kSameField);
   const MutexLock lock(types_mutex_);
   types_ = std::move(types);
   has_groups_.store(has_groups, std::memory_order_release);

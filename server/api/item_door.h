@@ -22,7 +22,7 @@ namespace seendb::api {
 class ItemDoor {
  public:
   /// Fields of the schema that stand for a candidate's own members of these names.
-  static constexpr std::string_view kGroupsField = "of", kTimeField = "at";
+  static constexpr std::string_view kGroupsField = "of", kTimeField = "at", kSameField = "same_as";
 
   /// A store that is open, and the types of its fields.
   struct Opened {
@@ -40,7 +40,8 @@ class ItemDoor {
 
   /// kIncompatible: no schema was put yet, or the settings want no store.
   Result<Opened> Use() const;
-  /// Whether items may say which groups they are of: there is a field `of`, a list of texts.
+  /// Whether items may say which groups they are of: there is a field `of` or `same_as`, a list of
+  /// texts.
   bool has_groups() const { return has_groups_.load(std::memory_order_acquire); }
   /// Makes the store at the first call. Cost: ItemStore::PutSchema.
   Status PutSchema(const std::vector<ItemField>& fields);

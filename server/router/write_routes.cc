@@ -75,8 +75,15 @@ Status ReadPlays(const Call& call, const Engine& engine, std::optional<EventBatc
     return ReadBinaryPlays(call, engine, batch, collection);
   }
   wire::JsonDocument document(&call.context.unsafe_integers);
+  wire::EventGroupsReader groups;
   wire::PlaysCall plays;
+  plays.groups = &groups;
   Status status = wire::ParsePlays(call.request.body, &document, &plays);
+  if (status.ok() && groups.any()) {
+    // Another node might pass over such an event, and differ for ever.
+    return Status::Incompatible(
+        "nodes of a cluster don't take groups of plays yet: its log has no record for them");
+  }
   if (status.ok()) status = api::ChooseCollection(call, plays.collection, collection);
   if (!status.ok()) return status;
   std::vector<std::pair<uint32_t, std::string>> users;  // the views end with the next document

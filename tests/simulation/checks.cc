@@ -163,6 +163,8 @@ class Examination {
       case ReasonKind::kJudged:
       case ReasonKind::kTooMany:
         Fail(item + " is said to be dropped by a judge, which there is not");
+      case ReasonKind::kSame:
+        Fail(item + " is said to be seen by a group, and has none");
       case ReasonKind::kCapped:
         Fail(item + " is dropped by a cap, and none was asked for");
       case ReasonKind::kInSet:

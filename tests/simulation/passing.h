@@ -73,8 +73,8 @@ class Passing : public Engine {
     return inner_->LookupHistory(user, collection, items, found);
   }
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       CallTime at_ms) override {
-    return inner_->DeleteHistory(user, collection, items, at_ms);
+                       CallTime at_ms, EventGroups same_as) override {
+    return inner_->DeleteHistory(user, collection, items, at_ms, same_as);
   }
   Status ClearHistory(IdRef user, const HistoryClear& clear) override {
     return inner_->ClearHistory(user, clear);

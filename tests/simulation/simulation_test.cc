@@ -59,7 +59,7 @@ class Sparing final : public Passing {
  public:
   using Passing::Passing;
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       CallTime) override {
+                       CallTime, EventGroups) override {
     return inner_->DeleteHistory(user, collection, items.first(items.size() - 1));
   }
 };

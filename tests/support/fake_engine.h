@@ -224,7 +224,7 @@ class FakeEngine : public Engine {
   }
 
   Status DeleteHistory(IdRef user, std::string_view collection, std::span<const IdRef> items,
-                       CallTime) override {
+                       CallTime, EventGroups) override {
     const std::lock_guard lock(mutex_);
     if (!fail.ok()) return fail;
     if (!HasHistory(collection)) return Status::NotFound("no history", "/collection");

@@ -61,6 +61,8 @@ std::string ReasonText(const Reason& reason, const Policy& policy) {
       return "impression";
     case ReasonKind::kMarked:
       return "mark:" + std::string(reason.group);
+    case ReasonKind::kSame:
+      return "same:" + std::string(reason.group);
     case ReasonKind::kCapped:
       return "cap:" + std::string(reason.group);
     case ReasonKind::kInSet:  // of a server alone: it has the sets

@@ -169,9 +169,12 @@ class Engine : public UserMarks, public UserCounts {
                                std::span<const IdRef> items, HistoryLookup* found) = 0;
   /// Deletes up to kMaxHistoryItems items from the history, synced: every play up to now, or up to
   /// the newest known where that is later, is gone for good; a newer one counts again. Whether the
-  /// filter goes on saying seen is the policy's deleted_items. kInvalidArgument: see CallTime.
+  /// filter goes on saying seen is the policy's deleted_items; where that lifts the items, it lifts
+  /// those groups of theirs that `same_as` names ("/same_as/0"), at most kMaxCandidateGroups.
+  /// kInvalidArgument: see CallTime.
   virtual Status DeleteHistory(IdRef user, std::string_view collection,
-                               std::span<const IdRef> items, CallTime at_ms = {}) = 0;
+                               std::span<const IdRef> items, CallTime at_ms = {},
+                               EventGroups same_as = {}) = 0;
   /// Deletes everything in the same sense from the history of some collections, or of all. Filters
   /// stay as they are unless `clear.filter`: then everything played or served there up to now is
   /// unseen again, and plays and impressions whose time is not after it are refused from then on.

@@ -36,6 +36,8 @@ struct Play {
   /// policy says first_of_day.
   std::string_view day = {};
   EventGroups of = {};  ///< what it is counted by
+  /// What is seen with the item: a repost names the group of its original.
+  EventGroups same_as = {};
 };
 
 /// An item was served to a user, maybe not looked at.
@@ -45,6 +47,7 @@ struct Impression {
   std::optional<int64_t> at_ms = {};  ///< when, ms since 1970 UTC; absent: now
   std::string_view surface = {};      ///< where, see Exposure
   EventGroups of = {};                ///< what it is counted by
+  EventGroups same_as = {};           ///< as a play's, where Policy::served_is_seen
 };
 
 /// How a batch is recorded.
@@ -151,7 +154,8 @@ struct FilterRequest {
   /// The returned items, `repeats` too, become impressions, now: check and record are one step
   /// against other such requests of the user, so that none of them is answered the same items.
   bool record = false;
-  /// With `record`: they are counted by their groups too (seendb/counts.h).
+  /// With `record`: they are recorded with their groups: counted by those of `of`
+  /// (seendb/counts.h), and where Policy::served_is_seen those of `same_as` are seen with them.
   bool count_groups = true;
   OnError on_error = OnError::kDegrade;  ///< unreadable bucket or deadline
   int64_t deadline_us = 0;               ///< from the call on; 0: none
@@ -192,6 +196,7 @@ enum class ReasonKind : uint8_t {
   kJudged,             ///< the request's judge dropped it; comes behind kExcluded
   kTooMany,            ///< unseen, but the judge wants no more of its kind
   kCapped,             ///< of a group of which there are enough; comes last
+  kSame,  ///< a group that is the same is seen, or on the page before it; comes behind kPlay
 };
 
 /// One item's reason: the first that holds in the order of ReasonKind, newest bucket first; a
@@ -199,7 +204,7 @@ enum class ReasonKind : uint8_t {
 struct Reason {
   ReasonKind kind = ReasonKind::kUnseen;  ///< which fact
   int64_t bucket_index = 0;               ///< for kPlay and kRefuted; see BucketLabel
-  /// For kMarked, kCapped and kInSet: the request's own text.
+  /// For kMarked, kCapped, kInSet and kSame: the request's own text.
   std::string_view group = {};
   uint16_t rule = 0;  ///< for kJudged: Judgement::dropped_by
 };

@@ -45,8 +45,11 @@ inline constexpr size_t kMaxGroupBytes = 64;
 
 /// How long an event is counted.
 inline constexpr int64_t kCountedForMs = int64_t{30} * 86'400'000;
-/// Groups of the item of an event, such as "author:3", by which the event is counted
-/// (seendb/counts.h): at most kMaxCandidateGroups, each of 1-kMaxGroupBytes bytes.
+/// Groups of the item of an event, each of 1-kMaxGroupBytes bytes, at most kMaxCandidateGroups of
+/// both kinds together. By those of `of`, such as "author:3", the event is counted
+/// (seendb/counts.h). Those of `same_as`, such as "src:9", are seen as soon as the item is: all
+/// that has one of them is one for the user. Each is one item more in the filter that takes the
+/// item, and of exposures one entry more of the list.
 using EventGroups = std::span<const std::string_view>;
 
 /// An item was really on a user's screen.
@@ -56,6 +59,7 @@ struct Exposure {
   std::optional<int64_t> at_ms = {};  ///< when, ms since 1970 UTC; absent: now
   std::string_view surface = {};      ///< where; empty: nowhere in particular
   EventGroups of = {};                ///< what it is counted by
+  EventGroups same_as = {};           ///< what is seen with the item
 };
 
 /// One entry of "these don't count as unseen": an event counts if it meets all members.
@@ -76,13 +80,16 @@ struct NotEntry {
 /// Most entries of a question.
 inline constexpr size_t kMaxNotEntries = 8;
 
-/// The groups that a candidate belongs to (seendb/marks.h).
+/// The groups that a candidate belongs to, each of 1-kMaxGroupBytes bytes.
 struct CandidateGroups {
-  std::span<const std::string_view> of = {};  ///< groups of 1-kMaxGroupBytes bytes
+  std::span<const std::string_view> of = {};  ///< marks (seendb/marks.h) and caps go by these
   /// When it was published, ms since 1970 UTC. Absent: it meets only marks that always hold.
   std::optional<int64_t> at_ms = {};
+  /// It is seen if it, or one of these, is; of several candidates that have one in common the first
+  /// that would be unseen is, the others are seen. `verify` never refutes these.
+  std::span<const std::string_view> same_as = {};
 };
-/// Most groups of a candidate.
+/// Most groups of a candidate, of both kinds together.
 inline constexpr size_t kMaxCandidateGroups = 16;
 
 /// Candidates come back where too few are unseen: those that facts alone made seen, the one

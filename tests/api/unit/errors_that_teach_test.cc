@@ -36,7 +36,7 @@ TEST_F(TeachingTest, UnknownFieldsNameTheNearestAndTheKnown) {
   EXPECT_EQ(field_, "/usr");
   EXPECT_EQ(Message(Method::kPost, "/plays", R"({"events":[{"user":1,"itme":2}]})"),
             "unknown field; did you mean `item`? Known: user, item, at, progress_s, duration_s, "
-            "device, fields, day, of");
+            "device, fields, day, of, same_as");
   EXPECT_EQ(field_, "/events/0/itme");
   EXPECT_EQ(Message(Method::kPut, "/collections/c", R"({"windwo":4})").substr(0, 65),
             "windwo is not a field of a policy; did you mean `window`? Known: ");

@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
+#include "seendb/facts.h"
+
 namespace seendb {
 namespace {
 
@@ -49,6 +51,19 @@ TEST(ItemHash, VersionTwoIsXxh3WithASecretOfTheKey) {
   for (int i = 0; i < 10'000; ++i) {
     const IdRef number(random() >> (random() % 64));
     ASSERT_EQ(hash.Of(number), Reference(id.key, number)) << number.number();
+  }
+}
+
+TEST(ItemHash, AGroupIsHashedBehindAByteThatNoUtf8Has) {
+  const ItemHash first(ItemHashId{.version = 1, .key = {}});
+  EXPECT_EQ(first.OfGroup("src:9"), 0x7712'bfa2'a4fbU);  // the example of facts.md
+  const ItemHashId id = Keyed(7, 9);
+  const ItemHash keyed(id);
+  for (size_t size = 1; size <= kMaxGroupBytes; ++size) {
+    const std::string group(size, static_cast<char>('0' + size % 10)), bytes = '\xFE' + group;
+    ASSERT_EQ(first.OfGroup(group), FingerprintOf(IdRef(bytes))) << size;
+    ASSERT_EQ(keyed.OfGroup(group), Reference(id.key, IdRef(bytes))) << size;
+    ASSERT_NE(keyed.OfGroup(group), keyed.Of(IdRef(group))) << size;
   }
 }
 

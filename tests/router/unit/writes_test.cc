@@ -59,8 +59,13 @@ TEST_F(WritesTest, WhatTheLogHasNoRecordForIsRefused) {
   const std::string user = UserOf(0);
   const std::string reserve = R"({"items":["v"],"caps":[],"user":")" + user + "\"}";
   EXPECT_EQ(Ask(*nodes[0], "POST", "/reserve", reserve).status, 409u);
-  const std::string grouped = R"({"events":[{"item":"v","of":["a"],"user":")" + user + "\"}]}";
-  EXPECT_EQ(Ask(*nodes[0], "POST", "/plays", grouped).status, 400u);
+  for (const char* groups : {R"("of":["a"])", R"("same_as":["src:9"])", R"("same_as":[])"}) {
+    const std::string grouped =
+        std::string(R"({"events":[{"item":"v",)") + groups + R"(,"user":")" + user + "\"}]}";
+    EXPECT_EQ(Ask(*nodes[0], "POST", "/plays", grouped).status, 409u) << groups;
+  }
+  const std::string lift = R"({"items":["v"],"same_as":["src:9"]})";
+  EXPECT_EQ(Ask(*nodes[0], "POST", "/users/" + user + "/history/delete", lift).status, 409u);
   EXPECT_EQ(Ask(*nodes[0], "GET", path, "").status, 200u);
   const std::string set = R"({"items":["a"]})";
   const std::string names = R"({"user":")" + UserOf(0) + R"(","items":["a"],"exclude_sets":["s"]})";

@@ -435,8 +435,8 @@ TEST(FilterJsonTest, ExplainsARepeatedItemOnce) {
 }
 
 TEST(FilterJson, CandidatesMayHaveGroups) {
-  const Padded padded(std::string_view(
-      R"({"user":"u","items":["a",{"at":7,"of":["g","h"],"id":5},{"id":"c"}],"explain":true})"));
+  const Padded padded(std::string_view(R"({"user":"u","items":["a",{"at":7,"of":["g","h"],"id":5},)"
+                                       R"({"id":"c","same_as":["s","\"t"]}],"explain":true})"));
   JsonDocument document;
   FilterCall call;
   ASSERT_TRUE(ParseFilter(padded.view(), kMaxItems, &document, &call).ok());
@@ -448,6 +448,9 @@ TEST(FilterJson, CandidatesMayHaveGroups) {
   EXPECT_EQ(groups[1].of[1], "h");
   EXPECT_EQ(groups[1].at_ms, 7);
   EXPECT_TRUE(groups[2].of.empty());
+  EXPECT_TRUE(groups[1].same_as.empty());
+  ASSERT_EQ(groups[2].same_as.size(), 2u);
+  EXPECT_EQ(groups[2].same_as[1], "\"t");
   FilterResponse answer;
   answer.unseen = {1, 2};
   answer.examined = 3;
@@ -459,6 +462,11 @@ TEST(FilterJson, CandidatesMayHaveGroups) {
       out,
       R"({"unseen":[5,"c"],"seen":1,"examined":3,)"
       R"("unseen_share":0.6666666666666666,"undated":0,"degraded":false,"reasons":{"a":"mark:\"g"}})");
+  out.clear();
+  answer.unseen = {0, 1};
+  answer.reasons = {{}, {}, {ReasonKind::kSame, 0, groups[2].same_as[1]}};
+  AppendFilterAnswer(call, answer, Policy(), {}, &out);
+  EXPECT_NE(out.find(R"("reasons":{"c":"same:\"t"}})"), std::string::npos) << out;
   const Padded plain(std::string_view(R"({"user":"u","items":["a"]})"));
   ASSERT_TRUE(ParseFilter(plain.view(), kMaxItems, &document, &call).ok());
   EXPECT_EQ(call.request.question, nullptr);
