@@ -235,7 +235,7 @@ void Session::BodyDone() {
   if (handling_) return Schedule(&Session::Handle, &Session::Answered);  // its turn
   response_.Clear();
   if (plan_.refused) {
-    WriteError(plan_.refusal, &response_);
+    SayError(plan_.refusal);
     response_.allow = plan_.allow;
     return Respond();
   }
@@ -248,7 +248,7 @@ void Session::Handle() {
   const Wait* const wait = handling_.wait();
   if ((wait == nullptr || wait->what == Wait::For::kTurn) && AnswersFull()) {
     handling_.Cancel();
-    return WriteError(TooManyAnswers(), &response_);
+    return SayError(TooManyAnswers());
   }
   const auto age = Clock::now() - first_byte_ + std::chrono::milliseconds(head_.routing.age_ms);
   const int64_t age_us = std::chrono::duration_cast<std::chrono::microseconds>(age).count();
@@ -266,7 +266,7 @@ void Session::Handle() {
 void Session::Answered() {
   if (job_failed_) {
     response_.Clear();
-    WriteError({500, "internal", "the request could not be handled"}, &response_);
+    SayError({500, "internal", "the request could not be handled"});
   }
   if (handling_ && !job_failed_) return AwaitWhat();
   RespondEncoded();
@@ -387,11 +387,17 @@ bool Session::AnswersFull() const {
   return plan_.body != BodyMode::kWhole || !head_.HasBody() || body > Bytes::kSmall;
 }
 
+/// Makes response_, which is clear, the answer to an error.
+void Session::SayError(const Error& error) {
+  WriteError(error, &response_);
+  if (plan_.shape_error != nullptr) plan_.shape_error(&response_);
+}
+
 /// Answers an error after which the connection closes: what is left of the request is not read.
 void Session::Fail(const Error& error) {
   broken_input_ = true;
   response_.Clear();
-  WriteError(error, &response_);
+  SayError(error);
   response_.allow = plan_.allow;
   if (!in_request_) began_ = Clock::now();
   Break();
