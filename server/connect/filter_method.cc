@@ -62,7 +62,7 @@ std::string JoinedSets(const v1::FilterRequest& request) {
   return names;
 }
 
-/// The value of a header among those of an answer; empty: there is none.
+/// The value of a header among those of an answer; empty where no header has that name.
 std::string_view HeaderOf(const http::Response& response, std::string_view name) {
   const std::string begin = "\r\n" + std::string(name) + ": ";
   const std::string_view headers = response.headers;

@@ -34,7 +34,7 @@ std::string UserOf(const Message& message) {
                                                     : message.user();
 }
 
-/// The item of a message with the fields `item` and `item_number`, as text. Empty: there is none.
+/// The item of a message with the fields `item` and `item_number`, as text. Empty: it says no item.
 template <typename Message>
 std::string ItemOf(const Message& message) {
   return message.what_case() == Message::kItemNumber ? std::to_string(message.item_number())

@@ -74,7 +74,6 @@ class Session final : public std::enable_shared_from_this<Session>, public Idler
   void Feed();
   void StreamFed();
   void AnswerHead();
-  void SayError(const Error& error);
   void Fail(const Error& error);
   void Break();
   bool AnswersFull() const;
