@@ -1,4 +1,4 @@
-// What calls become as requests of their routes, and what answers of the routes become.
+// Calls become requests of their routes, and answers of the routes become messages.
 
 #include "connect/methods.h"
 
