@@ -34,7 +34,7 @@ bool CountElements(pb::io::CodedInputStream* in, uint32_t* elements) {
   return in->ConsumedEntireMessage();
 }
 
-/// Counts before anything is made of the body. What lies in an event is not counted: an empty text
+/// Counts before anything is made of the body. The parts of an event are not counted: an empty text
 /// there is two bytes and becomes forty.
 Status JudgeElements(std::string_view body) {
   pb::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(body.data()),

@@ -17,7 +17,7 @@
 namespace seendb::connect {
 namespace {
 
-/// What Connect's table of codes says, of those that are answered here.
+/// Connect's table of codes, as far as they are answered here.
 constexpr std::array<std::pair<std::string_view, unsigned>, 12> kStatuses = {{
     {"invalid_argument", 400},
     {"unauthenticated", 401},
