@@ -26,8 +26,8 @@ std::optional<Form> FormOf(std::string_view content_type);
 /// The Content-Type of a form.
 std::string_view TypeOf(Form form);
 
-/// Reads a request. kInvalidArgument: it is no such message, or its lists are too long; JSON with
-/// an unknown name is none. The size of the body is judged by whoever reads it.
+/// Reads a request. kInvalidArgument: the body is no such message, or its lists are too long, or an
+/// object of its JSON has an unknown name. The size of the body is judged by whoever reads it.
 Status Decode(Form form, std::string_view body, google::protobuf::Message* message);
 /// Writes an answer; it replaces `*body`.
 Status Encode(Form form, const google::protobuf::Message& message, std::string* body);

@@ -15,7 +15,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-/// The members that plays and exposures share. Who and what are left out where they are not said:
+/// The members that plays and exposures share. The ids are left out where they are not said:
 /// the route names what is missing. An id goes as text, which is the same as the number.
 template <typename Event>
 void AppendWhoAndWhat(const Event& event, std::string* out) {

@@ -27,7 +27,7 @@ void AppendName(std::string_view name, std::string* out);
 Status CheckIds(const google::protobuf::RepeatedPtrField<std::string>& texts,
                 const google::protobuf::RepeatedField<uint64_t>& numbers, std::string_view name);
 
-/// Whose it is, as text: of a message with the fields `user` and `user_number`. Empty: nobody's.
+/// The user as text, of a message with the fields `user` and `user_number`. Empty: nobody's.
 template <typename Message>
 std::string UserOf(const Message& message) {
   return message.who_case() == Message::kUserNumber ? std::to_string(message.user_number())

@@ -50,7 +50,7 @@ std::string NoSuchMethod() {
   return known;
 }
 
-/// What is wrong with a call's head; nothing: nothing is.
+/// The fault of a call's head; nothing: it has no fault.
 std::optional<http::Error> CheckHead(const http::RequestHead& head) {
   if (!head.connect_version.empty() && head.connect_version != "1") {
     return http::Error{400, "invalid_argument", "Connect-Protocol-Version must be 1"};
@@ -88,7 +88,7 @@ void Answer(const http::Error& error, http::Response* response) {
   ShapeError(response);
 }
 
-/// What is left of the caller's time.
+/// The rest of the caller's time.
 int64_t LeftMs(const http::Request& request) {
   if (request.head.timeout_ms <= 0) return 0;
   return std::max<int64_t>(1, request.head.timeout_ms - request.age_us / 1'000);

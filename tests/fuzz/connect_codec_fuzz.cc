@@ -1,7 +1,6 @@
-// Arbitrary bytes as the body of a Connect call: each method reads them as protobuf or as JSON.
-// A message
-// becomes a request of its route, and the same message again by both forms. The first
-// byte chooses the method, its highest bit the form.
+// Arbitrary bytes as the body of a Connect call: each method reads them as protobuf or as JSON. A
+// message becomes a request of its route, and the same message again by both forms. The first byte
+// chooses the method, its highest bit the form.
 
 #include <cstddef>
 #include <cstdint>
