@@ -208,7 +208,7 @@ class ConnectTest(unittest.TestCase):
         self.refused(self.call("Filter", {"user": "a"}, **{"Connect-Protocol-Version": "2"}), 400,
                      "invalid_argument")
         for body in (b"", b"{", b"[]", b"{\"usr\":\"a\"}", b"[" * 5_000, b"\xff",
-                     b"{\"user\":\"a\",\"items\":\"v\"}"):
+                     b"{\"user\":\"a\",\"items\":{\"v\":1}}"):
             self.refused(post("POST", SERVICE + "Filter", body, JSON), 400, "invalid_argument")
         for body in (b"\xff", b"\x0a\x05ab", field(1, b"\xff\xfe"), b"\x0b" * 3_000,
                      b"\x0a\xff\xff\xff\xff\x07"):
