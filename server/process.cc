@@ -13,6 +13,9 @@
 #include "ops/readable_files.h"
 #include "seams.h"
 #include "version.h"
+#ifdef SEENDB_CONNECT
+#include "connect/service.h"
+#endif
 
 namespace seendb {
 namespace {
@@ -23,6 +26,15 @@ using ops::LogLevel;
 /// How often the users that /metrics tells of are inspected, and the state that /readyz tells.
 constexpr std::chrono::seconds kSampleEvery{1};
 
+/// The service that clients of the Connect protocol are answered by, too.
+std::unique_ptr<http::Service> ConnectOver([[maybe_unused]] http::Service* routes) {
+#ifdef SEENDB_CONNECT
+  return std::make_unique<connect::ConnectService>(routes);
+#else
+  return nullptr;
+#endif
+}
+
 }  // namespace
 
 Process::Process(const ops::Config& config, boost::asio::io_context* control)
@@ -32,13 +44,14 @@ Process::Process(const ops::Config& config, boost::asio::io_context* control)
                config_.manual_clock_ms ? &clock_.emplace(*config_.manual_clock_ms) : nullptr,
                config_.access_log),
       service_(&context_),
+      connect_(ConnectOver(&service_)),
       secrets_(config_, &listener_, &context_),
       backups_(config_, &context_),
       items_(config_, &context_),
       sets_(config_, &context_),
-      listener_(&service_, {.limits = config_.limits,
-                            .threads = ThreadsOf(config_),
-                            .admission = &context_.admission}),
+      listener_(connect_ ? connect_.get() : &service_, {.limits = config_.limits,
+                                                        .threads = ThreadsOf(config_),
+                                                        .admission = &context_.admission}),
       sync_timer_(*control) {
   FillContext();
   if (config_.kafka) consumer_.emplace(*config_.kafka, config_.db + "/INGESTING");

@@ -90,6 +90,7 @@ class Process {
   ops::Metrics metrics_;
   api::Context context_;
   api::ApiService service_;
+  std::unique_ptr<http::Service> connect_;  // before service_; null: not built
   std::unique_ptr<Engine> engine_;
   Status open_failure_;
   std::vector<std::string> told_;

@@ -58,6 +58,7 @@ void RequestHead::Clear() {
   trace.Clear();
   range.clear();
   priority.clear();
+  connect_version.clear();
   timeout_ms = 0;
   attempt = 0;
   routing.Clear();

@@ -54,6 +54,7 @@ struct RequestHead {
   TraceContext trace;            ///< traceparent and tracestate, where they are valid
   int64_t timeout_ms = 0;        ///< that the client waits, from its first byte on; 0: not known
   int attempt = 0;               ///< how often it was tried before
+  std::string connect_version;   ///< Connect-Protocol-Version, as sent; empty: none
   RoutingHead routing;
   bool expects_continue = false;
   bool http11 = true;

@@ -207,9 +207,12 @@ void RequestParser::TakeOther(View name_text, std::string_view value) {
   if (is("sec-fetch-site")) return Join({value.data(), value.size()}, &head_->fetch_site);
   if (is("seendb-priority")) {
     Join({value.data(), value.size()}, &head_->priority);
-  } else if (is("seendb-timeout-ms") || is("x-envoy-expected-rq-timeout-ms")) {
+  } else if (is("seendb-timeout-ms") || is("x-envoy-expected-rq-timeout-ms") ||
+             is("connect-timeout-ms")) {
     const int64_t ms = NumberOf(value);
     if (ms > 0 && (head_->timeout_ms == 0 || ms < head_->timeout_ms)) head_->timeout_ms = ms;
+  } else if (is("connect-protocol-version")) {
+    Join({value.data(), value.size()}, &head_->connect_version);
   } else if (is("seendb-attempt")) {
     head_->attempt = std::max(head_->attempt, static_cast<int>(NumberOf(value)));
   } else if (is("x-envoy-attempt-count")) {  // the first is 1

@@ -70,7 +70,9 @@ struct Plan {
   bool large = false;    ///< its answer may be large: refused while too much is unread
   bool refused = false;  ///< `refusal` is the answer
   Error refusal;
-  std::string allow;                   ///< the Allow header of a refusal
+  std::string allow;  ///< the Allow header of a refusal
+  /// Turns an error that the listener answers into one of the caller's protocol; null: it is one.
+  void (*shape_error)(Response* response) = nullptr;
   std::vector<std::string> arguments;  ///< the parts of the path that vary, decoded
   std::vector<std::pair<std::string, std::string>> query;  ///< decoded
   std::unique_ptr<BodyStream> stream;                      ///< for kStream

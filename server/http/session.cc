@@ -35,6 +35,12 @@ bool IsBlank(std::string_view bytes) {
   return true;
 }
 
+/// Makes `*response`, which is clear, the answer to an error, in the shape that the plan says.
+void WriteShaped(const Error& error, const Plan& plan, Response* response) {
+  WriteError(error, response);
+  if (plan.shape_error != nullptr) plan.shape_error(response);
+}
+
 }  // namespace
 
 Session::Session(Arrival arrival, IoThread* thread)
@@ -235,7 +241,7 @@ void Session::BodyDone() {
   if (handling_) return Schedule(&Session::Handle, &Session::Answered);  // its turn
   response_.Clear();
   if (plan_.refused) {
-    WriteError(plan_.refusal, &response_);
+    WriteShaped(plan_.refusal, plan_, &response_);
     response_.allow = plan_.allow;
     return Respond();
   }
@@ -248,7 +254,7 @@ void Session::Handle() {
   const Wait* const wait = handling_.wait();
   if ((wait == nullptr || wait->what == Wait::For::kTurn) && AnswersFull()) {
     handling_.Cancel();
-    return WriteError(TooManyAnswers(), &response_);
+    return WriteShaped(TooManyAnswers(), plan_, &response_);
   }
   const auto age = Clock::now() - first_byte_ + std::chrono::milliseconds(head_.routing.age_ms);
   const int64_t age_us = std::chrono::duration_cast<std::chrono::microseconds>(age).count();
@@ -266,7 +272,7 @@ void Session::Handle() {
 void Session::Answered() {
   if (job_failed_) {
     response_.Clear();
-    WriteError({500, "internal", "the request could not be handled"}, &response_);
+    WriteShaped({500, "internal", "the request could not be handled"}, plan_, &response_);
   }
   if (handling_ && !job_failed_) return AwaitWhat();
   RespondEncoded();
@@ -391,7 +397,7 @@ bool Session::AnswersFull() const {
 void Session::Fail(const Error& error) {
   broken_input_ = true;
   response_.Clear();
-  WriteError(error, &response_);
+  WriteShaped(error, plan_, &response_);
   response_.allow = plan_.allow;
   if (!in_request_) began_ = Clock::now();
   Break();

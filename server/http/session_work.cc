@@ -120,6 +120,7 @@ void Session::Refuse(const admission::Verdict& verdict, bool at_head) {
   const bool crowded = thread_->Crowded();
   response_.Clear();
   WriteRefusal(verdict, &response_);
+  if (plan_.shape_error != nullptr) plan_.shape_error(&response_);
   phase_ = Phase::kBody;
   if (unread) {
     const bool droppable = !head_.chunked && !head_.expects_continue && !crowded &&

@@ -68,7 +68,7 @@ WAITING = ("packages.packages.py", "backup.", "console.nodes.py", "ops.dashboard
 CLUSTERS = ("router.any_node.py", "router.campaign.py", "router.cuts.py", "router.faults.py", "router.kills.py")
 
 # What only `tools/test --all` runs, by the beginning of its name.
-ONLY_ALL = ("packages.packages.py", "console.running.py", "console.nodes.py", "ops.dashboards.py", "console.console.py", "lies.topics.py", "router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "clients.python_install.py", "clients.python_example.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
+ONLY_ALL = ("packages.packages.py", "console.running.py", "console.nodes.py", "ops.dashboards.py", "console.console.py", "lies.topics.py", "router.kills.py", "router.cuts.py", "router.campaign.py", "api.java_client.py", "api.python_client.py", "api.go_client.py", "connect.clients.py", "clients.python_install.py", "clients.python_example.py", "clients.cluster_client.py", "clients.typescript.py", "clients.java.py", "ingest.kills.py",
             "server.retail.py", "server.kuairand_history.py", "tool.redis_import.py", "migration.logs.py")
 
 # What takes most of the time under the address sanitizer: there each is run on every third day
@@ -101,7 +101,7 @@ DAYS = ("router.cuts.py", "router.kills.py", "ingest.kills.py",
         "replica.topics.py", "server.kuairand_history.py", "server.kuairand.py",
         "tool.redis_import.py", "migration.logs.py", "server.retail.py",
         "api.java_client.py", "api.go_client.py", "api.python_client.py",
-        "clients.java.py", "clients.typescript.py", "clients.go.py")
+        "clients.java.py", "clients.typescript.py", "clients.go.py", "connect.clients.py")
 
 
 class Declared:

@@ -69,6 +69,10 @@ READERS = (
     Reader("HTTP bodies: binary", ("server/api/binary_body.cc",),
         {"swollen": "the reader of compressed bodies is told so", "too_deep": NO_NESTING,
          "dense": "an id has its length: 5 bytes are the fewest, which are `too_long`"}),
+    Reader("HTTP bodies: Connect", (
+        "server/connect/codec.cc", "server/connect/event_methods.cc"),
+        {"swollen": "the reader of compressed bodies is told so", "slow": "the readers of other bodies are told so",
+         "twice": "the last one counts, as protobuf has it", "out_of_order": FLAT}, by=("tests/connect/unit/lies_test.cc",)),
     Reader("HTTP bodies: compressed", ("server/http/decoder.cc",),
         {"too_deep": "what comes out is a body like others", "wrong_type": "`noise` is that",
          "negative_length": "its formats have none that is signed"}),

@@ -36,6 +36,11 @@ CHECKED = {
     ("tests/clients/integration/java_test.py", "maven"): ("jars.check(", "clients/java/jars.sha256"),
     ("tests/clients/integration/typescript_test.py", "npm"): ("npm ci --ignore-scripts",
                                                               "clients/typescript/package-lock.json"),
+    ("tests/connect/clients/clients_test.py", "pip"): ("--require-hashes -r PINS",
+                                                       "tests/connect/clients/python/requirements.txt"),
+    ("tests/connect/clients/clients_test.py", "npm"): ("npm ci --ignore-scripts",
+                                                       "tests/connect/clients/node/package-lock.json"),
+    ("tests/connect/clients/clients_test.py", "go"): ("-mod=readonly", "tests/connect/clients/go/go.sum"),
     ("tests/console/axe/fetch", "npm"): ("npm ci --ignore-scripts", "tests/console/axe/package-lock.json"),
     ("tests/model/quint/fetch", "npm"): ("npm ci --ignore-scripts", "tests/model/quint/package-lock.json"),
     ("tests/clients/integration/python_install_test.py", "pip"): (
@@ -106,7 +111,7 @@ class DownloadsTest(unittest.TestCase):
                 self.assertRegex(line, r"^[\w.-]+==\S+( ;.*?)?(\s+--hash=sha256:[0-9a-f]{64})+$", pins)
 
     def test_pins_of_npm_have_hashes(self):
-        for lock in ("clients/typescript/package-lock.json", "tests/console/axe/package-lock.json",
+        for lock in ("clients/typescript/package-lock.json", "tests/connect/clients/node/package-lock.json", "tests/console/axe/package-lock.json",
                      "tests/model/quint/package-lock.json"):
             packages = json.loads(text_of(lock))["packages"]
             self.assertGreater(len(packages), 1)

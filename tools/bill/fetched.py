@@ -13,9 +13,9 @@ import jars  # noqa: E402
 
 JARS = ("tools/demo/kafka/jars.sha256", "tests/api/clients/java/jars.sha256", "clients/java/jars.sha256")
 PIP = ("tests/support/requirements.txt", "tests/support/python_client_requirements.txt",
-       "tests/api/clients/python/requirements.txt")
-GO = "tests/api/clients/go/go.sum"
-NPM = "clients/typescript/package-lock.json"
+       "tests/api/clients/python/requirements.txt", "tests/connect/clients/python/requirements.txt")
+GO = ("tests/api/clients/go/go.sum", "tests/connect/clients/go/go.sum")
+NPM = ("clients/typescript/package-lock.json", "tests/connect/clients/node/package-lock.json")
 IMAGES = ("docker/Dockerfile", "docker/compose.yaml")
 
 
@@ -50,18 +50,20 @@ def of_pip():
 
 
 def of_go():
-    for name, version in re.findall(r"^(\S+) (v\S+) h1:", text_of(GO), re.M):
-        if not version.endswith("/go.mod"):
-            yield made("library", "pkg:golang/%s@%s" % (name, version.replace("+", "%2B")), name, version, GO)
+    for pins in GO:
+        for name, version in re.findall(r"^(\S+) (v\S+) h1:", text_of(pins), re.M):
+            if not version.endswith("/go.mod"):
+                yield made("library", "pkg:golang/%s@%s" % (name, version.replace("+", "%2B")), name, version, pins)
 
 
 def of_npm():
-    for path, package in json.loads(text_of(NPM))["packages"].items():
-        if path:
-            name = path.rpartition("node_modules/")[2]
-            digest = base64.b64decode(package["integrity"].removeprefix("sha512-")).hex()
-            yield made("library", "pkg:npm/%s@%s" % (name.replace("@", "%40"), package["version"]), name,
-                       package["version"], NPM, ("SHA-512", digest))
+    for pins in NPM:
+        for path, package in json.loads(text_of(pins))["packages"].items():
+            if path:
+                name = path.rpartition("node_modules/")[2]
+                digest = base64.b64decode(package["integrity"].removeprefix("sha512-")).hex()
+                yield made("library", "pkg:npm/%s@%s" % (name.replace("@", "%40"), package["version"]), name,
+                           package["version"], pins, ("SHA-512", digest))
 
 
 def of_images():

@@ -59,6 +59,7 @@ SERVER_ROOMS = {
     "migration": {"migration", "migrated", "ops", "files", "http", "admission"},
     "proof": {"proof"},
     "api": {"api", "proof", "migration", "http", "ops", "files", "admission"},
+    "connect": {"connect", "http", "admission"},
     "ingest": {"ingest", "migration", "ops", "files", "kafka", "admission"},
     "replica": {"replica", "cluster", "kafka", "ingest", "migration", "ops", "files", "http",
                 "admission"},
@@ -67,7 +68,7 @@ SERVER_ROOMS = {
     "router": {"router", "replica", "peers", "cluster", "kafka", "proof", "api", "migration", "ops",
                "files", "http", "admission"},
     "transfer": {"transfer", "proof", "api", "migration", "http", "ops", "files", "admission"},
-    "main": {"main", "http", "ops", "files", "api", "ingest", "replica", "membership", "cluster",
+    "main": {"main", "http", "ops", "files", "api", "connect", "ingest", "replica", "membership", "cluster",
              "kafka", "peers", "proof", "router", "transfer", "migration", "admission"},
 }
 
@@ -93,7 +94,7 @@ COMMON_ENGINE_ROOMS = {"threads": {"base"}, "wire": {"base"}}
 # Who may include them: a house, or a room of it ("server:ingest"), and which of them.
 COMMON_USERS = {"tools": {"net", "redis", "text", "threads", "times", "wire"},
                 "server:files": {"text", "times"},
-                "server:http": {"wire"}, "server:api": {"threads", "wire"},
+                "server:connect": {"text", "wire"}, "server:http": {"wire"}, "server:api": {"threads", "wire"},
                 "server:cluster": {"threads"},
                 "server:ops": {"net", "redis", "text", "threads", "times", "wire"},
                 "server:ingest": {"text", "threads", "times", "wire"},
@@ -125,6 +126,7 @@ THIRD_PARTY = {
     "benchmark": set(),
     "hiredis": {"common:redis"},
     "date": {"common:times"},
+    "google": {"server:connect"},
 }
 
 # Standard headers that do not belong somewhere: the engine never prints, its pure rooms do no I/O.
