@@ -70,7 +70,8 @@ class BrokerTest(unittest.TestCase):
             wait_read(server, "log", len(plays))
             self.assertEqual(ingested(server), {
                 "plays_accepted": len(plays), "plays_refused": 0, "impressions_accepted": 0,
-                "impressions_refused": 0, "dead_letters": 0})
+                "impressions_refused": 0, "exposures_accepted": 0, "exposures_refused": 0,
+                "dead_letters": 0})
             facts = play_logs.Facts()
             facts.add(plays)
             asked, missed = play_logs.count_misses(server, "default",
