@@ -19,7 +19,7 @@ namespace seendb {
 /// See the head of this file. It borrows the request, and is as good as that. Threads: one.
 class FilterUnion {
  public:
-  /// Finds the request's collections. kNotFound, and kInvalidArgument, name the one at fault. Where
+  /// Finds the request's collections. kNotFound, and kInvalidArgument, name the one at fault. If
   /// the request names none, own() is the request itself, and nothing else is asked.
   Status Find(const FilterRequest& request, const Catalog& catalog);
 

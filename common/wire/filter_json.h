@@ -25,7 +25,7 @@ struct FilterCall {
   std::vector<IdRef> items, exclude;
   std::vector<std::string_view> tokens;  ///< items as they came
   std::vector<std::string_view> collections;
-  /// Of `collections`, by the caller, before the answer is written; borrowed.
+  /// The policies of `collections`: the caller gives them before the answer is written. Borrowed.
   std::vector<const Policy*> policies;
   std::vector<uint32_t> no_ids;  ///< places among the items of what stands for no id
   std::vector<NotEntry> no;

@@ -17,7 +17,7 @@ namespace seendb {
 class SeenElsewhere {
  public:
   /// Takes the answer of a collection, `reasons` of all items. `collection`: Reason::collection of
-  /// it. What an earlier one has seen stays.
+  /// it. The reason of an earlier one stays.
   void Take(const std::vector<Reason>& reasons, uint16_t collection);
 
   bool Has(size_t position) const { return position < seen_.size() && seen_[position] != 0; }

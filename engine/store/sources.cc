@@ -27,7 +27,7 @@ constexpr Member kMembers[] = {{"plays_accepted", &SourceCounts::plays_accepted}
 constexpr Member kLaterMembers[] = {{"exposures_accepted", &SourceCounts::exposures_accepted},
                                     {"exposures_refused", &SourceCounts::exposures_refused}};
 
-// Where an event of a fact is counted.
+// The count of a fact's events.
 uint64_t& CountOf(Fact fact, bool accepted, SourceCounts* counts) {
   switch (fact) {
     case Fact::kServed:

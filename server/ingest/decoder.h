@@ -1,7 +1,7 @@
 // server/ingest/decoder.h: the events of one message: a JSON object, or an array of them, in which
 // user, item and time are found by the topic's paths, and, where an event has it, what the player
-// said and the day its client was told last (null: nothing), or the surface where it was shown. Of
-// a topic of marks user, group, until and time are found instead. Whatever else is there is
+// said and the day its client was told last (null: nothing), or the surface where it was shown. A
+// mark has user, group, until and time instead. Whatever else is there is
 // ignored.
 //
 // A message is taken whole or not at all. Ids are text or unsigned 64-bit integers; one may be the
@@ -42,7 +42,7 @@ struct Record {
   std::optional<int64_t> at_ms = {};  ///< its time, if it has one
 };
 
-/// What an event says beside a play's members. A topic's events all have one, or none has.
+/// The members of an event that a play has not. A topic's events all have one, or none has.
 struct Beside {
   std::string_view surface = {};         ///< of what was served or exposed; empty: none
   std::string_view group = {};           ///< of a mark

@@ -18,7 +18,7 @@ class Putting {
  public:
   explicit Putting(UserMarks* engine) : engine_(engine) {}
 
-  // Where one of them is refused, and with it all of the call: each by itself, then.
+  // A mark that is refused takes all of its call with it: then each is put by itself.
   Status Put(const MarksOfUser& all, size_t begin, size_t end) {
     const Status together = Try(all, begin, end);
     if (!IsOfOne(together)) return together;

@@ -15,7 +15,7 @@
 
 namespace seendb::ingest {
 
-/// What became of marks.
+/// The outcome of marks.
 struct MarksPut {
   RecordResult counted;  ///< `refusals` is empty
   /// Those that the engine does not take for themselves, by position, and why.

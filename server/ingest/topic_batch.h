@@ -91,7 +91,7 @@ class TopicBatch {
   uint64_t deletions() const { return deletions_; }
   /// For the engine; good until the batch changes. `applied`: by partition, the offset that all
   /// shards are taken to have; one that is not in it begins with this batch.
-  /// Of a topic of marks it has steps alone, and `MarksOf` has the rest.
+  /// If the topic has marks, it has steps alone, and `MarksOf` has the rest.
   IngestBatch View(const std::map<int32_t, int64_t>& applied = {});
   /// The marks, good until the batch changes; none of another topic.
   std::vector<UserMark> MarksOf() const;

@@ -190,7 +190,7 @@ Status CheckPaths(const KafkaTopic& topic) {
   return Status::Ok();
 }
 
-/// Where marks are found unless the settings say where; an item they have not.
+/// Marks have usual places, too, and no item.
 Status SettleMarks(const Json& value, KafkaTopic* topic) {
   if (!topic->marks) return Status::Ok();
   if (value.contains("item")) return Status::InvalidArgument("marks have none", "/item");

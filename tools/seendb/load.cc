@@ -38,7 +38,7 @@ struct LoadFlags {
   EventKind kind = EventKind::kPlays;  ///< what `fact` says
 };
 
-/// What the flags say of the events. kInvalidArgument.
+/// Reads what the flags say of the events. kInvalidArgument.
 Status TakeFact(LoadFlags* flags) {
   if (flags->fact == FactName(Fact::kServed)) flags->kind = EventKind::kImpressions;
   if (flags->fact == FactName(Fact::kExposed)) flags->kind = EventKind::kExposures;

@@ -54,7 +54,7 @@ struct SendResult {
   std::map<std::string, uint64_t> refused_by = {};  ///< all refused, by RefusalReasonName
 };
 
-/// What the plays of a batch are recorded as; what is said of the player is of kPlays alone.
+/// The kind that the plays of a batch are recorded as; only kPlays says something of the player.
 enum class EventKind { kPlays, kImpressions, kExposures };
 /// Several of them, as people say it: "exposures".
 std::string_view KindName(EventKind kind);

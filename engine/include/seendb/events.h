@@ -143,8 +143,8 @@ inline constexpr size_t kMaxUnitedCollections = 8;
 /// excluded ids.
 struct FilterRequest {
   std::string_view collection = "default";  ///< kNotFound if unknown
-  /// What was seen in any of these counts, each by its own policy; empty: in `collection`. Each
-  /// once, at most kMaxUnitedCollections; kNotFound with "/collections/<index>" of an unknown one.
+  /// The collections whose facts count, each by its own policy; empty: `collection`. Each once, at
+  /// most kMaxUnitedCollections; kNotFound with "/collections/<index>" of an unknown one.
   /// All else is of `collection` alone, whether or not it is one of them: `record`, caps and
   /// counts, `refuted`, what may come back (nothing that another one has seen). It costs what a
   /// request of each costs, and each decides all items, whatever `limit` is.
@@ -211,8 +211,8 @@ struct Reason {
   /// For kMarked, kCapped and kInSet: the request's own text.
   std::string_view group = {};
   uint16_t rule = 0;  ///< for kJudged: Judgement::dropped_by
-  /// Whose policy labels the bucket: 1 + a position in FilterRequest::collections; 0: that of
-  /// FilterRequest::collection.
+  /// The collection whose policy labels the bucket: 1 + its position in FilterRequest::collections;
+  /// 0: FilterRequest::collection.
   uint16_t collection = 0;
 };
 

@@ -89,7 +89,7 @@ struct IngestBatch {
   std::span<const SourceStep> sources = {};  ///< each once
   std::span<const Play> plays = {};          ///< the events, whatever the fact
   std::span<const Origin> origins = {};      ///< of each event
-  /// Of each event that was served or exposed, where: Exposure::surface. Empty: nowhere.
+  /// The surface of each event that was served or exposed (Exposure::surface). Empty: none has one.
   std::span<const std::string_view> surfaces = {};
   /// The first plays of the day among the events go to the outbox, in the write that holds the
   /// events (Engine::ReadOutbox). False: they are written as such, and told to nobody.
