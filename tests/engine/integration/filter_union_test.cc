@@ -108,6 +108,9 @@ TEST_F(FilterUnionTest, AllElseIsOfTheRequestsOwn) {
   EXPECT_TRUE(answer_.recorded);
   EXPECT_EQ(answer_.examined, 3u);
   EXPECT_EQ(UnseenIn({"s", "a", "b", "c"}, {"short", "live"}, request), Items{"c"});
+  // The others decide all candidates, whatever the limit.
+  request.record = false;
+  EXPECT_EQ(UnseenIn({"a", "b", "d", "s"}, {"short", "live"}, request), Items{"d"});
   EXPECT_EQ(Unseen("u", {"a", "b", "c"}, "short"), (Items{"a", "b", "c"}));
   EXPECT_EQ(Unseen("u", {"a", "b", "c"}, "live"), Items{});
 
