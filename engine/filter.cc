@@ -6,6 +6,7 @@
 
 #include "base/pause_point.h"
 #include "engine_impl.h"
+#include "filter_union.h"
 #include "query/capped.h"
 #include "query/excluded.h"
 #include "query/marked.h"
@@ -143,14 +144,24 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   if (!checked.ok()) return checked;
   const Result<CollectionPtr> collection = catalog_.Find(request.collection);
   if (!collection.ok()) return collection.status();
-  const Status asked = CheckAsked(request, (*collection)->policy, options_);
+  FilterUnion united;
+  Status asked = united.Find(request, catalog_);
+  const FilterRequest& own = united.own();
+  if (asked.ok()) asked = CheckAsked(own, (*collection)->policy, options_);
+  bool may_read_history = MayReadHistory(own, (*collection)->policy);
+  for (const auto& [position, other] : united.others()) {
+    if (asked.ok() && request.question != nullptr) {
+      asked = CheckQuestion(*request.question, other->policy);
+    }
+    may_read_history = may_read_history || MayReadHistory(request, other->policy);
+  }
   if (!asked.ok()) return asked;
   const auto defer = [&] {
     counters_->filters_deferred.fetch_add(1, std::memory_order_relaxed);
     response->needs_disk = true;
     return Status(StatusCode::kIncomplete, "memory alone can't tell");
   };
-  if (request.memory_only && MayReadHistory(request, (*collection)->policy)) return defer();
+  if (request.memory_only && may_read_history) return defer();
   const SteadyTime deadline = DeadlineOf(request);
   const std::string user = request.user.ToString();
   const Result<std::shared_ptr<Shard>> found = shards_.Of(request.user);
@@ -169,7 +180,13 @@ Status EngineImpl::Filter(const FilterRequest& request, FilterResponse* response
   }
   const bool too_late = request.record && turn == nullptr;
   SEENDB_PAUSE_POINT("filter: turn taken");
-  if (!shard.Filter({request, **collection, user, deadline, too_late}, response)) return defer();
+  const FilterRead read{own, **collection, user, deadline, too_late, united.seen()};
+  if (!united.AskOthers(read, &shard, response) || !shard.Filter(read, response)) {
+    response->missing.clear();
+    response->degraded = false;
+    return defer();
+  }
+  united.Tell(response);
   if (request.judge != nullptr) {
     const Status judged = request.judge->status();
     if (!judged.ok()) return judged;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/facts.h"
 #include "recorder.h"
 
 namespace seendb {
@@ -48,6 +49,14 @@ Status CheckOrigins(const IngestBatch& batch) {
   if (batch.plays.size() > kMaxIngestEvents) {
     return Status::InvalidArgument("at most " + std::to_string(kMaxIngestEvents) + " events",
                                    "/plays");
+  }
+  if (!batch.surfaces.empty() &&
+      (batch.surfaces.size() != batch.plays.size() || batch.fact == Fact::kPlayed)) {
+    return Status::InvalidArgument("one for each event that was shown", "/surfaces");
+  }
+  for (size_t i = 0; i < batch.surfaces.size(); ++i) {
+    const Status good = CheckSurface(batch.surfaces[i]);
+    if (!good.ok()) return good.WithFieldPrefix("/surfaces/" + std::to_string(i));
   }
   for (size_t i = 0; i < batch.origins.size(); ++i) {
     const Origin& origin = batch.origins[i];
@@ -129,8 +138,7 @@ std::set<uint32_t> ShardsOf(const IngestBatch& batch, uint32_t shards) {
 
 Result<std::optional<Today>> Recorder::TodayOf(const Collection& collection,
                                                const IngestBatch& batch) const {
-  std::optional<Today> today =
-      TodayOf(collection, batch.impressions ? Fact::kServed : Fact::kPlayed);
+  std::optional<Today> today = TodayOf(collection, batch.fact);
   if (!today || batch.origins.empty()) return today;
   std::optional<int64_t> last_ms;
   for (size_t i = 0; i < batch.origins.size(); ++i) {
@@ -179,17 +187,12 @@ Result<IngestResult> Recorder::Ingest(const IngestBatch& batch) const {
   ServedCount served;
   sorted.times = &times;
   sorted.groups = groups;
-  if (batch.impressions && !collection.policy.served_is_seen) sorted.served = &served;
+  if (batch.fact == Fact::kServed && !collection.policy.served_is_seen) sorted.served = &served;
   IngestResult result;
   if (sorted.today) result.day = sorted.today->text;
   status = WriteSteps(batch, collection, sorted, &result);
   context_.counters->ingest_repeated.fetch_add(result.repeated, std::memory_order_relaxed);
-  auto& accepted = batch.impressions ? context_.counters->impressions_accepted
-                                     : context_.counters->plays_accepted;
-  auto& rejected =
-      batch.impressions ? context_.counters->impressions_refused : context_.counters->plays_refused;
-  accepted.fetch_add(result.accepted, std::memory_order_relaxed);
-  rejected.fetch_add(result.refused, std::memory_order_relaxed);
+  CountTaken(batch.fact, result);
   result.beyond_cap = CountEvicted(&served, collection);
   if (!status.ok()) return status;
   std::sort(result.refusals.begin(), result.refusals.end(),
@@ -221,8 +224,9 @@ Status Recorder::WriteSteps(const IngestBatch& batch, const Collection& collecti
   }
   status = CheckOutbox(batch, sorted.today);
   if (!status.ok()) return status;
-  const GivenEvents given{.fact = batch.impressions ? Fact::kServed : Fact::kPlayed,
+  const GivenEvents given{.fact = batch.fact,
                           .plays = batch.plays,
+                          .surfaces = batch.surfaces,
                           .today = sorted.today ? &*sorted.today : nullptr,
                           .times = sorted.times,
                           .served = sorted.served,

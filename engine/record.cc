@@ -55,10 +55,7 @@ Today Recorder::TodayAt(const Collection& collection, int64_t at_ms) {
 Result<RecordResult> Recorder::RecordPlays(std::span<const Play> plays,
                                            const RecordOptions& options) const {
   Result<RecordResult> result = RecordAll(plays, options);
-  if (result.ok()) {
-    context_.counters->plays_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
-    context_.counters->plays_refused.fetch_add(result->refused, std::memory_order_relaxed);
-  }
+  if (result.ok()) CountTaken(Fact::kPlayed, *result);
   return result;
 }
 
@@ -76,21 +73,28 @@ Result<RecordResult> Recorder::RecordShown(std::span<const Impression> impressio
                                            const RecordOptions& options,
                                            std::optional<int64_t> present_ms) const {
   Result<RecordResult> result = RecordAll(impressions, options, present_ms);
-  if (result.ok()) {
-    context_.counters->impressions_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
-    context_.counters->impressions_refused.fetch_add(result->refused, std::memory_order_relaxed);
-  }
+  if (result.ok()) CountTaken(Fact::kServed, *result);
   return result;
 }
 
 Result<RecordResult> Recorder::RecordExposures(std::span<const Exposure> exposures,
                                                const RecordOptions& options) const {
   Result<RecordResult> result = RecordAll(exposures, options);
-  if (result.ok()) {
-    context_.counters->exposures_accepted.fetch_add(result->accepted, std::memory_order_relaxed);
-    context_.counters->exposures_refused.fetch_add(result->refused, std::memory_order_relaxed);
-  }
+  if (result.ok()) CountTaken(Fact::kExposed, *result);
   return result;
+}
+
+void Recorder::CountTaken(Fact fact, const RecordResult& result) const {
+  Counters& counters = *context_.counters;
+  const bool played = fact == Fact::kPlayed, served = fact == Fact::kServed;
+  auto& accepted = played   ? counters.plays_accepted
+                   : served ? counters.impressions_accepted
+                            : counters.exposures_accepted;
+  auto& refused = played   ? counters.plays_refused
+                  : served ? counters.impressions_refused
+                           : counters.exposures_refused;
+  accepted.fetch_add(result.accepted, std::memory_order_relaxed);
+  refused.fetch_add(result.refused, std::memory_order_relaxed);
 }
 
 void Recorder::MarkNotTold(std::span<const Play> plays, const Collection& collection,

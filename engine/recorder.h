@@ -61,6 +61,8 @@ class Recorder {
   Status RecordPiece(std::span<const Given> given, uint32_t first_index,
                      const Collection& collection, const GivenEvents& all,
                      RecordResult* result) const;
+  /// Counts what was accepted and refused of a call.
+  void CountTaken(Fact fact, const RecordResult& result) const;
   /// Counts the impressions of a call that the policy's cap keeps out; how many they are.
   uint64_t CountEvicted(ServedCount* served, const Collection& collection) const;
   /// The call failed: the first plays it has named are not known to its caller.

@@ -36,11 +36,12 @@ enum FilterField : size_t {
   kItemFieldsField,
   kCapsField,
   kSetsField,
+  kCollectionsField,
 };
-constexpr std::array<std::string_view, 20> kFields = {
-    "user",     "items",       "collection", "facts",  "limit",   "exclude",     "explain",
-    "on_error", "deadline_ms", "record",     "verify", "invalid", "not",         "when_short",
-    "where",    "at_most",     "unknown",    "fields", "caps",    "exclude_sets"};
+constexpr std::array<std::string_view, 21> kFields = {
+    "user",     "items",       "collection", "facts",  "limit",   "exclude",      "explain",
+    "on_error", "deadline_ms", "record",     "verify", "invalid", "not",          "when_short",
+    "where",    "at_most",     "unknown",    "fields", "caps",    "exclude_sets", "collections"};
 
 // What stands for no id is left out. `*refusal` is that of the first, for who does not want that:
 // whether it may be left out can come behind it.
@@ -173,6 +174,11 @@ Status ReadField(size_t field, ondemand::value value, size_t max_candidates, Fil
     case kSetsField:
       call->has_exclude = true;
       return ReadSetNames(value, &call->sets);
+    case kCollectionsField:
+      return ReadElements(value, kMaxUnitedCollections, "collections",
+                          [&](size_t, ondemand::value name) {
+                            return ReadText(name, &call->collections.emplace_back());
+                          });
     default:
       return ReadInvalid(value, &call->skips_invalid);
   }
@@ -184,8 +190,10 @@ void AppendNumber(uint64_t number, std::string* out) {
   out->append(digits, static_cast<size_t>(end - digits));
 }
 
-void AppendReason(const FilterCall& call, const Reason& reason, const Policy& policy,
+void AppendReason(const FilterCall& call, const Reason& reason, const Policy& own_policy,
                   std::string* out) {
+  const Policy& policy =
+      reason.collection == 0 ? own_policy : *call.policies[reason.collection - 1u];
   switch (reason.kind) {
     case ReasonKind::kImpression:
       out->append("\"impression\"");
@@ -277,6 +285,8 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
   call->exclude.clear();
   call->tokens.clear();
   call->no_ids.clear();
+  call->collections.clear();
+  call->policies.clear();
   call->no.clear();
   call->caps.clear();
   call->sets.clear();
@@ -309,6 +319,7 @@ Status ParseFilter(std::string_view body, size_t max_candidates, JsonDocument* d
                      !call->caps.empty() || !call->sets.empty();
   if (asked) call->request.question = &call->question;
   call->request.items = call->items;
+  call->request.collections = call->collections;
   call->request.exclude = call->exclude;
   return Status::Ok();
 }

@@ -24,7 +24,10 @@ struct FilterCall {
   FilterRequest request;  ///< views into the fields below and the body
   std::vector<IdRef> items, exclude;
   std::vector<std::string_view> tokens;  ///< items as they came
-  std::vector<uint32_t> no_ids;          ///< places among the items of what stands for no id
+  std::vector<std::string_view> collections;
+  /// The policies of `collections`: the caller gives them before the answer is written. Borrowed.
+  std::vector<const Policy*> policies;
+  std::vector<uint32_t> no_ids;  ///< places among the items of what stands for no id
   std::vector<NotEntry> no;
   std::vector<Cap> caps;
   GroupsReader groups_read;

@@ -134,6 +134,8 @@ Json ToJson(const SourceCounts& counts) {
           {"plays_refused", counts.plays_refused},
           {"impressions_accepted", counts.impressions_accepted},
           {"impressions_refused", counts.impressions_refused},
+          {"exposures_accepted", counts.exposures_accepted},
+          {"exposures_refused", counts.exposures_refused},
           {"dead_letters", counts.dead_letters}};
 }
 

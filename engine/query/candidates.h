@@ -30,7 +30,8 @@ struct SourceView {
   FilterView view;
   bool touched = false;        ///< a span only touches its bucket, which counts whole
   bool on_page = false;        ///< of kSame: no fact, but a candidate that is unseen
-  std::string_view name = {};  ///< of a set; borrowed from the request
+  std::string_view name = {};  ///< of a set, or Reason::group; borrowed from the request
+  uint16_t collection = 0;     ///< of what was seen elsewhere: Reason::collection
   /// For repeats, the times of a list's items, by item and then the newest first.
   std::span<const ItemTime> times = {};
 

@@ -166,8 +166,9 @@ bool Collect(std::span<const SourceView> sources, const Candidates& candidates,
       const SourceView& source = sources[verdict - 1];
       reason.kind = source.kind;
       reason.bucket_index = source.bucket;
+      reason.collection = source.collection;
       if (!candidates.groups.empty()) reason.group = candidates.groups[i];
-      if (source.kind == ReasonKind::kInSet) reason.group = source.name;
+      if (source.kind == ReasonKind::kInSet || source.collection != 0) reason.group = source.name;
       if (source.kind == ReasonKind::kJudged) reason.rule = candidates.judgements[i].dropped_by;
       if (!repeated) source.excludes() ? ++response->excluded : ++response->seen;
       const bool exact = !candidates.in_span.empty() && candidates.in_span[i] != 0;

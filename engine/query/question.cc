@@ -158,7 +158,7 @@ CountedFacts FactsCounted(const FilterRequest& request, const Policy& policy, in
   } else {
     if ((request.facts & kFactPlays) != 0) compiler.Add({.fact = Fact::kPlayed});
     if ((request.facts & kFactImpressions) != 0) compiler.Add({.fact = Fact::kServed});
-    if (policy.exposed_is_seen) compiler.Add({.fact = Fact::kExposed});
+    if (policy.exposed_is_seen && request.facts != 0) compiler.Add({.fact = Fact::kExposed});
   }
   CountedFacts facts = compiler.Finish();
   facts.asked = asked;

@@ -65,7 +65,7 @@ Status CheckQuestion(const Question& question, const Policy& policy);
 /// Whether candidates may be dropped by caps.
 bool AsksForCaps(const FilterRequest& request);
 
-/// Precondition: CheckQuestion found nothing.
+/// Precondition: CheckQuestion found nothing. Without an entry, and of no facts, nothing counts.
 CountedFacts FactsCounted(const FilterRequest& request, const Policy& policy, int64_t now_ms);
 
 }  // namespace seendb

@@ -29,11 +29,12 @@ struct GivenEvents {
   std::span<const Play> plays = {};  ///< of a log whatever the fact; else one of the next has them
   std::span<const Impression> served_items = {};
   std::span<const Exposure> exposed_items = {};
-  const Today* today = nullptr;      ///< where first plays of the day are to be told
-  const TimeCheck* times = nullptr;  ///< never null
-  ServedCount* served = nullptr;     ///< takes accepted impressions, where they may be too many
-  GroupsGiven groups = {};           ///< that some have
-  bool memory_only = false;          ///< see RecordOptions
+  std::span<const std::string_view> surfaces = {};  ///< of each of `plays`; empty: none has one
+  const Today* today = nullptr;                     ///< where first plays of the day are to be told
+  const TimeCheck* times = nullptr;                 ///< never null
+  ServedCount* served = nullptr;  ///< takes accepted impressions, where they may be too many
+  GroupsGiven groups = {};        ///< that some have
+  bool memory_only = false;       ///< see RecordOptions
 
   const Play& PlayOf(const ShardEvent& event) const { return plays[event.index]; }
   const IdRef& ItemOf(const ShardEvent& event) const {
@@ -41,7 +42,7 @@ struct GivenEvents {
     return served_items.empty() ? exposed_items[event.index].item : served_items[event.index].item;
   }
   std::string_view SurfaceOf(const ShardEvent& event) const {
-    if (!plays.empty()) return {};
+    if (!plays.empty()) return surfaces.empty() ? std::string_view() : surfaces[event.index];
     return served_items.empty() ? exposed_items[event.index].surface
                                 : served_items[event.index].surface;
   }

@@ -45,6 +45,18 @@ JudgedVerdicts AddJudgedSources(Scratch* scratch) {
   return verdicts;
 }
 
+// The verdict of the first of them; they have no items. 0: there are none.
+uint32_t AddSourcesElsewhere(const SeenElsewhere* elsewhere, Scratch* scratch) {
+  if (elsewhere == nullptr) return 0;
+  const auto first = static_cast<uint32_t>(scratch->sources.size()) + 1;
+  for (const Reason& reason : elsewhere->reasons()) {
+    scratch->AddSource(reason.kind, reason.bucket_index);
+    scratch->sources.back().name = reason.group;
+    scratch->sources.back().collection = reason.collection;
+  }
+  return first;
+}
+
 // `open`: the caller is inside the shard. False where memory alone can't tell.
 bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterResponse* response) {
   const FilterRequest& request = read.request;
@@ -92,6 +104,7 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
     judged = AddJudgedSources(&scratch);
     BeginJudging(count, &candidates);
   }
+  const uint32_t elsewhere_verdict = AddSourcesElsewhere(read.elsewhere, &scratch);
   const Counted counted(reader.counted());
   std::optional<PageCaps> caps;
   if (reader.capped_verdict() != 0) caps.emplace(request, counted, now.ms);
@@ -138,6 +151,9 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
       CheckServed(request.items, reader.overrides(), begin, end, scratch);
       check->Run(request.items, begin, end, scratch);
     }
+    if (elsewhere_verdict != 0) {
+      read.elsewhere->Decide(elsewhere_verdict, begin, end, &candidates);
+    }
     if (has_same) {
       FindSame(facts, reader.overrides(), same, request, begin, end, &candidates, &scratch.probed);
     }
@@ -154,7 +170,8 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
   }
   if (IsShort(request, *response)) {
     const auto admit = [&](uint32_t position) {
-      if (page.Has(request, position) || !AdmitOfKind(request, position, &candidates) ||
+      if ((read.elsewhere != nullptr && read.elsewhere->Has(position)) ||
+          page.Has(request, position) || !AdmitOfKind(request, position, &candidates) ||
           (caps && !caps->Admit(position))) {
         return false;
       }

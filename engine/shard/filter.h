@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "query/elsewhere.h"
 #include "seendb/events.h"
 #include "shard/parts.h"
 
@@ -18,6 +19,7 @@ struct FilterRead {
   std::string_view user;
   std::chrono::steady_clock::time_point deadline;  ///< max(): none
   bool late = false;                               ///< it has passed: only what memory has is asked
+  const SeenElsewhere* elsewhere = nullptr;        ///< what other collections say; null: none asked
 };
 
 /// Fills in `*response`, which is empty: what can't be read is named as missing. False, and nothing

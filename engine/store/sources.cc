@@ -23,6 +23,22 @@ constexpr Member kMembers[] = {{"plays_accepted", &SourceCounts::plays_accepted}
                                {"impressions_accepted", &SourceCounts::impressions_accepted},
                                {"impressions_refused", &SourceCounts::impressions_refused},
                                {"dead_letters", &SourceCounts::dead_letters}};
+// Written once something was counted: what has none is as older software wrote it.
+constexpr Member kLaterMembers[] = {{"exposures_accepted", &SourceCounts::exposures_accepted},
+                                    {"exposures_refused", &SourceCounts::exposures_refused}};
+
+// The count of a fact's events.
+uint64_t& CountOf(Fact fact, bool accepted, SourceCounts* counts) {
+  switch (fact) {
+    case Fact::kServed:
+      return accepted ? counts->impressions_accepted : counts->impressions_refused;
+    case Fact::kExposed:
+      return accepted ? counts->exposures_accepted : counts->exposures_refused;
+    case Fact::kPlayed:
+      break;
+  }
+  return accepted ? counts->plays_accepted : counts->plays_refused;
+}
 
 // "plays/3" of a key without its prefix.
 std::optional<Sources::Key> ParseKey(std::string_view name) {
@@ -91,6 +107,9 @@ Status ReadRecords(ShardStore* store, Sources::Records* records,
 std::string SourceRecord::ToJson() const {
   Json json = {{"next_offset", next_offset}};
   for (const Member& member : kMembers) json[member.name] = counts.*member.count;
+  for (const Member& member : kLaterMembers) {
+    if (counts.*member.count > 0) json[member.name] = counts.*member.count;
+  }
   return json.dump();
 }
 
@@ -110,6 +129,9 @@ std::optional<SourceRecord> SourceRecord::FromJson(std::string_view text) {
     const std::optional<uint64_t> count = number(member.name);
     if (!count) return {};
     record.counts.*member.count = *count;
+  }
+  for (const Member& member : kLaterMembers) {
+    record.counts.*member.count = number(member.name).value_or(0);
   }
   return record;
 }
@@ -245,11 +267,7 @@ bool SourceChange::Repeated(uint32_t event) const {
 // not repeated belongs to a source that changes.
 void SourceChange::Count(uint32_t event, bool accepted) {
   assert(!Repeated(event) && changed_[batch_.origins[event].source] != nullptr);
-  SourceCounts& counts = changed_[batch_.origins[event].source]->counts;
-  uint64_t& count = batch_.impressions
-                        ? (accepted ? counts.impressions_accepted : counts.impressions_refused)
-                        : (accepted ? counts.plays_accepted : counts.plays_refused);
-  ++count;
+  ++CountOf(batch_.fact, accepted, &changed_[batch_.origins[event].source]->counts);
 }
 
 Status SourceChange::AddTo(rocksdb::WriteBatch* batch, const ShardStore& store) const {

@@ -15,6 +15,7 @@
 #include "api/old_cut.h"
 #include "api/router.h"
 #include "api/routes.h"
+#include "api/united.h"
 #include "http/wait.h"
 #include "wire/filter_json.h"
 #include "wire/media_type.h"
@@ -111,7 +112,8 @@ Status AskByLoad(Context& context, FilterRequest* request, const FilterWait& wai
                  const EntryPtr& entry, FilterResponse* response) {
   Engine& engine = *context.engine.load(std::memory_order_acquire);
   const LoadCut cut(context.admission.degrade(), wait.priority, entry->policy.on_load, request);
-  const bool old_is_silent = wait.old != nullptr && !wait.old->got;
+  const bool old_is_silent =
+      (wait.old != nullptr && !wait.old->got) || OldStoreMayKnow(context, *request);
   const RepeatsCut repeats(cut.cuts() || old_is_silent || !wait.lacks.empty(), request);
   if (Status status = AskEngine(engine, *request, wait.lacks, response); !status.ok()) {
     return status;
@@ -137,8 +139,15 @@ Status Ask(Context& context, FilterRequest* request, const FilterWait& wait, con
   const Status status = AskByLoad(context, request, wait, entry, response);
   if (!status.ok()) return status;
   old.Tell(response);
+  if (OldStoreMayKnow(context, *request)) {
+    if (request->on_error == OnError::kFail) {
+      return Status::Unavailable("could not be read: old_store");
+    }
+    response->degraded = true;
+    response->missing.emplace_back("old_store");
+  }
   // The old store knows nothing of what a judge drops.
-  if (context.migrations != nullptr && request->judge == nullptr) {
+  if (context.migrations != nullptr && request->judge == nullptr && request->collections.empty()) {
     CompareWithOldStore(context, *request, *response);
   }
   context.sampler.Mention(request->collection, request->user);
@@ -161,7 +170,7 @@ void Spend(int64_t us, FilterRequest* request) {
 
 /// Whether the old store is to be asked before SeenDB: then `*wait` has the question.
 bool AsksOldStore(const Context& context, const FilterRequest& request, FilterWait* wait) {
-  if (context.migrations == nullptr || wait->old != nullptr) return false;
+  if (context.migrations == nullptr || wait->old != nullptr || !CountsOwn(request)) return false;
   migration::Migration* const migration = context.migrations->Find(request.collection);
   if (migration == nullptr) return false;
   const migration::Migration::Need need = migration->NeedOf(request);
@@ -236,6 +245,11 @@ Status AnswerBinary(Call& call, UnseenForm form, FilterWait* wait) {
   thread_local FilterRequest request;
   thread_local FilterResponse response;
   Status status = ParseBinaryFilter(call, &request, &ids);
+  std::vector<std::string_view> collections;
+  if (status.ok()) status = ReadCollections(call, &collections);
+  request.collections = collections;
+  United united;
+  if (status.ok()) status = united.Find(call.context, request, wait->caller);
   if (!status.ok()) return status;
   wait->log_tag = call.context.requests.TagOf(request.user);
   Question question;
@@ -317,6 +331,9 @@ Status AnswerFilter(Context& context, std::string_view json, FilterWait* wait, s
   if (Status begun = items.Begin(context, &call); !begun.ok()) return begun;
   SetDoor::Held held;
   if (Status found = context.sets.Find(call.sets, &held); !found.ok()) return found;
+  United united;
+  if (Status found = united.Find(context, call.request, wait->caller); !found.ok()) return found;
+  call.policies = united.policies();
   EntryPtr entry;
   if (wait->memory_alone && FilterItems::TellsMuch(call)) {
     wait->needs_disk = true;

@@ -100,6 +100,20 @@ Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<I
   return status.ok() ? Divide(call, *ids, request) : status;
 }
 
+Status ReadCollections(const Call& call, std::vector<std::string_view>* collections) {
+  std::string_view names = call.Query("collections").value_or("");
+  while (!names.empty()) {
+    if (collections->size() == kMaxUnitedCollections) {
+      return Status::InvalidArgument(
+          "more than " + std::to_string(kMaxUnitedCollections) + " collections", "/collections");
+    }
+    const std::string_view name = names.substr(0, names.find(','));
+    collections->push_back(name);
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+  }
+  return {};
+}
+
 Status ReadExcludedSets(const Call& call, std::vector<ExcludedSet>* sets) {
   std::string_view names = call.Query("exclude_sets").value_or("");
   while (!names.empty()) {

@@ -35,6 +35,10 @@ std::optional<UnseenForm> ParseAccept(std::string_view header);
 /// Context::max_candidates items, and as many excluded.
 Status ParseBinaryFilter(const Call& call, FilterRequest* request, std::vector<IdRef>* ids);
 
+/// Reads the names of collections in the query of `call`, `collections=short,live`: views into the
+/// call.
+Status ReadCollections(const Call& call, std::vector<std::string_view>* collections);
+
 /// Reads the names of sets in the query of `call`, `exclude_sets=a,b`: views into the call.
 Status ReadExcludedSets(const Call& call, std::vector<ExcludedSet>* sets);
 

@@ -10,6 +10,7 @@
 #include "base/json_pointer.h"
 #include "base/outside_json.h"
 #include "wire/events_json.h"
+#include "wire/groups_json.h"
 
 namespace seendb::ingest {
 namespace {
@@ -75,6 +76,7 @@ struct Decoder::Reading {
   wire::Arena* arena;
   std::vector<Play>* events;
   std::deque<Watch>* watches;
+  std::vector<Beside>* beside;
   std::optional<int64_t> record_ms;
   IdRef user = {}, item = {};  // that the record has beside the message
   uint32_t found = 0;          // members of the present event
@@ -92,12 +94,15 @@ struct Decoder::Reading {
 };
 
 Decoder::Decoder(const ops::KafkaTopic& topic)
-    : topic_(topic), paths_{&topic.user,       &topic.item,       &topic.at,     &topic.day,
-                            &topic.progress_s, &topic.duration_s, &topic.device, &topic.fields} {
+    : topic_(topic),
+      paths_{&topic.user,       &topic.item,       &topic.at,     &topic.day,
+             &topic.progress_s, &topic.duration_s, &topic.device, &topic.fields,
+             &topic.surface,    &topic.group,      &topic.until},
+      has_beside_(topic.marks || !topic.surface.empty()) {
   for (size_t member = 0; member < kMembers; ++member) {
     if (!paths_[member]->empty()) looked_for_ |= Bit(member);
   }
-  needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt));
+  needed_ = looked_for_ & (Bit(kUser) | Bit(kItem) | Bit(kAt) | Bit(kGroup) | Bit(kUntil));
   time_form_.unit = RowOf(topic.at_unit).parsed;
   if (topic.time_zone.empty()) return;
   const auto zone = times::TimeZone::Named(topic.time_zone);
@@ -139,7 +144,8 @@ Status Decoder::ReadPayload(Reading* reading) const {
 }
 
 Status Decoder::Decode(const Record& record, wire::Arena* arena, std::vector<Play>* events,
-                       std::deque<Watch>* watches, uint64_t* deletions) const {
+                       std::deque<Watch>* watches, std::vector<Beside>* beside,
+                       uint64_t* deletions) const {
   std::string_view payload = record.payload;
   if (payload.data() == nullptr) return Status::Ok();
   if (topic_.framing == ops::Framing::kConfluent) {
@@ -148,14 +154,20 @@ Status Decoder::Decode(const Record& record, wire::Arena* arena, std::vector<Pla
     }
     payload.remove_prefix(kRegistryBytes);
   }
-  Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING), arena, events, watches,
+  Reading reading{arena->Copy(payload, simdjson::SIMDJSON_PADDING),
+                  arena,
+                  events,
+                  watches,
+                  beside,
                   record.at_ms};
   const size_t before = events->size(), watches_before = watches->size();
+  const size_t beside_before = beside->size();
   Status status = ReadAround(record, &reading);
   if (status.ok()) status = ReadPayload(&reading);
   if (!status.ok()) {
     events->resize(before);
     watches->resize(watches_before);
+    beside->resize(beside_before);
   } else {
     *deletions += reading.deletions;
   }
@@ -170,12 +182,14 @@ Status Decoder::ReadEvent(ondemand::value value, Reading* reading) const {
   }
   const size_t watches_before = reading->watches->size();
   reading->events->push_back({reading->user, reading->item, reading->record_ms});
+  if (has_beside_) reading->beside->emplace_back();
   reading->found = 0;
   reading->deleted = false;
   if (Status status = ReadObject(object, 0, looked_for_, reading); !status.ok()) return status;
   if (reading->deleted) {
     ++reading->deletions;
     reading->events->pop_back();
+    if (has_beside_) reading->beside->pop_back();
     reading->watches->resize(watches_before);
     return Status::Ok();
   }
@@ -231,12 +245,28 @@ Status Decoder::ReadMember(size_t member, ondemand::value value, Reading* readin
   if (member == kUser) return ReadId(value, reading, &event.user);
   if (member == kItem) return ReadId(value, reading, &event.item);
   if (member == kDay) return ReadDay(value, reading, &event.day);
-  if (member != kAt) return ReadWatch(member, value, reading);
-  return ReadAt(value, &event);
+  if (member == kAt) return ReadMoment(value, &event.at_ms);
+  if (member >= kSurface) return ReadBeside(member, value, reading);
+  return ReadWatch(member, value, reading);
+}
+
+Status Decoder::ReadBeside(size_t member, ondemand::value value, Reading* reading) const {
+  Beside& beside = reading->beside->back();
+  if (member == kUntil) {
+    if (wire::TokenOf(value) == "\"always\"") return Status::Ok();
+    Status status = ReadMoment(value, &beside.until_ms);
+    if (status.ok()) return status;
+    return Status::InvalidArgument(std::string(status.message()) + "; or \"always\"");
+  }
+  if (member == kSurface && wire::TokenOf(value) == "null") return Status::Ok();
+  std::string_view* const text = member == kGroup ? &beside.group : &beside.surface;
+  Status status = member == kGroup ? wire::ReadGroup(value, text) : wire::ReadSurface(value, text);
+  if (status.ok()) *text = reading->Kept(*text);
+  return status;
 }
 
 // Writers of floating-point numbers may use exponents.
-Status Decoder::ReadAt(ondemand::value value, Play* event) const {
+Status Decoder::ReadMoment(ondemand::value value, std::optional<int64_t>* at_ms) const {
   std::string_view text = wire::TokenOf(value);
   std::string plain;
   if (text.starts_with('"')) {
@@ -249,8 +279,8 @@ Status Decoder::ReadAt(ondemand::value value, Play* event) const {
       text = plain = buffer;
     }
   }
-  event->at_ms = times::ParseTimeMs(text, time_form_);
-  if (event->at_ms) return Status::Ok();
+  *at_ms = times::ParseTimeMs(text, time_form_);
+  if (*at_ms) return Status::Ok();
   return Status::InvalidArgument(std::string("must be a time: a number of ") +
                                  RowOf(topic_.at_unit).name +
                                  " since 1970 (at_unit), or text as ISO 8601 writes it");

@@ -1,6 +1,8 @@
 // server/ingest/decoder.h: the events of one message: a JSON object, or an array of them, in which
 // user, item and time are found by the topic's paths, and, where an event has it, what the player
-// said and the day its client was told last (null: nothing). Whatever else is there is ignored.
+// said and the day its client was told last (null: nothing), or the surface where it was shown. A
+// mark has user, group, until and time instead. Whatever else is there is
+// ignored.
 //
 // A message is taken whole or not at all. Ids are text or unsigned 64-bit integers; one may be the
 // record's key or a header of it, as text (in quotes or not), for all events of the message. Times
@@ -40,6 +42,13 @@ struct Record {
   std::optional<int64_t> at_ms = {};  ///< its time, if it has one
 };
 
+/// The members of an event that a play has not. A topic's events all have one, or none has.
+struct Beside {
+  std::string_view surface = {};         ///< of what was served or exposed; empty: none
+  std::string_view group = {};           ///< of a mark
+  std::optional<int64_t> until_ms = {};  ///< of a mark; absent: always
+};
+
 /// See the head of this file. Threads: one at a time, and no other JSON of the thread meanwhile.
 class Decoder {
  public:
@@ -49,11 +58,15 @@ class Decoder {
   void SetZoneOfCollection(const times::TimeZone& zone);
 
   /// Appends the events of a record to `*events`; their texts lie in `*arena`, what the player said
-  /// in `*watches`. On a refusal (kInvalidArgument, its field where in the message; "/@key" and
-  /// "/@header:NAME" of the record) `*events` and `*watches` are as before.
+  /// in `*watches`, and, where the topic's events have it, what `*beside` takes: one an event. A
+  /// mark is an event without an item, `at_ms` when it was said. On a refusal (kInvalidArgument,
+  /// its field where in the message; "/@key" and
+  /// "/@header:NAME" of the record) `*events` and the others are as before.
   /// Adds the deletions that were passed over to `*deletions`.
   Status Decode(const Record& record, wire::Arena* arena, std::vector<Play>* events,
-                std::deque<Watch>* watches, uint64_t* deletions) const;
+                std::deque<Watch>* watches, std::vector<Beside>* beside, uint64_t* deletions) const;
+  /// Whether events have something that `*beside` takes.
+  bool HasBeside() const { return has_beside_; }
 
  private:
   enum Member : size_t {
@@ -65,6 +78,9 @@ class Decoder {
     kDuration,
     kDevice,
     kFields,
+    kSurface,
+    kGroup,
+    kUntil,
     kMembers
   };
   struct Reading;
@@ -75,7 +91,8 @@ class Decoder {
   Status ReadObject(wire::ondemand::object object, size_t depth, uint32_t candidates,
                     Reading* reading) const;
   Status ReadMember(size_t member, wire::ondemand::value value, Reading* reading) const;
-  Status ReadAt(wire::ondemand::value value, Play* event) const;
+  Status ReadBeside(size_t member, wire::ondemand::value value, Reading* reading) const;
+  Status ReadMoment(wire::ondemand::value value, std::optional<int64_t>* at_ms) const;
   Status ReadWatch(size_t member, wire::ondemand::value value, Reading* reading) const;
   Status ReadDay(wire::ondemand::value value, Reading* reading, std::string_view* day) const;
   Status ReadId(wire::ondemand::value value, Reading* reading, IdRef* id) const;
@@ -83,6 +100,7 @@ class Decoder {
   const ops::KafkaTopic& topic_;
   std::array<const std::vector<std::string>*, kMembers> paths_;
   uint32_t looked_for_ = 0, needed_ = 0;  // bit sets of members
+  const bool has_beside_;
   times::TimeForm time_form_;
 };
 

@@ -144,7 +144,7 @@ std::vector<std::string> PartitionTable::UnreadReasons(Rate::Clock::time_point n
   return reasons;
 }
 
-void PartitionTable::AddRefused(const std::string& topic, const IngestResult& result) {
+void PartitionTable::AddRefused(const std::string& topic, const RecordResult& result) {
   if (result.refused == 0) return;
   const MutexLock lock(mutex_);
   auto& counts = refused_by_[topic];

@@ -64,7 +64,7 @@ class PartitionTable {
   /// Messages with events of other partitions' users.
   void AddMisrouted(const std::string& topic, int32_t partition, uint64_t messages);
   /// Counts the events of a batch that were refused.
-  void AddRefused(const std::string& topic, const IngestResult& result);
+  void AddRefused(const std::string& topic, const RecordResult& result);
   void SetHighWatermark(const std::string& topic, int32_t partition, int64_t offset);
   void CountError();
   void CountPutOff();

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "ingest/put_marks.h"
 #include "ops/log.h"
 
 namespace seendb::ingest {
@@ -85,7 +86,9 @@ Status Session::Assign() {
   const std::vector<SourceInfo> sources = Sources();
   for (const SourceInfo& one : sources) {
     const SourceCounts& counts = one.counts;
-    if (counts.plays_accepted + counts.impressions_accepted == 0) continue;
+    if (counts.plays_accepted + counts.impressions_accepted + counts.exposures_accepted == 0) {
+      continue;
+    }
     table_->outcomes().NoteTakenBefore(one.topic);
   }
   const KafkaPartitions list(rd_kafka_topic_partition_list_new(16));
@@ -337,7 +340,7 @@ bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch,
                              IngestResult* counted) {
   bool refused = false;
   migration::OnRecorded on_recorded;
-  if (migrations_ != nullptr && !batch.impressions) {
+  if (migrations_ != nullptr && batch.fact == Fact::kPlayed) {
     on_recorded = migrations_->Stage(batch.collection, batch.plays);
   }
   const auto tell = [&on_recorded](const IngestResult* result) {
@@ -363,7 +366,21 @@ bool Session::InsistOnIngest(const std::string& topic, const IngestBatch& batch,
   return ended && !refused;
 }
 
-void Session::NoteOutcome(const Reader& reader, const IngestResult& counted) {
+// Marks that are refused for themselves become dead letters, which the offsets count.
+bool Session::InsistOnMarks(TopicBatch* batch, RecordResult* counted) {
+  const std::vector<UserMark> marks = batch->MarksOf();
+  MarksPut put;
+  const bool ended = marks.empty() || Insist("marks_put_off", [&] {
+                       Result<MarksPut> done = PutMarks(engine_, marks);
+                       if (done.ok()) put = std::move(done).value();
+                       return done.status();
+                     });
+  for (auto& [mark, reason] : put.not_taken) batch->BuryMark(mark, std::move(reason));
+  *counted = std::move(put.counted);
+  return ended;
+}
+
+void Session::NoteOutcome(const Reader& reader, const RecordResult& counted) {
   const std::vector<DeadLetter>& letters = reader.batch.dead_letters();
   std::string why;
   for (size_t i = 0; i < kRefusalReasons && why.empty(); ++i) {
@@ -381,6 +398,8 @@ void Session::NoteOutcome(const Reader& reader, const IngestResult& counted) {
 bool Session::Apply(Reader* reader) {
   TopicBatch& batch = reader->batch;
   const std::string& topic = reader->topic.topic;
+  RecordResult marked;
+  if (!InsistOnMarks(&batch, &marked)) return false;
   const bool buried = batch.dead_letters().empty() || Insist("dead_letters_put_off", [&] {
                         return dead_letters_->Write(topic, batch.dead_letters());
                       });
@@ -389,7 +408,8 @@ bool Session::Apply(Reader* reader) {
   view.partition_is_shard = shards_ != nullptr;
   IngestResult counted;
   if (!buried || !InsistOnIngest(topic, view, &counted)) return false;
-  NoteOutcome(*reader, counted);
+  if (reader->topic.marks) table_->AddRefused(topic, marked);
+  NoteOutcome(*reader, reader->topic.marks ? marked : counted);
   for (const DeadLetter& letter : batch.dead_letters()) {
     table_->AddMisrouted(topic, letter.partition, letter.misrouted ? 1 : 0);
   }

@@ -97,9 +97,10 @@ class Session {
   void NoteRead(Reader* reader, int32_t partition);
   void SkipTo(Reader* reader, int32_t partition, int64_t offset);
   bool Apply(Reader* reader);
+  bool InsistOnMarks(TopicBatch* batch, RecordResult* counted);
   bool Insist(const char* what, const std::function<Status()>& work);
   bool InsistOnIngest(const std::string& topic, const IngestBatch& batch, IngestResult* counted);
-  void NoteOutcome(const Reader& reader, const IngestResult& counted);
+  void NoteOutcome(const Reader& reader, const RecordResult& counted);
   bool ShardsChanged() const { return shards_ != nullptr && shards_->readable() != readable_; }
   void Tick();
   void CommitToGroup();

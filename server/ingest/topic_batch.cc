@@ -66,7 +66,7 @@ void TopicBatch::Add(const Message& message) {
                 .item_header = message.item_header,
                 .at_ms = message.at_ms};
   if (message.key.data() != nullptr) record.key = message.key;
-  Status status = decoder_.Decode(record, &arena_, &events_, &watches_, &deletions_);
+  Status status = decoder_.Decode(record, &arena_, &events_, &watches_, &beside_, &deletions_);
   const std::optional<IdRef> misrouted =
       status.ok() ? FindMisrouted(before, message.partition) : std::nullopt;
   if (misrouted) {
@@ -74,8 +74,10 @@ void TopicBatch::Add(const Message& message) {
                                      "\" belongs to partition " +
                                      std::to_string(partition_of_(*misrouted)));
     events_.resize(before);
+    if (decoder_.HasBeside()) beside_.resize(before);
   }
   if (status.ok()) {
+    if (topic_.marks && events_.size() > before) KeepMarking(message);
     std::optional<int64_t> arrived_ms;
     if (message.arrival) arrived_ms = message.arrival->at_ms;
     if (before == 0) day_ = message.arrival ? std::optional(message.arrival->day) : std::nullopt;
@@ -83,6 +85,44 @@ void TopicBatch::Add(const Message& message) {
     return;
   }
   Bury(message, ReasonOf(status), std::string::npos, misrouted.has_value());
+}
+
+void TopicBatch::KeepMarking(const Message& message) {
+  DeadLetter& kept = marking_[{message.partition, message.offset}];
+  kept = {message.partition,
+          message.offset,
+          {},
+          std::string(message.key),
+          std::string(message.payload)};
+  if (message.headers) kept.headers = message.headers();
+}
+
+std::vector<UserMark> TopicBatch::MarksOf() const {
+  std::vector<UserMark> marks;
+  if (!topic_.marks) return marks;
+  marks.reserve(events_.size());
+  for (size_t i = 0; i < events_.size(); ++i) {
+    marks.push_back({events_[i].user,
+                     {.group = beside_[i].group,
+                      .until_ms = beside_[i].until_ms,
+                      .at_ms = {events_[i].at_ms}}});
+  }
+  return marks;
+}
+
+void TopicBatch::BuryMark(size_t mark, std::string reason) {
+  const Origin& origin = origins_[mark];
+  for (auto& [partition, progress] : partitions_) {
+    if (progress.source != origin.source) continue;
+    const auto kept = marking_.find({partition, origin.offset});
+    if (kept == marking_.end()) return;  // another mark of it was refused
+    std::vector<int64_t>& letters = progress.dead_letters;
+    letters.insert(std::lower_bound(letters.begin(), letters.end(), origin.offset), origin.offset);
+    kept->second.reason = std::move(reason);
+    dead_letters_.push_back(std::move(kept->second));
+    marking_.erase(kept);
+    return;
+  }
 }
 
 void TopicBatch::Step(int32_t partition, int64_t next_offset) {
@@ -105,12 +145,22 @@ IngestBatch TopicBatch::View(const std::map<int32_t, int64_t>& applied) {
     const auto known = applied.find(partition);
     if (known != applied.end()) steps_[progress.source].from = known->second;
   }
-  return {topic_.collection, topic_.impressions, steps_, events_, origins_};
+  if (topic_.marks) return {.collection = topic_.collection, .sources = steps_};
+  surfaces_.clear();
+  for (const Beside& one : beside_) surfaces_.push_back(one.surface);
+  return {.collection = topic_.collection,
+          .fact = topic_.fact,
+          .sources = steps_,
+          .plays = events_,
+          .origins = origins_,
+          .surfaces = surfaces_};
 }
 
 void TopicBatch::Clear() {
   events_.clear();
   watches_.clear();
+  beside_.clear();
+  marking_.clear();
   origins_.clear();
   day_.reset();
   partitions_.clear();

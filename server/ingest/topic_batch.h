@@ -15,6 +15,7 @@
 
 #include "ingest/decoder.h"
 #include "seendb/ingest.h"
+#include "seendb/marks.h"
 
 namespace seendb::ingest {
 
@@ -54,6 +55,12 @@ struct DeadLetter {
 /// Of a message that is refused for itself, say for its size.
 inline constexpr size_t kRefusedBytes = 64u << 10;
 
+/// A mark out of a topic of marks, with its user; borrowed.
+struct UserMark {
+  IdRef user = {};
+  Mark mark = {};
+};
+
 /// See the head of this file. Threads: one at a time.
 class TopicBatch {
  public:
@@ -84,7 +91,12 @@ class TopicBatch {
   uint64_t deletions() const { return deletions_; }
   /// For the engine; good until the batch changes. `applied`: by partition, the offset that all
   /// shards are taken to have; one that is not in it begins with this batch.
+  /// If the topic has marks, it has steps alone, and `MarksOf` has the rest.
   IngestBatch View(const std::map<int32_t, int64_t>& applied = {});
+  /// The marks, good until the batch changes; none of another topic.
+  std::vector<UserMark> MarksOf() const;
+  /// Makes the message of a mark, by its position in MarksOf, a dead letter, once.
+  void BuryMark(size_t mark, std::string reason);
   /// Where each partition gets, and of how many messages.
   struct Progress {
     int64_t next_offset = 0;
@@ -101,6 +113,7 @@ class TopicBatch {
  private:
   Progress& Of(int32_t partition);
   Progress& Pass(const Message& message);
+  void KeepMarking(const Message& message);
   void Bury(const Message& message, std::string reason, size_t bytes_most, bool misrouted);
   /// The user of the first event from the position `first` on that belongs elsewhere.
   std::optional<IdRef> FindMisrouted(size_t first, int32_t partition) const;
@@ -110,7 +123,11 @@ class TopicBatch {
   const std::function<uint32_t(IdRef)> partition_of_;
   wire::Arena arena_{1u << 20};
   std::vector<Play> events_;
-  std::deque<Watch> watches_;  // of the events; they stay where they are
+  std::deque<Watch> watches_;               // of the events; they stay where they are
+  std::vector<Beside> beside_;              // of the events, where they have it
+  std::vector<std::string_view> surfaces_;  // of View
+  /// A message of marks, for the case that one of them is refused: as DeadLetter has it.
+  std::map<std::pair<int32_t, int64_t>, DeadLetter> marking_;
   std::vector<Origin> origins_;
   std::optional<int64_t> day_;  // on which the events arrived, if that is known
   std::vector<SourceStep> steps_;

@@ -80,6 +80,22 @@ constexpr std::array<std::pair<std::string_view, AtUnit>, 4> kAtUnits = {{{"ms",
                                                                           {"s", AtUnit::kSeconds},
                                                                           {"us", AtUnit::kMicros},
                                                                           {"ns", AtUnit::kNanos}}};
+constexpr std::array<std::pair<std::string_view, Fact>, 2> kKinds = {
+    {{"plays", Fact::kPlayed}, {"impressions", Fact::kServed}}};
+constexpr std::string_view kMark = "mark";
+
+Setter FactOf(KafkaTopic* topic) {
+  return [=](const Json& value) {
+    topic->marks = value == kMark;
+    if (topic->marks) return Status::Ok();
+    for (size_t i = 0; i < kFactCount; ++i) {
+      topic->fact = static_cast<Fact>(i);
+      if (value == FactName(topic->fact)) return Status::Ok();
+    }
+    return Status::InvalidArgument("must be one of played, served, exposed, mark");
+  };
+}
+
 constexpr std::array<std::pair<std::string_view, Framing>, 2> kFramings = {
     {{"none", Framing::kNone}, {"confluent", Framing::kConfluent}}};
 
@@ -115,59 +131,107 @@ bool Overlap(const std::vector<std::string>& a, const std::vector<std::string>& 
   return both > 0 && std::equal(a.begin(), a.begin() + static_cast<ptrdiff_t>(both), b.begin());
 }
 
-/// Members that lead to one place, and what an impression has not.
+/// Which topics have a member.
+enum class HeldBy : uint8_t { kAll, kPlays, kShown, kMarks };
+
+/// Why a topic has not what others have; null: it may have it.
+const char* WhyNot(const KafkaTopic& topic, HeldBy held_by) {
+  const bool played = topic.fact == Fact::kPlayed && !topic.marks;
+  switch (held_by) {
+    case HeldBy::kPlays:
+      return played ? nullptr : "is of plays only";
+    case HeldBy::kShown:
+      return played || topic.marks ? "is of impressions and exposures only" : nullptr;
+    case HeldBy::kMarks:
+      return topic.marks ? nullptr : "is of marks only";
+    case HeldBy::kAll:
+      break;
+  }
+  return nullptr;
+}
+
+/// Members that lead to one place, and what events of a kind have not.
 Status CheckPaths(const KafkaTopic& topic) {
-  const std::array<std::pair<const char*, const std::vector<std::string>*>, 8> all = {
-      {{"user", &topic.user},
-       {"item", &topic.item},
-       {"at", &topic.at},
-       {"progress_s", &topic.progress_s},
-       {"duration_s", &topic.duration_s},
-       {"device", &topic.device},
-       {"fields", &topic.fields},
-       {"day", &topic.day}}};
+  struct Row {
+    const char* name;
+    const std::vector<std::string>* path;
+    HeldBy held_by;
+  };
+  const std::array<Row, 11> all = {{{"user", &topic.user, HeldBy::kAll},
+                                    {"item", &topic.item, HeldBy::kAll},
+                                    {"at", &topic.at, HeldBy::kAll},
+                                    {"progress_s", &topic.progress_s, HeldBy::kPlays},
+                                    {"duration_s", &topic.duration_s, HeldBy::kPlays},
+                                    {"device", &topic.device, HeldBy::kPlays},
+                                    {"fields", &topic.fields, HeldBy::kPlays},
+                                    {"day", &topic.day, HeldBy::kPlays},
+                                    {"surface", &topic.surface, HeldBy::kShown},
+                                    {"group", &topic.group, HeldBy::kMarks},
+                                    {"until", &topic.until, HeldBy::kMarks}}};
   for (size_t i = 0; i < all.size(); ++i) {
-    if (i > 2 && topic.impressions && !all[i].second->empty()) {
-      return Status::InvalidArgument("is of plays only", PointerTo(all[i].first));
+    const char* const why_not = WhyNot(topic, all[i].held_by);
+    if (why_not != nullptr && !all[i].path->empty()) {
+      return Status::InvalidArgument(why_not, PointerTo(all[i].name));
     }
     for (size_t j = 0; j < i; ++j) {
-      if (!Overlap(*all[j].second, *all[i].second)) continue;
-      return Status::InvalidArgument("leads to where " + std::string(all[j].first) + " does",
-                                     PointerTo(all[i].first));
+      if (!Overlap(*all[j].path, *all[i].path)) continue;
+      return Status::InvalidArgument("leads to where " + std::string(all[j].name) + " does",
+                                     PointerTo(all[i].name));
     }
   }
   const RecordPlace &user = topic.user_place, &item = topic.item_place;
   if (item && user.key == item.key && user.header == item.header) {
     return Status::InvalidArgument("is where user is", "/item");
   }
-  if (topic.impressions && !topic.first_of_day_topic.empty()) {
-    return Status::InvalidArgument("is of plays only", "/first_of_day_topic");
+  const char* const why_not = WhyNot(topic, HeldBy::kPlays);
+  if (why_not != nullptr && !topic.first_of_day_topic.empty()) {
+    return Status::InvalidArgument(why_not, "/first_of_day_topic");
   }
   return Status::Ok();
 }
 
+/// Marks have usual places, too, and no item.
+Status SettleMarks(const Json& value, KafkaTopic* topic) {
+  if (!topic->marks) return Status::Ok();
+  if (value.contains("item")) return Status::InvalidArgument("marks have none", "/item");
+  topic->item.clear();
+  if (topic->group.empty()) topic->group = {"group"};
+  if (topic->until.empty()) topic->until = {"until"};
+  return Status::Ok();
+}
+
 Status ReadTopic(const Json& value, KafkaTopic* topic) {
-  const Status status = Apply(value,
-                              {{"topic", TopicName(&topic->topic)},
-                               {"collection", Name(&topic->collection)},
-                               {"kind", OneOf(&topic->impressions, "plays", "impressions")},
-                               {"user", IdPlace(&topic->user, &topic->user_place)},
-                               {"item", IdPlace(&topic->item, &topic->item_place)},
-                               {"at", Path(&topic->at)},
-                               {"at_unit", WordOf(&topic->at_unit, kAtUnits)},
-                               {"time_zone", ZoneName(&topic->time_zone)},
-                               {"framing", WordOf(&topic->framing, kFramings)},
-                               {"progress_s", Path(&topic->progress_s)},
-                               {"duration_s", Path(&topic->duration_s)},
-                               {"device", Path(&topic->device)},
-                               {"fields", Path(&topic->fields)},
-                               {"day", Path(&topic->day)},
-                               {"first_of_day_topic", TopicName(&topic->first_of_day_topic)},
-                               {"gaps", OneOf(&topic->gaps_expected, "alarm", "expected")}},
-                              "");
+  Fact kind = Fact::kPlayed;
+  Status status = Apply(value,
+                        {{"topic", TopicName(&topic->topic)},
+                         {"collection", Name(&topic->collection)},
+                         {"kind", WordOf(&kind, kKinds)},
+                         {"fact", FactOf(topic)},
+                         {"user", IdPlace(&topic->user, &topic->user_place)},
+                         {"item", IdPlace(&topic->item, &topic->item_place)},
+                         {"at", Path(&topic->at)},
+                         {"at_unit", WordOf(&topic->at_unit, kAtUnits)},
+                         {"time_zone", ZoneName(&topic->time_zone)},
+                         {"framing", WordOf(&topic->framing, kFramings)},
+                         {"progress_s", Path(&topic->progress_s)},
+                         {"duration_s", Path(&topic->duration_s)},
+                         {"device", Path(&topic->device)},
+                         {"fields", Path(&topic->fields)},
+                         {"day", Path(&topic->day)},
+                         {"surface", Path(&topic->surface)},
+                         {"group", Path(&topic->group)},
+                         {"until", Path(&topic->until)},
+                         {"first_of_day_topic", TopicName(&topic->first_of_day_topic)},
+                         {"gaps", OneOf(&topic->gaps_expected, "alarm", "expected")}},
+                        "");
   if (!status.ok()) return status;
   if (topic->topic.empty()) return Status::InvalidArgument("missing key", "/topic");
-  return CheckPaths(*topic);
+  if (value.contains("kind")) {
+    if (value.contains("fact")) return Status::InvalidArgument("there is a fact too", "/kind");
+    topic->fact = kind;
+  }
+  status = SettleMarks(value, topic);
+  return status.ok() ? CheckPaths(*topic) : status;
 }
 
 Setter Topics(std::vector<KafkaTopic>* to) {
@@ -301,6 +365,13 @@ Status SettleKafka(const ClusterConfig* cluster, KafkaConfig* kafka) {
     if (is_own(kafka->topics[i].first_of_day_topic)) {
       return refused(kOwn, at + "/first_of_day_topic");
     }
+    const KafkaTopic& topic = kafka->topics[i];
+    constexpr const char* kNotYet = "is not there at a node of a cluster yet";
+    if (topic.marks || topic.fact == Fact::kExposed) {
+      return refused(std::string(topic.marks ? kMark : FactName(topic.fact)) + " " + kNotYet,
+                     at + "/fact");
+    }
+    if (!topic.surface.empty()) return refused(kNotYet, at + "/surface");
   }
   return {};
 }

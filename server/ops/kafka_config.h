@@ -11,6 +11,7 @@
 
 #include "ops/cluster_config.h"
 #include "ops/config_keys.h"
+#include "seendb/facts.h"
 
 namespace seendb::ops {
 
@@ -35,7 +36,8 @@ enum class Framing : uint8_t {
 struct KafkaTopic {
   std::string topic;
   std::string collection = "default";
-  bool impressions = false;  ///< "kind": events were served, not watched
+  Fact fact = Fact::kPlayed;  ///< "fact", or "kind": what the events are
+  bool marks = false;         ///< "fact":"mark": marks of users, of no fact and no item
   /// Members of an event, each a path of names from the event's object down.
   std::vector<std::string> user = {"user"}, item = {"item"};
   RecordPlace user_place, item_place;  ///< in place of a path, which is empty then
@@ -45,9 +47,11 @@ struct KafkaTopic {
   Framing framing = Framing::kNone;
   /// Where the player is: read where an event has them, of plays only; empty: nowhere.
   std::vector<std::string> progress_s, duration_s, device, fields;
-  std::vector<std::string> day;    ///< the day the client was told last, likewise
-  std::string first_of_day_topic;  ///< told of first plays of the day, of plays only; empty: none
-  bool gaps_expected = false;      ///< "gaps": a compacted or transactional topic
+  std::vector<std::string> day;      ///< the day the client was told last, likewise
+  std::string first_of_day_topic;    ///< told of first plays of the day, of plays only; empty: none
+  std::vector<std::string> surface;  ///< where an item was shown: of impressions and exposures only
+  std::vector<std::string> group, until;  ///< of marks alone, and never empty there
+  bool gaps_expected = false;             ///< "gaps": a compacted or transactional topic
 };
 
 /// Where to begin with a partition of which nothing is stored.

@@ -147,6 +147,8 @@ void CollectIngested(const EngineStats& e, std::vector<MetricFamily>* families) 
   add("play", "refused", e.ingested.plays_refused);
   add("impression", "accepted", e.ingested.impressions_accepted);
   add("impression", "refused", e.ingested.impressions_refused);
+  add("exposure", "accepted", e.ingested.exposures_accepted);
+  add("exposure", "refused", e.ingested.exposures_refused);
   families->push_back(std::move(events));
 }
 

@@ -158,12 +158,13 @@ Status Applier::Ingest(const LogRecord& record, int64_t from, std::string_view c
     on_recorded = context_.migrations->Stage(
         collection, plays, {{record.partition, record.offset, applied->header.arrival_ms}});
   }
-  Result<IngestResult> done = context_.engine->Ingest({.collection = collection,
-                                                       .impressions = impressions,
-                                                       .sources = {&step, 1},
-                                                       .plays = plays,
-                                                       .origins = origins,
-                                                       .partition_is_shard = true});
+  Result<IngestResult> done =
+      context_.engine->Ingest({.collection = collection,
+                               .fact = impressions ? Fact::kServed : Fact::kPlayed,
+                               .sources = {&step, 1},
+                               .plays = plays,
+                               .origins = origins,
+                               .partition_is_shard = true});
   if (on_recorded) on_recorded(done.ok() ? &*done : nullptr);
   if (done.ok()) {
     applied->recorded = std::move(done).value();
@@ -209,9 +210,10 @@ Status Applier::ApplyPlain(const LogRecord& record, int64_t from, Applied* appli
   std::vector<Play> plays;
   std::deque<Watch> watches;
   applied->header = {LogKind::kPlays, context_.engine->NowMs(), 0};
+  std::vector<ingest::Beside> beside;  // a topic of plays has none
   uint64_t deletions = 0;
   applied->verdict = decoder.Decode({.payload = record.value, .at_ms = record.time_ms}, &arena_,
-                                    &plays, &watches, &deletions);
+                                    &plays, &watches, &beside, &deletions);
   return Ingest(record, from, topic.collection, false, plays, !applied->verdict.ok(), applied);
 }
 

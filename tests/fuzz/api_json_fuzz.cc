@@ -149,8 +149,8 @@ void CheckTokens(const wire::FilterCall& call) {
 bool IsBeyondPlain(std::string_view body) {
   const auto document = fuzz::PlainDocument(body);
   if (!document) return false;
-  constexpr const char* kNames[] = {"where", "at_most",    "unknown", "fields",
-                                    "not",   "when_short", "caps",    "exclude_sets"};
+  constexpr const char* kNames[] = {"where",      "at_most", "unknown",      "fields",     "not",
+                                    "when_short", "caps",    "exclude_sets", "collections"};
   const bool named = std::any_of(std::begin(kNames), std::end(kNames), [&](const char* name) {
     return !fuzz::IsAbsent(*document, name);
   });

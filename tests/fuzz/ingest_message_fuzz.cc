@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/facts.h"
 #include "base/outside_json.h"
 #include "fuzz/input.h"
 #include "fuzz/plain_json.h"
@@ -154,6 +155,40 @@ bool HasFields(const std::vector<PlainEvent>& events) {
 
 }  // namespace
 
+namespace {
+
+// The same bytes as messages of exposures, and of marks: what is found in them is well-formed.
+void ReadAsOthers(seendb::ops::KafkaTopic topic, std::string_view payload) {
+  for (const bool marks : {false, true}) {
+    topic.marks = marks;
+    topic.fact = seendb::Fact::kExposed;
+    topic.surface.clear();
+    if (!marks) topic.surface = {"device"};
+    if (marks) topic.group = {"item"};
+    if (marks) topic.until = {"day"};
+    topic.day.clear();
+    if (marks) topic.item.clear();
+    topic.device.clear();
+    seendb::wire::Arena arena(1 << 20);
+    std::vector<Play> events;
+    std::deque<seendb::Watch> watches;
+    std::vector<seendb::ingest::Beside> beside;
+    uint64_t deletions = 0;
+    const seendb::Status status = seendb::ingest::Decoder(topic).Decode(
+        {.payload = payload, .at_ms = kRecordMs}, &arena, &events, &watches, &beside, &deletions);
+    Check(status.ok() || events.empty());
+    Check(beside.size() == events.size());
+    for (const Play& event : events) {
+      Check(event.user.Validate().ok() && (marks || event.item.Validate().ok()));
+    }
+    for (const seendb::ingest::Beside& one : beside) {
+      Check(marks ? seendb::CheckGroup(one.group).ok() : seendb::CheckSurface(one.surface).ok());
+    }
+  }
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   seendb::fuzz::Input input(data, size);
   const seendb::ops::KafkaTopic topic = TopicOf(input.Byte());
@@ -162,9 +197,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   seendb::wire::Arena arena(1 << 20);
   std::vector<Play> events;
   std::deque<seendb::Watch> watches;
+  std::vector<seendb::ingest::Beside> beside;
   uint64_t deletions = 0;
   const seendb::Status status = decoder.Decode({.payload = payload, .at_ms = kRecordMs}, &arena,
-                                               &events, &watches, &deletions);
+                                               &events, &watches, &beside, &deletions);
+  ReadAsOthers(topic, payload);
   Check(status.ok() || events.empty());
   for (const Play& event : events) Check(event.user.Validate().ok() && event.item.Validate().ok());
 

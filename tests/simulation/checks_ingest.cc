@@ -13,6 +13,8 @@ std::string TextOf(const SourceCounts& counts) {
   return std::to_string(counts.plays_accepted) + "+" + std::to_string(counts.plays_refused) +
          " plays, " + std::to_string(counts.impressions_accepted) + "+" +
          std::to_string(counts.impressions_refused) + " impressions, " +
+         std::to_string(counts.exposures_accepted) + "+" +
+         std::to_string(counts.exposures_refused) + " exposures, " +
          std::to_string(counts.dead_letters) + " dead letters";
 }
 

@@ -69,8 +69,13 @@ void IngestCall::Ingest() {
     plays.back().watch = &watches.back();
   }
   const bool before = ReadRows(&rows_before_);
-  const Result<IngestResult> result = world_.engine().Ingest(
-      {collection, IsServed(operation_.topic), steps, plays, origins_, true});
+  const Result<IngestResult> result =
+      world_.engine().Ingest({.collection = collection,
+                              .fact = IsServed(operation_.topic) ? Fact::kServed : Fact::kPlayed,
+                              .sources = steps,
+                              .plays = plays,
+                              .origins = origins_,
+                              .outbox_first_plays = true});
   status_ = result.status();
   if (!result.ok()) return;
   result_ = *result;

@@ -1,5 +1,7 @@
-// seendb load FILE: plays of a CSV, TSV or NDJSON log into a server or a folder.
+// seendb load FILE: plays, impressions or exposures of a CSV, TSV or NDJSON log into a server or a
+// folder.
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -7,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/facts.h"
 #include "byte_source.h"
 #include "commands.h"
 #include "database.h"
@@ -30,7 +33,26 @@ struct LoadFlags {
   LoadOptions options;
   std::string max_refused = "0%";
   std::string rejects;  ///< a file; empty: none
+  std::string fact = std::string(FactName(Fact::kPlayed));
+  std::string surface;                 ///< of exposures; empty: none
+  EventKind kind = EventKind::kPlays;  ///< what `fact` says
 };
+
+/// Reads what the flags say of the events. kInvalidArgument.
+Status TakeFact(LoadFlags* flags) {
+  if (flags->fact == FactName(Fact::kServed)) flags->kind = EventKind::kImpressions;
+  if (flags->fact == FactName(Fact::kExposed)) flags->kind = EventKind::kExposures;
+  if (flags->kind != EventKind::kExposures && !flags->surface.empty()) {
+    return Status::InvalidArgument("--surface is of --fact exposed");
+  }
+  const Status named = CheckSurface(flags->surface);
+  if (!named.ok()) return Status::InvalidArgument("--surface: " + std::string(named.message()));
+  const auto& watch = flags->log.columns.watch;
+  const bool said =
+      std::any_of(watch.begin(), watch.end(), [](const auto& s) { return !s.empty(); });
+  if (flags->kind == EventKind::kPlays || !said) return {};
+  return Status::InvalidArgument("what players report is of --fact played");
+}
 
 /// Of a log of which most was refused, and which ends long ago: how it is brought to the present.
 std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
@@ -51,7 +73,9 @@ std::string ShiftHint(const Loader& loader, int64_t shift_ms) {
 
 /// What was loaded: by this run, and, where it went on with an earlier one, in all.
 Status PrintSummary(const Session& session, const PlayReader& reader, const Loader& loader,
-                    const ResumeState& before, double elapsed_s, const LogFlags& log) {
+                    const ResumeState& before, double elapsed_s, const LoadFlags& flags) {
+  const LogFlags& log = flags.log;
+  const std::string events(KindName(flags.kind));
   const std::string& zone = reader.zone().name();
   const ResumeState& now = loader.state();
   const uint64_t plays = now.accepted + now.refused - before.accepted - before.refused;
@@ -64,7 +88,7 @@ Status PrintSummary(const Session& session, const PlayReader& reader, const Load
                         {"resumed_after_row", before.rows},
                         {"interrupted", InterruptedBy() != 0},
                         {"elapsed_us", static_cast<uint64_t>(elapsed_s * 1e6)},
-                        {"plays_per_s", static_cast<uint64_t>(per_s)},
+                        {events + "_per_s", static_cast<uint64_t>(per_s)},
                         {"last_row_waits", loader.last_row_waits()},
                         {"columns", reader.ColumnsText()},
                         {"first_row", reader.first_row()},
@@ -75,9 +99,9 @@ Status PrintSummary(const Session& session, const PlayReader& reader, const Load
                         {"refusals", RowsJson(loader.refusals())}});
     return PrintJson(summary);
   }
-  std::string out = FormatCount(now.rows) + " rows: " + FormatCount(now.accepted) +
-                    " plays accepted, " + FormatCount(now.refused) + " refused, " +
-                    FormatCount(now.bad) + " bad rows\n";
+  std::string out = FormatCount(now.rows) + " rows: " + FormatCount(now.accepted) + " " + events +
+                    " accepted, " + FormatCount(now.refused) + " refused, " + FormatCount(now.bad) +
+                    " bad rows\n";
   if (now.outside_window != 0) {
     out += FormatCount(now.outside_window) +
            " of the accepted are older than the policy's window: no filter counts them\n";
@@ -99,7 +123,7 @@ Status PrintSummary(const Session& session, const PlayReader& reader, const Load
   }
   out += loader.odd_ids().ToText();
   out += FormatDurationUs(elapsed_s * 1e6) + ", " + FormatCount(static_cast<uint64_t>(per_s)) +
-         " plays/s\n";
+         " " + events + "/s\n";
   out += RowsText("bad rows\n", loader.bad_rows(), now.bad - before.bad);
   out += RowsText("refused\n", loader.refusals(), now.refused - before.refused);
   if (session.clock.empty()) out += ShiftHint(loader, log.shift_ms);
@@ -157,6 +181,10 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
     const std::string& name = (*reader)->zone().name();
     if (name != "UTC") state.columns += ", of " + name;
     if (!flags.log.date_order.empty()) state.columns += ", dates " + flags.log.date_order;
+    if (flags.kind != EventKind::kPlays) {
+      state.columns += ", as " + std::string(KindName(flags.kind));
+      if (!flags.surface.empty()) state.columns += " on " + flags.surface;
+    }
     auto saved = ReadResumeState(flags.options.resume_path);
     if (!saved.ok()) return saved.status();
     Status same = CheckResumable(*saved, state);
@@ -191,7 +219,7 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
     flags.options.rejects = rejects.get();
     (*reader)->KeepRows();
   }
-  auto sink = MakeSink(database, state.collection);
+  auto sink = MakeSink(database, state.collection, flags.kind, flags.surface);
   Loader loader(**reader, *sink, flags.options, state);
   const ResumeState before = loader.state();
   loader.SetStop([] { return InterruptedBy() != 0; });
@@ -202,7 +230,7 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
     progress.Show(whole > 0 ? read / whole : -1, rows);
   });
   progress.Clear();
-  Status printed = PrintSummary(session, **reader, loader, before, progress.elapsed_s(), flags.log);
+  Status printed = PrintSummary(session, **reader, loader, before, progress.elapsed_s(), flags);
   const ResumeState& now = loader.state();
   const bool interrupted = loader.stopped() || (!status.ok() && InterruptedBy() != 0);
   // A full disk, too: what was read stays, the rest can be loaded once there is room.
@@ -214,6 +242,7 @@ Status LoadInto(Database& database, Session& session, LoadFlags flags, LogFormat
 }
 
 Status RunLoad(Session& session, LoadFlags flags) {
+  if (Status fact = TakeFact(&flags); !fact.ok()) return fact;
   auto format = flags.log.Interpret();
   if (!format.ok()) return format.status();
   const auto allowed_percent = ParsePercent(flags.max_refused);
@@ -236,10 +265,19 @@ void AddLoad(Command app, Session& session) {
   auto flags = std::make_shared<LoadFlags>();
   Command command = AddCommand(
       app, session, "load",
-      "Record the plays of a log (with --db in its folder, made where there is none)",
+      "Record the plays, or what else was served or exposed, of a log (with --db in its folder, "
+      "made "
+      "where there is none)",
       Takes::kFolderOrServer, [&session, flags] { return RunLoad(session, *flags); },
       Collections::kOfFlag);
   AddLogFlags(command, &flags->log);
+  command
+      .Add("--fact", flags->fact,
+           "What the log's rows are: played, served (impressions) or exposed (really on screen)")
+      .OneOf({"played", "served", "exposed"});
+  command.Add("--surface", flags->surface, "Of --fact exposed: where all of it was on screen")
+      .TypeName("NAME")
+      .NotEmpty();
   command.Add("--batch", flags->options.batch_plays, "Plays recorded at once")
       .Range(1, 100'000)
       .TypeName("N");
@@ -268,7 +306,9 @@ void AddLoad(Command app, Session& session) {
            "Seconds to go on trying while the server is busy or away")
       .Range(0, 86'400)
       .TypeName("SECONDS");
-  command.Examples({"seendb load plays.csv", "seendb load plays.csv.gz --db db --resume state.json",
+  command.Examples({"seendb load plays.csv",
+                    "seendb load shown.ndjson --fact exposed --surface home",
+                    "seendb load plays.csv.gz --db db --resume state.json",
                     "seendb load log.txt --delimiter ';' --user-column 'User ID' --max-refused 1%",
                     "tail -n +2 plays.csv | seendb load - --format csv --no-header"});
 }

@@ -49,8 +49,11 @@ void AppendWatch(const Watch& watch, std::string* out) {
 /// Straight into the engine of a folder.
 class EngineSink : public PlaySink {
  public:
-  EngineSink(Engine& engine, std::string collection, EventKind kind)
-      : engine_(engine), collection_(std::move(collection)), kind_(kind) {}
+  EngineSink(Engine& engine, std::string collection, EventKind kind, std::string surface)
+      : engine_(engine),
+        collection_(std::move(collection)),
+        kind_(kind),
+        surface_(std::move(surface)) {}
 
   Result<SendResult> Send(const PlayBatch& batch) override {
     auto recorded = Record(batch);
@@ -83,6 +86,14 @@ class EngineSink : public PlaySink {
       }
       return engine_.RecordImpressions(impressions_, {.collection = collection_});
     }
+    if (kind_ == EventKind::kExposures) {
+      exposures_.clear();
+      for (size_t i = 0; i < batch.size(); ++i) {
+        const PlayRow row = batch.At(i);
+        exposures_.push_back({IdRef(row.user), IdRef(row.item), row.at_ms, surface_});
+      }
+      return engine_.RecordExposures(exposures_, {.collection = collection_});
+    }
     plays_.clear();
     watches_.clear();
     watches_.reserve(batch.size());  // plays point into it
@@ -97,7 +108,9 @@ class EngineSink : public PlaySink {
   Engine& engine_;
   std::string collection_;
   EventKind kind_;
+  std::string surface_;
   std::vector<Impression> impressions_;
+  std::vector<Exposure> exposures_;
   std::vector<Play> plays_;
   std::vector<Watch> watches_;
 };
@@ -105,17 +118,23 @@ class EngineSink : public PlaySink {
 /// Every play was refused. The answer is that of 200: a report, not an error.
 constexpr unsigned kNothingTaken = 422;
 
-/// POST /plays or /impressions of a server, as NDJSON.
+/// POST /plays, /impressions or /exposures of a server, as NDJSON.
 class ServerSink : public PlaySink {
  public:
-  ServerSink(HttpClient& server, const std::string& collection, EventKind kind)
+  ServerSink(HttpClient& server, const std::string& collection, EventKind kind,
+             std::string surface = {})
       : server_(server),
-        target_((kind == EventKind::kPlays ? "/plays?collection=" : "/impressions?collection=") +
-                PercentEncode(collection)) {}
+        kind_(kind),
+        surface_(std::move(surface)),
+        target_("/" + std::string(KindName(kind)) + "?collection=" + PercentEncode(collection)) {}
 
   Result<SendResult> Send(const PlayBatch& batch) override {
     body_.clear();
-    for (size_t i = 0; i < batch.size(); ++i) AppendNdjson(batch.At(i), &body_);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      PlayRow row = batch.At(i);
+      if (kind_ != EventKind::kPlays) row.watch.reset();
+      AppendNdjson(row, &body_, surface_);
+    }
     retry_after_s_ = 0;
     auto response = server_.Send({.method = "POST",
                                   .target = target_,
@@ -134,7 +153,7 @@ class ServerSink : public PlaySink {
     if (result.accepted + result.refused != batch.size()) {
       return Status::Unavailable("the server answered for " +
                                  std::to_string(result.accepted + result.refused) + " of " +
-                                 std::to_string(batch.size()) + " plays");
+                                 std::to_string(batch.size()) + " " + std::string(KindName(kind_)));
     }
     const Json refused_by = answer.value("refused_by", Json::object());
     for (const auto& [reason, count] : refused_by.items()) {
@@ -153,6 +172,8 @@ class ServerSink : public PlaySink {
 
  private:
   HttpClient& server_;
+  EventKind kind_;
+  std::string surface_;
   std::string target_;
   std::string body_;
   int64_t retry_after_s_ = 0;
@@ -174,6 +195,18 @@ class OwningServerSink : public PlaySink {
 };
 
 }  // namespace
+
+std::string_view KindName(EventKind kind) {
+  switch (kind) {
+    case EventKind::kImpressions:
+      return "impressions";
+    case EventKind::kExposures:
+      return "exposures";
+    case EventKind::kPlays:
+      break;
+  }
+  return "plays";
+}
 
 void PlayBatch::Add(const PlayRow& play, uint64_t row) {
   entries_.push_back({bytes_.size(), static_cast<uint32_t>(play.user.size()),
@@ -206,13 +239,17 @@ PlayRow PlayBatch::At(size_t index) const {
   return row;
 }
 
-void AppendNdjson(const PlayRow& play, std::string* out) {
+void AppendNdjson(const PlayRow& play, std::string* out, std::string_view surface) {
   *out += "{\"user\":";
   AppendJsonText(play.user, out);
   *out += ",\"item\":";
   AppendJsonText(play.item, out);
   if (play.at_ms) AppendMember("at", *play.at_ms, out);
   if (play.watch) AppendWatch(*play.watch, out);
+  if (!surface.empty()) {
+    *out += ",\"surface\":";
+    AppendJsonText(surface, out);
+  }
   *out += "}\n";
 }
 
@@ -221,11 +258,13 @@ std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server,
   return std::make_unique<OwningServerSink>(std::move(server), collection, kind);
 }
 
-std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection, EventKind kind) {
+std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection, EventKind kind,
+                                   std::string surface) {
   if (HttpClient* server = database.server()) {
-    return std::make_unique<ServerSink>(*server, collection, kind);
+    return std::make_unique<ServerSink>(*server, collection, kind, std::move(surface));
   }
-  return std::make_unique<EngineSink>(*database.engine(), std::move(collection), kind);
+  return std::make_unique<EngineSink>(*database.engine(), std::move(collection), kind,
+                                      std::move(surface));
 }
 
 }  // namespace seendb::tool

@@ -54,8 +54,10 @@ struct SendResult {
   std::map<std::string, uint64_t> refused_by = {};  ///< all refused, by RefusalReasonName
 };
 
-/// What the plays of a batch are recorded as.
-enum class EventKind { kPlays, kImpressions };
+/// The kind that the plays of a batch are recorded as; only kPlays says something of the player.
+enum class EventKind { kPlays, kImpressions, kExposures };
+/// Several of them, as people say it: "exposures".
+std::string_view KindName(EventKind kind);
 
 /// Where plays go. Threads: one.
 class PlaySink {
@@ -68,16 +70,18 @@ class PlaySink {
   virtual int64_t retry_after_s() const { return 0; }
 };
 
-/// A sink into an open database, which must outlive it.
+/// A sink into an open database, which must outlive it. `surface`: of exposures, where all of them
+/// were shown; empty: nowhere.
 std::unique_ptr<PlaySink> MakeSink(Database& database, std::string collection,
-                                   EventKind kind = EventKind::kPlays);
+                                   EventKind kind = EventKind::kPlays, std::string surface = {});
 
 /// A sink into a server that it owns the client of.
 std::unique_ptr<PlaySink> MakeServerSink(std::unique_ptr<HttpClient> server,
                                          const std::string& collection, EventKind kind);
 
 /// The play as a line of NDJSON: `{"user":"u1","item":"v1","at":1700000000000}`, without `at` where
-/// there is none, and with what is said of the player, named as in POST /plays.
-void AppendNdjson(const PlayRow& play, std::string* out);
+/// there is none, and with what is said of the player, named as in POST /plays; or with the surface
+/// of an exposure.
+void AppendNdjson(const PlayRow& play, std::string* out, std::string_view surface = {});
 
 }  // namespace seendb::tool

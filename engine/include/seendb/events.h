@@ -139,11 +139,20 @@ using FilterTurn = std::shared_ptr<void>;
 /// call nothing of the engine.
 using FilterOnTurn = std::function<void(FilterTurn)>;
 
+/// Most collections of FilterRequest::collections.
+inline constexpr size_t kMaxUnitedCollections = 8;
+
 /// Which of `items` has `user` not seen? At most Options::max_candidates items and as many
 /// excluded ids.
 struct FilterRequest {
   std::string_view collection = "default";  ///< kNotFound if unknown
-  IdRef user = {};                          ///< who is asking
+  /// The collections whose facts count, each by its own policy; empty: `collection`. Each once, at
+  /// most kMaxUnitedCollections; kNotFound with "/collections/<index>" of an unknown one.
+  /// All else is of `collection` alone, whether or not it is one of them: `record`, caps and
+  /// counts, `refuted`, what may come back (nothing that another one has seen). It costs what a
+  /// request of each costs, and each decides all items, whatever `limit` is.
+  std::span<const std::string_view> collections = {};
+  IdRef user = {};                    ///< who is asking
   std::span<const IdRef> items = {};  ///< candidates, in order of preference; a repeat counts once
   std::span<const IdRef> exclude = {};  ///< never returned, whatever was seen
   uint8_t facts = kFactsAll;            ///< bit set of Facts, not empty
@@ -207,6 +216,9 @@ struct Reason {
   /// For kMarked, kCapped, kInSet and kSame: the request's own text.
   std::string_view group = {};
   uint16_t rule = 0;  ///< for kJudged: Judgement::dropped_by
+  /// The collection whose policy labels the bucket: 1 + its position in FilterRequest::collections;
+  /// 0: FilterRequest::collection.
+  uint16_t collection = 0;
 };
 
 /// The answer. Reuse one object across calls to save its allocations.

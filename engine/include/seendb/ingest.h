@@ -27,6 +27,7 @@
 
 #include "seendb/cxx20.h"
 #include "seendb/events.h"
+#include "seendb/facts.h"
 
 namespace seendb {
 
@@ -84,10 +85,12 @@ struct FirstOfDay {
 /// first_of_day, all of them arrived on one day, or have no time of arrival.
 struct IngestBatch {
   std::string_view collection = "default";   ///< kNotFound if unknown
-  bool impressions = false;                  ///< the events were served, not watched
+  Fact fact = Fact::kPlayed;                 ///< what all the events are
   std::span<const SourceStep> sources = {};  ///< each once
-  std::span<const Play> plays = {};          ///< the events; impressions too
+  std::span<const Play> plays = {};          ///< the events, whatever the fact
   std::span<const Origin> origins = {};      ///< of each event
+  /// The surface of each event that was served or exposed (Exposure::surface). Empty: none has one.
+  std::span<const std::string_view> surfaces = {};
   /// The first plays of the day among the events go to the outbox, in the write that holds the
   /// events (Engine::ReadOutbox). False: they are written as such, and told to nobody.
   bool outbox_first_plays = false;
@@ -106,6 +109,7 @@ struct IngestResult : RecordResult {
 struct SourceCounts {
   uint64_t plays_accepted = 0, plays_refused = 0;
   uint64_t impressions_accepted = 0, impressions_refused = 0;
+  uint64_t exposures_accepted = 0, exposures_refused = 0;
   uint64_t dead_letters = 0;
 
   /// Adds member by member.
@@ -114,6 +118,8 @@ struct SourceCounts {
     plays_refused += more.plays_refused;
     impressions_accepted += more.impressions_accepted;
     impressions_refused += more.impressions_refused;
+    exposures_accepted += more.exposures_accepted;
+    exposures_refused += more.exposures_refused;
     dead_letters += more.dead_letters;
     return *this;
   }

@@ -32,7 +32,7 @@ TEST_F(TeachingTest, UnknownFieldsNameTheNearestAndTheKnown) {
   EXPECT_EQ(Message(Method::kPost, "/filter", R"({"usr":"u"})"),
             "unknown field; did you mean `user`? Known: user, items, collection, facts, limit, "
             "exclude, explain, on_error, deadline_ms, record, verify, invalid, not, when_short, "
-            "where, at_most, unknown, fields, caps, exclude_sets");
+            "where, at_most, unknown, fields, caps, exclude_sets, collections");
   EXPECT_EQ(field_, "/usr");
   EXPECT_EQ(Message(Method::kPost, "/plays", R"({"events":[{"user":1,"itme":2}]})"),
             "unknown field; did you mean `item`? Known: user, item, at, progress_s, duration_s, "

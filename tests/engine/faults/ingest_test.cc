@@ -160,7 +160,9 @@ class Ingestion {
       origins.push_back({0, offset});
     }
     const SourceStep step{"plays", 0, to, dead};
-    return engine_->Ingest({"c", false, {&step, 1}, plays, origins}).status();
+    return engine_
+        ->Ingest({.collection = "c", .sources = {&step, 1}, .plays = plays, .origins = origins})
+        .status();
   }
 
   // As a consumer: a batch after the other, each until it is taken.

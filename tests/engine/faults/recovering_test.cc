@@ -34,7 +34,7 @@ class RecoveringTest : public EngineTest {
       origins.push_back({0, offset});
     }
     const SourceStep step{"plays", 0, to};
-    return engine_->Ingest({"default", false, {&step, 1}, plays, origins}).status();
+    return engine_->Ingest({.sources = {&step, 1}, .plays = plays, .origins = origins}).status();
   }
   // The shard takes no writes. Memory alone has messages 10 to 19: the log lost them, with their
   // offset, in a sync that failed.

@@ -64,8 +64,8 @@ TEST_F(ImpressionIdsTest, ARecordedFilterAndALogKeepThemToo) {
   const std::vector<seendb::Play> served{{IdRef("w"), IdRef("v9")}};
   const std::vector<Origin> origins{{0, 4}};
   const std::vector<SourceStep> steps{{.topic = "served", .next_offset = 5}};
-  const auto ingested =
-      engine_->Ingest({.impressions = true, .sources = steps, .plays = served, .origins = origins});
+  const auto ingested = engine_->Ingest(
+      {.fact = Fact::kServed, .sources = steps, .plays = served, .origins = origins});
   ASSERT_TRUE(ingested.ok()) << ingested.status().ToString();
   EXPECT_EQ(Served("w"), Items{"v9"});
 }

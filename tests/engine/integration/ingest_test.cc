@@ -22,7 +22,7 @@ class IngestTest : public EngineTest {
 
   Result<IngestResult> Ingest(const std::vector<Message>& messages, int64_t next_offset,
                               const std::vector<int64_t>& dead = {}, uint32_t partition = 0,
-                              bool impressions = false) {
+                              Fact fact = Fact::kPlayed) {
     std::vector<seendb::Play> plays;
     std::vector<Origin> origins;
     for (const Message& one : messages) {
@@ -31,7 +31,7 @@ class IngestTest : public EngineTest {
     }
     const SourceStep step{"plays", partition, next_offset, dead};
     IngestBatch batch;
-    batch.impressions = impressions;
+    batch.fact = fact;
     batch.sources = {&step, 1};
     batch.plays = plays;
     batch.origins = origins;
@@ -62,6 +62,61 @@ class IngestTest : public EngineTest {
     return value;
   }
 };
+
+// They are counted beside plays, in a record that is as before where there are none.
+TEST_F(IngestTest, ExposuresAreKeptAndCountedOnce) {
+  const std::string plain = [&] {
+    EXPECT_TRUE(Ingest(Messages(0, 4), 4).ok());
+    return Stored(0);
+  }();
+  EXPECT_EQ(plain.find("exposures"), std::string::npos) << plain;
+  const std::string_view surfaces[] = {"home", ""};
+  const seendb::Play shown[] = {{IdRef("u1"), IdRef("e1"), kStartMs},
+                                {IdRef("u1"), IdRef("e2"), kStartMs}};
+  const Origin origins[] = {{0, 4}, {0, 5}};
+  const SourceStep step{"plays", 0, 6, {}};
+  IngestBatch batch{.fact = Fact::kExposed,
+                    .sources = {&step, 1},
+                    .plays = shown,
+                    .origins = origins,
+                    .surfaces = surfaces};
+  for (const uint64_t repeated : {0u, 2u}) {
+    const auto done = engine_->Ingest(batch);
+    ASSERT_TRUE(done.ok()) << done.status().ToString();
+    EXPECT_EQ(done->accepted + repeated, 2u);
+    EXPECT_EQ(done->repeated, repeated);
+  }
+  EXPECT_EQ(Source().counts.exposures_accepted, 2u);
+  EXPECT_EQ(engine_->Stats().ingested.exposures_accepted, 2u);
+  EXPECT_EQ(engine_->Stats().exposures_accepted, 2u);
+  Reopen();
+  EXPECT_EQ(Source().counts.exposures_accepted, 2u);
+  const NotEntry home[] = {{.fact = Fact::kExposed, .surface = "home", .within_ms = kDayMs}};
+  const NotEntry all[] = {{.fact = Fact::kExposed, .within_ms = kDayMs}};
+  const auto unseen = [&](std::span<const NotEntry> entries) {
+    const Question question{.no = entries};
+    const IdRef items[] = {IdRef("e1"), IdRef("e2"), IdRef("e3")};
+    FilterRequest request;
+    request.user = IdRef("u1");
+    request.items = items;
+    request.question = &question;
+    FilterResponse response;
+    EXPECT_TRUE(engine_->Filter(request, &response).ok());
+    return response.unseen;
+  };
+  EXPECT_EQ(unseen(home), (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(unseen(all), (std::vector<uint32_t>{2}));
+
+  const std::string long_name(kMaxSurfaceBytes + 1, 'x');
+  const std::string_view too_long[] = {"home", long_name};
+  batch.surfaces = too_long;
+  EXPECT_EQ(engine_->Ingest(batch).status().field(), "/surfaces/1");
+  batch.surfaces = std::span(surfaces).first(1);
+  EXPECT_EQ(engine_->Ingest(batch).status().field(), "/surfaces");
+  batch.surfaces = surfaces;
+  batch.fact = Fact::kPlayed;
+  EXPECT_EQ(engine_->Ingest(batch).status().field(), "/surfaces");
+}
 
 TEST_F(IngestTest, PlaysAreSeenAndCounted) {
   const auto done = Ingest(Messages(0, 100), 100);
@@ -155,7 +210,7 @@ TEST_F(IngestTest, RefusalsAreCountedOnce) {
 }
 
 TEST_F(IngestTest, ImpressionsAreServedNotWatched) {
-  ASSERT_TRUE(Ingest({{"u1", "i1", 0}, {"u1", "i2", 1}}, 2, {}, 3, true).ok());
+  ASSERT_TRUE(Ingest({{"u1", "i1", 0}, {"u1", "i2", 1}}, 2, {}, 3, Fact::kServed).ok());
   EXPECT_EQ(Unseen("u1", {"i1", "i2", "i3"}, "default", kFactImpressions), Items{"i3"});
   EXPECT_EQ(Unseen("u1", {"i1"}, "default", kFactPlays), Items{"i1"});
   EXPECT_EQ(Source(3).counts.impressions_accepted, 2u);

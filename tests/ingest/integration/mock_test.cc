@@ -87,6 +87,16 @@ class IngestMockTest : public EngineTest {
     ASSERT_EQ(rd_kafka_flush(producer_, 60'000), RD_KAFKA_RESP_ERR_NO_ERROR);
   }
 
+  // One message of any bytes, at the end of a partition.
+  void ProduceOne(const std::string& payload) {
+    const rd_kafka_resp_err_t sent =
+        rd_kafka_producev(producer_, RD_KAFKA_V_TOPIC("plays"), RD_KAFKA_V_PARTITION(0),
+                          RD_KAFKA_V_VALUE(const_cast<char*>(payload.data()), payload.size()),
+                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+    ASSERT_EQ(sent, RD_KAFKA_RESP_ERR_NO_ERROR) << rd_kafka_err2str(sent);
+    ASSERT_EQ(rd_kafka_flush(producer_, 60'000), RD_KAFKA_RESP_ERR_NO_ERROR);
+  }
+
   void WaitFor(const std::function<bool()>& reached, const char* what) {
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (!reached()) {
@@ -226,6 +236,66 @@ TEST_F(IngestMockTest, WhatPlayersSayEntersTheHistory) {
       EXPECT_EQ(entry.fields, "{\"n\":1}");
     }
   }
+}
+
+TEST_F(IngestMockTest, ExposuresEnterTheirList) {
+  config_.topics[0].fact = Fact::kExposed;
+  config_.topics[0].surface = {"player", "on"};
+  StartConsumer();
+  Produce(1'000);
+  const auto counted = [&] { return engine_->Stats().ingested.exposures_accepted; };
+  WaitFor([&] { return counted() >= 1'000; }, "not all has come");
+  consumer_->Stop();
+  EXPECT_EQ(counted(), 1'000u);
+  const NotEntry entries[] = {{.fact = Fact::kExposed, .surface = "tv", .within_ms = kDayMs}};
+  const Question question{.no = entries};
+  for (int i = 0; i < 1'000; i += 7) {
+    const std::string user = "u" + std::to_string(i % 100), item = "i" + std::to_string(i);
+    const IdRef items[] = {IdRef(item), IdRef("other")};
+    FilterRequest request;
+    request.user = IdRef(user);
+    request.items = items;
+    request.question = &question;
+    FilterResponse response;
+    ASSERT_TRUE(engine_->Filter(request, &response).ok());
+    EXPECT_EQ(response.unseen, std::vector<uint32_t>{1}) << item;
+  }
+}
+
+TEST_F(IngestMockTest, MarksArePutAndTheRefusedAreDeadLetters) {
+  ASSERT_TRUE(engine_->EraseUser(IdRef("u5"), {.always = true}).ok());
+  ops::KafkaTopic& topic = config_.topics[0];
+  topic.marks = true;
+  topic.item.clear();
+  topic.group = {"item"};
+  topic.until = {"player", "at"};
+  StartConsumer();
+  Produce(300);
+  ProduceOne(R"([{"user":"u1","item":"early","at":1,"player":{"at":9}},)"
+             R"({"user":"u1","item":"late","at":)" +
+             std::to_string(kStartMs + 2 * kDayMs) + R"(,"player":{"at":9}}])");
+  const auto dead = [&] {
+    uint64_t letters = 0;
+    for (const ops::IngestPartition& one : consumer_->State().topics.at(0).partitions) {
+      letters += one.dead_letters;
+    }
+    return letters;
+  };
+  WaitFor([&] { return dead() == 1; }, "no dead letter is shown");
+  const auto put = [&] { return engine_->Stats().marks_accepted; };
+  WaitFor([&] { return put() >= 298; }, "not all has come");
+  consumer_->Stop();
+  EXPECT_EQ(put(), 298u);
+  const auto& refused_by = consumer_->State().topics.at(0).refused_by;
+  EXPECT_EQ(refused_by[static_cast<size_t>(RefusalReason::kErased)], 3u);
+  MarksPage page;
+  ASSERT_TRUE(engine_->ReadMarks({.user = IdRef("u1")}, &page).ok());
+  ASSERT_EQ(page.marks.size(), 4u);
+  EXPECT_EQ(page.marks[0].group, "early");
+  EXPECT_EQ(page.marks[0].said_ms, 1);
+  EXPECT_EQ(page.marks[1].group, "i1");
+  EXPECT_EQ(page.marks[1].until_ms, 1);
+  EXPECT_EQ(page.marks[1].said_ms, kStartMs);
 }
 
 TEST_F(IngestMockTest, LeadersMove) {

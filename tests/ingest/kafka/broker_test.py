@@ -70,7 +70,8 @@ class BrokerTest(unittest.TestCase):
             wait_read(server, "log", len(plays))
             self.assertEqual(ingested(server), {
                 "plays_accepted": len(plays), "plays_refused": 0, "impressions_accepted": 0,
-                "impressions_refused": 0, "dead_letters": 0})
+                "impressions_refused": 0, "exposures_accepted": 0, "exposures_refused": 0,
+                "dead_letters": 0})
             facts = play_logs.Facts()
             facts.add(plays)
             asked, missed = play_logs.count_misses(server, "default",
@@ -236,6 +237,32 @@ class BrokerTest(unittest.TestCase):
                                                  "collection": "video", "facts": facts}).json
                 self.assertEqual(answer["unseen"], unseen, facts)
             self.assertEqual(ingested(server)["impressions_accepted"], 3)
+
+    def test_exposures_and_marks(self):
+        at = now_ms()
+        self.broker.topic("exposed", 2)
+        self.broker.topic("marks", 1)
+        send(self.broker, "exposed", ["u1\t" + json.dumps(
+            {"user": "u1", "item": item, "at": at, "page": page})
+            for item, page in (("v1", "home"), ("v2", None))])
+        send(self.broker, "marks", ["u1\t" + json.dumps(mark) for mark in (
+            {"user": "u1", "group": "channel:9", "until": at},
+            {"user": "u1", "group": "channel:9", "until": at - 5},
+            {"user": "u1", "group": "", "until": 1})])
+        config = settings(self.broker, {"topic": "exposed", "fact": "exposed", "at": "at",
+                                        "surface": "page"}, {"topic": "marks", "fact": "mark"})
+        with Server(config=config) as server:
+            wait_read(server, "exposed", 2)
+            wait_read(server, "marks", 3)
+            for entry, unseen in (({"surface": "home"}, ["v2"]), ({}, [])):
+                answer = server.post("/filter", {"user": "u1", "items": ["v1", "v2"], "not": [
+                    dict(entry, fact="exposed", within="1d")]}).json
+                self.assertEqual(answer["unseen"], unseen, entry)
+            self.assertEqual(ingested(server)["exposures_accepted"], 2)
+            marks = server.get("/users/u1/marks").json["marks"]
+            self.assertEqual([(mark["group"], mark["until"]) for mark in marks],
+                             [("channel:9", at)])
+            self.assertEqual(partitions(server, "marks")[0]["dead_letters"], 1)
 
     def test_topics_and_partitions_that_come_later_begin_at_their_beginning(self):
         config = settings(self.broker, "later", start="latest")

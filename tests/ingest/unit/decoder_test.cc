@@ -11,6 +11,7 @@ struct Decoded {
   Status status;
   std::vector<Play> events;
   std::deque<Watch> watches;
+  std::vector<Beside> beside;
   uint64_t deletions = 0;
 };
 
@@ -19,7 +20,7 @@ class DecoderTest : public ::testing::Test {
   Decoded Decode(const Record& record) {
     Decoded decoded;
     decoded.status = Decoder(topic_).Decode(record, &arena_, &decoded.events, &decoded.watches,
-                                            &decoded.deletions);
+                                            &decoded.beside, &decoded.deletions);
     return decoded;
   }
   Decoded Decode(std::string_view payload) {
@@ -44,6 +45,7 @@ class DecoderTest : public ::testing::Test {
 
   static constexpr int64_t kRecordMs = 1'773'144'000'000;
   ops::KafkaTopic topic_;
+  std::vector<Beside> beside_;
   wire::Arena arena_{1 << 20};
 };
 
@@ -99,14 +101,17 @@ TEST_F(DecoderTest, TimesAsText) {
   std::vector<Play> events;
   std::deque<Watch> watches;
   uint64_t deletions = 0;
-  ASSERT_TRUE(decoder.Decode({.payload = zoned}, &arena_, &events, &watches, &deletions).ok());
-  ASSERT_TRUE(decoder.Decode({.payload = local}, &arena_, &events, &watches, &deletions).ok());
+  ASSERT_TRUE(
+      decoder.Decode({.payload = zoned}, &arena_, &events, &watches, &beside_, &deletions).ok());
+  ASSERT_TRUE(
+      decoder.Decode({.payload = local}, &arena_, &events, &watches, &beside_, &deletions).ok());
   EXPECT_EQ(events.at(0).at_ms, kAt);
   EXPECT_EQ(events.at(1).at_ms, kAt - 3'600'000);
   topic_.time_zone = "America/New_York";  // goes before the collection's
   Decoder named(topic_);
   named.SetZoneOfCollection(times::TimeZone::Fixed(3'600'000));
-  ASSERT_TRUE(named.Decode({.payload = local}, &arena_, &events, &watches, &deletions).ok());
+  ASSERT_TRUE(
+      named.Decode({.payload = local}, &arena_, &events, &watches, &beside_, &deletions).ok());
   EXPECT_EQ(events.at(2).at_ms, kAt + 5 * 3'600'000);
 }
 
@@ -234,9 +239,10 @@ TEST_F(DecoderTest, IdsOfEarlierMessagesStay) {
     const std::string payload = "{\"user\":\"\\u0075" + n + "\",\"item\":\"v" + n + "\",\"x\":\"" +
                                 std::string(3'000, 'x') + "\",\"d\":\"\\u0064" + n +
                                 "\",\"f\":{\"n\":" + n + "}}";
-    ASSERT_TRUE(
-        decoder.Decode({.payload = payload, .at_ms = 0}, &arena_, &events, &watches, &deletions)
-            .ok());
+    ASSERT_TRUE(decoder
+                    .Decode({.payload = payload, .at_ms = 0}, &arena_, &events, &watches, &beside_,
+                            &deletions)
+                    .ok());
   }
   ASSERT_EQ(events.size(), 1'000u);
   for (int i = 0; i < 1'000; ++i) {
@@ -294,6 +300,51 @@ TEST_F(DecoderTest, WhatThePlayerSaidIsReadWhereItIsMapped) {
   ExpectRefused(R"({"user":"u","item":"a","player":{"on":")" + std::string(65, 'd') + "\"}}",
                 "/player/on");
   ExpectRefused(R"({"user":"u","item":"a","player":7})", "/player");
+}
+
+TEST_F(DecoderTest, WhereItWasShownIsReadWhereItIsMapped) {
+  topic_.fact = Fact::kExposed;
+  topic_.surface = {"page", "name"};
+  const Decoded shown = Decode(R"([{"user":"u","item":"a","page":{"name":"ho\u006de"}},
+      {"user":"u","item":"b","page":{"name":null}},{"user":"u","item":"c"}])");
+  ASSERT_TRUE(shown.status.ok()) << shown.status.ToString();
+  ASSERT_EQ(shown.events.size(), 3u);
+  ASSERT_EQ(shown.beside.size(), 3u);
+  EXPECT_EQ(shown.beside[0].surface, "home");
+  EXPECT_EQ(shown.beside[1].surface, "");
+  EXPECT_EQ(shown.beside[2].surface, "");
+  ExpectRefused(R"({"user":"u","item":"a","page":{"name":""}})", "/page/name");
+  ExpectRefused(R"({"user":"u","item":"a","page":{"name":7}})", "/page/name");
+  ExpectRefused(R"([{"user":"u","item":"a"},{"user":"u","item":"b","page":{"name":")" +
+                    std::string(33, 'x') + R"("}}])",
+                "/1/page/name");
+  EXPECT_TRUE(Decode(R"({"user":"u","item":7,"page":{"name":1}})").beside.empty());
+}
+
+TEST_F(DecoderTest, MarksHaveAGroupAndNoItem) {
+  topic_.marks = true;
+  topic_.item.clear();
+  topic_.group = {"channel"};
+  topic_.until = {"to"};
+  topic_.at_unit = ops::AtUnit::kSeconds;
+  const Decoded marks = Decode(R"([{"user":7,"channel":"channel:9","to":1773000000},
+      {"user":"u","channel":"author:\u0075","to":"always"},
+      {"user":"u","channel":"c","to":"2026-03-10T12:00:00Z"}])");
+  ASSERT_TRUE(marks.status.ok()) << marks.status.ToString();
+  ASSERT_EQ(marks.events.size(), 3u);
+  ASSERT_EQ(marks.beside.size(), 3u);
+  EXPECT_EQ(marks.events[0].user.ToString(), "7");
+  EXPECT_EQ(marks.events[0].at_ms, kRecordMs);
+  EXPECT_EQ(marks.beside[0].group, "channel:9");
+  EXPECT_EQ(marks.beside[0].until_ms, 1'773'000'000'000);
+  EXPECT_EQ(marks.beside[1].group, "author:u");
+  EXPECT_EQ(marks.beside[1].until_ms, std::nullopt);
+  EXPECT_EQ(marks.beside[2].until_ms, 1'773'144'000'000);
+  ExpectRefused(R"({"user":"u","to":5})", "/channel");
+  ExpectRefused(R"({"user":"u","channel":"c"})", "/to");
+  ExpectRefused(R"({"user":"u","channel":"","to":5})", "/channel");
+  ExpectRefused(R"({"user":"u","channel":"c","to":null})", "/to");
+  ExpectRefused(R"({"user":"u","channel":"c","to":"never"})", "/to");
 }
 
 TEST_F(DecoderTest, TooManyEventsAreRefused) {

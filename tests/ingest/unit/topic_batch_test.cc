@@ -11,7 +11,7 @@ TEST(TopicBatchTest, EventsStepsAndDeadLetters) {
   ops::KafkaTopic topic;
   topic.topic = "plays";
   topic.collection = "video";
-  topic.impressions = true;
+  topic.fact = Fact::kServed;
   TopicBatch batch(topic);
   EXPECT_TRUE(batch.empty());
   batch.Add({3, 10, 111, "k", R"({"user":"u","item":"a"})"});
@@ -23,7 +23,7 @@ TEST(TopicBatchTest, EventsStepsAndDeadLetters) {
 
   const IngestBatch view = batch.View();
   EXPECT_EQ(view.collection, "video");
-  EXPECT_TRUE(view.impressions);
+  EXPECT_EQ(view.fact, Fact::kServed);
   ASSERT_EQ(view.plays.size(), 4u);
   ASSERT_EQ(view.origins.size(), 4u);
   ASSERT_EQ(view.sources.size(), 3u);
@@ -55,6 +55,71 @@ TEST(TopicBatchTest, EventsStepsAndDeadLetters) {
   batch.Add({1, 8, 1, "", R"({"user":"u","item":"b"})"});
   EXPECT_EQ(batch.View().sources.size(), 1u);
   EXPECT_EQ(batch.View().plays.size(), 1u);
+}
+
+TEST(TopicBatchTest, EventsGoWithTheirSurfaces) {
+  ops::KafkaTopic topic;
+  topic.topic = "shown";
+  topic.fact = Fact::kExposed;
+  topic.surface = {"page"};
+  TopicBatch batch(topic);
+  batch.Add({0, 1, 111, "", R"({"user":"u","item":"a","page":"home"})"});
+  batch.Add({0, 2, 111, "", R"([{"user":"u","item":"b","page":"x"},{"user":"u"}])"});
+  batch.Add({0, 3, 111, "", R"({"user":"u","item":"c"})"});
+  const IngestBatch view = batch.View();
+  EXPECT_EQ(view.fact, Fact::kExposed);
+  ASSERT_EQ(view.plays.size(), 2u);
+  ASSERT_EQ(view.surfaces.size(), 2u);
+  EXPECT_EQ(view.surfaces[0], "home");
+  EXPECT_EQ(view.surfaces[1], "");
+  batch.Clear();
+  EXPECT_TRUE(batch.View().surfaces.empty());
+}
+
+TEST(TopicBatchTest, MarksAreNoEventsAndMayBecomeDeadLetters) {
+  ops::KafkaTopic topic;
+  topic.topic = "marks";
+  topic.marks = true;
+  topic.item.clear();
+  topic.group = {"group"};
+  topic.until = {"until"};
+  TopicBatch batch(topic);
+  const auto headers = [] { return Headers{{"trace", "t"}}; };
+  batch.Add(
+      {.partition = 3,
+       .offset = 10,
+       .at_ms = 111,
+       .key = "k",
+       .payload = R"([{"user":"u","group":"a","until":5},{"user":"w","group":"b","until":6}])",
+       .headers = headers});
+  batch.Add({3, 11, 112, "", "bad"});
+  batch.Add({1, 7, 113, "", R"({"user":"u","group":"c","until":"always"})"});
+  EXPECT_TRUE(batch.View().plays.empty());
+  EXPECT_TRUE(batch.View().origins.empty());
+  const std::vector<UserMark> marks = batch.MarksOf();
+  ASSERT_EQ(marks.size(), 3u);
+  EXPECT_EQ(marks[1].user.ToString(), "w");
+  EXPECT_EQ(marks[1].mark.group, "b");
+  EXPECT_EQ(marks[1].mark.until_ms, 6);
+  EXPECT_EQ(marks[1].mark.at_ms.ms, 111);
+  EXPECT_EQ(marks[2].mark.until_ms, std::nullopt);
+  batch.BuryMark(1, "too many");
+  batch.BuryMark(0, "too many too");
+  ASSERT_EQ(batch.dead_letters().size(), 2u);
+  const DeadLetter& dead = batch.dead_letters()[1];
+  EXPECT_EQ(dead.partition, 3);
+  EXPECT_EQ(dead.offset, 10);
+  EXPECT_EQ(dead.key, "k");
+  EXPECT_EQ(dead.reason, "too many");
+  EXPECT_EQ(dead.headers, headers());
+  for (const SourceStep& step : batch.View().sources) {
+    const std::vector<int64_t> letters(step.dead_letters.begin(), step.dead_letters.end());
+    EXPECT_EQ(letters,
+              step.partition == 3 ? (std::vector<int64_t>{10, 11}) : std::vector<int64_t>())
+        << step.partition;
+  }
+  batch.Clear();
+  EXPECT_TRUE(batch.MarksOf().empty());
 }
 
 TEST(TopicBatchTest, ADeadLetterHasTheHeadersOfItsRecord) {

@@ -140,6 +140,9 @@ TEST(ClusterConfigTest, WhatNodesCannotConsumeIsRefused) {
       {R"({"topics":[{"topic":"t","first_of_day_topic":"x.log"}]})",
        "/kafka/topics/0/first_of_day_topic"},
       {R"({"topics":[{"topic":"t"}],"dead_letter_topic":"x.log"})", "/kafka/dead_letter_topic"},
+      {R"({"topics":[{"topic":"t"},{"topic":"e","fact":"exposed"}]})", "/kafka/topics/1/fact"},
+      {R"({"topics":[{"topic":"m","fact":"mark"}]})", "/kafka/topics/0/fact"},
+      {R"({"topics":[{"topic":"s","fact":"served","surface":"p"}]})", "/kafka/topics/0/surface"},
   };
   for (const auto& one : kCases) {
     Config config;

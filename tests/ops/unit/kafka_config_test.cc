@@ -32,13 +32,13 @@ TEST(KafkaConfigTest, ReadsEveryKey) {
   EXPECT_EQ(kafka.dead_letter_topic, "dead");
   ASSERT_EQ(kafka.topics.size(), 2u);
   EXPECT_EQ(kafka.topics[0].collection, "video");
-  EXPECT_FALSE(kafka.topics[0].impressions);
+  EXPECT_EQ(kafka.topics[0].fact, Fact::kPlayed);
   EXPECT_EQ(kafka.topics[0].user, Path{"uid"});
   EXPECT_EQ(kafka.topics[0].item, (Path{"event", "video/id"}));
   EXPECT_EQ(kafka.topics[0].at, (Path{"event", "ts"}));
   EXPECT_EQ(kafka.topics[0].at_unit, AtUnit::kSeconds);
   EXPECT_TRUE(kafka.topics[0].gaps_expected);
-  EXPECT_TRUE(kafka.topics[1].impressions);
+  EXPECT_EQ(kafka.topics[1].fact, Fact::kServed);
   EXPECT_EQ(kafka.topics[1].user, Path{"user"});
   EXPECT_EQ(kafka.topics[1].item, Path{"item"});
   EXPECT_EQ(kafka.topics[1].at, Path{});
@@ -75,6 +75,29 @@ TEST(KafkaConfigTest, IdsTimesAndBytesOfATopic) {
   EXPECT_EQ(b.at, Path{"@timestamp"});
   EXPECT_EQ(b.at_unit, AtUnit::kNanos);
   EXPECT_EQ(b.framing, Framing::kNone);
+}
+
+TEST(KafkaConfigTest, FactsAndMarks) {
+  Config config;
+  const Status status = ReadConfig(R"({"kafka":{"brokers":"a:1","topics":[
+      {"topic":"p","fact":"played","device":"d"},{"topic":"s","fact":"served","surface":"page"},
+      {"topic":"e","fact":"exposed","surface":"/page/name"},{"topic":"m","fact":"mark"},
+      {"topic":"n","fact":"mark","group":"channel","until":"/read/to"}]}})",
+                                   &config);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const std::vector<KafkaTopic>& topics = config.kafka->topics;
+  EXPECT_EQ(topics[0].fact, Fact::kPlayed);
+  EXPECT_EQ(topics[1].fact, Fact::kServed);
+  EXPECT_EQ(topics[1].surface, Path{"page"});
+  EXPECT_EQ(topics[2].fact, Fact::kExposed);
+  EXPECT_EQ(topics[2].surface, (Path{"page", "name"}));
+  EXPECT_FALSE(topics[2].marks);
+  EXPECT_TRUE(topics[3].marks);
+  EXPECT_EQ(topics[3].item, Path{});
+  EXPECT_EQ(topics[3].group, Path{"group"});
+  EXPECT_EQ(topics[3].until, Path{"until"});
+  EXPECT_EQ(topics[4].group, Path{"channel"});
+  EXPECT_EQ(topics[4].until, (Path{"read", "to"}));
 }
 
 TEST(KafkaConfigTest, FewKeysAreNeeded) {
@@ -133,6 +156,16 @@ TEST(KafkaConfigTest, NamesWhatItRefuses) {
   EXPECT_EQ(topic(R"("collection":"c")"), "/kafka/topics/0/topic");
   EXPECT_EQ(topic(R"("topic":"a/b")"), "/kafka/topics/0/topic");
   EXPECT_EQ(topic(R"("topic":"t","kind":"likes")"), "/kafka/topics/0/kind");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"liked")"), "/kafka/topics/0/fact");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"played","kind":"plays")"), "/kafka/topics/0/kind");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"exposed","day":"d")"), "/kafka/topics/0/day");
+  EXPECT_EQ(topic(R"("topic":"t","surface":"s")"), "/kafka/topics/0/surface");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"exposed","surface":"item")"), "/kafka/topics/0/surface");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"exposed","group":"g")"), "/kafka/topics/0/group");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"mark","item":"item")"), "/kafka/topics/0/item");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"mark","surface":"s")"), "/kafka/topics/0/surface");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"mark","until":"group")"), "/kafka/topics/0/until");
+  EXPECT_EQ(topic(R"("topic":"t","fact":"mark","device":"d")"), "/kafka/topics/0/device");
   EXPECT_EQ(topic(R"("topic":"t","users":"u")"), "/kafka/topics/0/users");
   EXPECT_EQ(topic(R"("topic":"t","user":"")"), "/kafka/topics/0/user");
   EXPECT_EQ(topic(R"("topic":"t","user":"/a//b")"), "/kafka/topics/0/user");

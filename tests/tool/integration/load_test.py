@@ -72,6 +72,26 @@ class LoadTest(ToolCase):
         self.assert_seen("u1", "18446744073709551615", "v1")
         self.assert_seen("5", "é\"\\")
 
+    def test_facts(self):
+        rows = "".join(json.dumps({"user": "u1", "item": item, "at": NOW_MS, "progress_s": 5}) + "\n"
+                       for item in ("v1", "v2"))
+        served = self.load_text("served.ndjson", rows, "--fact", "served")
+        self.assertEqual((served["accepted"], served["refused"]), (2, 0))
+        self.assertIn("impressions_per_s", served)
+        exposed = self.load_text("exposed.ndjson", rows, "--fact", "exposed", "--surface", "home")
+        self.assertEqual((exposed["accepted"], exposed["refused"]), (2, 0))
+        held = self.in_db("inspect", "u1", "--json").json
+        self.assertEqual([len(one["entries"]) for one in held["impressions"]], [2])
+        self.assertEqual([entry["surface"] for entry in held["exposures"][0]["entries"]],
+                         ["home", "home"])
+
+    def test_facts_that_are_refused(self):
+        for flags in (["--fact", "liked"], ["--surface", "home"],
+                      ["--fact", "served", "--surface", "home"],
+                      ["--fact", "exposed", "--surface", "x" * 33],
+                      ["--fact", "exposed", "--progress-column", "p"]):
+            self.load_text("a.ndjson", "", *flags, code=USAGE)
+
     def test_rejects(self):
         old = NOW_MS - 900 * DAY_MS
         rows = ["u%d,v%d,%d" % (i, i, old if i % 2 else NOW_MS) for i in range(500)]
