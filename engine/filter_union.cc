@@ -57,7 +57,13 @@ bool FilterUnion::AskOthers(const FilterRead& read, Shard* shard, FilterResponse
   for (const auto& [position, collection] : others_) {
     asked.collection = collection->name;
     said = {};
-    if (!shard->Filter({asked, *collection, read.user, read.deadline, read.late}, &said)) {
+    if (!shard->Filter({.request = asked,
+                        .collection = *collection,
+                        .user = read.user,
+                        .deadline = read.deadline,
+                        .late = read.late,
+                        .for_union = true},
+                       &said)) {
       return false;
     }
     seen_.Take(said.reasons, static_cast<uint16_t>(position + 1));

@@ -112,7 +112,7 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
     if (request.judge != nullptr) LimitKinds(request, judged, begin, end, &candidates);
     if (caps) caps->Drop(reader.capped_verdict(), begin, end, &candidates);
   };
-  const bool has_same = AsksForSameAs(request);
+  const bool has_same = AsksForSameAs(request), hides = has_same && !read.for_union;
   SameVerdicts same;
   SamePage page;
   std::vector<SourceView> facts;  // with groups
@@ -160,8 +160,8 @@ bool Answer(const ShardParts& shard, const FilterRead& read, bool open, FilterRe
     if (request.judge != nullptr) {
       JudgeRange(scratch.sources, request, judged, begin, end, &candidates);
     }
-    if (!has_same) limit_page(begin, end);
-    for (size_t i = begin; has_same && i < end; ++i) {  // what is hidden must not count
+    if (!hides) limit_page(begin, end);
+    for (size_t i = begin; hides && i < end; ++i) {  // what is hidden must not count
       page.Hide(request, same.on_page, i, &candidates);
       limit_page(i, i + 1);
       if (candidates.verdicts[i] == 0 && candidates.repeats[i] == 0) page.Add(request, i);

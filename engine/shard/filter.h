@@ -20,6 +20,7 @@ struct FilterRead {
   std::chrono::steady_clock::time_point deadline;  ///< max(): none
   bool late = false;                               ///< it has passed: only what memory has is asked
   const SeenElsewhere* elsewhere = nullptr;        ///< what other collections say; null: none asked
+  bool for_union = false;  ///< what it finds seen is for a union: no candidate hides another
 };
 
 /// Fills in `*response`, which is empty: what can't be read is named as missing. False, and nothing

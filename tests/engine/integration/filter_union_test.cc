@@ -147,6 +147,24 @@ TEST_F(FilterUnionTest, MarksAndCapsAreAskedToo) {
   EXPECT_EQ(answer_.excluded, 1u);
 }
 
+TEST_F(FilterUnionTest, TheOtherCollectionsHideNoCandidateBehindAnExcludedOne) {
+  const std::string_view same[] = {"src:9"}, seen[] = {"src:8"};
+  const IdRef played("p");
+  const seendb::Play play{.user = IdRef("u"), .item = played, .at_ms = kStartMs, .same_as = seen};
+  ASSERT_TRUE(engine_->RecordPlays({&play, 1}, {.collection = "short"}).ok());
+  const CandidateGroups groups[] = {
+      {.same_as = same}, {.same_as = same}, {.same_as = same}, {.same_as = seen}};
+  const Question question{.groups = groups};
+  const IdRef excluded[] = {IdRef("a")};
+  FilterRequest request;
+  request.question = &question;
+  request.exclude = excluded;
+  EXPECT_EQ(UnseenIn({"a", "b", "c", "d"}, {"short", "live"}, request), Items{"b"});
+  EXPECT_EQ(answer_.reasons[2].kind, ReasonKind::kSame);
+  EXPECT_EQ(answer_.reasons[3].kind, ReasonKind::kSame);
+  EXPECT_EQ(answer_.reasons[3].group, "src:8");
+}
+
 TEST_F(FilterUnionTest, NamesAreKnownAndOnce) {
   ExpectRefused({"short", "none"}, StatusCode::kNotFound, "/collections/1");
   ExpectRefused({"short", "live", "short"}, StatusCode::kInvalidArgument, "/collections/2");
