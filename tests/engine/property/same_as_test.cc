@@ -91,7 +91,7 @@ TEST_F(SameAsPropertyTest, WhatIsSeenOfOneIsSeenOfAll) {
   patch.history.enabled = true;
   patch.history.deleted_items = DeletedItems::kRecommendAgain;
   Put("default", patch);
-  for (int step = 0; step < 1'500; ++step) {
+  for (int step = 0; step < 500; ++step) {
     clock_.Advance(1);
     switch (Below(12)) {
       case 0:
