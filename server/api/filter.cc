@@ -92,8 +92,9 @@ Status AskEngine(Engine& engine, const FilterRequest& request, std::string_view 
 class RepeatsCut {
  public:
   RepeatsCut(bool cuts, FilterRequest* request) : request_(*request), asked_(request->question) {
-    if (!cuts || asked_ == nullptr) return;
-    question_ = {.no = asked_->no, .groups = asked_->groups};
+    if (!cuts || asked_ == nullptr || !asked_->when_short) return;
+    question_ = *asked_;
+    question_.when_short.reset();
     request_.question = &question_;
   }
   RepeatsCut(const RepeatsCut&) = delete;

@@ -162,6 +162,18 @@ class LoadTest(unittest.TestCase):
             self.assertEqual((said["missing"], said["repeats"]), (["load"], []))
             self.assertEqual(said["unseen_share"], len(said["unseen"]) / said["examined"])
 
+    def test_load_cuts_neither_sets_nor_caps(self):
+        with CheckedServer(clock_ms=NOW) as server:
+            server.put("/collections/default", {"on_load": {"min_share": 0.5}})
+            server.put("/sets/blocked", {"items": ["0"]})
+            items = [{"id": str(i), "of": ["author:%d" % (i % 2)]} for i in range(10)]
+            asked = {"user": "u", "items": items, "exclude_sets": ["blocked"],
+                     "caps": [{"of": "author", "n": 1, "within": "1d"}]}
+            server.post("/admin/degrade", {"level": 3, "for_s": 60})
+            for more in ({}, {"when_short": SHORT}):
+                said = server.post("/filter", dict(asked, **more)).json
+                self.assertEqual((said["missing"], said["unseen"]), (["load"], ["1", "2"]))
+
 
 class CrashTest(unittest.TestCase):
     def test_the_same_before_and_after_a_killed_process_and_a_drain(self):
