@@ -90,7 +90,7 @@ Manifest ManifestOf(const Json& json) {
   Manifest manifest;
   manifest.id = Text(json, "id");
   if (!IsPlain(manifest.id, kIdMost)) throw BadField{"is no id of a copy", "/id"};
-  manifest.shard = static_cast<uint32_t>(Whole(json, "partition", kShardsMost));
+  manifest.part = static_cast<uint32_t>(Whole(json, "partition", kShardsMost));
   manifest.kind = KindOf(json);
   for (const Json& one : List(json, "next_offsets", kFilesMost)) {
     manifest.next_offsets.push_back(
@@ -168,7 +168,12 @@ uint64_t Manifest::Bytes() const {
 }
 
 std::string ManifestToJson(const Manifest& manifest) {
-  Json json = {{"version", kCopyVersion}, {"id", manifest.id}, {"partition", manifest.shard}};
+  Json json = {{"version", kCopyVersion}, {"id", manifest.id}};
+  if (manifest.part.store.empty()) {
+    json["partition"] = manifest.part.shard;
+  } else {
+    json["store"] = manifest.part.store;
+  }
   AddKind(manifest.kind, &json);
   json["next_offsets"] = Json::array();
   for (const CopyOffset& one : manifest.next_offsets) {

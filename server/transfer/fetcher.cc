@@ -123,9 +123,9 @@ class FetchRun {
 
   Status CheckManifest(const CopyKind& kind, const Manifest& manifest) const {
     if (Status same = CheckSameKind(kind, manifest.kind); !same.ok()) return same;
-    if (manifest.shard == shard_) return {};
+    if (manifest.part == CopyPart(shard_)) return {};
     return Status::Corruption("asked for shard " + std::to_string(shard_) + ", the node gives " +
-                              std::to_string(manifest.shard));
+                              std::to_string(manifest.part.shard));
   }
 
   /// What is no part of the copy goes; what is to come has to fit.

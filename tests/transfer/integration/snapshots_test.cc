@@ -44,7 +44,7 @@ TEST_F(SnapshotsTest, AFileIsReadPieceByPiece) {
   const auto snapshots = Start();
   const Result<Manifest> copy = snapshots->Make(kShard, RequestOf("n2"));
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
-  EXPECT_EQ(copy->shard, kShard);
+  EXPECT_EQ(copy->part.shard, kShard);
   const std::string folder = source_db_ + "/tmp/snapshot-" + copy->id;
   const std::map<std::string, std::string> files = Files(folder);
   ASSERT_EQ(files.size(), copy->files.size());
