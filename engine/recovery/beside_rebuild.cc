@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t kRowBatchBytes = size_t{1} << 20;
 constexpr size_t kNamedNotes = 100;
-constexpr char kScratch[] = "/from";  // in the new store's folder, while it is made
+constexpr char kSeedKey[] = "\xff\xff";  // ids and names are UTF-8
+constexpr char kScratch[] = "/from";     // in the new store's folder, while it is made
 
 /// Writes what is read into the new store.
 class BesideWriter {
@@ -67,6 +68,37 @@ class BesideWriter {
   rocksdb::Status failed_;
 };
 
+/// RocksDB knows a family by its tables alone, and leaves out what a log has of one without any: so
+/// each gets a table that has nothing but the deletion of a key that no row has. Its number is
+/// above those of the store's own.
+Status SeedFamilies(rocksdb::Env* env, const std::string& into, const BesideRows& rows) {
+  constexpr uint64_t kNumber = 900'000'000;
+  const std::string seeds = into + "/seeds";
+  rocksdb::DBOptions options;
+  options.env = env;
+  options.create_if_missing = options.create_missing_column_families = true;
+  std::vector<rocksdb::ColumnFamilyHandle*> families;
+  rocksdb::DB* opened = nullptr;
+  rocksdb::Status status = rocksdb::DB::Open(options, seeds, rows.Families(), &families, &opened);
+  const std::unique_ptr<rocksdb::DB> db(opened);
+  for (rocksdb::ColumnFamilyHandle* family : families) {
+    if (status.ok()) status = db->Delete({}, family, kSeedKey);
+    if (status.ok()) status = db->Flush({}, family);
+  }
+  std::vector<rocksdb::LiveFileMetaData> tables;
+  if (status.ok()) db->GetLiveFilesMetaData(&tables);
+  for (rocksdb::ColumnFamilyHandle* family : families) {
+    db->DestroyColumnFamilyHandle(family).PermitUncheckedError();
+  }
+  if (status.ok()) status = db->Close();
+  for (size_t i = 0; status.ok() && i < tables.size(); ++i) {
+    const std::string name = "/" + std::to_string(kNumber + i) + ".sst";
+    status = env->RenameFile(seeds + tables[i].name, into + name);
+  }
+  if (!status.ok()) return FromRocks(status, "make " + seeds);
+  return RemoveFolder(env, seeds);
+}
+
 /// Links the tables and logs that can be read into the new folder `into`, and makes a MANIFEST.
 Status Reassemble(rocksdb::Env* env, const std::string& from, const std::string& into,
                   const BesideFindings& findings, const BesideRows& rows) {
@@ -86,6 +118,7 @@ Status Reassemble(rocksdb::Env* env, const std::string& from, const std::string&
     status = FromRocks(env->GetFileSize(from + "/" + name, &bytes), "look at " + name);
     if (status.ok()) status = CopyFile(env, from + "/" + name, into + "/" + name, bytes);
   }
+  if (status.ok()) status = SeedFamilies(env, into, rows);
   if (!status.ok()) return status;
   rocksdb::DBOptions options;
   options.env = env;
