@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/disk_file.h"
 #include "base/outside_json.h"
 #include "transfer/files.h"
 
@@ -120,7 +121,7 @@ Manifest ManifestOf(const Json& json) {
 }  // namespace
 
 Result<CopyKind> ReadKind(const std::string& db) {
-  const Result<File> file = File::OpenToRead(db + "/SEENDB");
+  const Result<DiskFile> file = DiskFile::OpenToRead(db + "/SEENDB");
   if (!file.ok()) return file.status();
   std::string text;
   if (Status read = file->Read(0, kIdentityBytesMost, &text); !read.ok()) return read;

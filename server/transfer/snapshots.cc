@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/disk_file.h"
 #include "text/sha256.h"
 #include "transfer/files.h"
 
@@ -41,19 +42,6 @@ std::string PartText(const CopyPart& part) {
 
 Status NotTaken() { return Status::Unavailable("the node gives no copies of shards now"); }
 
-/// Names in a folder. kIOError.
-Result<std::vector<std::string>> NamesIn(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code failed;
-  for (fs::directory_iterator one(folder, failed), end; !failed && one != end;
-       one.increment(failed)) {
-    names.push_back(one->path().filename().string());
-  }
-  if (failed) return Status::IOError("can't list " + folder + ": " + failed.message());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace
 
 Snapshots::Snapshots(SnapshotSettings settings)
@@ -80,7 +68,7 @@ Status Snapshots::RemoveLeftovers() const {
   const std::string transit = settings_.db + "/" + kTransitName;
   std::error_code none;
   if (!fs::exists(transit, none)) return {};
-  const Result<std::vector<std::string>> names = NamesIn(transit);
+  const Result<std::vector<std::string>> names = NamesInFolder(transit);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (!name.starts_with(kCopyPrefix)) continue;
@@ -170,7 +158,7 @@ Result<Manifest> Snapshots::Make(const CopyPart& part, const CopyRequest& reques
 /// Tables are linked; logs, and what is small, are copied.
 Status Snapshots::CheckRoom(const CopyPart& part) const {
   const std::string folder = PartFolder(settings_.db, part);
-  const Result<std::vector<std::string>> names = NamesIn(folder);
+  const Result<std::vector<std::string>> names = NamesInFolder(folder);
   if (!names.ok()) {
     return part.store.empty() ? Status::Unavailable(PartText(part) + " is not here")
                               : Status::NotFound(PartText(part) + " are not here");
@@ -221,7 +209,7 @@ Status Snapshots::Fill(Engine* engine, bool sha256, Manifest* manifest) {
   const Status home = MakeOwnFolder(settings_.db + "/" + kTransitName);
   if (!home.ok()) return home;
   if (const Status copied = CopyTo(folder, part, engine); !copied.ok()) return copied;
-  const Result<std::vector<std::string>> names = NamesIn(folder);
+  const Result<std::vector<std::string>> names = NamesInFolder(folder);
   if (!names.ok()) return names.status();
   Throttle pace(settings_.bytes_per_s);
   for (const std::string& name : *names) {
@@ -234,7 +222,7 @@ Status Snapshots::Fill(Engine* engine, bool sha256, Manifest* manifest) {
 Status Snapshots::AddFile(const std::string& folder, const std::string& name, Throttle* pace,
                           Manifest* manifest) {
   if (!IsCopyFileName(name)) return Status::Corruption("a copy has the file " + name);
-  const Result<File> file = File::OpenToRead(folder + "/" + name);
+  const Result<DiskFile> file = DiskFile::OpenToRead(folder + "/" + name);
   if (!file.ok()) return file.status();
   Crc32c sum;
   std::optional<text::Sha256> sha;
@@ -341,7 +329,7 @@ void Snapshots::Give(const Job& job) {
   if (!SleepUntil(throttle_.Take(job.range.bytes, NowUs()))) return job.done(NotTaken());
   Piece piece;
   piece.file_size = job.file_size;
-  const Result<File> file = File::OpenToRead(job.path);
+  const Result<DiskFile> file = DiskFile::OpenToRead(job.path);
   Status status =
       file.ok() ? file->Read(job.range.offset, job.range.bytes, &piece.bytes) : file.status();
   if (status.ok() && piece.bytes.size() < job.range.bytes) {

@@ -11,6 +11,7 @@
 
 #include "backup/bring.h"
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "store/copy_file.h"
 #include "store/files.h"
 #include "text/sha256.h"
@@ -192,7 +193,7 @@ class CreateRun {
   /// Syncs all folders: an earlier attempt may have left names that power loss would take.
   Status SyncNames() const {
     rocksdb::Env* const env = rocksdb::Env::Default();
-    const Result<std::vector<std::string>> names = NamesIn(folder_->FilesPath());
+    const Result<std::vector<std::string>> names = NamesInFolder(folder_->FilesPath());
     if (!names.ok()) return names.status();
     Status status = SyncFolder(env, folder_->FilesPath());
     for (const std::string& name : *names) {

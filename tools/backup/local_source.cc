@@ -7,6 +7,7 @@
 #include <rocksdb/env.h>
 
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "base/whole_file.h"
 #include "cluster/meta_cache.h"
 #include "store/collections_file.h"
@@ -60,7 +61,7 @@ Result<std::vector<BackedFile>> LocalSource::Take(const std::string& folder) {
   Status status = MakeOwnFolder(db_ + "/" + kTransitName);
   if (status.ok()) status = Copy(folder);
   if (!status.ok()) return status;
-  const Result<std::vector<std::string>> names = NamesIn(copy_);
+  const Result<std::vector<std::string>> names = NamesInFolder(copy_);
   if (!names.ok()) return names.status();
   std::vector<BackedFile> files;
   for (const std::string& name : *names) {
@@ -84,7 +85,7 @@ Status LocalSource::Copy(const std::string& folder) {
 
 Result<BackedFile> LocalSource::Sum(const std::string& name, const std::string& path) const {
   if (!IsBackedPath(path)) return Status::Corruption("a copy has the file " + path);
-  const Result<File> file = File::ToRead(copy_ + "/" + name);
+  const Result<DiskFile> file = DiskFile::OpenToRead(copy_ + "/" + name);
   if (!file.ok()) return file.status();
   text::Sha256 sum;
   BackedFile backed;
@@ -101,7 +102,7 @@ Result<BackedFile> LocalSource::Sum(const std::string& name, const std::string& 
 }
 
 Status LocalSource::Read(const BackedFile& file, uint64_t offset, uint64_t bytes, std::string* to) {
-  const Result<File> opened = File::ToRead(copy_ + "/" + FileName(file.path));
+  const Result<DiskFile> opened = DiskFile::OpenToRead(copy_ + "/" + FileName(file.path));
   if (!opened.ok()) return opened.status();
   return opened->Read(offset, bytes, to);
 }
