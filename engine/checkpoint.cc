@@ -91,7 +91,8 @@ Status EngineImpl::CheckShardCopy(const Identity& identity, const std::string& p
   return checksums ? FromRocks((*copy)->db()->VerifyChecksum(), "verify " + path) : Status();
 }
 
-Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
+Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir,
+                                                const CheckpointAlso& also) {
   const Status writable = CheckWritable();
   if (!writable.ok()) return writable;
   CheckpointReport report;
@@ -117,6 +118,7 @@ Result<CheckpointReport> EngineImpl::Checkpoint(const std::string& dir) {
                             status = CheckShardCopy(identity, ShardPath(fresh, shard), shard,
                                                     report.files_linked == 0);
                           }
+                          if (status.ok() && also) status = also(fresh);
                           return status;
                         });
       });

@@ -89,7 +89,7 @@ class EngineImpl final : public Engine {
   Status Compact() override;
   Status Sync() override;
   Result<int64_t> ConfirmClock() override;
-  Result<CheckpointReport> Checkpoint(const std::string& dir) override;
+  Result<CheckpointReport> Checkpoint(const std::string& dir, const CheckpointAlso& also) override;
   std::vector<uint32_t> AttachedShards() const override;
   Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) override;
   Status AttachShard(uint32_t shard, const std::string& folder,

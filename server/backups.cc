@@ -5,9 +5,16 @@
 
 namespace seendb {
 
+transfer::StoreCopies CopiesOfStores(const api::Context& context) {
+  return {{"items", [&](const std::string& folder) { return context.items.Checkpoint(folder); }},
+          {"sets", [&](const std::string& folder) { return context.sets.Checkpoint(folder); }}};
+}
+
 Backups::Backups(const ops::Config& config, api::Context* context)
     : context_(*context), db_(config.db) {
-  if (!config.cluster) snapshots_.emplace(transfer::SnapshotSettings{.db = db_});
+  if (!config.cluster) {
+    snapshots_.emplace(transfer::SnapshotSettings{.db = db_, .stores = CopiesOfStores(*context)});
+  }
   context_.backup.state = [this](api::Call& call) {
     transfer::AnswerBackupState(db_, call.engine(), call);
   };

@@ -1,5 +1,5 @@
-// server/backups.h: a server's part in backups of it: the copies of shards that it gives, and the
-// last backup that it was told of.
+// server/backups.h: a server's part in backups of it: the copies of shards and stores that it
+// gives, and the last backup that it was told of.
 
 #pragma once
 
@@ -12,6 +12,9 @@
 #include "transfer/snapshots.h"
 
 namespace seendb {
+
+/// How the stores beside the shards are copied. Borrows the context.
+transfer::StoreCopies CopiesOfStores(const api::Context& context);
 
 /// A node of a cluster has copies for other nodes anyway, and gives those. Threads: as Parts says.
 class Backups {

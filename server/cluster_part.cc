@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "backups.h"
 #include "cluster_metrics.h"
 #include "cluster_migration.h"
 #include "ops/exit_codes.h"
@@ -102,7 +103,7 @@ std::optional<int> ClusterPart::Prepare() {
              {{"key", ready.field()}, {"error", ready.ToString()}});
     return ops::kExitUsage;
   }
-  moves_.emplace(&node_, config_.db);
+  moves_.emplace(&node_, config_.db, CopiesOfStores(context_));
   context_.cluster->snapshots = [this](api::Call& call) { return moves_->Answer(call); };
   router_.emplace(&context_, RouterNodeOf(&node_, &*replicas_), &node_.peers());
   context_.router = &*router_;

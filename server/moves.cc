@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "cluster/view.h"
@@ -14,8 +15,9 @@ namespace {
 constexpr uint64_t kMegabyte = 1'000'000;
 
 transfer::SnapshotSettings SnapshotSettingsOf(const ops::ClusterConfig& config,
-                                              const std::string& db) {
+                                              const std::string& db, transfer::StoreCopies stores) {
   transfer::SnapshotSettings settings;
+  settings.stores = std::move(stores);
   settings.db = db;
   settings.bytes_per_s = config.transfer_mb_per_s * kMegabyte;
   return settings;
@@ -34,9 +36,9 @@ transfer::FetchSettings FetchSettingsOf(const membership::Node& node, const std:
 
 }  // namespace
 
-Moves::Moves(membership::Node* node, const std::string& db)
+Moves::Moves(membership::Node* node, const std::string& db, transfer::StoreCopies stores)
     : node_(*node),
-      snapshots_(SnapshotSettingsOf(node->config(), db)),
+      snapshots_(SnapshotSettingsOf(node->config(), db, std::move(stores))),
       fetcher_(FetchSettingsOf(*node, db)) {}
 
 Status Moves::Start(Engine* engine) {

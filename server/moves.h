@@ -22,7 +22,7 @@ namespace seendb {
 class Moves {
  public:
   /// Borrows `node`, which is prepared. `db`: the folder of the database.
-  Moves(membership::Node* node, const std::string& db);
+  Moves(membership::Node* node, const std::string& db, transfer::StoreCopies stores);
 
   /// Gives copies from now on. What attempts of before have brought of shards that the placement no
   /// longer wants here goes.

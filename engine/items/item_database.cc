@@ -3,20 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
-#include "items/item_operator.h"
+#include "items/item_rows.h"
 #include "store/status.h"
 
 namespace seendb::items {
 namespace {
 
-constexpr char kItemsFamily[] = "items";
-constexpr char kFormatKey[] = "format";
-constexpr char kFormat[] = "1";
-constexpr char kSchemaKey[] = "schema";
 constexpr size_t kReadahead = size_t{2} << 20;
 
 rocksdb::Slice SliceOf(std::string_view text) { return {text.data(), text.size()}; }
@@ -34,24 +28,11 @@ rocksdb::DBOptions ItemDatabaseOptions() {
   return options;
 }
 
-rocksdb::ColumnFamilyOptions ItemFamilyOptions(std::shared_ptr<rocksdb::MergeOperator> merge) {
-  rocksdb::ColumnFamilyOptions options;
-  options.merge_operator = std::move(merge);
-  options.level_compaction_dynamic_level_bytes = true;
-  rocksdb::BlockBasedTableOptions table;  // rows are read in order alone, at the opening
-  table.block_size = size_t{16} << 10;
-  table.format_version = 5;
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  return options;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ItemDatabase>> ItemDatabase::Open(const std::string& path) {
   std::unique_ptr<ItemDatabase> made(new ItemDatabase);
-  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions()},
-      {kItemsFamily, ItemFamilyOptions(NewItemOperator(made->damaged_))}};
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = ItemFamilies(made->damaged_);
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened =
       rocksdb::DB::Open(ItemDatabaseOptions(), path, families, &made->families_, &db);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "items/row_codec.h"
+#include "items/item_rows.h"
 #include "items/store.h"
 
 namespace seendb::items {
@@ -54,17 +54,9 @@ class Loader {
   }
 
   bool Take(std::string_view id, std::string_view row) {
-    const IdRef ref(id);
     State state;
-    if (!ref.Validate().ok() || !ParseRow(row, &state)) return false;
-    const Schema& schema = memory_->layout().schema;
-    bool sound = true;
-    std::erase_if(state.cells, [&](const Cell& cell) {
-      sound = sound && (cell.unset || cell.value.type == schema.types()[cell.field]);
-      return !schema.has(cell.field);
-    });
-    if (!sound || RecordSize(ref, state) > kMaxItemBytes) return false;
-    memory_->Publish(ref, state);
+    if (!ReadItemRow(memory_->layout().schema, id, row, &state)) return false;
+    memory_->Publish(IdRef(id), state);
     return true;
   }
 

@@ -1,6 +1,8 @@
 #include "items/store.h"
 
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <unistd.h>
@@ -127,6 +129,18 @@ Result<std::unique_ptr<ItemStore>> ItemStore::Open(const std::string& path,
   auto store = std::make_unique<items::Store>(std::move(*database), schema, options);
   if (Status status = store->Load(); !status.ok()) return status;
   return std::unique_ptr<ItemStore>(std::move(store));
+}
+
+Status ItemStore::Copy(const std::string& path, const std::string& to) {
+  std::error_code none;
+  if (!std::filesystem::exists(path + "/CURRENT", none)) {
+    return Status::NotFound("there are no items in " + path);
+  }
+  auto database = items::ItemDatabase::Open(path);
+  if (!database.ok()) return database.status();
+  const Status copied = (*database)->Checkpoint(to);
+  const Status closed = (*database)->Close();
+  return copied.ok() ? closed : copied;
 }
 
 }  // namespace seendb

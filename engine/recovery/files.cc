@@ -31,7 +31,7 @@ std::string StampOf(rocksdb::Env* env, const std::string& root) {
   for (const std::string& shard : shards) {
     std::vector<std::string> names;
     uint32_t number = 0;
-    if (!ShardOfName(shard, &number)) continue;
+    if (!ShardOfName(shard, &number) && !IsStoreFolder(shard)) continue;
     if (!env->GetChildren(root + "/" + shard, &names).ok()) continue;
     std::sort(names.begin(), names.end());
     for (const std::string& name : names) {
@@ -145,6 +145,17 @@ void AddShards(rocksdb::Env* env, const std::string& root, bool as_found, Databa
   }
 }
 
+void AddStores(DatabaseFindings* found) {
+  for (const auto& [folder, findings] : found->stores) {
+    for (FileDamage damage : findings.damages) {
+      damage.file.insert(0, folder + "/");
+      found->damages.push_back(std::move(damage));
+    }
+    found->files += findings.files;
+    found->bytes += findings.bytes;
+  }
+}
+
 Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root, bool as_found) {
   DatabaseFindings found;
   std::vector<std::string> names;
@@ -155,8 +166,13 @@ Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root, b
   std::vector<FileDamage> unfinished;
   for (const std::string& name : names) {
     uint32_t number = 0;
-    if (name.ends_with(".repair") && name.starts_with("shard-")) {
+    if (IsRebuilt(name)) {
       unfinished.push_back({name, "unfinished", {}, {}, "a repair was begun and not finished"});
+    }
+    if (IsStoreFolder(name)) {
+      Result<BesideFindings> store = CheckBeside(env, root + "/" + name, *NewBesideRows(name));
+      if (!store.ok()) return store.status();
+      found.stores[name] = std::move(store).value();
     }
     if (!ShardOfName(name, &number) || ShardFile(number) != name) continue;
     Result<ShardFindings> shard = CheckShard(env, root + "/" + name);
@@ -173,6 +189,7 @@ Result<DatabaseFindings> CheckOnce(rocksdb::Env* env, const std::string& root, b
   CheckCollections(env, root, &found);
   found.damages.insert(found.damages.end(), unfinished.begin(), unfinished.end());
   AddShards(env, root, as_found, &found);
+  AddStores(&found);
   return found;
 }
 
@@ -183,6 +200,12 @@ std::string ShardFile(uint32_t shard, const std::string& file) {
 }
 
 std::string RebuiltName(uint32_t shard) { return ShardFile(shard) + ".repair"; }
+
+bool IsRebuilt(const std::string& name) {
+  return name.ends_with(kRebuiltSuffix) &&
+         (name.starts_with("shard-") ||
+          IsStoreFolder(name.substr(0, name.size() - kRebuiltSuffix.size())));
+}
 
 // Beside a running engine files come and go: what is found counts if nothing changed meanwhile, or
 // when it has been so each time.

@@ -5,8 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "recovery/beside.h"
 #include "recovery/check.h"
 #include "store/files.h"
 
@@ -19,6 +21,7 @@ struct DatabaseFindings {
   std::optional<FileDamage> identity_damage;     ///< of SEENDB
   std::optional<FileDamage> collections_damage;  ///< of COLLECTIONS
   std::map<uint32_t, ShardFindings> shards;      ///< those with a folder
+  std::map<std::string, BesideFindings> stores;  ///< beside the shards, by their folders
   std::vector<FileDamage> damages;               ///< all, by their paths below the root
 };
 
@@ -31,5 +34,8 @@ std::string ShardFile(uint32_t shard, const std::string& file = {});
 
 /// Where a repair makes a shard anew: "shard-0003.repair", below the root.
 std::string RebuiltName(uint32_t shard);
+inline constexpr std::string_view kRebuiltSuffix = ".repair";
+/// Whether a name is that of a shard or a store that is being made anew.
+bool IsRebuilt(const std::string& name);
 
 }  // namespace seendb

@@ -4,15 +4,16 @@
 #include "seendb/repair.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "base/clock.h"
 #include "recovery/files.h"
 #include "recovery/former.h"
+#include "recovery/kept.h"
 #include "recovery/log.h"
 #include "recovery/rebuild.h"
 #include "recovery/rebuilt_shard.h"
+#include "recovery/repair_store.h"
 #include "seams.h"
 #include "store/collections_file.h"
 #include "store/copy_file.h"
@@ -26,8 +27,6 @@
 namespace seendb {
 namespace {
 
-constexpr char kRebuilding[] = "REBUILDING";  // in a shard being rebuilt: the folder is ours
-constexpr char kRebuilt[] = "REBUILT";  // in a rebuilt shard that has only to be put in its place
 constexpr int kRepairPasses = 4;
 
 class Repairer {
@@ -48,6 +47,7 @@ class Repairer {
     Result<std::string> canonical = CanonicalPath(env_, root_);
     if (!canonical.ok()) return canonical.status();
     root_ = std::move(canonical).value();
+    kept_ = KeptFiles(env_, root_, options_.dry_run);
     Status status = Lock();
     if (status.ok()) status = EndBegun();
     for (int pass = 0; status.ok(); ++pass) {
@@ -85,8 +85,8 @@ class Repairer {
     const rocksdb::Status listed = env_->GetChildren(root_, &names);
     if (!listed.ok()) return FromRocks(listed, "list " + root_);
     for (const std::string& name : names) {
-      if (options_.dry_run || !name.starts_with("shard-") || !name.ends_with(".repair")) continue;
-      const std::string place = name.substr(0, name.size() - 7);
+      if (options_.dry_run || !IsRebuilt(name)) continue;
+      const std::string place = name.substr(0, name.size() - kRebuiltSuffix.size());
       const bool ready = env_->FileExists(In(name) + "/" + kRebuilt).ok();
       if (!ready && env_->DeleteDir(In(name)).ok()) continue;  // empty: killed before the mark
       const Result<PathKind> kind = KindOfPath(env_, In(name));
@@ -100,15 +100,22 @@ class Repairer {
     return {};
   }
   Status PutInPlace(const std::string& name, const std::string& place) {
-    rocksdb::Status moved = env_->RenameFile(In(name), In(place));
-    const std::string mark = In(place) + "/" + kRebuilding;
-    if (moved.ok() && env_->FileExists(mark).ok()) moved = env_->DeleteFile(mark);
-    if (moved.ok()) moved = env_->DeleteFile(In(place) + "/" + kRebuilt);
-    if (!moved.ok()) return FromRocks(moved, "move " + In(name));
-    return SyncFolder(env_, root_);
+    return PutRebuiltInPlace(env_, root_, name, place);
   }
 
   Status RepairOnce(const DatabaseFindings& found) {
+    for (const auto& [folder, findings] : found.stores) {
+      if (findings.damages.empty()) continue;
+      const Status made = RepairStore(env_, root_, folder, findings, &kept_, &report_);
+      if (!made.ok()) return made;
+    }
+    const bool others = std::ranges::any_of(found.damages, [](const FileDamage& damage) {
+      return !IsStoreFolder(damage.file.substr(0, damage.file.find('/')));
+    });
+    return others ? RepairShards(found) : Status();
+  }
+
+  Status RepairShards(const DatabaseFindings& found) {
     if (!found.identity) {
       // CURRENT may be all that keeps the shards from being asked.
       Status status = WriteCurrents(found);
@@ -158,59 +165,13 @@ class Repairer {
     RepairedFile& done = Add({place, missing ? "missing" : "damaged", {}, {}, "the whole shard"},
                              former + " is put in its place");
     if (!missing) {
-      const Result<std::string> kept = Keep(place, true);
+      const Result<std::string> kept = kept_.Keep(place, true);
       if (!kept.ok()) return kept.status();
       done.kept_as = *kept;
     }
     return options_.dry_run ? Status() : RenameFolder(env_, In(former), In(place));
   }
 
-  // ---- The copies of what is damaged ----
-
-  // "damaged/0002": each run has a folder of its own.
-  Result<std::string> Folder(const std::string& below) {
-    if (kept_.empty()) {
-      for (int number = 1; kept_.empty(); ++number) {
-        char name[32];
-        std::snprintf(name, sizeof(name), "damaged/%04d", number);
-        if (!env_->FileExists(In(name)).ok()) kept_ = name;
-      }
-      if (options_.dry_run) return kept_ + below;
-      for (const std::string& folder : {std::string("damaged"), kept_}) {
-        const Status made = MakeFolder(env_, In(folder));
-        if (!made.ok()) return made;
-      }
-    }
-    if (!below.empty() && !options_.dry_run) {
-      const Status made = MakeFolder(env_, In(kept_ + below));
-      if (!made.ok()) return made;
-    }
-    return kept_ + below;
-  }
-  // Links (or copies) a file there, or with `move` takes it there. Its new path.
-  Result<std::string> Keep(const std::string& file, bool move) {
-    const size_t slash = file.rfind('/');
-    const std::string below = slash == std::string::npos ? "" : "/" + file.substr(0, slash);
-    const Result<std::string> folder = Folder(below);
-    if (!folder.ok()) return folder.status();
-    const std::string kept =
-        *folder + "/" + file.substr(slash == std::string::npos ? 0 : slash + 1);
-    if (options_.dry_run) return kept;
-    rocksdb::Status status =
-        move ? env_->RenameFile(In(file), In(kept)) : env_->LinkFile(In(file), In(kept));
-    if (!status.ok() && !move) {
-      uint64_t bytes = 0;
-      status = env_->GetFileSize(In(file), &bytes);
-      if (status.ok()) {
-        const Status copied = CopyFile(env_, In(file), In(kept), bytes);
-        if (!copied.ok()) return copied;
-      }
-    }
-    if (!status.ok()) return FromRocks(status, "keep " + In(file));
-    const Status synced = SyncFolder(env_, In(*folder));
-    if (!synced.ok()) return synced;
-    return kept;
-  }
   bool IsThere(const std::string& file) const { return env_->FileExists(In(file)).ok(); }
 
   RepairedFile& Add(FileDamage damage, std::string action) {
@@ -222,7 +183,7 @@ class Repairer {
   Status RepairIdentity(const FileDamage& damage, const Identity& identity) {
     RepairedFile& done = Add(damage, "written anew from what the shards say");
     if (IsThere("SEENDB")) {
-      const Result<std::string> kept = Keep("SEENDB", false);
+      const Result<std::string> kept = kept_.Keep("SEENDB", false);
       if (!kept.ok()) return kept.status();
       done.kept_as = *kept;
     }
@@ -245,7 +206,7 @@ class Repairer {
         RepairedFile& done = Add(named, "written anew: it names " + findings.manifest);
         wrote_current_ = true;
         if (IsThere(named.file)) {
-          const Result<std::string> kept = Keep(named.file, false);
+          const Result<std::string> kept = kept_.Keep(named.file, false);
           if (!kept.ok()) return kept.status();
           done.kept_as = *kept;
         }
@@ -331,7 +292,7 @@ class Repairer {
     }
     RepairedFile& done = Add(damage, "written anew");
     if (!IsThere(damage.file)) return {};
-    const Result<std::string> kept = Keep(damage.file, true);
+    const Result<std::string> kept = kept_.Keep(damage.file, true);
     if (kept.ok()) done.kept_as = *kept;
     return kept.status();
   }
@@ -345,7 +306,7 @@ class Repairer {
     }
     if (!IsThere(damage.file)) return {};
     const bool unreadable = damage.kind == "unreadable";
-    const Result<std::string> kept = Keep(damage.file, unreadable);
+    const Result<std::string> kept = kept_.Keep(damage.file, unreadable);
     if (!kept.ok()) return kept.status();
     done.kept_as = *kept;
     if (unreadable) return {};
@@ -393,7 +354,7 @@ class Repairer {
       static_cast<void>(removed);  // the next run removes what is left
       return status;
     }
-    const Result<std::string> kept = Folder("");
+    const Result<std::string> kept = kept_.Folder();
     if (!kept.ok()) return kept.status();
     const std::string kept_as = *kept + "/" + ShardFile(shard);
     for (const FileDamage& damage : findings.damages) {
@@ -481,7 +442,7 @@ class Repairer {
   rocksdb::Env* const env_;
   const Clock* const clock_;
   std::unique_ptr<DatabaseLock> lock_;
-  std::string kept_;  // "damaged/0001"
+  KeptFiles kept_;
   bool wrote_current_ = false;
   RepairReport report_;
 };

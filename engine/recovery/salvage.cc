@@ -37,13 +37,9 @@ std::string Midpoint(std::string_view low, std::string_view high) {
 
 class Salvager {
  public:
-  Salvager(rocksdb::SstFileReader* reader,
+  Salvager(rocksdb::Iterator* it,
            const std::function<void(std::string_view, std::string_view)>& row, SalvagedTable* out)
-      : row_(row), out_(out) {
-    options_.verify_checksums = true;
-    options_.fill_cache = false;
-    it_.reset(reader->NewIterator(options_));
-  }
+      : row_(row), out_(out), it_(it) {}
 
   // Everything from the front, everything from the back, and between two damaged blocks what is
   // met by halving.
@@ -97,8 +93,7 @@ class Salvager {
 
   const std::function<void(std::string_view, std::string_view)>& row_;
   SalvagedTable* const out_;
-  rocksdb::ReadOptions options_;
-  std::unique_ptr<rocksdb::Iterator> it_;
+  rocksdb::Iterator* const it_;
 };
 
 // Neighbours become one.
@@ -192,9 +187,21 @@ SalvagedTable SalvageTable(const rocksdb::Options& options, const std::string& p
     row(key, value);
   };
   const std::function<void(std::string_view, std::string_view)> counting = counted;
-  Salvager(&reader, counting, &out).Run(std::string(smallest), top);
+  rocksdb::ReadOptions read_options;
+  read_options.verify_checksums = true;
+  read_options.fill_cache = false;
+  const std::unique_ptr<rocksdb::Iterator> it(reader.NewIterator(read_options));
+  Salvager(it.get(), counting, &out).Run(std::string(smallest), top);
   Join(&out.lost);
   if (!out.lost.empty()) out.bytes_left = bytes - std::min(bytes, read);
+  return out;
+}
+
+SalvagedTable SalvageRows(rocksdb::Iterator* rows,
+                          const std::function<void(std::string_view, std::string_view)>& row) {
+  SalvagedTable out;
+  Salvager(rows, row, &out).Run({}, std::string(kKeyBytes, '\xff'));
+  Join(&out.lost);
   return out;
 }
 

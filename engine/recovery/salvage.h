@@ -42,6 +42,10 @@ SalvagedTable SalvageTable(const rocksdb::Options& options, const std::string& p
                            std::string_view smallest, std::string_view largest,
                            const std::function<void(std::string_view, std::string_view)>& row);
 
+/// The same for an iterator over whatever rows; `bytes_left` is not known.
+SalvagedTable SalvageRows(rocksdb::Iterator* rows,
+                          const std::function<void(std::string_view, std::string_view)>& row);
+
 /// RocksDB's sequences of the rows of one table, which tell versions of a row in several tables and
 /// logs apart. RocksDB 7.8 shows them only as what a snapshot sees: a look-up takes some 60 of
 /// them, fit for small tables. `options` as for SalvageTable.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include <rocksdb/utilities/checkpoint.h>
@@ -12,13 +14,12 @@
 #include "base/folder_sync.h"
 #include "format/bytes.h"
 #include "sets/piece_codec.h"
+#include "sets/set_rows.h"
 #include "store/status.h"
 
 namespace seendb::sets {
 namespace {
 
-constexpr char kFormatKey[] = "format";
-constexpr char kFormat[] = "1";
 constexpr size_t kWriteBuffer = size_t{4} << 20;  // sets change seldom
 
 rocksdb::Options SetDatabaseOptions() {
@@ -90,16 +91,6 @@ uint64_t TextBytes(std::span<const std::string_view> ids) {
   return bytes;
 }
 
-/// The pieces of one version of a set, as they are read. Owns their bytes.
-struct ReadVersion {
-  Version version;
-  std::vector<std::string> values;
-  uint32_t pieces = 0;  // of the version, as its pieces say
-  bool damaged = false;
-
-  bool whole() const { return !damaged && values.size() == pieces && pieces > 0; }
-};
-
 /// Puts together what was read of a set. Null: it is too large to be one.
 std::shared_ptr<const MemorySet> Assemble(const ReadVersion& read) {
   std::vector<std::string_view> ids;
@@ -118,44 +109,12 @@ std::shared_ptr<const MemorySet> Assemble(const ReadVersion& read) {
   return std::make_shared<const MemorySet>(ids, read.version, damaged);
 }
 
-/// Takes the pieces of one set, by version and number ascending.
-class SetReader {
- public:
-  void Take(std::string_view value) {
-    Piece piece;
-    const bool sound = ParsePiece(value, &piece);
-    if (!sound) {
-      newest_.damaged = true;  // whichever version it is of lacks it
-      return;
-    }
-    const bool same = !newest_.values.empty() &&
-                      newest_.version.begun_ms == piece.version.begun_ms &&
-                      newest_.version.nonce == piece.version.nonce;
-    if (!same && !newest_.values.empty()) {
-      if (newest_.whole()) whole_ = std::move(newest_);
-      newest_ = {};
-    }
-    newest_.version = piece.version;
-    newest_.pieces = piece.pieces;
-    newest_.damaged = newest_.damaged || piece.number != newest_.values.size();
-    newest_.values.emplace_back(value);
-  }
-
-  /// The newest version that is whole, or else what there is of the newest.
-  const ReadVersion& Best() const {
-    return newest_.whole() || whole_.values.empty() ? newest_ : whole_;
-  }
-
- private:
-  ReadVersion newest_, whole_;
-};
-
 }  // namespace
 
 Store::Store(const SetStoreOptions& options)
     : bytes_(std::min(options.bytes, kMaxSetBytes)), now_ms_(options.now_ms) {}
 
-Status Store::Load(const std::string& path) {
+Status Store::OpenDatabase(const std::string& path) {
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened = rocksdb::DB::Open(SetDatabaseOptions(), path, &db);
   if (!opened.ok()) {
@@ -165,7 +124,11 @@ Status Store::Load(const std::string& path) {
     return FromRocks(opened, "open the sets in " + path);
   }
   db_.reset(db);
-  if (Status status = CheckFormat(); !status.ok()) return status;
+  return CheckFormat();
+}
+
+Status Store::Load(const std::string& path) {
+  if (Status status = OpenDatabase(path); !status.ok()) return status;
   if (Status status = SyncFolderOf(path); !status.ok()) return status;
   Sets read;
   Status status =
@@ -366,6 +329,17 @@ Result<std::unique_ptr<SetStore>> SetStore::Open(const std::string& path,
   auto store = std::make_unique<sets::Store>(options);
   if (Status status = store->Load(path); !status.ok()) return status;
   return std::unique_ptr<SetStore>(std::move(store));
+}
+
+Status SetStore::Copy(const std::string& path, const std::string& to) {
+  std::error_code none;
+  if (!std::filesystem::exists(path + "/CURRENT", none)) {
+    return Status::NotFound("there are no sets in " + path);
+  }
+  sets::Store store({});
+  Status status = store.OpenDatabase(path);
+  if (status.ok()) status = store.Checkpoint(to);
+  return status;
 }
 
 }  // namespace seendb

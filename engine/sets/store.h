@@ -24,6 +24,8 @@ namespace seendb::sets {
 class Store final : public SetStore {
  public:
   explicit Store(const SetStoreOptions& options);
+  /// Opens the database, and reads no set.
+  Status OpenDatabase(const std::string& path);
   /// Opens the database and reads all sets.
   Status Load(const std::string& path);
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <rocksdb/env.h>
 
@@ -13,6 +14,9 @@
 #include "seendb/status.h"
 
 namespace seendb {
+
+/// The stores beside the shards: each a RocksDB in a folder of this name below the root.
+inline constexpr std::string_view kStoreFolders[] = {"items", "sets"};
 
 /// The version of the format that this code writes and the newest it reads. Version 1 had another
 /// operator of history.

@@ -2,7 +2,7 @@
 //
 //   GET    /admin/backup                                   what a backup needs besides the shards
 //   POST   /admin/backup                                   one has succeeded
-//   POST   /admin/backup/shards/{partition}                a copy of a shard is made: its manifest
+//   POST   /admin/backup/shards/{partition}                a copy is made: its manifest
 //   GET    /admin/backup/shards/{partition}/{copy}/{file}  with Range: part of a file
 //   DELETE /admin/backup/shards/{partition}/{copy}         the copy ends
 

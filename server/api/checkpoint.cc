@@ -45,41 +45,13 @@ Status ParseName(std::string_view body, std::string* name) {
       "must be 1-64 of A-Z a-z 0-9 . _ -, not begin with a dot, not end with .tmp", "/name");
 }
 
-/// A copy of what is of no shard, beside the copy of the database until that is there.
-class CopyBeside {
- public:
-  CopyBeside(std::string target, std::string name)
-      : target_(std::move(target)),
-        name_(std::move(name)),
-        beside_(target_ + "." + name_ + ".tmp") {}
-  CopyBeside(const CopyBeside&) = delete;
-  CopyBeside& operator=(const CopyBeside&) = delete;
-  ~CopyBeside() { Remove(); }
-
-  template <typename Door>
-  Status Make(const Door& door) {
-    Remove();  // what a crash left
-    const Result<bool> made = door.Checkpoint(beside_);
-    there_ = made.ok() && *made;
-    return made.status();
+/// Items and sets are of no shard.
+Status CopyStores(const Context& context, const std::string& folder) {
+  if (const auto items = context.items.Checkpoint(folder + "/items"); !items.ok()) {
+    return items.status();
   }
-  Status MoveIn() const {
-    if (!there_) return {};
-    std::error_code error;
-    std::filesystem::rename(beside_, target_ + "/" + name_, error);
-    if (!error) return {};
-    return Status::IOError("put the " + name_ + " into the copy: " + error.message());
-  }
-
- private:
-  void Remove() const {
-    std::error_code error;
-    std::filesystem::remove_all(beside_, error);
-  }
-
-  const std::string target_, name_, beside_;
-  bool there_ = false;
-};
+  return context.sets.Checkpoint(folder + "/sets").status();
+}
 
 /// Makes the copy and its answer. `began`: when it was asked for.
 Status Make(Context& context, const std::string& name, std::chrono::steady_clock::time_point began,
@@ -90,17 +62,10 @@ Status Make(Context& context, const std::string& name, std::chrono::steady_clock
       std::filesystem::file_type::not_found) {
     return Status::Incompatible("\"" + name + "\" is there already", "/name");
   }
-  // Items and sets are of no shard. Their copies are made first, so that a copy of the database
-  // never stands there without them for longer than a rename takes.
-  CopyBeside items(target, "items"), sets(target, "sets");
-  if (Status copied = items.Make(context.items); !copied.ok()) return copied;
-  if (Status copied = sets.Make(context.sets); !copied.ok()) return copied;
   Engine& engine = *context.engine.load(std::memory_order_acquire);
-  const Result<CheckpointReport> report = engine.Checkpoint(target);
-  if (report.ok()) {
-    if (Status moved = items.MoveIn(); !moved.ok()) return moved;
-    if (Status moved = sets.MoveIn(); !moved.ok()) return moved;
-  } else {
+  const Result<CheckpointReport> report = engine.Checkpoint(
+      target, [&](const std::string& folder) { return CopyStores(context, folder); });
+  if (!report.ok()) {
     const Status refused = report.status();  // its field is the engine's: the folder
     const char* const field = refused.field().empty() ? "" : "/name";
     return Status(refused.code(), std::string(refused.message()), field);

@@ -25,6 +25,10 @@ void ItemDoor::Configure(std::string folder, ItemStoreOptions options) {
 
 Status ItemDoor::Open() {
   std::error_code error;
+  if (configured_ && std::filesystem::exists(folder_ + ".repair", error)) {
+    return Status::Corruption(
+        "a repair of the items was begun and not finished: run seendb repair");
+  }
   if (!configured_ || !std::filesystem::exists(folder_, error)) return {};
   Result<std::unique_ptr<ItemStore>> opened = ItemStore::Open(folder_, options_);
   if (!opened.ok()) {

@@ -24,6 +24,9 @@ void SetDoor::Configure(std::string folder, SetStoreOptions options) {
 
 Status SetDoor::Open() {
   std::error_code error;
+  if (configured_ && std::filesystem::exists(folder_ + ".repair", error)) {
+    return Status::Corruption("a repair of the sets was begun and not finished: run seendb repair");
+  }
   if (!configured_ || !std::filesystem::exists(folder_, error)) return {};
   Result<SetStore*> made = Make();
   if (!made.ok()) return made.status();

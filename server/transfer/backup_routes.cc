@@ -29,6 +29,14 @@ Result<Json> RootFiles(const std::string& db) {
   return files;
 }
 
+/// Those beside the shards that are open.
+Json Stores(const api::Context& context) {
+  Json stores = Json::array();
+  if (context.items.State()) stores.push_back("items");
+  if (context.sets.State()) stores.push_back("sets");
+  return stores;
+}
+
 }  // namespace
 
 void AnswerBackupState(const std::string& db, const Engine& engine, api::Call& call) {
@@ -41,6 +49,7 @@ void AnswerBackupState(const std::string& db, const Engine& engine, api::Call& c
                {"shards", kind->shards},
                {"hash", kind->hash},
                {"partitions", engine.AttachedShards()},
+               {"stores", Stores(call.context)},
                {"files", *files}};
   if (const std::optional<ops::BackupNote> last = call.context.backup.last.note()) {
     json["last"] = {{"at_ms", last->at_ms},

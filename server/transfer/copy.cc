@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/disk_file.h"
 #include "base/outside_json.h"
 #include "transfer/files.h"
 
@@ -90,7 +91,7 @@ Manifest ManifestOf(const Json& json) {
   Manifest manifest;
   manifest.id = Text(json, "id");
   if (!IsPlain(manifest.id, kIdMost)) throw BadField{"is no id of a copy", "/id"};
-  manifest.shard = static_cast<uint32_t>(Whole(json, "partition", kShardsMost));
+  manifest.part = static_cast<uint32_t>(Whole(json, "partition", kShardsMost));
   manifest.kind = KindOf(json);
   for (const Json& one : List(json, "next_offsets", kFilesMost)) {
     manifest.next_offsets.push_back(
@@ -120,7 +121,7 @@ Manifest ManifestOf(const Json& json) {
 }  // namespace
 
 Result<CopyKind> ReadKind(const std::string& db) {
-  const Result<File> file = File::OpenToRead(db + "/SEENDB");
+  const Result<DiskFile> file = DiskFile::OpenToRead(db + "/SEENDB");
   if (!file.ok()) return file.status();
   std::string text;
   if (Status read = file->Read(0, kIdentityBytesMost, &text); !read.ok()) return read;
@@ -168,7 +169,12 @@ uint64_t Manifest::Bytes() const {
 }
 
 std::string ManifestToJson(const Manifest& manifest) {
-  Json json = {{"version", kCopyVersion}, {"id", manifest.id}, {"partition", manifest.shard}};
+  Json json = {{"version", kCopyVersion}, {"id", manifest.id}};
+  if (manifest.part.store.empty()) {
+    json["partition"] = manifest.part.shard;
+  } else {
+    json["store"] = manifest.part.store;
+  }
   AddKind(manifest.kind, &json);
   json["next_offsets"] = Json::array();
   for (const CopyOffset& one : manifest.next_offsets) {

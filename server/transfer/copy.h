@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "seendb/status.h"
@@ -51,10 +52,28 @@ struct CopyOffset {
   int64_t next_offset = 0;
 };
 
-/// A copy of a shard that a node keeps for another one to fetch.
+/// What a copy is of: a shard, or a store beside the shards ("items", "sets").
+struct CopyPart {
+  /// A shard.
+  CopyPart(uint32_t number = 0) : shard(number) {}  // NOLINT: shards are parts
+  /// A store.
+  static CopyPart Store(std::string name) {
+    CopyPart part;
+    part.store = std::move(name);
+    return part;
+  }
+
+  uint32_t shard;
+  std::string store = {};  ///< empty: a shard
+
+  /// Both the same.
+  friend bool operator==(const CopyPart&, const CopyPart&) = default;
+};
+
+/// A copy of a part that a node keeps for another one, or for a backup, to fetch.
 struct Manifest {
   std::string id;  ///< of the copy
-  uint32_t shard = 0;
+  CopyPart part = {};
   CopyKind kind;
   std::vector<CopyOffset> next_offsets;
   std::vector<CopyEntry> files;
@@ -67,7 +86,7 @@ struct Manifest {
 /// grows with what is added; what a member means stays, and one that is not known is passed over.
 inline constexpr int kCopyVersion = 1;
 
-/// The answer to the request for a copy.
+/// The answer to the request for a copy. Nodes fetch shards alone: ManifestFromJson reads no other.
 std::string ManifestToJson(const Manifest& manifest);
 /// kCorruption, saying what is wrong: not a manifest, a name that IsCopyFileName refuses or that is
 /// there twice, sizes that don't add up.

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/disk_file.h"
 #include "transfer/files.h"
 #include "transfer/peer.h"
 
@@ -123,9 +124,9 @@ class FetchRun {
 
   Status CheckManifest(const CopyKind& kind, const Manifest& manifest) const {
     if (Status same = CheckSameKind(kind, manifest.kind); !same.ok()) return same;
-    if (manifest.shard == shard_) return {};
+    if (manifest.part == CopyPart(shard_)) return {};
     return Status::Corruption("asked for shard " + std::to_string(shard_) + ", the node gives " +
-                              std::to_string(manifest.shard));
+                              std::to_string(manifest.part.shard));
   }
 
   /// What is no part of the copy goes; what is to come has to fit.
@@ -155,7 +156,7 @@ class FetchRun {
   /// What an attempt of before has brought of a file may be of another copy: the checksum tells,
   /// and then all of it is fetched.
   Status FetchFile(const std::string& id, const CopyEntry& entry) {
-    Result<File> file = File::OpenToAppend(part_ + "/" + entry.name);
+    Result<DiskFile> file = DiskFile::OpenToAppend(part_ + "/" + entry.name);
     if (!file.ok()) return file.status();
     Crc32c sum;
     uint64_t kept = 0;
@@ -181,7 +182,7 @@ class FetchRun {
     return file->Sync();
   }
 
-  Status Keep(File& file, const CopyEntry& entry, Crc32c* sum, uint64_t* kept) {
+  Status Keep(DiskFile& file, const CopyEntry& entry, Crc32c* sum, uint64_t* kept) {
     const Result<uint64_t> size = file.Size();
     if (!size.ok()) return size.status();
     if (*size > entry.size) return file.Empty();
@@ -196,7 +197,7 @@ class FetchRun {
     return {};
   }
 
-  Status FetchRest(const std::string& id, const CopyEntry& entry, uint64_t offset, File& file,
+  Status FetchRest(const std::string& id, const CopyEntry& entry, uint64_t offset, DiskFile& file,
                    Crc32c* sum) {
     while (offset < entry.size) {
       const uint64_t wanted = std::min(entry.size - offset, kPieceBytes);

@@ -1,11 +1,10 @@
-// server/transfer/files.h: files of a copy: read in pieces, written as they come, synced.
+// server/transfer/files.h: the checksum of a file of a copy, and folders of copies.
 
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include <boost/crc.hpp>
 
@@ -21,34 +20,6 @@ class Crc32c {
 
  private:
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc_;
-};
-
-/// An open file. Threads: one.
-class File {
- public:
-  File(File&& other) noexcept;
-  File& operator=(File&&) = delete;
-  ~File();
-
-  /// kNotFound; kIOError.
-  static Result<File> OpenToRead(const std::string& path);
-  /// Opens the file to write on at its end, or makes it for its owner alone.
-  static Result<File> OpenToAppend(const std::string& path);
-
-  Result<uint64_t> Size() const;
-  /// `bytes` from `offset` on; fewer at the file's end.
-  Status Read(uint64_t offset, uint64_t bytes, std::string* to) const;
-  Status Append(std::string_view bytes);
-  /// Throws away all that is in it.
-  Status Empty();
-  Status Sync();
-
- private:
-  friend Status SyncNames(const std::string& folder);
-  File(int file, std::string path) : file_(file), path_(std::move(path)) {}
-
-  int file_;
-  std::string path_;
 };
 
 /// Makes the names in a folder survive power loss.

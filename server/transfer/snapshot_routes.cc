@@ -34,10 +34,12 @@ bool TakeNumber(std::string_view* text, Number* number) {
   return true;
 }
 
-std::optional<uint32_t> PartitionOf(std::string_view text) {
-  uint32_t partition = 0;
-  if (!TakeNumber(&text, &partition) || !text.empty()) return {};
-  return partition;
+/// The number of a shard, or the name of a store.
+std::optional<CopyPart> PartOf(std::string_view text) {
+  if (text == "items" || text == "sets") return CopyPart::Store(std::string(text));
+  uint32_t shard = 0;
+  if (!TakeNumber(&text, &shard) || !text.empty()) return {};
+  return CopyPart(shard);
 }
 
 /// "bytes=100-199", "bytes=100-"; nothing for anything else, of which no node sends any.
@@ -55,10 +57,10 @@ std::optional<PieceRange> RangeOf(std::string_view text) {
   return range;
 }
 
-void Make(Snapshots& snapshots, uint32_t shard, api::Call& call) {
+void Make(Snapshots& snapshots, const CopyPart& part, api::Call& call) {
   const Result<CopyRequest> request = CopyRequestFromJson(call.request.body);
   if (!request.ok()) return call.Refuse(request.status());
-  const Result<Manifest> made = snapshots.Make(shard, *request);
+  const Result<Manifest> made = snapshots.Make(part, *request);
   if (!made.ok()) return WriteFailure(made.status(), &call.response);
   call.response.body = ManifestToJson(*made);
 }
@@ -79,14 +81,14 @@ http::Response PieceResponse(const PieceRange& range, Result<Piece> piece) {
   return response;
 }
 
-http::Task<> Read(Snapshots& snapshots, uint32_t shard, api::Call call) {
+http::Task<> Read(Snapshots& snapshots, const CopyPart& part, api::Call call) {
   const std::optional<PieceRange> range = RangeOf(call.request.head.range);
   if (!range) {
     co_return call.Refuse(Status::InvalidArgument(
         "the header Range must be bytes=FIRST-LAST or bytes=FIRST-", "/Range"));
   }
   auto piece = co_await http::Given<Result<Piece>>([&](http::Give<Result<Piece>> give) {
-    snapshots.Read(shard, call.plan.arguments[1], call.plan.arguments[2], *range, std::move(give));
+    snapshots.Read(part, call.plan.arguments[1], call.plan.arguments[2], *range, std::move(give));
   });
   call.response = PieceResponse(*range, std::move(piece));
 }
@@ -94,15 +96,16 @@ http::Task<> Read(Snapshots& snapshots, uint32_t shard, api::Call call) {
 }  // namespace
 
 http::Task<> AnswerSnapshotCall(Snapshots* snapshots, api::Call& call) {
-  const std::optional<uint32_t> shard = PartitionOf(call.plan.arguments.at(0));
+  const std::optional<CopyPart> part = PartOf(call.plan.arguments.at(0));
   const http::Method method = call.request.head.method;
-  if (!shard) {
-    call.Refuse(Status::InvalidArgument("must be the number of a partition", "/partition"));
+  if (!part) {
+    call.Refuse(
+        Status::InvalidArgument("must be the number of a partition, items or sets", "/partition"));
   } else if (method == http::Method::kPost) {
-    Make(*snapshots, *shard, call);
+    Make(*snapshots, *part, call);
   } else if (method != http::Method::kDelete) {
-    return Read(*snapshots, *shard, call);
-  } else if (Status ended = snapshots->End(*shard, call.plan.arguments.at(1)); !ended.ok()) {
+    return Read(*snapshots, *part, call);
+  } else if (Status ended = snapshots->End(*part, call.plan.arguments.at(1)); !ended.ok()) {
     WriteFailure(ended, &call.response);
   } else {
     call.response.body = R"({"ok":true})";

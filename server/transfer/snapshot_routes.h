@@ -3,6 +3,8 @@
 //   POST   /internal/shards/{partition}/snapshot              a copy is made: its manifest
 //   GET    /internal/shards/{partition}/snapshot/{id}/{file}  with Range: part of a file
 //   DELETE /internal/shards/{partition}/snapshot/{id}         the copy ends
+//
+// In place of the number of a partition stands the name of a store beside the shards, for backups.
 
 #pragma once
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/disk_file.h"
 #include "text/sha256.h"
 #include "transfer/files.h"
 
@@ -28,28 +29,18 @@ std::string RandomId() {
   return id;
 }
 
-std::string ShardFolder(const std::string& db, uint32_t shard) {
+std::string PartFolder(const std::string& db, const CopyPart& part) {
+  if (!part.store.empty()) return db + "/" + part.store;
   char name[24];
-  std::snprintf(name, sizeof(name), "/shard-%04u", shard);
+  std::snprintf(name, sizeof(name), "/shard-%04u", part.shard);
   return db + name;
 }
 
-std::string ShardText(uint32_t shard) { return "shard " + std::to_string(shard); }
+std::string PartText(const CopyPart& part) {
+  return part.store.empty() ? "shard " + std::to_string(part.shard) : "the " + part.store;
+}
 
 Status NotTaken() { return Status::Unavailable("the node gives no copies of shards now"); }
-
-/// Names in a folder. kIOError.
-Result<std::vector<std::string>> NamesIn(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code failed;
-  for (fs::directory_iterator one(folder, failed), end; !failed && one != end;
-       one.increment(failed)) {
-    names.push_back(one->path().filename().string());
-  }
-  if (failed) return Status::IOError("can't list " + folder + ": " + failed.message());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 }  // namespace
 
@@ -77,7 +68,7 @@ Status Snapshots::RemoveLeftovers() const {
   const std::string transit = settings_.db + "/" + kTransitName;
   std::error_code none;
   if (!fs::exists(transit, none)) return {};
-  const Result<std::vector<std::string>> names = NamesIn(transit);
+  const Result<std::vector<std::string>> names = NamesInFolder(transit);
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (!name.starts_with(kCopyPrefix)) continue;
@@ -110,14 +101,15 @@ bool Snapshots::stopping() const {
 
 // ---- Making a copy ----
 
-Result<Manifest> Snapshots::Reserve(uint32_t shard, const CopyRequest& request, Engine** engine) {
+Result<Manifest> Snapshots::Reserve(const CopyPart& part, const CopyRequest& request,
+                                    Engine** engine) {
   const MutexLock lock(mutex_);
   *engine = engine_;
   if (engine_ == nullptr) return NotTaken();
   for (auto& [id, copy] : copies_) {
-    if (copy.node != request.node || copy.manifest.shard != shard) continue;
+    if (copy.node != request.node || !(copy.manifest.part == part)) continue;
     if (!copy.made || copy.run != request.run) {
-      return Status::Unavailable("the copy of " + ShardText(shard) + " is being made");
+      return Status::Unavailable("the copy of " + PartText(part) + " is being made");
     }
     copy.used = Clock::now();
     return copy.manifest;
@@ -132,22 +124,22 @@ Result<Manifest> Snapshots::Reserve(uint32_t shard, const CopyRequest& request, 
             .made = false,
             .used = Clock::now()};
   copy.manifest.id = RandomId();
-  copy.manifest.shard = shard;
+  copy.manifest.part = part;
   copy.manifest.kind = request.kind;
   const std::string id = copy.manifest.id;
   return copies_.emplace(id, std::move(copy)).first->second.manifest;
 }
 
-Result<Manifest> Snapshots::Make(uint32_t shard, const CopyRequest& request) {
+Result<Manifest> Snapshots::Make(const CopyPart& part, const CopyRequest& request) {
   const Result<CopyKind> kind = ReadKind(settings_.db);
   if (!kind.ok()) return kind.status();
   if (Status same = CheckSameKind(*kind, request.kind); !same.ok()) return same;
   EndOtherRuns(request);
   Engine* engine = nullptr;
-  Result<Manifest> manifest = Reserve(shard, request, &engine);
+  Result<Manifest> manifest = Reserve(part, request, &engine);
   if (!manifest.ok() || !manifest->files.empty()) return manifest;
   const std::string id = manifest->id;
-  Status status = CheckRoom(shard);
+  Status status = CheckRoom(part);
   if (status.ok()) status = Fill(engine, request.sha256, &*manifest);
   {
     const MutexLock lock(mutex_);
@@ -164,10 +156,13 @@ Result<Manifest> Snapshots::Make(uint32_t shard, const CopyRequest& request) {
 }
 
 /// Tables are linked; logs, and what is small, are copied.
-Status Snapshots::CheckRoom(uint32_t shard) const {
-  const std::string folder = ShardFolder(settings_.db, shard);
-  const Result<std::vector<std::string>> names = NamesIn(folder);
-  if (!names.ok()) return Status::Unavailable(ShardText(shard) + " is not here");
+Status Snapshots::CheckRoom(const CopyPart& part) const {
+  const std::string folder = PartFolder(settings_.db, part);
+  const Result<std::vector<std::string>> names = NamesInFolder(folder);
+  if (!names.ok()) {
+    return part.store.empty() ? Status::Unavailable(PartText(part) + " is not here")
+                              : Status::NotFound(PartText(part) + " are not here");
+  }
   uint64_t needed = 0;
   for (const std::string& name : *names) {
     std::error_code gone;  // files come and go
@@ -175,7 +170,7 @@ Status Snapshots::CheckRoom(uint32_t shard) const {
     if (!gone) needed += size;
   }
   return CheckFreeSpace(settings_.free_space, settings_.db, needed, settings_.reserve_bytes,
-                        "a copy of " + ShardText(shard));
+                        "a copy of " + PartText(part));
 }
 
 void Snapshots::EndOtherRuns(const CopyRequest& request) {
@@ -194,19 +189,27 @@ void Snapshots::EndOtherRuns(const CopyRequest& request) {
   }
 }
 
+Status Snapshots::CopyTo(const std::string& folder, const CopyPart& part, Engine* engine) const {
+  if (part.store.empty()) return engine->CheckpointShard(part.shard, folder).status();
+  const auto store = settings_.stores.find(part.store);
+  const Result<bool> copied =
+      store == settings_.stores.end() ? Result<bool>(false) : store->second(folder);
+  if (!copied.ok()) return copied.status();
+  return *copied ? Status() : Status::NotFound(PartText(part) + " are not here");
+}
+
 Status Snapshots::Fill(Engine* engine, bool sha256, Manifest* manifest) {
-  const uint32_t shard = manifest->shard;
+  const CopyPart& part = manifest->part;
   // Before the copy is made: it has read at least as far.
   for (const SourceInfo& source : engine->Sources()) {
-    if (source.partition != shard || !source.next_of_shard) continue;
+    if (!part.store.empty() || source.partition != part.shard || !source.next_of_shard) continue;
     manifest->next_offsets.push_back({source.topic, source.partition, *source.next_of_shard});
   }
   const std::string folder = PathOf(manifest->id);
   const Status home = MakeOwnFolder(settings_.db + "/" + kTransitName);
   if (!home.ok()) return home;
-  const Result<CheckpointReport> copied = engine->CheckpointShard(shard, folder);
-  if (!copied.ok()) return copied.status();
-  const Result<std::vector<std::string>> names = NamesIn(folder);
+  if (const Status copied = CopyTo(folder, part, engine); !copied.ok()) return copied;
+  const Result<std::vector<std::string>> names = NamesInFolder(folder);
   if (!names.ok()) return names.status();
   Throttle pace(settings_.bytes_per_s);
   for (const std::string& name : *names) {
@@ -219,7 +222,7 @@ Status Snapshots::Fill(Engine* engine, bool sha256, Manifest* manifest) {
 Status Snapshots::AddFile(const std::string& folder, const std::string& name, Throttle* pace,
                           Manifest* manifest) {
   if (!IsCopyFileName(name)) return Status::Corruption("a copy has the file " + name);
-  const Result<File> file = File::OpenToRead(folder + "/" + name);
+  const Result<DiskFile> file = DiskFile::OpenToRead(folder + "/" + name);
   if (!file.ok()) return file.status();
   Crc32c sum;
   std::optional<text::Sha256> sha;
@@ -239,12 +242,12 @@ Status Snapshots::AddFile(const std::string& folder, const std::string& name, Th
   return {};
 }
 
-Status Snapshots::End(uint32_t shard, const std::string& id) {
+Status Snapshots::End(const CopyPart& part, const std::string& id) {
   {
     const MutexLock lock(mutex_);
     const auto at = copies_.find(id);
-    if (at == copies_.end() || !at->second.made || at->second.manifest.shard != shard) {
-      return Status::NotFound("no such copy of " + ShardText(shard));
+    if (at == copies_.end() || !at->second.made || !(at->second.manifest.part == part)) {
+      return Status::NotFound("no such copy of " + PartText(part));
     }
     copies_.erase(at);
   }
@@ -253,12 +256,12 @@ Status Snapshots::End(uint32_t shard, const std::string& id) {
 
 // ---- Giving it away ----
 
-Result<Snapshots::Job> Snapshots::JobFor(uint32_t shard, const std::string& id,
+Result<Snapshots::Job> Snapshots::JobFor(const CopyPart& part, const std::string& id,
                                          const std::string& name, PieceRange range) {
   if (engine_ == nullptr) return NotTaken();
   const auto at = copies_.find(id);
-  if (at == copies_.end() || !at->second.made || at->second.manifest.shard != shard) {
-    return Status::NotFound("no such copy of " + ShardText(shard));
+  if (at == copies_.end() || !at->second.made || !(at->second.manifest.part == part)) {
+    return Status::NotFound("no such copy of " + PartText(part));
   }
   Copy& copy = at->second;
   copy.used = Clock::now();
@@ -275,13 +278,13 @@ Result<Snapshots::Job> Snapshots::JobFor(uint32_t shard, const std::string& id,
   return Job{PathOf(id) + "/" + name, entry->size, range, {}};
 }
 
-void Snapshots::Read(uint32_t shard, const std::string& id, const std::string& name,
+void Snapshots::Read(const CopyPart& part, const std::string& id, const std::string& name,
                      PieceRange range, std::function<void(Result<Piece>)> done) {
   Status refusal;
   std::function<void(Result<Piece>)> refused;  // who is told so
   {
     const MutexLock lock(mutex_);
-    Result<Job> job = JobFor(shard, id, name, range);
+    Result<Job> job = JobFor(part, id, name, range);
     if (job.ok()) {
       job->done = std::move(done);
       jobs_.push_back(std::move(job).value());
@@ -326,7 +329,7 @@ void Snapshots::Give(const Job& job) {
   if (!SleepUntil(throttle_.Take(job.range.bytes, NowUs()))) return job.done(NotTaken());
   Piece piece;
   piece.file_size = job.file_size;
-  const Result<File> file = File::OpenToRead(job.path);
+  const Result<DiskFile> file = DiskFile::OpenToRead(job.path);
   Status status =
       file.ok() ? file->Read(job.range.offset, job.range.bytes, &piece.bytes) : file.status();
   if (status.ok() && piece.bytes.size() < job.range.bytes) {

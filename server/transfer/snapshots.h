@@ -1,5 +1,5 @@
 // server/transfer/snapshots.h: the side of a move that gives: copies of shards, kept for other
-// nodes to fetch piece by piece.
+// nodes to fetch piece by piece; and for backups, of stores beside the shards too.
 
 #pragma once
 
@@ -20,6 +20,9 @@
 
 namespace seendb::transfer {
 
+/// How stores are copied into a new folder, by their names; false: there is no such store.
+using StoreCopies = std::map<std::string, std::function<Result<bool>(const std::string& folder)>>;
+
 /// How a node gives its shards away.
 struct SnapshotSettings {
   std::string db;                               ///< the database's folder
@@ -27,6 +30,8 @@ struct SnapshotSettings {
   std::chrono::milliseconds keep{30 * 60'000};  ///< a copy, after the last request for it
   uint64_t reserve_bytes = 256u << 20;          ///< stay free on the disk, beside what a copy takes
   FreeSpace free_space = FreeSpaceOf;
+  /// Of the stores beside the shards.
+  StoreCopies stores = {};
 };
 
 /// Part of a file: `bytes` from `offset` on.
@@ -63,20 +68,20 @@ class Snapshots {
   /// Ends every copy; calls are kUnavailable from now on, those that wait too.
   void Stop();
 
-  /// Copies a shard for a node, or for a backup; waits for the disk, for minutes where the shard is
+  /// Copies a part for a node, or for a backup; waits for the disk, for minutes where the shard is
   /// large, since all of it is read for its checksums. Asked again by the same node, it is the copy
   /// made before, unless another run of a backup asked for that. kIncompatible: the node's database
   /// is another one; nothing was done. kBusy: kCopiesMost are kept or being made. kIOError: too
   /// little free disk, nothing was done; or the disk failed. kUnavailable: the shard is not here,
   /// or the node's copy of it is being made.
-  Result<Manifest> Make(uint32_t shard, const CopyRequest& request);
+  Result<Manifest> Make(const CopyPart& part, const CopyRequest& request);
   /// Calls `done` once, on any thread, when the throttle lets it go. kNotFound: no such copy or
   /// file. kInvalidArgument: the range begins behind the file's end. kBusy: kReadsMost wait.
   /// kCorruption: the file is not what it was.
-  void Read(uint32_t shard, const std::string& id, const std::string& name, PieceRange range,
+  void Read(const CopyPart& part, const std::string& id, const std::string& name, PieceRange range,
             std::function<void(Result<Piece>)> done);
   /// Removes a copy. kNotFound: there is none.
-  Status End(uint32_t shard, const std::string& id);
+  Status End(const CopyPart& part, const std::string& id);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -96,15 +101,17 @@ class Snapshots {
   std::string PathOf(const std::string& id) const;
   Status RemoveLeftovers() const;
   /// A place among the copies, or the copy that the node was given before.
-  Result<Manifest> Reserve(uint32_t shard, const CopyRequest& request, Engine** engine);
+  Result<Manifest> Reserve(const CopyPart& part, const CopyRequest& request, Engine** engine);
   Status Fill(Engine* engine, bool sha256, Manifest* manifest);
-  Status CheckRoom(uint32_t shard) const;
+  Status CheckRoom(const CopyPart& part) const;
+  /// Makes the copy itself.
+  Status CopyTo(const std::string& folder, const CopyPart& part, Engine* engine) const;
   /// `pace`: of a backup, which has time, and asks for SHA-256; null: of a node, which has not.
   Status AddFile(const std::string& folder, const std::string& name, Throttle* pace,
                  Manifest* manifest);
   /// Ends the copies that an earlier run of a backup left.
   void EndOtherRuns(const CopyRequest& request);
-  Result<Job> JobFor(uint32_t shard, const std::string& id, const std::string& name,
+  Result<Job> JobFor(const CopyPart& part, const std::string& id, const std::string& name,
                      PieceRange range) REQUIRES(mutex_);
   bool stopping() const;
 

@@ -112,7 +112,7 @@ READERS = (
         "engine/store/files.cc", "engine/store/collections_file.cc", "engine/store/inventory.cc",
         "engine/store/log_file.cc", "engine/store/shard_logs.cc", "engine/store/copy_file.cc",
         "engine/store/shard_identity.cc", "engine/recovery/check.cc", "engine/recovery/files.cc",
-        "engine/recovery/repair.cc", "engine/base/policy_json.cc"),
+        "engine/recovery/repair.cc", "engine/recovery/beside.cc", "engine/base/policy_json.cc"),
         {"slow": WAITS, "swollen": PLAIN}),
     Reader("the schema of items", ("engine/items/schema.cc",),
         {"slow": WAITS, "swollen": PLAIN, "out_of_order": "fields may be in any order"},

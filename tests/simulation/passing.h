@@ -97,8 +97,8 @@ class Passing : public Engine {
   Status DropExpired() override { return inner_->DropExpired(); }
   Status Compact() override { return inner_->Compact(); }
   Status Sync() override { return inner_->Sync(); }
-  Result<CheckpointReport> Checkpoint(const std::string& dir) override {
-    return inner_->Checkpoint(dir);
+  Result<CheckpointReport> Checkpoint(const std::string& dir, const CheckpointAlso& also) override {
+    return inner_->Checkpoint(dir, also);
   }
   Result<CheckpointReport> CheckpointShard(uint32_t shard, const std::string& dir) override {
     return inner_->CheckpointShard(shard, dir);

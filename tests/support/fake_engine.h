@@ -343,9 +343,10 @@ class FakeEngine : public Engine {
   Status Sync() override {
     return Locked([] {});
   }
-  Result<CheckpointReport> Checkpoint(const std::string& dir) override {
+  Result<CheckpointReport> Checkpoint(const std::string& dir, const CheckpointAlso& also) override {
     const std::lock_guard lock(mutex_);
     if (!fail.ok()) return fail;
+    if (const Status added = also ? also(dir) : Status(); !added.ok()) return added;
     checkpoints.push_back(dir);
     return CheckpointReport{
         .shards = 2, .files_linked = 3, .files_copied = 4, .bytes = 500, .bytes_copied = 60};

@@ -6,13 +6,14 @@
 
 #include "cluster/meta_cache.h"
 #include "store/collections_file.h"
+#include "store/files.h"
 #include "text/sha256.h"
 
 namespace seendb::backup {
 namespace {
 
 constexpr std::string_view kFirst = "seendb-backup ";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2, kVersionWithoutStores = 1;
 constexpr std::string_view kShardPrefix = "shard-";
 constexpr size_t kShardDigits = 4, kNameMost = 64, kIdMost = 256;
 
@@ -109,11 +110,19 @@ std::optional<uint32_t> ShardOf(std::string_view path) {
   return shard;
 }
 
+/// The store in whose folder the path lies; empty: in none.
+std::string_view StoreOf(std::string_view path) {
+  const std::string_view folder = path.substr(0, path.find('/'));
+  const bool below = folder.size() < path.size();
+  return below && std::ranges::count(kStoreFolders, folder) > 0 ? folder : std::string_view();
+}
+
 }  // namespace
 
 bool IsBackedPath(std::string_view path) {
   if (path == "SEENDB" || path == kCollectionsName || path == cluster::kMetaCacheName) return true;
-  return ShardOf(path) && IsPlainName(path.substr(path.find('/') + 1));
+  const bool in_folder = ShardOf(path) || !StoreOf(path).empty();
+  return in_folder && IsPlainName(path.substr(path.find('/') + 1));
 }
 
 uint64_t BackupList::Bytes() const {
@@ -130,8 +139,18 @@ std::set<uint32_t> BackupList::Shards() const {
   return shards;
 }
 
+std::set<std::string> BackupList::Stores() const {
+  std::set<std::string> stores;
+  for (const BackedFile& file : files) {
+    if (const std::string_view store = StoreOf(file.path); !store.empty()) stores.emplace(store);
+  }
+  return stores;
+}
+
+// Software that knows no stores reads what has none.
 std::string ListToText(const BackupList& list) {
-  std::string text = std::string(kFirst) + std::to_string(kVersion) + "\n";
+  const uint64_t version = list.Stores().empty() ? kVersionWithoutStores : kVersion;
+  std::string text = std::string(kFirst) + std::to_string(version) + "\n";
   const auto line = [&](const char* name, const std::string& value) {
     text += std::string(name) + " " + value + "\n";
   };
@@ -154,15 +173,16 @@ Result<BackupList> ListFromText(std::string_view text) {
   if (!lines.TakeNumber(kFirst.substr(0, kFirst.size() - 1), &version)) {
     return Status::Corruption("it is no list of a backup");
   }
-  if (version != kVersion) {
+  if (version < kVersionWithoutStores || version > kVersion) {
     return Status::Incompatible("it has version " + std::to_string(version) +
-                                ", this software reads " + std::to_string(kVersion));
+                                ", this software reads up to " + std::to_string(kVersion));
   }
   BackupList list;
   const bool read = ReadHead(&lines, &list) && ReadFiles(&lines, &list);
   const size_t summed = lines.at();
   const auto sum = lines.Take("sum");
-  if (!read || sum != Sum(text.substr(0, summed)) || lines.at() != text.size()) {
+  const bool as_named = version == kVersion || list.Stores().empty();
+  if (!read || !as_named || sum != Sum(text.substr(0, summed)) || lines.at() != text.size()) {
     return Status::Corruption("it is not as it was written");
   }
   return list;

@@ -33,6 +33,8 @@ struct BackupList {
   uint64_t Bytes() const;
   /// The numbers of the shards that it has.
   std::set<uint32_t> Shards() const;
+  /// The names of the stores beside the shards that it has: "items", "sets".
+  std::set<std::string> Stores() const;
 };
 
 /// The most bytes that a list may have.

@@ -5,6 +5,7 @@
 #include <rocksdb/env.h>
 
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "store/status.h"
 #include "text/sha256.h"
 
@@ -12,7 +13,7 @@ namespace seendb::backup {
 namespace {
 
 /// Hashes what an earlier attempt has brought; throws it away where it is too much.
-Status Keep(const BackedFile& file, const Meter& meter, File* part, text::Sha256* sum,
+Status Keep(const BackedFile& file, const Meter& meter, DiskFile* part, text::Sha256* sum,
             uint64_t* kept) {
   const Result<uint64_t> size = part->Size();
   if (!size.ok()) return size.status();
@@ -29,7 +30,7 @@ Status Keep(const BackedFile& file, const Meter& meter, File* part, text::Sha256
 }
 
 Status BringRest(const BackedFile& file, uint64_t offset, const ReadPiece& read, Meter* meter,
-                 File* part, text::Sha256* sum) {
+                 DiskFile* part, text::Sha256* sum) {
   std::string piece;
   while (offset < file.size) {
     const uint64_t bytes = std::min(file.size - offset, kPieceBytes);
@@ -48,7 +49,7 @@ Status BringRest(const BackedFile& file, uint64_t offset, const ReadPiece& read,
 
 Status Bring(const Folder& folder, const BackedFile& file, const ReadPiece& read, Meter* meter) {
   const std::string from = folder.PartPath(file.sha256), to = folder.FilePath(file.sha256);
-  Result<File> part = File::ToAppend(from);
+  Result<DiskFile> part = DiskFile::OpenToAppend(from);
   if (!part.ok()) return part.status();
   text::Sha256 sum;
   uint64_t kept = 0;

@@ -11,7 +11,9 @@
 
 #include "backup/bring.h"
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "store/copy_file.h"
+#include "store/files.h"
 #include "text/sha256.h"
 
 namespace seendb::backup {
@@ -51,7 +53,7 @@ class CreateRun {
     if (!alone.ok()) return alone.status();
     folder_ = &*folder;
     if (Status numbered = TakeId(); !numbered.ok()) return numbered;
-    status = CopyAll(origin->shards);
+    status = CopyAll(FoldersOf(*origin));
     source_.Drop();
     if (status.ok()) status = SyncNames();
     list_.ended_ms = NowMs();
@@ -84,18 +86,25 @@ class CreateRun {
     }
   }
 
+  static std::vector<std::string> FoldersOf(const Origin& origin) {
+    std::vector<std::string> folders;
+    for (const uint32_t shard : origin.shards) folders.push_back(ShardPath("", shard).substr(1));
+    folders.insert(folders.end(), origin.stores.begin(), origin.stores.end());
+    return folders;
+  }
+
   /// The collections have to be the same before the first shard is copied and after the last one.
-  Status CopyAll(const std::vector<uint32_t>& shards) {
+  Status CopyAll(const std::vector<std::string>& folders) {
     Result<RootFiles> before = ReadRootFiles();
     for (int attempt = 0; attempt < kAttemptsMost; ++attempt) {
       if (!before.ok()) return before.status();
       list_.files.clear();
-      progress_ = {0, static_cast<uint32_t>(shards.size()), list_.new_bytes};
-      for (const uint32_t shard : shards) {
+      progress_ = {0, static_cast<uint32_t>(folders.size()), list_.new_bytes};
+      for (const std::string& folder : folders) {
         options_.progress(progress_);
-        const Status status = Patiently([&] { return CopyShard(shard); });
+        const Status status = Patiently([&] { return CopyPart(folder); });
         if (!status.ok()) return status;
-        ++progress_.shards_done;
+        ++progress_.parts_done;
       }
       Result<RootFiles> after = ReadRootFiles();
       if (!after.ok()) return after.status();
@@ -131,8 +140,8 @@ class CreateRun {
     });
   }
 
-  Status CopyShard(uint32_t shard) {
-    const Result<std::vector<BackedFile>> files = source_.Take(shard);
+  Status CopyPart(const std::string& folder) {
+    const Result<std::vector<BackedFile>> files = source_.Take(folder);
     if (!files.ok()) return files.status();
     moved_at_ = Clock::now();
     const Status status =
@@ -184,7 +193,7 @@ class CreateRun {
   /// Syncs all folders: an earlier attempt may have left names that power loss would take.
   Status SyncNames() const {
     rocksdb::Env* const env = rocksdb::Env::Default();
-    const Result<std::vector<std::string>> names = NamesIn(folder_->FilesPath());
+    const Result<std::vector<std::string>> names = NamesInFolder(folder_->FilesPath());
     if (!names.ok()) return names.status();
     Status status = SyncFolder(env, folder_->FilesPath());
     for (const std::string& name : *names) {

@@ -16,8 +16,8 @@ namespace seendb::backup {
 
 /// How far a backup is.
 struct CreateProgress {
-  uint32_t shards_done = 0, shards = 0;
-  uint64_t new_bytes = 0;  ///< brought into the folder so far
+  uint32_t parts_done = 0, parts = 0;  ///< shards, and stores beside them
+  uint64_t new_bytes = 0;              ///< brought into the folder so far
 };
 
 struct CreateOptions {

@@ -10,6 +10,7 @@
 #include <rocksdb/env.h>
 
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "base/whole_file.h"
 #include "store/copy_file.h"
 #include "store/files.h"
@@ -50,7 +51,7 @@ Result<std::string> ReadMark(const std::string& path) {
 
 /// A killed OpenFor leaves nothing, or a mark that is being written.
 Status CheckEmpty(const std::string& path) {
-  const Result<std::vector<std::string>> names = NamesIn(path);
+  const Result<std::vector<std::string>> names = NamesInFolder(path);
   if (!names.ok()) return names.status();
   const auto stray = std::find_if(names->begin(), names->end(), [](const std::string& name) {
     return name != std::string(kMarkName) + ".tmp";
@@ -116,10 +117,10 @@ bool Folder::Has(const std::string& sha256, uint64_t size) const {
 
 Result<std::map<std::string, uint64_t>> Folder::Stored() const {
   std::map<std::string, uint64_t> stored;
-  const Result<std::vector<std::string>> folders = NamesIn(FilesPath());
+  const Result<std::vector<std::string>> folders = NamesInFolder(FilesPath());
   if (!folders.ok()) return folders.status();
   for (const std::string& folder : *folders) {
-    const Result<std::vector<std::string>> names = NamesIn(FilesPath() + "/" + folder);
+    const Result<std::vector<std::string>> names = NamesInFolder(FilesPath() + "/" + folder);
     if (!names.ok()) return names.status();
     for (const std::string& name : *names) {
       if (!text::IsSha256(name) || !name.starts_with(folder)) continue;  // somebody else's
@@ -134,7 +135,7 @@ Result<std::map<std::string, uint64_t>> Folder::Stored() const {
 // ---- Lists ----
 
 Result<Lists> Folder::ReadLists() const {
-  const Result<std::vector<std::string>> names = NamesIn(path_ + "/backups");
+  const Result<std::vector<std::string>> names = NamesInFolder(path_ + "/backups");
   if (!names.ok()) return names.status();
   Lists lists;
   for (const std::string& name : *names) {

@@ -1,10 +1,13 @@
 #include "backup/local_source.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <rocksdb/env.h>
 
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "base/whole_file.h"
 #include "cluster/meta_cache.h"
 #include "store/collections_file.h"
@@ -21,17 +24,23 @@ std::string FileName(const std::string& path) { return path.substr(path.rfind('/
 
 }  // namespace
 
-LocalSource::LocalSource(Engine* engine, std::string db, Meter* meter)
+LocalSource::LocalSource(Engine* engine, std::string db, StoreCopies stores, Meter* meter)
     : engine_(*engine),
       db_(std::move(db)),
       copy_(db_ + "/" + kTransitName + "/snapshot-backup"),
+      stores_(std::move(stores)),
       meter_(*meter) {}
 
 Result<Origin> LocalSource::Describe() {
   const auto identity = ReadIdentity(rocksdb::Env::Default(), db_);
   if (!identity.ok()) return identity.status();
   if (!identity->has_value()) return Status::Corruption(db_ + "/SEENDB is missing");
-  return Origin{(*identity)->id, (*identity)->shards, engine_.AttachedShards()};
+  Origin origin{(*identity)->id, (*identity)->shards, engine_.AttachedShards()};
+  std::error_code none;
+  for (const auto& [name, copy] : stores_) {
+    if (std::filesystem::exists(db_ + "/" + name + "/CURRENT", none)) origin.stores.push_back(name);
+  }
+  return origin;
 }
 
 Result<std::map<std::string, std::string>> LocalSource::RootFiles() {
@@ -47,26 +56,36 @@ Result<std::map<std::string, std::string>> LocalSource::RootFiles() {
   return files;
 }
 
-Result<std::vector<BackedFile>> LocalSource::Take(uint32_t shard) {
+Result<std::vector<BackedFile>> LocalSource::Take(const std::string& folder) {
   Drop();
   Status status = MakeOwnFolder(db_ + "/" + kTransitName);
+  if (status.ok()) status = Copy(folder);
   if (!status.ok()) return status;
-  const Result<CheckpointReport> copied = engine_.CheckpointShard(shard, copy_);
-  if (!copied.ok()) return copied.status();
-  const Result<std::vector<std::string>> names = NamesIn(copy_);
+  const Result<std::vector<std::string>> names = NamesInFolder(copy_);
   if (!names.ok()) return names.status();
   std::vector<BackedFile> files;
   for (const std::string& name : *names) {
-    Result<BackedFile> file = Sum(name, ShardPath("", shard).substr(1) + "/" + name);
+    Result<BackedFile> file = Sum(name, folder + "/" + name);
     if (!file.ok()) return file.status();
     files.push_back(std::move(file).value());
   }
   return files;
 }
 
+Status LocalSource::Copy(const std::string& folder) {
+  if (const auto store = stores_.find(folder); store != stores_.end()) {
+    return store->second(db_ + "/" + folder, copy_);
+  }
+  for (const uint32_t shard : engine_.AttachedShards()) {
+    if (ShardPath("", shard).substr(1) != folder) continue;
+    return engine_.CheckpointShard(shard, copy_).status();
+  }
+  return Status::NotFound(db_ + " has no " + folder);
+}
+
 Result<BackedFile> LocalSource::Sum(const std::string& name, const std::string& path) const {
   if (!IsBackedPath(path)) return Status::Corruption("a copy has the file " + path);
-  const Result<File> file = File::ToRead(copy_ + "/" + name);
+  const Result<DiskFile> file = DiskFile::OpenToRead(copy_ + "/" + name);
   if (!file.ok()) return file.status();
   text::Sha256 sum;
   BackedFile backed;
@@ -83,7 +102,7 @@ Result<BackedFile> LocalSource::Sum(const std::string& name, const std::string& 
 }
 
 Status LocalSource::Read(const BackedFile& file, uint64_t offset, uint64_t bytes, std::string* to) {
-  const Result<File> opened = File::ToRead(copy_ + "/" + FileName(file.path));
+  const Result<DiskFile> opened = DiskFile::OpenToRead(copy_ + "/" + FileName(file.path));
   if (!opened.ok()) return opened.status();
   return opened->Read(offset, bytes, to);
 }

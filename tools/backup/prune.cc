@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "text/sha256.h"
 
 namespace seendb::backup {
@@ -28,7 +29,7 @@ Status RemoveLists(const Folder& folder, const Lists& lists, const std::vector<K
 
 /// Removes the leftovers of a create that was killed.
 Status RemoveParts(const Folder& folder) {
-  const Result<std::vector<std::string>> names = NamesIn(folder.PartsPath());
+  const Result<std::vector<std::string>> names = NamesInFolder(folder.PartsPath());
   if (names.status().code() == StatusCode::kNotFound) return {};  // of a copy without it
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {

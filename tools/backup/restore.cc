@@ -6,6 +6,7 @@
 #include <rocksdb/env.h>
 
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "store/copy_file.h"
 #include "store/real_disk.h"
 #include "store/status.h"
@@ -37,9 +38,9 @@ Status CheckThere(const Folder& folder, const BackupList& list) {
 Status CopyOut(const Folder& folder, const BackedFile& file, const std::string& target,
                Meter* meter) {
   const std::string stored = folder.FilePath(file.sha256);
-  const Result<File> from = File::ToRead(stored);
+  const Result<DiskFile> from = DiskFile::OpenToRead(stored);
   if (!from.ok()) return from.status();
-  Result<File> to = File::ToAppend(target + "/" + file.path);
+  Result<DiskFile> to = DiskFile::OpenToAppend(target + "/" + file.path);
   if (!to.ok()) return to.status();
   text::Sha256 sum;
   std::string piece;

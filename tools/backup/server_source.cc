@@ -1,7 +1,10 @@
 #include "backup/server_source.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "store/files.h"
@@ -53,6 +56,13 @@ const Json& ListAt(const Json& object, const char* name) {
   return there ? *found : kNone;
 }
 
+/// "12" of "shard-0012"; a store has its own name.
+std::string PartOf(const std::string& folder) {
+  constexpr std::string_view kShard = "shard-";
+  if (!folder.starts_with(kShard)) return folder;
+  return std::to_string(std::strtoul(folder.c_str() + kShard.size(), nullptr, 10));
+}
+
 /// A failure that may pass by itself, where the server says so.
 Status FailureOf(const HttpResponse& response) {
   const Status told = tool::StatusOfAnswer(response);
@@ -94,6 +104,12 @@ Result<Origin> ServerSource::Describe() {
     if (!number || origin.shards.size() == partitions) return Odd("partitions");
     origin.shards.push_back(static_cast<uint32_t>(*number));
   }
+  for (const Json& one : ListAt(*json, "stores")) {
+    const std::string name = one.is_string() ? one.get<std::string>() : "";
+    if (std::ranges::count(kStoreFolders, name) == 0) return Odd("stores");
+    if (std::ranges::count(origin.stores, name) > 0) return Odd("stores");
+    origin.stores.push_back(name);
+  }
   kind_ = Json::object();
   for (const char* const name : {"format", "uuid", "shards", "hash"}) {
     if (json->contains(name)) kind_[name] = (*json)[name];
@@ -115,27 +131,30 @@ Result<std::map<std::string, std::string>> ServerSource::RootFiles() {
   return files;
 }
 
-Result<std::vector<BackedFile>> ServerSource::Take(uint32_t shard) {
+Result<std::vector<BackedFile>> ServerSource::Take(const std::string& folder) {
+  const std::string part = PartOf(folder);
   Json body = kind_;
   body["node"] = asker_;
   body["run"] = run_;
   body["sha256"] = true;
   const std::string text = body.dump();
-  const Result<Json> json =
-      Ask(&server_, {.method = "POST",
-                     .target = std::string(kStateTarget) + "/shards/" + std::to_string(shard),
-                     .body = text,
-                     .answer_bytes_most = kManifestBytesMost,
-                     .answer_values_most = kManifestValuesMost});
+  const Result<Json> json = Ask(&server_, {.method = "POST",
+                                           .target = std::string(kStateTarget) + "/shards/" + part,
+                                           .body = text,
+                                           .answer_bytes_most = kManifestBytesMost,
+                                           .answer_values_most = kManifestValuesMost});
   if (!json.ok()) return json.status();
-  shard_ = shard;
+  part_ = part;
   copy_ = TextAt(*json, "id");
-  if (copy_.empty() || NumberAt(*json, "partition", kPartitionsMost) != shard) return Odd("id");
+  const bool store = part == folder;
+  const std::string told = store ? TextAt(*json, "store")
+                                 : std::to_string(NumberAt(*json, "partition", kPartitionsMost));
+  if (copy_.empty() || told != part) return Odd("id");
   std::vector<BackedFile> files;
   uint64_t left = INT64_MAX;
   for (const Json& one : ListAt(*json, "files")) {
-    BackedFile file{ShardPath("", shard).substr(1) + "/" + TextAt(one, "name"),
-                    NumberAt(one, "size", left), TextAt(one, "sha256")};
+    BackedFile file{folder + "/" + TextAt(one, "name"), NumberAt(one, "size", left),
+                    TextAt(one, "sha256")};
     if (!IsBackedPath(file.path) || file.size > left || !text::IsSha256(file.sha256)) {
       return Odd("files");
     }
@@ -147,8 +166,7 @@ Result<std::vector<BackedFile>> ServerSource::Take(uint32_t shard) {
 }
 
 std::string ServerSource::CopyTarget() const {
-  return std::string(kStateTarget) + "/shards/" + std::to_string(shard_) + "/" +
-         tool::PercentEncode(copy_);
+  return std::string(kStateTarget) + "/shards/" + part_ + "/" + tool::PercentEncode(copy_);
 }
 
 Status ServerSource::Read(const BackedFile& file, uint64_t offset, uint64_t bytes,
@@ -164,7 +182,7 @@ Status ServerSource::Read(const BackedFile& file, uint64_t offset, uint64_t byte
   }
   if (response->status == 404) {
     copy_.clear();
-    return Status::Unavailable("the server keeps the copy of the shard no longer");
+    return Status::Unavailable("the server keeps the copy of " + part_ + " no longer");
   }
   if (response->status != kPartial) {
     const Status failed = FailureOf(*response);

@@ -24,7 +24,7 @@ class ServerSource : public Source {
 
   Result<Origin> Describe() override;
   Result<std::map<std::string, std::string>> RootFiles() override;
-  Result<std::vector<BackedFile>> Take(uint32_t shard) override;
+  Result<std::vector<BackedFile>> Take(const std::string& folder) override;
   Status Read(const BackedFile& file, uint64_t offset, uint64_t bytes, std::string* to) override;
   void Drop() override;
 
@@ -36,8 +36,8 @@ class ServerSource : public Source {
 
   tool::HttpClient& server_;
   const std::string asker_, run_;
-  tool::Json kind_;  // the database, as the server named it
-  uint32_t shard_ = 0;
+  tool::Json kind_;   // the database, as the server named it
+  std::string part_;  // what the copy is of, as targets name it
   std::string copy_;  // the id of the copy; empty: no copy
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backup/disk.h"
+#include "base/disk_file.h"
 #include "text/sha256.h"
 
 namespace seendb::backup {
@@ -19,7 +20,7 @@ struct Needed {
 /// Says what is wrong with a file; empty: nothing.
 Result<std::string> Look(const std::string& path, const std::string& sha256, uint64_t size,
                          Meter* meter) {
-  const Result<File> file = File::ToRead(path);
+  const Result<DiskFile> file = DiskFile::OpenToRead(path);
   if (file.status().code() == StatusCode::kNotFound) return std::string("missing");
   if (!file.ok()) return std::string(file.status().message());
   text::Sha256 sum;

@@ -10,12 +10,12 @@ import re
 ENGINE_ROOMS = ["base", "filter", "format", "query", "ring", "merge", "tables", "store", "shard",
                 "engine"]
 
-# A library beside the engine, its public header, and the rooms that it may include. No room of the
-# engine includes either.
+# A library beside the engine, its public header, and the rooms that it may include: the stores
+# beside the shards too, whose rows it checks. No room of the engine includes either.
 RECOVERY_ROOM = "recovery"
 RECOVERY_HEADER = "seendb/repair.h"
 RECOVERY_ROOMS = {"recovery", "base", "filter", "format", "query", "merge", "tables", "store",
-                  "seams"}
+                  "items", "sets", "seams"}
 
 # What the items are: a library beside the engine as well, its public headers, and the rooms that it
 # may include. No room of the engine includes either.

@@ -1,7 +1,9 @@
 // seendb backup: what is in a folder of backups: listed, verified, restored, pruned.
 
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "backup/keep.h"
 #include "backup/prune.h"
@@ -39,6 +41,18 @@ backup::Meter Unhurried() {
   return {0, [] { return InterruptedBy() != 0; }};
 }
 
+std::string Joined(const std::vector<uint64_t>& ids) {
+  std::string text;
+  for (const uint64_t id : ids) text += (text.empty() ? "" : ", ") + std::to_string(id);
+  return text;
+}
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 // ---- list ----
 
 Status PrintLists(const Session& session, const backup::Folder& folder,
@@ -48,6 +62,7 @@ Status PrintLists(const Session& session, const backup::Folder& folder,
                {"began"},
                {"took", Align::kRight},
                {"shards", Align::kRight},
+               {"stores"},
                {"files", Align::kRight},
                {"size", Align::kRight},
                {"new", Align::kRight}});
@@ -59,12 +74,13 @@ Status PrintLists(const Session& session, const backup::Folder& folder,
                                {"took_ms", took_ms},
                                {"partitions", list.partitions},
                                {"shards", shards},
+                               {"stores", list.Stores()},
                                {"files", list.files.size()},
                                {"bytes", list.Bytes()},
                                {"new_bytes", list.new_bytes}});
     table.Add({std::to_string(id), FormatTimeMs(list.began_ms / 1'000 * 1'000),
                FormatDurationUs(static_cast<double>(took_ms) * 1e3), FormatCount(shards),
-               FormatCount(list.files.size()), FormatBytes(list.Bytes()),
+               Joined(list.Stores()), FormatCount(list.files.size()), FormatBytes(list.Bytes()),
                FormatBytes(list.new_bytes)});
   }
   for (const auto& [id, why] : lists.damaged) {
@@ -85,12 +101,6 @@ Status RunBackupList(const Session& session, const BackupFlags& flags) {
 }
 
 // ---- verify ----
-
-std::string Joined(const std::vector<uint64_t>& ids) {
-  std::string text;
-  for (const uint64_t id : ids) text += (text.empty() ? "" : ", ") + std::to_string(id);
-  return text;
-}
 
 Status PrintVerified(const Session& session, const backup::Verified& found) {
   Json json = {{"backups", found.backups},

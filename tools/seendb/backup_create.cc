@@ -17,6 +17,8 @@
 #include "database.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "seendb/item_store.h"
+#include "seendb/set_store.h"
 #include "table.h"
 #include "text/sha256.h"
 #include "units.h"
@@ -41,19 +43,27 @@ Status CheckApart(const std::string& folder, const std::string& db) {
   return Status::InvalidArgument(folder + " lies inside the database", "/dir");
 }
 
+/// "items, sets, "
+std::string WithStores(const backup::BackupList& list) {
+  std::string text;
+  for (const std::string& store : list.Stores()) text += store + ", ";
+  return text;
+}
+
 Status PrintCreated(const Session& session, const backup::BackupList& list) {
   const auto took_ms = static_cast<uint64_t>(list.ended_ms - list.began_ms);
   if (session.json) {
     return PrintJson({{"ok", true},
                       {"id", list.id},
                       {"shards", list.Shards().size()},
+                      {"stores", list.Stores()},
                       {"files", list.files.size()},
                       {"bytes", list.Bytes()},
                       {"new_bytes", list.new_bytes},
                       {"took_ms", took_ms}});
   }
   return Print("backup " + std::to_string(list.id) + ": " + FormatCount(list.Shards().size()) +
-               " shards, " + FormatCount(list.files.size()) + " files, " +
+               " shards, " + WithStores(list) + FormatCount(list.files.size()) + " files, " +
                FormatBytes(list.Bytes()) + " of which " + FormatBytes(list.new_bytes) +
                " are new, in " + FormatDurationUs(static_cast<double>(took_ms) * 1e3) + "\n");
 }
@@ -66,7 +76,8 @@ Result<backup::BackupList> CreateOfFolder(const Session& session, const CreateFl
   if (!database.ok()) return database.status();
   Result<backup::BackupList> list = Status::Unavailable("");
   {
-    backup::LocalSource source((*database)->engine(), session.db, meter);
+    backup::LocalSource source((*database)->engine(), session.db,
+                               {{"items", ItemStore::Copy}, {"sets", SetStore::Copy}}, meter);
     list = backup::Create(flags.folder, &source, meter, options);
   }
   const Status closed = (*database)->Close(list.status());
@@ -110,8 +121,8 @@ Status RunBackupCreate(const Session& session, const CreateFlags& flags) {
   Progress progress("new MB");
   backup::CreateOptions options;
   options.progress = [&](const backup::CreateProgress& now) {
-    const double of = now.shards == 0 ? 1 : now.shards;
-    progress.Show(now.shards_done / of, now.new_bytes / kMegabyte);
+    const double of = now.parts == 0 ? 1 : now.parts;
+    progress.Show(now.parts_done / of, now.new_bytes / kMegabyte);
   };
   const Result<backup::BackupList> list =
       session.db.empty() ? CreateOfServer(session, flags, &meter, std::move(options))

@@ -7,6 +7,8 @@
 #include "commands.h"
 #include "database.h"
 #include "report_json.h"
+#include "seendb/item_store.h"
+#include "seendb/set_store.h"
 #include "units.h"
 
 namespace seendb::tool {
@@ -20,14 +22,23 @@ std::string Text(const Json& report) {
          " written, in " + FormatDurationUs(static_cast<double>(number("took_ms")) * 1e3) + "\n";
 }
 
-Result<Json> Take(Database& database, const std::string& target) {
+/// What is beside the shards of the database.
+Status CopyStores(const std::string& db, const std::string& folder) {
+  Status copied = ItemStore::Copy(db + "/items", folder + "/items");
+  if (!copied.ok() && copied.code() != StatusCode::kNotFound) return copied;
+  copied = SetStore::Copy(db + "/sets", folder + "/sets");
+  return copied.code() == StatusCode::kNotFound ? Status() : copied;
+}
+
+Result<Json> Take(const Session& session, Database& database, const std::string& target) {
   if (database.server() != nullptr) {
     const std::string body =
         Json({{"name", target}}).dump(-1, ' ', false, Json::error_handler_t::replace);
     return database.server()->Call({.method = "POST", .target = "/admin/checkpoint", .body = body});
   }
   const auto begin = std::chrono::steady_clock::now();
-  const Result<CheckpointReport> report = database.engine()->Checkpoint(target);
+  const Result<CheckpointReport> report = database.engine()->Checkpoint(
+      target, [&](const std::string& folder) { return CopyStores(session.db, folder); });
   if (!report.ok()) return report.status();
   const auto took = std::chrono::steady_clock::now() - begin;
   Json json = ToJson(*report);
@@ -38,7 +49,7 @@ Result<Json> Take(Database& database, const std::string& target) {
 Status RunCheckpoint(const Session& session, const std::string& target) {
   auto database = Database::Open(session, Access::kWrite);
   if (!database.ok()) return database.status();
-  const Result<Json> report = Take(**database, target);
+  const Result<Json> report = Take(session, **database, target);
   const Status status = (*database)->Close(report.status());
   if (!status.ok()) return status;
   return session.json ? PrintJson(*report) : Print(Text(*report));

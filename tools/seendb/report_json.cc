@@ -46,6 +46,16 @@ Json ToJson(const FilesReport& report) {
   return {{"files", report.files}, {"bytes", report.bytes}, {"damages", std::move(damages)}};
 }
 
+Json ToJson(const StoresReport& report) {
+  Json damages = Json::array();
+  for (const StoreDamage& damage : report.damages) {
+    damages.push_back({{"store", damage.store}, {"name", damage.name}, {"reason", damage.reason}});
+    if (damage.newer) damages.back()["newer"] = true;
+  }
+  return {{"stores", report.stores},   {"rows", report.rows},   {"bytes", report.bytes},
+          {"damaged", report.damaged}, {"newer", report.newer}, {"damages", damages}};
+}
+
 Json ToJson(const RepairReport& report) {
   Json files = Json::array();
   for (const RepairedFile& one : report.files) {

@@ -22,6 +22,7 @@ Json ToJson(const Report& report) {
 Json ToJson(const VerifyReport& report);
 /// What verify found of the files, and what repair did.
 Json ToJson(const FilesReport& report);
+Json ToJson(const StoresReport& report);
 Json ToJson(const RepairReport& report);
 /// One row of scan.
 Json ToJson(const ScanRow& row);

@@ -45,6 +45,39 @@ std::string Text(const FilesReport& report) {
   return out + table.ToString();
 }
 
+/// What rows of items and sets say; nothing where there is neither.
+std::string Text(const StoresReport& report) {
+  if (report.stores.empty()) return "";
+  std::string out;
+  for (const std::string& store : report.stores) out += (out.empty() ? "" : " and ") + store;
+  out += ": " + FormatCount(report.rows) + " rows, " + FormatBytes(report.bytes) +
+         " read and checked: ";
+  if (report.damages.empty()) return out + "all sound\n";
+  out += FormatCount(report.damaged) + " damaged";
+  if (report.newer > 0) out += ", " + FormatCount(report.newer) + " of newer versions";
+  out += "\n\n";
+  Table table({{"of"}, {"name"}, {"damage"}});
+  for (const StoreDamage& damage : report.damages) {
+    table.Add({damage.store, Printable(damage.name), Printable(damage.reason)});
+  }
+  return out + table.ToString();
+}
+
+/// Adds what the items and sets in the folder say.
+Status LookAtStores(const std::string& db, Json* json, std::string* text, std::string* wrong,
+                    uint64_t* newer) {
+  const auto stores = VerifyStores(db);
+  if (!stores.ok()) return stores.status();
+  if (!stores->stores.empty()) (*json)["stores"] = ToJson(*stores);
+  *text += Text(*stores);
+  *newer += stores->newer;
+  if (stores->damaged != 0) {
+    *wrong += (wrong->empty() ? "" : "; ") + FormatCount(stores->damaged) +
+              " damaged rows of items or sets";
+  }
+  return {};
+}
+
 /// Values are only looked at where the database opens in spite of its files.
 Status RunVerify(const Session& session) {
   if (session.db.empty()) return Status::InvalidArgument("say --db DIR");
@@ -73,6 +106,9 @@ Status RunVerify(const Session& session) {
     outcome = (*database)->Close(values.status());
   } else {
     outcome = database.status();
+  }
+  if (Status looked = LookAtStores(session.db, &json, &text, &wrong, &newer); outcome.ok()) {
+    outcome = looked;
   }
   if (!outcome.ok() && !wrong.empty()) {
     text += "the values were not all read: " + std::string(outcome.message()) + "\n";

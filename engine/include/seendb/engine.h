@@ -235,8 +235,10 @@ class Engine : public UserMarks, public UserCounts {
   /// is there already, lies inside the database, or in no folder. kIncompatible: `<dir>.tmp`,
   /// where the copy is made, is there and was not begun by a checkpoint. kUnavailable: a shard is
   /// absent, unless the database has what was found (Options::as_found). Restore: open it. Cost: a
-  /// sync and a copy of the live log (up to twice write_buffer_bytes a shard).
-  virtual Result<CheckpointReport> Checkpoint(const std::string& dir) = 0;
+  /// sync and a copy of the live log (up to twice write_buffer_bytes a shard). `also` adds what
+  /// lies beside the shards, before the copy gets its name; its failures as they are.
+  virtual Result<CheckpointReport> Checkpoint(const std::string& dir,
+                                              const CheckpointAlso& also = {}) = 0;
   /// Copies one shard, in the same way, into the new folder `dir`: AttachShard takes it, here or in
   /// another database of the same identity (a checkpoint restored elsewhere). `dir` may lie in the
   /// database's folder `tmp`, which the caller makes. kInvalidArgument: no such shard ("/shard"),

@@ -171,6 +171,9 @@ class ItemStore {
   /// software made it. kCorruption, kIOError: RocksDB can't open it.
   static Result<std::unique_ptr<ItemStore>> Open(const std::string& path,
                                                  const ItemStoreOptions& options);
+  /// Copies the store in `path` as Checkpoint does, and reads no item for it. kBusy: somebody has
+  /// it open. kNotFound: nothing is there.
+  static Status Copy(const std::string& path, const std::string& to);
   /// Closes it.
   virtual ~ItemStore() = default;
 

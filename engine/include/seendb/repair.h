@@ -37,16 +37,39 @@ struct FilesReport {
   std::vector<FileDamage> damages;
 };
 
-/// Reads every file of the database in `path` and checks all that can be checked without decoding
-/// values (Engine::Verify does that). Writes nothing, takes no lock; may run beside an engine.
-/// kNotFound: no database. Cost: reads everything.
-/// Cannot be detected: the loss of log records that were written after the last sync; and, in a
-/// shard that was never synced, missing small files (SYNCED, FILES, OPTIONS-*, IDENTITY).
-/// `as_found`: the database has only some of its shards (Options::as_found). An absent shard then
-/// counts as missing only if its replacement by another was not finished.
+/// Reads every file of the database in `path`, of stores beside its shards too, and checks all that
+/// can be checked without decoding values (Engine::Verify does that). Writes nothing, takes no
+/// lock; may run beside an engine. kNotFound: no database. Cost: reads everything. Cannot be
+/// detected: the loss of log records that were written after the last sync; and, in a shard that
+/// was never synced, missing small files (SYNCED, FILES, OPTIONS-*, IDENTITY). `as_found`: the
+/// database has only some of its shards (Options::as_found). An absent shard then counts as missing
+/// only if its replacement by another was not finished.
 Result<FilesReport> VerifyFiles(const std::string& path, bool as_found = false);
 /// The same with an injected file system.
 Result<FilesReport> VerifyFiles(const std::string& path, const Seams& seams, bool as_found = false);
+
+/// A row of a store beside the shards that is not as it was written.
+struct StoreDamage {
+  std::string store;   ///< "items" or "sets"
+  std::string name;    ///< of the item or the set; or the first key of a range
+  std::string reason;  ///< for people
+  bool newer = false;  ///< of newer software, and no damage
+};
+
+/// What VerifyStores found.
+struct StoresReport {
+  std::vector<std::string> stores;  ///< which are there
+  uint64_t rows = 0, bytes = 0;     ///< read and checked
+  uint64_t damaged = 0, newer = 0;
+  std::vector<StoreDamage> damages;  ///< the first 1,000 of each store, those of newer software too
+};
+
+/// Decodes and checks every row of the stores beside the shards, `items/` and `sets/` below `path`,
+/// whose files VerifyFiles checks. Writes nothing, takes no lock; may run beside a server. No store
+/// at all is sound. Fails where a store can't be opened: its MANIFEST is damaged.
+Result<StoresReport> VerifyStores(const std::string& path);
+/// The same with an injected file system.
+Result<StoresReport> VerifyStores(const std::string& path, const Seams& seams);
 
 /// How Repair goes about it.
 struct RepairOptions {

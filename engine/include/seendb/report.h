@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "seendb/cxx20.h"
 #include "seendb/ingest.h"
 #include "seendb/policy.h"
+#include "seendb/status.h"
 
 namespace seendb {
 
@@ -193,6 +195,9 @@ struct CheckpointReport {
   uint64_t bytes = 0;         ///< of the files of the checkpoint
   uint64_t bytes_copied = 0;  ///< of those, written anew
 };
+
+/// Adds to a copy that is being made in `folder`; what fails ends it.
+using CheckpointAlso = std::function<Status(const std::string& folder)>;
 
 /// One key of a scan.
 struct ScanRow {

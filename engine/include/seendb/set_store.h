@@ -74,6 +74,9 @@ class SetStore {
   /// read it. A set with a damaged record is opened as SetInfo::damaged.
   static Result<std::unique_ptr<SetStore>> Open(const std::string& path,
                                                 const SetStoreOptions& options);
+  /// Copies the store in `path` as Checkpoint does, and reads no set for it. kBusy: somebody has it
+  /// open. kNotFound: nothing is there.
+  static Status Copy(const std::string& path, const std::string& to);
   /// Closes it, if Close was not called.
   virtual ~SetStore() = default;
 

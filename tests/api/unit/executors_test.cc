@@ -37,9 +37,9 @@ class StuckEngine final : public test::FakeEngine {
     Wait();
     return Status::Ok();
   }
-  Result<CheckpointReport> Checkpoint(const std::string& dir) override {
+  Result<CheckpointReport> Checkpoint(const std::string& dir, const CheckpointAlso& also) override {
     Wait();
-    return FakeEngine::Checkpoint(dir);
+    return FakeEngine::Checkpoint(dir, also);
   }
 
   void Release() { release_.set_value(); }

@@ -92,6 +92,7 @@ class DrillTest(ToolCase):
         for _ in range(60):
             writer.step(2_000)
         server.post("/admin/drain")
+        self.stock(server)
         writer.start()
         self.addCleanup(writer.join)
         self.addCleanup(writer.ends.set)
@@ -144,10 +145,32 @@ class DrillTest(ToolCase):
         self.tool("verify", "--db", self.path("new"))
         self.compare(acknowledged, sent)
 
+    def stock(self, server):
+        """Items and a set, which are the same in each backup."""
+        self.members = ["b%d" % item for item in range(20_000)]
+        self.assertIn(server.put("/sets/blocked", {"items": self.members}).status, (200, 201))
+        fields = {"fields": [{"name": "author", "type": "text"}]}
+        self.assertEqual(server.put("/items/schema", fields).status, 200)
+        for first in range(0, 20_000, 1_000):
+            updates = [{"id": "v%d" % item, "version": 1, "set": {"author": "a%d" % item}}
+                       for item in range(first, first + 1_000)]
+            self.assertEqual(server.post("/items", {"items": updates}).json["accepted"], 1_000)
+
+    def compare_stores(self, restored):
+        blocked = restored.post("/filter", {"user": "nobody", "items": ["b1", "b19999", "c"],
+                                            "exclude_sets": ["blocked"]}).json
+        self.assertEqual(blocked["unseen"], ["c"])
+        for first in range(0, 20_000, 1_000):
+            ids = ["v%d" % item for item in range(first, first + 1_000)]
+            found = restored.post("/items/get", {"ids": ids}).json["items"]
+            self.assertEqual([(one["id"], one["fields"]) for one in found],
+                             [(one, {"author": "a" + one[1:]}) for one in ids])
+
     def compare(self, acknowledged, sent):
         """Whatever was acknowledged is seen; of what was never sent, no more than the rate of the policy."""
         false = asked = 0
         with Server(db=self.path("new")) as restored:
+            self.compare_stores(restored)
             for user, items in acknowledged.items():
                 strangers = ["v%d" % (sent + 1_000_000 + i) for i in range(50)]
                 answer = restored.post("/filter", {"user": user, "items": items + strangers}).json

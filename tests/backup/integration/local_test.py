@@ -46,7 +46,7 @@ class LocalTest(ToolCase):
                           for one in (first, second)])
         text = self.tool("backup", "list", self.backups).out
         self.assertEqual(text.split("\n")[0].split(),
-                         ["ID", "BEGAN", "TOOK", "SHARDS", "FILES", "SIZE", "NEW"])
+                         ["ID", "BEGAN", "TOOK", "SHARDS", "STORES", "FILES", "SIZE", "NEW"])
         whole = self.tool("backup", "verify", self.backups, "--json").json
         self.assertEqual((whole["backups"], whole["damages"], whole["unlisted_files"]), (2, [], 0))
         self.assertIn("all sound", self.tool("backup", "verify", self.backups).out)

@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "tool", "integration"))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "support"))
 
-from tool_runner import ToolCase, run  # noqa: E402
+from tool_runner import DAMAGE, ToolCase, run  # noqa: E402
 from seendb_client import Server  # noqa: E402
 
 FORBIDDEN, USAGE, UNAVAILABLE = 9, 2, 7
@@ -28,6 +28,24 @@ def play(server, user, items):
 
 def unseen(server, user, items):
     return server.post("/filter", {"user": user, "items": items}).json["unseen"]
+
+
+def stock(server, version):
+    """Items and a set, all of this version."""
+    updates = [{"id": "i%d" % item, "version": version, "set": {"author": "a%d of %d" % (item, version)}}
+               for item in range(500)]
+    for path, body in (("/items/schema", {"fields": [{"name": "author", "type": "text"}]}),
+                       ("/sets/blocked", {"items": ["b%d" % (item * version) for item in range(300)]})):
+        answer = server.put(path, body)
+        assert answer.status in (200, 201), answer
+    answer = server.post("/items", {"items": updates})
+    assert answer.status == 200 and answer.json["accepted"] == len(updates), answer
+
+
+def stocked(server):
+    """All that stock put, as it is now."""
+    items = server.post("/items/get", {"ids": ["i%d" % item for item in range(500)]}).json["items"]
+    return items, server.get("/sets/blocked").json["items"]
 
 
 def metric(server, name):
@@ -82,6 +100,63 @@ class ServerTest(ToolCase):
                              {"default", "video"})
             self.assertIsNone(metric(server, "seendb_last_backup_seconds"))
 
+    def test_items_and_sets_are_in_it(self):
+        wanted = {}
+        with Server(config={"engine": {"shards": 2}}) as server:
+            play(server, "u1", ["i1"])
+            self.assertEqual(self.create(server).json["stores"], [])
+            stock(server, 1)
+            wanted["2"] = stocked(server)
+            second = self.create(server).json
+            self.assertEqual(second["stores"], ["items", "sets"])
+            third = self.create(server).json
+            self.assertLess(third["new_bytes"], second["new_bytes"])
+            stock(server, 2)
+            wanted["3"], wanted["4"] = wanted["2"], stocked(server)
+            self.assertNotEqual(wanted["3"], wanted["4"])
+            self.assertEqual(glob.glob(os.path.join(server.db, "tmp", "*")), [])
+            server.terminate()
+            fourth = self.tool("backup", "create", self.backups, "--db", server.db, "--json").json
+            self.assertEqual((fourth["id"], fourth["stores"]), (4, ["items", "sets"]))
+            self.tool("checkpoint", self.path("checkpoint"), "--db", server.db)
+        listed = self.tool("backup", "list", self.backups, "--json").json["backups"]
+        self.assertEqual([one["stores"] for one in listed], [[]] + 3 * [["items", "sets"]])
+        self.assertIn("items, sets", self.tool("backup", "list", self.backups).out)
+        self.assertEqual(self.tool("backup", "verify", self.backups, "--json").json["damages"], [])
+        self.tool("backup", "restore", self.backups, self.path("1"), "--id", "1")
+        self.assertFalse(os.path.exists(os.path.join(self.path("1"), "items")))
+        for number in wanted:
+            self.tool("backup", "restore", self.backups, self.path(number), "--id", number)
+        for name, want in list(wanted.items()) + [("checkpoint", wanted["4"])]:
+            checked = self.tool("verify", "--db", self.path(name), "--json").json
+            self.assertEqual(checked["stores"]["stores"], ["items", "sets"])
+            self.assertGreater(checked["stores"]["rows"], 500)
+            with Server(db=self.path(name)) as server:
+                self.assertEqual(stocked(server), want, name)
+                self.assertEqual(unseen(server, "u1", ["i1", "i2"]), ["i2"])
+        pruned = self.tool("backup", "prune", self.backups, "--keep", "1d", "--json").json
+        self.assertEqual(pruned["kept"], [4])
+        self.tool("backup", "restore", self.backups, self.path("again"))
+        self.lose_items(self.path("again"), wanted["4"])
+
+    def lose_items(self, db, want):
+        """A damaged file of the items is named; a repair keeps the other items, and serves none that differs."""
+        tables = glob.glob(os.path.join(db, "items", "*.sst"))
+        table = max(tables, key=os.path.getsize)
+        with open(table, "r+b") as file:
+            file.seek(os.path.getsize(table) // 3)
+            file.write(b"spoilt")
+        name = "items/" + os.path.basename(table)
+        self.assertIn(name, self.tool("verify", "--db", db, code=DAMAGE).out)
+        repaired = self.tool("repair", "--db", db, "--json").json
+        self.assertEqual([one["file"] for one in repaired["files"]], [name])
+        self.assertEqual(self.tool("verify", "--db", db, "--json").json["stores"]["damaged"], 0)
+        with Server(db=db) as server:
+            items, members = stocked(server)
+            self.assertEqual(members, want[1])
+            self.assertLess(len(items), 500)
+            self.assertEqual([one for one in items if one not in want[0]], [])
+
     def test_tables_are_brought_once(self):
         with Server(config={"engine": {"shards": 2}}) as server:
             for user in range(40):
@@ -121,6 +196,9 @@ class ServerTest(ToolCase):
             body = {"node": "backup-1", "run": "1", "format": state["format"], "uuid": "another",
                     "shards": state["shards"], "hash": state["hash"]}
             self.assertEqual(server.post("/admin/backup/shards/0", body).status, 409)
+            self.assertEqual(state["stores"], [])
+            body["uuid"] = state["uuid"]
+            self.assertEqual(server.post("/admin/backup/shards/items", body).status, 404)
             self.assertEqual(server.post("/internal/shards/0/snapshot", body).status, 403)
         done = run("backup", "create", self.backups, "--url", "http://127.0.0.1:1", "--timeout", "1")
         self.assertEqual(done.code, UNAVAILABLE)

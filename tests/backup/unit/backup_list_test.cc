@@ -50,19 +50,33 @@ TEST(BackupListTest, EveryShorterTextAndEveryOtherByteIsRefused) {
 }
 
 TEST(BackupListTest, NewerVersionsAreToldFromDamage) {
-  EXPECT_EQ(ListFromText("seendb-backup 2\nanything").status().code(), StatusCode::kIncompatible);
+  EXPECT_EQ(ListFromText("seendb-backup 3\nanything").status().code(), StatusCode::kIncompatible);
   EXPECT_EQ(ListFromText("anything").status().code(), StatusCode::kCorruption);
+}
+
+TEST(BackupListTest, OlderSoftwareReadsOneWithoutStoresAndRefusesOneWithThem) {
+  BackupList list = Sample();
+  EXPECT_TRUE(list.Stores().empty());
+  list.files.push_back({"items/000012.sst", 7, kSumB});
+  list.files.push_back({"sets/CURRENT", 7, kSumB});
+  const std::string text = ListToText(list);
+  EXPECT_TRUE(text.starts_with("seendb-backup 2\n")) << text;
+  const Result<BackupList> read = ListFromText(text);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->Stores(), (std::set<std::string>{"items", "sets"}));
+  EXPECT_EQ(read->Shards(), (std::set<uint32_t>{0, 3}));
 }
 
 TEST(BackupListTest, PathsStayWithinTheDatabase) {
   for (const char* const path : {"SEENDB", "COLLECTIONS", "cluster.json", "shard-0003/CURRENT",
-                                 "shard-1023/OPTIONS-000007"}) {
+                                 "shard-1023/OPTIONS-000007", "items/000012.sst", "sets/CURRENT"}) {
     EXPECT_TRUE(IsBackedPath(path)) << path;
   }
   for (const char* const path :
        {"", "/etc/passwd", "LOCK", "../SEENDB", "shard-0003", "shard-0003/", "shard-0003/..",
         "shard-0003/.x", "shard-0003/a/b", "shard-3/CURRENT", "shard-00003/CURRENT",
-        "shard-+003/CURRENT", "shard-0003.removed/CURRENT", "shard-0003/a b"}) {
+        "shard-+003/CURRENT", "shard-0003.removed/CURRENT", "shard-0003/a b", "items", "items/",
+        "items/../SEENDB", "sets/a/b", "damaged/000012.sst"}) {
     EXPECT_FALSE(IsBackedPath(path)) << path;
     BackupList list = Sample();
     list.files.push_back({path, 1, kSumA});

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ class FakeSource : public Source {
   std::vector<std::map<std::string, std::string>> shards = {
       {{"000001.sst", std::string(3'000'000, 'x')}, {"CURRENT", "one"}},
       {{"000002.sst", "table two"}, {"CURRENT", "two"}}};
+  std::map<std::string, std::string> items;  // a store beside the shards, where there is one
   std::function<Status(const std::string& path, uint64_t offset)> before_read = [](auto&&...) {
     return Status();
   };
@@ -43,26 +45,34 @@ class FakeSource : public Source {
   uint64_t bytes_read = 0;
   int takes = 0;
 
-  Result<Origin> Describe() override { return Origin{"the-database", 2, {0, 1}}; }
+  Result<Origin> Describe() override {
+    Origin origin{"the-database", 2, {0, 1}};
+    if (!items.empty()) origin.stores = {"items"};
+    return origin;
+  }
   Result<std::map<std::string, std::string>> RootFiles() override { return root; }
-  Result<std::vector<BackedFile>> Take(uint32_t shard) override {
+  Result<std::vector<BackedFile>> Take(const std::string& folder) override {
     ++takes;
     std::vector<BackedFile> files;
-    for (const auto& [name, bytes] : shards.at(shard)) {
-      files.push_back(
-          {"shard-000" + std::to_string(shard) + "/" + name, bytes.size(), SumOf(bytes)});
+    for (const auto& [name, bytes] : PartAt(folder)) {
+      files.push_back({folder + "/" + name, bytes.size(), SumOf(bytes)});
     }
-    taken(shard);
+    if (folder != "items") taken(folder == "shard-0001" ? 1 : 0);
     return files;
   }
   Status Read(const BackedFile& file, uint64_t offset, uint64_t bytes, std::string* to) override {
     if (Status failed = before_read(file.path, offset); !failed.ok()) return failed;
-    const size_t shard = static_cast<size_t>(file.path.at(9) - '0');
-    *to = shards.at(shard).at(file.path.substr(11)).substr(offset, bytes);
+    const size_t slash = file.path.find('/');
+    *to = PartAt(file.path.substr(0, slash)).at(file.path.substr(slash + 1)).substr(offset, bytes);
     bytes_read += to->size();
     return {};
   }
   void Drop() override {}
+
+ private:
+  const std::map<std::string, std::string>& PartAt(const std::string& folder) const {
+    return folder == "items" ? items : shards.at(folder == "shard-0001" ? 1 : 0);
+  }
 };
 
 class CreateTest : public testing::Test {
@@ -121,6 +131,40 @@ TEST_F(CreateTest, ASecondBackupBringsWhatIsNew) {
   EXPECT_EQ(Contents(fresh + "/SEENDB"), "identity");
   EXPECT_FALSE(fs::exists(fresh + "/shard-0001/000002.sst"));
   EXPECT_EQ(RestoreTo(fresh, 1).code(), StatusCode::kIncompatible);
+}
+
+TEST_F(CreateTest, AStoreBesideTheShardsIsInIt) {
+  ASSERT_EQ(MakeWell(), 1u);  // as older software leaves one
+  source_.items = {{"000007.sst", "rows"}, {"CURRENT", "three"}};
+  source_.before_read = [](const std::string& path, uint64_t) {
+    return path == "items/CURRENT" ? Status::Unavailable("cut") : Status();
+  };
+  ASSERT_FALSE(Make().ok());
+  EXPECT_EQ(Opened().ReadLists()->whole.size(), 1u);
+  source_.before_read = [](auto&&...) { return Status(); };
+  ASSERT_EQ(MakeWell(), 2u);
+  source_.bytes_read = 0;
+  source_.items["000008.sst"] = "more rows";
+  ASSERT_EQ(MakeWell(), 3u);
+  EXPECT_EQ(source_.bytes_read, 9u);
+  const Lists lists = Opened().ReadLists().value();
+  EXPECT_TRUE(lists.whole.at(1).Stores().empty());
+  EXPECT_EQ(lists.whole.at(3).Stores(), std::set<std::string>{"items"});
+  EXPECT_EQ(lists.whole.at(3).Shards(), (std::set<uint32_t>{0, 1}));
+  ASSERT_TRUE(RestoreTo(home_ + "/first", 1).ok());
+  EXPECT_FALSE(fs::exists(home_ + "/first/items"));
+  ASSERT_TRUE(RestoreTo(home_ + "/third", 3).ok());
+  EXPECT_EQ(Contents(home_ + "/third/items/000007.sst"), "rows");
+  EXPECT_EQ(Contents(home_ + "/third/items/000008.sst"), "more rows");
+
+  const Result<Pruned> pruned = Prune(Opened(), ParseKeep("1d").value());
+  ASSERT_TRUE(pruned.ok()) << pruned.status().ToString();
+  EXPECT_EQ(pruned->kept, std::vector<uint64_t>{3});
+  EXPECT_EQ(pruned->files, 0u);
+  std::fstream(Opened().FilePath(SumOf("rows")), std::ios::in | std::ios::out) << "R";
+  const std::vector<Damage> damages = Looked().damages;
+  ASSERT_EQ(damages.size(), 1u);
+  EXPECT_EQ(damages[0].path, "items/000007.sst");
 }
 
 TEST_F(CreateTest, AnInterruptedOneIsNotListedAndGoesOnWithinTheFile) {

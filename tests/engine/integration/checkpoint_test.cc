@@ -132,6 +132,32 @@ TEST_F(CheckpointTest, RefusesWhatIsNoNewFolder) {
   EXPECT_FALSE(reader.value()->Checkpoint(dir_ + "/third").ok());
 }
 
+TEST_F(CheckpointTest, WhatLiesBesideTheShardsIsThereBeforeTheCopyHasItsName) {
+  namespace fs = std::filesystem;
+  Open();
+  Play("u", {"i"});
+  const std::string target = dir_ + "/copy";
+  const auto failed = engine_->Checkpoint(target, [&](const std::string& folder) {
+    EXPECT_FALSE(fs::exists(target));
+    EXPECT_TRUE(fs::exists(folder + "/shard-0000/CURRENT"));
+    fs::create_directory(folder + "/items");
+    return Status::IOError("the disk is full");
+  });
+  EXPECT_EQ(failed.status().code(), StatusCode::kIOError);
+  EXPECT_FALSE(fs::exists(target));
+  EXPECT_FALSE(fs::exists(target + ".tmp"));
+  const auto made = engine_->Checkpoint(target, [&](const std::string& folder) {
+    EXPECT_FALSE(fs::exists(target));
+    fs::create_directory(folder + "/items");
+    std::ofstream(folder + "/items/row") << "v1";
+    return Status();
+  });
+  ASSERT_TRUE(made.ok()) << made.status().ToString();
+  EXPECT_TRUE(fs::exists(target + "/items/row"));
+  Restore("copy");
+  EXPECT_EQ(Unseen("u", {"i", "new"}), Items{"new"});
+}
+
 // RocksDB 7.8's GetAbsolutePath answers a relative path with the current folder.
 TEST_F(CheckpointTest, PathsMayBeRelativeOrLeadThroughLinks) {
   namespace fs = std::filesystem;

@@ -31,7 +31,7 @@ class TransferLiesTest : public TransferTest {
     settings_.silent_most = milliseconds(300);
     settings_.stuck_most = milliseconds(1'000);
     manifest_ = {.id = "c1",
-                 .shard = kShard,
+                 .part = kShard,
                  .kind = ReadKind(target_db_).value(),
                  .next_offsets = {},
                  .files = {{"CURRENT", 5, Sum("abcde")}, {"000007.sst", 4'000, 7}}};

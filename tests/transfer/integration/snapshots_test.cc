@@ -1,5 +1,7 @@
 // Copies of shards that are kept for other nodes, without a network.
 
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <thread>
 
@@ -26,15 +28,15 @@ class SnapshotsTest : public TransferTest {
     return snapshots;
   }
   static Result<Piece> Read(Snapshots& snapshots, const std::string& id, const std::string& name,
-                            PieceRange range, uint32_t shard = kShard) {
+                            PieceRange range, const CopyPart& part = kShard) {
     std::promise<Result<Piece>> read;
-    snapshots.Read(shard, id, name, range,
+    snapshots.Read(part, id, name, range,
                    [&](Result<Piece> piece) { read.set_value(std::move(piece)); });
     return read.get_future().get();
   }
   static StatusCode CodeOf(Snapshots& snapshots, const std::string& id, const std::string& name,
-                           PieceRange range = {0, 1}, uint32_t shard = kShard) {
-    return Read(snapshots, id, name, range, shard).status().code();
+                           PieceRange range = {0, 1}, const CopyPart& part = kShard) {
+    return Read(snapshots, id, name, range, part).status().code();
   }
 
   SnapshotSettings settings_;
@@ -44,7 +46,7 @@ TEST_F(SnapshotsTest, AFileIsReadPieceByPiece) {
   const auto snapshots = Start();
   const Result<Manifest> copy = snapshots->Make(kShard, RequestOf("n2"));
   ASSERT_TRUE(copy.ok()) << copy.status().ToString();
-  EXPECT_EQ(copy->shard, kShard);
+  EXPECT_EQ(copy->part.shard, kShard);
   const std::string folder = source_db_ + "/tmp/snapshot-" + copy->id;
   const std::map<std::string, std::string> files = Files(folder);
   ASSERT_EQ(files.size(), copy->files.size());
@@ -102,6 +104,33 @@ TEST_F(SnapshotsTest, WhatIsNotOnTheListIsNotGiven) {
   EXPECT_TRUE(snapshots->End(kShard, copy->id).ok());
   EXPECT_EQ(snapshots->End(kShard, copy->id).code(), StatusCode::kNotFound);
   EXPECT_EQ(CodeOf(*snapshots, copy->id, entry.name), StatusCode::kNotFound);
+  EXPECT_TRUE(InTransit(source_db_).empty());
+}
+
+TEST_F(SnapshotsTest, AStoreBesideTheShardsIsCopiedAsAShardIs) {
+  const CopyPart items = CopyPart::Store("items");
+  std::filesystem::create_directory(source_db_ + "/items");
+  settings_.stores["items"] = [](const std::string& folder) -> Result<bool> {
+    std::filesystem::create_directory(folder);
+    std::ofstream(folder + "/CURRENT") << "rows";
+    return true;
+  };
+  const auto snapshots = Start();
+  const Result<Manifest> copy = snapshots->Make(items, RequestOf("n2"));
+  ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+  EXPECT_EQ(copy->part, items);
+  EXPECT_TRUE(copy->next_offsets.empty());
+  ASSERT_EQ(copy->files.size(), 1u);
+  EXPECT_EQ(Read(*snapshots, copy->id, "CURRENT", {0, 100}, items)->bytes, "rows");
+  EXPECT_EQ(CodeOf(*snapshots, copy->id, "CURRENT", {0, 1}, kShard), StatusCode::kNotFound);
+  const std::string told = ManifestToJson(*copy);
+  EXPECT_NE(told.find(R"("store":"items")"), std::string::npos) << told;
+  EXPECT_FALSE(ManifestFromJson(told).ok()) << "a node would take it for a shard";
+  const CopyPart sets = CopyPart::Store("sets");
+  EXPECT_EQ(snapshots->Make(sets, RequestOf("n3")).status().code(), StatusCode::kNotFound);
+  std::filesystem::create_directory(source_db_ + "/sets");
+  EXPECT_EQ(snapshots->Make(sets, RequestOf("n3")).status().code(), StatusCode::kNotFound);
+  EXPECT_TRUE(snapshots->End(items, copy->id).ok());
   EXPECT_TRUE(InTransit(source_db_).empty());
 }
 

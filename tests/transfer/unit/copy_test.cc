@@ -20,7 +20,7 @@ CopyKind Kind() { return {.format = 1, .uuid = "u-1", .shards = 64, .hash = "2/0
 
 Manifest Sample() {
   return {.id = "00c0ffee",
-          .shard = 7,
+          .part = 7,
           .kind = Kind(),
           .next_offsets = {{"feed.log", 7, 1'234}},
           .files = {{"000012.sst", 3'000'000'000, 0xFFFFFFFF}, {"CURRENT", 16, 0}}};
@@ -37,7 +37,7 @@ TEST(CopyManifestTest, IsReadAsItWasWritten) {
   const Result<Manifest> read = ManifestFromJson(ManifestToJson(Sample()));
   ASSERT_TRUE(read.ok()) << read.status().ToString();
   EXPECT_EQ(ManifestToJson(*read), ManifestToJson(Sample()));
-  EXPECT_EQ(read->shard, 7u);
+  EXPECT_EQ(read->part.shard, 7u);
   EXPECT_EQ(read->Bytes(), 3'000'000'016u);
   EXPECT_EQ(read->files[0].crc32c, 0xFFFFFFFF);
   ASSERT_EQ(read->next_offsets.size(), 1u);
