@@ -9,6 +9,7 @@ without any client, and writes down what it answered.
 import hashlib
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -110,8 +111,9 @@ class Server:
 
     def request_of(self, call, args):
         """Of a call the request that says the same: ids as text, all in JSON."""
-        body = {name: args[name] for name in ("collection", "limit", "record", "verify", "explain", "facts", "not",
-                                              "deadline_ms", "on_error") if name in args}
+        body = {name: exact(args[name]) for name in (
+            "collection", "limit", "record", "verify", "explain", "facts", "not", "deadline_ms", "on_error", "caps", "exclude_sets",
+            "when_short", "where", "at_most", "unknown", "fields", "expires_ms") if name in args}
         for name in ("items", "exclude"):
             if name in args:
                 body[name] = [text_of(one) for one in args[name]]
@@ -135,9 +137,16 @@ class Server:
         if call == "get_items":
             fields = {"fields": args["fields"]} if "fields" in args else {}
             return "POST", "/items/get", dict(fields, ids=[text_of(one) for one in args["ids"]])
+        if call == "sets":
+            return "GET", "/sets", None
+        if call in ("put_set", "get_set", "delete_set"):
+            path = "/sets/" + urllib.parse.quote(args["name"], safe="")
+            if call == "get_set":
+                return "GET", path + "?limit=%d" % args.get("limit", 1_000), None
+            return call[:-4].upper(), path, body if call == "put_set" else None
         user = text_of(args["user"])
-        if call in ("filter", "record_impressions"):
-            return "POST", "/filter" if call == "filter" else "/impressions", dict(body, user=user)
+        if call in ("filter", "record_impressions", "reserve"):
+            return "POST", {"record_impressions": "/impressions"}.get(call, "/" + call), dict(body, user=user)
         if call == "fill_page":  # one filter decides what clients decide in pieces
             listed = [text_of(one) for one in args["candidates"]]
             return "POST", "/filter", dict(body, user=user, items=listed, limit=args["need"], record=True)
@@ -150,6 +159,9 @@ class Server:
             return "GET", of_user + "/marks?" + urllib.parse.urlencode({"limit": args.get("limit", 100)}), None
         if call == "unmark":
             return "DELETE", of_user + "/marks/" + urllib.parse.quote(args["group"], safe=""), None
+        if call == "counts":
+            query = {name: args[name] for name in ("of", "collection") if name in args}
+            return "GET", of_user + "/counts?" + urllib.parse.urlencode(query, quote_via=urllib.parse.quote), None
         if call in ("history_page", "history"):
             query = {name: args[name] for name in ("limit", "collection") if name in args}
             if call == "history":
@@ -199,6 +211,32 @@ class Server:
         return answer
 
     @staticmethod
+    def told_put_set(told, _args):
+        return {"name": told["name"], "count": told["count"]}
+
+    def told_get_set(self, told, args):
+        answer = dict(self.told_put_set(told, args), items=told["items"], more="cursor" in told)
+        if "cursor" in told:
+            path = "/sets/%s?limit=%d&cursor=%s" % (urllib.parse.quote(args["name"], safe=""), args["limit"], urllib.parse.quote(told["cursor"], safe=""))
+            answer["next"] = json.loads(self.ask("GET", path)[2])["items"]
+        return answer
+
+    @staticmethod
+    def told_sets(told, args):
+        """Those whose names begin so: others may have sets, too."""
+        return {"sets": [[one["name"], one["count"]] for one in told["sets"] if one["name"].startswith(args["prefix"])]}
+
+    @staticmethod
+    def told_counts(told, _args):
+        return {"counts": [[one["key"], one["served"], one["exposed"], one["played"], one.get("at_least", False)] for one in told["counts"]],
+                "more": told.get("more", False), "degraded": told.get("degraded", False)}
+
+    @staticmethod
+    def told_reserve(told, args):
+        given = {text_of(id_of(one)): id_of(one) for one in reversed(args["items"])}
+        return {name: [given[one] for one in told[name]] for name in ("reserved", "refused")}
+
+    @staticmethod
     def told_unmark(told, _args):
         return {"deleted": told["deleted"]}
 
@@ -221,6 +259,10 @@ class Server:
             answer["undated"] = told.get("undated", 0)
         if args.get("not"):
             answer.update(coarse=told.get("coarse", []), beyond=told.get("beyond", []))
+        if args.get("when_short"):
+            answer.update(unseen_share=told["unseen_share"], repeats=[given[one] for one in told["repeats"]])
+        if args.get("fields"):
+            answer["fields"] = spelled(told["fields"])
         return answer
 
     @staticmethod
@@ -284,7 +326,8 @@ def recorded(servers):
         for key in kept:  # it draws them
             if key.lower() in ("retry-after", "seendb-retry-after-ms"):
                 kept[key] = {"retry-after": "1", "seendb-retry-after-ms": "60"}[key.lower()]
-        told[name] = {"status": status, "headers": kept, "body": answer.decode("latin-1")}
+        body = re.sub(r'"at":[0-9]+', '"at":1', answer.decode("latin-1"))  # of the present
+        told[name] = {"status": status, "headers": kept, "body": body}
     return told
 
 

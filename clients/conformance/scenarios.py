@@ -208,6 +208,121 @@ def of_items():
                    puts(update(v, 3, delete=True)), gets(v), puts(update(v, 2, author="late")), gets(v), puts(update(v, 4, author="again")), gets(v, fields=["author"]))
 
 
+def of_sets():
+    listed, blocked, sold = ["a", "b", "c", "d"], "$run blocked", "$run sold"
+
+    def puts(name, *items):
+        return step("put_set", name=name, items=list(items))
+
+    def gets(name=blocked, **more):
+        return step("get_set", name=name, **more)
+
+    def without(*names, items=listed, **more):
+        return asks(items, exclude_sets=list(names), **more)
+
+    def drop(name=blocked):
+        return step("delete_set", name=name)
+
+    def every():
+        return step("sets", prefix="$run")
+    yield scenario("a set of items", puts(blocked, "b", "a", u64(42), "42", "b"), gets(), without(blocked), asks(listed), every(), drop(), every(), gets(), without(blocked), drop())
+    yield scenario("a set is replaced", puts(blocked, "a", "b"), puts(blocked, "c"), gets(), without(blocked), puts(blocked), gets(), without(blocked), drop())
+    yield scenario("a set of numbers", puts(blocked, *numbers(1, 2**53 + 1, 2**64 - 1)), without(blocked, items=numbers(1, 2, 2**53, 2**53 + 1, 2**64 - 1)), without(blocked, items=["1", u64(2)]),
+                   without(blocked, items=numbers(1, 2, 3, 4), limit=2, exclude=numbers(3)), gets(), drop())
+    odd = "$run c/\u00fc+ %?#&,"
+    yield scenario("an odd name of a set", puts(odd, "a", u64(7)), gets(odd), without(odd), without(odd, items=numbers(7, 8)), without("$run c/\u00fc+ %?#&", items=numbers(7, 8)), every(),
+                   drop(odd), every())
+    yield scenario("a set in pages", puts(blocked, *listed), *[gets(limit=limit) for limit in (2, 3, 4)], drop())
+    yield scenario("several sets, and what was seen", puts(blocked, "a", u64(1)), puts(sold, "b", "a", u64(2)), without(blocked, sold, explain=True), plays(USER, "c", u64(3)), without(blocked, sold), every(),
+                   without(blocked, sold, items=numbers(1, 2, 3, 4)), without(sold, exclude=["d"]), without(blocked, items=numbers(1, 4), record=True), without(items=numbers(1, 4)), drop(), drop(sold))
+    yield scenario("a page without a set", puts(blocked, "a", u64(1)), step("fill_page", user=USER, candidates=["a", "b", u64(1), u64(2)], need=2, exclude_sets=[blocked]),
+                   step("search_unseen", user=USER, k=2, best=["a", "b", "c", "d"], exclude_sets=[blocked]), drop())
+
+
+def grouped(item, *groups):
+    return {"id": item, "of": list(groups)}
+
+
+def cap(n, of="author", within="1d", **more):
+    return dict({"of": of, "n": n, "within": within}, **more)
+
+
+def of_counts():
+    authors = [grouped("s%d" % i, "author:%d" % (i % 2)) for i in range(6)]
+
+    def counts(of="author", **more):
+        return step("counts", user=USER, of=of, **more)
+
+    def reserves(*items, caps=(cap(2),), **more):
+        return step("reserve", user=USER, items=list(items), caps=list(caps), **more)
+
+    def serves(*items, **more):
+        return step("record_impressions", user=USER, items=list(items), **more)
+    yield scenario("what was served is counted", counts(), serves(*authors, "s9"), counts(), counts("author:1"), counts("ad"), asks(["s0", "s9", "x"]), step("erase", user=USER), counts())
+    yield scenario("facts are counted each", step("record_plays", plays=[{"user": USER, "item": "p", "of": ["author:1", "channel:9"]}]), serves(grouped("i", "author:1")), LATER,
+                   step("record_exposures", exposures=[{"user": USER, "item": "e", "surface": "home", "of": ["author:2"]}]), counts(), counts("channel"))
+    yield scenario("spans of counts", *[step("record_exposures", exposures=[{"user": USER, "item": "e%d" % hours, "of": ["author:1"], "ago_ms": hours * 3_600_000 + 60_000}]) for hours in (0, 1, 25, 200)], counts())
+    yield scenario("batches are counted", step("bulk", kind="exposures", batch=2, plays=[{"user": USER, "item": "e%d" % i, "of": ["author:1"]} for i in range(3)]),
+                   step("bulk", batch=9, plays=[{"user": USER, "item": u64(i), "of": ["author:1"]} for i in range(4)]), counts())
+    yield scenario("counts of a collection", put("conf-c"), serves(grouped("a", "author:1"), collection="conf-c"), counts(collection="conf-c"), counts(), counts(collection="conf-nowhere"))
+    yield scenario("a cap of a page", asks(authors, caps=[cap(1)]), asks(authors, caps=[cap(2)], explain=True), asks(authors, caps=[cap(2, of="author:1", within="1h")]), asks(["s0"], caps=[]),
+                   asks(authors, caps=[cap(1)], limit=2), asks(numbers(1, 2), caps=[cap(1)]))
+    yield scenario("a cap counts what was served", asks(authors, caps=[cap(1)], record=True), counts(), asks(authors, caps=[cap(1)]), asks(authors, caps=[cap(2)]), asks(authors, caps=[cap(1, fact="played")]),
+                   asks([grouped(u64(2**53 + 1), "author:7"), grouped(u64(5), "author:0"), "x"], caps=[cap(1)]))
+    yield scenario("pages within a cap", *[step("fill_page", user=USER, candidates=authors, need=2, caps=[cap(2)]) for _ in range(3)], counts())
+    yield scenario("a search within a cap", serves(grouped("a", "author:1")), step("search_unseen", user=USER, k=3, best=authors, caps=[cap(1)]))
+    ads = [grouped("a1", "ad:1"), grouped(u64(2**53 + 1), "ad:1"), grouped("a3", "ad:1"), "a4"]
+    yield scenario("a reservation", reserves(*ads, caps=[cap(2, of="ad")]), counts("ad"), asks([ads[2]], caps=[cap(2, of="ad")]), reserves(ads[2], caps=[cap(2, of="ad"), cap(9, of="x", fact="exposed")]),
+                   reserves(ads[2], caps=[cap(3, of="ad")], expires_ms=60_000))
+    yield scenario("a reservation that ends", reserves(ads[0], expires_ms=1), LATER, counts("ad"), reserves(caps=[]))
+    yield scenario("a reservation and its impression count once", reserves(ads[0], caps=[cap(2, of="ad")]), LATER, serves(ads[0]), counts("ad"))
+    for name, wrong in (("no kind", cap(1, of="")), ("none at all", cap(0)), ("a span of a second", cap(1, within="1s")), ("an unknown fact", cap(1, fact="liked"))):
+        yield scenario("a cap of %s" % name, asks(authors, caps=[cap(1), wrong]), reserves(ads[0], caps=[wrong]))
+    yield scenario("counts that are none", counts(""), counts("x" * 65), asks(["a"], caps=[cap(1)] * 9), reserves("a", "", caps=[cap(1)]), reserves("a", expires_ms=0), reserves("a", collection="conf-nowhere"),
+                   step("record_plays", plays=[{"user": USER, "item": "a", "of": [""]}]), serves("a", grouped("", "g")))
+
+
+def of_dry():
+    def shown(item, days):
+        return {"user": USER, "item": item, "ago_ms": days * 86_400_000}
+
+    def short(need=9, gap="1d", most=2):
+        return {"need": need, "gap": gap, "max": most}
+    seen = step("record_exposures", exposures=[shown("a", 3), shown("b", 5), shown(u64(2**53 + 1), 4), shown("d", 0)])
+    listed, on_screen = ["a", "b", u64(2**53 + 1), "d", "e"], [{"fact": "exposed"}]
+
+    def dry(items=listed, **more):
+        return asks(items, not_=on_screen, **more)
+    yield scenario("what was seen long ago comes back", seen, dry(when_short=short()), dry(when_short=short(most=1)), dry(when_short=short(gap="100h", most=9)), dry(when_short=short(need=1)),
+                   dry(when_short=short(), limit=1), dry(), asks([], when_short=short()), asks(["a", "x", "y"], when_short=short()), asks(numbers(2**53 + 1, 2), when_short=short(), not_=on_screen), asks(numbers(1, 2), when_short=short()))
+    yield scenario("repeats are recorded", seen, dry(when_short=short(), record=True), asks(listed, when_short=short()))
+    yield scenario("repeats within caps", seen, mark("g", "always"), dry(["a", grouped("b", "author:1"), grouped(u64(2**53 + 1), "author:1"), grouped("d", "g")], when_short=short(most=9), caps=[cap(1)]))
+    for name, wrong in (("no need", short(need=0)), ("no gap", short(gap="0d")), ("no repeats", short(most=0))):
+        yield scenario("a page that runs dry with %s" % name, asks(["a"], when_short=wrong))
+
+
+def of_rules():
+    v, w, x, y = ["$run %s" % one for one in "vwxy"]
+    puts = step("put_items", updates=[{"id": v, "version": 1, "set": {"author": "a1", "score": 0.5, "tags": ["cats"], "live": True}}, {"id": w, "version": 1, "set": {"author": "a1", "published_at": 7, "tags": ["dogs", "cats"]}},
+                                      {"id": x, "version": 1, "set": {"author": "a2", "published_at": {"i64": str(2**53 + 1)}, "parts": [1, 2]}}])
+
+    def ruled(items=(v, w, x, y), **more):
+        return asks(list(items), **more)
+    yield scenario("candidates by what they are", SCHEMA, puts, *[ruled(where=[dict(rule, field=field)]) for field, rule in (
+        ("author", {"eq": "a1"}), ("author", {"ne": "a1"}), ("author", {"in": ["a2", "a3"]}), ("published_at", {"ge": 8}), ("published_at", {"le": 8}), ("tags", {"any_of": ["dogs", "x"]}), ("live", {"eq": True}),
+        ("live", {"exists": False}), ("score", {"ge": 0.25, "le": 0.5}), ("parts", {"any_of": [2]}), ("published_at", {"eq": {"i64": str(2**53 + 1)}}), ("author", {"in": []}), ("live", {"ne": False}), ("published_at", {"le": 0}))])
+    yield scenario("rules together", SCHEMA, puts, ruled(where=[{"field": "author", "eq": "a1"}, {"field": "tags", "any_of": ["dogs"]}], unknown="drop", explain=True), ruled(unknown="drop"), ruled(unknown="keep"), ruled(where=[]),
+                   ruled(numbers(1, 2), unknown="drop"), ruled(["1", u64(2)], where=[{"field": "author", "exists": True}]))
+    yield scenario("so many of a kind", SCHEMA, puts, ruled(at_most={"field": "author", "n": 1}, explain=True), ruled(at_most={"field": "author", "n": 2}), plays(USER, v), ruled(at_most={"field": "author", "n": 1}), ruled([w, v, x], at_most={"field": "live", "n": 1}, limit=1))
+    yield scenario("fields of what is unseen", SCHEMA, puts, plays(USER, w), ruled(fields=["author", "published_at"]), ruled(fields=["parts", "tags"]), ruled([y], fields=["author"]), ruled(fields=[]),
+                   step("put_items", updates=[{"id": u64(2**53 + 1), "version": 1, "set": {"author": "n"}}]), ruled(numbers(2**53 + 1), fields=["author"]), ruled([of(x, "g"), y], fields=["author"], record=True, explain=True))
+    yield scenario("a page by rules", SCHEMA, puts, step("fill_page", user=USER, candidates=[w, v, x, y], need=3, where=[{"field": "author", "eq": "a1"}], at_most={"field": "author", "n": 1}, unknown="drop"),
+                   step("search_unseen", user=USER, k=3, best=[v, w, x, y], where=[{"field": "author", "ne": "a2"}], unknown="drop"), ruled())
+    for name, more in (("a field that is none", {"where": [{"field": "nothing", "eq": 1}]}), ("a value of another type", {"where": [{"field": "author", "eq": "a"}, {"field": "author", "ge": 1}]}), ("no comparison", {"where": [{"field": "author"}]}),
+                       ("a number of none", {"at_most": {"field": "author", "n": 0}}), ("a list of each", {"at_most": {"field": "tags", "n": 1}}), ("fields that are none", {"fields": ["author", "nothing"]}), ("too many", {"where": [{"field": "author", "eq": "a"}] * 17})):
+        yield scenario("a rule with %s" % name, SCHEMA, ruled(**more))
+
+
 def put(name="conf-h", **policy):
     return step("put_collection", name=name, policy=dict({"history": {"enabled": True}}, **policy))
 
@@ -262,6 +377,9 @@ def of_errors():
     yield scenario("items that are none", SCHEMA, step("put_items", updates=[{"id": "$run v", "version": 1}, {"id": "", "version": 1}]), step("put_items", updates=[{"id": "$run v", "version": 0}]),
                    step("put_items", updates=[{"id": "$run v", "version": 1, "set": {"nothing": 1}}]), step("put_items", updates=[{"id": "$run v", "version": 1, "set": {"author": 1}}]),
                    step("put_items", updates=[{"id": "$run v", "version": 1, "delete": True, "set": {"author": "a"}}]), step("get_items", ids=["a", ""]), step("get_items", ids=["a"], fields=["nothing"]))
+    name, wrong = "$run s", dict(user=USER, items=["a"])
+    yield scenario("sets that are none", *[step("put_set", name=one, items=items) for one, items in ((name, ["a", ""]), ("x" * 65, ["a"]))], step("get_set", name=name), step("get_set", name=name, limit=0),
+                   *[step("filter", **dict(wrong, items=items), exclude_sets=sets) for items in (["a"], numbers(1)) for sets in ([name], ["s"] * 9, ["x" * 65])])
     yield scenario("a schema that is none", step("put_item_schema", fields=[{"name": "author", "type": "words"}]), step("put_item_schema", fields=[{"name": "", "type": "text"}]))
 
 
@@ -344,7 +462,7 @@ def of_pages():
 
 def on_a_server():
     return {"ids": list(of_ids()), "filters": list(of_filters()), "errors": list(of_errors()), "plays": list(of_plays()), "facts": list(of_facts()),
-            "items": list(of_items()), "history": list(of_history()), "pages": list(of_pages()), "z_end": [scenario("what scenarios made is deleted", gone(), gone("conf-e"))]}
+            "items": list(of_items()), "sets": list(of_sets()), "counts": list(of_counts()), "dry": list(of_dry()), "rules": list(of_rules()), "history": list(of_history()), "pages": list(of_pages()), "z_end": [scenario("what scenarios made is deleted", gone(), gone("conf-e"), gone("conf-c"))]}
 
 
 # ---- On a server that misbehaves ----
@@ -382,6 +500,11 @@ ANSWERS = {
     "some refused": ("wide", "POST", "/items", {"items": [{"id": "v", "version": 1}, LARGE]}, {}),
     "all refused": ("wide", "POST", "/items", {"items": [LARGE]}, {}),
     "items": ("wide", "POST", "/items/get", {"ids": ["v"]}, {}),
+    "set": ("wide", "PUT", "/sets/s", {"items": ["a"]}, {}),
+    "set page": ("wide", "GET", "/sets/s", None, {}),
+    "set gone": ("wide", "DELETE", "/sets/s", None, {}),
+    "counts": ("wide", "GET", "/users/nobody/counts?of=author", None, {}),
+    "reserved": ("wide", "POST", "/reserve", {"user": "u", "items": ["v"], "caps": []}, {}),
     "degraded": ("wide", "POST", "/filter", dict(TWO, deadline_ms=0), {}),
     "degraded bits": ("wide", "POST", "/filter?user=u&ids=u64&count=2&deadline_ms=0", struct.pack("<2Q", 1, 2), {}),
     "too late": ("wide", "POST", "/filter", dict(TWO, deadline_ms=0, on_error="fail"), {}),
@@ -446,7 +569,14 @@ def on_a_liar():
     taken = expects(step("put_items", updates=[{"id": "v", "version": 1, "set": {"author": "a"}}]), answer=dict(recorded, stale=0))
     read = expects(step("get_items", ids=["v"]), answer={"items": [{"id": "v", "version": 1, "fields": {"author": "a"}}]})
     listed = expects(step("marks", user="u"), answer={"marks": [], "more": False, "degraded": False})
-    for name, one, said, path, more in (("an exposure keeps its time", shown, "exposed", "/exposures", {"now": "/events/0/at"}), ("a mark keeps its time", marked, "marked", "/users/u/marks", {"now": "/at"}),
+    kept = expects(step("put_set", name="s", items=["a"]), answer={"name": "s", "count": 1})
+    members = expects(step("get_set", name="s"), answer={"name": "s", "count": 1, "items": ["a"], "more": False})
+    counted = expects(step("counts", user="u", of="author"), answer={"counts": [], "more": False, "degraded": False})
+    promised = expects(step("reserve", user="u", items=["v"], caps=[]), answer={"reserved": ["v"], "refused": []})
+    for name, one, said, path, more in (("a set is put again", kept, "set", "/sets/s", {}), ("a set is read again", members, "set page", "/sets/s", {}),
+                                        ("a set is deleted again", expects(step("delete_set", name="s"), answer={"done": True}), "set gone", "/sets/s", {}),
+                                        ("counts are asked for again", counted, "counts", "/users/u/counts", {"query": {"of": "author"}}), ("a reservation keeps its time", promised, "reserved", "/reserve", {"now": "/at"}),
+                                        ("an exposure keeps its time", shown, "exposed", "/exposures", {"now": "/events/0/at"}), ("a mark keeps its time", marked, "marked", "/users/u/marks", {"now": "/at"}),
                                         ("updates of items are sent again", taken, "taken", "/items", {}), ("items are asked for again", read, "items", "/items/get", {}),
                                         ("marks are asked for again", listed, "marks", "/users/u/marks", {}), ("a mark is deleted again", expects(step("unmark", user="u", group="g"), answer={"deleted": False}), "unmarked", "/users/u/marks/g", {}),
                                         ("a schema is put again", expects(dict(SCHEMA), answer={"done": True}), "schema", "/items/schema", {})):
@@ -502,6 +632,13 @@ def on_a_liar():
     lies.append(lying("an update that is refused", [[says("some refused")]], expects(two, answer={"accepted": 1, "refused": 1, "pending": False, "stale": 0, "refusals": [[1, "invalid_argument", "/items/1"]]})))
     lies.append(lying("all updates are refused", [[says("all refused")]], fails("invalid_argument", two, field="/items/0", status=422)))
     lies.append(lying("no items", [[ok]], fails("protocol", step("get_items", ids=["v"])), retries=0))
+    lies.append(lying("no counts", [[ok]], fails("protocol", step("counts", user="u", of="author")), retries=0))
+    lies.append(lying("no set", [[ok]], fails("protocol", step("get_set", name="s")), retries=0))
+    lies.append(lying("a reservation of what nobody asked for", [[says("reserved")]], fails("protocol", step("reserve", user="u", items=["w"], caps=[])), retries=0))
+    lies.append(lying("no reservation", [[ok]], fails("protocol", step("reserve", user="u", items=["v"], caps=[])), retries=0))
+    lies.append(lying("repeats that nobody named", [[says("unseen", add={"repeats": ["x"]})]], fails("protocol", dict(ask, args=dict(ask["args"], when_short={"need": 9, "gap": "1d", "max": 1}))), retries=0))
+    lies.append(lying("numbers without a set", [[says("bits")]], expects(dict(bits, args=dict(bits["args"], exclude_sets=["s", "t"])), answer=dict(whole, unseen=numbers(1, 2))),
+                      requests=[{"path": "/filter", "query": {"ids": "u64", "exclude_sets": "s,t"}}]))
     lies.append(lying("no marks", [[ok]], fails("protocol", step("marks", user="u")), retries=0))
 
     page = lambda when, need=1, **more: step("fill_page", user="u", candidates=["v", "w", "x"], need=need, when_degraded=when, **more)
@@ -574,10 +711,12 @@ def on_a_liar():
     nodes.append(lying("what was marked is read", [[says("marked", header={"SeenDB-Position": "3:7"}), ok]], marked, good, requests=[{"path": "/users/u/marks"}, reads("3:7")]))
     nodes.append(lying("marks go to their node", [[view(1)], [says("marked"), says("marks")]], marked, listed, cluster=True, only=1,
                        requests=[the_map, *[{"path": "/users/u/marks", "server": 1, "has": {"SeenDB-Route": "direct"}}] * 2]))
-    for name, one, said, path in (("slow marks are asked for elsewhere too", listed, "marks", "/users/u/marks"), ("slow items are asked for elsewhere too", read, "items", "/items/get")):
+    for name, one, said, path in (("slow marks are asked for elsewhere too", listed, "marks", "/users/u/marks"), ("slow items are asked for elsewhere too", read, "items", "/items/get"),
+                                  ("slow counts are asked for elsewhere too", counted, "counts", "/users/u/counts"), ("a slow set is asked for elsewhere too", members, "set page", "/sets/s")):
         nodes.append(lying(name, [[says(said, slow_ms=2_000)], [says(said)]], one, hedge_ms=50,
                            requests=[{"path": path, "server": 0}, {"path": path, "server": 1, "has": {"SeenDB-Attempt": "1"}, "within_ms": 1_500}]))
-    for name, one, said in (("exposures are sent once", shown, "exposed"), ("a mark is sent once", marked, "marked"), ("updates are sent once", taken, "taken")):
+    for name, one, said in (("exposures are sent once", shown, "exposed"), ("a mark is sent once", marked, "marked"), ("updates are sent once", taken, "taken"),
+                            ("a set is put once", kept, "set"), ("a reservation is made once", promised, "reserved")):
         nodes.append(lying(name, [[says(said, slow_ms=300)], []], one, hedge_ms=50, requests=[{"server": 0}]))
     late, hedged = says("unseen", slow_ms=2_000), dict(second, server=1, within_ms=1_500)
     nodes.append(lying("a read that is slow is asked elsewhere too", [[late], [ok]], good, hedge_ms=50, requests=[dict(first, server=0), hedged]))

@@ -23,6 +23,7 @@ type Play struct {
 	DurationS *int            `json:"duration_s,omitempty"`
 	Device    string          `json:"device,omitempty"`
 	Fields    json.RawMessage `json:"fields,omitempty"`
+	Of        []string        `json:"of,omitempty"` // groups that the item belongs to, by which the play is counted
 }
 
 // Refusal is an event that was not taken.
@@ -90,15 +91,16 @@ func checkEvent(user, item ID, at, now time.Time, index int) (int64, error) {
 	return at.UnixMilli(), item.check(where + "/item")
 }
 
-// RecordImpressions records that the user was served the items.
+// RecordImpressions records that the user was served the items. They are counted by the groups that GroupedBy tells.
 func (c *Client) RecordImpressions(ctx context.Context, user ID, items []ID, options ...CallOption) (Recorded, error) {
 	if err := user.check("/user"); err != nil {
 		return Recorded{}, err
 	}
-	if err := checkAll(items, "/items"); err != nil {
+	served, err := candidatesOf(items, chosenOf(options).groups, false)
+	if err != nil {
 		return Recorded{}, err
 	}
-	body := map[string]any{"user": user, "items": items, "at": time.Now().UnixMilli()}
+	body := map[string]any{"user": user, "items": served, "at": time.Now().UnixMilli()}
 	return c.record(ctx, "RecordImpressions", "/impressions", body, &user, []string{user.String()}, options)
 }
 
@@ -174,18 +176,43 @@ type Filtered struct {
 	Undated    int               // with GroupedBy: those without a time, of a group that is marked up to a time
 	Coarse     []string          // with Not: facts of which more counted than was asked for ("played" by the bucket)
 	Beyond     []string          // with Not: facts of which less is kept than was asked for
+	Repeats    []ID              // with WhenShort: seen candidates that come back, the one seen longest ago first
+	// Fields, with Fields: objects of JSON by the item's text, of the unseen that the server knows; FieldsLeftOut counts
+	// those that did not fit into the answer (16 MiB).
+	Fields        map[string]json.RawMessage
+	FieldsLeftOut int `json:"fields_left_out"`
+}
+
+// UnseenShare says how dry the page runs: the unseen divided by the examined; 1 where none was examined.
+func (f *Filtered) UnseenShare() float64 {
+	if f.Examined == 0 {
+		return 1
+	}
+	return float64(len(f.Unseen)) / float64(f.Examined)
 }
 
 type chosen struct {
 	collection, onError     string
-	facts                   []string
-	not                     []NotEntry
 	groups                  func(ID) Groups
 	limit                   int
 	exclude                 []ID
+	sets                    []string
 	record, verify, explain bool
 	deadline                time.Duration
 	within                  bool
+	rules                   map[string]any // what JSON alone has, by the names of the request
+}
+
+// rule is an option that sets a rule, or takes it away.
+func rule(name string, value any, set bool) CallOption {
+	return func(c *chosen) {
+		if delete(c.rules, name); set {
+			if c.rules == nil {
+				c.rules = map[string]any{}
+			}
+			c.rules[name] = value
+		}
+	}
 }
 
 // CallOption changes one call.
@@ -218,7 +245,7 @@ func Verify() CallOption { return func(c *chosen) { c.verify = true } }
 func Explain() CallOption { return func(c *chosen) { c.explain = true } }
 
 // Facts names what counts: "plays", "impressions"; without: both.
-func Facts(names ...string) CallOption { return func(c *chosen) { c.facts = names } }
+func Facts(names ...string) CallOption { return rule("facts", names, len(names) > 0) }
 
 // OrFail makes a filter fail where its answer would be degraded.
 func OrFail() CallOption { return func(c *chosen) { c.onError = "fail" } }
@@ -238,14 +265,14 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 			asked.deadline = time.Millisecond
 		}
 	}
-	if !asked.explain && asked.facts == nil && len(asked.not) == 0 && asked.groups == nil && len(items) > 0 {
+	if !asked.explain && len(asked.rules) == 0 && asked.groups == nil && len(items) > 0 && !strings.Contains(strings.Join(asked.sets, ""), ",") {
 		if body, ok := packed(make([]byte, 0, 8*(len(items)+len(asked.exclude))), items); ok {
 			if body, ok = packed(body, asked.exclude); ok {
 				return c.filterBinary(ctx, user, items, body, asked)
 			}
 		}
 	}
-	candidates, err := candidatesOf(items, asked.groups)
+	candidates, err := candidatesOf(items, asked.groups, true)
 	if err != nil {
 		return nil, err
 	}
@@ -253,21 +280,19 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 		return nil, err
 	}
 	body := map[string]any{"user": user, "items": candidates}
-	put := func(name string, value any, set bool) {
-		if set {
-			body[name] = value
-		}
+	for name, value := range asked.rules {
+		body[name] = value
 	}
-	put("collection", asked.collection, asked.collection != "")
-	put("limit", asked.limit, asked.limit != 0)
-	put("exclude", asked.exclude, len(asked.exclude) > 0)
-	put("record", true, asked.record)
-	put("verify", true, asked.verify)
-	put("explain", true, asked.explain)
-	put("facts", asked.facts, asked.facts != nil)
-	put("not", asked.not, len(asked.not) > 0)
-	put("on_error", asked.onError, asked.onError != "")
-	put("deadline_ms", asked.deadline.Milliseconds(), true)
+	asked.each(func(name string, value any) { body[name] = value })
+	if len(asked.exclude) > 0 {
+		body["exclude"] = asked.exclude
+	}
+	if len(asked.sets) > 0 {
+		body["exclude_sets"] = asked.sets
+	}
+	if asked.explain {
+		body["explain"] = true
+	}
 	got, err := c.send(ctx, &request{name: "Filter", method: "POST", path: "/filter", user: &user, hedge: !asked.record}, body)
 	if err != nil {
 		return nil, err
@@ -279,47 +304,54 @@ func (c *Client) Filter(ctx context.Context, user ID, items []ID, options ...Cal
 	if err := read(got, &told, "unseen"); err != nil {
 		return nil, err
 	}
-	given := givenBy(items)
-	for i, item := range told.Unseen { // as it was given
-		own, known := given[item.String()]
-		if !known {
-			return nil, strange(item, got.status)
-		}
-		told.Unseen[i] = own
+	if err := asGiven(items, got.status, told.Unseen, told.Repeats); err != nil {
+		return nil, err
 	}
 	told.Filtered.Recorded = asked.record && (told.Recorded == nil || *told.Recorded)
 	return &told.Filtered, nil
 }
 
-// givenBy gives ids as they were given, by their texts.
-func givenBy(ids []ID) map[string]ID {
-	given := make(map[string]ID, len(ids))
-	for _, id := range ids {
-		if _, known := given[id.String()]; !known {
-			given[id.String()] = id
+// each tells what both forms of a filter say.
+func (c *chosen) each(put func(name string, value any)) {
+	for _, one := range []struct {
+		name  string
+		value any
+		set   bool
+	}{{"collection", c.collection, c.collection != ""}, {"limit", c.limit, c.limit != 0}, {"record", true, c.record}, {"verify", true, c.verify},
+		{"on_error", c.onError, c.onError != ""}, {"deadline_ms", c.deadline.Milliseconds(), true}} {
+		if one.set {
+			put(one.name, one.value)
 		}
 	}
-	return given
 }
 
-func strange(id ID, status int) *Error {
-	return &Error{Code: "protocol", Message: fmt.Sprintf("the answer names what was not asked about: %q", id), Status: status}
+// asGiven puts the ids that were asked about in place of an answer's.
+func asGiven(asked []ID, status int, told ...[]ID) error {
+	given := make(map[string]ID, len(asked))
+	for i := len(asked) - 1; i >= 0; i-- {
+		given[asked[i].String()] = asked[i]
+	}
+	for _, list := range told {
+		for i, id := range list {
+			own, known := given[id.String()]
+			if !known {
+				return &Error{Code: "protocol", Message: fmt.Sprintf("the answer names what was not asked about: %q", id), Status: status}
+			}
+			list[i] = own
+		}
+	}
+	return nil
 }
 
 func (c *Client) filterBinary(ctx context.Context, user ID, items []ID, body []byte, asked chosen) (*Filtered, error) {
 	query := url.Values{"user": {user.String()}, "ids": {"u64"}, "count": {strconv.Itoa(len(body) / 8)}}
-	put := func(name, value string, set bool) {
-		if set {
-			query.Set(name, value)
-		}
+	asked.each(func(name string, value any) { query.Set(name, fmt.Sprint(value)) })
+	if len(asked.exclude) > 0 {
+		query.Set("exclude", strconv.Itoa(len(asked.exclude)))
 	}
-	put("collection", asked.collection, asked.collection != "")
-	put("limit", strconv.Itoa(asked.limit), asked.limit != 0)
-	put("exclude", strconv.Itoa(len(asked.exclude)), len(asked.exclude) > 0)
-	put("record", "true", asked.record)
-	put("verify", "true", asked.verify)
-	put("on_error", asked.onError, asked.onError != "")
-	put("deadline_ms", strconv.FormatInt(asked.deadline.Milliseconds(), 10), true)
+	if len(asked.sets) > 0 {
+		query.Set("exclude_sets", strings.Join(asked.sets, ","))
+	}
 	got, err := c.ask(ctx, &request{name: "Filter", method: "POST", path: "/filter", query: query, body: body,
 		contentType: "application/octet-stream", user: &user, hedge: !asked.record})
 	if err != nil {
@@ -369,12 +401,8 @@ type HistoryPage struct {
 // HistoryPage reads a page of what the user watched: at most `limit` entries behind the cursor of the
 // page before (empty: the newest). Collection names one collection; without: all.
 func (c *Client) HistoryPage(ctx context.Context, user ID, limit int, cursor string, options ...CallOption) (*HistoryPage, error) {
-	query := url.Values{}
-	if asked := chosenOf(options); asked.collection != "" {
-		query.Set("collection", asked.collection)
-	}
 	page := &HistoryPage{}
-	return page, c.page(ctx, "HistoryPage", user, "/history", "entries", limit, cursor, query, page)
+	return page, c.page(ctx, "HistoryPage", &user, userPath(user, "/history"), "entries", pageOf(limit, cursor, options), page)
 }
 
 const pageMost = 1_000

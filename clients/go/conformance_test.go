@@ -64,8 +64,24 @@ type args struct {
 		Fact, Within, Surface string
 		Window, Last          int
 	}
-	Fields  json.RawMessage
-	Updates []struct {
+	Fields      json.RawMessage
+	ExcludeSets []string `json:"exclude_sets"`
+	Caps        []struct {
+		Of, Within, Fact string
+		N                int
+	}
+	Where  []object
+	AtMost *struct {
+		Field string
+		N     int
+	} `json:"at_most"`
+	WhenShort *struct {
+		Need, Max int
+		Gap       string
+	} `json:"when_short"`
+	Unknown, Of, Prefix string
+	ExpiresMs           *int `json:"expires_ms"`
+	Updates             []struct {
 		ID      any
 		Version int64
 		Set     map[string]any
@@ -92,6 +108,17 @@ type played struct {
 	DurationS       *int   `json:"duration_s"`
 	Device, Surface string
 	Fields          json.RawMessage
+	Of              []string
+}
+
+// spanOf reads "1d", "36h".
+func spanOf(text string) time.Duration {
+	if strings.HasSuffix(text, "d") {
+		number, _ := strconv.Atoi(strings.TrimSuffix(text, "d"))
+		return time.Duration(number) * 24 * time.Hour
+	}
+	span, _ := time.ParseDuration(text)
+	return span
 }
 
 func (p *played) at(now int64) (at time.Time) {
@@ -103,7 +130,7 @@ func (p *played) at(now int64) (at time.Time) {
 
 func shown(list []played, now int64) (all []Exposure) {
 	for _, one := range list {
-		all = append(all, Exposure{given(one.User), given(one.Item), one.at(now), one.Surface})
+		all = append(all, Exposure{given(one.User), given(one.Item), one.at(now), one.Surface, one.Of})
 	}
 	return all
 }
@@ -112,8 +139,10 @@ func shown(list []played, now int64) (all []Exposure) {
 func exact(value any) any {
 	switch one := value.(type) {
 	case object:
-		number, _ := strconv.ParseInt(one["i64"].(string), 10, 64)
-		return number
+		if text, is := one["i64"].(string); is {
+			number, _ := strconv.ParseInt(text, 10, 64)
+			return number
+		}
 	case []any:
 		all := []any{}
 		for _, each := range one {
@@ -145,6 +174,14 @@ func spelled(value any) any {
 		}
 	}
 	return value
+}
+
+// whole reads the fields of an item.
+func whole(text json.RawMessage) (any, error) {
+	values, fields := json.NewDecoder(bytes.NewReader(text)), object{}
+	values.UseNumber()
+	err := values.Decode(&fields)
+	return spelled(fields), err
 }
 
 func pairs(marks []Mark) []any {
@@ -225,8 +262,35 @@ func (a *args) options() (options []CallOption) {
 	}
 	entries := []NotEntry{}
 	for _, one := range a.Not {
-		within, _ := time.ParseDuration(strings.Replace(one.Within, "1d", "24h", 1))
-		entries = append(entries, NotEntry{one.Fact, one.Window, within, one.Last, one.Surface})
+		entries = append(entries, NotEntry{one.Fact, one.Window, spanOf(one.Within), one.Last, one.Surface})
+	}
+	caps := []Cap{}
+	for _, one := range a.Caps {
+		caps = append(caps, Cap{one.Of, one.N, spanOf(one.Within), one.Fact})
+	}
+	rules := []Rule{}
+	for _, one := range a.Where {
+		list := func(name string) []any {
+			all, _ := exact(one[name]).([]any)
+			return all
+		}
+		rule := Rule{Field: one["field"].(string), Eq: exact(one["eq"]), Ne: exact(one["ne"]), Ge: exact(one["ge"]), Le: exact(one["le"]), In: list("in"), AnyOf: list("any_of")}
+		if exists, is := one["exists"].(bool); is {
+			rule.Exists = &exists
+		}
+		rules = append(rules, rule)
+	}
+	fields := []string{}
+	_ = json.Unmarshal(a.Fields, &fields) // of other calls they are objects
+	options = append(options, Caps(caps...), Where(rules...), ExcludeSets(a.ExcludeSets...), WithFields(fields...))
+	if a.AtMost != nil {
+		options = append(options, AtMost(a.AtMost.Field, a.AtMost.N))
+	}
+	if a.Unknown == "drop" {
+		options = append(options, DropUnknown())
+	}
+	if a.WhenShort != nil {
+		options = append(options, WhenShort(a.WhenShort.Need, spanOf(a.WhenShort.Gap), a.WhenShort.Max))
 	}
 	options = append(options, Not(entries...), groups(a.Items, a.Candidates, a.Best))
 	if a.DeadlineMs != nil {
@@ -263,7 +327,7 @@ func make_(ctx context.Context, c *Client, call string, a *args, now int64) (obj
 	case "record_plays", "bulk":
 		plays := []Play{}
 		for _, one := range a.Plays {
-			plays = append(plays, Play{User: given(one.User), Item: given(one.Item), At: one.at(now), ProgressS: one.ProgressS, DurationS: one.DurationS, Device: one.Device, Fields: one.Fields})
+			plays = append(plays, Play{User: given(one.User), Item: given(one.Item), At: one.at(now), ProgressS: one.ProgressS, DurationS: one.DurationS, Device: one.Device, Fields: one.Fields, Of: one.Of})
 		}
 		if call == "record_plays" {
 			return recorded(c.RecordPlays(ctx, plays, a.options()...))
@@ -330,14 +394,55 @@ func make_(ctx context.Context, c *Client, call string, a *args, now int64) (obj
 		found, err := c.GetItems(ctx, givenAll(a.IDs), fields...)
 		items := []any{}
 		for _, one := range found {
-			values, whole := json.NewDecoder(bytes.NewReader(one.Fields)), object{}
-			values.UseNumber()
-			if err := values.Decode(&whole); err != nil {
+			fields, err := whole(one.Fields)
+			if err != nil {
 				return nil, err
 			}
-			items = append(items, object{"id": told([]ID{one.ID})[0], "version": one.Version, "fields": spelled(whole)})
+			items = append(items, object{"id": told([]ID{one.ID})[0], "version": one.Version, "fields": fields})
 		}
 		return object{"items": items}, err
+	case "put_set":
+		made, err := c.PutSet(ctx, a.Name, givenAll(a.Items))
+		return object{"name": made.Name, "count": made.Count}, err
+	case "get_set":
+		if a.Limit < 0 {
+			a.Limit = 1_000
+		}
+		page, err := c.GetSet(ctx, a.Name, a.Limit, "")
+		answer := object{"name": page.Name, "count": page.Count, "items": page.Items, "more": page.Cursor != ""}
+		if page.Cursor != "" {
+			page, err = c.GetSet(ctx, a.Name, a.Limit, page.Cursor)
+			answer["next"] = page.Items
+		}
+		return answer, err
+	case "delete_set":
+		return done, c.DeleteSet(ctx, a.Name)
+	case "sets":
+		sets, err := c.Sets(ctx)
+		own := []any{}
+		for _, one := range sets {
+			if strings.HasPrefix(one.Name, a.Prefix) {
+				own = append(own, []any{one.Name, one.Count})
+			}
+		}
+		return object{"sets": own}, err
+	case "counts":
+		page, err := c.Counts(ctx, user, a.Of, a.options()...)
+		counts := []any{}
+		for _, one := range page.Counts {
+			counts = append(counts, []any{one.Key, one.Served, one.Exposed, one.Played, one.AtLeast})
+		}
+		return object{"counts": counts, "more": page.More, "degraded": page.Degraded}, err
+	case "reserve":
+		expires := time.Minute
+		if a.ExpiresMs != nil {
+			expires = time.Duration(*a.ExpiresMs) * time.Millisecond
+		}
+		made, err := c.Reserve(ctx, user, givenAll(a.Items), expires, a.options()...)
+		if err != nil {
+			return nil, err
+		}
+		return object{"reserved": told(made.Reserved), "refused": told(made.Refused)}, nil
 	case "record_impressions":
 		return recorded(c.RecordImpressions(ctx, user, givenAll(a.Items), a.options()...))
 	case "filter":
@@ -355,6 +460,18 @@ func make_(ctx context.Context, c *Client, call string, a *args, now int64) (obj
 		}
 		if len(a.Not) > 0 {
 			answer["coarse"], answer["beyond"] = append([]string{}, found.Coarse...), append([]string{}, found.Beyond...)
+		}
+		if a.WhenShort != nil {
+			answer["repeats"], answer["unseen_share"] = told(found.Repeats), found.UnseenShare()
+		}
+		if len(a.Fields) > len("[]") {
+			fields := object{}
+			for id, text := range found.Fields {
+				if fields[id], err = whole(text); err != nil {
+					return nil, err
+				}
+			}
+			answer["fields"] = fields
 		}
 		for _, one := range a.Items {
 			if candidate, is := one.(object); is && candidate["id"] != nil {
@@ -503,7 +620,7 @@ func TestScenariosOnAServer(t *testing.T) {
 }
 
 func TestScenariosOnADouble(t *testing.T) {
-	rows := scenarios(t, false, "facts.json", "ids.json", "items.json", "pages.json")
+	rows := scenarios(t, false, "facts.json", "ids.json", "items.json", "pages.json", "sets.json")
 	for _, row := range rows {
 		play(t, NewDouble().Client, row, "")
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // Double is a client for the tests of whoever calls SeenDB: no server, all in memory. It knows plays, impressions,
-// exposures, marks, filters, erasures, collections and items, no histories; it forgets nothing, and no time is too old
-// for it. Of Not it goes by facts and surfaces.
+// exposures, marks, filters, erasures, collections, items and sets; it forgets nothing, and no time is too old for it. Of Not
+// it goes by facts and surfaces. What it does not know, histories, counts, caps and rules on items among it, it refuses.
 type Double struct {
 	*Client
 
@@ -27,6 +27,7 @@ type Double struct {
 	exposed     map[string]bool                          // collections whose policy says exposed_is_seen
 	seen        map[[2]string]map[string]map[string]bool // by collection and user: items, facts: "exposed", "exposed home"
 	marks       map[string]map[string]Mark               // by user and group
+	sets        map[string]map[string]bool               // by name: texts of ids
 	items       map[string]map[string]doubledValue       // by item and field; "": what it had before that version is gone
 }
 
@@ -39,7 +40,7 @@ type doubledValue struct {
 // NewDouble makes one.
 func NewDouble() *Double {
 	d := &Double{collections: map[string]bool{"default": true}, exposed: map[string]bool{}, seen: map[[2]string]map[string]map[string]bool{},
-		marks: map[string]map[string]Mark{}, items: map[string]map[string]doubledValue{}}
+		marks: map[string]map[string]Mark{}, items: map[string]map[string]doubledValue{}, sets: map[string]map[string]bool{}}
 	d.Client, _ = NewWith(Options{Retries: -1}, "http://double")
 	d.Client.http = &http.Client{Transport: d}
 	return d
@@ -71,6 +72,7 @@ type doubled struct {
 	User            ID
 	Items           []doubledItem
 	Exclude, IDs    []ID
+	ExcludeSets     []string `json:"exclude_sets"`
 	Collection      string
 	Limit           int
 	Record, Explain bool
@@ -79,6 +81,7 @@ type doubled struct {
 	Events          []struct {
 		User, Item ID
 		Surface    string
+		Items      []ID
 	}
 	ExposedIsSeen bool `json:"exposed_is_seen"`
 }
@@ -122,6 +125,9 @@ func (d *Double) RoundTrip(asked *http.Request) (*http.Response, error) {
 	case packed:
 		told.User, told.Record = Text(query.Get("user")), query.Get("record") == "true"
 		told.Limit, _ = strconv.Atoi(query.Get("limit"))
+		if names := query.Get("exclude_sets"); names != "" {
+			told.ExcludeSets = strings.Split(names, ",")
+		}
 		for ; len(body) >= 8; body = body[8:] {
 			told.Items = append(told.Items, doubledItem{ID: Number(binary.LittleEndian.Uint64(body))})
 		}
@@ -169,6 +175,8 @@ func (d *Double) RoundTrip(asked *http.Request) (*http.Response, error) {
 	case path[0] == "users" && path[2] == "marks":
 		user, _ := url.PathUnescape(path[1])
 		return d.mark(asked.Method, user, name, body, query)
+	case path[0] == "sets":
+		return d.set(asked.Method, name, len(path) > 1, told, query)
 	case path[0] == "items":
 		return d.item(asked.Method, name, told)
 	case !d.collections[told.Collection]:
@@ -176,6 +184,13 @@ func (d *Double) RoundTrip(asked *http.Request) (*http.Response, error) {
 	case path[0] == "plays" || path[0] == "impressions" || path[0] == "exposures":
 		return d.record(path[0], told)
 	case path[0] == "filter":
+		var members map[string]json.RawMessage
+		_ = json.Unmarshal(body, &members)
+		for _, rule := range []string{"caps", "where", "at_most", "unknown", "fields", "when_short"} {
+			if _, is := members[rule]; is && !packed {
+				return d.refuse(http.StatusBadRequest, "invalid_argument", "/"+rule)
+			}
+		}
 		return d.filter(told, packed)
 	}
 	return d.refuse(http.StatusNotFound, "not_found", "")
@@ -256,6 +271,11 @@ func (d *Double) filter(told doubled, packed bool) (*http.Response, error) {
 	for _, one := range told.Exclude {
 		excluded[one.String()] = true
 	}
+	for i, name := range told.ExcludeSets {
+		if d.sets[name] == nil {
+			return d.refuse(http.StatusNotFound, "not_found", "/exclude_sets/"+strconv.Itoa(i))
+		}
+	}
 	counts := map[string]int{"seen": 0, "examined": 0, "excluded": 0, "duplicates": 0, "undated": 0}
 	unseen, bits := []string{}, make([]byte, (len(told.Items)+7)/8)
 	for i, item := range told.Items {
@@ -273,6 +293,9 @@ func (d *Double) filter(told doubled, packed bool) (*http.Response, error) {
 			counts["duplicates"]++
 		case excluded[text]:
 			counts["excluded"]++
+		case d.setOf(told, text) != "":
+			counts["excluded"]++
+			reasons[text] = "set:" + d.setOf(told, text)
 		case why != "":
 			counts["seen"]++
 			reasons[text] = why
@@ -327,25 +350,77 @@ func (d *Double) mark(method, user, group string, body []byte, query url.Values)
 		}
 		return d.say(map[string]any{"accepted": 1, "refused": 0, "refusals": []any{}}, nil)
 	}
-	groups := []string{}
-	for name := range own {
-		groups = append(groups, name)
-	}
-	sort.Strings(groups)
-	begin, _ := strconv.Atoi(query.Get("cursor"))
-	limit, _ := strconv.Atoi(query.Get("limit"))
 	page, marks := map[string]any{}, []any{}
-	for i := begin; i < len(groups) && i < begin+limit; i++ {
-		told := map[string]any{"group": groups[i], "until": own[groups[i]].Until.UnixMilli(), "at": own[groups[i]].At.UnixMilli()}
-		if own[groups[i]].Until.Equal(Always) {
+	for _, name := range pageIn(sorted(own), query, page) {
+		told := map[string]any{"group": name, "until": own[name].Until.UnixMilli(), "at": own[name].At.UnixMilli()}
+		if own[name].Until.Equal(Always) {
 			told["until"] = "always"
 		}
 		marks = append(marks, told)
 	}
-	if page["marks"] = marks; begin+limit < len(groups) {
-		page["cursor"] = strconv.Itoa(begin + limit)
-	}
+	page["marks"] = marks
 	return d.say(page, nil)
+}
+
+// setOf names the first set that has an item; empty: none.
+func (d *Double) setOf(told doubled, item string) string {
+	for _, name := range told.ExcludeSets {
+		if d.sets[name][item] {
+			return name
+		}
+	}
+	return ""
+}
+
+func (d *Double) set(method, name string, named bool, told doubled, query url.Values) (*http.Response, error) {
+	info := func(name string) map[string]any {
+		return map[string]any{"name": name, "count": len(d.sets[name]), "bytes": 0, "at": 0}
+	}
+	if !named {
+		sets := []any{}
+		for _, name := range sorted(d.sets) {
+			sets = append(sets, info(name))
+		}
+		return d.say(map[string]any{"sets": sets}, nil)
+	}
+	if method == "PUT" {
+		d.sets[name] = map[string]bool{}
+		for _, line := range told.Events {
+			for _, id := range line.Items {
+				d.sets[name][id.String()] = true
+			}
+		}
+	}
+	answer := info(name)
+	switch ids := sorted(d.sets[name]); {
+	case d.sets[name] == nil:
+		return d.refuse(http.StatusNotFound, "not_found", "")
+	case method == "DELETE":
+		delete(d.sets, name)
+	case method == "GET":
+		answer["items"] = pageIn(ids, query, answer)
+	}
+	return d.say(answer, nil)
+}
+
+func sorted[V any](of map[string]V) []string {
+	names := []string{}
+	for name := range of {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// pageIn is a page of names; a cursor where there are more goes to the answer.
+func pageIn(names []string, query url.Values, answer map[string]any) []string {
+	begin, _ := strconv.Atoi(query.Get("cursor"))
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	if begin+limit >= len(names) {
+		return names[begin:]
+	}
+	answer["cursor"] = strconv.Itoa(begin + limit)
+	return names[begin : begin+limit]
 }
 
 func (d *Double) item(method, name string, told doubled) (*http.Response, error) {

@@ -15,6 +15,7 @@ type Exposure struct {
 	Item    ID        `json:"item"`
 	At      time.Time `json:"-"`                 // the zero time: the present, set before the first try
 	Surface string    `json:"surface,omitempty"` // where, such as "home"; empty: it is not said
+	Of      []string  `json:"of,omitempty"`      // groups that the item belongs to, by which the exposure is counted
 }
 
 func (e Exposure) told(now time.Time, index int) (any, ID, error) {
@@ -43,26 +44,58 @@ type NotEntry struct {
 // MarshalJSON writes Within in ms.
 func (n NotEntry) MarshalJSON() ([]byte, error) {
 	type plain NotEntry
-	within := ""
-	if n.Within != 0 {
-		within = strconv.FormatInt(n.Within.Milliseconds(), 10) + "ms"
-	}
 	return json.Marshal(struct {
 		plain
-		Within string `json:"within,omitempty"`
-	}{plain(n), within})
+		Within span `json:"within,omitempty"`
+	}{plain(n), span(n.Within)})
+}
+
+// span is written in ms.
+type span time.Duration
+
+func (s span) MarshalJSON() ([]byte, error) {
+	return json.Marshal(strconv.FormatInt(time.Duration(s).Milliseconds(), 10) + "ms")
 }
 
 // Not says what makes an item seen, in place of Facts: any of the entries.
-func Not(entries ...NotEntry) CallOption { return func(c *chosen) { c.not = entries } }
+func Not(entries ...NotEntry) CallOption { return rule("not", entries, len(entries) > 0) }
 
-// Groups is what a candidate belongs to ("channel:9"), at most 16, for the user's marks.
+// Cap is at most N events of each group of a kind ("author") within a span of a minute to 30 days.
+type Cap struct {
+	Of     string        `json:"of"`
+	N      int           `json:"n"`
+	Within time.Duration `json:"-"`
+	Fact   string        `json:"fact,omitempty"` // "served" without
+}
+
+// MarshalJSON writes Within in ms.
+func (c Cap) MarshalJSON() ([]byte, error) {
+	type plain Cap
+	return json.Marshal(struct {
+		plain
+		Within span `json:"within"`
+	}{plain(c), span(c.Within)})
+}
+
+// Caps drops a candidate if one of its groups (GroupedBy) has its number of events, those of the page before it included.
+func Caps(caps ...Cap) CallOption { return rule("caps", caps, len(caps) > 0) }
+
+// ExcludeSets names sets (PutSet), 8 at most, whose members are never unseen.
+func ExcludeSets(names ...string) CallOption { return func(c *chosen) { c.sets = names } }
+
+// WhenShort has up to `most` seen candidates come back (Filtered.Repeats) where fewer than `need` are unseen: those that
+// were last seen at least `gap` ago.
+func WhenShort(need int, gap time.Duration, most int) CallOption {
+	return rule("when_short", map[string]any{"need": need, "gap": span(gap), "max": most}, true)
+}
+
+// Groups is what an item belongs to ("channel:9"), at most 16, for the user's marks, for counts and for caps.
 type Groups struct {
 	Of []string
 	At time.Time // when it was published; the zero time: only a mark for ever makes it seen
 }
 
-// GroupedBy tells the groups of each candidate of Filter and FillPage.
+// GroupedBy tells the groups of each item of Filter, FillPage, SearchUnseen, RecordImpressions and Reserve.
 func GroupedBy(groups func(ID) Groups) CallOption { return func(c *chosen) { c.groups = groups } }
 
 type candidate struct {
@@ -71,8 +104,8 @@ type candidate struct {
 	At *int64   `json:"at,omitempty"`
 }
 
-// candidatesOf gives the candidates as the server takes them.
-func candidatesOf(items []ID, groups func(ID) Groups) (any, error) {
+// candidatesOf gives the candidates as the server takes them, with their times if they are `dated`.
+func candidatesOf(items []ID, groups func(ID) Groups, dated bool) (any, error) {
 	if groups == nil {
 		return append([]ID{}, items...), checkAll(items, "/items")
 	}
@@ -83,7 +116,7 @@ func candidatesOf(items []ID, groups func(ID) Groups) (any, error) {
 			all[i] = id
 		} else {
 			told := candidate{ID: id, Of: of.Of}
-			if !of.At.IsZero() {
+			if dated && !of.At.IsZero() {
 				at := of.At.UnixMilli()
 				told.At = &at
 			}
@@ -154,19 +187,29 @@ type MarksPage struct {
 // from the first).
 func (c *Client) Marks(ctx context.Context, user ID, limit int, cursor string) (*MarksPage, error) {
 	page := &MarksPage{}
-	return page, c.page(ctx, "Marks", user, "/marks", "marks", limit, cursor, url.Values{}, page)
+	return page, c.page(ctx, "Marks", &user, userPath(user, "/marks"), "marks", pageOf(limit, cursor, nil), page)
 }
 
-// page reads a page of a list of the user's.
-func (c *Client) page(ctx context.Context, name string, user ID, rest, needs string, limit int, cursor string, query url.Values, to any) error {
-	if err := user.check("/user"); err != nil {
-		return err
-	}
-	query.Set("limit", strconv.Itoa(limit))
+// pageOf is the query of a page of a list.
+func pageOf(limit int, cursor string, options []CallOption) url.Values {
+	query := url.Values{"limit": {strconv.Itoa(limit)}}
 	if cursor != "" {
 		query.Set("cursor", cursor)
 	}
-	got, err := c.ask(ctx, &request{name: name, method: "GET", path: userPath(user, rest), query: query, user: &user, hedge: true})
+	if asked := chosenOf(options); asked.collection != "" {
+		query.Set("collection", asked.collection)
+	}
+	return query
+}
+
+// page reads a list, or a page of it. `user`: nil, or whose it is.
+func (c *Client) page(ctx context.Context, name string, user *ID, path, needs string, query url.Values, to any) error {
+	if user != nil {
+		if err := user.check("/user"); err != nil {
+			return err
+		}
+	}
+	got, err := c.ask(ctx, &request{name: name, method: "GET", path: path, query: query, user: user, hedge: true})
 	if err != nil {
 		return err
 	}

@@ -72,13 +72,58 @@ func (c *Client) GetItems(ctx context.Context, ids []ID, fields ...string) ([]It
 	if err := read(got, &told, "items"); err != nil {
 		return nil, err
 	}
-	given := givenBy(ids)
+	own := make([]ID, len(told.Items))
 	for i, one := range told.Items {
-		own, known := given[one.ID.String()]
-		if !known {
-			return nil, strange(one.ID, got.status)
-		}
-		told.Items[i].ID = own
+		own[i] = one.ID
+	}
+	if err := asGiven(ids, got.status, own); err != nil {
+		return nil, err
+	}
+	for i := range told.Items {
+		told.Items[i].ID = own[i]
 	}
 	return told.Items, nil
 }
+
+// Rule is a rule on items: all its comparisons of the field must hold, of which nil and none say nothing. What has no such
+// field meets Ne, and Exists of false, alone.
+type Rule struct {
+	Field          string
+	Eq, Ne, Ge, Le any
+	In, AnyOf      []any // AnyOf: of a list
+	Exists         *bool
+}
+
+// MarshalJSON writes what is said.
+func (r Rule) MarshalJSON() ([]byte, error) {
+	told := map[string]any{"field": r.Field}
+	for name, value := range map[string]any{"eq": r.Eq, "ne": r.Ne, "ge": r.Ge, "le": r.Le} {
+		if value != nil {
+			told[name] = value
+		}
+	}
+	if r.In != nil {
+		told["in"] = r.In
+	}
+	if r.AnyOf != nil {
+		told["any_of"] = r.AnyOf
+	}
+	if r.Exists != nil {
+		told["exists"] = *r.Exists
+	}
+	return json.Marshal(told)
+}
+
+// Where drops candidates that do not meet all rules.
+func Where(rules ...Rule) CallOption { return rule("where", rules, len(rules) > 0) }
+
+// AtMost keeps, of the unseen with one value of the field, the first n: of each 1,000 candidates of a page.
+func AtMost(field string, n int) CallOption {
+	return rule("at_most", map[string]any{"field": field, "n": n}, true)
+}
+
+// DropUnknown drops candidates that the server knows no item of.
+func DropUnknown() CallOption { return rule("unknown", "drop", true) }
+
+// WithFields names fields of items that the answer tells of the unseen.
+func WithFields(names ...string) CallOption { return rule("fields", names, len(names) > 0) }

@@ -36,7 +36,8 @@ type served struct {
 
 // FillPage returns up to `need` unseen candidates, best first, recorded as served in the same step. The
 // context's deadline, or Options.Timeout, is the time of the whole page. Where an answer was lost, what it
-// had recorded is not on the page, and counts as served.
+// had recorded is not on the page, and counts as served. Candidates that are served without an answer were judged by no rule:
+// FailClosed is for sets that must hold.
 func (c *Client) FillPage(ctx context.Context, user ID, candidates []ID, need int, degraded WhenDegraded, options ...CallOption) ([]ID, error) {
 	if _, has := ctx.Deadline(); !has {
 		var cancel context.CancelFunc
@@ -52,7 +53,7 @@ func (c *Client) FillPage(ctx context.Context, user ID, candidates []ID, need in
 		if end > len(candidates) {
 			end = len(candidates)
 		}
-		more := append(append([]CallOption{}, options...), Record(), Limit(need-len(page)), func(all *chosen) {
+		more := append(append([]CallOption{}, options...), Record(), Limit(need-len(page)), rule("when_short", nil, false), func(all *chosen) {
 			all.exclude = append(append([]ID{}, all.exclude...), page...)
 		})
 		found, err := c.Filter(ctx, user, candidates[at:end], more...)

@@ -13,7 +13,7 @@ HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "src", "seendb")
 # What waits, by name: where one of them is called, it is awaited.
 WAIT = {"ask", "_ask", "_learn", "_once", "exchange", "_try", "enter", "connect", "send", "receive",
         "sleep", "given", "hedged", "add", "add_frame", "flush", "call", "record_plays", "record_impressions", "record_exposures", "_record",
-        "mark", "marks", "unmark", "get_items", "put_items", "put_item_schema", "filter", "fill_page", "search_unseen",
+        "mark", "marks", "unmark", "put_set", "get_set", "delete_set", "sets", "counts", "reserve", "get_items", "put_items", "put_item_schema", "filter", "fill_page", "search_unseen",
         "history_page", "look_up_history", "delete_history", "clear_history", "set_recording", "inspect",
         "export", "erase", "collections", "put_collection", "delete_collection", "_write"}
 GENERATORS = {"history"}

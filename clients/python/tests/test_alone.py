@@ -151,6 +151,23 @@ class EventTest(unittest.TestCase):
         self.assertEqual(c.filter("u", ["a", "b"], not_=[{"fact": "exposed", "surface": "home"}]).unseen, ["b"])
 
 
+    def test_what_is_no_set_and_no_reservation_is_refused(self):
+        c = seendb.Double()
+        self.assertEqual(c.put_set("s", range(25_000)).count, 25_000)
+        self.assertEqual(c.filter("u", [24_999, 25_000], exclude_sets=["s"]).unseen, [25_000])
+        self.assertEqual(self.refused(c.put_set, "s", "v"), "/items")
+        self.assertEqual(self.refused(c.filter, "u", ["a"], exclude_sets="s"), "/exclude_sets")
+        for name, value in (("caps", [{"of": "a", "n": 1, "within": "1d"}]), ("when_short", {"need": 1, "gap": "1d", "max": 1})):
+            self.assertEqual(self.refused(c.filter, "u", ["a"], **{name: value}), "/" + name)
+        self.assertEqual(self.refused(c.reserve, "u", ["a", ""], []), "/items/1")
+        self.assertEqual(self.refused(c.record_plays, [{"user": "u", "item": "a", "of": "g"}]), "/events/0/of")
+        with self.assertRaises(seendb.Error) as raised:
+            c.counts("u", "author")
+        self.assertEqual(raised.exception.code, "not_found")
+        with self.assertRaises(TypeError):
+            c.fill_page("u", ["a"], when_short={})
+
+
 class DoubleTest(unittest.TestCase):
 
     def test_what_it_was_asked_and_what_goes_wrong(self):

@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.environ.get("SEENDB_CONFORMANCE", os.path.join(HERE, "..", "..", "conformance"))
 
 
-DOUBLED = ("facts.json", "ids.json", "items.json", "pages.json")  # what the double plays, too
+DOUBLED = ("facts.json", "ids.json", "items.json", "pages.json", "sets.json")  # what the double plays, too
 
 
 def scenarios(lying, files=None):
@@ -74,7 +74,7 @@ class Playing:
                 os.utime(self.token_file, (1, 1))
             else:
                 try:
-                    args = {"not_" if name == "not" else name: value if name == "updates" else given(value)
+                    args = {"not_" if name == "not" else name: exact(value) if name == "where" else value if name == "updates" else given(value)
                             for name, value in step["args"].items()}
                     outcome = {"answer": getattr(self, step["call"])(**args)}
                 except seendb.Error as error:
@@ -118,6 +118,26 @@ class Playing:
     def unmark(self, **args):
         return {"deleted": self.c.unmark(**args)}
 
+    def put_set(self, **args):
+        made = self.c.put_set(**args)
+        return {"name": made.name, "count": made.count}
+
+    def get_set(self, **args):
+        page = self.c.get_set(**args)
+        following = {"next": self.c.get_set(cursor=page.cursor, **args).items} if page.cursor else {}
+        return dict(following, name=page.name, count=page.count, items=page.items, more=bool(page.cursor))
+
+    def sets(self, prefix):
+        return {"sets": [[one.name, one.count] for one in self.c.sets() if one.name.startswith(prefix)]}
+
+    def counts(self, **args):
+        page = self.c.counts(**args)
+        return {"counts": [[one.key, one.served, one.exposed, one.played, one.at_least] for one in page.counts], "more": page.more, "degraded": page.degraded}
+
+    def reserve(self, **args):
+        made = self.c.reserve(**args)
+        return {"reserved": told(made.reserved), "refused": told(made.refused)}
+
     def record_impressions(self, **args):
         return self.recorded(self.c.record_impressions(**args))
 
@@ -144,6 +164,10 @@ class Playing:
         for name, asked in (("recorded", "record"), ("reasons", "explain"), ("coarse", "not_"), ("beyond", "not_")):
             if args.get(asked):
                 answer[name] = getattr(found, name)
+        if args.get("when_short"):
+            answer.update(unseen_share=found.unseen_share, repeats=told(found.repeats))
+        if args.get("fields"):
+            answer["fields"] = spelled(found.fields)
         if any(isinstance(one, seendb.Candidate) for one in args["items"]):
             answer["undated"] = found.undated
         return dict(answer, unseen=told(found.unseen))

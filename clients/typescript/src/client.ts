@@ -1,9 +1,9 @@
 import {Bulk, BulkOptions, recordedOf} from "./bulk.js";
 import {Answer, Caller, Options} from "./caller.js";
 import {Recorded, Refused, SeenDBError} from "./errors.js";
-import {Candidate, Exposure, IdOf, NotEntry, Play, candidateOf, eventOf, idOf} from "./events.js";
+import {Candidate, Cap, Exposure, IdOf, NotEntry, Play, WhenShort, candidateOf, eventOf, idOf, servedOf} from "./events.js";
 import {Id, check, checkAll, packed, toJson} from "./ids.js";
-import {Item, ItemField, ItemUpdate, updateOf} from "./items.js";
+import {CountsPage, Item, ItemField, ItemSet, ItemUpdate, ItemValue, Reserved, Rule, SetPage, updateOf} from "./items.js";
 import {exactJson, json, parseExact, parsed} from "./json.js";
 import {LastUsers} from "./routing.js";
 
@@ -13,18 +13,35 @@ export interface CallOptions {
   timeout?: number;
 }
 
-export interface FilterOptions extends CallOptions {
-  /** Stop once so many unseen ones are found. */
-  limit?: number;
+/** Which candidates may be on a page. */
+export interface Rules extends CallOptions {
   /** Never unseen. */
   exclude?: readonly Id[];
+  /** Names of sets (putSet), 8 at most, whose members are never unseen. */
+  excludeSets?: readonly string[];
+  /** In place of facts: any of them makes an item seen. */
+  not?: readonly NotEntry[];
+  /** A candidate is dropped if one of its groups has its number of events, those of the page before it included. */
+  caps?: readonly Cap[];
+  /** Rules on items, all of which must hold. */
+  where?: readonly Rule[];
+  /** Of the unseen with one value of the field, the first `n`: of each 1,000 candidates of a page. */
+  atMost?: {field: string; n: number};
+  /** What becomes of items that the server does not know: "keep" without. */
+  unknown?: "keep" | "drop";
+}
+
+export interface FilterOptions extends Rules {
+  /** Stop once so many unseen ones are found. */
+  limit?: number;
   /** Record the unseen as served, in the same step. */
   record?: boolean;
   verify?: boolean;
   explain?: boolean;
   facts?: ("plays" | "impressions")[];
-  /** In place of facts: any of them makes an item seen. */
-  not?: readonly NotEntry[];
+  /** Names of fields of items that the answer tells of the unseen. */
+  fields?: readonly string[];
+  whenShort?: WhenShort;
   /** "fail": an error where an answer would be degraded. */
   onError?: "degrade" | "fail";
   /** The server answers within it, degraded at worst; four fifths of the timeout without. */
@@ -37,6 +54,8 @@ export interface Filtered<T extends Id = Id> {
   unseen: T[];
   seen: number;
   examined: number;
+  /** How dry the page runs: the unseen divided by the examined; 1 where none was examined. */
+  unseenShare: number;
   /** Something could not be read: items may be called unseen that were seen. */
   degraded: boolean;
   missing: string[];
@@ -52,6 +71,12 @@ export interface Filtered<T extends Id = Id> {
   coarse?: string[];
   /** With `not`: facts of which less is kept than was asked for. */
   beyond?: string[];
+  /** With `whenShort`: seen candidates that come back, the one seen longest ago first. */
+  repeats?: T[];
+  /** With `fields`: those of the unseen that the server knows, by the item's text. */
+  fields?: Record<string, Record<string, ItemValue>>;
+  /** Unseen items whose fields did not fit into the answer (16 MiB). */
+  fields_left_out?: number;
 }
 
 export interface Entry {
@@ -92,18 +117,16 @@ export interface MarksPage {
 }
 
 export type WhenDegraded = "failOpen" | "failClosed" | "lastKnown";
-export interface PageOptions extends CallOptions {
-  exclude?: readonly Id[];
-  /** As of a filter. */
-  not?: readonly NotEntry[];
+export interface PageOptions extends Rules {
   /**
    * Where the answer is degraded, or there is none in time: "failOpen": what it says is unseen, or the first candidates;
    * "failClosed": an error; "lastKnown": the same as failOpen without what this client has recorded within the last hour.
+   * Candidates that are served without an answer were judged by no rule: failClosed is for sets that must hold.
    */
   whenDegraded?: WhenDegraded;
 }
 
-const CHUNK = 1_000, HOUR_MS = 3_600_000, FETCHED_MOST = 10_000, FIRST_SHARE = 0.5, SHARE_MOST = 0.95;
+const CHUNK = 1_000, SET_LINE = 10_000, HOUR_MS = 3_600_000, FETCHED_MOST = 10_000, FIRST_SHARE = 0.5, SHARE_MOST = 0.95;
 const AWAY = new Set(["timeout", "unavailable", "overloaded", "busy", "rate_limited"]);
 
 /** A SeenDB server ("http://host:port", "https://host:port", "unix:/path"), or several. */
@@ -150,8 +173,9 @@ export class Client {
     return this.record(name, path, toJson({events, collection: options.collection}), only, users, options);
   }
 
-  async recordImpressions(user: Id, items: readonly Id[], options: CallOptions & {at?: number | Date} = {}): Promise<Recorded> {
-    const body = {user: check(user, "/user"), items: checkAll(items, "/items"), at: Number(options.at ?? Date.now()), collection: options.collection};
+  /** `items`: ids, or candidates, which are counted by their groups. */
+  async recordImpressions(user: Id, items: readonly (Id | Candidate)[], options: CallOptions & {at?: number | Date} = {}): Promise<Recorded> {
+    const body = {user: check(user, "/user"), items: items.map(servedOf), at: Number(options.at ?? Date.now()), collection: options.collection};
     return this.record("recordImpressions", "/impressions", toJson(body), String(user), [String(user)], options);
   }
 
@@ -179,11 +203,16 @@ export class Client {
   /** Which items the user has not seen. Bigints alone go in binary. */
   async filter<C extends Id | Candidate>(user: Id, candidates: readonly C[], options: FilterOptions = {}): Promise<Filtered<IdOf<C>>> {
     check(user, "/user");
-    const exclude = options.exclude ?? [], not = options.not?.length ? options.not : undefined;
-    const json_only = options.explain || options.facts !== undefined || not !== undefined || candidates.length === 0;
-    const written = candidates.map(candidateOf), items = candidates.map((one) => idOf(one));
+    const exclude = options.exclude ?? [], sets = options.excludeSets ?? [], items = candidates.map((one) => idOf(one));
+    const written = candidates.map(candidateOf);
     checkAll(exclude, "/exclude");
-    const bytes = json_only ? null : packed(written as Id[], exclude); // one with groups is no bigint
+    const some = <T>(list?: readonly T[]) => (list?.length ? list : undefined);
+    const rules = {
+      explain: options.explain || undefined, facts: options.facts, not: some(options.not), caps: some(options.caps), where: some(options.where),
+      at_most: options.atMost, unknown: options.unknown, fields: some(options.fields), when_short: options.whenShort,
+    };
+    const plain = candidates.length > 0 && Object.values(rules).every((one) => one === undefined) && !sets.some((name) => name.includes(","));
+    const bytes = plain ? packed(candidates as readonly Id[], exclude) : null; // one with groups is no bigint
     const wanted = {
       collection: options.collection, limit: options.limit, on_error: options.onError,
       deadline_ms: options.deadlineMs ?? Math.max(1, Math.floor(0.8 * (options.timeout ?? this.caller.timeout))),
@@ -191,12 +220,13 @@ export class Client {
     };
     const common = {name: "filter", method: "POST", path: "/filter", user: String(user), timeout: options.timeout, hedge: !options.record};
     if (bytes === null) {
-      const body = {user, items: written, ...wanted, exclude: exclude.length > 0 ? exclude : undefined, explain: options.explain || undefined, facts: options.facts, not};
-      const told = json(await this.caller.ask({...common, body: toJson(body), contentType: "application/json"}), "unseen") as Filtered & {unseen: (string | number)[]};
-      const given = givenBy(items);
+      const body = {user: String(user), items: written, ...wanted, exclude: some(exclude)?.map(String), exclude_sets: some(sets), ...rules};
+      const answer = await this.caller.ask({...common, body: (rules.where ? exactJson : toJson)(body), contentType: "application/json"});
+      const {unseen_share: _, ...told} = parsed(answer, rules.fields ? parseExact : JSON.parse, ["unseen"]) as Filtered & {unseen_share?: number; unseen: (string | number)[]};
+      const given = givenBy(items), unseen = told.unseen.map(given);
       return {
-        ...told, unseen: told.unseen.map(given), missing: told.missing ?? [],
-        excluded: told.excluded ?? 0, duplicates: told.duplicates ?? 0, ...(options.record ? {recorded: told.recorded ?? true} : {}),
+        ...told, unseen, unseenShare: shareOf(unseen, told.examined), missing: told.missing ?? [], excluded: told.excluded ?? 0, duplicates: told.duplicates ?? 0,
+        repeats: told.repeats?.map(given), ...(options.record ? {recorded: told.recorded ?? true} : {}),
       };
     }
     const query: Record<string, string> = {user: String(user), ids: "u64", count: String(bytes.length / 8)};
@@ -204,15 +234,16 @@ export class Client {
       if (value !== undefined) query[name] = String(value);
     }
     if (exclude.length > 0) query.exclude = String(exclude.length);
+    if (sets.length > 0) query.exclude_sets = sets.join(",");
     const answer = await this.caller.ask({...common, query, body: bytes, contentType: "application/octet-stream"});
     if (answer.body.length !== Math.ceil(items.length / 8) || answer.headers["seendb-seen"] === undefined) {
       throw new SeenDBError("protocol", "the answer is no bitmap of the items", "", answer.status);
     }
     const count = (name: string) => Number(answer.headers[name] ?? 0);
     const missing = answer.headers["seendb-missing"];
+    const unseen = items.filter((_, i) => ((answer.body[i >> 3]! >> (i & 7)) & 1) !== 0);
     return {
-      unseen: items.filter((_, i) => ((answer.body[i >> 3]! >> (i & 7)) & 1) !== 0),
-      seen: count("seendb-seen"), examined: count("seendb-examined"), degraded: answer.headers["seendb-degraded"] !== "0",
+      unseen, unseenShare: shareOf(unseen, count("seendb-examined")), seen: count("seendb-seen"), examined: count("seendb-examined"), degraded: answer.headers["seendb-degraded"] !== "0",
       missing: typeof missing === "string" ? missing.split(", ") : [], excluded: count("seendb-excluded"), duplicates: count("seendb-duplicates"),
       ...(options.record ? {recorded: answer.headers["seendb-recorded"] === "true"} : {}),
     };
@@ -232,7 +263,7 @@ export class Client {
       if (chunk.length === 0) break;
       try {
         const found = await this.filter(user, chunk, {
-          collection: options.collection, not: options.not, limit: need - page.length, exclude: [...(options.exclude ?? []), ...page], record: true,
+          ...options, limit: need - page.length, exclude: [...(options.exclude ?? []), ...page], record: true,
           onError: degraded === "failClosed" ? "fail" : undefined, timeout: Math.max(1, deadline - performance.now()),
         });
         if (found.degraded && degraded === "failClosed") throw new SeenDBError("unavailable", "the answer is degraded: " + found.missing.join(", "));
@@ -267,7 +298,7 @@ export class Client {
    * Up to `k` unseen ids of a search that knows no users: search(count) gives the best `count` ids, in order. It is asked for
    * k / (1 - s), where s is the share of its candidates that this user has seen, and for more until enough are unseen.
    */
-  async searchUnseen<C extends Id | Candidate>(search: (count: number) => Promise<readonly C[]> | readonly C[], user: Id, k = 20, options: CallOptions & {not?: readonly NotEntry[]} = {}): Promise<IdOf<C>[]> {
+  async searchUnseen<C extends Id | Candidate>(search: (count: number) => Promise<readonly C[]> | readonly C[], user: Id, k = 20, options: Rules = {}): Promise<IdOf<C>[]> {
     const name = String(user);
     const share = () => this.shares.get(name) ?? FIRST_SHARE;
     for (let count = Math.ceil(k / (1 - share())); ; count = Math.max(count * 2, Math.ceil(k / (1 - share())))) {
@@ -287,10 +318,12 @@ export class Client {
   }
 
   private async page(name: string, user: Id, rest: string, needs: string, options: CallOptions & {limit?: number; cursor?: string}): Promise<unknown> {
-    const query: Record<string, string> = {limit: String(options.limit ?? 100)};
-    if (options.collection !== undefined) query.collection = options.collection;
-    if (options.cursor) query.cursor = options.cursor;
-    return json(await this.caller.ask({name, method: "GET", path: ofUser(user, rest), query, user: String(user), hedge: true, timeout: options.timeout}), needs);
+    return this.read(name, ofUser(user, rest), needs, {...options, limit: options.limit ?? 100}, {}, String(user));
+  }
+
+  private async read(name: string, path: string, needs: string, {limit, cursor, collection, timeout}: CallOptions & {limit?: number; cursor?: string}, query: Record<string, string> = {}, user?: string): Promise<unknown> {
+    for (const [key, value] of Object.entries({limit, cursor, collection})) if (value !== undefined && value !== "") query[key] = String(value);
+    return json(await this.caller.ask({name, method: "GET", path, query, user, hedge: true, timeout}), needs);
   }
 
   /**
@@ -311,6 +344,53 @@ export class Client {
   /** Reads what the user marked, by group; `limit`: 100 without, at most 1,000. */
   async marks(user: Id, options: {timeout?: number; limit?: number; cursor?: string} = {}): Promise<MarksPage> {
     return {degraded: false, missing: [], ...((await this.page("marks", user, "/marks", "marks", options)) as {marks: Mark[]})};
+  }
+
+  /**
+   * Makes these ids (a million at most) the set of all users, in place of those that it had. It is on the server's disk once this
+   * returns. `name`: 1-64 bytes. "too_large": all sets together have no room.
+   */
+  async putSet(name: string, items: readonly Id[], options: {timeout?: number} = {}): Promise<ItemSet> {
+    checkAll(items, "/items");
+    const lines: string[] = [];
+    for (let at = 0; at === 0 || at < items.length; at += SET_LINE) lines.push(toJson({items: items.slice(at, at + SET_LINE)}));
+    return json(await this.caller.ask({name: "putSet", method: "PUT", path: ofSet(name), body: lines.join("\n"), contentType: "application/x-ndjson", timeout: options.timeout}), "count") as ItemSet;
+  }
+
+  /** Reads a set and a page of its ids; `limit`: 1,000 without, at most 10,000. */
+  async getSet(name: string, options: {timeout?: number; limit?: number; cursor?: string} = {}): Promise<SetPage> {
+    return (await this.read("getSet", ofSet(name), "items", options)) as SetPage;
+  }
+
+  /** Deletes a set: a filter that names it fails with "not_found" from then on, and so does this. */
+  async deleteSet(name: string, options: {timeout?: number} = {}): Promise<void> {
+    await this.call("DELETE", ofSet(name), undefined, options);
+  }
+
+  /** All sets by name, without their ids. */
+  async sets(options: {timeout?: number} = {}): Promise<ItemSet[]> {
+    return ((await this.read("sets", "/sets", "sets", options)) as {sets: ItemSet[]}).sets;
+  }
+
+  /** Reads how often the user met what belongs to groups of a kind: "author" asks for it and all "author:...", as events named them. */
+  async counts(user: Id, of: string, options: CallOptions = {}): Promise<CountsPage> {
+    const told = (await this.read("counts", ofUser(user, "/counts"), "counts", options, {of}, String(user))) as {counts: CountsPage["counts"]};
+    return {more: false, degraded: false, missing: [], ...told};
+  }
+
+  /**
+   * Promises to serve items as far as caps leave room, checked and counted in one step. A reservation counts as served until
+   * `expiresMs` (a minute without) have passed, or an impression of the item takes its place. It is made `at` a time, the present
+   * without, set before the first try: a second one counts once.
+   */
+  async reserve<C extends Id | Candidate>(user: Id, candidates: readonly C[], caps: readonly Cap[], options: CallOptions & {expiresMs?: number; at?: number | Date} = {}): Promise<Reserved<IdOf<C>>> {
+    const body = toJson({
+      user: check(user, "/user"), items: candidates.map(candidateOf), caps, expires_ms: options.expiresMs, at: Number(options.at ?? Date.now()), collection: options.collection,
+    });
+    const answer = await this.caller.ask({name: "reserve", method: "POST", path: "/reserve", user: String(user), body, contentType: "application/json", timeout: options.timeout});
+    this.note(answer, [String(user)]);
+    const told = json(answer, "reserved", "refused") as {reserved: unknown[]; refused: unknown[]}, given = givenBy(candidates.map((one) => idOf(one)));
+    return {reserved: told.reserved.map(given), refused: told.refused.map(given)};
   }
 
   /** Makes these the fields that items may have. One whose name is missing is removed with its values. */
@@ -414,5 +494,9 @@ function* both<T>(first: Iterable<T>, second: Iterator<T>): Generator<T, void, u
   yield* first;
   for (let next = second.next(); !next.done; next = second.next()) yield next.value;
 }
+
+const shareOf = (unseen: readonly unknown[], examined: number) => (examined > 0 ? unseen.length / examined : 1);
+
+const ofSet = (name: string) => "/sets/" + encodeURIComponent(name);
 
 const ofUser = (user: Id, rest: string) => "/users/" + encodeURIComponent(String(check(user, "/user"))) + rest;

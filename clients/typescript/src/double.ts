@@ -21,8 +21,9 @@ interface Told {
   ids?: string[];
   fields?: string[];
   not?: NotEntry[];
+  exclude_sets?: string[];
   exclude?: (string | bigint)[];
-  events?: {user: string; item: string; surface?: string}[];
+  events?: {user: string; item: string; surface?: string; items?: string[]}[];
   collection?: string;
   limit?: number;
   record?: boolean;
@@ -30,12 +31,13 @@ interface Told {
   facts?: string[];
 }
 
+const UNKNOWN = ["caps", "where", "at_most", "unknown", "fields", "when_short"];
 const FACTS: Record<string, string> = {plays: "play", impressions: "impression", exposures: "exposed", played: "play", served: "impression", exposed: "exposed"};
 const reach = (mark: Mark) => (mark.until === "always" ? Infinity : mark.until);
 
 /**
- * Answers in place of a server, and forgets nothing: plays, impressions, exposures, marks, filters, erasures, collections, items; no
- * histories. Of `not` it goes by facts and surfaces.
+ * Answers in place of a server, and forgets nothing: plays, impressions, exposures, marks, filters, erasures, collections, items, sets.
+ * Of `not` it goes by facts and surfaces. What it does not know, counts, caps and rules on items among it, it refuses.
  */
 export class Memory extends Caller {
   /** Names, as onCall is told them. */
@@ -47,6 +49,7 @@ export class Memory extends Caller {
   /** By collection and user: items, facts ("exposed", "exposed home"). */
   private readonly seen = new Map<string, Map<string, Set<string>>>();
   private readonly marks = new Map<string, Map<string, Mark>>();
+  private readonly sets = new Map<string, string[]>();
   /** By item: fields, with a version each; undefined: it was taken away. Field "": what it had before that version is gone. */
   private readonly items = new Map<string, Map<string, [number | bigint, unknown]>>();
 
@@ -57,12 +60,14 @@ export class Memory extends Caller {
     const [what, name, part, group] = call.path.replace(/\?.*/, "").split("/").slice(1).map(decodeURIComponent);
     if (what === "collections") return this.change(call, name!);
     if (part === "marks") return this.mark(call, name!, group);
+    if (what === "sets") return this.set(call, name);
+    if (what === "reserve" || part !== undefined) throw new SeenDBError("not_found", "the double has no " + call.path, "", 404);
     if (what === "users") return this.user(call.method, name!);
     if (what === "items") return name === "schema" ? say({}) : this.item(this.told(call), name === "get");
     const told = this.told(call), collection = told.collection ?? "default";
     if (!this.collections.has(collection)) throw new SeenDBError("not_found", "no collection " + collection, "/collection", 404);
     if (what === "filter") return this.filter(told, collection, call.query?.ids === "u64");
-    const events = told.events ?? told.items.map((item) => ({user: told.user, item: String(item), surface: undefined}));
+    const events = told.events ?? told.items.map((one) => ({user: told.user, item: String(typeof one === "object" ? one.id : one), surface: undefined}));
     for (const {user, item, surface} of events) this.note(collection, user, item, FACTS[what!]!, surface);
     return say({accepted: events.length, refused: 0, refusals: []});
   }
@@ -84,6 +89,21 @@ export class Memory extends Caller {
     const all = [...own.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
     const begin = Number(call.query!.cursor ?? 0), end = begin + Number(call.query!.limit);
     return say({marks: all.slice(begin, end), ...(end < all.length ? {cursor: String(end)} : {})});
+  }
+
+  private set({method, query, ...call}: Call, name?: string): Answer {
+    const info = (one: string) => ({name: one, count: this.members(one).length, bytes: 0, at: 0});
+    if (name === undefined) return say({sets: [...this.sets.keys()].sort().map(info)});
+    if (method === "PUT") this.sets.set(name, [...new Set(this.told({method, query, ...call}).events!.flatMap((line) => line.items ?? []))].sort());
+    const told = info(name), begin = Number(query?.cursor ?? 0), end = begin + Number(query?.limit ?? 1_000), items = this.members(name);
+    if (method === "DELETE") this.sets.delete(name);
+    return say({...told, items: items.slice(begin, end), ...(end < items.length ? {cursor: String(end)} : {})});
+  }
+
+  private members(name: string, field = ""): string[] {
+    const members = this.sets.get(name);
+    if (members === undefined) throw new SeenDBError("not_found", "no set " + name, field, 404);
+    return members;
   }
 
   private item(told: Told, get: boolean): Answer {
@@ -120,7 +140,7 @@ export class Memory extends Caller {
     if (query.ids !== "u64") return parseExact(body.toString()) as Told;
     const items = Array.from({length: body.length / 8}, (_, i) => body.readBigUInt64LE(8 * i));
     const exclude = items.splice(items.length - Number(query.exclude ?? 0));
-    return {user: query.user!, items, exclude, collection: query.collection, limit: query.limit === undefined ? undefined : Number(query.limit), record: query.record === "true"};
+    return {user: query.user!, items, exclude, collection: query.collection, exclude_sets: query.exclude_sets?.split(","), limit: query.limit === undefined ? undefined : Number(query.limit), record: query.record === "true"};
   }
 
   private of(collection: string, user: string): Map<string, Set<string>> {
@@ -131,6 +151,9 @@ export class Memory extends Caller {
   }
 
   private filter(told: Told, collection: string, packed: boolean): Answer {
+    const strange = UNKNOWN.find((name) => name in told);
+    if (strange !== undefined) throw new SeenDBError("invalid_argument", "the double knows no such filter", "/" + strange);
+    const sets = (told.exclude_sets ?? []).map((name, i): [string, Set<string>] => [name, new Set(this.members(name, "/exclude_sets/" + i))]);
     const kept = this.of(collection, told.user), met = new Set<string>(), excluded = new Set((told.exclude ?? []).map(String));
     const unseen: string[] = [], bits = Buffer.alloc(Math.ceil(told.items.length / 8));
     const counts = {seen: 0, examined: 0, excluded: 0, duplicates: 0, undated: 0}, reasons: Record<string, string> = {};
@@ -142,10 +165,13 @@ export class Memory extends Caller {
       const mark = marks.find((each) => reach(each) === Infinity || grouped.at !== undefined && reach(each) >= grouped.at);
       const why = asked.find((fact) => kept.get(item)?.has(fact))?.split(" ")[0] ?? (mark && "mark:" + mark.group);
       if (marks.length > 0 && grouped.at === undefined && !marks.some((each) => reach(each) === Infinity)) ++counts.undated;
+      const set = sets.find(([, members]) => members.has(item));
       ++counts.examined;
       if (met.has(item)) ++counts.duplicates;
-      else if (excluded.has(item)) ++counts.excluded;
-      else if (why !== undefined) {
+      else if (excluded.has(item) || set) {
+        ++counts.excluded;
+        if (set && !excluded.has(item)) reasons[item] = "set:" + set[0];
+      } else if (why !== undefined) {
         ++counts.seen;
         reasons[item] = why;
       } else {

@@ -11,6 +11,8 @@ export interface Play {
   duration_s?: number;
   device?: string;
   fields?: Record<string, unknown>;
+  /** Groups that the item belongs to, at most 16, by which the play is counted. */
+  of?: readonly string[];
 }
 
 /** An item that really was on a user's screen; its time is as a play's. */
@@ -20,6 +22,8 @@ export interface Exposure {
   at?: number | Date;
   /** Where, such as "home". */
   surface?: string;
+  /** As of a play. */
+  of?: readonly string[];
 }
 
 /** As the server takes it; `index`: the how many-th it is, for errors. */
@@ -29,7 +33,7 @@ export function eventOf<E extends Play | Exposure>(event: E, index: number, now:
   return {...event, at: event.at === undefined ? now : Number(event.at)};
 }
 
-/** A candidate and the groups that it belongs to ("channel:9"), at most 16, for the user's marks. It comes back as its id. */
+/** An item and the groups that it belongs to ("channel:9"), at most 16, for marks, counts and caps. It comes back as its id. */
 export interface Candidate<T extends Id = Id> {
   id: T;
   of?: readonly string[];
@@ -44,10 +48,16 @@ const isGrouped = (one: Id | Candidate): one is Candidate => typeof one === "obj
 
 export const idOf = <C extends Id | Candidate>(one: C): IdOf<C> => (isGrouped(one) ? one.id : one) as IdOf<C>;
 
-/** The candidate as the server takes it; throws for what is no id. */
+/** The candidate as the server takes it, with ids as text; throws for what is no id. */
 export function candidateOf(one: Id | Candidate, index: number): unknown {
   const field = "/items/" + index;
-  return isGrouped(one) ? {...one, id: check(one.id, field + "/id"), at: one.at === undefined ? undefined : Number(one.at)} : check(one, field);
+  if (!isGrouped(one)) return String(check(one, field));
+  return {...one, id: String(check(one.id, field + "/id")), at: one.at === undefined ? undefined : Number(one.at)};
+}
+
+/** The candidate as impressions have it: without its time. */
+export function servedOf(one: Id | Candidate, index: number): unknown {
+  return candidateOf(isGrouped(one) ? {id: one.id, of: one.of} : one, index);
 }
 
 /** Says what makes an item seen: one event has to meet all of it. */
@@ -60,4 +70,19 @@ export interface NotEntry {
   /** Among so many newest entries. */
   last?: number;
   surface?: string;
+}
+
+/** At most `n` events ("served" without a fact) of each group of a kind ("author") within a span ("1m" to "30d"). */
+export interface Cap {
+  of: string;
+  n: number;
+  within: string;
+  fact?: NotEntry["fact"];
+}
+
+/** Where fewer than `need` are unseen, up to `max` seen candidates come back that were last seen at least `gap` ago ("14d"). */
+export interface WhenShort {
+  need: number;
+  gap: string;
+  max: number;
 }

@@ -25,9 +25,9 @@ const scenarios = (lying: boolean, files = readdirSync(FOLDER)): Json[] => files
 const given = (one: Json): Id => (typeof one === "string" ? one : BigInt(one.u64));
 const candidate = (one: Json): Id | Candidate => (one.id === undefined ? given(one) : {...one, id: given(one.id)});
 /** A value of an item, as scenarios write it. */
-const exact = (one: Json): Json => (Array.isArray(one) ? one.map(exact) : one?.i64 === undefined ? one : BigInt(one.i64));
+const exact = (one: Json): Json => (Array.isArray(one) ? one.map(exact) : one?.i64 !== undefined ? BigInt(one.i64) : typeof one === "object" ? each(one, exact) : one);
 /** The reverse. */
-const spelled = (one: Json): Json => (Array.isArray(one) ? one.map(spelled) : typeof one === "bigint" ? {i64: String(one)} : one);
+const spelled = (one: Json): Json => (Array.isArray(one) ? one.map(spelled) : typeof one === "bigint" ? {i64: String(one)} : typeof one === "object" ? each(one, spelled) : one);
 const each = (of: Json, to: (one: Json) => Json): Json => Object.fromEntries(Object.entries(of).map(([name, one]) => [name, to(one)]));
 const told = (ids: readonly Id[]) => ids.map((one) => (typeof one === "bigint" ? {u64: String(one)} : one));
 const recorded = ({accepted, refused, pending, refusals}: Recorded) => ({accepted, refused, pending, refusals: refusals.map((one) => [one.index, one.code, one.field])});
@@ -42,6 +42,9 @@ function callsOf(c: Client, now: number): Record<string, (a: Json) => Promise<un
   const user = (a: Json) => given(a.user);
   const items = (a: Json): Id[] => a.items.map(given);
   const common = (a: Json) => (a.collection === undefined ? {} : {collection: a.collection});
+  const rules = (a: Json) => ({
+    ...common(a), exclude: a.exclude?.map(given), excludeSets: a.exclude_sets, not: a.not, caps: a.caps, where: a.where && exact(a.where), atMost: a.at_most, unknown: a.unknown,
+  });
   const events = (list: Json[]) => list.map(({ago_ms, ...one}) => ({...one, user: given(one.user), item: given(one.item), ...(ago_ms === undefined ? {} : {at: now - ago_ms})}));
   return {
     record_plays: async (a) => recorded(await c.recordPlays(events(a.plays), common(a))),
@@ -68,19 +71,37 @@ function callsOf(c: Client, now: number): Record<string, (a: Json) => Promise<un
       await bulk.flush();
       return {accepted: bulk.accepted, refused: bulk.refused, refusals: bulk.refusals.map((one) => [one.index, one.code, one.field])};
     },
-    record_impressions: async (a) => recorded(await c.recordImpressions(user(a), items(a), common(a))),
+    put_set: async (a) => {
+      const {name, count} = await c.putSet(a.name, items(a));
+      return {name, count};
+    },
+    get_set: async (a) => {
+      const {name, count, items, cursor} = await c.getSet(a.name, {limit: a.limit});
+      return {name, count, items, more: cursor !== undefined, ...(cursor === undefined ? {} : {next: (await c.getSet(a.name, {limit: a.limit, cursor})).items})};
+    },
+    delete_set: async (a) => (await c.deleteSet(a.name), DONE),
+    sets: async (a) => ({sets: (await c.sets()).filter(({name}) => name.startsWith(a.prefix)).map(({name, count}) => [name, count])}),
+    counts: async (a) => {
+      const {counts, more, degraded} = await c.counts(user(a), a.of, common(a));
+      return {counts: counts.map((one) => [one.key, one.served, one.exposed, one.played, one.at_least ?? false]), more, degraded};
+    },
+    reserve: async (a) => {
+      const {reserved, refused} = await c.reserve(user(a), a.items.map(candidate), a.caps, {...common(a), expiresMs: a.expires_ms});
+      return {reserved: told(reserved), refused: told(refused)};
+    },
+    record_impressions: async (a) => recorded(await c.recordImpressions(user(a), a.items.map(candidate), common(a))),
     filter: async (a) => {
-      const {unseen, seen, examined, degraded, missing, excluded, duplicates, recorded, reasons, undated, coarse, beyond} = await c.filter(user(a), a.items.map(candidate), {
-        ...common(a), limit: a.limit, exclude: a.exclude?.map(given), record: a.record, verify: a.verify, explain: a.explain, facts: a.facts, not: a.not,
-        onError: a.on_error, deadlineMs: a.deadline_ms,
+      const {unseen, seen, examined, degraded, missing, excluded, duplicates, recorded, reasons, undated, coarse, beyond, repeats, unseenShare, fields} = await c.filter(user(a), a.items.map(candidate), {
+        ...rules(a), limit: a.limit, record: a.record, verify: a.verify, explain: a.explain, facts: a.facts, fields: a.fields, whenShort: a.when_short, onError: a.on_error, deadlineMs: a.deadline_ms,
       });
       return {unseen: told(unseen), seen, examined, degraded, missing, excluded, duplicates, ...(a.record ? {recorded} : {}), ...(a.explain ? {reasons} : {}),
-        ...(a.items.some((one: Json) => one.id !== undefined) ? {undated: undated ?? 0} : {}), ...(a.not?.length ? {coarse: coarse ?? [], beyond: beyond ?? []} : {})};
+        ...(a.items.some((one: Json) => one.id !== undefined) ? {undated: undated ?? 0} : {}), ...(a.not?.length ? {coarse: coarse ?? [], beyond: beyond ?? []} : {}),
+        ...(a.when_short ? {repeats: told(repeats ?? []), unseen_share: unseenShare} : {}), ...(a.fields?.length ? {fields: spelled(fields)} : {})};
     },
     fill_page: async (a) => ({
-      ids: told(await c.fillPage(user(a), a.candidates.map(candidate), a.need, {...common(a), not: a.not, exclude: a.exclude?.map(given), whenDegraded: WHEN[a.when_degraded ?? "fail_open"]})),
+      ids: told(await c.fillPage(user(a), a.candidates.map(candidate), a.need, {...rules(a), whenDegraded: WHEN[a.when_degraded ?? "fail_open"]})),
     }),
-    search_unseen: async (a) => ({ids: told(await c.searchUnseen((count) => a.best.slice(0, count).map(candidate), user(a), a.k, {not: a.not}))}),
+    search_unseen: async (a) => ({ids: told(await c.searchUnseen((count) => a.best.slice(0, count).map(candidate), user(a), a.k, rules(a)))}),
     history_page: async (a) => {
       const page = await c.historyPage(user(a), {...common(a), limit: a.limit});
       return {entries: entries(page.entries), more: page.cursor !== undefined, kept: page.kept ?? true, degraded: page.degraded};
@@ -143,7 +164,7 @@ test("scenarios on a server", {skip}, async () => {
 });
 
 test("scenarios on a double", async () => {
-  const rows = scenarios(false, ["facts.json", "ids.json", "items.json", "pages.json"]), wrong: string[] = [];
+  const rows = scenarios(false, ["facts.json", "ids.json", "items.json", "pages.json", "sets.json"]), wrong: string[] = [];
   for (const row of rows) wrong.push(...await play(new Double(), row));
   assert.deepEqual(wrong, []);
   assert.ok(rows.length > 80);

@@ -7,7 +7,8 @@
         c.filter("u1", ["v1", "v2"]).unseen  # ["v2"]
 """
 
-from .answers import Entry, Filtered, HistoryPage, Item, Mark, MarksPage, Recorded, Refusal
+from .answers import (CountsPage, Entry, Filtered, GroupCounts, HistoryPage, Item, ItemSet, Mark, MarksPage, Recorded, Refusal,
+                      Reserved)
 from .async_client import AsyncClient
 from .client import Client
 from .double import AsyncDouble, Double
@@ -15,6 +16,6 @@ from .engine import Engine
 from .errors import Error, Refused
 from .events import Candidate
 
-__all__ = ["AsyncClient", "AsyncDouble", "Candidate", "Client", "Double", "Engine", "Entry", "Error", "Filtered", "HistoryPage",
-           "Item", "Mark", "MarksPage", "Recorded", "Refusal", "Refused"]
+__all__ = ["AsyncClient", "AsyncDouble", "Candidate", "Client", "CountsPage", "Double", "Engine", "Entry", "Error", "Filtered",
+           "GroupCounts", "HistoryPage", "Item", "ItemSet", "Mark", "MarksPage", "Recorded", "Refusal", "Refused", "Reserved"]
 __version__ = "0.1.0"

@@ -25,41 +25,67 @@ def load(answer, kind=dict, needs=()):
     return told
 
 
+def as_given(told, asked):
+    """The ids of an answer as the call had them."""
+    given = {str(one): one for one in reversed(asked)}
+    try:
+        return [given[str(one)] for one in told]
+    except (KeyError, TypeError):
+        raise Error("protocol", "the answer names what was not asked about") from None
+
+
+def made(kind, told):
+    """A dataclass of those members of an answer that it has."""
+    try:
+        return kind(**{one.name: told[one.name] for one in dataclasses.fields(kind) if one.name in told})
+    except TypeError:
+        raise Error("protocol", "the answer is no %s: %r" % (kind.__name__, told)) from None
+
+
+_MEMBERS = {"seen": int, "examined": int, "degraded": bool, "missing": list, "excluded": int, "duplicates": int,
+            "recorded": type(None), "reasons": type(None), "undated": int, "coarse": list, "beyond": list,
+            "repeats": list, "fields": dict, "fields_left_out": int, "more": dict}
+
+
 class Filtered:
     """What a user has not seen of the candidates.
 
-    unseen      the unseen candidates, in their order, each once, as they were given (a list)
-    mask        of a numpy array of candidates: an array of bool, True where unseen; else None
-    seen        how many are seen
-    examined    how many were decided; those behind them, where `limit` ended the work, were not
-    degraded    something could not be read: items may be called unseen that were seen
-    missing     the names of what could not be read
-    excluded    how many of the examined were excluded
-    duplicates  how many of the examined came before
-    recorded    with record: whether the unseen were recorded as served; None without
-    reasons     with explain: why an item is seen, by its text
-    undated     candidates without a time of a group that is marked up to a time
-    coarse      with not_: facts of which more counted than was asked for ("played" by the bucket)
-    beyond      with not_: facts of which less is kept than was asked for
-    more        all other members of the answer
+    unseen           the unseen candidates, in their order, each once, as they were given (a list)
+    mask             of a numpy array of candidates: an array of bool, True where unseen; else None
+    seen             how many are seen
+    examined         how many were decided; those behind them, where `limit` ended the work, were not
+    unseen_share     how dry the page runs: the unseen divided by the examined; 1.0 where none was examined
+    degraded         something could not be read: items may be called unseen that were seen
+    missing          the names of what could not be read
+    excluded         how many of the examined were excluded, by `exclude`, sets, caps and rules on items
+    duplicates       how many of the examined came before
+    recorded         with record: whether the unseen were recorded as served; None without
+    reasons          with explain: why an item is seen or was dropped, by its text
+    undated          candidates without a time of a group that is marked up to a time
+    coarse           with not_: facts of which more counted than was asked for ("played" by the bucket)
+    beyond           with not_: facts of which less is kept than was asked for
+    repeats          with when_short: seen candidates that come back, the one seen longest ago first
+    fields           with fields: those of the unseen that the server knows, by the item's text: dicts
+    fields_left_out  unseen items whose fields did not fit into the answer (16 MiB)
+    more             all other members of the answer
     """
 
-    __slots__ = ("_unseen", "_candidates", "mask", "seen", "examined", "degraded", "missing", "excluded",
-                 "duplicates", "recorded", "reasons", "undated", "coarse", "beyond", "more")
+    __slots__ = ("_unseen", "_candidates", "mask", *_MEMBERS)
 
-    def __init__(self, unseen=None, candidates=None, mask=None, **counts):
+    def __init__(self, unseen=None, candidates=None, mask=None, **told):
         self._unseen, self._candidates, self.mask = unseen, candidates, mask
-        self.more = counts.pop("more", {})
-        self.reasons = counts.pop("reasons", None)
-        self.undated, self.coarse, self.beyond = 0, [], []
-        for name, value in counts.items():
-            setattr(self, name, value)
+        for name, kind in _MEMBERS.items():
+            setattr(self, name, told[name] if name in told else kind())
 
     @property
     def unseen(self) -> List[Id]:
         if self._unseen is None:
             self._unseen = self._candidates[self.mask].tolist()
         return self._unseen
+
+    @property
+    def unseen_share(self) -> float:
+        return len(self.unseen) / self.examined if self.examined else 1.0
 
     def __repr__(self):
         return "Filtered(%d unseen, %d seen of %d%s)" % (
@@ -68,18 +94,13 @@ class Filtered:
 
 def filtered_of_json(answer, items, record):
     """`items`: the candidates as they were given: so they come back."""
-    given = {}
-    for item in items:
-        given.setdefault(str(item), item)
-    try:
-        answer["unseen"] = [given[str(one)] for one in answer["unseen"]]
-    except (KeyError, TypeError):
-        raise Error("protocol", "the answer names what was not asked about") from None
-    known = {name: answer.pop(name, default) for name, default in
-             (("unseen", []), ("seen", 0), ("examined", 0), ("degraded", False), ("missing", []),
-              ("excluded", 0), ("duplicates", 0), ("reasons", None), ("undated", 0), ("coarse", []), ("beyond", []))}
-    recorded = answer.pop("recorded", True) if record else None
-    return Filtered(recorded=recorded, more=answer, **known)
+    answer["unseen"] = as_given(answer["unseen"], items)
+    if answer.get("repeats"):
+        answer["repeats"] = as_given(answer["repeats"], items)
+    answer.pop("unseen_share", None)
+    told = {name: answer.pop(name) for name in ("unseen", *_MEMBERS) if name in answer}
+    told["recorded"] = told.get("recorded", True) if record else None
+    return Filtered(more=answer, **told)
 
 
 def filtered_of_bits(candidates, body, headers, record):
@@ -94,7 +115,6 @@ def filtered_of_bits(candidates, body, headers, record):
         "excluded": int(headers.get("seendb-excluded", 0)),
         "duplicates": int(headers.get("seendb-duplicates", 0)),
         "recorded": headers.get("seendb-recorded") == "true" if record else None,
-        "more": {},
     }
     if isinstance(candidates, list):
         bits = itertools.chain.from_iterable(map(_BITS.__getitem__, body))
@@ -147,12 +167,6 @@ class Entry:
     fields: Optional[dict] = None
 
 
-def entry_of_json(answer):
-    return Entry(answer.get("collection", ""), answer["item"], answer["at"],
-                 answer.get("progress_s", 0), answer.get("duration_s", 0), answer.get("device", ""),
-                 answer.get("fields"))
-
-
 @dataclasses.dataclass(frozen=True)
 class HistoryPage:
     """Some entries, newest first."""
@@ -165,9 +179,8 @@ class HistoryPage:
 
 
 def page_of_json(answer):
-    return HistoryPage([entry_of_json(one) for one in answer.get("entries", []) if one],
-                       answer.get("cursor", ""), answer.get("kept", True),
-                       answer.get("degraded", False), answer.get("missing", []))
+    entries = [made(Entry, {"collection": "", **one}) for one in answer.get("entries", []) if one]
+    return made(HistoryPage, dict(answer, entries=entries))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,7 +189,7 @@ class Mark:
 
     group: str
     until: Union[int, str]     #: ms since 1970, or "always"
-    at: int                    #: when it was said
+    at: int = 0                #: when it was said
 
 
 @dataclasses.dataclass(frozen=True)
@@ -189,11 +202,6 @@ class MarksPage:
     missing: List[str] = dataclasses.field(default_factory=list)
 
 
-def marks_of_json(answer):
-    return MarksPage([Mark(one["group"], one["until"], one.get("at", 0)) for one in answer["marks"]], answer.get("cursor", ""),
-                     answer.get("degraded", False), answer.get("missing", []))
-
-
 @dataclasses.dataclass(frozen=True)
 class Item:
     """An item as the server knows it."""
@@ -203,9 +211,43 @@ class Item:
     fields: Dict[str, Any]
 
 
-def items_of_json(answer, asked):
-    given = {str(one): one for one in reversed(asked)}
-    try:
-        return [Item(given[str(one["id"])], one["version"], one["fields"]) for one in answer["items"]]
-    except (KeyError, TypeError):
-        raise Error("protocol", "the answer names what was not asked about") from None
+@dataclasses.dataclass(frozen=True)
+class ItemSet:
+    """A named set of items."""
+
+    name: str
+    count: int                 #: of its ids
+    bytes: int                 #: of the server's memory
+    at: int                    #: when it was put, ms since 1970
+    damaged: bool = False      #: part of it can't be read: put it again
+    items: List[str] = dataclasses.field(default_factory=list)  #: of get_set: some ids as text, in the order of their bytes
+    cursor: str = ""           #: of the next page; empty: this is the last
+
+
+@dataclasses.dataclass(frozen=True)
+class GroupCounts:
+    """How often a user was served, exposed to and played what belongs to a group: events by span ("1h", "1d", "7d", "30d")."""
+
+    key: str                   #: the group
+    served: Dict[str, int]
+    exposed: Dict[str, int]
+    played: Dict[str, int]
+    at_least: bool = False     #: there may have been more than are kept (255 of a group and fact)
+
+
+@dataclasses.dataclass(frozen=True)
+class CountsPage:
+    """The counts of a kind of groups, those with the newest events first."""
+
+    counts: List[GroupCounts]
+    more: bool = False         #: the user has more than 1,000 groups of the kind
+    degraded: bool = False     #: counts may be missing
+    missing: List[str] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True)
+class Reserved:
+    """What became of the items of a reservation, as they were given."""
+
+    reserved: List[Id]
+    refused: List[Id]          #: a cap leaves no room for them

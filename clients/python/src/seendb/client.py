@@ -4,13 +4,14 @@ import json
 import urllib.parse
 
 from . import answers, ids, times
-from .bulk import Bulk, note_recorded
+from .bulk import NDJSON, Bulk, note_recorded
 from .caller import Caller
 from .errors import Error, Refused
-from .events import EXPOSURE, PLAY, Candidate, candidate_of, dump, event_of, id_of, update_of
+from .events import EXPOSURE, PLAY, candidates_of, dump, event_of, id_of, update_of
 from .pages import Pages
 
 BINARY = "application/octet-stream"
+SET_LINE = 10_000  # ids of a line of NDJSON
 JSON = "application/json"
 
 
@@ -55,26 +56,37 @@ class Client(Pages):
 
     def call(self, method, path, body=None, *, query=None, timeout=None, user=None):
         """Any route of the server: the answer's JSON (its text, where it is none). `body`: as JSON."""
-        answer = self._caller.ask(method, path, query=query, timeout=timeout, user=user,
-                                  body=None if body is None else dump(body),
-                                  content_type=None if body is None else JSON,
-                                  repeat=method in ("GET", "HEAD", "PUT", "DELETE"))
+        answer = self._ask(method, path, body, query=query, timeout=timeout, user=user,
+                           repeat=method in ("GET", "HEAD", "PUT", "DELETE"))
         if answer.headers.get("content-type", "").startswith(JSON):
             return answers.load(answer, kind=object)
         return answer.body.decode()
+
+    def _ask(self, method, path, told=None, **more):
+        """`told`: the body, as JSON."""
+        if told is not None:
+            more.update(body=dump(told), content_type=JSON)
+        return self._caller.ask(method, path, **more)
+
+    def _write(self, method, path, told, user, timeout, needs=(), **more):
+        answer = self._ask(method, path, told, user=user, timeout=timeout, **more)
+        position = answer.headers.get("seendb-position")
+        if position is not None and user is not None:
+            self._caller.positions.note([user], position)
+        return answers.load(answer, needs=needs)
 
     # ---- What was seen ----
 
     def record_plays(self, plays, *, collection=None, timeout=None):
         """Records plays: (user, item), (user, item, at), or dicts of user, item, at, progress_s,
-        duration_s, device, fields. One without a time gets the present, before the first try, so that a
+        duration_s, device, fields, of (groups that the item belongs to, by which it is counted). One without a time gets the present, before the first try, so that a
         second one counts once. Durable as the collection's policy says once this returns. Raises Refused
         where every one is refused; of some: Recorded.refusals."""
         return self._record("plays", PLAY, plays, collection, timeout)
 
     def record_exposures(self, exposures, *, collection=None, timeout=None):
         """Records what was really on users' screens: (user, item), (user, item, at), (user, item, at, surface),
-        or dicts of them; `surface` says where, such as "home". Times, errors and what is returned are those of
+        or dicts of them and of; `surface` says where, such as "home". Times, errors and what is returned are those of
         record_plays. They make an item seen where a filter asks for them (`not_`), or the collection's policy says
         `exposed_is_seen`."""
         return self._record("exposures", EXPOSURE, exposures, collection, timeout)
@@ -82,24 +94,18 @@ class Client(Pages):
     def _record(self, name, kind, told, collection, timeout):
         now = times.now_ms()
         events = [event_of(one, "/events/%d" % i, now, kind) for i, one in enumerate(told)]
-        body = {"events": [dict(event, user=ids.to_json(event["user"]), item=ids.to_json(event["item"]))
-                           for event in events]}
-        if collection is not None:
-            body["collection"] = collection
+        body = _with({"events": [dict(event, user=ids.to_json(event["user"]), item=ids.to_json(event["item"]))
+                                 for event in events]}, collection=collection)
         users = [event["user"] for event in events]
-        answer = self._caller.ask("POST", "/" + name, body=dump(body), content_type=JSON, user=_only(users),
-                                  timeout=timeout, name="record_" + name)
+        answer = self._ask("POST", "/" + name, body, user=_only(users), timeout=timeout, name="record_" + name)
         return self._recorded(answer, users)
 
     def record_impressions(self, user, items, *, at=None, collection=None, timeout=None):
-        """Records that the user was served the items."""
-        body = {"user": ids.to_json(ids.check(user, "/user")),
-                "items": [ids.to_json(one) for one in ids.check_all(items, "/items")],
-                "at": times.now_ms() if at is None else times.to_ms(at, "/at")}
-        if collection is not None:
-            body["collection"] = collection
-        answer = self._caller.ask("POST", "/impressions", body=dump(body), content_type=JSON, user=user,
-                                  timeout=timeout, name="record_impressions")
+        """Records that the user was served the items: ids, or Candidates, which are counted by their groups."""
+        body = _with({"user": ids.to_json(ids.check(user, "/user")),
+                      "items": candidates_of(ids.listed(items, "/items"), "/items", dated=False),
+                      "at": times.now_ms() if at is None else times.to_ms(at, "/at")}, collection=collection)
+        answer = self._ask("POST", "/impressions", body, user=user, timeout=timeout, name="record_impressions")
         return self._recorded(answer, [user])
 
     def bulk(self, kind="plays", *, collection=None, batch=2_000, patience=60.0):
@@ -116,14 +122,15 @@ class Client(Pages):
 
     # ---- What was not ----
 
-    def filter(self, user, items, *, collection=None, limit=None, exclude=(), record=False,
-               explain=False, verify=False, facts=None, not_=None, on_error=None, deadline_ms=None, invalid=None,
-               timeout=None):
+    def filter(self, user, items, *, collection=None, limit=None, exclude=(), exclude_sets=(), record=False,
+               explain=False, verify=False, facts=None, not_=None, caps=None, where=None, at_most=None, unknown=None,
+               fields=None, when_short=None, on_error=None, deadline_ms=None, invalid=None, timeout=None):
         """Which of the items the user has not seen: Filtered. `items`: a list or another iterable of ids and
         Candidates, or a numpy array of numbers, whose answer has a mask. Ints alone go in binary by themselves.
 
         limit        stop once so many unseen ones are found
         exclude      ids that are never unseen
+        exclude_sets names of sets (put_set), 8 at most, whose members are never unseen
         record       record the unseen as served, in the same step
         explain      say why an item is seen
         verify       look plays up in the history: none is falsely called seen
@@ -131,49 +138,100 @@ class Client(Pages):
         not_         in place of facts, what makes an item seen: a list of dicts, each with a "fact" ("played", "served",
                      "exposed") and maybe "window" (newest buckets), "within" ("7d", "10m"), "last" (newest entries)
                      and "surface"; one event has to meet all of one dict
+        caps         a list of dicts of "of" (a kind of groups, "author"), "n" and "within" ("1m" to "30d"), maybe "fact"
+                     ("served" without): a candidate is dropped if one of its groups of the kind has n events in the
+                     span, those of the page before it included
+        where        rules on items, all of which must hold: dicts of "field" and comparisons ("eq", "ne", "in", "ge",
+                     "le", "any_of", "exists")
+        at_most      {"field", "n"}: of the unseen with one value of the field, the first n
+        unknown      "drop": what the server knows no item of
+        fields       names of fields of items that the answer tells of the unseen
+        when_short   {"need", "gap", "max"}: where fewer than need are unseen, up to max seen candidates come back
+                     (Filtered.repeats) that were last seen at least gap ago ("14d")
         on_error     "fail": an Error where an answer would be degraded
         deadline_ms  the server answers within it, degraded at worst; None: four fifths of the call's
                      timeout
         invalid      "skip": pass over what is no id (None, "", too long)
         """
         items, exclude = ids.listed(items, "/items"), ids.listed(exclude, "/exclude")
+        exclude_sets = list(ids.many(exclude_sets, "/exclude_sets"))
         if deadline_ms is None:
             deadline_ms = max(1, int(800 * (self.timeout if timeout is None else timeout)))
-        query = {"collection": collection, "limit": limit, "on_error": on_error,
-                 "deadline_ms": deadline_ms}
-        query = {name: value for name, value in query.items() if value is not None}
-        if record:
-            query["record"] = True
-        if verify:
-            query["verify"] = True
-        packed = None if explain or facts or not_ or invalid else _packed(items, exclude)
+        query = _with({}, collection=collection, limit=limit, on_error=on_error, deadline_ms=deadline_ms,
+                      record=record or None, verify=verify or None)
+        rules = {"explain": explain, "facts": facts, "not": not_, "caps": caps, "where": where, "at_most": at_most,
+                 "unknown": unknown, "fields": fields, "when_short": when_short, "invalid": invalid}
+        rules = {name: value for name, value in rules.items() if value}
+        packed = None if rules or any("," in name for name in exclude_sets) else _packed(items, exclude)
         if packed is not None:
             target = {"user": str(ids.check(user, "/user")), "ids": "u64", "count": len(packed) // 8}
             target.update((name, "true" if value is True else value) for name, value in query.items())
             if len(exclude):
                 target["exclude"] = len(exclude)
+            if exclude_sets:
+                target["exclude_sets"] = ",".join(exclude_sets)
             answer = self._caller.ask("POST", "/filter", query=target, body=packed, content_type=BINARY,
                                       user=user, timeout=timeout, name="filter", hedge=not record)
             return answers.filtered_of_bits(items if ids.is_numpy(items) else list(items), answer.body,
                                             answer.headers, record)
         if ids.is_numpy(items):
             items = items.tolist()
-        def written(values, field):
-            return [ids.to_json(one) for one in (values if invalid else ids.check_all(values, field))]
-        body = dict(query, user=ids.to_json(ids.check(user, "/user")))
-        if Candidate in set(map(type, items)):
-            body["items"] = [candidate_of(one, "/items/%d" % i, not invalid) for i, one in enumerate(items)]
-            items = [id_of(one) for one in items]
-        else:
-            body["items"] = written(items, "/items")
+        body = dict(query, user=ids.to_json(ids.check(user, "/user")), items=candidates_of(items, "/items", not invalid))
         if len(exclude):
-            body["exclude"] = written(exclude, "/exclude")
-        for name, value in (("explain", explain), ("facts", facts), ("not", not_), ("invalid", invalid)):
-            if value:
-                body[name] = list(value) if name in ("facts", "not") else value
-        answer = self._caller.ask("POST", "/filter", body=dump(body), content_type=JSON, user=user,
-                                  headers=_user_header(user), timeout=timeout, name="filter", hedge=not record)
-        return answers.filtered_of_json(answers.load(answer, needs=("unseen",)), items, record)
+            body["exclude"] = [ids.to_json(one) for one in (exclude if invalid else ids.check_all(exclude, "/exclude"))]
+        if exclude_sets:
+            body["exclude_sets"] = exclude_sets
+        for name, value in rules.items():
+            body[name] = value if isinstance(value, (bool, str, dict)) else list(value)
+        answer = self._ask("POST", "/filter", body, user=user, headers=_user_header(user), timeout=timeout,
+                           name="filter", hedge=not record)
+        return answers.filtered_of_json(answers.load(answer, needs=("unseen",)), [id_of(one) for one in items], record)
+
+    # ---- Sets, counts, reservations ----
+
+    def put_set(self, name, items, *, timeout=None):
+        """Makes these ids (a million at most) the set of all users, in place of those that it had: ItemSet. It is on the
+        server's disk once this returns. `name`: 1-64 bytes. Raises Error("too_large") where all sets have no room."""
+        checked = [ids.to_json(one) for one in ids.check_all(items, "/items")]
+        lines = [dump({"items": checked[at:at + SET_LINE]}) for at in range(0, len(checked) or 1, SET_LINE)]
+        answer = self._caller.ask("PUT", _of_set(name), body=b"\n".join(lines), content_type=NDJSON, timeout=timeout,
+                                  name="put_set")
+        return answers.made(answers.ItemSet, answers.load(answer))
+
+    def get_set(self, name, *, limit=1_000, cursor=None, timeout=None):
+        """Reads a set and a page of its ids: ItemSet. `limit`: 10,000 at most. Raises Error("not_found")."""
+        answer = self._ask("GET", _of_set(name), query=_with({"limit": limit}, cursor=cursor or None), timeout=timeout,
+                           name="get_set", hedge=True)
+        return answers.made(answers.ItemSet, answers.load(answer, needs=("items",)))
+
+    def delete_set(self, name, *, timeout=None):
+        """Deletes a set: a filter that names it raises Error("not_found") from then on, and so does this."""
+        self._write("DELETE", _of_set(name), None, None, timeout, name="delete_set")
+
+    def sets(self, *, timeout=None):
+        """All sets by name, without their ids: a list of ItemSet."""
+        told = answers.load(self._ask("GET", "/sets", timeout=timeout, name="sets", hedge=True), needs=("sets",))
+        return [answers.made(answers.ItemSet, one) for one in told["sets"]]
+
+    def counts(self, user, of, *, collection=None, timeout=None):
+        """Reads how often the user was served, exposed to and played what belongs to groups of a kind: CountsPage. `of`:
+        "author" for it and all "author:...", as events named them (`of`)."""
+        answer = self._ask("GET", _of_user(user, "/counts"), query=_with({"of": of}, collection=collection), user=user,
+                           timeout=timeout, name="counts", hedge=True)
+        told = answers.load(answer, needs=("counts",))
+        return answers.made(answers.CountsPage, dict(told, counts=[answers.made(answers.GroupCounts, one) for one in told["counts"]]))
+
+    def reserve(self, user, items, caps, *, expires_ms=60_000, at=None, collection=None, timeout=None):
+        """Promises to serve items (ids and Candidates) as far as caps (of filter) leave room, checked and counted in one
+        step: Reserved. A reservation counts as served until `expires_ms` have passed, or an impression of the item takes
+        its place. `at`: when it is made; None: the present, before the first try, so that a second one counts once."""
+        items = ids.listed(items, "/items")
+        body = _with({"user": ids.to_json(ids.check(user, "/user")), "items": candidates_of(items, "/items"),
+                      "caps": list(caps), "expires_ms": expires_ms,
+                      "at": times.now_ms() if at is None else times.to_ms(at, "/at")}, collection=collection)
+        told = self._write("POST", "/reserve", body, user, timeout, ("reserved", "refused"), name="reserve")
+        return answers.Reserved(*[answers.as_given(told[name], [id_of(one) for one in items])
+                                  for name in ("reserved", "refused")])
 
     # ---- Marks ----
 
@@ -184,16 +242,15 @@ class Client(Pages):
         later than an unmark does not count."""
         body = {"group": group, "until": until if until == "always" else times.to_ms(until, "/until"),
                 "at": times.now_ms() if at is None else times.to_ms(at, "/at")}
-        answer = self._caller.ask("POST", _of_user(user, "/marks"), body=dump(body), content_type=JSON, user=user,
-                                  timeout=timeout, name="mark")
+        answer = self._ask("POST", _of_user(user, "/marks"), body, user=user, timeout=timeout, name="mark")
         self._recorded(answer, [user], "")
 
     def marks(self, user, *, limit=100, cursor=None, timeout=None):
         """Reads what the user marked, by group: MarksPage. `limit`: 1,000 at most."""
-        query = {"limit": limit, "cursor": cursor} if cursor else {"limit": limit}
-        answer = self._caller.ask("GET", _of_user(user, "/marks"), query=query, user=user, timeout=timeout,
-                                  name="marks", hedge=True)
-        return answers.marks_of_json(answers.load(answer, needs=("marks",)))
+        answer = self._ask("GET", _of_user(user, "/marks"), query=_with({"limit": limit}, cursor=cursor or None), user=user,
+                           timeout=timeout, name="marks", hedge=True)
+        told = answers.load(answer, needs=("marks",))
+        return answers.made(answers.MarksPage, dict(told, marks=[answers.made(answers.Mark, one) for one in told["marks"]]))
 
     def unmark(self, user, group, *, timeout=None):
         """Deletes the mark of a group; whether one counted. A repeat of it says False."""
@@ -209,9 +266,10 @@ class Client(Pages):
         body = {"ids": [ids.to_json(one) for one in asked]}
         if fields is not None:
             body["fields"] = list(ids.many(fields, "/fields"))
-        answer = self._caller.ask("POST", "/items/get", body=dump(body), content_type=JSON, timeout=timeout,
-                                  name="get_items", hedge=True)
-        return answers.items_of_json(answers.load(answer, needs=("items",)), asked)
+        answer = self._ask("POST", "/items/get", body, timeout=timeout, name="get_items", hedge=True)
+        told = answers.load(answer, needs=("items",))["items"]
+        own = answers.as_given([one.get("id") for one in told], asked)
+        return [answers.made(answers.Item, dict(one, id=given)) for one, given in zip(told, own)]
 
     def put_items(self, updates, *, timeout=None):
         """Updates items: dicts of id, version and set (values by field), unset (names), replace, delete, expires_at.
@@ -219,8 +277,7 @@ class Client(Pages):
         `stale` counts fields that had a higher version. A malformed update is an Error, and nothing is taken; raises
         Refused where every one is refused."""
         body = {"items": [update_of(one, "/items/%d" % i) for i, one in enumerate(updates)]}
-        answer = self._caller.ask("POST", "/items", body=dump(body), content_type=JSON, timeout=timeout,
-                                  name="put_items")
+        answer = self._ask("POST", "/items", body, timeout=timeout, name="put_items")
         return self._recorded(answer, [], "")
 
     def put_item_schema(self, fields, *, timeout=None):
@@ -232,13 +289,10 @@ class Client(Pages):
 
     def history_page(self, user, *, collection=None, limit=100, cursor=None, timeout=None):
         """Entries, newest first: HistoryPage. `collection`: a name, or a list of them; None: all."""
-        query = {"limit": limit}
-        if collection is not None:
-            query["collection"] = collection if isinstance(collection, str) else ",".join(collection)
-        if cursor:
-            query["cursor"] = cursor
-        answer = self._caller.ask("GET", _of_user(user, "/history"), query=query, user=user,
-                                  timeout=timeout, name="history_page", hedge=True)
+        names = collection if collection is None or isinstance(collection, str) else ",".join(collection)
+        query = _with({"limit": limit}, collection=names, cursor=cursor or None)
+        answer = self._ask("GET", _of_user(user, "/history"), query=query, user=user, timeout=timeout,
+                           name="history_page", hedge=True)
         return answers.page_of_json(answers.load(answer, needs=("entries",)))
 
     def history(self, user, *, collection=None, limit=100, timeout=None):
@@ -255,19 +309,14 @@ class Client(Pages):
 
     def look_up_history(self, user, items, *, collection=None, timeout=None):
         """Where the player is in the items: a dict of those that are in the history, by item."""
-        body = {"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}
-        if collection is not None:
-            body["collection"] = collection
-        answer = self._caller.ask("POST", _of_user(user, "/history/lookup"), body=dump(body),
-                                  content_type=JSON, user=user, timeout=timeout, name="look_up_history",
-                                  hedge=True)
+        body = _with({"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}, collection=collection)
+        answer = self._ask("POST", _of_user(user, "/history/lookup"), body, user=user, timeout=timeout,
+                           name="look_up_history", hedge=True)
         return {entry.item: entry for entry in answers.page_of_json(answers.load(answer)).entries}
 
     def delete_history(self, user, items, *, collection=None, timeout=None):
         """Takes the items out of the history."""
-        body = {"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}
-        if collection is not None:
-            body["collection"] = collection
+        body = _with({"items": [ids.to_json(one) for one in ids.check_all(items, "/items")]}, collection=collection)
         self._write("POST", _of_user(user, "/history/delete"), body, user, timeout)
 
     def clear_history(self, user, *, collections=None, filter=False, timeout=None):
@@ -285,15 +334,12 @@ class Client(Pages):
 
     def inspect(self, user, *, collection=None, timeout=None):
         """What is held about a user, as the server says it."""
-        query = {"collection": collection} if collection is not None else None
-        answer = self._caller.ask("GET", _of_user(user), query=query, user=user, timeout=timeout,
-                                  name="inspect", hedge=True)
-        return answers.load(answer)
+        return answers.load(self._ask("GET", _of_user(user), query=_with({}, collection=collection), user=user,
+                                      timeout=timeout, name="inspect", hedge=True))
 
     def export(self, user, *, timeout=60.0):
         """Everything held about a user: a list of dicts, the last of type "end"."""
-        answer = self._caller.ask("GET", _of_user(user, "/export"), user=user, timeout=timeout,
-                                  name="export")
+        answer = self._ask("GET", _of_user(user, "/export"), user=user, timeout=timeout, name="export")
         return [json.loads(line) for line in answer.body.splitlines() if line.strip()]
 
     def erase(self, user, *, timeout=None):
@@ -304,8 +350,7 @@ class Client(Pages):
 
     def collections(self, *, timeout=None):
         """Names and policies: a list of dicts."""
-        answer = self._caller.ask("GET", "/collections", timeout=timeout, name="collections")
-        return answers.load(answer)["collections"]
+        return answers.load(self._ask("GET", "/collections", timeout=timeout, name="collections"))["collections"]
 
     def put_collection(self, name, policy=None, *, timeout=None):
         """Makes a collection, or changes its policy: what is not named stays."""
@@ -313,21 +358,22 @@ class Client(Pages):
 
     def delete_collection(self, name, *, timeout=None):
         """Deletes a collection with all that it holds."""
-        answer = self._caller.ask("DELETE", "/collections/" + _quoted(name), query={"confirm": name},
-                                  timeout=timeout, name="delete_collection")
-        return answers.load(answer)
+        return self._write("DELETE", "/collections/" + _quoted(name), None, None, timeout, query={"confirm": name},
+                           name="delete_collection")
 
-    def _write(self, method, path, body, user, timeout):
-        answer = self._caller.ask(method, path, body=None if body is None else dump(body),
-                                  content_type=None if body is None else JSON, user=user, timeout=timeout)
-        position = answer.headers.get("seendb-position")
-        if position is not None and user is not None:
-            self._caller.positions.note([user], position)
-        return answers.load(answer)
+
+def _with(told, **more):
+    """And what is said of the others."""
+    told.update((name, value) for name, value in more.items() if value is not None)
+    return told
 
 
 def _quoted(text):
     return urllib.parse.quote(str(text), safe="")
+
+
+def _of_set(name):
+    return "/sets/" + _quoted(name)
 
 
 def _of_user(user, rest=""):

@@ -13,7 +13,8 @@ from .routing import Positions
 
 class Memory:
     """Answers in place of a server, and forgets nothing: plays, impressions, exposures, marks, filters, histories, erasures,
-    collections, items. Of `not_` it goes by facts and surfaces, and not by times."""
+    collections, items, sets. Of `not_` it goes by facts and surfaces, and not by times. What it does not know, counts and
+    caps and rules on items among it, it refuses."""
 
     def __init__(self):
         self.timeout, self.positions = 1.0, Positions()
@@ -21,6 +22,7 @@ class Memory:
         self.seen = {}       # (collection, user): {item: {"play", "impression" or "exposed": surfaces}}
         self.marks = {}      # user: {group: mark}
         self.items = {}      # item: {field: (version, value)}; field "": what it had below that version is gone
+        self.sets = {}       # name: the texts of ids
         self.entries = {}    # (collection, user): {item: entry}
         self.calls = []      # names, as on_call is told them
         self.failures = []   # codes of the next calls' errors
@@ -42,7 +44,8 @@ class Memory:
     @staticmethod
     def _told(body, content_type):
         if content_type == "application/x-ndjson":
-            return {"events": [json.loads(line) for line in body.splitlines()]}
+            lines = [json.loads(line) for line in body.splitlines()]
+            return {"events": lines, "items": [one for line in lines for one in line.get("items", ())]}
         return json.loads(body) if body else {}
 
     def _of(self, kept, told, user):
@@ -83,6 +86,8 @@ class Memory:
         return [*asked, ("exposed", None)] if exposed else asked
 
     def _post_filter(self, _rest, told, body):
+        for name in UNKNOWN & set(told):
+            raise Error("invalid_argument", "the double knows no such filter", "/" + name)
         packed = told.get("ids") == "u64"
         if packed:
             listed = struct.unpack("<%dQ" % (len(body) // 8), body)
@@ -91,6 +96,9 @@ class Memory:
         seen, limit = self._of(self.seen, told, told["user"]), int(told.get("limit", 1 << 60))
         asked, marks, reasons = self._asked(told), self.marks.get(str(told["user"]), {}), {}
         excluded, met, unseen, bits = {str(one) for one in told.get("exclude", ())}, set(), [], bytearray((len(told["items"]) + 7) // 8)
+        names = told.get("exclude_sets", ())
+        names = names.split(",") if isinstance(names, str) else names
+        sets = [(name, self._set(name, "/exclude_sets/%d" % i)) for i, name in enumerate(names)]
         answer = {"seen": 0, "examined": 0, "excluded": 0, "duplicates": 0}
         if any(isinstance(one, dict) for one in told["items"]):
             answer["undated"] = 0
@@ -101,6 +109,7 @@ class Memory:
             item, until = groups["id"], [marks[group]["until"] for group in groups.get("of", ()) if group in marks]
             why = next((fact for fact, there in seen.get(str(item), {}).items() for name, surface in asked
                         if fact == name and (surface is None or surface in there)), None)
+            within = next(("set:" + name for name, members in sets if str(item) in members), None)
             why = why or next(("mark:" + group for group in groups.get("of", ()) if group in marks
                                and (marks[group]["until"] == "always" or groups.get("at", 2**63) <= marks[group]["until"])), None)
             answer["examined"] += 1
@@ -108,8 +117,9 @@ class Memory:
                 answer["undated"] += 1
             if str(item) in met:
                 answer["duplicates"] += 1
-            elif str(item) in excluded:
+            elif str(item) in excluded or within:
                 answer["excluded"] += 1
+                reasons.update({str(item): within} if within else {})
             elif why:
                 answer["seen"] += 1
                 reasons[str(item)] = why
@@ -133,8 +143,10 @@ class Memory:
     def _get_users(self, rest, told, _body):
         if rest[1:] == ["marks"]:
             return self._marks_page(rest[0], int(told.get("cursor", 0)), int(told.get("limit", 100)))
-        if rest[1:] != ["history"]:
+        if not rest[1:]:
             return _said({"user": rest[0]})
+        if rest[1:] != ["history"]:
+            raise Error("not_found", "the double has no " + rest[1], status=404)
         own = [name for name, kept in self.collections.items() if kept.get("history", {}).get("enabled")
                and name in told.get("collection", name).split(",")]
         entries = [one for name in own for one in self._of(self.entries, {"collection": name}, rest[0]).values()]
@@ -174,6 +186,30 @@ class Memory:
             self.entries.pop(key, None)
         marked = self.marks.pop(rest[0], None)
         return _said({"erased": True, "known": bool(known) or marked is not None})
+
+    # ---- Sets ----
+
+    def _set(self, name, field=""):
+        if name not in self.sets:
+            raise Error("not_found", "no set %r" % name, field, 404)
+        return self.sets[name]
+
+    def _put_sets(self, rest, told, _body):
+        self.sets[rest[0]] = {str(one) for one in told["items"]}
+        return _said(self._info(rest[0]))
+
+    def _info(self, name):
+        return {"name": name, "count": len(self._set(name)), "bytes": 0, "at": 0}
+
+    def _get_sets(self, rest, told, _body):
+        if not rest:
+            return _said({"sets": [self._info(name) for name in sorted(self.sets)]})
+        ids, begin, end = sorted(self._set(rest[0])), int(told.get("cursor", 0)), int(told.get("cursor", 0)) + int(told["limit"])
+        return _said(dict(self._info(rest[0]), items=ids[begin:end], **({"cursor": str(end)} if end < len(ids) else {})))
+
+    def _delete_sets(self, rest, _told, _body):
+        self._set(rest[0])
+        return _said({"deleted": self.sets.pop(rest[0]) is not None})
 
     # ---- Items ----
 
@@ -221,6 +257,7 @@ class Memory:
         self.failures = ["closed"] * (1 << 20)
 
 
+UNKNOWN = {"caps", "where", "at_most", "unknown", "fields", "when_short"}
 FACTS = {"plays": "play", "impressions": "impression", "played": "play", "served": "impression", "exposed": "exposed"}
 
 

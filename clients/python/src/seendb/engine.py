@@ -59,7 +59,7 @@ class Engine(Pages):
     options    of seendb_open: shards, read_only, block_cache_bytes, max_candidates, default_policy, ...
 
     Calls are those of a Client, with the same answers and errors. What a server alone has is missing (call,
-    export), and so are `explain` and `facts` that name something else. `timeout` bounds what filter() waits for.
+    export, exposures, marks, items, sets, counts), and a filter refuses what asks for it. `timeout` bounds what filter() waits for.
     Every call may be made from any thread; close() is the last. They let other threads run meanwhile. A process
     opens a database once. The engine is the process's that opened it: in a child of a fork calls raise
     Error("closed"), and the end of the child leaves the database alone.
@@ -151,12 +151,11 @@ class Engine(Pages):
 
     # ---- What was not ----
 
-    def filter(self, user, items, *, collection=None, limit=None, exclude=(), record=False, explain=False,
-               verify=False, facts=None, on_error=None, deadline_ms=None, invalid=None, timeout=None):
-        """As Client.filter, but for `explain` and `invalid`."""
-        if explain or invalid:
-            raise ids.refuse("the engine within a process knows no such filter",
-                             "/explain" if explain else "/invalid")
+    def filter(self, user, items, *, collection=None, limit=None, exclude=(), record=False, verify=False,
+               facts=None, on_error=None, deadline_ms=None, timeout=None, **more):
+        """As Client.filter. It refuses what asks for more: `explain`, `invalid`, `not_`, sets, caps, rules, repeats."""
+        for name in (name for name, value in more.items() if value):
+            raise ids.refuse("the engine within a process knows no such filter", "/" + name.rstrip("_"))
         items, exclude = ids.listed(items, "/items"), ids.listed(exclude, "/exclude")
         kept, options = [], self._sized("seendb_filter_options")
         excluded = self._ids(exclude.tolist() if ids.is_numpy(exclude) else exclude, "/exclude", kept)

@@ -7,15 +7,15 @@ from typing import Sequence, Union
 
 from . import ids, times
 
-WATCH = ("progress_s", "duration_s", "device", "fields")
+WATCH = ("progress_s", "duration_s", "device", "fields", "of")
 # The kinds of events: name, members in a tuple, members that a dict may have besides.
 PLAY = ("play", ("user", "item", "at"), WATCH)
-EXPOSURE = ("exposure", ("user", "item", "at", "surface"), ())
+EXPOSURE = ("exposure", ("user", "item", "at", "surface"), ("of",))
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """A candidate and the groups that it belongs to, for the user's marks. What is unseen comes back as its id."""
+    """An item and the groups that it belongs to, for the user's marks, counts and caps. It comes back as its id."""
 
     id: Union[str, int]
     of: Sequence[str] = ()                            #: at most 16, such as "channel:9"
@@ -41,6 +41,8 @@ def event_of(told, at, now, kind=PLAY):
     event["item"] = ids.check(event["item"], at + "/item")
     time = event.get("at")
     event["at"] = now if time is None else times.to_ms(time, at + "/at")
+    if event.get("of") is not None:
+        event["of"] = list(ids.many(event["of"], at + "/of"))
     return event
 
 
@@ -48,15 +50,21 @@ def id_of(candidate):
     return candidate.id if isinstance(candidate, Candidate) else candidate
 
 
-def candidate_of(one, field, checked=True):
-    """A candidate for JSON. Not `checked`: the server passes over what is no id."""
+def candidates_of(items, field, checked=True, dated=True):
+    """Candidates for JSON. Not `checked`: the server passes over what is no id; not `dated`: without their times."""
+    if Candidate not in set(map(type, items)):
+        return [ids.to_json(one) for one in (ids.check_all(items, field) if checked else items)]
+    return [_candidate_of(one, "%s/%d" % (field, i), checked, dated) for i, one in enumerate(items)]
+
+
+def _candidate_of(one, field, checked, dated):
     own = id_of(one)
     if own is one:
         return ids.to_json(ids.check(one, field) if checked else one)
     told = {"id": ids.to_json(ids.check(own, field + "/id") if checked else own)}
     if one.of:
         told["of"] = list(ids.many(one.of, field + "/of"))
-    if one.at is not None:
+    if one.at is not None and dated:
         told["at"] = times.to_ms(one.at, field + "/at")
     return told
 

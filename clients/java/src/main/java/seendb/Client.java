@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
@@ -17,13 +18,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /** A SeenDB server ("http://host:port", "https://host:port"), or several. All threads may share it. */
 public class Client implements AutoCloseable {
   private static final int CHUNK = 1_000;
+  private static final int SET_LINE = 10_000;
   private static final int PAGE_MOST = 1_000;
   private static final int FETCHED_MOST = 10_000;
   private static final double FIRST_SHARE = 0.5;
@@ -72,7 +73,12 @@ public class Client implements AutoCloseable {
 
   /** Any route: the answer's JSON. A POST is made once. */
   public JsonNode call(String method, String path, Object body) {
-    return json(caller.ask(new Caller.Call(null, method, path, Map.of(), body == null ? null : bytes(body), body == null ? null : "application/json", null, null, !REPEATABLE.contains(method))));
+    return json(caller.ask(asking(null, method, path, body, null, !REPEATABLE.contains(method))));
+  }
+
+  /** `body` null: none; `once`: it is not made a second time. */
+  private static Caller.Call asking(String name, String method, String path, Object body, Id user, boolean once) {
+    return new Caller.Call(name, method, path, Map.of(), body == null ? null : bytes(body), body == null ? null : "application/json", user, null, once);
   }
 
   /** Throws RefusedException where every play was refused; of some: Recorded.refusals. */
@@ -104,23 +110,29 @@ public class Client implements AutoCloseable {
       events.add(list.get(i).checked(i, now));
       users.add(list.get(i).user().toString());
     }
-    Map<String, Object> body = new LinkedHashMap<>(Map.of("events", events));
-    if (collection != null) body.put("collection", collection);
-    return record(name, path, body, users.size() == 1 ? list.get(0).user() : null, users, "/events/");
+    return record(name, path, with(Map.of("events", events), "collection", collection), users.size() == 1 ? list.get(0).user() : null, users, "/events/");
   }
 
   public Recorded recordImpressions(Id user, List<Id> items, String collection) {
-    Map<String, Object> body = new LinkedHashMap<>();
-    body.put("user", user.check("/user"));
-    body.put("items", Id.check(items, "/items"));
-    body.put("at", System.currentTimeMillis());
-    if (collection != null) body.put("collection", collection);
-    return record("recordImpressions", "/impressions", body, user, Set.of(user.toString()), "/events/");
+    return recordImpressions(new Question(user, items).collection(collection));
+  }
+
+  /** Takes the user, the items, their groups, by which they are counted, and the collection from a question. */
+  public Recorded recordImpressions(Question served) {
+    Map<String, Object> body = Map.of("user", served.user.check("/user"), "items", candidatesOf(served, false), "at", System.currentTimeMillis());
+    return record("recordImpressions", "/impressions", with(body, "collection", served.collection), served.user, Set.of(served.user.toString()), "/events/");
+  }
+
+  /** `value` null: it is not said. */
+  private static Map<String, Object> with(Map<String, Object> body, String name, Object value) {
+    Map<String, Object> all = new LinkedHashMap<>(body);
+    if (value != null) all.put(name, value);
+    return all;
   }
 
   /** `events`: where the events are in the body, of which refusals name the inside; null: they name the whole place. */
   private Recorded record(String name, String path, Object body, Id user, Set<String> users, String events) {
-    HttpResponse<byte[]> answer = caller.ask(new Caller.Call(name, "POST", path, Map.of(), bytes(body), "application/json", user, null, false));
+    HttpResponse<byte[]> answer = caller.ask(asking(name, "POST", path, body, user, false));
     note(answer, users);
     Recorded recorded = recordedOf(answer);
     if (answer.statusCode() != 422 || recorded.refusals().isEmpty()) return recorded;
@@ -159,59 +171,57 @@ public class Client implements AutoCloseable {
   }
 
   public Filtered filter(Question asked) {
-    asked.user().check("/user");
-    List<Id> items = asked.items();
-    List<?> candidates = candidatesOf(items, asked.groups());
-    List<Id> exclude = Id.check(asked.exclude(), "/exclude");
+    asked.user.check("/user");
+    List<Id> items = asked.items;
+    List<?> candidates = candidatesOf(asked, true);
+    List<Id> exclude = Id.check(asked.exclude, "/exclude");
     Map<String, Object> wanted = new LinkedHashMap<>();
-    if (asked.collection() != null) wanted.put("collection", asked.collection());
-    if (asked.limit() > 0) wanted.put("limit", asked.limit());
-    if (asked.record()) wanted.put("record", true);
-    if (asked.verify()) wanted.put("verify", true);
-    if (asked.orFail()) wanted.put("on_error", "fail");
-    Duration timeout = asked.timeout() == null ? caller.timeout() : asked.timeout();
-    wanted.put("deadline_ms", asked.within() != null ? asked.within().toMillis() : Math.max(1, timeout.multipliedBy(4).dividedBy(5).toMillis()));
-    boolean binary = !asked.explain() && asked.facts() == null && asked.not().isEmpty() && asked.groups() == null && !items.isEmpty() && items.stream().allMatch(Id::isNumber) && exclude.stream().allMatch(Id::isNumber);
-    if (binary) return filterBinary(asked, items, exclude, wanted);
-    wanted.put("user", asked.user());
+    if (asked.collection != null) wanted.put("collection", asked.collection);
+    if (asked.limit > 0) wanted.put("limit", asked.limit);
+    if (asked.record) wanted.put("record", true);
+    if (asked.verify) wanted.put("verify", true);
+    if (asked.orFail) wanted.put("on_error", "fail");
+    Duration timeout = asked.timeout == null ? caller.timeout() : asked.timeout;
+    wanted.put("deadline_ms", asked.within != null ? asked.within.toMillis() : Math.max(1, timeout.multipliedBy(4).dividedBy(5).toMillis()));
+    boolean plain = asked.rules.isEmpty() && asked.groups == null && !items.isEmpty() && asked.excludeSets.stream().noneMatch(name -> name.contains(","));
+    if (plain && Stream.concat(items.stream(), exclude.stream()).allMatch(Id::isNumber)) return filterBinary(asked, items, exclude, wanted);
+    wanted.put("user", asked.user);
     wanted.put("items", candidates);
     if (!exclude.isEmpty()) wanted.put("exclude", exclude);
-    if (asked.explain()) wanted.put("explain", true);
-    if (asked.facts() != null) wanted.put("facts", asked.facts());
-    if (!asked.not().isEmpty()) wanted.put("not", asked.not().stream().map(NotEntry::told).toList());
-    JsonNode told = json(caller.ask(new Caller.Call("filter", "POST", "/filter", Map.of(), bytes(wanted), "application/json", asked.user(), asked.timeout(), false).hedged(!asked.record())), "unseen");
-    Function<JsonNode, Id> given = givenBy(items);
-    List<Id> unseen = new ArrayList<>();
-    told.path("unseen").forEach(one -> unseen.add(given.apply(one)));
+    if (!asked.excludeSets.isEmpty()) wanted.put("exclude_sets", asked.excludeSets);
+    wanted.putAll(asked.rules);
+    JsonNode told = json(caller.ask(new Caller.Call("filter", "POST", "/filter", Map.of(), bytes(wanted), "application/json", asked.user, asked.timeout, false).hedged(!asked.record)), "unseen");
     Map<String, String> reasons = new LinkedHashMap<>();
     told.path("reasons").fields().forEachRemaining(one -> reasons.put(one.getKey(), one.getValue().asText()));
-    return new Filtered(unseen, told.path("seen").asInt(), told.path("examined").asInt(), told.path("degraded").asBoolean(), textsOf(told, "missing"), told.path("excluded").asInt(),
-        told.path("duplicates").asInt(), asked.record() && told.path("recorded").asBoolean(true), reasons, told.path("undated").asInt(), textsOf(told, "coarse"), textsOf(told, "beyond"));
+    Map<String, Map<String, Object>> fields = new LinkedHashMap<>();
+    told.path("fields").fields().forEachRemaining(one -> fields.put(one.getKey(), Caller.JSON.convertValue(one.getValue(), FIELDS)));
+    return new Filtered(given(told.path("unseen"), items), told.path("seen").asInt(), told.path("examined").asInt(), told.path("degraded").asBoolean(), textsOf(told, "missing"), told.path("excluded").asInt(),
+        told.path("duplicates").asInt(), asked.record && told.path("recorded").asBoolean(true), reasons, told.path("undated").asInt(), textsOf(told, "coarse"), textsOf(told, "beyond"),
+        given(told.path("repeats"), items), fields, told.path("fields_left_out").asInt());
   }
 
-  private static List<?> candidatesOf(List<Id> items, Function<Id, Groups> groups) {
-    if (groups == null) return Id.check(items, "/items");
+  /** `dated`: with their times. */
+  private static List<?> candidatesOf(Question asked, boolean dated) {
+    if (asked.groups == null) return Id.check(asked.items, "/items");
     List<Object> all = new ArrayList<>();
-    for (Id id : items) {
-      Groups of = groups.apply(id);
+    for (Id id : asked.items) {
+      Groups of = asked.groups.apply(id);
       id.check("/items/" + all.size() + (of == null ? "" : "/id"));
-      Map<String, Object> told = new LinkedHashMap<>(Map.of("id", id));
-      if (of != null) told.put("of", of.of());
-      if (of != null && of.at() != null) told.put("at", of.at());
-      all.add(of == null ? id : told);
+      all.add(of == null ? id : with(Map.of("id", id, "of", of.of()), "at", dated ? of.at() : null));
     }
     return all;
   }
 
-  /** Ids as they were given. */
-  private static Function<JsonNode, Id> givenBy(List<Id> ids) {
+  /** The ids of an answer as they were given. */
+  private static List<Id> given(Iterable<JsonNode> told, List<Id> asked) {
     Map<String, Id> given = new HashMap<>();
-    ids.forEach(id -> given.putIfAbsent(id.toString(), id));
-    return told -> {
-      Id own = given.get(told.asText());
-      if (own == null) throw SeenDBException.none("protocol", "the answer names what was not asked about: " + told);
-      return own;
-    };
+    asked.forEach(id -> given.putIfAbsent(id.toString(), id));
+    List<Id> all = new ArrayList<>();
+    for (JsonNode one : told) {
+      if (!given.containsKey(one.asText())) throw SeenDBException.none("protocol", "the answer names what was not asked about: " + one);
+      all.add(given.get(one.asText()));
+    }
+    return all;
   }
 
   private static List<String> textsOf(JsonNode told, String name) {
@@ -225,10 +235,11 @@ public class Client implements AutoCloseable {
     ByteBuffer body = ByteBuffer.allocate(8 * count).order(ByteOrder.LITTLE_ENDIAN);
     items.forEach(item -> body.putLong(item.number()));
     exclude.forEach(item -> body.putLong(item.number()));
-    Map<String, String> query = new LinkedHashMap<>(Map.of("user", asked.user().toString(), "ids", "u64", "count", String.valueOf(count)));
+    Map<String, String> query = new LinkedHashMap<>(Map.of("user", asked.user.toString(), "ids", "u64", "count", String.valueOf(count)));
     wanted.forEach((name, value) -> query.put(name, String.valueOf(value)));
     if (!exclude.isEmpty()) query.put("exclude", String.valueOf(exclude.size()));
-    HttpResponse<byte[]> answer = caller.ask(new Caller.Call("filter", "POST", "/filter", query, body.array(), "application/octet-stream", asked.user(), asked.timeout(), false).hedged(!asked.record()));
+    if (!asked.excludeSets.isEmpty()) query.put("exclude_sets", String.join(",", asked.excludeSets));
+    HttpResponse<byte[]> answer = caller.ask(new Caller.Call("filter", "POST", "/filter", query, body.array(), "application/octet-stream", asked.user, asked.timeout, false).hedged(!asked.record));
     byte[] bits = answer.body();
     if (bits.length != (items.size() + 7) / 8 || answer.headers().firstValue("SeenDB-Seen").isEmpty()) {
       throw new SeenDBException("protocol", "the answer is no bitmap of the items", "", answer.statusCode());
@@ -239,7 +250,7 @@ public class Client implements AutoCloseable {
     }
     List<String> missing = answer.headers().firstValue("SeenDB-Missing").map(text -> List.of(text.split(", "))).orElse(List.of());
     return new Filtered(unseen, number(answer, "SeenDB-Seen"), number(answer, "SeenDB-Examined"), number(answer, "SeenDB-Degraded") != 0, missing,
-        number(answer, "SeenDB-Excluded"), number(answer, "SeenDB-Duplicates"), answer.headers().firstValue("SeenDB-Recorded").orElse("").equals("true"), Map.of(), 0, List.of(), List.of());
+        number(answer, "SeenDB-Excluded"), number(answer, "SeenDB-Duplicates"), answer.headers().firstValue("SeenDB-Recorded").orElse("").equals("true"), Map.of(), 0, List.of(), List.of(), List.of(), Map.of(), 0);
   }
 
   private static int number(HttpResponse<byte[]> answer, String name) {
@@ -259,19 +270,22 @@ public class Client implements AutoCloseable {
     return fillPage(new Question(user, candidates).collection(collection).exclude(exclude).timeout(timeout), need, degraded);
   }
 
-  /** Takes the candidates, their groups and what makes them seen from a question, whose timeout is that of the whole page. */
+  /**
+   * Takes the candidates, their groups, sets, caps and rules from a question, whose timeout is that of the whole page. Candidates that
+   * are served without an answer were judged by none of them: FAIL_CLOSED is for sets that must hold.
+   */
   public List<Id> fillPage(Question asked, int need, WhenDegraded degraded) {
-    long deadline = System.nanoTime() + (asked.timeout() == null ? caller.timeout() : asked.timeout()).toNanos();
-    Id user = asked.user();
-    List<Id> candidates = asked.items();
-    List<Id> exclude = asked.exclude();
+    long deadline = System.nanoTime() + (asked.timeout == null ? caller.timeout() : asked.timeout).toNanos();
+    Id user = asked.user;
+    List<Id> candidates = asked.items;
+    List<Id> exclude = asked.exclude;
     List<Id> page = new ArrayList<>();
     for (int at = 0; at < candidates.size() && page.size() < need; at += CHUNK) {
       List<Id> chunk = candidates.subList(at, Math.min(candidates.size(), at + CHUNK));
       try {
         Duration left = Duration.ofNanos(Math.max(1_000_000, deadline - System.nanoTime()));
         List<Id> not = Stream.concat(exclude.stream(), page.stream()).toList();
-        Question question = asked.items(chunk).limit(need - page.size()).exclude(not).recording().timeout(left);
+        Question question = asked.items(chunk).limit(need - page.size()).exclude(not).rule("when_short", null).recording().timeout(left);
         Filtered found = filter(degraded == WhenDegraded.FAIL_CLOSED ? question.failing() : question);
         if (found.degraded() && degraded == WhenDegraded.FAIL_CLOSED) throw SeenDBException.none("unavailable", "the answer is degraded: " + found.missing());
         Set<String> known = found.degraded() && degraded == WhenDegraded.LAST_KNOWN ? recentOf(user) : Set.of();
@@ -312,9 +326,9 @@ public class Client implements AutoCloseable {
     return searchUnseen(search, new Question(user, List.of()), k);
   }
 
-  /** Takes the groups of what is found, what makes it seen and the collection from a question. */
+  /** Takes the groups of what is found, sets, caps, rules and the collection from a question. */
   public List<Id> searchUnseen(IntFunction<List<Id>> search, Question asked, int k) {
-    Id user = asked.user();
+    Id user = asked.user;
     for (int count = first(user, k);; count = Math.max(count * 2, first(user, k))) {
       count = Math.min(Math.max(count, k), FETCHED_MOST);
       List<Id> found = search.apply(count);
@@ -334,15 +348,71 @@ public class Client implements AutoCloseable {
 
   /** A page of what the user watched, newest first. `collection` null: all; `cursor` null: the newest. */
   public HistoryPage historyPage(Id user, String collection, int limit, String cursor) {
-    Map<String, String> query = collection == null ? Map.of() : Map.of("collection", collection);
-    return Caller.JSON.convertValue(page("historyPage", user, "/history", "entries", query, limit, cursor), HistoryPage.class);
+    return Caller.JSON.convertValue(read("historyPage", ofUser(user, "/history"), user, "entries", query("limit", limit, "cursor", cursor, "collection", collection)), HistoryPage.class);
   }
 
-  private JsonNode page(String name, Id user, String rest, String needs, Map<String, String> query, int limit, String cursor) {
-    Map<String, String> all = new LinkedHashMap<>(query);
-    all.put("limit", String.valueOf(limit));
-    if (cursor != null) all.put("cursor", cursor);
-    return json(caller.ask(new Caller.Call(name, "GET", ofUser(user, rest), all, null, null, user, null, false).hedged(true)), needs);
+  /** Names and values; those of null are left out. */
+  private static Map<String, String> query(Object... pairs) {
+    Map<String, String> query = new LinkedHashMap<>();
+    for (int i = 0; i < pairs.length; i += 2) if (pairs[i + 1] != null) query.put(pairs[i].toString(), pairs[i + 1].toString());
+    return query;
+  }
+
+  private JsonNode read(String name, String path, Id user, String needs, Map<String, String> query) {
+    return json(caller.ask(new Caller.Call(name, "GET", path, query, null, null, user, null, false).hedged(true)), needs);
+  }
+
+  /**
+   * Makes these ids (a million at most) the set of all users, in place of those that it had. It is on the server's disk once this
+   * returns. `name`: 1-64 bytes. "too_large": all sets together have no room.
+   */
+  public ItemSet putSet(String name, List<Id> items) {
+    Id.check(items, "/items");
+    ByteArrayOutputStream lines = new ByteArrayOutputStream();
+    for (int at = 0; at == 0 || at < items.size(); at += SET_LINE) {
+      lines.writeBytes(bytes(Map.of("items", items.subList(at, Math.min(items.size(), at + SET_LINE)))));
+      lines.write('\n');
+    }
+    JsonNode told = json(caller.ask(new Caller.Call("putSet", "PUT", ofSet(name), Map.of(), lines.toByteArray(), "application/x-ndjson", null, null, false)), "count");
+    return Caller.JSON.convertValue(told, ItemSet.class);
+  }
+
+  /** A set and a page of its ids: at most `limit` (10,000) of them. `cursor` null: from the first. */
+  public ItemSet getSet(String name, int limit, String cursor) {
+    return Caller.JSON.convertValue(read("getSet", ofSet(name), null, "items", query("limit", limit, "cursor", cursor)), ItemSet.class);
+  }
+
+  /** Deletes a set: a filter that names it fails with "not_found" from then on, and so does this. */
+  public void deleteSet(String name) {
+    call("DELETE", ofSet(name), null);
+  }
+
+  /** All sets by name, without their ids. */
+  public List<ItemSet> sets() {
+    return Caller.JSON.convertValue(read("sets", "/sets", null, "sets", Map.of()).path("sets"), new TypeReference<>() {});
+  }
+
+  /**
+   * How often the user met what belongs to groups of a kind: "author" asks for it and all "author:...", as events named them.
+   * `collection` null: the default one.
+   */
+  public CountsPage counts(Id user, String of, String collection) {
+    JsonNode told = read("counts", ofUser(user, "/counts"), user, "counts", query("of", of, "collection", collection));
+    return Caller.JSON.convertValue(told, CountsPage.class);
+  }
+
+  /**
+   * Promises to serve the items of a question as far as its caps leave room for their groups, checked and counted in one step. A
+   * reservation counts as served until it expires, or an impression of the item takes its place. It has the time of the first try: a
+   * second one counts once.
+   */
+  public Reserved reserve(Question asked, Duration expires) {
+    Map<String, Object> body = Map.of("user", asked.user.check("/user"), "items", candidatesOf(asked, true), "caps", asked.rules.getOrDefault("caps", List.of()),
+        "expires_ms", expires.toMillis(), "at", System.currentTimeMillis());
+    HttpResponse<byte[]> answer = caller.ask(asking("reserve", "POST", "/reserve", with(body, "collection", asked.collection), asked.user, false));
+    note(answer, Set.of(asked.user.toString()));
+    JsonNode told = json(answer, "reserved", "refused");
+    return new Reserved(given(told.path("reserved"), asked.items), given(told.path("refused"), asked.items));
   }
 
   /**
@@ -362,7 +432,7 @@ public class Client implements AutoCloseable {
 
   /** A page of what the user marked, by group: at most `limit` (1,000) of them. `cursor` null: from the first. */
   public MarksPage marks(Id user, int limit, String cursor) {
-    JsonNode told = page("marks", user, "/marks", "marks", Map.of(), limit, cursor);
+    JsonNode told = read("marks", ofUser(user, "/marks"), user, "marks", query("limit", limit, "cursor", cursor));
     List<MarksPage.Mark> marks = new ArrayList<>();
     for (JsonNode one : told.path("marks")) {
       Instant until = one.path("until").isNumber() ? Instant.ofEpochMilli(one.path("until").asLong()) : ALWAYS;
@@ -384,13 +454,13 @@ public class Client implements AutoCloseable {
 
   /** Reads items (1,000 at most), in their order, with these fields or all. Unknown ones are left out. */
   public List<Item> getItems(List<Id> ids, String... fields) {
-    byte[] body = bytes(Map.of("ids", Id.check(ids, "/ids"), "fields", fields));
-    JsonNode told = json(caller.ask(new Caller.Call("getItems", "POST", "/items/get", Map.of(), body, "application/json", null, null, false).hedged(true)), "items");
-    Function<JsonNode, Id> given = givenBy(ids);
+    Map<String, Object> body = Map.of("ids", Id.check(ids, "/ids"), "fields", fields);
+    JsonNode told = json(caller.ask(asking("getItems", "POST", "/items/get", body, null, false).hedged(true)), "items").path("items");
+    List<JsonNode> named = new ArrayList<>();
+    told.forEach(one -> named.add(one.path("id")));
+    List<Id> own = given(named, ids);
     List<Item> items = new ArrayList<>();
-    for (JsonNode one : told.path("items")) {
-      items.add(new Item(given.apply(one.path("id")), one.path("version").asLong(), Caller.JSON.convertValue(one.path("fields"), FIELDS)));
-    }
+    for (JsonNode one : told) items.add(new Item(own.get(items.size()), one.path("version").asLong(), Caller.JSON.convertValue(one.path("fields"), FIELDS)));
     return items;
   }
 
@@ -417,9 +487,7 @@ public class Client implements AutoCloseable {
   }
 
   private static Map<String, Object> itemsOf(List<Id> items, String collection) {
-    Map<String, Object> body = new LinkedHashMap<>(Map.of("items", Id.check(items, "/items")));
-    if (collection != null) body.put("collection", collection);
-    return body;
+    return with(Map.of("items", Id.check(items, "/items")), "collection", collection);
   }
 
   public void deleteHistory(Id user, List<Id> items, String collection) {
@@ -457,7 +525,7 @@ public class Client implements AutoCloseable {
   }
 
   private JsonNode write(String method, Id user, String rest, Object body) {
-    HttpResponse<byte[]> answer = caller.ask(new Caller.Call(null, method, ofUser(user, rest), Map.of(), body == null ? null : bytes(body), body == null ? null : "application/json", user, null, false).hedged(method.equals("GET")));
+    HttpResponse<byte[]> answer = caller.ask(asking(null, method, ofUser(user, rest), body, user, false).hedged(method.equals("GET")));
     note(answer, Set.of(user.toString()));
     return json(answer);
   }
@@ -476,6 +544,10 @@ public class Client implements AutoCloseable {
 
   public void deleteCollection(String name) {
     call("DELETE", "/collections/" + Caller.encoded(name) + "?confirm=" + Caller.encoded(name), null);
+  }
+
+  private static String ofSet(String name) {
+    return "/sets/" + Caller.encoded(name);
   }
 
   private static String ofUser(Id user, String rest) {

@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -25,13 +26,14 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import javax.net.ssl.SSLSession;
 
 /**
  * A client for the tests of whoever calls SeenDB: no server, all in memory. It knows plays, impressions, exposures, marks, filters,
- * erasures, collections and items, no histories; it forgets nothing, and no time is too old for it. Of NotEntry it goes by facts and
- * surfaces.
+ * erasures, collections, items and sets; it forgets nothing, and no time is too old for it. Of NotEntry it goes by facts and surfaces.
+ * What it does not know, histories, counts, caps and rules on items among it, it refuses.
  */
 public final class DoubleClient extends Client {
   private final Memory memory;
@@ -112,6 +114,7 @@ public final class DoubleClient extends Client {
     private final Map<List<String>, Map<String, Set<String>>> seen = new HashMap<>(); // by collection and user: items, facts: "exposed", "exposed home"
     private final Map<String, TreeMap<String, JsonNode>> marks = new HashMap<>(); // by user and group
     private final Map<String, Map<String, Value>> items = new HashMap<>(); // by item and field; "": what it had before that version is gone
+    private final TreeMap<String, TreeSet<String>> sets = new TreeMap<>(); // by name: texts of ids
     private boolean degraded;
 
     Memory() {
@@ -134,10 +137,15 @@ public final class DoubleClient extends Client {
           return Said.of(Map.of("name", name));
         case "items":
           return item(call);
+        case "sets":
+          return path.length > 1 ? set(call, name) : Said.of(Map.of("sets", sets.keySet().stream().map(this::info).toList()));
         case "users":
           if (path.length > 2 && path[2].equals("marks")) return mark(call, name, path.length > 3 ? decoded(path[3]) : "");
+          if (path.length > 2) throw new SeenDBException("not_found", "the double has no " + call.path(), "", 404);
           boolean known = call.method().equals("DELETE") && seen.keySet().removeIf(key -> key.get(1).equals(name)) | marks.remove(name) != null;
           return Said.of(Map.of("user", name, "erased", true, "known", known));
+        case "reserve":
+          throw new SeenDBException("not_found", "the double has no " + call.path(), "", 404);
         default:
           ObjectNode told = told(call);
           String collection = told.path("collection").asText("default");
@@ -172,6 +180,7 @@ public final class DoubleClient extends Client {
           int count = numbers.remaining() / 8 - told.path("exclude").asInt();
           told.putArray("items");
           told.putArray("exclude");
+          if (told.has("exclude_sets")) List.of(told.remove("exclude_sets").asText().split(",")).forEach(told.withArray("/exclude_sets")::add);
           for (int i = 0; numbers.hasRemaining(); ++i) told.withArray(i < count ? "/items" : "/exclude").add(Long.toUnsignedString(numbers.getLong()));
         } else {
           told.setAll((ObjectNode) JSON.readTree(call.body()));
@@ -186,7 +195,7 @@ public final class DoubleClient extends Client {
       int count = 0;
       for (JsonNode one : told.path(told.has("events") ? "events" : "items")) {
         Map<String, Set<String>> kept = of(collection, (told.has("events") ? one : told).path("user").asText());
-        String item = (told.has("events") ? one.path("item") : one).asText();
+        String item = (told.has("events") ? one.path("item") : one.has("id") ? one.path("id") : one).asText();
         facts(kept, item).addAll(List.of(fact, fact + " " + one.path("surface").asText()));
         ++count;
       }
@@ -201,10 +210,36 @@ public final class DoubleClient extends Client {
         own.merge(told.path("group").asText(), told, (before, now) -> reach(before) < reach(now) ? now : before);
         return Said.of(Map.of("accepted", 1, "refused", 0, "refusals", List.of()));
       }
+      return Said.of(page("marks", own.values(), call));
+    }
+
+    private static Map<String, Object> page(String name, Collection<?> all, Call call) {
       int begin = Integer.parseInt(call.query().getOrDefault("cursor", "0"));
-      int end = Math.min(own.size(), begin + Integer.parseInt(call.query().get("limit")));
-      List<JsonNode> page = List.copyOf(own.values()).subList(begin, end);
-      return Said.of(end < own.size() ? Map.of("marks", page, "cursor", String.valueOf(end)) : Map.of("marks", page));
+      int end = Math.min(all.size(), begin + Integer.parseInt(call.query().get("limit")));
+      Map<String, Object> page = new LinkedHashMap<>(Map.of(name, List.copyOf(all).subList(begin, end)));
+      if (end < all.size()) page.put("cursor", String.valueOf(end));
+      return page;
+    }
+
+    private HttpResponse<byte[]> set(Call call, String name) {
+      if (call.method().equals("PUT")) {
+        TreeSet<String> members = new TreeSet<>();
+        told(call).path("events").forEach(line -> line.path("items").forEach(one -> members.add(one.asText())));
+        sets.put(name, members);
+      }
+      Map<String, Object> told = new LinkedHashMap<>(info(name));
+      if (call.method().equals("GET")) told.putAll(page("items", members(name, ""), call));
+      if (call.method().equals("DELETE")) sets.remove(name);
+      return Said.of(told);
+    }
+
+    private Map<String, Object> info(String name) {
+      return Map.of("name", name, "count", members(name, "").size(), "bytes", 0, "at", 0);
+    }
+
+    private Set<String> members(String name, String field) {
+      if (!sets.containsKey(name)) throw new SeenDBException("not_found", "no set " + name, field, 404);
+      return sets.get(name);
     }
 
     private static long reach(JsonNode mark) {
@@ -258,6 +293,11 @@ public final class DoubleClient extends Client {
     }
 
     private HttpResponse<byte[]> filter(ObjectNode told, Map<String, Set<String>> kept, boolean packed) {
+      for (String rule : List.of("caps", "where", "at_most", "unknown", "fields", "when_short")) {
+        if (told.has(rule)) throw SeenDBException.refuse("/" + rule, "the double knows no such filter");
+      }
+      Map<String, Set<String>> without = new LinkedHashMap<>();
+      for (JsonNode name : told.path("exclude_sets")) without.put(name.asText(), members(name.asText(), "/exclude_sets/" + without.size()));
       Set<String> excluded = new HashSet<>();
       told.path("exclude").forEach(one -> excluded.add(one.asText()));
       List<String> asked = asked(told);
@@ -286,6 +326,9 @@ public final class DoubleClient extends Client {
           counts.merge("duplicates", 1, Integer::sum);
         } else if (excluded.contains(item)) {
           counts.merge("excluded", 1, Integer::sum);
+        } else if (without.values().stream().anyMatch(set -> set.contains(item))) {
+          counts.merge("excluded", 1, Integer::sum);
+          without.keySet().stream().filter(name -> without.get(name).contains(item)).findFirst().ifPresent(name -> reasons.put(item, "set:" + name));
         } else if (why != null) {
           counts.merge("seen", 1, Integer::sum);
           reasons.put(item, why);

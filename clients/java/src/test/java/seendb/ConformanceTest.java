@@ -102,6 +102,7 @@ class ConformanceTest {
   /** A value of an item, as scenarios write it. */
   private static Object exact(JsonNode one) {
     if (one.has("i64")) return Long.parseLong(one.path("i64").asText());
+    if (one.isTextual()) return one.asText();
     return one.isArray() ? each(one).map(ConformanceTest::exact).toList() : one;
   }
 
@@ -120,19 +121,40 @@ class ConformanceTest {
   }
 
   private static List<Exposure> exposures(JsonNode list, long now) {
-    return each(list).map(one -> new Exposure(given(one.path("user")), given(one.path("item")), one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, textOf(one, "surface"))).toList();
+    return each(list).map(one -> new Exposure(given(one.path("user")), given(one.path("item")), one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, textOf(one, "surface"), textsOf(one, "of"))).toList();
+  }
+
+  private static List<String> textsOf(JsonNode one, String name) {
+    return one.has(name) ? each(one.path(name)).map(JsonNode::asText).toList() : null;
+  }
+
+  private static Duration spanOf(JsonNode one, String name) {
+    String text = textOf(one, name);
+    return text == null ? null : Duration.parse(text.endsWith("d") ? "P" + text : "PT" + text);
+  }
+
+  private static Rule rule(JsonNode one) {
+    Map<String, Object> comparisons = new LinkedHashMap<>();
+    one.fields().forEachRemaining(each -> comparisons.put(each.getKey(), exact(each.getValue())));
+    comparisons.remove("field");
+    return new Rule(textOf(one, "field"), comparisons);
   }
 
   private static NotEntry entry(JsonNode one) {
-    String within = textOf(one, "within");
-    Duration span = within == null ? null : Duration.parse(within.endsWith("d") ? "P" + within : "PT" + within);
-    return new NotEntry(textOf(one, "fact"), numberOf(one, "window"), span, numberOf(one, "last"), textOf(one, "surface"));
+    return new NotEntry(textOf(one, "fact"), numberOf(one, "window"), spanOf(one, "within"), numberOf(one, "last"), textOf(one, "surface"));
   }
 
-  /** A question with the candidates' groups, and what makes them seen. */
+  /** A question with the candidates' groups, what makes them seen, sets, caps and rules. */
   private static Question question(JsonNode a, JsonNode candidates) {
     Question asked = new Question(given(a.path("user")), givenAll(candidates)).collection(textOf(a, "collection")).exclude(givenAll(a.path("exclude")))
-        .not(each(a.path("not")).map(ConformanceTest::entry).toArray(NotEntry[]::new));
+        .not(each(a.path("not")).map(ConformanceTest::entry).toArray(NotEntry[]::new))
+        .caps(each(a.path("caps")).map(one -> new Cap(textOf(one, "of"), one.path("n").asInt(), spanOf(one, "within"), textOf(one, "fact"))).toArray(Cap[]::new))
+        .where(each(a.path("where")).map(ConformanceTest::rule).toArray(Rule[]::new)).excludeSets(each(a.path("exclude_sets")).map(JsonNode::asText).toArray(String[]::new))
+        .fields(each(a.path("fields")).map(JsonNode::asText).toArray(String[]::new));
+    if (a.has("at_most")) asked = asked.atMost(textOf(a.path("at_most"), "field"), a.path("at_most").path("n").asInt());
+    if (a.path("unknown").asText().equals("drop")) asked = asked.droppingUnknown();
+    JsonNode dry = a.path("when_short");
+    if (a.has("when_short")) asked = asked.whenShort(dry.path("need").asInt(), spanOf(dry, "gap"), dry.path("max").asInt());
     Map<Id, Groups> groups = new LinkedHashMap<>();
     for (JsonNode one : candidates) {
       if (one.has("id")) groups.put(given(one), new Groups(each(one.path("of")).map(JsonNode::asText).toList(), one.has("at") ? one.path("at").asLong() : null));
@@ -156,10 +178,12 @@ class ConformanceTest {
     Filtered found = c.filter(asked);
     Map<String, Object> answer = new LinkedHashMap<>(Map.of("unseen", told(found.unseen()), "seen", found.seen(), "examined", found.examined(), "degraded", found.degraded(),
         "missing", found.missing(), "excluded", found.excluded(), "duplicates", found.duplicates()));
-    if (asked.record()) answer.put("recorded", found.recorded());
-    if (asked.explain()) answer.put("reasons", found.reasons());
-    if (asked.groups() != null) answer.put("undated", found.undated());
-    if (!asked.not().isEmpty()) answer.putAll(Map.of("coarse", found.coarse(), "beyond", found.beyond()));
+    if (asked.record) answer.put("recorded", found.recorded());
+    if (asked.groups != null) answer.put("undated", found.undated());
+    if (a.path("explain").asBoolean()) answer.put("reasons", found.reasons());
+    if (a.has("when_short")) answer.putAll(Map.of("repeats", told(found.repeats()), "unseen_share", found.unseenShare()));
+    if (!a.path("fields").isEmpty()) answer.put("fields", spelled(found.fields()));
+    if (!a.path("not").isEmpty()) answer.putAll(Map.of("coarse", found.coarse(), "beyond", found.beyond()));
     return answer;
   }
 
@@ -169,7 +193,7 @@ class ConformanceTest {
     switch (call) {
       case "record_plays", "bulk":
         List<Play> plays = each(a.path("plays")).map(one -> new Play(given(one.path("user")), given(one.path("item")),
-            one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, numberOf(one, "progress_s"), numberOf(one, "duration_s"), textOf(one, "device"), mapOf(one.path("fields")))).toList();
+            one.has("ago_ms") ? now - one.path("ago_ms").asLong() : null, numberOf(one, "progress_s"), numberOf(one, "duration_s"), textOf(one, "device"), mapOf(one.path("fields")), textsOf(one, "of"))).toList();
         if (call.equals("record_plays")) return recorded(c.recordPlays(plays, collection));
         boolean shown = a.path("kind").asText().equals("exposures");
         Bulk bulk = c.bulk(shown ? Bulk.Kind.EXPOSURES : Bulk.Kind.PLAYS, collection, a.path("batch").asInt(), Duration.ofMinutes(1));
@@ -201,8 +225,28 @@ class ConformanceTest {
       case "get_items":
         return Map.of("items", c.getItems(givenAll(a.path("ids")), each(a.path("fields")).map(JsonNode::asText).toArray(String[]::new)).stream()
             .map(one -> Map.of("id", told(List.of(one.id())).get(0), "version", one.version(), "fields", spelled(one.fields()))).toList());
+      case "put_set":
+        ItemSet put = c.putSet(textOf(a, "name"), givenAll(a.path("items")));
+        return Map.of("name", put.name(), "count", put.count());
+      case "get_set":
+        ItemSet set = c.getSet(textOf(a, "name"), a.path("limit").asInt(1_000), null);
+        Map<String, Object> members = new LinkedHashMap<>(Map.of("name", set.name(), "count", set.count(), "items", set.items(), "more", set.cursor() != null));
+        if (set.cursor() != null) members.put("next", c.getSet(set.name(), a.path("limit").asInt(), set.cursor()).items());
+        return members;
+      case "delete_set":
+        c.deleteSet(textOf(a, "name"));
+        return DONE;
+      case "sets":
+        return Map.of("sets", c.sets().stream().filter(one -> one.name().startsWith(textOf(a, "prefix"))).map(one -> List.of(one.name(), one.count())).toList());
+      case "counts":
+        CountsPage counts = c.counts(user, textOf(a, "of"), collection);
+        return Map.of("counts", counts.counts().stream().map(one -> List.of(one.key(), one.served(), one.exposed(), one.played(), one.atLeast())).toList(),
+            "more", counts.more(), "degraded", counts.degraded());
+      case "reserve":
+        Reserved made = c.reserve(question(a, a.path("items")), Duration.ofMillis(a.path("expires_ms").asLong(60_000)));
+        return Map.of("reserved", told(made.reserved()), "refused", told(made.refused()));
       case "record_impressions":
-        return recorded(c.recordImpressions(user, givenAll(a.path("items")), collection));
+        return recorded(c.recordImpressions(question(a, a.path("items"))));
       case "filter":
         return filter(c, a);
       case "fill_page":
@@ -302,7 +346,7 @@ class ConformanceTest {
   @Test
   void scenariosOnADouble() throws IOException, InterruptedException {
     List<String> wrong = new ArrayList<>();
-    List<JsonNode> rows = scenarios(false, "facts.json", "ids.json", "items.json", "pages.json");
+    List<JsonNode> rows = scenarios(false, "facts.json", "ids.json", "items.json", "pages.json", "sets.json");
     for (JsonNode row : rows) {
       String one = play(new DoubleClient(), row, null);
       if (one != null) wrong.add(one);
@@ -337,7 +381,7 @@ class ConformanceTest {
       Question asked = new Question(Id.of("u"), Id.of("a", "b")).not(new NotEntry("exposed", null, null, null, surface));
       assertEquals(surface.equals("home") ? List.of(Id.of("b")) : Id.of("a", "b"), c.filter(asked).unseen());
     }
-    assertEquals(Map.of("fact", "exposed", "within", "90000ms", "last", 5), new NotEntry("exposed", null, Duration.ofSeconds(90), 5, null).told());
+    assertEquals("{\"fact\":\"exposed\",\"within\":\"90000ms\",\"last\":5}", new String(Client.bytes(new NotEntry("exposed", null, Duration.ofSeconds(90), 5, null)), StandardCharsets.UTF_8));
   }
 
   private static SSLContext trusting(String path) throws IOException, GeneralSecurityException {
