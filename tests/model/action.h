@@ -45,12 +45,17 @@ enum class Kind : uint8_t {
   kFailWrite,
   kFailSync,
   kHeal,
+  kBeginHeal,
+  kEndHeal,
   kRepair,
   kCheckpoint,
   kRestore,
   kDetach,
   kAttach,
   kReplace,
+  kLetGo,
+  kAttachEmpty,
+  kAttachEmptyCut,
   kForward,
   kBack,
   kJump,
@@ -58,8 +63,9 @@ enum class Kind : uint8_t {
   kIngest,
   kIngestAgain,
   kIngestTorn,
+  kIngestKilled,
 };
-inline constexpr size_t kKinds = static_cast<size_t>(Kind::kIngestTorn) + 1;
+inline constexpr size_t kKinds = static_cast<size_t>(Kind::kIngestKilled) + 1;
 static_assert(kKinds <= 64);
 
 template <typename... Kinds>

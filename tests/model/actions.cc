@@ -36,12 +36,17 @@ constexpr Table kTable = {{
     {Kind::kFailWrite, "fail-write", kOfItem, FailWrite},
     {Kind::kFailSync, "fail-sync", kShard, FailSync},
     {Kind::kHeal, "heal", kShard, Heal},
+    {Kind::kBeginHeal, "begin-heal", kShard, BeginHeal},
+    {Kind::kEndHeal, "end-heal", kShard, EndHeal},
     {Kind::kRepair, "repair", kShard, Repair},
     {Kind::kCheckpoint, "checkpoint", kShard, Checkpoint},
     {Kind::kRestore, "restore", kNone, Restore},
     {Kind::kDetach, "detach", kShard, Detach},
     {Kind::kAttach, "attach", kShard, Attach},
     {Kind::kReplace, "replace", kShard, Replace},
+    {Kind::kLetGo, "let-go", kShard, LetGo},
+    {Kind::kAttachEmpty, "attach-empty", kShard, AttachEmpty},
+    {Kind::kAttachEmptyCut, "attach-empty-cut", kShard, AttachEmptyCut},
     {Kind::kForward, "forward", kNone, Forward},
     {Kind::kBack, "back", kNone, Back},
     {Kind::kJump, "jump", kNone, Jump},
@@ -49,6 +54,7 @@ constexpr Table kTable = {{
     {Kind::kIngest, "ingest", kNone, Ingest},
     {Kind::kIngestAgain, "ingest-again", kNone, IngestAgain},
     {Kind::kIngestTorn, "ingest-torn", kNone, IngestTorn},
+    {Kind::kIngestKilled, "ingest-killed", kNone, IngestKilled},
 }};
 
 constexpr bool IsInOrder(const Table& table) {

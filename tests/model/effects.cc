@@ -83,7 +83,7 @@ void Die(const Scope& scope, State* state, bool power) {
     }
     // An opening for writing syncs the logs that it finds.
     Sync(&shard);
-    shard.stopped = 0;
+    shard.stopped = shard.recovering = 0;
     MakeFamilies(*state, &shard);
     BeginRing(scope, &shard);
   }

@@ -1,10 +1,26 @@
+#include <algorithm>
+#include <iterator>
+
 #include "model/action.h"
 #include "model/invariants.h"
 
 namespace seendb::model {
+namespace {
+
+// Whatever may happen while a shard stands still in the middle of its healing.
+constexpr uint64_t kBesideHealing = Of(Kind::kPlay, Kind::kErase, Kind::kIngest, Kind::kIngestAgain,
+                                       Kind::kCrash, Kind::kPowerCut, Kind::kEndHeal);
+
+bool Heals(const State& state) {
+  return std::any_of(std::begin(state.shards), std::end(state.shards),
+                     [](const Shard& shard) { return shard.recovering != 0; });
+}
+
+}  // namespace
 
 bool EngineModel::Do(const Action& action, State* state, Answer* answer) const {
   Step step{scope_, action, *state};
+  if (Heals(*state) && (kBesideHealing & Of(action.kind)) == 0) return false;
   if (state->over || !table_[static_cast<size_t>(action.kind)].Do(&step)) return false;
   if (answer != nullptr) *answer = step.answer;
   return true;

@@ -19,7 +19,8 @@ constexpr Scope kScopes[] = {
      .slots = 3},
     {.name = "failures",
      .what = "disks that fail, and shards that heal",
-     .actions = Of(Kind::kPlay, Kind::kErase, Kind::kNewcomer) | kDraining | kDying | kFailing,
+     .actions = Of(Kind::kPlay, Kind::kErase, Kind::kNewcomer, Kind::kBeginHeal, Kind::kEndHeal) |
+                kDraining | kDying | kFailing,
      .items = 2,
      .slots = 2},
     {.name = "history",
@@ -67,9 +68,10 @@ constexpr Scope kScopes[] = {
      .makings = 2},
     {.name = "log",
      .what = "a log that is ingested into two shards, failures and repairs",
-     .actions = Of(Kind::kIngest, Kind::kIngestAgain, Kind::kIngestTorn, Kind::kErase,
-                   Kind::kFailSync, Kind::kHeal, Kind::kRepair) |
-                kDraining | kDying,
+     .actions =
+         Of(Kind::kIngest, Kind::kIngestAgain, Kind::kIngestTorn, Kind::kIngestKilled, Kind::kErase,
+            Kind::kFailSync, Kind::kHeal, Kind::kBeginHeal, Kind::kEndHeal, Kind::kRepair) |
+         kDraining | kDying,
      .users = 2,
      .shards = 2,
      .unsynced = 2,
@@ -90,8 +92,9 @@ constexpr Scope kScopes[] = {
      .makings = 2},
     {.name = "replaced",
      .what = "shards that give way to a copy",
-     .actions = Of(Kind::kPlay, Kind::kDetach, Kind::kAttach, Kind::kReplace, Kind::kCheckpoint,
-                   Kind::kFailWrite, Kind::kHeal, Kind::kPowerCut),
+     .actions = Of(Kind::kPlay, Kind::kDetach, Kind::kAttach, Kind::kReplace, Kind::kLetGo,
+                   Kind::kAttachEmpty, Kind::kAttachEmptyCut, Kind::kCheckpoint, Kind::kFailWrite,
+                   Kind::kHeal, Kind::kPowerCut),
      .users = 2,
      .shards = 2},
 };

@@ -88,7 +88,8 @@ struct Shard {
   uint8_t stopped;        ///< its disk failed: it takes no writes
   uint8_t absent;         ///< detached
   uint8_t unsynced;       ///< writes since the last sync, up to the scope's bound
-  uint8_t padding[2];
+  uint8_t recovering;     ///< it was opened anew after that, and what memory has is not drained yet
+  uint8_t removed;        ///< absent, and its folder was deleted
 };
 
 /// See the head of this file.

@@ -17,6 +17,7 @@ bool FailWrite(Step* step);
 bool Ingest(Step* step);
 bool IngestAgain(Step* step);
 bool IngestTorn(Step* step);
+bool IngestKilled(Step* step);
 
 // ---- steps_forget.cc: what users and operators take back ----
 bool Delete(Step* step);
@@ -39,6 +40,8 @@ bool Drop(Step* step);
 bool SyncAll(Step* step);
 bool FailSync(Step* step);
 bool Heal(Step* step);
+bool BeginHeal(Step* step);
+bool EndHeal(Step* step);
 bool Forward(Step* step);
 bool Back(Step* step);
 bool Jump(Step* step);
@@ -54,5 +57,8 @@ bool Restore(Step* step);
 bool Detach(Step* step);
 bool Attach(Step* step);
 bool Replace(Step* step);
+bool LetGo(Step* step);
+bool AttachEmpty(Step* step);
+bool AttachEmptyCut(Step* step);
 
 }  // namespace seendb::model

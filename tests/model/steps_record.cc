@@ -177,6 +177,7 @@ bool TakesBatch(Step* step, int message) {
     const Shard& shard = step->state.shards[number];
     if (shard.absent) return !Answers(step, Answer::kUnavailable);
     if (shard.stopped) return !Answers(step, Answer::kIOError);
+    if (shard.recovering) return !Answers(step, Answer::kBusy);
     const bool takes = number == owner && shard.disk.offset <= message + 1;
     if (takes && CurrentSlot(step->scope, shard) < 0) return !Answers(step, Answer::kBusy);
   }
@@ -201,6 +202,14 @@ bool IngestAgain(Step* step) {
   if (!step->state.exists[0] || message < 0) return false;
   if (!TakesBatch(step, message)) return true;
   return Answers(step, Answer::kNothing);
+}
+
+// The process dies behind the one write of a message into its user's shard: everything is stored.
+bool IngestKilled(Step* step) {
+  Step of{step->scope, step->action, step->state};
+  if (!Ingest(&of) || of.answer != Answer::kOk) return false;
+  Die(step->scope, &step->state, false);
+  return true;
 }
 
 // The process dies between the writes of the first shard and of the second.

@@ -106,7 +106,7 @@ bool Detach(Step* step) {
 
 bool Attach(Step* step) {
   Shard& shard = step->OfShard();
-  if (!shard.absent) return false;
+  if (!shard.absent || shard.removed) return false;
   shard.absent = 0;
   BringInLine(step->state, &shard);
   MakeFamilies(step->state, &shard);
@@ -124,6 +124,40 @@ bool Replace(Step* step) {
   MakeFamilies(step->state, &shard);
   Sync(&shard);
   BeginRing(step->scope, &shard);
+  return true;
+}
+
+// A shard goes for good, and everything it has with it.
+bool LetGo(Step* step) {
+  Shard& shard = step->OfShard();
+  if (shard.absent || shard.stopped || Draining(step->scope, shard) >= 0) return false;
+  shard = {};
+  shard.absent = shard.removed = 1;
+  return true;
+}
+
+namespace {
+
+// A shard that was made holds nothing.
+bool TakeEmpty(Step* step) {
+  Shard& shard = step->OfShard();
+  if (!shard.removed) return false;
+  shard.absent = shard.removed = 0;
+  BringInLine(step->state, &shard);
+  MakeFamilies(step->state, &shard);
+  Sync(&shard);
+  BeginRing(step->scope, &shard);
+  return true;
+}
+
+}  // namespace
+
+bool AttachEmpty(Step* step) { return TakeEmpty(step); }
+
+// The power is cut as soon as it has its name: it is there.
+bool AttachEmptyCut(Step* step) {
+  if (!TakeEmpty(step)) return false;
+  Die(step->scope, &step->state, true);
   return true;
 }
 

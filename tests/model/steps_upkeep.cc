@@ -177,10 +177,11 @@ bool FailSync(Step* step) {
   return true;
 }
 
+namespace {
+
 // The ring has every acknowledged play that is not drained: all of them go into tables.
-bool Heal(Step* step) {
+void DrainAll(Step* step) {
   Shard& shard = step->OfShard();
-  if (!shard.stopped || shard.absent) return false;
   const Staged staged = StagedOf(shard.disk);
   Merge(step->state, staged.plays, staged.entries, &shard);
   for (int slot = 0; slot < step->scope.slots; ++slot) {
@@ -192,8 +193,34 @@ bool Heal(Step* step) {
     Empty(&shard.disk, slot);
   }
   if (CurrentSlot(step->scope, shard) < 0) OpenNext(step->scope, &shard);
-  shard.stopped = 0;
+  shard.stopped = shard.recovering = 0;
   Sync(&shard);
+}
+
+}  // namespace
+
+bool Heal(Step* step) {
+  if (!step->OfShard().stopped || step->OfShard().absent) return false;
+  DrainAll(step);
+  return true;
+}
+
+// It is opened anew, which syncs the logs, and stands still before it is drained: until then it
+// takes plays, and nothing of a log. A drain that stood still has failed.
+bool BeginHeal(Step* step) {
+  Shard& shard = step->OfShard();
+  if (!shard.stopped || shard.absent) return false;
+  const int slot = Draining(step->scope, shard);
+  if (slot >= 0) shard.phase[slot] = Phase::kClosed;
+  shard.stopped = 0;
+  shard.recovering = 1;
+  Sync(&shard);
+  return true;
+}
+
+bool EndHeal(Step* step) {
+  if (!step->OfShard().recovering) return false;
+  DrainAll(step);
   return true;
 }
 

@@ -1,7 +1,7 @@
 // Explores the engine's model and executes its transitions on the real engine.
 //
 //   walk --seconds 60                        # all scopes share the time; SEENDB_TREE is the seed
-//                                            # (to explore them takes some seconds more)
+//   walk --seconds 60 --scopes 1/2           # each second scope, from the first on
 //   walk --seconds 600 --seed 7 ring log     # of these scopes
 //   walk --play "play c0 u0 i0; rotate s0" ring
 //
@@ -70,9 +70,9 @@ int PlayScript(const Settings& settings) {
 
 // False: the engine differs.
 bool WalkScope(const Scope& scope, const Settings& settings, double seconds, Total* total) {
+  const Steady::time_point begin = Steady::now();
   Explorer explorer{EngineModel(scope)};
   explorer.Explore();
-  const Steady::time_point begin = Steady::now();
   if (explorer.violation()) {
     std::printf("%s: VIOLATED in the model: %s\n", std::string(scope.name).c_str(),
                 std::string(explorer.violation()->invariant).c_str());
@@ -115,13 +115,15 @@ bool WalkScope(const Scope& scope, const Settings& settings, double seconds, Tot
 }
 
 int Run(const Settings& settings) {
-  const double share = settings.seconds / static_cast<double>(settings.scopes.size());
+  const Steady::time_point begin = Steady::now();
   std::printf("seed %llu, part %u of %u\n", static_cast<unsigned long long>(settings.seed),
               settings.part + 1, settings.parts);
   Total total;
   bool good = true;
-  for (const Scope* scope : settings.scopes) {
-    good = WalkScope(*scope, settings, share, &total) && good;
+  for (size_t at = 0; at < settings.scopes.size(); ++at) {
+    const double left = std::max(0.0, settings.seconds - SecondsSince(begin));
+    const double share = left / static_cast<double>(settings.scopes.size() - at);
+    good = WalkScope(*settings.scopes[at], settings, share, &total) && good;
   }
   std::printf("%zu states, %zu transitions, %zu executed (%.2f%%) in %zu steps\n", total.states,
               total.transitions, total.executed,
@@ -143,6 +145,14 @@ int Main(const std::vector<std::string>& words) {
       settings.part = static_cast<uint32_t>(std::strtoul(words[++at].c_str(), nullptr, 10)) - 1;
     } else if (words[at] == "--parts" && more) {
       settings.parts = static_cast<uint32_t>(std::strtoul(words[++at].c_str(), nullptr, 10));
+    } else if (words[at] == "--scopes" && more) {
+      char* end = nullptr;
+      const size_t first = std::strtoul(words[++at].c_str(), &end, 10);
+      const size_t step = *end == '/' ? std::strtoul(end + 1, nullptr, 10) : 0;
+      if (first == 0 || step == 0) return 2;
+      for (size_t scope = first - 1; scope < Scopes().size(); scope += step) {
+        settings.scopes.push_back(&Scopes()[scope]);
+      }
     } else if (words[at] == "--play" && more) {
       settings.script = words[++at];
     } else if (const Scope* scope = FindScope(words[at])) {

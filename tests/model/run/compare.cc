@@ -155,6 +155,33 @@ std::string Difference(World& world, const State& state) {
   return difference;
 }
 
+std::string DifferenceBeside(World& world, const State& before, const State& after) {
+  std::string difference;
+  const Scope& scope = world.scope();
+  for (int collection = 0; collection < scope.collections; ++collection) {
+    for (int user = 0; user < scope.users; ++user) {
+      const UserView was = ViewOf(scope, before, collection, user);
+      const UserView will = ViewOf(scope, after, collection, user);
+      UserView is;
+      if (before.exists[collection] == 0 || was.unavailable) continue;
+      const Status asked = Ask(world, collection, user, &is);
+      if (!asked.ok()) difference += "beside a drain: " + asked.ToString() + "; ";
+      for (int item = 0; item < scope.items; ++item) {
+        const auto compare = [&](const char* name, bool shown, bool first, bool second) {
+          if (shown ? first || second : !first || !second) return;
+          difference += std::string("beside a drain: c") + std::to_string(collection) + " u" +
+                        std::to_string(user) + ": " + name + " of i" + std::to_string(item) +
+                        " is " + (shown ? "true" : "false") + "; ";
+        };
+        compare("played", is.played[item], was.played[item], will.played[item]);
+        compare("seen", is.seen[item], was.seen[item], will.seen[item]);
+        compare("listed", is.listed[item], was.listed[item], will.listed[item]);
+      }
+    }
+  }
+  return difference;
+}
+
 std::string Difference(const Performed& done, Answer answer) {
   if (answer == Answer::kNothing && !done.nothing_is_told) answer = Answer::kOk;
   if (done.answer == answer) return "";

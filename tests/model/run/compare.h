@@ -12,6 +12,10 @@ namespace seendb::model {
 /// How the engine differs from `state`, for people; empty: in nothing.
 std::string Difference(World& world, const State& state);
 
+/// The same between two steps of a drain that leads from `before` to `after`: whatever both show is
+/// shown, and nothing that neither does.
+std::string DifferenceBeside(World& world, const State& before, const State& after);
+
 /// How an answer differs from the model's; empty: in nothing.
 std::string Difference(const Performed& done, Answer answer);
 

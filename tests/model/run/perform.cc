@@ -30,12 +30,17 @@ constexpr PerformTable kTable = {{
     {Kind::kFailWrite, PerformFailWrite},
     {Kind::kFailSync, PerformFailSync},
     {Kind::kHeal, PerformHeal},
+    {Kind::kBeginHeal, PerformBeginHeal},
+    {Kind::kEndHeal, PerformEndHeal},
     {Kind::kRepair, PerformRepair},
     {Kind::kCheckpoint, PerformCheckpoint},
     {Kind::kRestore, PerformRestore},
     {Kind::kDetach, PerformDetach},
     {Kind::kAttach, PerformAttach},
     {Kind::kReplace, PerformReplace},
+    {Kind::kLetGo, PerformLetGo},
+    {Kind::kAttachEmpty, PerformAttachEmpty},
+    {Kind::kAttachEmptyCut, PerformAttachEmptyCut},
     {Kind::kForward, PerformForward},
     {Kind::kBack, PerformBack},
     {Kind::kJump, PerformJump},
@@ -43,6 +48,7 @@ constexpr PerformTable kTable = {{
     {Kind::kIngest, PerformIngest},
     {Kind::kIngestAgain, PerformIngestAgain},
     {Kind::kIngestTorn, PerformIngestTorn},
+    {Kind::kIngestKilled, PerformIngestKilled},
 }};
 
 constexpr bool IsInOrder(const PerformTable& table) {

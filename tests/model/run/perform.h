@@ -38,6 +38,7 @@ Performed PerformFailWrite(World& world, const Action& action);
 Performed PerformIngest(World& world, const Action& action);
 Performed PerformIngestAgain(World& world, const Action& action);
 Performed PerformIngestTorn(World& world, const Action& action);
+Performed PerformIngestKilled(World& world, const Action& action);
 /// The offset that is to be read next; nothing: not known.
 std::optional<int64_t> NextOffset(World& world);
 
@@ -62,6 +63,8 @@ Performed PerformDrop(World& world, const Action& action);
 Performed PerformSync(World& world, const Action& action);
 Performed PerformFailSync(World& world, const Action& action);
 Performed PerformHeal(World& world, const Action& action);
+Performed PerformBeginHeal(World& world, const Action& action);
+Performed PerformEndHeal(World& world, const Action& action);
 Performed PerformForward(World& world, const Action& action);
 Performed PerformBack(World& world, const Action& action);
 Performed PerformJump(World& world, const Action& action);
@@ -77,5 +80,8 @@ Performed PerformRestore(World& world, const Action& action);
 Performed PerformDetach(World& world, const Action& action);
 Performed PerformAttach(World& world, const Action& action);
 Performed PerformReplace(World& world, const Action& action);
+Performed PerformLetGo(World& world, const Action& action);
+Performed PerformAttachEmpty(World& world, const Action& action);
+Performed PerformAttachEmptyCut(World& world, const Action& action);
 
 }  // namespace seendb::model

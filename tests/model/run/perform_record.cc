@@ -130,4 +130,15 @@ Performed PerformIngestTorn(World& world, const Action&) {
   return {};
 }
 
+// The process dies at a second write into the shard of the message's user: there is none, so it
+// dies behind the call.
+Performed PerformIngestKilled(World& world, const Action&) {
+  const int64_t message = NextOffset(world).value_or(0);
+  const auto user = static_cast<int>(message % world.scope().users);
+  world.disk().CrashAt(MemDisk::kAppend, World::LogOf(ShardOf(world.scope(), user)), 1);
+  static_cast<void>(IngestMessage(world, message));
+  world.Restart(false);
+  return {};
+}
+
 }  // namespace seendb::model

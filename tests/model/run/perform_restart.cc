@@ -75,6 +75,29 @@ Performed PerformAttach(World& world, const Action& action) {
   return done;
 }
 
+Performed PerformLetGo(World& world, const Action& action) {
+  const Performed done =
+      AnswerOf(world, world.engine().DetachShard(action.shard, Detached::kRemoved));
+  if (done.answer == Answer::kOk) world.attached[action.shard] = false;
+  return done;
+}
+
+Performed PerformAttachEmpty(World& world, const Action& action) {
+  const Performed done = AnswerOf(world, world.engine().AttachShard(action.shard, ""));
+  if (done.answer == Answer::kOk) world.attached[action.shard] = true;
+  return done;
+}
+
+// The process dies at the first operation in the place that the shard was renamed to.
+Performed PerformAttachEmptyCut(World& world, const Action& action) {
+  world.disk().CrashAt(MemDisk::kWriting | MemDisk::kReading,
+                       ShardFolder(world, action.shard) + "/", 0);
+  if (world.engine().AttachShard(action.shard, "").ok()) world.trouble = "nobody came to its place";
+  world.attached[action.shard] = true;
+  world.Restart(true);
+  return {};
+}
+
 Performed PerformReplace(World& world, const Action& action) {
   return AnswerOf(world, world.engine().ReplaceShard(action.shard, world.copy));
 }

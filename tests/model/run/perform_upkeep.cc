@@ -75,6 +75,16 @@ Performed PerformHeal(World& world, const Action& action) {
   return AnswerOf(world, status);
 }
 
+Performed PerformBeginHeal(World& world, const Action& action) {
+  if (world.Draining(action.shard)) static_cast<void>(world.EndDrain(action.shard));
+  world.BeginHeal(action.shard);
+  return {};
+}
+
+Performed PerformEndHeal(World& world, const Action& action) {
+  return AnswerOf(world, world.EndHeal(action.shard));
+}
+
 // ---- The clock ----
 
 Performed PerformForward(World& world, const Action&) {

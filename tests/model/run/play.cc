@@ -22,8 +22,10 @@ std::unique_ptr<Player> Player::Fork() {
 
 std::string Player::Do(const Action& action) {
   Answer answer = Answer::kOk;
+  const State before = state_;
   if (!model_.Do(action, &state_, &answer)) return "the model says that it is not possible";
   world_->Tick();
+  world_->beside = [&] { return DifferenceBeside(*world_, before, state_); };
   const Performed done = Performs()[static_cast<size_t>(action.kind)].Do(*world_, action);
   if (!world_->trouble.empty()) return world_->trouble;
   std::string difference = Difference(done, answer);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "base/pause_point.h"
@@ -19,7 +20,12 @@ constexpr int64_t kDayMs = 86'400'000;
 constexpr int64_t kFirstDay = 20'522;  // 2026-03-10
 // The time of day; later the next bucket is made ahead of its time.
 constexpr int64_t kMorningMs = kDayMs / 4;
+// Where a drain has its first merges and where it has them all, where a drain and where a healing
+// stand still.
+constexpr char kBatchMade[] = "drain: batch made";
+constexpr char kBeforeHistory[] = "drain: before history";
 constexpr char kMerged[] = "drain: merged";
+constexpr char kOpenedAnew[] = "heal: opened anew";
 
 Options OptionsOf(const Scope& scope) {
   Options options = test::FixedOptions();
@@ -35,41 +41,46 @@ Options OptionsOf(const Scope& scope) {
 
 }  // namespace
 
-// A drain on a thread of its own, which stands still once everything is merged.
-struct World::Drain {
+// Work on a shard, on a thread of its own, that stands still at a pause point.
+struct World::Work {
+  explicit Work(const char* stand) : stand_at(stand) {}
+
+  const char* stand_at;
   std::thread thread;
   std::mutex mutex;
   std::condition_variable changed;
-  bool merged = false, go_on = false, done = false;
+  enum class At : uint8_t { kNowhere, kOnTheWay, kStand, kDone } at = At::kNowhere;
+  bool go_on = false;
   Status status;
 
-  void AtPoint() {
+  // A point is reached: the thread waits until it is let go.
+  void Reached(bool stand) {
     std::unique_lock lock(mutex);
-    merged = true;
+    at = stand ? At::kStand : At::kOnTheWay;
+    go_on = false;
     changed.notify_all();
     changed.wait(lock, [this] { return go_on; });
+    at = At::kNowhere;
   }
-  void Run(seendb::Shard* shard) {
-    ShardParts& parts = shard->parts();
-    {
-      const SharedLock::Shared inside(parts.use);
-      status = DrainClosed(parts, 1);
-    }
+  void Done(Status done) {
     const std::lock_guard lock(mutex);
-    done = true;
+    status = std::move(done);
+    at = At::kDone;
     changed.notify_all();
   }
-  bool WaitUntilMerged() {
+  At Wait() {
     std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return merged || done; });
-    return !done;
+    changed.wait(lock, [this] { return at != At::kNowhere; });
+    return at;
+  }
+  void GoOn() {
+    const std::lock_guard lock(mutex);
+    go_on = true;
+    if (at != At::kDone) at = At::kNowhere;
+    changed.notify_all();
   }
   Status End() {
-    {
-      const std::lock_guard lock(mutex);
-      go_on = true;
-      changed.notify_all();
-    }
+    while (Wait() != At::kDone) GoOn();
     if (thread.joinable()) thread.join();
     return status;
   }
@@ -77,14 +88,16 @@ struct World::Drain {
 
 namespace {
 
-// The drain of this thread, if it has one.
-thread_local std::function<void()>* at_merged = nullptr;
+// The points of this thread's work, if it has any: called with the name of each that it reaches.
+thread_local const std::function<void(const char*)>* at_points = nullptr;
 
-void WatchDrains() {
+void WatchPoints() {
   static const bool watched = [] {
-    PausePoints::Set(kMerged, [] {
-      if (at_merged != nullptr) (*at_merged)();
-    });
+    for (const char* point : {kBatchMade, kBeforeHistory, kMerged, kOpenedAnew}) {
+      PausePoints::Set(point, [point] {
+        if (at_points != nullptr) (*at_points)(point);
+      });
+    }
     return true;
   }();
   static_cast<void>(watched);
@@ -97,7 +110,7 @@ World::World(const Scope& scope, std::unique_ptr<MemDisk> disk)
       disk_(std::move(disk)),
       env_(simulation::NewQuickEnv(disk_->env(), false, &points_)),
       users_(kUsers) {
-  WatchDrains();
+  WatchPoints();
   clock_.now_ms = FirstMs(0) + kMorningMs;
   clock_.boot_ms = 1'000'000;
   for (int user = 0; user < kUsers; ++user) Rename(user);
@@ -183,31 +196,56 @@ void World::Open() {
     trouble = "open: " + opened.status().ToString();
 }
 
-void World::BeginDrain(int shard) {
-  auto drain = std::make_unique<Drain>();
-  const std::shared_ptr<seendb::Shard> of = ShardAt(shard);
-  drain->thread = std::thread([of = of.get(), here = drain.get()] {
-    std::function<void()> at_point = [here] { here->AtPoint(); };
-    at_merged = &at_point;
-    here->Run(of);
+// On the way to its stand the work lets `beside` look at the engine.
+std::unique_ptr<World::Work> World::Begin(const char* stand, std::function<Status()> run) {
+  auto work = std::make_unique<Work>(stand);
+  work->thread = std::thread([here = work.get(), run = std::move(run)] {
+    const std::function<void(const char*)> reached = [here](const char* point) {
+      here->Reached(std::string_view(point) == here->stand_at);
+    };
+    at_points = &reached;
+    here->Done(run());
   });
-  if (!drain->WaitUntilMerged()) {
-    const Status status = drain->End();
-    trouble = "the drain did not come to its middle: " + status.ToString();
-    return;
+  while (work->Wait() == Work::At::kOnTheWay) {
+    if (beside) trouble += beside();
+    work->GoOn();
   }
-  drains_[shard] = std::move(drain);
+  if (work->Wait() == Work::At::kStand) return work;
+  trouble = "it did not come to its middle: " + work->End().ToString();
+  return nullptr;
+}
+
+void World::BeginDrain(int shard) {
+  drains_[shard] = Begin(kMerged, [of = ShardAt(shard)] {
+    ShardParts& parts = of->parts();
+    const SharedLock::Shared inside(parts.use);
+    return DrainClosed(parts, 1);
+  });
 }
 
 Status World::EndDrain(int shard) {
-  const std::unique_ptr<Drain> drain = std::move(drains_[shard]);
+  const std::unique_ptr<Work> drain = std::move(drains_[shard]);
   return drain->End();
+}
+
+void World::BeginHeal(int shard) {
+  heals_[shard] = Begin(kOpenedAnew, [of = ShardAt(shard)] {
+    bool healed = false;
+    const Status status = of->upkeep().HealIfDue(true, &healed);
+    return status.ok() && !healed ? Status::IOError("there was nothing to heal") : status;
+  });
+}
+
+Status World::EndHeal(int shard) {
+  const std::unique_ptr<Work> heal = std::move(heals_[shard]);
+  return heal->End();
 }
 
 void World::Die(bool power) {
   disk_->Crash();
   for (int shard = 0; shard < kShards; ++shard) {
     if (drains_[shard] != nullptr) static_cast<void>(EndDrain(shard));
+    if (heals_[shard] != nullptr) static_cast<void>(EndHeal(shard));
   }
   engine_.reset();
   if (power) disk_->PowerCut(0, MemTear::kNothing);

@@ -1,12 +1,13 @@
 // tests/model/run/world.h: a real engine on a disk in memory, driven by the model's actions: its
-// clock, the names of its users and items, how it dies and comes back, and the drains that stand
-// still in the middle.
+// clock, the names of its users and items, how it dies and comes back, and the drains and healings
+// that stand still in the middle.
 //
-// Threads: one. At most one world of a process may have a drain that stands still.
+// Threads: one.
 
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,13 +83,19 @@ class World {
   /// The log of a shard, for rules of the disk.
   static std::string LogOf(int shard);
 
-  // ---- Drains ----
+  // ---- Work that stands still in the middle ----
 
   /// Drains one slot up to where everything is merged and nothing synced.
   void BeginDrain(int shard);
   /// Lets it go on to its end.
   Status EndDrain(int shard);
   bool Draining(int shard) const { return drains_[shard] != nullptr; }
+  /// Opens a shard anew whose disk failed, up to where what memory has is not drained yet.
+  void BeginHeal(int shard);
+  /// Lets it go on to its end.
+  Status EndHeal(int shard);
+  /// Looks at the engine between two steps of a drain; what is wrong there.
+  std::function<std::string()> beside;
 
   // ---- Processes ----
 
@@ -113,7 +120,9 @@ class World {
   int copies = 0;
 
  private:
-  struct Drain;
+  struct Work;
+
+  std::unique_ptr<Work> Begin(const char* stand, std::function<Status()> run);
 
   const Scope& scope_;
   std::unique_ptr<MemDisk> disk_;
@@ -124,7 +133,7 @@ class World {
   std::vector<std::string> users_;
   int names_ = 0;
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Drain> drains_[kShards];
+  std::unique_ptr<Work> drains_[kShards], heals_[kShards];
 };
 
 }  // namespace seendb::model
