@@ -35,7 +35,7 @@ bool TakeNumber(std::string_view* text, Number* number) {
 }
 
 /// The number of a shard, or the name of a store.
-std::optional<CopyPart> PartOf(std::string_view text) {
+std::optional<CopyPart> ParsePart(std::string_view text) {
   if (text == "items" || text == "sets") return CopyPart::Store(std::string(text));
   uint32_t shard = 0;
   if (!TakeNumber(&text, &shard) || !text.empty()) return {};
@@ -96,7 +96,7 @@ http::Task<> Read(Snapshots& snapshots, const CopyPart& part, api::Call call) {
 }  // namespace
 
 http::Task<> AnswerSnapshotCall(Snapshots* snapshots, api::Call& call) {
-  const std::optional<CopyPart> part = PartOf(call.plan.arguments.at(0));
+  const std::optional<CopyPart> part = ParsePart(call.plan.arguments.at(0));
   const http::Method method = call.request.head.method;
   if (!part) {
     call.Refuse(
