@@ -42,6 +42,7 @@ class Client {
   /// `urls`: "http://host:port", "https://host:port" or "unix:/path"; without a port it is 7373.
   /// Connects later, where the first call is made. Throws Error (invalid_argument).
   explicit Client(std::string url, Options options = {});
+  /// Calls one of several servers. Where one can't be reached the next is asked.
   Client(std::vector<std::string> urls, Options options);
   /// Precondition: no call goes on, and no Bulk of it is used later.
   ~Client();
@@ -94,8 +95,9 @@ class Client {
   void SetRecording(const Id& user, bool recording, const CallOptions& options = {});
   /// Forgets a user, for good. Whether anything was known.
   bool Erase(const Id& user, const CallOptions& options = {});
-  /// Reads what is held about a user, as JSON: a summary, and all of it (a JSON text a line).
+  /// A summary of what is held about a user, as JSON.
   std::string Inspect(const Id& user, const CallOptions& options = {});
+  /// All that is held about a user: JSON objects, the last of type "end".
   std::vector<std::string> Export(const Id& user, const CallOptions& options = {});
 
   /// Names and policies, a JSON object each.

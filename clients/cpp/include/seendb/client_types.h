@@ -22,6 +22,7 @@ namespace seendb::client {
 /// integer 42 are one id for the server, and have equal Text().
 class Id {
  public:
+  /// Empty text, which no call takes.
   Id() = default;
   /// Text. It is judged by the call that gets it.
   Id(std::string text) : held_(std::move(text)) {}         // NOLINT(google-explicit-constructor)
