@@ -10,7 +10,7 @@ import shutil
 import sys
 
 DOCUMENTS = ("LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md",
-             "SECURITY.md", "clients/README.md", "clients/go/README.md", "clients/java/README.md", "clients/python/README.md",
+             "SECURITY.md", "clients/README.md", "clients/cpp/README.md", "clients/go/README.md", "clients/java/README.md", "clients/python/README.md",
              "clients/typescript/README.md", "docker/README.md", "engine/doc", "perf/README.md", "perf/results",
              "server/README.md", "server/doc", "tests/consumer", "tools/doc/from-redis.md", "tools/doc/moving-in.md",
              "tools/doc/tool.md")

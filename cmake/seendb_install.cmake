@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, by component:
-#   seendb_engine     the libraries of the engine, of recovery, of items and of sets, public headers, CMake
-#                     package, pkg-config files
+#   seendb_engine     the libraries of the engine, of recovery, of items, of sets and of the client, public
+#                     headers, CMake package, pkg-config files
 #   seendb_c          the shared library for C; its header and the link for linkers are in seendb_engine
 #   seendb_documents  licence and documents
 #   seendb_programs   the programs (their own folders install them), man pages, completions, OpenAPI,
@@ -14,6 +14,15 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/seendb)
 install(TARGETS seendb_engine seendb_recovery seendb_items seendb_sets EXPORT seendbTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_engine
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET seendb_client)
+  install(TARGETS seendb_client EXPORT seendbClientTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_engine
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT seendbClientTargets NAMESPACE seendb:: DESTINATION ${package_dir}
+    COMPONENT seendb_engine)
+  install(DIRECTORY clients/cpp/include/seendb DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT seendb_engine FILES_MATCHING PATTERN "*.h")
+endif()
 install(TARGETS seendb_c EXPORT seendbCTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT seendb_c NAMELINK_COMPONENT seendb_engine
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -69,6 +69,7 @@ set(CPACK_COMPONENT_SEENDB_ENGINE_GROUP dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libseendb-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "librocksdb-dev, libxxhash-dev")
+set(CPACK_DEBIAN_DEV_PACKAGE_RECOMMENDS "libssl-dev")  # of the client
 set(CPACK_DEBIAN_DEV_DESCRIPTION
 "Development files: headers and static libraries of SeenDB's engine for C++20, with a CMake package
 and a pkg-config file, for programs that hold the database themselves.")

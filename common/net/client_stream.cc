@@ -24,6 +24,11 @@ void ClientStream::RunContext() {
   context_.run();
 }
 
+std::chrono::nanoseconds ClientStream::Limit(std::chrono::milliseconds most) const {
+  const auto left = end_ - std::chrono::steady_clock::now();
+  return std::clamp<std::chrono::nanoseconds>(left, std::chrono::nanoseconds(0), most);
+}
+
 ClientStream::Error ClientStream::ConnectPlain(const StreamTarget& target) {
   using Endpoint = asio::generic::stream_protocol::endpoint;
   Error error;
@@ -39,7 +44,7 @@ ClientStream::Error ClientStream::ConnectPlain(const StreamTarget& target) {
     if (error) return error;
     for (const auto& entry : found) endpoints.emplace_back(entry.endpoint());
   }
-  plain_.expires_after(std::min(timeout_, kConnectTimeout));
+  plain_.expires_after(Limit(std::min(timeout_, kConnectTimeout)));
   plain_.async_connect(endpoints, [&](Error e, const Endpoint&) { error = e; });
   RunContext();
   if (!error && target.unix_path.empty()) {
@@ -57,6 +62,11 @@ bool ClientStream::HasUnread() {
   return recv(plain_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+bool ClientStream::HasEnded() {
+  char byte = 0;
+  return recv(plain_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 Status ClientStream::Connect(const StreamTarget& target, const TlsFiles& files) {
   if (const Error error = ConnectPlain(target)) return Status::Unavailable(error.message());
   return target.secure ? Secure(target, files) : Status();
@@ -70,7 +80,7 @@ Status ClientStream::Secure(const StreamTarget& target, const TlsFiles& files) {
   tls_ = std::make_unique<ssl::stream<Plain&>>(plain_, *tls_context_);
   ExpectPeer(tls_->native_handle(), target.host);
   Error error;
-  plain_.expires_after(std::min(timeout_, kConnectTimeout));
+  plain_.expires_after(Limit(std::min(timeout_, kConnectTimeout)));
   tls_->async_handshake(ssl::stream_base::client, [&](Error e) { error = e; });
   RunContext();
   if (!error) return {};

@@ -30,9 +30,17 @@ class ClientStream {
   /// name. kUnavailable; kInvalidArgument: a file of `files` is not what it should be.
   Status Connect(const StreamTarget& target, const TlsFiles& files);
 
+  /// No step of a later call lasts beyond `end`, whatever the time limit is. Looking a name up is
+  /// not limited: the system's resolver has a limit of its own.
+  void EndBy(std::chrono::steady_clock::time_point end) { end_ = end; }
+
   /// Whether bytes have come that nobody has read: where nothing was asked, they are no answer. Of
   /// TLS so are the server's first tickets, until something was read.
   bool HasUnread();
+  /// Whether the other side has ended the connection, and nothing is left to be read.
+  bool HasEnded();
+  /// The socket, to be waited for by poll(); this stream owns it.
+  int handle() { return plain_.socket().native_handle(); }
 
   /// Runs one asynchronous operation to its end: `start(stream, on_end)` begins it on the stream,
   /// and on_end takes its error and whatever else an operation of Asio tells.
@@ -40,7 +48,7 @@ class ClientStream {
   Error Run(Start start) {
     Error error;
     const auto on_end = [&error](Error e, auto...) { error = e; };
-    plain_.expires_after(timeout_);
+    plain_.expires_after(Limit(timeout_));
     if (tls_) {
       start(*tls_, on_end);
     } else {
@@ -56,8 +64,11 @@ class ClientStream {
   Error ConnectPlain(const StreamTarget& target);
   Status Secure(const StreamTarget& target, const TlsFiles& files);
   void RunContext();
+  /// `most`, or what is left until the end.
+  std::chrono::nanoseconds Limit(std::chrono::milliseconds most) const;
 
   std::chrono::milliseconds timeout_;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::time_point::max();
   boost::asio::io_context context_;
   Plain plain_;
   TlsContext tls_context_;

@@ -17,22 +17,40 @@ HttpConnection::HttpConnection(StreamTarget target, TlsFiles files,
                                std::chrono::milliseconds timeout)
     : target_(std::move(target)), files_(std::move(files)), timeout_(timeout) {}
 
+void HttpConnection::EndBy(std::chrono::steady_clock::time_point end) {
+  end_ = end;
+  if (stream_) stream_->EndBy(end);
+}
+
 Status HttpConnection::Open() {
-  if (stream_ && (buffer_.size() > 0 || stream_->HasUnread())) stream_.reset();
+  if (stream_ && (buffer_.size() > 0 || stream_->HasUnread() || stream_->HasEnded())) {
+    stream_.reset();
+  }
   kept_ = stream_.has_value();
   if (kept_) return Status::Ok();
   buffer_.clear();
   buffer_.reserve(kReadAtOnce);
-  Status connected = stream_.emplace(timeout_).Connect(target_, files_);
+  stream_.emplace(timeout_).EndBy(end_);
+  Status connected = stream_->Connect(target_, files_);
   if (!connected.ok()) stream_.reset();
   return connected;
 }
 
 HttpConnection::Error HttpConnection::Exchange(const Request& request, uint64_t bytes_most,
                                                Parser* parser) {
-  Error error =
+  const Error error = Send(request);
+  return error ? error : Receive(bytes_most, parser);
+}
+
+HttpConnection::Error HttpConnection::Send(const Request& request) {
+  const Error error =
       stream_->Run([&](auto& to, auto on_end) { http::async_write(to, request, on_end); });
-  if (!error) error = ReadAnswer(bytes_most, parser);
+  if (error) stream_.reset();
+  return error;
+}
+
+HttpConnection::Error HttpConnection::Receive(uint64_t bytes_most, Parser* parser) {
+  const Error error = ReadAnswer(bytes_most, parser);
   if (error || !parser->get().keep_alive()) stream_.reset();
   return error;
 }

@@ -25,9 +25,12 @@ class HttpConnection {
 
   HttpConnection(StreamTarget target, TlsFiles files, std::chrono::milliseconds timeout);
 
-  /// Connects, unless the connection of the last request can be used again: it can't where
-  /// something came behind the last answer, which would be taken for the next one. Under TLS the
-  /// server has the target's name. kUnavailable; kInvalidArgument: a file is not what it should be.
+  /// No step of a later call lasts beyond `end`, whatever the time limit is (ClientStream::EndBy).
+  void EndBy(std::chrono::steady_clock::time_point end);
+  /// Connects, unless the connection of the last request can be used again: it can't where the
+  /// server has closed it, or something came behind the last answer, which would be taken for the
+  /// next one. Under TLS the server has the target's name. kUnavailable; kInvalidArgument: a file
+  /// is not what it should be.
   Status Open();
   /// True where Open found a connection that was used before. The server may have given it up: a
   /// request to which not one byte came back may be sent again where repeating it is harmless.
@@ -36,7 +39,14 @@ class HttpConnection {
   /// error::body_limit. Closes after a failure, and where the answer says so. Precondition: Open
   /// succeeded.
   Error Exchange(const Request& request, uint64_t bytes_most, Parser* parser);
-  /// The same, but hands each piece of the body on as it comes; each may take the time limit. No
+  /// The two halves of Exchange, for a caller that waits in between (`handle`, `HasUnread`).
+  Error Send(const Request& request);
+  Error Receive(uint64_t bytes_most, Parser* parser);
+  /// The socket of the open connection, for poll(); -1: it is closed.
+  int handle() { return stream_ ? stream_->handle() : -1; }
+  /// Whether bytes have come that nobody has read, which poll() may not tell of under TLS.
+  bool HasUnread() { return stream_ && stream_->HasUnread(); }
+  /// Exchange that hands each piece of the body on as it comes; each may take the time limit. No
   /// more is read once `on_piece` returns false, and the connection is closed.
   Error ExchangePieces(const Request& request, uint64_t bytes_most, Parser* parser,
                        const std::function<bool(std::string_view)>& on_piece);
@@ -48,6 +58,7 @@ class HttpConnection {
   const StreamTarget target_;
   const TlsFiles files_;
   const std::chrono::milliseconds timeout_;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::time_point::max();
   std::optional<ClientStream> stream_;
   boost::beast::flat_buffer buffer_;
   bool kept_ = false;

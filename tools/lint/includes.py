@@ -6,7 +6,7 @@ import re
 import rooms
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
-HOUSES = ("engine", "common", "server", "tools", "perf", "tests")
+HOUSES = ("engine", "common", "server", "clients", "tools", "perf", "tests")
 
 
 def includes_of(text):
@@ -23,6 +23,7 @@ def resolve(root, source, target):
     """The path, relative to the root, of the project's header that `target` names; or None."""
     candidates = [os.path.join(os.path.dirname(source), target)]
     candidates += [os.path.join("engine", "include", target)]
+    candidates += [os.path.join("clients", "cpp", "include", target)]
     candidates += [os.path.join(house, target) for house in HOUSES]
     candidates += [os.path.join("tools", "seendb", target), target]
     for candidate in candidates:
@@ -113,6 +114,19 @@ def check_common(room, target_house, target_room, target):
     return f"common/{room} may not include {target}"
 
 
+def check_client(room, target_house, target_room, target):
+    if target_house == "clients" and (room != "public" or target_room == "public"):
+        return None
+    if room == "public":
+        return f"a public header of the client may not include {target}"
+    if target_house == "common" and target_room in rooms.CLIENT_COMMON_ROOMS:
+        return None
+    if target_house == "engine" and target != rooms.COMPOSITION_HEADER and (
+            target_room == "public" or target == rooms.CLIENT_ENGINE_HEADER):
+        return None
+    return f"the client may not include {target}"
+
+
 def check_tools(target_house, target_room, target):
     if target_house == "tools":
         return None
@@ -131,6 +145,8 @@ def check_own(house, room, target_house, target_room, target):
         return "nobody includes tests/"
     if target_house == "perf" and house != "perf":
         return "nobody includes perf/"
+    if target_house == "clients" and house not in ("clients", "tests", "perf"):
+        return f"{house} works without {target}"
     if target_house == "common" and house in ("tools", "server"):
         users = rooms.COMMON_USERS
         if target_room in users.get(house, set()) | users.get(f"{house}:{room}", set()):
@@ -142,6 +158,8 @@ def check_own(house, room, target_house, target_room, target):
         return check_common(room, target_house, target_room, target)
     if house == "server":
         return check_server(room, target_house, target_room, target)
+    if house == "clients":
+        return check_client(room, target_house, target_room, target)
     if house == "tools":
         return check_tools(target_house, target_room, target)
     return None  # tests and perf may include anything

@@ -104,15 +104,20 @@ COMMON_USERS = {"tools": {"net", "redis", "text", "threads", "times", "wire"},
                 "server:transfer": {"net", "text", "threads", "wire"}, "server:peers": {"net"},
                 "server:membership": {"net", "threads"}, "server:router": {"net", "threads", "wire"}}
 
+# The client for C++ (clients/cpp): what it may include of the rooms above, and the one header of
+# the engine besides its public ones.
+CLIENT_COMMON_ROOMS = {"net"}
+CLIENT_ENGINE_HEADER = "base/outside_json.h"
+
 # Third-party headers by the first part of their path, and the rooms that may include them
 # ("engine:merge", "server:http"; a bare house name means all of its rooms).
 THIRD_PARTY = {
     "rocksdb": {"engine:merge", "engine:tables", "engine:store", "engine:shard", "engine:recovery",
                 "engine:items", "engine:sets", "tools"},
     "xxhash": {"engine", "tools"},
-    "nlohmann": {"common:wire", "engine", "server", "tools"},
+    "nlohmann": {"clients", "common:wire", "engine", "server", "tools"},
     "simdjson": {"common:wire", "server", "tools"},
-    "boost": {"common", "server", "tools"},
+    "boost": {"clients", "common", "server", "tools"},
     "librdkafka": {"server", "tools"},
     "openssl": {"common:net", "common:text", "server:files", "server:http", "server:proof", "tools"},
     "prometheus": {"server"},
@@ -160,6 +165,8 @@ def room_of(path):
         return "server", parts[1] if len(parts) > 2 else "main"
     if house == "common":
         return house, parts[1] if len(parts) > 2 else ""
+    if house == "clients" and parts[1] == "cpp":
+        return house, "public" if parts[2] == "include" else "cpp"
     if house in ("tools", "perf", "tests"):
         return house, parts[1] if len(parts) > 2 else ""
     return None, None

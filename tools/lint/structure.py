@@ -20,9 +20,9 @@ import contracts  # noqa: E402
 import includes  # noqa: E402
 import rooms  # noqa: E402
 
-HOUSES = ("engine", "common", "server", "tools", "tests", "perf")
+HOUSES = ("engine", "common", "server", "clients", "tools", "tests", "perf")
 SOURCE = re.compile(r"\.(cc|h)$")
-PUBLIC = re.compile(r"^engine/include/seendb/[^/]+\.h$")
+PUBLIC = re.compile(r"^(?:engine|clients/cpp)/include/seendb/[^/]+\.h$")
 PUBLIC_LINES_MAX = 300
 SOURCE_LINES_MAX = 500
 
@@ -84,10 +84,11 @@ def check_room(path):
 
 def compile_alone(root, compiler, path):
     """Messages about a public header that does not compile by itself, twice in a row."""
-    name = os.path.relpath(path, "engine/include")
+    include = path[:path.index("/seendb/")]
+    name = os.path.relpath(path, include)
     source = f'#include "{name}"\n#include "{name}"\n'
     command = [compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow",
-               "-Wconversion", "-Werror", "-I", os.path.join(root, "engine", "include"), "-x",
+               "-Wconversion", "-Werror", "-I", os.path.join(root, include), "-x",
                "c++", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     if done.returncode == 0:
